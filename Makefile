@@ -8,7 +8,7 @@ JOBS ?= 4
 CHECKED := qiaocrawl spiders pipelines middlewares benchmarks scripts tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test format lint audit clean
+.PHONY: help demo install test format messages lint audit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -31,6 +31,10 @@ format: ## code as ruff writes it, imports sorted
 	@scripts/install.sh test
 	$(BIN)/ruff check --fix-only $(CHECKED)
 	$(BIN)/ruff format $(CHECKED)
+
+messages: ## the catalogue of Chinese messages, brought up to date and compiled
+	@scripts/install.sh test
+	@$(BIN)/python scripts/messages.py
 
 lint: ## ruff and mypy
 	@scripts/install.sh test

@@ -32,7 +32,8 @@ _COMMANDS = (
     ("qiaocrawl", "topic", "check", str(_ROOT / "topics" / "qiaoqing")),
     ("qiaocrawl", "dedup", "groups"), ("qiaocrawl", "watch", "list", "qiaoqing"),
     ("qiaocrawl", "health"), ("qiaocrawl", "engines", "list"),
-    ("qiaocrawl", "export", "--topic", "qiaoqing", "--out", "articles.csv"),
+    ("qiaocrawl", "export", "--topic", "qiaoqing", "--out", "articles.csv",
+     "--force"),
 )  # fmt: skip
 
 

@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pymysql
@@ -77,6 +79,24 @@ class MariaDB:
         assert self._process is not None
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
+
+    @contextmanager
+    def halted(self) -> Iterator[None]:
+        """The server hangs meanwhile: it takes connections and bytes and answers nothing."""
+        os.kill(self.pid, signal.SIGSTOP)
+        try:
+            # One thread takes the signal and tells the others: on a busy machine that takes time.
+            while any(state != "T" for state in self._thread_states()):
+                time.sleep(0.001)
+            yield
+        finally:
+            os.kill(self.pid, signal.SIGCONT)
+
+    def _thread_states(self) -> list[str]:
+        """The scheduler's letter for each thread: R runs, S sleeps, T is stopped."""
+        files = Path(f"/proc/{self.pid}/task").glob("*/stat")
+        # The second field, the name in brackets, may hold spaces.
+        return [file.read_text("utf-8").rpartition(") ")[2][:1] for file in files]
 
     def connect(self, database: str | None = None) -> pymysql.Connection:
         """A connection as root."""

@@ -1,7 +1,7 @@
 """Page relevance on labelled pages: how right are judgements, and how honest their scores?
 
     python benchmarks/relevance.py --data DIR [--quick] [--seeds 2] [--method blend,vsm]
-        [--collection NAME,...] [--json FILE] [--picture FILE.svg] [--corrections]
+        [--collection NAME,...] [--json FILE] [--picture FILE.svg] [--corrections] [--samples]
 
 DIR holds collections as ``crawl_orders/data.py`` reads them. A task is a topic of a collection with
 one draw of samples (``crawl_orders/tasks.py``): the pack has the words of the topic's query and the
@@ -14,12 +14,17 @@ average precision by score, Brier and ECE say how honest the scores are as proba
 of most published methods are none).
 
 With --corrections an operator corrects the list of each task (``judgements/corrections.py``), of
-the pack as it is and of its words alone: F1 after 0 to 50 judgements.
+the pack as it is and of its words alone: F1 after 0 to 50 judgements; "least" is the lowest of
+these less the first. It needs no scikit-learn.
+
+With --samples each method (blend and svm by default) learns from 10, 30 and 100 samples of each
+pack, a third of them relevant, or from as many as there are: mean F1 of each.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,9 +59,10 @@ from qiaocrawl.topic.pack import TopicPack
 
 QUICK_PAGES = 300
 """With --quick at most so many pages of a collection are judged."""
-SHOWN = ("blend", "vsm", "LinearSVC", "TF-IDF cosine")
+SHOWN = ("blend", "vsm_breadth", "LinearSVC", "TF-IDF cosine")
 """Methods in the picture."""
 DEMO = "demo"
+SAMPLES = (10, 30, 100)
 _COLUMNS = ("f1", "precision", "recall", "average_precision", "brier", "ece")
 
 
@@ -151,17 +157,17 @@ def by_collection(answers: Iterable[Answer]) -> dict[str, dict[str, list[Answer]
 
 
 def tables(answers: Iterable[Answer]) -> Iterator[Table]:
-    """A table a collection: means over topics and draws."""
+    """A table a collection: means over topics and draws, and the ECE of all of them together."""
     for name, methods in by_collection(answers).items():
         some = next(iter(methods.values()))
         tasks = len({(one.question.topic, one.question.seed) for one in some})
-        table = Table("method", "F1", "precision", "recall", "AP", "Brier", "ECE",
+        table = Table("method", "F1", "precision", "recall", "AP", "Brier", "ECE", "ECE of all",
                       title=f"{name}: mean of {tasks} tasks")  # fmt: skip
         for column in table.columns[1:]:
             column.justify = "right"
         for method, given in methods.items():
             means = (np.mean([getattr(one.figures, key) for one in given]) for key in _COLUMNS)
-            table.add_row(method, *(f"{mean:.3f}" for mean in means))
+            table.add_row(method, *(f"{mean:.3f}" for mean in means), f"{_joint_ece(given):.3f}")
         yield table
 
 
@@ -173,6 +179,13 @@ def reliability_table(answers: Sequence[Answer], method: str) -> Table:
     for one in bins:
         table.add_row(f"{one.score:.3f}", f"{one.share:.3f}", f"{one.pages:,}")
     return table
+
+
+def _joint_ece(answers: Sequence[Answer]) -> float:
+    """The expected calibration error over the pages of all *answers*, whatever their topic."""
+    bins = _pooled(answers)
+    pages = max(sum(one.pages for one in bins), 1)
+    return sum(abs(one.score - one.share) * one.pages for one in bins) / pages
 
 
 def panels(answers: Iterable[Answer]) -> Mapping[str, Mapping[str, tuple[Bin, ...]]]:
@@ -203,9 +216,36 @@ def corrected(asked: Sequence[Question], method: str) -> Iterator[dict[str, obje
                    "seed": question.seed, "pack": kind, **asdict(step)}  # fmt: skip
 
 
+def with_samples(pack: TopicPack, most: int) -> TopicPack:
+    """*pack* with its first *most* samples, a third of them relevant, or as many as it has."""
+    kinds = {yes: [one for one in pack.samples if one.relevant is yes] for yes in (True, False)}
+    relevant = kinds[True][: max(1, most // 3)]
+    return replace(pack, samples=(*relevant, *kinds[False][: most - len(relevant)]))
+
+
+def samples_table(asked: Sequence[Question], methods: Sequence[str]) -> Table:
+    """Mean F1 of *methods* by collection and number of samples."""
+    columns = [f"{method} {most}" for most in SAMPLES for method in methods]
+    table = Table("collection", *columns, title="F1 by number of samples", box=None,
+                  padding=(0, 1, 0, 0), title_justify="left")  # fmt: skip
+    figures_of: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for question in track(asked, "learning", console=Console(stderr=True), transient=True):
+        for most in SAMPLES:
+            fewer = replace(question, pack=with_samples(question.pack, most))
+            for method in methods:
+                f1 = answer(method, fewer).figures.f1
+                figures_of[question.collection][f"{method} {most}"].append(f1)
+    for collection, by_column in figures_of.items():
+        means = (f"{np.mean(by_column[column]):.3f}" for column in columns)
+        table.add_row(collection, *means)
+    return table
+
+
 def corrections_table(rows: Sequence[Mapping[str, object]], figure: str, title: str) -> Table:
     """The mean *figure* of each collection and kind of pack by number of judgements."""
-    table = Table("collection", "pack", *map(str, STEPS), "least gain", title=title)
+    # No frame: ten columns fit 80 cells, and nothing is cut.
+    table = Table("collection", "pack", *map(str, STEPS), "least", title=title, box=None,
+                  padding=(0, 1, 0, 0), title_justify="left")  # fmt: skip
     for column in table.columns[2:]:
         column.justify = "right"
     groups: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -230,6 +270,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--picture", type=Path, help="reliability as .svg or .png")
     parser.add_argument("--corrections", action="store_true", help="F1 after judgements")
+    parser.add_argument("--samples", action="store_true", help="F1 from 10, 30, 100 samples")
     arguments = parser.parse_args()
     console = Console()
     try:
@@ -239,12 +280,13 @@ def main() -> None:
         asked = list(questions(arguments.data, wanted, seeds, most))
     except QiaoError as error:
         sys.exit(f"relevance.py: {error}")
+    if arguments.samples:
+        console.print(samples_table(asked, methods if arguments.method else ("blend", "svm")))
+        return
     if arguments.corrections:
-        steps = list(corrected(asked, methods[0]))
+        steps = list(_kept(corrected(asked, methods[0]), arguments.json))
         console.print(corrections_table(steps, "f1", "F1 after judgements, judged pages decided"))
         console.print(corrections_table(steps, "f1_held_out", "F1 of pages nobody reads"))
-        if arguments.json:
-            write_rows(arguments.json, steps)
         return
     todo = [(method, question) for question in asked for method in methods]
     shown = track(todo, "judging", console=Console(stderr=True), transient=True)
@@ -256,6 +298,17 @@ def main() -> None:
         write_rows(arguments.json, rows_of(answers))
     if arguments.picture:
         draw(panels(answers), arguments.picture)
+
+
+def _kept(rows: Iterable[dict[str, object]], file: Path | None) -> Iterator[dict[str, object]]:
+    """*rows*, written to *file* as they come: minutes of work outlast an interruption."""
+    if file is not None:
+        file.write_text("", encoding="utf-8")
+    for row in rows:
+        if file is not None:
+            with file.open("a", encoding="utf-8") as out:
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+        yield row
 
 
 def _methods(names: str) -> list[str]:

@@ -43,6 +43,8 @@ from qiaocrawl.revisit import Tuning
 CONTENDERS = (
     Contender("fixed interval by group", Tuning("cho", "fixed"), uses_weights=True),
     Contender("uniform", Tuning("cho", "uniform")),
+    Contender("random order (T10)", Tuning("cho", "random_order")),
+    Contender("purely random (T10)", Tuning("cho", "purely_random")),
     Contender("proportional to change", Tuning("cho", "proportional")),
     Contender("x0.5/x1.5 (StormCrawler)", Tuning("halved", "proportional")),
     Contender("freshness (Cho)", Tuning("cho", "freshness")),

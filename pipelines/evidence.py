@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem
 
 from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.storage.pages.page_pictures import save_picture
 from qiaocrawl.storage.pages.raw_pages import store_page
 
 if TYPE_CHECKING:
@@ -45,14 +47,20 @@ class EvidencePipeline:
             self._stats.inc_value("qiaocrawl/evidence/resumed")
             return item
 
+        picture = item.picture if isinstance(item, CrawledPage) else None
+
         def operation(c: Connection) -> int | None:
-            return store_page(
+            row_id = store_page(
                 c, item.lease, item.page, now=time.time(),
                 then=lambda c: self._crawl.journal.page_arrives(c, item.lease, item.page),
             )  # fmt: skip
+            if row_id is not None and picture is not None:
+                save_picture(c, row_id, picture)
+            return row_id
 
         if await self._crawl.runtime.write(operation) is None:
             raise LeaseLost(f"lease of {item.page.url} was lost")
         self._crawl.journal.page_arrived(item.lease)
         self._stats.inc_value("qiaocrawl/evidence/stored")
-        return item
+        # The bytes are needed no longer.
+        return replace(item, picture=None) if isinstance(item, CrawledPage) else item

@@ -1,4 +1,4 @@
-"""Last stage: the outcome, all it brings and the end of the lease, in one transaction."""
+"""Last stage of a page: its outcome, all it brings and the end of its lease in one transaction."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 from pipelines.extract import AnalysisStopped
 from qiaocrawl.crawl.browser.learning import saving
 from qiaocrawl.crawl.context import crawl_of
-from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
+from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.errors import ConfigError, OutdatedError
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict
-from qiaocrawl.runs.search import store_answer
 from qiaocrawl.stages.paged_articles import (
     AssembledArticle,
     add_part,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class StorePipeline:
-    """Stores articles with links, and search answers with their ledger row and hits."""
+    """Stores pages: articles, links and what the crawl learnt of them; answers pass through."""
 
     def __init__(self, crawl: CrawlContext, stats: StatsCollector) -> None:
         self._crawl = crawl
@@ -53,8 +52,7 @@ class StorePipeline:
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
         """Store *item*; its frontier row is done when this returns."""
-        if isinstance(item, SearchedPage):
-            await self._store_answer(item)
+        if not isinstance(item, CrawledPage):
             return item
         assert item.analysis is not None
         if item.analysis.article is not None:
@@ -66,8 +64,6 @@ class StorePipeline:
         else:
             await self._store_page(item, item.analysis)
         return item
-
-    # --- pages ------------------------------------------------------------------------------
 
     def _write_page(
         self, c: Connection, item: CrawledPage, article: AssembledArticle | None
@@ -94,7 +90,7 @@ class StorePipeline:
         elif analysis.article is not None:
             verdict = self._runtime.articles.save(c, lease.url_id, analysis, anchor=lease.anchor)
         if item.candidates:
-            self._runtime.enqueue(c, item.candidates)
+            self._runtime.enqueue(c, self._crawl.worker.share.admitted(c, item.candidates))
         if item.followed is not None:
             visit_log.append(c, lease, item.followed.links.visit, item.followed.packed)
         return verdict
@@ -178,25 +174,6 @@ class StorePipeline:
         if operation is not None:
             self._crawl.worker.post(operation)
 
-    # --- search answers ---------------------------------------------------------------------
-
-    async def _store_answer(self, item: SearchedPage) -> None:
-        completion = CompleteLease(
-            item.lease,
-            LeaseEnd(Outcome.SERP, item.answer.state, item.page.status),
-            write=lambda c: store_answer(
-                c, self._runtime, item.lease, item.page, item.query, item.answer, item.hits
-            ),
-        )
-        if not await self._crawl.worker.complete(completion):
-            self._count("lease_lost")
-            return
-        self._count(f"search/{item.answer.state}")
-        if (stored := completion.written) is not None:
-            self._count("search/new_urls", stored.new_urls)
-            self._count("search/known_urls", stored.known_urls)
-            self._count("search/asked_on", stored.follow_ups)
-
     # --- numbers ----------------------------------------------------------------------------
 
     def _count_judgement(
@@ -213,5 +190,5 @@ class StorePipeline:
         if verdict is not None:
             self._count(f"dedup/{verdict.kind}")
 
-    def _count(self, name: str, by: int = 1) -> None:
-        self._stats.inc_value(f"qiaocrawl/{name}", by)
+    def _count(self, name: str) -> None:
+        self._stats.inc_value(f"qiaocrawl/{name}")

@@ -27,6 +27,8 @@ QiaoError
 │   ├── LoginError         a login that did not succeed
 │   ├── LoginPageError     a page that asks for a login although one is there
 │   └── SessionRestError   no account of a site may be used now
+├── JobError               a job that cannot be started, or a scrapyd server that refuses
+│   └── ServerAwayError    a scrapyd server that does not answer
 └── ReplayError            a recorded web that cannot be read
 
 Messages name the thing, the bad value with ``!r`` and what is allowed.
@@ -202,9 +204,9 @@ class LoginPageError(SessionError):
 
 
 class SessionRestError(SessionError):
-    """No account of a site may be used now.
+    """No account of a site may be used now, or the one that was used rests.
 
-    ``retry_seconds`` says when to ask again; inf for not in this run.
+    ``retry_seconds`` says when to ask again: 0 for at once, inf for not in this run.
     """
 
     def __init__(self, message: str, retry_seconds: float) -> None:
@@ -214,3 +216,15 @@ class SessionRestError(SessionError):
 
 class ReplayError(QiaoError):
     """A recorded web that cannot be read."""
+
+
+class JobError(QiaoError):
+    """A job that cannot be started or stopped, or a scrapyd server that refuses."""
+
+
+class NoLoginError(JobError):
+    """A node's user and password are not here: nobody asked it."""
+
+
+class ServerAwayError(JobError):
+    """A scrapyd server that does not answer; it may have done what it was asked."""

@@ -26,6 +26,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar, cast
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 
 T = TypeVar("T")
 
@@ -37,12 +38,15 @@ class Registry(Generic[T]):
         kind: the word for one plug-in in messages, such as ``"extractor"``.
         package: dotted name of the package whose modules register plug-ins.
         group: the group of entry points by which other packages bring plug-ins.
+        modules: those of *package* that register, where to import all of them costs too much;
+            () for all.
     """
 
-    def __init__(self, kind: str, package: str, group: str) -> None:
+    def __init__(self, kind: str, package: str, group: str, modules: tuple[str, ...] = ()) -> None:
         self.kind = kind
         self.group = group
         self._package = package
+        self._modules = modules
         self._registered: dict[str, T] = {}
         self._installed: dict[str, EntryPoint] = {}
         self._is_loaded = False
@@ -52,7 +56,9 @@ class Registry(Generic[T]):
 
         def file(plugin: T) -> T:
             if name in self._registered:
-                raise ConfigError(f"two {self.kind}s are called {name!r}")
+                raise ConfigError(
+                    _("two {kind}s are called {name!r}", kind=_(self.kind), name=name)
+                )
             self._registered[name] = plugin
             return plugin
 
@@ -75,9 +81,15 @@ class Registry(Generic[T]):
             self._registered[name] = self._imported(self._installed[name])
         if name not in self._registered:
             close = get_close_matches(name, self.names(), n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = _("; did you mean {close!r}?", close=close[0]) if close else ""
             raise ConfigError(
-                f"unknown {self.kind} {name!r}{hint} (there are: {', '.join(self.names())})"
+                _(
+                    "unknown {kind} {name!r}{hint} (there are: {names})",
+                    kind=_(self.kind),
+                    name=name,
+                    hint=hint,
+                    names=", ".join(self.names()),
+                )
             )
         return self._registered[name]
 
@@ -86,8 +98,9 @@ class Registry(Generic[T]):
             return
         self._is_loaded = True
         package = importlib.import_module(self._package)
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{self._package}.{module.name}")
+        names = self._modules or [module.name for module in pkgutil.iter_modules(package.__path__)]
+        for name in names:
+            importlib.import_module(f"{self._package}.{name}")
         # Other packages are imported when they are asked for: one that is broken or slow must
         # not cost those who do not use it.
         for entry_point in entry_points(group=self.group):
@@ -100,8 +113,13 @@ class Registry(Generic[T]):
             return
         if other is not None or entry_point.name in self._registered:
             raise ConfigError(
-                f"two {self.kind}s are called {entry_point.name!r}: one of them is"
-                f" {_origin(entry_point)}, rename its entry point"
+                _(
+                    "two {kind}s are called {name!r}: one of them is {package}, rename "
+                    "its entry point",
+                    kind=_(self.kind),
+                    name=entry_point.name,
+                    package=_origin(entry_point),
+                )
             )
         self._installed[entry_point.name] = entry_point
 
@@ -111,8 +129,14 @@ class Registry(Generic[T]):
         except Exception as error:
             # Whatever a foreign package does when it is imported, the operator reads its name.
             raise ConfigError(
-                f"the {self.kind} {entry_point.name!r} of {_origin(entry_point)} cannot be"
-                f" imported: {type(error).__name__}: {error}"
+                _(
+                    "the {kind} {name!r} of {package} cannot be imported: {error_kind}: {error}",
+                    kind=_(self.kind),
+                    name=entry_point.name,
+                    package=_origin(entry_point),
+                    error_kind=type(error).__name__,
+                    error=error,
+                )
             ) from error
 
 

@@ -3,7 +3,7 @@
 Options of the project itself are called ``QIAO_*``; they are listed with help in
 ``docs/options.md`` and may be set here, in the environment, or with ``-s NAME=VALUE``
 (the command line wins over the environment, the environment over this file).
-Secrets (the database password, cookies, proxies) belong in the environment only.
+Secrets (the database password, cookies, proxies) belong in the environment or in ``.env``.
 """
 
 from __future__ import annotations
@@ -96,6 +96,7 @@ ITEM_PIPELINES = {
     "pipelines.render.RenderPipeline": 240,
     "pipelines.discovery.DiscoveryPipeline": 250,
     "pipelines.links.LinksPipeline": 500,
+    "pipelines.store_answer.StoreAnswerPipeline": 590,
     "pipelines.store.StorePipeline": 600,
 }
 
@@ -142,6 +143,8 @@ EXTENSIONS = {
     "qiaocrawl.crawl.progress.ProgressLog": 0,
     # Replaced by ProgressLog, which also counts articles and waiting URLs.
     "scrapy.extensions.logstats.LogStats": None,
+    # Off in any case, see above: even then it would be loaded, with an HTTP server (0.3 s).
+    "scrapy.extensions.remote_control.RemoteControl": None,
 }
 
 # --- engine room ------------------------------------------------------------------------

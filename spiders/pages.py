@@ -30,7 +30,7 @@ class PagesSpider(FrontierSpider):
         within = FollowPolicy(sites=frozenset(filter(None, named)))
         scope = runtime.scope(self.queue, self.topic, within if within.sites else None)
         policy = FollowPolicy(
-            sites=frozenset(site.host for site in catalogue.deep_sites(self.topic)),
+            sites=frozenset(site.host for site in catalogue.authoritative_sites(self.topic)),
             max_depth=options["QIAO_MAX_DEPTH"],
             max_links=options["QIAO_MAX_LINKS_PER_PAGE"],
             rules=link_rules(options, learns=False),

@@ -14,12 +14,12 @@ from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier.choice import USUAL_STRATEGY, chosen_strategy
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Queue
+from qiaocrawl.language import _
 from qiaocrawl.runs.search import (
     AskingOrder,
     SearchJournal,
     SearchPlan,
     asked_to_rest,
-    due_candidates,
     parked_reason,
 )
 from qiaocrawl.search import EVERYWHERE, parse_answer
@@ -56,7 +56,13 @@ def named_sites(text: str) -> list[str] | None:
     try:
         return [EVERYWHERE if host == NO_SITE else normalise_host(host) for host in named] or None
     except ValueError as error:
-        raise ConfigError(f"site= must be hosts, or {NO_SITE} for no site: {error}") from None
+        raise ConfigError(
+            _(
+                "site= must be hosts, or {no_site} for no site: {error}",
+                no_site=NO_SITE,
+                error=error,
+            )
+        ) from None
 
 
 class SearchSpider(FrontierSpider):
@@ -97,7 +103,7 @@ class SearchSpider(FrontierSpider):
         self.decoys = DecoyWatch()
         # The order of queries is in their scores; budgets and rests let them through.
         strategy = chosen_strategy(runtime, scope)
-        self.asking = AskingOrder(strategy, runtime, self.engines, self.rests)
+        self.asking = AskingOrder(strategy, runtime, self.search_plan, self.rests)
         return CrawlContext(
             runtime,
             scope,
@@ -110,7 +116,7 @@ class SearchSpider(FrontierSpider):
 
     def seeds(self) -> list[Candidate]:
         """The queries that are due: never asked, or asked too long ago."""
-        return due_candidates(self.runtime, self.topic, self.search_plan)
+        return self.asking.due_candidates(self.topic)
 
     def request_options(self, lease: Lease) -> dict[str, Any]:
         """The request as the engine's definition writes it.
@@ -186,5 +192,5 @@ class SearchSpider(FrontierSpider):
         if not given:
             return None
         if not given.isdigit() or int(given) < 1:
-            raise ConfigError(f"terms= must be a whole number from 1, got {given!r}")
+            raise ConfigError(_("terms= must be a whole number from 1, got {given!r}", given=given))
         return int(given)

@@ -9,6 +9,9 @@ from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier.choice import chosen_ordering
 from qiaocrawl.items import Candidate, Lease, Queue
+from qiaocrawl.language import _
+from qiaocrawl.options.kinds import flag
+from qiaocrawl.runs.seeds import read_seeds
 from qiaocrawl.runs.site import link_rules, site_discovery
 from qiaocrawl.stages.follow_links import FollowPolicy, seed_candidate
 from qiaocrawl.urls import canonical_url, host_of
@@ -22,12 +25,17 @@ class SiteSpider(FrontierSpider):
     allowed_arguments = {
         "site": "hosts of the topic, comma separated; default: all authoritative ones",
         "start": "start URLs instead of the topic's sites, comma separated",
+        "seeds": "file of start URLs, one a line (qiaocrawl topic seeds)",
+        "across": "on = follow links to other hosts too; default: off",
         "strategy": "crawl order, such as bfs or best_first; default: QIAO_STRATEGY",
         "strategy_options": "numbers for the crawl order, as NAME=NUMBER,…",
     }
 
     def plan(self) -> CrawlContext:
-        """Scope: the hosts of ``start=``, else of ``site=``, else every authoritative site."""
+        """Scope: the hosts of ``start=`` or ``seeds=``, else of ``site=``, else every one.
+
+        With ``across=on`` every host that links lead to belongs to it.
+        """
         runtime, options = self.runtime, self.runtime.options
         self.starts = self._start_urls()
         policy = FollowPolicy(
@@ -35,11 +43,15 @@ class SiteSpider(FrontierSpider):
             max_depth=options["QIAO_MAX_DEPTH"],
             max_links=options["QIAO_MAX_LINKS_PER_PAGE"],
             rules=link_rules(options),
+            across=self._is_across(),
         )
         scope = runtime.scope(self.queue, self.topic, policy)
         discovery = site_discovery(runtime, self.topic, policy, self.starts)
         strategy = self.arguments.get("strategy") or options["QIAO_STRATEGY"]
         strategy_options = self.arguments.get("strategy_options", "")
+        # The option is of QIAO_STRATEGY; another strategy has other options.
+        if not strategy_options and strategy == options["QIAO_STRATEGY"]:
+            strategy_options = options["QIAO_STRATEGY_OPTIONS"]
         return CrawlContext(
             runtime,
             scope,
@@ -60,15 +72,22 @@ class SiteSpider(FrontierSpider):
         return {"meta": {"render": self.runtime.catalogue.wants_rendering(lease.host)}}
 
     def _start_urls(self) -> list[str]:
-        given = self.arguments.get("start", "")
-        if given:
-            return [_checked_url(url) for url in given.split(",") if url.strip()]
+        given, file = self.arguments.get("start", ""), self.arguments.get("seeds", "")
+        if given or file:
+            urls = [*filter(str.strip, given.split(",")), *(read_seeds(file) if file else ())]
+            return list(dict.fromkeys(map(_checked_url, urls)))
         sites = self.runtime.catalogue.deep_sites(self.topic, self.arguments.get("site", ""))
         return [_checked_url(site.start_url or f"http://{site.host}/") for site in sites]
+
+    def _is_across(self) -> bool:
+        try:
+            return flag(self.arguments.get("across", "off"))
+        except ValueError as error:
+            raise ConfigError(_("argument across {reason}", reason=error)) from None
 
 
 def _checked_url(url: str) -> str:
     canonical = canonical_url(url.strip())
     if canonical is None:
-        raise ConfigError(f"start URL {url.strip()!r} is no http or https address")
+        raise ConfigError(_("start URL {url!r} is no http or https address", url=url.strip()))
     return canonical

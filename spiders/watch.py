@@ -17,6 +17,7 @@ from qiaocrawl.fetch.status import FetchDecision
 from qiaocrawl.frontier.choice import USUAL_STRATEGY, chosen_strategy
 from qiaocrawl.frontier.limits import Limits
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
+from qiaocrawl.language import _
 from qiaocrawl.runs.watch import (
     WatchJournal,
     WatchOrder,
@@ -135,5 +136,5 @@ def _validators(lease: Lease) -> dict[str, str]:
 def _checked(url: str) -> str:
     canonical = canonical_url(url.strip())
     if canonical is None:
-        raise ConfigError(f"start URL {url.strip()!r} is no http or https address")
+        raise ConfigError(_("start URL {url!r} is no http or https address", url=url.strip()))
     return canonical

@@ -1,4 +1,4 @@
-"""What all tests share: a clean environment, and the real MariaDB server of this machine."""
+"""What all tests share: a clean environment, the real MariaDB server of this machine, a wheel."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pytest
 from hypothesis import settings
 
 from mariadb_fixtures import database, database_url, mariadb, mariadb_url
+from qiaocrawl.options.advice import note_database
+from wheel_fixtures import installed, wheel
 
-# Fixtures by these names, for every test; see mariadb_fixtures.py.
-__all__ = ["database", "database_url", "mariadb", "mariadb_url"]
+# Fixtures by these names, for every test; see mariadb_fixtures.py and wheel_fixtures.py.
+__all__ = ["database", "database_url", "installed", "mariadb", "mariadb_url", "wheel"]
 
 # A machine that runs several tests at a time is no measure of time.
 settings.register_profile("untimed", deadline=None)
@@ -22,21 +24,27 @@ settings.load_profile("untimed")
 # A test must never reach an operator's database or obey an operator's options.
 for _name in [name for name in os.environ if name.startswith("QIAO_")]:
     del os.environ[_name]
+# Messages as they stand in the code, whatever the locale; tests/language has those of the others.
+os.environ["QIAO_LANG"] = "en"
 
 # Most tests start processes; unkept byte code costs each of them a second.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
-# Crawls in processes of their own, beside other tests on few cores: what fails there once is
+# Real processes, servers and browsers beside other tests on few cores: what fails there once is
 # tried once more, and the summary names it (RERUN). What fails twice has failed.
-_REAL_CRAWLS = Path(__file__).parent / "crawl"
+_REAL_PARTS = tuple(
+    Path(__file__).parent / folder
+    for folder in ("console", "crawl", "first_hour", "jobs", "scrapyd")
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of real crawls."""
+    """Mark the tests of real crawls, servers and browsers."""
     for item in items:
-        if item.path.is_relative_to(_REAL_CRAWLS):
+        serves = item.get_closest_marker("mariadb") is not None
+        if serves or any(item.path.is_relative_to(one) for one in _REAL_PARTS):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
@@ -51,3 +59,16 @@ def _own_cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
         patch.setenv("XDG_CACHE_HOME", str(folder))
         patch.setenv("XDG_DATA_HOME", str(folder / "data"))
         yield folder
+
+
+@pytest.fixture
+def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages in Chinese, as officers read them."""
+    monkeypatch.setenv("QIAO_LANG", "zh_CN")
+
+
+@pytest.fixture(autouse=True)
+def _no_given_database() -> Iterator[None]:
+    """A command that a test calls in this process notes its database for the process's life."""
+    yield
+    note_database("")

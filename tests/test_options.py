@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 from crawl_starter import StartedCrawl
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import OPTIONS, RENAMED, Option, Options
+from qiaocrawl.options.advice import advised, note_database
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("qiaocrawl", "spiders", "pipelines", "middlewares", "benchmarks", "scripts")
@@ -35,6 +37,20 @@ def _sources() -> Iterator[Path]:
         for path in (ROOT / folder).rglob("*.py"):
             if path != ROOT / "qiaocrawl" / "options" / "table.py":
                 yield path
+
+
+def test_advice_names_the_database_that_was_given_and_no_password() -> None:
+    url = "mysql+pymysql://qiao:hunter2@db.example/q?charset=utf8mb4"
+    try:
+        assert advised("qiaocrawl missed t") == "qiaocrawl missed t"
+        note_database(url)
+        shown = shlex.quote(url.replace("hunter2", "***"))
+        assert advised("qiaocrawl missed t") == f"qiaocrawl missed t --database {shown}"
+        assert advised("qiaocrawl crawl pages -a topic=t").split(" -s ")[1] == (
+            f"QIAO_DATABASE_URL={shown}"
+        )
+    finally:
+        note_database("")
 
 
 def test_names_are_unique_and_well_formed() -> None:

@@ -6,7 +6,6 @@ import ast
 import importlib.metadata
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -18,17 +17,19 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("qiaocrawl", "spiders", "pipelines", "middlewares")
+from wheel_fixtures import PACKAGES, ROOT
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Part of the interface of a declared dependency, which also decides their versions.
 COME_ALONG = {"twisted": "scrapy", "playwright": "scrapy-playwright", "zope": "scrapy",
-              "pydantic_core": "pydantic"}  # fmt: skip
+              "pydantic_core": "pydantic", "markupsafe": "jinja2"}  # fmt: skip
+# Imported by a dependency when it needs it, never by us.
+LOADED_BY_OTHERS = {"python-multipart": "starlette, for forms"}
 
 
-def _requirements(path: Path) -> dict[str, Requirement]:
-    lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+def _requirements(text: str) -> dict[str, Requirement]:
+    lines = [line.strip() for line in text.splitlines()]
     found = [Requirement(line) for line in lines if line and not line.startswith("#")]
     return {canonicalize_name(requirement.name): requirement for requirement in found}
 
@@ -38,8 +39,12 @@ def _extra(name: str) -> dict[str, Requirement]:
     return {canonicalize_name(requirement.name): requirement for requirement in found}
 
 
-RUN_TIME = _requirements(ROOT / "requirements.txt")
-PINS = _requirements(ROOT / "constraints.txt")
+# What a wheel asks for, and what it leaves to extras.
+CORE, EXTRAS = map(
+    _requirements, re.split("# --- extras.*", (ROOT / "requirements.txt").read_text("utf-8"))
+)
+PINS = _requirements((ROOT / "constraints.txt").read_text("utf-8"))
+FAST, RENDER = _extra("fast"), _extra("render")
 TESTS, BENCHMARK = _extra("test"), _extra("benchmark")
 # Below this line of constraints.txt stands what only the benchmark extra brings, which need
 # not be installed here.
@@ -62,14 +67,16 @@ def test_every_requirement_has_a_lower_bound_and_a_reason() -> None:
 def test_everything_needed_is_pinned_exactly_and_within_the_bounds() -> None:
     for name, pin in PINS.items():
         assert re.fullmatch(r"==[\w.+!]+", str(pin.specifier)), name
-    for name, requirement in {**RUN_TIME, **TESTS, **BENCHMARK}.items():
+    assert {**FAST, **RENDER} == EXTRAS
+    assert EXTRAS.items() <= TESTS.items(), "what is optional is tested"
+    for name, requirement in {**CORE, **TESTS, **BENCHMARK}.items():
         assert name in PINS, f"{name} is not pinned in constraints.txt"
         version = str(PINS[name].specifier).removeprefix("==")
         assert requirement.specifier.contains(version), f"{requirement} against {version}"
 
 
 def test_whatever_the_dependencies_need_is_pinned_too() -> None:
-    missing, waiting, seen = [], [*RUN_TIME, *TESTS], set()
+    missing, waiting, seen = [], [*CORE, *TESTS], set()
     while waiting:
         name = waiting.pop()
         if name in seen:
@@ -99,18 +106,20 @@ def test_every_import_is_a_declared_dependency_and_the_other_way_round() -> None
         for path in (ROOT / package).rglob("*.py"):
             for name in _imported(ast.parse(path.read_text("utf-8"))):
                 imported.setdefault(name, str(path.relative_to(ROOT)))
+    declared = {**CORE, **EXTRAS}
     ours = {*PACKAGES, *sys.stdlib_module_names, "compression"}
     by_module = importlib.metadata.packages_distributions()
     undeclared = {
         f"{module} ({path})"
         for module, path in imported.items()
         if module not in ours
-        and COME_ALONG.get(module) not in RUN_TIME
-        and not {canonicalize_name(d) for d in by_module.get(module, [])} & set(RUN_TIME)
+        and COME_ALONG.get(module) not in declared
+        and not {canonicalize_name(d) for d in by_module.get(module, [])} & set(declared)
     }
     assert undeclared == set()
     used = {canonicalize_name(d) for module in imported for d in by_module.get(module, [])}
-    assert set(RUN_TIME) - used == set(), "required, but nothing imports it"
+    unused = set(declared) - used - set(LOADED_BY_OTHERS)
+    assert unused == set(), "required, but nothing imports it"
 
 
 def _imported(tree: ast.AST) -> set[str]:
@@ -126,24 +135,6 @@ def _imported(tree: ast.AST) -> set[str]:
 def _is_cache(path: Path) -> bool:
     inside = path.relative_to(ROOT).parts
     return any(part == "__pycache__" or part.startswith(".") for part in inside)
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel that ``pip install .`` would install, built from a copy of the tree."""
-    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in PACKAGES:
-        ignored = shutil.ignore_patterns("__pycache__", ".*")
-        shutil.copytree(ROOT / name, source / name, ignore=ignored)
-    for name in ("pyproject.toml", "setup.py", "requirements.txt", "LICENSE", "README.md"):
-        shutil.copy(ROOT / name, source)
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q"]
-    done = subprocess.run(
-        [*command, "-w", target, source], capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    (built,) = target.glob("*.whl")
-    return built
 
 
 def test_the_wheel_carries_every_file_of_the_packages_and_nothing_else(wheel: Path) -> None:
@@ -167,7 +158,7 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     assert re.search(r"^License-Expression: Apache-2\.0$", metadata, re.M)
     required = re.findall(r"^Requires-Dist: (.*)$", metadata, re.M)
     plain = {canonicalize_name(Requirement(r).name) for r in required if "extra ==" not in r}
-    assert plain == set(RUN_TIME)
+    assert plain == set(CORE)
     assert "qiaocrawl = qiaocrawl.cli:main" in text["entry_points.txt"]
     assert "settings = qiaocrawl.settings" in text["entry_points.txt"]
     assert "Apache License" in text["LICENSE"]
@@ -178,23 +169,6 @@ def test_the_licence_is_whole() -> None:
     text = (ROOT / "LICENSE").read_text("utf-8")
     assert "Version 2.0, January 2004" in text
     assert "END OF TERMS AND CONDITIONS" in text
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel installed by pip into an environment of its own; its ``bin`` folder."""
-    home = tmp_path_factory.mktemp("environment") / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True, timeout=120)
-    (site_packages,) = home.glob("lib/python3*/site-packages")
-    # What it depends on is here already; a path file's own path files are not read, so this tree,
-    # installed in place, is not found.
-    here = Path(importlib.metadata.distribution("scrapy").locate_file(""))
-    (site_packages / "dependencies.pth").write_text(f"{here}\n", "utf-8")
-    command = [sys.executable, "-m", "pip", "--python", home / "bin" / "python", "install",
-               "--no-deps", "--no-index", "-q", "--disable-pip-version-check", wheel]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return home / "bin"
 
 
 def test_an_installed_wheel_works_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:

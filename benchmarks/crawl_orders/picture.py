@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from benchmarks.crawl_orders.report import by_strategy, by_topic
 from benchmarks.crawl_orders.runs import Run
 
-COMPARED = ("bfs", "best_first", "svm", "ontology", "adaptive")
+COMPARED = ("bfs", "best_first_words", "svm", "ontology", "adaptive")
 """The strategies of the figure after O5, as far as they were run."""
 MOST_LINES = 9
 

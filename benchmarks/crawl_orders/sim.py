@@ -17,7 +17,7 @@ from qiaocrawl.relevance import page_scorers
 
 CURVE_POINTS = 200
 MARKS = (0.10, 0.25, 0.50)
-PREFERRED_SCORERS = ("blend", "vsm")
+PREFERRED_SCORERS = ("blend", "vsm_breadth")
 """The operator's choice where a strategy leaves it open: the first that is registered."""
 
 

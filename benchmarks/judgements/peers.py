@@ -1,7 +1,8 @@
 """What others would do: TF-IDF cosine, BM25 and LinearSVC, made with scikit-learn.
 
 Each sees the words our own methods see, learns from the same pack, and is calibrated by
-Platt's logistic regression on scores of samples it was not trained on (five folds).
+Platt's logistic regression on scores of samples it was not trained on (five folds). scikit-learn
+is imported when a peer is asked: who measures ours alone needs none.
 """
 
 from __future__ import annotations
@@ -11,10 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import LinearSVC
 
 from qiaocrawl.items import PageText
 from qiaocrawl.topic.pack import TopicPack
@@ -30,6 +27,9 @@ _FOLDS = 5
 
 def judge(name: str, pack: TopicPack, pages: Sequence[PageText]) -> NDArray[np.float64]:
     """The probability of each of *pages* by the peer called *name*; needs samples of both kinds."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold
+
     words = PageWords(term.text for term in pack.terms)
     samples = [_words(words, sample.title, sample.text) for sample in pack.samples]
     relevant = np.array([sample.relevant for sample in pack.samples])
@@ -59,6 +59,8 @@ def _cosine(
     samples: Sequence[Words], relevant: NDArray[np.bool_], query: Words, pages: Sequence[Words]
 ) -> NDArray[Any]:
     """With the centroid of the relevant samples and the query."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     vectors = TfidfVectorizer(analyzer=_plain).fit([*samples, query])
     wanted = [words for words, yes in zip(samples, relevant, strict=True) if yes]
     centroid = np.asarray(vectors.transform([*wanted, query]).sum(axis=0)).ravel()
@@ -70,6 +72,8 @@ def _bm25(
     samples: Sequence[Words], relevant: NDArray[np.bool_], query: Words, pages: Sequence[Words]
 ) -> NDArray[Any]:
     """Of the query, idf and length by the samples."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
     counter = CountVectorizer(analyzer=_plain, vocabulary=sorted(set(query)) or ["-"])
     counts = counter.transform(samples).toarray()
     frequency = (counts > 0).sum(axis=0)
@@ -86,6 +90,9 @@ def _linear_svc(
     samples: Sequence[Words], relevant: NDArray[np.bool_], query: Words, pages: Sequence[Words]
 ) -> NDArray[Any]:
     """LinearSVC on TF-IDF as scikit-learn has them by default."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.svm import LinearSVC
+
     vectors = TfidfVectorizer(analyzer=_plain)
     machine = LinearSVC().fit(vectors.fit_transform(samples), relevant)
     scores: NDArray[Any] = machine.decision_function(vectors.transform(pages))

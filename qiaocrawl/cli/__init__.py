@@ -5,72 +5,99 @@ from __future__ import annotations
 import io
 import logging
 import sys
+from contextlib import suppress
 
 import typer
 
 from qiaocrawl import __version__
 from qiaocrawl.cli.lazy import CommandEntry, lazy_group
+from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.errors import QiaoError, TopicError
+from qiaocrawl.language import _
+from qiaocrawl.options.advice import note_database
+from qiaocrawl.text.visible import VisibleRecord
 
 _FAULTS_SHOWN = 100
 
-_DAILY = "Every day 日常"
-_RESULTS, _TOPICS = "Results 结果", "Topics and sources 主题与来源"
-_PARTS, _CARE = "Methods 方法", "Running it 运行与维护"
+_DAILY = "Every day"
+_RESULTS, _TOPICS = "Results", "Topics and sources"
+_PARTS, _CARE = "Methods", "Running it"
 
 # A row: name, where it is, its panel, and how its own help begins (tests compare).
 # fmt: off
 _TABLE = (
     ("init", "project.init:init", _DAILY,
-     "Set up the folder you are in: topic, contact, database; then `qiaocrawl run`. 初次设置"),
+     "Set up the folder you are in: topic, contact, database; then `qiaocrawl run`."),
     ("run", "project.run:run", _DAILY,
-     "Watch, search, fetch and crawl TOPIC in one go, then say what came of it. 一次采完一轮"),
+     "Watch, search, fetch and crawl TOPIC in one go, then say what came of it."),
     ("schedule", "project.schedule:schedule", _DAILY,
-     "Print (or --install) a systemd user timer that runs TOPIC every day, in this folder. 定时"),
+     "Print (or --install) a systemd user timer that runs TOPIC every day, in this folder."),
     ("crawl", "project.crawl:crawl", _DAILY,
-     "Run a spider as `scrapy crawl` does, with its -a and -s: from any folder. 运行爬虫"),
+     "Run a spider as `scrapy crawl` does, with its -a and -s: from any folder."),
+    ("console", "project.console:app", _DAILY,
+     "The pages in the browser: read, mark, steer; start them and log in."),
     ("article", "article:app", _RESULTS,
-     "Articles: list, search, read, open. 文章"),
+     "Articles: list, search, read, open."),
     ("export", "export:export", _RESULTS,
-     "Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages. 导出"),
+     "Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages."),
     ("coverage", "coverage.command:coverage", _RESULTS,
-     "Show what was searched, what it brought, what was missed, and why. 查了、得了、漏了什么"),
+     "Show what was searched, what it brought, what was missed, and why."),
     ("missed", "missed:missed", _RESULTS,
-     "List pages of sites that were found but not got: which, why, and what to do. 漏采的网页"),
+     "List pages of sites that were found but not got: which, why, and what to do."),
     ("why", "why:why", _RESULTS,
      "Show why a URL was fetched, left out or waits: score and parts, path, what came of it."),
-    ("dedup", "dedup:app", _RESULTS,
-     "Reprint groups 转载组: look at them, correct them."),
+    ("dedup", "dedup.command:app", _RESULTS,
+     "Reprint groups: look at them, correct them."),
+    ("words", "analysis.words:app", _RESULTS,
+     "Words of a day, week or month: hot, new, as a cloud, and what your groups hit."),
+    ("analyse", "analysis.analyse:analyse", _RESULTS,
+     "Put new articles into stories, read whom they name, and check warnings."),
+    ("story", "analysis.story:app", _RESULTS,
+     "Stories: what articles tell together; look at them, correct them."),
+    ("trends", "analysis.trends:trends", _RESULTS,
+     "Count articles of TOPIC over time, against weekdays, hours and holidays as usual."),
+    ("spread", "analysis.spread:spread", _RESULTS,
+     "Show who published a story first, who took it from whom and by what, how far and how fast."),
+    ("briefing", "analysis.briefing:briefing", _RESULTS,
+     "Write what happened on one page: stories, figures, warnings, gaps; each sentence cited."),
+    ("warnings", "analysis.warnings:app", _RESULTS,
+     "Warnings: stories that your rules hold for; listed, checked, sent, muted."),
     ("watch", "watch:app", _RESULTS,
-     "Pages that are looked at again and again, and what articles said before. 监测"),
+     "Pages that are looked at again and again, and what articles said before."),
     ("topic", "topic.command:app", _TOPICS,
-     "Topic packs: terms, sites and samples. 主题包"),
+     "Topic packs: terms, sites and samples."),
     ("lexicon", "lexicon.command:app", _TOPICS,
-     "Words of a topic: from texts, beside known ones, decided, as tables. 词表"),
-    ("engines", "engines:app", _TOPICS,
-     "Search engines: which there are, and whether they still answer. 搜索引擎"),
+     "Words of a topic: from texts, beside known ones, decided, as tables."),
+    ("engines", "engines.command:app", _TOPICS,
+     "Search engines: which there are, and whether they still answer."),
     ("session", "session:app", _TOPICS,
-     "Accounts of sites that want a login. 登录"),
+     "Accounts of sites that want a login."),
     ("proxies", "proxies:app", _TOPICS,
-     "The proxies of QIAO_PROXY_POOL=database."),
-    ("extract", "extract:extract", _PARTS,
-     "Print title, date, author, source and text of a page. 抽取"),
-    ("extractors", "extractors:app", _PARTS,
-     "Extraction methods: list, train, what sites taught. 抽取方法"),
+     "The proxies in the database, for QIAO_PROXY_POOL=database."),
+    ("extract", "extract.command:extract", _PARTS,
+     "Print title, date, author, source and text of a page."),
+    ("extractors", "extract.extractors:app", _PARTS,
+     "Extraction methods: list, train, what sites taught."),
+    ("entities", "analysis.entities:app", _PARTS,
+     "Persons, places and organisations that texts name."),
+    ("tone", "analysis.tone:app", _PARTS,
+     "The tone of texts, and towards what they name."),
     ("ontology", "ontology:app", _PARTS,
-     "Ontologies 本体: wordnets in one space of Chinese and English concepts."),
+     "Ontologies: wordnets in one space of Chinese and English concepts."),
     ("reprocess", "reprocess:reprocess", _PARTS,
      "Run a stage again over stored pages, and say what changed. No crawl may run meanwhile."),
     ("startproject", "project.start:startproject", _CARE,
-     "Write a Scrapy project: settings over ours, folders for spiders and pipelines. 新建项目"),
+     "Write a Scrapy project: settings over ours, folders for spiders and pipelines."),
     ("compile", "compile:compile_", _CARE,
-     "Compile the inner loops now (once a machine), so that no crawl waits for it. 预编译"),
+     "Compile the inner loops now (once a machine), so that no crawl waits for it."),
     ("demo", "demo:app", _CARE,
      "The built-in demo web, and the main job on it."),
     ("url", "url:app", _CARE,
-     "Single URLs of a crawl. 网址"),
+     "Single URLs of a crawl."),
+    ("nodes", "nodes.command:app", _CARE,
+     "Machines that crawl together: scrapyd servers, their jobs, updates without a stop."),
     ("db", "db:app", _CARE,
-     "The database: schema, health, size, backup. 数据库"),
+     "The database: schema, health, size, backup."),
     ("health", "health:health", _CARE,
      "Name what is wrong; exit code 1 if anything is: for cron, and for a look at the last runs."),
 )
@@ -86,7 +113,7 @@ app = typer.Typer(cls=lazy_group(COMMANDS), no_args_is_help=True, pretty_excepti
 def qiaocrawl() -> None:
     """A focused crawler for Chinese-language topic news.
 
-    中文专题新闻采集：先 `qiaocrawl init`，再 `qiaocrawl run 主题`。
+    Begin with `qiaocrawl init`, then `qiaocrawl run TOPIC`.
     """
     # What Scrapy reads in this folder (settings module, .env) holds for every command.
     from qiaocrawl.options.project import use_project
@@ -97,7 +124,7 @@ def qiaocrawl() -> None:
 @app.command(rich_help_panel=_CARE)
 def version() -> None:
     """Print the version."""
-    typer.echo(__version__)
+    echo(__version__)
 
 
 class _CompilingNotice(logging.Handler):
@@ -106,7 +133,7 @@ class _CompilingNotice(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """The one line."""
         if record.levelno == logging.INFO and sys.stderr.isatty():
-            typer.echo("首次使用，正在编译，约需半分钟 compiling for the first use …", err=True)
+            echo(_(_("compiling for the first use, about half a minute …")), err=True)
 
 
 # One for the process, however often `main` is called.
@@ -119,18 +146,24 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # An argument may be bytes of no charset, and a terminal may not know a character.
             stream.reconfigure(errors="backslashreplace")
+    logging.setLogRecordFactory(VisibleRecord)
     logging.getLogger("qiaocrawl.vsm.compiled").addHandler(_COMPILING_NOTICE)
+    from qiaocrawl.options.project import read_env_file
+
+    # The language of .env is that of the help too. A wrong line is told when a command reads it.
+    with suppress(QiaoError):
+        read_env_file()
     try:
         app()
     except QiaoError as error:
         _print_error(error)
         sys.exit(1)
+    finally:
+        note_database("")
 
 
 def _print_error(error: QiaoError) -> None:
-    from rich.console import Console
-
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = Terminal(stderr=True, soft_wrap=True, highlight=False)
     console.print(f"qiaocrawl: {error}", markup=False)
     if isinstance(error, TopicError):
         from qiaocrawl.topic.fault_report import fault_lines
@@ -139,4 +172,4 @@ def _print_error(error: QiaoError) -> None:
         for line in lines[:_FAULTS_SHOWN]:
             console.print(f"  {line}", markup=False)
         if len(lines) > _FAULTS_SHOWN:
-            console.print(f"  … and {len(lines) - _FAULTS_SHOWN} more")
+            console.print(_("  … {more} more", more=len(lines) - _FAULTS_SHOWN))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 import webbrowser
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.output import folding_table, shown_moment, table_console
+from qiaocrawl.cli.output import folding_table, joined, shown_moment, table_console
 from qiaocrawl.cli.shared_options import (
     combined,
     outlet_choice,
@@ -23,7 +24,10 @@ from qiaocrawl.cli.shared_options import (
     topic_choice,
     words_choice,
 )
+from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _, ngettext
+from qiaocrawl.options.advice import advised
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -32,12 +36,11 @@ if TYPE_CHECKING:
     from qiaocrawl.storage.export.listing import ListedArticle
     from qiaocrawl.storage.reports.evidence import ArticleEvidence
 
-app = typer.Typer(help="Articles: list, search, read, open. 文章", no_args_is_help=True)
+app = typer.Typer(help="Articles: list, search, read, open.", no_args_is_help=True)
 
-Which = Annotated[str, typer.Argument(help="Its number in a list (编号), or its address.")]
+Which = Annotated[str, typer.Argument(help="Its number in a list, or its address.")]
 
-_BEFORE, _AFTER = 12, 24
-"""Characters of a text that are shown before and behind a word that was searched for."""
+_KEYPHRASES, _SUMMARY_CHARS, _READ_CHARS = 8, 120, 20_000
 _TERMS_SHOWN = 10
 
 
@@ -51,8 +54,8 @@ class _Shown:
 
 
 def _shown(
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Rows shown. 行数")] = 20,
-    stories: Annotated[bool, typer.Option("--stories", help="One row a story. 按报道")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Rows shown.")] = 20,
+    stories: Annotated[bool, typer.Option("--stories", help="One row a story.")] = False,
     database: DatabaseUrl = "",
 ) -> _Shown:
     """The options beside the choice of articles."""
@@ -71,37 +74,35 @@ def _searched(
 @app.command("list")
 @combined(_shown, topic_choice, words_choice, publication_choice, outlet_choice)
 def list_(shown: _Shown, *choices: dict[str, Any]) -> None:
-    """List articles, newest first, a page once. 列出文章，新者在前"""
+    """List articles, newest first, a page once."""
     _print_list(shown, selection_of(*choices, by_story=shown.by_story))
 
 
 @app.command()
 @combined(_searched, _shown, topic_choice, publication_choice, outlet_choice)
 def search(words: dict[str, Any], shown: _Shown, *choices: dict[str, Any]) -> None:
-    """Search titles and texts; simplified and traditional characters find each other. 全文检索"""
+    """Search titles and texts; simplified and traditional characters find each other."""
     if not words["words"]:
-        raise ConfigError("article search: no word was given")
+        raise ConfigError(_("article search: no word was given"))
     _print_list(shown, selection_of(words, *choices, by_story=shown.by_story))
 
 
 @app.command()
 def show(which: Which, database: DatabaseUrl = "") -> None:
-    """Show an article with its evidence: who published it when, and why it is on topic.
-
-    看一篇文章及其依据。
-    """
+    """Show an article with its evidence: who published it when, and why it is on topic."""
     from qiaocrawl.storage.reports.evidence import evidence_of
 
     with connection_to(database) as c:
         evidence = evidence_of(c, _article_id(c, which))
-    table = folding_table("项 what", "值 value")
+    table = folding_table(_("what"), _("value"))
     for name, value in _evidence_lines(evidence):
         table.add_row(name, escape(value))
     console = table_console()
     console.print(table)
     console.print(f"\n{evidence.listed.title}\n", style="bold", markup=False)
     console.print(evidence.text, markup=False, highlight=False, soft_wrap=not console.is_terminal)
-    console.print(f"\n原网页存档 stored page: qiaocrawl article open {evidence.listed.id}")
+    command = advised(f"qiaocrawl article open {evidence.listed.id}")
+    console.print(_("\nstored page: {command}", command=command), soft_wrap=True)
 
 
 @app.command("open")
@@ -112,10 +113,7 @@ def open_(
     ] = False,
     database: DatabaseUrl = "",
 ) -> None:
-    """Open the stored page of an article in the browser; nothing in it runs or is loaded.
-
-    在浏览器中打开存档网页：不运行脚本，不载入外部内容。
-    """
+    """Open the stored page of an article in the browser; nothing in it runs or is loaded."""
     from qiaocrawl.storage.export.stored_copy import write_copy
 
     with connection_to(database) as c:
@@ -124,10 +122,10 @@ def open_(
         file = Path(tempfile.mkdtemp(prefix="qiaocrawl-")) / f"{article_id}.html"
         if not write_copy(c, article_id, file):
             file.parent.rmdir()
-            raise ConfigError(f"the page of article {which} is no longer stored 原网页已清理")
-    typer.echo(str(file))
+            raise ConfigError(_("the page of article {which} is no longer stored", which=which))
+    echo(str(file))
     if not print_path and not webbrowser.open(file.as_uri()):
-        raise ConfigError(f"no browser could be started 打不开浏览器; the page is {file}")
+        raise ConfigError(_("no browser could be started; the page is {file}", file=file))
 
 
 def _article_id(c: Connection, which: str) -> int:
@@ -143,7 +141,7 @@ def _article_id(c: Connection, which: str) -> int:
         return article_at(c, which)
     article_id = int(which)
     if not has_article(c, article_id):
-        raise ConfigError(f"there is no article {which} 没有这个编号的文章")
+        raise ConfigError(_("there is no article {which}", which=which))
     return article_id
 
 
@@ -154,79 +152,116 @@ def _print_list(shown: _Shown, selection: Selection) -> None:
         listed = list_articles(c, selection)
         page = list(with_details(c, listed[: shown.limit], selection.topic))
     console = table_console()
-    table = folding_table("编号 no", "文章 article")
+    table = folding_table(_("no."), _("article"))
     table.columns[0].justify, table.columns[0].no_wrap = "right", True
     # A line each in a terminal; one line in all where rows go on to grep and the like.
     separator = Text("\n" if console.is_terminal else " · ")
     for article, details in page:
         lines = _lines(article, selection, details.text)
         table.add_row(str(article.id), separator.join(lines))
-    console.print(table)
-    more = len(listed) - len(page)
-    what = "则报道 stories" if shown.by_story else "篇 articles"
-    console.print(
-        f"共 {len(listed)} {what}" + (f"，另有 {more} 未列 more (--limit)" if more else "")
-    )
     if page:
-        console.print(f"细看 read one: qiaocrawl article show {page[0][0].id}")
+        console.print(table)
+    more = len(listed) - len(page)
+    count = len(listed)
+    total = ngettext("{count} article", "{count} articles", count)
+    if shown.by_story:
+        total = ngettext("{count} story", "{count} stories", count)
+    console.print(total + (_(", {more} not listed (--limit)", more=more) if more else ""))
+    if page:
+        command = advised(f"qiaocrawl article show {page[0][0].id}")
+        console.print(_("read one: {command}", command=command), soft_wrap=True)
 
 
 def _lines(article: ListedArticle, selection: Selection, text: str) -> Iterator[Text]:
     """Title, a line of facts, and where the words that were searched for stand."""
-    from qiaocrawl.storage.export.readable import reprint_note, shown_time
+    from qiaocrawl.storage.export.readable import shown_time
 
     yield Text(" ".join(article.title.split()), style="bold")
     outlets = article.story.outlets
-    taken_up = f"{len(outlets)} 家" if selection.by_story else reprint_note(article)
-    score = "" if article.score is None else f"切题 {article.score:.0%}"
-    facts = shown_time(article.published_at) or "日期不明", article.outlet.name, score, taken_up
+    taken_up = (
+        _("{count} outlets", count=len(outlets)) if selection.by_story else _taken_up(article)
+    )
+    score = "" if article.score is None else _("on topic {score:.0%}", score=article.score)
+    facts = shown_time(article.published_at) or _("no date"), article.outlet.name, score, taken_up
     yield Text(" · ".join(fact for fact in facts if fact), style="dim")
     yield from _passages(text, selection.words)
 
 
+def _taken_up(article: ListedArticle) -> str:
+    """Who had it first and how many took it up; "" for a story of one outlet."""
+    others = len(article.story.outlets) - 1
+    if others < 1:
+        return ""
+    if article.is_first:
+        return _("first here, {count} more outlets", count=others)
+    return _("first: {outlet}", outlet=article.story.first_outlet)
+
+
 def _passages(text: str, words: Sequence[str]) -> Iterator[Text]:
     """A line of *text* around the first place of each of *words* that it holds."""
-    from qiaocrawl.text.normalise import script_forms
+    from qiaocrawl.text.passages import passage
 
-    lower = text.lower()
     for word in words:
-        places = [(lower.find(form), form) for form in script_forms(word.lower())]
-        at, form = min((place for place in places if place[0] >= 0), default=(-1, ""))
-        if at >= 0:
-            # Within its paragraph.
-            start = max(at - _BEFORE, text.rfind("\n", 0, at) + 1)
-            passage = text[start : at + len(form) + _AFTER].partition("\n")[0]
-            line = Text(f"…{passage.strip()}…")
-            line.highlight_words([text[at : at + len(form)]], "bold reverse")
+        if (place := passage(text, word)) is not None:
+            line = Text(f"…{''.join(place)}…")
+            line.highlight_words([place.word], "bold reverse")
             yield line
+
+
+def _keyphrases(evidence: ArticleEvidence) -> str:
+    """The phrases that say what an article without declared keywords is about."""
+    from qiaocrawl.lexicon.keyphrases import Frequencies, keyphrases
+    from qiaocrawl.lexicon.tagged_words import tagged_words
+    from qiaocrawl.text import Segmenter
+
+    segmenter = Segmenter((), "jieba")
+    title, body = (
+        tagged_words(segmenter, text[:_READ_CHARS])
+        for text in (evidence.listed.title, evidence.text)
+    )
+    return joined(keyphrases(title, body, Frequencies(1, {}), _KEYPHRASES))
+
+
+def _opening(text: str) -> str:
+    """The first sentences of *text*, as many as fit."""
+    flat = " ".join(text[: 4 * _SUMMARY_CHARS].split())
+    if len(flat) <= _SUMMARY_CHARS:
+        return flat
+    end = max(flat.rfind(mark, 0, _SUMMARY_CHARS) for mark in "。！？.!?")
+    return flat[: end + 1] if end > 0 else f"{flat[:_SUMMARY_CHARS]}…"
 
 
 def _evidence_lines(evidence: ArticleEvidence) -> Iterator[tuple[str, str]]:
     listed, story = evidence.listed, evidence.listed.story
-    yield "编号 number", str(listed.id)
-    yield "网址 URL", listed.url
+    yield _("number"), str(listed.id)
+    yield _("URL"), listed.url
     for address in listed.other_urls:
-        yield "其他网址 also at", address
-    region = f"，{listed.outlet.region}" if listed.outlet.region else ""
-    tier = f"，{listed.outlet.tier} 级" if listed.outlet.tier else ""
-    yield "媒体 outlet", f"{listed.outlet.name}{region}{tier}"
-    yield "发布 published", shown_moment(listed.published_at) or "未写明 unknown"
-    yield "采集 fetched", shown_moment(listed.fetched_at)
-    for name, value in (("来源 source", listed.source), ("作者 author", listed.author)):
+        yield _("also at"), address
+    tier = _("tier {tier}", tier=listed.outlet.tier) if listed.outlet.tier else ""
+    yield _("outlet"), joined(filter(None, (listed.outlet.name, listed.outlet.region, tier)))
+    yield _("published"), shown_moment(listed.published_at) or _("not stated")
+    yield _("fetched"), shown_moment(listed.fetched_at)
+    for name, value in ((_("source"), listed.source), (_("author"), listed.author)):
         if value:
             yield name, value
+    yield _("keywords"), evidence.keywords or _("{words} (extracted)", words=_keyphrases(evidence))
+    yield _("summary"), evidence.description or _("{text} (opening)", text=_opening(evidence.text))
     for judgement in evidence.judgements:
-        verdict = "切题 on topic" if judgement.relevant else "不切题 off topic"
-        by = "人工判定 by an operator" if judgement.method == "operator" else judgement.method
-        terms = "、".join(str(term[0]) for term in judgement.terms[:_TERMS_SHOWN])
-        yield f"主题 {judgement.topic}", f"{verdict} {judgement.score:.0%} ({by}) {terms}".strip()
-    yield "同一报道 story", f"{len(story.outlets)} 家 outlets: {'、'.join(story.outlets)}"
+        verdict = _("on topic") if judgement.relevant else _("off topic")
+        by = _("by an operator") if judgement.method == "operator" else judgement.method
+        terms = joined(str(term[0]) for term in judgement.terms[:_TERMS_SHOWN])
+        yield (
+            _("topic {topic}", topic=judgement.topic),
+            f"{verdict} {judgement.score:.0%} ({by}) {terms}".strip(),
+        )
+    outlets = _("{count} outlets: {names}", count=len(story.outlets), names=joined(story.outlets))
+    yield _("story"), outlets
     if not listed.is_first:
-        yield "首发 first", f"{story.first_outlet} {story.first_url}"
+        yield _("first"), f"{story.first_outlet} {story.first_url}"
     if evidence.found_on:
-        anchor = f"「{evidence.anchor}」 " if evidence.anchor else ""
-        yield "何处见到 found on", f"{anchor}{evidence.found_on}"
+        anchor = f"“{evidence.anchor}” " if evidence.anchor else ""
+        yield _("found on"), f"{anchor}{evidence.found_on}"
     for source in evidence.sources:
         period = f"{shown_moment(source.fetched_at)} – {shown_moment(source.last_seen_at)}"
-        yield "存档 stored page", f"{period}, HTTP {source.http_status}, {source.body_bytes:,} B"
-    yield "为何采它 why it was fetched", f"qiaocrawl why {listed.url}"
+        yield _("stored page"), f"{period}, HTTP {source.http_status}, {source.body_bytes:,} B"
+    yield _("why it was fetched"), advised(f"qiaocrawl why {shlex.quote(listed.url)}")

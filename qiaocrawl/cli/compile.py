@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from rich.console import Console
+import sys
+
+from qiaocrawl.cli.terminal import Terminal
+from qiaocrawl.language import _
+from qiaocrawl.vsm.compiled import has_compiler
 
 # A story, itself again with other words around, and another one.
 _STORY = (
@@ -22,11 +26,15 @@ _MANY = 1_500
 
 
 def compile_() -> None:
-    """Compile the inner loops now (once a machine), so that no crawl waits for it. 预编译"""
-    console = Console(soft_wrap=True, highlight=False)
-    with console.status("正在编译内循环 compiling the inner loops …"):
+    """Compile the inner loops now (once a machine), so that no crawl waits for it."""
+    console = Terminal(soft_wrap=True, highlight=False)
+    if not has_compiler():
+        command = f"{sys.executable} -m pip install numba"
+        console.print(_("nothing to compile, numba is not installed: {command}", command=command))
+        return
+    with console.status(_("compiling the inner loops …")):
         compile_all()
-    console.print("已编译 compiled")
+    console.print(_("compiled"))
 
 
 def compile_all() -> None:
@@ -34,6 +42,16 @@ def compile_all() -> None:
     _judge_titles()
     for name in ("adaptive", "url_structure"):
         _order_links(name)
+    _analyse_text()
+
+
+def _analyse_text() -> None:
+    from qiaocrawl.analysis.entities import entities_of
+    from qiaocrawl.analysis.tone import tone_of
+
+    title = _TITLES[0][0]
+    entities_of(title, _STORY)
+    tone_of(title, _STORY)
 
 
 def _judge_titles() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.table import Table
@@ -17,14 +16,17 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import StorageError
+from qiaocrawl.language import _
 from qiaocrawl.options import Options
+from qiaocrawl.options.advice import note_database
 from qiaocrawl.storage import Database
 from qiaocrawl.storage import backup as copies
 from qiaocrawl.storage.frontier import postponed
 from qiaocrawl.storage.pages import retention
 
-app = typer.Typer(help="The database: schema, health, size, backup. 数据库", no_args_is_help=True)
+app = typer.Typer(help="The database: schema, health, size, backup.", no_args_is_help=True)
 
 DatabaseUrl = Annotated[
     str, typer.Option("--database", help="Database URL instead of QIAO_DATABASE_URL.")
@@ -42,15 +44,20 @@ def opened_database(url: str, *, may_make: bool = False) -> Iterator[Database]:
         ConfigError: a wrong URL.
         StorageError: the database cannot be opened, or a statement failed.
     """
+    note_database(url)
     options = Options.from_environment({"QIAO_DATABASE_URL": url} if url else None)
     with Database.open(options["QIAO_DATABASE_URL"], must_exist=not may_make) as database:
         try:
             yield database
         except SQLAlchemyError as error:
             cause = getattr(error, "orig", None) or error
-            raise StorageError(f"database {database.shown_url}: {cause}") from error
+            raise StorageError(
+                _("database {url}: {cause}", url=database.shown_url, cause=cause)
+            ) from error
         except UnicodeEncodeError as error:
-            raise StorageError(f"{error.object!r} is no UTF-8 text and cannot be stored") from error
+            raise StorageError(
+                _("{text!r} is no UTF-8 text and cannot be stored", text=error.object)
+            ) from error
 
 
 @contextmanager
@@ -76,7 +83,7 @@ def upgrade(database: DatabaseUrl = "") -> None:
     """Bring the schema to this version; makes the tables of a new database."""
     with opened_database(database, may_make=True) as opened:
         opened.upgrade()
-        _print(f"好 {opened.shown_url} has this version's schema")
+        _print(_("ok: {shown_url} has this version's schema", shown_url=opened.shown_url))
 
 
 @app.command()
@@ -86,8 +93,12 @@ def check(database: DatabaseUrl = "") -> None:
         problems = opened.check()
         shown = opened.shown_url
     if problems:
-        raise StorageError("\n  ".join([f"{len(problems)} problems in {shown}", *problems]))
-    _print(f"好 {shown} is healthy")
+        raise StorageError(
+            "\n  ".join(
+                [_("{count} problems in {shown}", count=len(problems), shown=shown), *problems]
+            )
+        )
+    _print(_("ok: {shown} is healthy", shown=shown))
 
 
 @app.command()
@@ -95,16 +106,20 @@ def stats(database: DatabaseUrl = "") -> None:
     """Rows of every table, where URLs stand, and what the raw pages take."""
     with connection_to(database) as c:
         figures = retention.stats(c)
-    console = Console()
-    for title, counts in (("表 table", figures.rows), ("网址 URLs", figures.states),
-                          ("结果 outcome", figures.outcomes)):  # fmt: skip
-        table = Table(title, "数 number")
+    console = Terminal()
+    for title, counts in ((_("table"), figures.rows), (_("URLs"), figures.states),
+                          (_("outcome"), figures.outcomes)):  # fmt: skip
+        table = Table(title, _("count"))
         table.columns[1].justify = "right"
         for name, count in counts.items():
             table.add_row(name, f"{count:,}")
         console.print(table)
     _print(
-        f"raw pages: {_size(figures.body_bytes)} as fetched, {_size(figures.stored_bytes)} stored"
+        _(
+            "raw pages: {fetched} as fetched, {stored} stored",
+            fetched=_size(figures.body_bytes),
+            stored=_size(figures.stored_bytes),
+        )
     )
 
 
@@ -113,13 +128,13 @@ def left_out(
     most: Annotated[int, typer.Option("--most", min=1, help="Guesses shown.")] = 50,
     database: DatabaseUrl = "",
 ) -> None:
-    """List what guesses left out: by which, how many URLs, one of them. 舍而未采者，按猜测列出
+    """List what guesses left out: by which, how many URLs, one of them.
 
     `qiaocrawl why URL` tells all of one.
     """
     with connection_to(database) as c:
         lines = postponed.left_out(c, most=most)
-    table = folding_table("结果 outcome", "猜测 guess", "数 number", "例 example")
+    table = folding_table(_("outcome"), _("guess"), _("count"), _("example"))
     for line in lines:
         table.add_row(line.outcome, escape(line.guess), f"{line.urls:,}", escape(line.example))
     table_console().print(table)
@@ -134,8 +149,8 @@ def backup(
     with opened_database(database) as opened:
         opened.require_current()
         columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-        with Progress(*columns, console=Console(stderr=True)) as progress:
-            task = progress.add_task("备份 backup", total=None)
+        with Progress(*columns, console=Terminal(stderr=True)) as progress:
+            task = progress.add_task(_("backup"), total=None)
 
             def tell(done: int, total: int) -> None:
                 # SQLite counts pages (4,096 bytes by default), a dump counts bytes without a total.
@@ -143,7 +158,7 @@ def backup(
                 progress.update(task, completed=done * page, total=total * page or None)
 
             copies.backup(opened, target, tell)
-    _print(f"好 {target} ({_size(target.stat().st_size)})")
+    _print(_("ok: {target} ({size})", target=target, size=_size(target.stat().st_size)))
 
 
 @app.command()
@@ -161,13 +176,15 @@ def prune(
         with opened.engine.begin() as c:
             pruned = retention.prune(c, before, dry_run=True)
         if not dry_run:
-            with Progress(console=Console(stderr=True)) as progress:
-                task = progress.add_task("清理 prune", total=pruned.pages)
+            with Progress(console=Terminal(stderr=True)) as progress:
+                task = progress.add_task(_("prune"), total=pruned.pages)
                 pruned = retention.prune_in_batches(
                     opened, before, lambda n: progress.advance(task, n)
                 )
-    verb = "would delete" if dry_run else "deleted"
-    _print(f"{verb} {pruned.pages:,} raw pages, {_size(pruned.body_bytes)}")
+    text = _("deleted {pages:,} raw pages, {size}")
+    if dry_run:
+        text = _("would delete {pages:,} raw pages, {size}")
+    _print(text.format(pages=pruned.pages, size=_size(pruned.body_bytes)))
 
 
 def _size(count: int) -> str:
@@ -178,4 +195,4 @@ def _size(count: int) -> str:
 
 
 def _print(line: str) -> None:
-    Console(soft_wrap=True, highlight=False).print(line, markup=False)
+    Terminal(soft_wrap=True, highlight=False).print(line, markup=False)

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from qiaocrawl.cli.coverage.cells import Cell, cells_of
 from qiaocrawl.cli.coverage.command import write_heat_map
 from qiaocrawl.cli.coverage.summary import summary_lines
 from qiaocrawl.cli.output import print_hanging
 from qiaocrawl.cli.report import print_report
-from qiaocrawl.cli.spider_process import SpiderCommand, run_with_bar
+from qiaocrawl.cli.spider_process import run_with_bar
+from qiaocrawl.cli.terminal import Terminal, echo
+from qiaocrawl.demo import office
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.server import DemoServer
 from qiaocrawl.demo.web import DemoWeb, build_web, demo_sites
 from qiaocrawl.errors import QiaoError
+from qiaocrawl.jobs.spider_command import SpiderCommand
+from qiaocrawl.language import N_, _
+from qiaocrawl.options import Options
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports import summary
 from qiaocrawl.storage.search import coverage as stored
+from qiaocrawl.storage.search.coverage_cells import Cell, cells_of
+from qiaocrawl.storage.sites import watched
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack
 from qiaocrawl.topic.pack import Site, TopicPack
@@ -39,12 +47,13 @@ app = typer.Typer(
 _TOPIC = "qiaoqing"
 _ENGINES = "demo_sou,demo_zhao"
 _TERMS = 12
+_WATCH_SECONDS = 60
 
 # (spider, what an operator sees, its arguments)
 _STAGES = (
-    ("search", "1/3 问搜索引擎 search", (f"terms={_TERMS}",)),
-    ("site", "2/3 深采站点 site", ()),
-    ("pages", "3/3 抓取待采 pages", ()),
+    ("search", N_("1/3 ask search engines"), (f"terms={_TERMS}",)),
+    ("site", N_("2/3 crawl sites"), ()),
+    ("pages", N_("3/3 fetch pages"), ()),
 )
 
 
@@ -61,7 +70,7 @@ def demo(
 ) -> None:
     """Search, crawl and judge the demo web, then show what came of it."""
     if context.invoked_subcommand is None:
-        run_demo(folder, Console())
+        run_demo(folder, Terminal())
 
 
 @app.command()
@@ -72,24 +81,88 @@ def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 = any.")]
         host, bound = server.start()
     except OSError as error:
         reason = os.strerror(error.errno or 0)
-        raise DemoError(f"cannot listen on port {port} of 127.0.0.1: {reason}") from None
+        raise DemoError(
+            _("cannot listen on port {port} of 127.0.0.1: {reason}", port=port, reason=reason)
+        ) from None
     database_file = Path("data/demo/serve.db").resolve()
     database_file.parent.mkdir(parents=True, exist_ok=True)
     _demo_database(f"sqlite:///{database_file}").close()
-    typer.echo(f"The demo web listens on {host}:{bound}. In another window:\n")
-    typer.echo(
-        f"  export QIAO_DEMO={host}:{bound} QIAO_ENGINES={_ENGINES} QIAO_SEARCH_PARK_AFTER=0"
-    )
-    typer.echo(f"  export QIAO_DATABASE_URL=sqlite:///{database_file}")
-    typer.echo(f"  scrapy crawl site -a topic={_TOPIC}\n")
-    typer.echo(
-        f"Topic {_TOPIC} is imported there, with the sites of the demo web only."
-        " `qiaocrawl topic import` would add real sites.\n\nCtrl-C ends it."
+    echo(_("The demo web listens on {host}:{bound}. In another window:\n", host=host, bound=bound))
+    echo(f"  export QIAO_DEMO={host}:{bound} QIAO_ENGINES={_ENGINES} QIAO_SEARCH_PARK_AFTER=0")
+    echo(f"  export QIAO_DATABASE_URL=sqlite:///{database_file}")
+    echo(f"  scrapy crawl site -a topic={_TOPIC}\n")
+    echo(
+        _(
+            "Topic {topic} is imported there, with the sites of the demo web only. `qiaocrawl "
+            "topic import` would add real sites.\n\nCtrl-C ends it.",
+            topic=_TOPIC,
+        )
     )
     try:
         signal.pause()
     except KeyboardInterrupt:
         server.stop()
+
+
+@app.command()
+def console(
+    folder: Annotated[Path, typer.Option(help="Where the demo kept its database.")] = Path(
+        "data/demo"
+    ),
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port on 127.0.0.1; 0 = any.")] = 0,
+) -> None:
+    """Open the console over what the demo found; Ctrl-C ends it."""
+    from qiaocrawl.cli.project.console import start
+
+    file = folder / "demo.db"
+    if not file.exists():
+        raise DemoError(
+            _("there is no {file}; run `{command}` first", file=file,
+              command=f"{own_command(sys.argv[0])} demo")
+        )  # fmt: skip
+    url = f"sqlite:///{file.resolve()}"
+    web = _whole_web()
+    server = DemoServer(web)
+    host, bound = server.start()
+    # Its jobs are processes with this environment: they ask the demo web, as the demo did.
+    os.environ.update(_environment(url, f"{host}:{bound}"))
+    os.environ.update(office.environment(folder, next(iter(web.sites))))
+    try:
+        _furnish(url, folder)
+        start(Options.from_environment({"QIAO_CONSOLE_PORT": str(port)}))
+    finally:
+        server.stop()
+
+
+def _furnish(url: str, folder: Path) -> None:
+    """Watch the sites' pages once, and add what else an office has, where it is missing."""
+    with Database.open(url) as database:
+        database.upgrade()
+        with database.engine.begin() as c:
+            office.furnish(c, _TOPIC, datetime.now(UTC))
+            is_watching = bool(watched.watched_pages(c, _TOPIC))
+        if not is_watching:
+            command = SpiderCommand(
+                "watch", _("revisit watched pages"), folder / "watch.log", (f"topic={_TOPIC}",),
+                (f"QIAO_MAX_SECONDS={_WATCH_SECONDS}",),
+            )  # fmt: skip
+            _run_stage(command, database, Terminal())
+
+
+def _run_stage(command: SpiderCommand, database: Database, console: Console) -> None:
+    """Run a spider to its end under a bar, its log begun anew.
+
+    Raises:
+        DemoError: it failed; the message names its log.
+    """
+    command.log.unlink(missing_ok=True)
+    if (code := run_with_bar(command, database, console)) != 0:
+        raise DemoError(
+            _(
+                "spider {spider!r} ended with {code}; see {log}",
+                spider=command.spider, code=code, log=command.log,
+            )
+        )  # fmt: skip
 
 
 def run_demo(folder: Path, console: Console) -> None:
@@ -104,17 +177,21 @@ def run_demo(folder: Path, console: Console) -> None:
     server = DemoServer(web)
     host, port = server.start()
     console.print(
-        f"演示网站 demo web: {len(web.sites)} sites, {len(web.pages)} pages, {host}:{port}"
+        _(
+            "demo web: {sites} sites, {pages} pages, {host}:{port}",
+            sites=len(web.sites),
+            pages=len(web.pages),
+            host=host,
+            port=port,
+        )
     )
     try:
         for spider, title, arguments in _STAGES:
             command = SpiderCommand(
-                spider, title, folder / f"{spider}.log", (f"topic={_TOPIC}", *arguments),
+                spider, _(title), folder / f"{spider}.log", (f"topic={_TOPIC}", *arguments),
                 environment=_environment(url, f"{host}:{port}"),
             )  # fmt: skip
-            command.log.unlink(missing_ok=True)
-            if (code := run_with_bar(command, database, console)) != 0:
-                raise DemoError(f"spider {spider!r} ended with {code}; see {command.log}")
+            _run_stage(command, database, console)
     finally:
         server.stop()
     _report(database, folder, console)
@@ -123,13 +200,13 @@ def run_demo(folder: Path, console: Console) -> None:
 
 def _prepared(url: str, console: Console) -> tuple[DemoWeb, Database]:
     """The demo web, and the database at *url*; compiles meanwhile what a crawl runs compiled."""
-    with console.status("生成演示网站 building the demo web …") as status:
+    with console.status(_("building the demo web …")) as status:
         compiling = subprocess.Popen(
             [sys.executable, "-m", "qiaocrawl", "compile"], stdout=subprocess.DEVNULL
         )
         try:
             web, database = _whole_web(), _demo_database(url)
-            status.update("首次使用，正在编译，约半分钟 compiling for the first use …")
+            status.update(_("compiling for the first use, about half a minute …"))
             compiling.wait()
         finally:
             compiling.kill()
@@ -141,16 +218,16 @@ def _report(database: Database, folder: Path, console: Console) -> None:
     """What came of it, in words, tables and a picture, and what to do next."""
     cells = _searched_cells(database)
     print_report(database, _TOPIC, cells, console)
-    console.print("\n[bold]检索覆盖 Search coverage[/]")
+    console.print(f"\n[bold]{_('Search coverage')}[/]")
     for line in summary_lines(cells):
         print_hanging(console, f"  {line}")
     picture = folder / "coverage.svg"
     write_heat_map(cells, _TOPIC, picture)
     console.print()
-    print_hanging(console, f"数据库 database: {os.path.relpath(folder / 'demo.db')}")
-    print_hanging(console, f"日志 logs: {folder}/*.log")
-    print_hanging(console, f"覆盖图 coverage picture: {picture}")
-    console.print("\n[bold]下一步 Next[/]")
+    print_hanging(console, _("database: {path}", path=os.path.relpath(folder / "demo.db")))
+    print_hanging(console, _("logs: {folder}/*.log", folder=folder))
+    print_hanging(console, _("coverage picture: {picture}", picture=picture))
+    console.print(f"\n[bold]{_('Next steps')}[/]")
     for purpose, command in next_steps(database, folder):
         console.print(f"  {purpose}", markup=False, highlight=False)
         # Never broken by us: it is copied from here.
@@ -158,20 +235,26 @@ def _report(database: Database, folder: Path, console: Console) -> None:
 
 
 def next_steps(database: Database, folder: Path) -> list[tuple[str, str]]:
-    """Three commands to try, each with what it is for."""
+    """Some commands to try, each with what it is for."""
     own = own_command(sys.argv[0])
     url = f"--database sqlite:///{os.path.relpath(folder / 'demo.db')}"
     with database.engine.connect() as c:
         best = summary.best_articles(c, _TOPIC, 1)
     steps = [
-        ("导出切题文章为 Excel  on-topic articles as a workbook:",
+        (_("on-topic articles as a workbook:"),
          f"{own} export {url} --topic {_TOPIC} --only-relevant --out {folder}/articles.xlsx"),
-        ("采您自己的主题  a topic of your own, on the real web:", f"{own} init"),
+        (_("a topic of your own, on the real web:"), f"{own} init"),
+        (_("all of it in the browser, to read, search and mark:"), _console_command(own, folder)),
     ]  # fmt: skip
     if best:
         why = f"{own} why {url} {best[0].url}"
-        steps.insert(1, ("某页从何而来、为何采它  where a page came from, and why:", why))
+        steps.insert(1, (_("where a page came from, and why it was fetched:"), why))
     return steps
+
+
+def _console_command(own: str, folder: Path) -> str:
+    chosen = "" if folder == Path("data/demo") else f" --folder {shlex.quote(str(folder))}"
+    return f"{own} demo console{chosen}"
 
 
 def _searched_cells(database: Database) -> list[Cell]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
@@ -22,7 +21,10 @@ from qiaocrawl.cli.shared_options import (
     topic_choice,
     words_choice,
 )
+from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import ConfigError, StorageError
+from qiaocrawl.language import _
+from qiaocrawl.options.advice import advised
 from qiaocrawl.text.zones import SHANGHAI
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ def _wanted(
         typer.Option(
             "--format",
             help="For people: xlsx, docx, html. For programs: csv, jsonl, markdown; warc, files: "
-            "raw pages. Not given: by the ending of --out, else csv. 格式",
+            "raw pages. Not given: by the ending of --out, else csv.",
         ),
     ] = "",
     out: Annotated[
@@ -59,13 +61,13 @@ def _wanted(
         typer.Option(help="File, or folder for `files` and `markdown`; made up when not given."),
     ] = None,
     by: Annotated[
-        _By, typer.Option(help="In formats for people: a row an article, or one a story. 每行")
+        _By, typer.Option(help="In formats for people: a row an article, or one a story.")
     ] = _By.ARTICLE,
     copies: Annotated[
-        bool, typer.Option(help="In formats for people: stored pages beside the file. 存档副本")
+        bool, typer.Option(help="In formats for people: stored pages beside the file.")
     ] = True,
     fetched_since: Annotated[
-        str, typer.Option(help="Only what was fetched since; as --since. 采集时间自")
+        str, typer.Option(help="Only what was fetched since; as --since.")
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     database: DatabaseUrl = "",
@@ -80,7 +82,7 @@ def _wanted(
 
 @combined(_wanted, topic_choice, words_choice, publication_choice, outlet_choice)
 def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
-    """Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages. 导出"""
+    """Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages."""
     from qiaocrawl.storage.engine import begin_reading
     from qiaocrawl.storage.export import exporters
 
@@ -88,14 +90,17 @@ def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     exporter = exporters.get(format_)
     selection = selection_of(*choices, **wanted.choice)
     if selection.by_story and not exporter.for_people:
-        raise ConfigError(f"--by story is for xlsx, docx and html; {format_} has a record each")
+        raise ConfigError(
+            _("--by story is for xlsx, docx and html; {format} has a record each", format=format_)
+        )
     target = _target(wanted, exporter, selection.topic)
     with opened_database(wanted.database) as opened:
         opened.require_current()
         with opened.engine.connect() as connection:
             c = begin_reading(connection)
-            with Progress(console=Console(stderr=True)) as progress:
-                task = progress.add_task(f"导出 {format_}", total=exporter.count(c, selection))
+            total = exporter.count(c, selection)
+            with Progress(console=Terminal(stderr=True), disable=not total) as progress:
+                task = progress.add_task(_("export {format}", format=format_), total=total)
                 report = exporter.write(c, selection, target, lambda n: progress.advance(task, n))
     _tell(report, target)
 
@@ -118,12 +123,20 @@ def _target(wanted: _Wanted, exporter: Exporter, topic: str | None) -> Path:
     today = datetime.now(UTC).astimezone(SHANGHAI)
     target = wanted.out or Path(f"{topic or 'qiaocrawl'}-{today:%Y%m%d}{exporter.suffix}")
     if exporter.suffix and target.exists() and not (wanted.force and target.is_file()):
-        raise StorageError(f"{str(target)!r} exists already; --force replaces a file")
+        raise StorageError(
+            _("{target!r} exists already; --force replaces a file", target=str(target))
+        )
     return target
 
 
 def _tell(report: ExportReport, target: Path) -> None:
-    console = Console(soft_wrap=True, highlight=False)
-    console.print(f"好 {report.written:,} records in {target}", markup=False)
+    console = Terminal(soft_wrap=True, highlight=False)
+    console.print(
+        _("ok: {written:,} records in {target}", written=report.written, target=target),
+        markup=False,
+    )
+    if not report.written:
+        command = advised("qiaocrawl article list")
+        console.print(_("nothing stored fits; what there is: {command}", command=command))
     for note in report.notes:
         console.print(f"  {note}", markup=False)

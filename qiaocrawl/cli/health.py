@@ -1,8 +1,7 @@
-"""``qiaocrawl health``: what an operator should look at, for eyes and for cron. 健康"""
+"""``qiaocrawl health``: what an operator should look at, for eyes and for cron."""
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict
 from typing import Annotated
@@ -12,7 +11,10 @@ from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
+from qiaocrawl.cli.terminal import echo_json
+from qiaocrawl.language import _
 from qiaocrawl.storage.reports.alarms import Limits, RunLine, alarms, last_runs
+from qiaocrawl.storage.reports.end_names import end_name
 
 
 def health(
@@ -30,14 +32,14 @@ def health(
     """Name what is wrong; exit code 1 if anything is: for cron, and for a look at the last runs.
 
     Runs that died or failed, URLs nobody holds, no new article, engines that refuse, logins that
-    fail, dead proxies, a full disk. 运行中断、无人处理的网址、无新文章、引擎拒绝、登录失效等。
+    fail, dead proxies, a full disk.
     """
     with connection_to(database) as c:
         problems = alarms(c, Limits(article_hours, free_mb << 20), now=time.time())
         last = last_runs(c, runs)
     if as_json:
         report = {"alarms": problems, "runs": [asdict(run) for run in last]}
-        typer.echo(json.dumps(report, ensure_ascii=False, indent=2, default=str))
+        echo_json(report)
     else:
         _show(last, problems)
     if problems:
@@ -46,16 +48,16 @@ def health(
 
 def _show(last: list[RunLine], problems: list[str]) -> None:
     console = table_console()
-    table = folding_table("运行 run", "爬虫 spider", "主题 topic", "开始 started", "结束 ended",
-                          "原因 reason", "待采 waiting")  # fmt: skip
+    table = folding_table(_("run"), _("spider"), _("topic"), _("started"), _("ended"),
+                          _("reason"), _("waiting"))  # fmt: skip
     for run in last:
-        end = "中断 died" if run.is_dead else shown_moment(run.ended) or "进行中 goes on"
+        end = _("died") if run.is_dead else shown_moment(run.ended) or _("running")
         waiting = "" if run.remaining is None else str(run.remaining)
         table.add_row(str(run.id), run.spider, run.topic, shown_moment(run.started), end,
-                      escape(run.reason), waiting)  # fmt: skip
+                      escape(run.reason and end_name(run.reason)), waiting)  # fmt: skip
     if last:
         console.print(table)
     for line in problems:
-        console.print(f"异常 alarm: {line}", markup=False)
+        console.print(_("alarm: {line}", line=line), markup=False)
     if not problems:
-        console.print("正常 healthy")
+        console.print(_("healthy"))

@@ -10,6 +10,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
+from qiaocrawl.cli.help_language import localise_parameters, localised, localised_errors
+
 
 class CommandEntry(NamedTuple):
     """One row of the table of commands."""
@@ -28,7 +30,7 @@ class CommandEntry(NamedTuple):
         return self.home.endswith(":crawl")
 
 
-class _Unloaded(TyperCommand):
+class Unloaded(TyperCommand):
     """Stands in the list of commands for one that is not imported yet."""
 
     def __init__(self, entry: CommandEntry) -> None:
@@ -44,12 +46,25 @@ class _LazyGroup(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         # In the order of the table; what was registered as usual comes last.
-        self.commands = {entry.name: _Unloaded(entry) for entry in self.table} | dict(self.commands)
+        self.commands = {entry.name: Unloaded(entry) for entry in self.table} | dict(self.commands)
+        localised(self)
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        """As Typer has it; what is wrong is said in the operator's language."""
+        # Typer adds options of its own to the group it has made.
+        localise_parameters(self)
+        with localised_errors():
+            return super().make_context(*args, **settings)
+
+    def invoke(self, ctx: Any) -> Any:
+        """As Typer has it; what is wrong is said in the operator's language."""
+        with localised_errors():
+            return super().invoke(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command itself, where the list has a stand-in."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, load(command.entry) if isinstance(command, _Unloaded) else command, rest
+        return name, load(command.entry) if isinstance(command, Unloaded) else command, rest
 
 
 def lazy_group(entries: Iterable[CommandEntry]) -> type[TyperGroup]:
@@ -62,9 +77,9 @@ def load(entry: CommandEntry) -> Any:
     module, _, attribute = entry.home.partition(":")
     target = getattr(import_module(module), attribute)
     if isinstance(target, typer.Typer):
-        return get_group(target)
+        return localised(get_group(target))
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     # A spider's own -a and -s are Scrapy's matter.
     passes_on = {"allow_extra_args": True, "ignore_unknown_options": True}
     single.command(entry.name, context_settings=passes_on if entry.passes_on else None)(target)
-    return get_command(single)
+    return localised(get_command(single))

@@ -17,13 +17,18 @@ from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import (
     check_output,
     folding_table,
+    joined,
     say_written,
     shown_moment,
     table_console,
 )
+from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome
-from qiaocrawl.storage.reports.outcome_names import ADVICE, OUTCOME_NAMES, short_name
+from qiaocrawl.language import _
+from qiaocrawl.language.reasons import shown_reason
+from qiaocrawl.options.advice import advised
+from qiaocrawl.storage.reports.outcome_names import ADVICE, outcome_name, outcome_with_code
 
 if TYPE_CHECKING:
     from qiaocrawl.storage.reports.missed import MissedPage, SiteMisses
@@ -31,26 +36,27 @@ if TYPE_CHECKING:
 _SITES_SHOWN = 30
 _HOST_COLUMNS = 32
 _INDENT = 6
+# Of the file, for officers: Chinese whoever writes it.
 _HEADER = ("站点", "网址", "类别", "缘由", "HTTP", "链接文字", "时间", "怎么办")
 
 
 def missed(
     topic: Annotated[str, typer.Argument(help="The topic.")],
     site: Annotated[
-        list[str] | None, typer.Option(help="Only this host and what is below it. 站点")
+        list[str] | None, typer.Option(help="Only this host and what is below it.")
     ] = None,
     why: Annotated[
-        list[str] | None, typer.Option(help="Only needs_rendering, login, robots … 类别")
+        list[str] | None, typer.Option(help="Only needs_rendering, login, robots and so on.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, help="Pages shown. 行数")] = 10,
+    limit: Annotated[int, typer.Option(min=0, help="Pages shown.")] = 10,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write all pages.")] = None,
     database: DatabaseUrl = "",
 ) -> None:
-    """List pages of sites that were found but not got: which, why, and what to do. 漏采的网页
+    """List pages of sites that were found but not got: which, why, and what to do.
 
     For what search engines did not answer: qiaocrawl coverage TOPIC.
     """
-    from qiaocrawl.storage.reports.missed import missed_pages, misses_by_site
+    from qiaocrawl.storage.reports.missed import missed_pages, misses_by_site, was_crawled
 
     sites, outcomes = tuple(site or ()), _outcomes(why or ())
     if csv_file is not None:
@@ -58,7 +64,11 @@ def missed(
     with connection_to(database) as c:
         by_site = misses_by_site(c, topic, sites, outcomes)
         first = list(islice(missed_pages(c, topic, sites, outcomes), limit))
-        _show(topic, by_site, first)
+        if by_site or was_crawled(c, topic):
+            _show(topic, by_site, first)
+        else:
+            command = advised(f"qiaocrawl run {topic}")
+            echo(_("nothing was crawled yet; next: {command}", command=command))
         if csv_file is not None:
             _write_csv(missed_pages(c, topic, sites, outcomes), csv_file)
 
@@ -68,7 +78,9 @@ def _outcomes(names: Sequence[str]) -> tuple[Outcome, ...]:
 
     wrong = next((name for name in names if name not in MISSED), None)
     if wrong is not None:
-        raise ConfigError(f"--why must be one of {', '.join(MISSED)}, got {wrong!r}")
+        raise ConfigError(
+            _("--why must be one of {names}, got {wrong!r}", names=", ".join(MISSED), wrong=wrong)
+        )
     return tuple(Outcome(name) for name in names) or MISSED
 
 
@@ -76,44 +88,50 @@ def _show(topic: str, by_site: Sequence[SiteMisses], pages: Sequence[MissedPage]
     console = table_console()
     total = sum((Counter(row.missed) for row in by_site), Counter[Outcome]())
     if not total:
-        console.print("没有漏采的网页。 No page was missed.")
+        console.print(_("No page was missed."))
         return
-    table = folding_table("站点 site", "漏采", "已得", "缘由 why")
+    table = folding_table(_("site"), _("missed"), _("got"), _("why"))
     table.columns[0].min_width = _HOST_COLUMNS
     for number in (1, 2):
         table.columns[number].justify = "right"
     for row in by_site[:_SITES_SHOWN]:
         table.add_row(row.host, str(row.total), str(row.articles), _counts(row.missed))
     if len(by_site) > _SITES_SHOWN:
-        table.caption = f"另有 {len(by_site) - _SITES_SHOWN} 站 more sites (--csv)"
+        table.caption = _("{more} more sites (--csv)", more=len(by_site) - _SITES_SHOWN)
     console.print(table)
-    console.print("怎么办 What to do:")
+    console.print(_("What to do:"))
     for outcome, count in total.most_common():
         advice = ADVICE[outcome]
-        console.print(f"  {OUTCOME_NAMES[outcome]} ×{count}")
-        console.print(Padding(escape(advice.words), (0, 0, 0, _INDENT), expand=False))
+        console.print(f"  {outcome_name(outcome)} ×{count}")
+        console.print(Padding(escape(_(advice.words)), (0, 0, 0, _INDENT), expand=False))
         if advice.command:
-            console.print(f"{' ' * _INDENT}{advice.command}", soft_wrap=True)
+            console.print(f"{' ' * _INDENT}{advised(advice.command)}", soft_wrap=True)
     if pages:
         _show_pages(pages, total.total())
-    console.print(f"搜索引擎漏答的 what engines did not answer: qiaocrawl coverage {topic}")
+    command = advised(f"qiaocrawl coverage {topic}")
+    console.print(_("what engines did not answer: {command}", command=command), soft_wrap=True)
 
 
 def _show_pages(pages: Sequence[MissedPage], total: int) -> None:
-    table = folding_table("类别 kind", "网址、缘由 URL and why")
+    table = folding_table(_("kind"), _("URL and why"))
     table.columns[0].no_wrap = True
     for page in pages:
-        words = f"「{page.anchor}」" if page.anchor else ""
-        lines = (page.url, words, page.why)
-        table.add_row(short_name(page.outcome), escape("\n".join(line for line in lines if line)))
+        words = f"“{page.anchor}”" if page.anchor else ""
+        lines = (page.url, words, shown_reason(page.why))
+        table.add_row(outcome_name(page.outcome), escape("\n".join(line for line in lines if line)))
     if total > len(pages):
-        table.caption = f"另有 {total - len(pages)} 页 more pages (--limit, --csv)"
+        table.caption = _("{more} more pages (--limit, --csv)", more=total - len(pages))
     table_console().print(table)
 
 
 def _counts(counts: dict[Outcome, int]) -> str:
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
-    return "、".join(f"{short_name(outcome)} {count}" for outcome, count in ordered)
+    return joined(f"{outcome_name(outcome)} {count}" for outcome, count in ordered)
+
+
+def _advice(outcome: Outcome) -> str:
+    advice = ADVICE[outcome]
+    return f"{_(advice.words)} {advice.command}".strip()
 
 
 def _write_csv(pages: Iterable[MissedPage], file: Path) -> None:
@@ -127,8 +145,9 @@ def _write_csv(pages: Iterable[MissedPage], file: Path) -> None:
         writer.writerow(_HEADER)
         for page in pages:
             writer.writerow([neutral(value) for value in (
-                page.host, page.url, page.outcome, page.why, str(page.http_status or ""),
-                page.anchor, shown_moment(page.closed_at), " ".join(ADVICE[page.outcome]).strip(),
+                page.host, page.url, outcome_with_code(page.outcome), shown_reason(page.why),
+                str(page.http_status or ""), page.anchor, shown_moment(page.closed_at),
+                _advice(page.outcome),
             )])  # fmt: skip
             count += 1
-    say_written(file, f"{count} 页 pages")
+    say_written(file, _("{count} pages", count=count))

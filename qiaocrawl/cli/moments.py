@@ -1,4 +1,4 @@
-"""Moments as operators write them, in China's time: today, 昨天, 7d, 12h, 2026-03-05."""
+"""Times as operators write them: moments in China's time (today, 7d, 2026-03-05), budgets."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.text.zones import SHANGHAI
 
 _DAYS_AGO = {"today": 0, "今天": 0, "今日": 0, "yesterday": 1, "昨天": 1, "昨日": 1}
 _AGO = re.compile(r"(\d{1,5})([hd])")
 _DAY = timedelta(days=1)
+_MOST_HOURS = 8_760
 
 
 def start_of(text: str, option: str) -> datetime | None:
@@ -34,6 +36,24 @@ def end_of(text: str, option: str) -> datetime | None:
     return moment + _DAY if is_day else moment
 
 
+def budget_seconds(hours: float, minutes: float = 0.0) -> float:
+    """The time budget of --hours and --minutes.
+
+    Raises:
+        ConfigError: it is no number, or more than a year.
+    """
+    total_hours = hours + minutes / 60
+    if not total_hours <= _MOST_HOURS:  # nan is not, either
+        raise ConfigError(
+            _(
+                "--hours, --minutes: at most {most} h, got {hours:g}",
+                most=_MOST_HOURS,
+                hours=total_hours,
+            )
+        )
+    return total_hours * 3600
+
+
 def _moment(text: str, option: str) -> tuple[datetime, bool]:
     """The moment, and whether a whole day is meant."""
     now = datetime.now(UTC).astimezone(SHANGHAI)
@@ -53,6 +73,10 @@ def _moment(text: str, option: str) -> tuple[datetime, bool]:
         return (when, bool(when + _DAY)) if is_day else (when, False)
     except (ValueError, OverflowError):
         raise ConfigError(
-            f"{option} must be as 2026-03-05, 2026-03-05T08:00, today, yesterday, 7d or 12h "
-            f"(China's time), got {text!r}"
+            _(
+                "{option} must be as 2026-03-05, 2026-03-05T08:00, today, yesterday, 7d or 12h "
+                "(China's time), got {text!r}",
+                option=option,
+                text=text,
+            )
         ) from None

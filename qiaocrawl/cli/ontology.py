@@ -12,7 +12,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from qiaocrawl.cli.output import folding_table, say_written, table_console
+from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import ConfigError, OntologyError
+from qiaocrawl.language import _
 from qiaocrawl.ontology.concepts import Ontology
 from qiaocrawl.ontology.folder import OPTION, OWN, folder_of, installed, open_ontology, own_wordnet
 from qiaocrawl.ontology.similarity import FUNCTIONS, WordSimilarity
@@ -23,7 +25,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.text import fold
 
 app = typer.Typer(
-    help="Ontologies 本体: wordnets in one space of Chinese and English concepts.",
+    help="Ontologies: wordnets in one space of Chinese and English concepts.",
     no_args_is_help=True,
 )
 
@@ -39,24 +41,26 @@ def install(
         ),
     ],
 ) -> None:
-    """Read wordnets once and keep them in compact form. 安装"""  # fmt: skip
+    """Read wordnets once and keep them in compact form."""  # fmt: skip
     folder = _folder()
     sources = sources_of(source)
     columns = (TextColumn("{task.description}"), BarColumn(),
                TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn())  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*columns, console=Terminal(stderr=True)) as progress:
         for name, path in sources:
             task = progress.add_task(name, total=size_of(path) or None)
             wordnet = install_one(name, path, folder, partial(progress.advance, task))
             progress.update(task, total=1, completed=1)
             words = ", ".join(f"{n:,} {code}" for code, n in _words(wordnet).items())
-            facts = f"{wordnet.concepts:,} concepts; words: {words}"
+            facts = _(
+                "{concepts:,} concepts; words: {words}", concepts=wordnet.concepts, words=words
+            )
             say_written(folder / f"{name}{ENDING}", facts)
 
 
 @app.command()
 def check() -> None:
-    """Say what is installed and whether it can be read; exit code 1 if not. 检查"""
+    """Say what is installed and whether it can be read; exit code 1 if not."""
     folder = _folder()
     wordnets: list[StoredWordnet] = []
     damaged: list[str] = []
@@ -70,19 +74,20 @@ def check() -> None:
         wordnets.append(own_wordnet())
     console = table_console()
     console.print(f"{folder} ({OPTION})", markup=False)
-    table = folding_table("名称 name", "版本 version", "概念 concepts", "词 words",
-                          "上位关系 hypernyms", "许可 licence")  # fmt: skip
+    table = folding_table(_("name"), _("version"), _("concepts"), _("words"),
+                          _("hypernyms"), _("licence"))  # fmt: skip
     for wordnet in wordnets:
         words = " ".join(f"{code} {n:,}" for code, n in _words(wordnet).items())
         notice = wordnet.notice
-        name = f"{wordnet.name} （自带 comes along）" if came_along and wordnet.name == OWN else (
-            wordnet.name)  # fmt: skip
+        name = wordnet.name
+        if came_along and name == OWN:
+            name = _("{name} (comes along)", name=name)
         table.add_row(*map(Text, (name, notice.version, f"{wordnet.concepts:,}", words,
                                   f"{len(wordnet.edges):,}", notice.licence)))  # fmt: skip
     console.print(table)
     _print_joined(console, Ontology(wordnets))
     for line in damaged:
-        console.print(f"unreadable 不可读: {line}", markup=False, style="red")
+        console.print(_("unreadable: {line}", line=line), markup=False, style="red")
     if damaged:
         raise typer.Exit(1)
 
@@ -90,11 +95,11 @@ def check() -> None:
 def _print_joined(console: Console, joined: Ontology) -> None:
     words = ", ".join(f"{code} {n:,}" for code, n in joined.count_lemmas().items())
     for line in (
-        f"合并 joined: {joined.size:,} concepts; words: {words}",
-        f"最大深度 deepest: {joined.max_depth} edges",
-        f"环 in circles of hypernyms: {int(joined.in_circles.sum()):,} concepts",
-        f"孤立 without any relation: {joined.without_relations:,} concepts",
-        f"无词 without a word: {joined.without_words:,} concepts",
+        _("joined: {size:,} concepts; words: {words}", size=joined.size, words=words),
+        _("deepest: {max_depth} edges", max_depth=joined.max_depth),
+        _("in circles of hypernyms: {count:,} concepts", count=int(joined.in_circles.sum())),
+        _("without any relation: {count:,} concepts", count=joined.without_relations),
+        _("without a word: {count:,} concepts", count=joined.without_words),
     ):
         console.print(line, markup=False)
 
@@ -106,7 +111,7 @@ def show(
         str, typer.Argument(help="A second word: how far the two are apart.", show_default=False)
     ] = "",
 ) -> None:
-    """Print the concepts of a word, what stands above them, and its synonyms. 查词"""  # fmt: skip
+    """Print the concepts of a word, what stands above them, and its synonyms."""  # fmt: skip
     ontology = open_ontology(_folder())
     console = table_console()
     for queried in filter(None, (word, other)):
@@ -117,7 +122,7 @@ def show(
 
 def _print_senses(console: Console, ontology: Ontology, word: str) -> None:
     senses = ontology.senses(fold(word))
-    summary = f"{len(senses)} 义 senses" if senses else "未收录 unknown"
+    summary = _("{count} senses", count=len(senses)) if senses else _("not in it")
     console.print(Text(word, "bold"), Text(summary))
     for number, concept in enumerate(senses, start=1):
         names = " ".join(ontology.names(concept))
@@ -147,11 +152,11 @@ def _label(ontology: Ontology, concept: int) -> str:
 
 def _print_similarity(console: Console, ontology: Ontology, word: str, other: str) -> None:
     distance = WordSimilarity(ontology).distance(word, other)
-    shown = "没有共同上位 nothing joins them" if distance is None else f"{distance} edges"
-    console.print(f"距离 distance: {shown}", markup=False)
+    shown = _("nothing joins them") if distance is None else f"{distance} edges"
+    console.print(_("distance: {shown}", shown=shown), markup=False)
     for name in FUNCTIONS:
         alike = WordSimilarity(ontology, name)(word, other)
-        console.print(f"相似 similarity, {name}: {alike:.3f}", markup=False)
+        console.print(_("similarity, {name}: {alike:.3f}", name=name, alike=alike), markup=False)
 
 
 def _words(wordnet: StoredWordnet) -> dict[str, int]:
@@ -165,5 +170,5 @@ def _words(wordnet: StoredWordnet) -> dict[str, int]:
 def _folder() -> Path:
     folder = folder_of(Options.from_environment()[OPTION])
     if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"{OPTION} {str(folder)!r} is no folder")
+        raise ConfigError(_("{option} {folder!r} is no folder", option=OPTION, folder=str(folder)))
     return folder

@@ -3,33 +3,93 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-import typer
+import rich._wrap
 from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.table import Column, Table
+from rich.text import Text
 
+from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import CHINESE, _, language
 from qiaocrawl.text.zones import china_time
 
 # What stands in one row: a word or a Chinese character, with marks and spaces behind it.
 _CHINESE, _MARKS = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef", "，。、；：！？）》」』”’…"
 _PIECE = re.compile(f"[（《「『“‘]*(?:[{_CHINESE}]|[^\\s{_CHINESE}]+)[{_MARKS}]*\\s*|\\s+")
+# Rich breaks lines at spaces only, of which Chinese has none: whole sentences would go to the next
+# row, or be cut. It has no setting for it.
+rich._wrap.re_word = _PIECE
 # Columns of a console that is a file or a pipe: rows stay whole for grep and the like.
 _WIDE = 10_000
+# Cells of a column below which its values are hard to read, where they are longer.
+_READABLE = 16
 
 
 def table_console() -> Console:
     """A console for tables: as wide as the terminal, or as the rows where there is none."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_WIDE)
+    console = Terminal(highlight=False)
+    return console if console.is_terminal else Terminal(highlight=False, width=_WIDE)
 
 
-def folding_table(*names: str) -> Table:
+class FoldingTable(Table):
+    """A table whose values go on in the next line where they do not fit; none is cut.
+
+    At a terminal that is too narrow for its columns to be read, each row is a block instead: its
+    first value, and below it the others with what they are.
+    """
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The table, or its rows as blocks."""
+        # Each column has a margin of two and a border, and there is one border more.
+        needed = sum(_readable_cells(column) + 3 for column in self.columns) + 1
+        if not console.is_terminal or needed <= options.max_width:
+            yield from super().__rich_console__(console, options)
+            return
+        width = options.max_width - 1
+        names = [_plain(column.header) for column in self.columns]
+        yield Text(f"── {' · '.join(filter(None, (_plain(self.title or ''), names[0])))}")
+        for row in zip(*(column.cells for column in self.columns), strict=True):
+            first, *values = (_plain(cell) for cell in row)
+            facts = [f"{name} {value}" for name, value in zip(names[1:], values, strict=True)
+                     if value.strip()]  # fmt: skip
+            for line in first.splitlines():
+                yield from (Text(part, "bold", overflow="fold") for part in wrapped(line, width))
+            yield from (Text(f"  {part}", overflow="fold") for part in _joined(facts, width - 2))
+        if self.caption:
+            yield Text(_plain(self.caption), "dim")
+
+
+def _readable_cells(column: Column) -> int:
+    """The least width, in cells, at which *column* can be read."""
+    lines = [line for cell in column.cells for line in _plain(cell).splitlines()]
+    words = _plain(column.header).split()
+    widest = max((cell_len(line) for line in lines), default=0)
+    return max(min(widest, _READABLE), *map(cell_len, words), 1)
+
+
+def _plain(value: RenderableType) -> str:
+    return value.plain if isinstance(value, Text) else Text.from_markup(str(value)).plain
+
+
+def _joined(facts: Iterable[str], width: int) -> list[str]:
+    """*facts* one behind the other in rows of at most *width* cells, each whole if it can be."""
+    rows: list[str] = []
+    for fact in facts:
+        if rows and cell_len(f"{rows[-1]} · {fact}") <= width:
+            rows[-1] = f"{rows[-1]} · {fact}"
+        else:
+            rows += [row for line in fact.splitlines() for row in wrapped(line, width)]
+    return rows
+
+
+def folding_table(*names: str, title: str = "") -> FoldingTable:
     """A table whose values go on in the next line where they do not fit; none is cut."""
-    table = Table()
+    table = FoldingTable(title=title or None, title_justify="left")
     for name in names:
         table.add_column(name, overflow="fold")
     return table
@@ -77,6 +137,11 @@ def shown_seconds(epoch_seconds: float | None) -> str:
     return shown_moment(datetime.fromtimestamp(epoch_seconds, UTC))
 
 
+def not_an_address(text: str) -> str:
+    """What is said of a text that is no URL of a page."""
+    return _("{text!r} is no http(s) address of a page, such as http://www.a.cn/1.html", text=text)
+
+
 def check_output(file: Path, option: str) -> None:
     """Refuse a file that cannot be written, before the work that fills it.
 
@@ -84,12 +149,29 @@ def check_output(file: Path, option: str) -> None:
         ConfigError: its folder does not exist, or it is a folder itself; begins with *option*.
     """
     if not file.parent.is_dir():
-        raise ConfigError(f"{option} {str(file)!r}: the folder {file.parent} does not exist")
+        raise ConfigError(
+            _(
+                "{option} {file!r}: the folder {parent} does not exist",
+                option=option,
+                file=str(file),
+                parent=file.parent,
+            )
+        )
     if file.is_dir():
-        raise ConfigError(f"{option} {str(file)!r} is a folder")
+        raise ConfigError(_("{option} {file!r} is a folder", option=option, file=str(file)))
+
+
+def joined(parts: Iterable[str]) -> str:
+    """*parts* one after the other, with commas as the operator's language writes them."""
+    return _(", ").join(parts)
+
+
+def choice_name(name: str, chinese: Mapping[str, str]) -> str:
+    """What a word of a closed list is called; the lists of a topic have their Chinese words."""
+    return chinese.get(name, name) if language() == CHINESE else name
 
 
 def say_written(file: Path, facts: str = "", *, err: bool = False) -> None:
     """Say that *file* is there now, with *facts* about it in words."""
     details = f" ({facts})" if facts else ""
-    typer.echo(f"已写入 written: {file}{details}", err=err)
+    echo(_("written: {file}{details}", file=file, details=details), err=err)

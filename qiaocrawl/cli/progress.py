@@ -24,6 +24,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from qiaocrawl.language import _
+
 # Exit code of a command that Ctrl-C ended, as shells have it: 128 + SIGINT.
 _INTERRUPTED = 130
 
@@ -62,8 +64,13 @@ class Pass:
         Raises:
             Exit: with 130.
         """
-        done = f"stopped after {self.done} of {self.total}"
-        console.print(f"{done}; the same command begins anew")
+        console.print(
+            _(
+                "stopped after {done} of {total}; the same command begins anew",
+                done=self.done,
+                total=self.total,
+            )
+        )
         raise typer.Exit(_INTERRUPTED)
 
 
@@ -76,7 +83,7 @@ def shown_pass(name: str, total: int, console: Console, stopped: Event) -> Itera
         MofNCompleteColumn(),
         _Rate(),
         TimeElapsedColumn(),
-        TextColumn("left"),
+        TextColumn(_("left")),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console) as progress:

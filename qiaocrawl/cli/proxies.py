@@ -16,15 +16,19 @@ from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.addresses import Allowance, Origin, is_public_address
 from qiaocrawl.fetch.proxy import Proxy, parse_proxy
 from qiaocrawl.fetch.user_agent import default_user_agent
+from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage.sites import proxies as stored
 from qiaocrawl.urls import canonical_url
 
-app = typer.Typer(help="The proxies of QIAO_PROXY_POOL=database.", no_args_is_help=True)
+app = typer.Typer(
+    help="The proxies in the database, for QIAO_PROXY_POOL=database.", no_args_is_help=True
+)
 
 ProxyUrl = Annotated[str, typer.Argument(help="http://HOST:PORT, without user and password.")]
 _SECONDS = 15.0
@@ -44,13 +48,18 @@ def add(
     """Add a proxy. A password stays in the environment: only its variable is stored."""
     parsed = _named(proxy)
     if password_env and not user:
-        raise ConfigError("--password-env needs --user")
+        raise ConfigError(_("--password-env needs --user"))
     if not password_env.isidentifier() and password_env:
-        raise ConfigError(f"--password-env: {password_env!r} is no name of a variable")
+        raise ConfigError(
+            _(
+                "--password-env: {password_env!r} is no name of a variable",
+                password_env=password_env,
+            )
+        )
     parsed = Proxy(parsed.scheme, parsed.host, parsed.port, user)
     with transaction_on(database) as c:
         stored.add_proxy(c, parsed, password_env=password_env, note=note, now=time.time())
-    typer.echo(f"{parsed}: 已添加 added")
+    echo(_("{parsed}: added", parsed=parsed))
 
 
 @app.command()
@@ -59,20 +68,20 @@ def remove(proxy: ProxyUrl, database: DatabaseUrl = "") -> None:
     parsed = _named(proxy)
     with transaction_on(database) as c:
         if not stored.remove_proxy(c, parsed):
-            raise ConfigError(f"there is no proxy {parsed} in the database")
-    typer.echo(f"{parsed}: 已删除 removed")
+            raise ConfigError(_("there is no proxy {parsed} in the database", parsed=parsed))
+    echo(_("{parsed}: removed", parsed=parsed))
 
 
 @app.command("list")
 def list_(database: DatabaseUrl = "") -> None:
     """List the proxies, with how they have done in crawls."""
-    table = folding_table("代理 proxy", "用户 user", "得分 score", "延迟 latency", "状态 state",
-                          "备注 note")  # fmt: skip
+    table = folding_table(_("proxy"), _("user"), _("score"), _("latency"), _("state"),
+                          _("note"))  # fmt: skip
     for row in _all(database):
         rest = row.state.resting_until - time.time()
-        state = f"休息 rests {rest:.0f} s" if rest > 0 else "可用 ready"
+        state = _("rests {rest:.0f} s", rest=rest) if rest > 0 else _("ready")
         if row.password_env and row.password_env not in os.environ:
-            state = f"缺变量 no variable {row.password_env}"
+            state = _("no variable {password_env}", password_env=row.password_env)
         table.add_row(
             row.proxy.origin, escape(row.proxy.user), f"{row.state.score:.2f}",
             f"{row.state.latency_seconds:.2f} s", state, escape(row.note),
@@ -93,10 +102,12 @@ def check(
     rows = _all(database)
     if not rows:
         raise ConfigError(
-            "no proxy in the database; `qiaocrawl proxies add` adds one (a list in a file or at"
-            " an address is tried by a crawl only)"
+            _(
+                "no proxy in the database; `qiaocrawl proxies add` adds one (a list in a file or "
+                "at an address is tried by a crawl only)"
+            )
         )
-    table = folding_table("代理 proxy", "结果 result", "秒 seconds")
+    table = folding_table(_("proxy"), _("result"), _("seconds"))
     good = 0
     for row in rows:
         begun = time.monotonic()
@@ -107,18 +118,21 @@ def check(
         good += outcome.startswith(("HTTP 2", "HTTP 404"))
         table.add_row(row.proxy.origin, escape(outcome), f"{time.monotonic() - begun:.2f}")
     table_console().print(table)
-    typer.echo(f"可用 usable for {target}: {good}")
+    echo(_("usable for {target}: {good}", target=target, good=good))
 
 
 def _named(text: str) -> Proxy:
     try:
         parsed = parse_proxy(text, {})
     except ValueError as error:
-        raise ConfigError(f"proxy {error}") from None
+        raise ConfigError(_("proxy {error}", error=error)) from None
     if parsed.user or parsed.password:
         raise ConfigError(
-            f"proxy {parsed}: user and password do not belong in an argument; use --user and "
-            "--password-env"
+            _(
+                "proxy {parsed}: user and password do not belong in an argument; use --user and "
+                "--password-env",
+                parsed=parsed,
+            )
         )
     return parsed
 
@@ -132,7 +146,7 @@ def _target(url: str) -> str:
     """robots.txt of the site of *url*, which must be a public one or named by the operator."""
     canonical = canonical_url(url)
     if canonical is None:
-        raise ConfigError(f"{url!r} is no http or https address")
+        raise ConfigError(_("{url!r} is no http or https address", url=url))
     origin = Origin.of(canonical)
     options = Options.from_environment()
     if not Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]).permits(origin):
@@ -147,19 +161,27 @@ def _require_public(host: str, *, resolved_there: bool) -> None:
         if resolved_there:
             return
         raise ConfigError(
-            f"{host} cannot be looked up here; QIAO_PROXY_REMOTE_DNS=1 leaves that to the proxies"
+            _(
+                "{host} cannot be looked up here; QIAO_PROXY_REMOTE_DNS=1 leaves that to the "
+                "proxies",
+                host=host,
+            )
         ) from None
     private = sorted(address for address in addresses if not is_public_address(address))
     if private:
         raise ConfigError(
-            f"{host} ({private[0]}) is no public address; QIAO_ALLOW_ADDRESSES can name it"
+            _(
+                "{host} ({address}) is no public address; QIAO_ALLOW_ADDRESSES can name it",
+                host=host,
+                address=private[0],
+            )
         )
 
 
 def _through(proxy: Proxy, target: str) -> str:
     """What came of asking *target* through *proxy*, without words of the proxy's own."""
     if not proxy.serves(urlsplit(target).scheme):
-        return "cannot serve https sites: it speaks https itself"
+        return _("cannot serve https sites: it speaks https itself")
     handler = urllib.request.ProxyHandler({"http": proxy.secret_url, "https": proxy.secret_url})
     opener = urllib.request.build_opener(handler)
     request = urllib.request.Request(target, headers={"User-Agent": default_user_agent()})
@@ -171,6 +193,6 @@ def _through(proxy: Proxy, target: str) -> str:
         return f"HTTP {error.code}"
     except urllib.error.URLError as error:
         reason = error.reason
-        return type(reason).__name__ if isinstance(reason, BaseException) else "no answer"
+        return type(reason).__name__ if isinstance(reason, BaseException) else _("no answer")
     except (OSError, HTTPException) as error:
         return type(error).__name__

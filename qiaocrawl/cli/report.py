@@ -1,4 +1,4 @@
-"""What a run brought, as tables an operator understands (Chinese with English beside)."""
+"""What a run brought, as tables an operator understands."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
-from qiaocrawl.cli.answer_names import ANSWER_NAMES
-from qiaocrawl.cli.coverage.cells import Cell, sums_by
 from qiaocrawl.cli.output import print_hanging, shown_moment
 from qiaocrawl.items import Outcome
+from qiaocrawl.language import _
+from qiaocrawl.search.answer_names import ANSWER_NAMES, answer_name
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports import summary
-from qiaocrawl.storage.reports.outcome_names import OUTCOME_NAMES
+from qiaocrawl.storage.reports.outcome_names import OUTCOME_NAMES, outcome_name
+from qiaocrawl.storage.search.coverage_cells import Cell, sums_by
 
 _GROUPS_SHOWN = 4
 _ARTICLES_SHOWN = 8
@@ -40,13 +42,13 @@ def print_report(database: Database, topic: str, cells: Sequence[Cell], console:
 
 def _print_answers(console: Console, cells: Sequence[Cell]) -> None:
     sums = sums_by(cells, lambda cell: cell.engine)
-    table = Table("应答 answer", *sums, title="查询 Queries by answer", title_justify="left")
+    table = Table(_("answer"), *sums, title=_("Queries by answer"), title_justify="left")
     for column in table.columns[1:]:
         column.justify = "right"
-    for state, label in ANSWER_NAMES.items():
+    for state in ANSWER_NAMES:
         numbers = [row.states[state] for row in sums.values()]
         if any(numbers):
-            table.add_row(label, *map(str, numbers))
+            table.add_row(answer_name(state), *map(str, numbers))
     if sums:
         console.print(table)
 
@@ -57,29 +59,29 @@ def _print_urls(
     search: tuple[int, int],
     judged: tuple[int, int],
 ) -> None:
-    table = Table("网址 URLs", "", title="网址 URLs found", title_justify="left")
+    table = Table(_("URLs"), "", title=_("URLs found"), title_justify="left")
     table.columns[1].justify = "right"
     hits, new = search
-    table.add_row("全部 all", str(sum(outcomes.values())))
-    table.add_row("检索命中 search hits", str(hits))
-    table.add_row("  其中重复 of these known already", str(hits - new))
+    table.add_row(_("all"), str(sum(outcomes.values())))
+    table.add_row(_("search hits"), str(hits))
+    table.add_row(_("  of these known already"), str(hits - new))
     on_topic, off_topic = judged
-    for outcome, label in OUTCOME_NAMES.items():
+    for outcome in OUTCOME_NAMES:
         if outcomes.get(outcome):
-            table.add_row(label, str(outcomes[outcome]))
+            table.add_row(outcome_name(outcome), str(outcomes[outcome]))
         if outcome is Outcome.ARTICLE:
-            table.add_row("  切题 on topic", str(on_topic), style="green")
-            table.add_row("  不切题 off topic", str(off_topic))
+            table.add_row(_("  on topic"), str(on_topic), style="green")
+            table.add_row(_("  off topic"), str(off_topic))
     console.print(table)
 
 
 def _print_sites(console: Console, lines: list[summary.SiteLine]) -> None:
     table = Table(
-        "站点 site",
-        "名称 name",
-        "切题 on topic",
-        "文章 articles",
-        title="各站文章 Articles by site",
+        _("site"),
+        _("name"),
+        _("on topic"),
+        _("articles"),
+        title=_("Articles by site"),
         title_justify="left",
     )
     for column in table.columns[2:]:
@@ -90,22 +92,23 @@ def _print_sites(console: Console, lines: list[summary.SiteLine]) -> None:
 
 
 def _print_groups(console: Console, total: int, groups: list[summary.GroupLine]) -> None:
-    console.print(f"\n[bold]转载组 Reprint groups (on topic)[/]: {total}")
+    console.print()
+    console.print(Text(_("Reprint groups on topic: {total}", total=total), style="bold"))
     for group in groups:
         print_hanging(console, f"  ● {group.title}  {group.host}")
         for title, host in group.members[:4]:
             print_hanging(console, f"      ↳ {title}  {host}")
         if len(group.members) > 4:
-            console.print(f"      … 另有 {len(group.members) - 4} more")
+            console.print(_("      … {more} more", more=len(group.members) - 4))
     console.print()
 
 
 def _print_articles(console: Console, lines: list[summary.ArticleLine]) -> None:
-    table = Table("分 score", "日期 date", title_justify="left")
-    table.title = "部分切题文章 A few on-topic articles"
-    table.add_column("标题 title", overflow="fold")
+    table = Table(_("score"), _("date"), title_justify="left")
+    table.title = _("A few on-topic articles")
+    table.add_column(_("title"), overflow="fold")
     # Whole, for it is what people look for next.
-    table.add_column("站点 site", no_wrap=True)
+    table.add_column(_("site"), no_wrap=True)
     for line in lines:
         cells = (shown_moment(line.published, "%Y-%m-%d"), line.title, line.host)
         table.add_row(f"{line.score:.2f}", *map(escape, cells))

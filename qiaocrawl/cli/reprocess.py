@@ -11,14 +11,15 @@ from threading import Event
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from qiaocrawl.cli.group_changes import print_changes, write_changes
+from qiaocrawl.cli.dedup.group_changes import print_changes, write_changes
 from qiaocrawl.cli.output import check_output, folding_table, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
+from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.reprocess.groups import Stopped, regroup_all
 from qiaocrawl.reprocess.pages import (
@@ -70,10 +71,12 @@ def reprocess(
     """
     if changes is not None:
         if stage is not Stage.DEDUP:
-            raise ConfigError("--changes is for --stage dedup")
+            raise ConfigError(_("--changes is for --stage dedup"))
         check_output(changes, "--changes")
     if (dry_run or yes) and stage is not Stage.RELEVANCE:
-        raise ConfigError(f"--{'dry-run' if dry_run else 'yes'} is for --stage relevance")
+        raise ConfigError(
+            _("--{option} is for --stage relevance", option="dry-run" if dry_run else "yes")
+        )
     given: dict[str, object] = {"QIAO_EXTRACT_WORKERS": workers or os.cpu_count() or 1}
     if database:
         given["QIAO_DATABASE_URL"] = database
@@ -91,13 +94,14 @@ def reprocess(
 def _run(stage: Stage, runtime: Runtime, stopped: Event) -> None:
     # A worker that cannot start would be started again for ever.
     runtime.check_choices()
-    console = Console()
+    console = Terminal()
     total = runtime.reader.run(count_pages if stage is Stage.EXTRACT else count_articles)
     with shown_pass(stage.value, total, console, stopped) as shown:
         changes = _RUN[stage](runtime, shown.advance)
-    table = Table("result", "count")
+    table = Table(_("result"), _("count"))
     for result, number in changes.most_common():
-        table.add_row(result, str(number))
+        topic, colon, verdict = result.rpartition(": ")
+        table.add_row(f"{topic}{colon}{_(verdict)}", str(number))
     console.print(table)
     if shown.is_cut:
         shown.leave(console)
@@ -110,43 +114,56 @@ def _may_turn(runtime: Runtime, stopped: Event, *, dry_run: bool, yes: bool) -> 
         ConfigError: more than a tenth would, and nobody said yes.
     """
     runtime.check_choices()
-    console = Console()
+    console = Terminal()
     total = runtime.reader.run(count_articles)
-    with shown_pass("preview", total, console, stopped) as shown:
+    with shown_pass(_("preview"), total, console, stopped) as shown:
         preview = preview_relevance(runtime, shown.advance)
     if shown.is_cut:
         shown.leave(console)
         return False
     turned = len(preview.turned)
-    console.print(f"会改变的判定 verdicts that change: {turned} / {preview.judged}")
+    console.print(
+        _("verdicts that change: {turned} / {judged}", turned=turned, judged=preview.judged)
+    )
     _print_turned(preview.turned)
     if dry_run:
         return False
     if turned > preview.judged * _LARGEST_CHANGE and not yes:
         raise ConfigError(
-            f"{turned} of {preview.judged} verdicts would change, more than a tenth: nothing was "
-            "written; --yes takes it over"
+            _(
+                "{turned} of {judged} verdicts would change, more than a tenth: nothing was "
+                "written; --yes takes it over",
+                turned=turned,
+                judged=preview.judged,
+            )
         )
     return True
 
 
 def _print_turned(turned: Sequence[TurnedVerdict]) -> None:
-    """Those nearest to the border, of either kind half."""
+    """Those nearest to the border, of either kind half; more where there are few of the other."""
     if not turned:
         return
     newly_on = sorted((one for one in turned if one.relevant), key=lambda one: one.score)
     newly_off = sorted((one for one in turned if not one.relevant), key=lambda one: -one.score)
-    table = folding_table("改为 becomes", "得分 score", "主题 topic", "标题 title", "网址 URL")
-    for one in (*newly_on[:_SHOWN_OF_EACH], *newly_off[:_SHOWN_OF_EACH]):
-        becomes = "切题 on topic" if one.relevant else "不切题 off topic"
+    table = folding_table(_("becomes"), _("score"), _("topic"), _("title"), _("URL"))
+    # What the other half leaves of the room for both.
+    most_on, most_off = (
+        max(_SHOWN_OF_EACH, 2 * _SHOWN_OF_EACH - len(others)) for others in (newly_off, newly_on)
+    )
+    shown = (*newly_on[:most_on], *newly_off[:most_off])
+    for one in shown:
+        becomes = _("on topic") if one.relevant else _("off topic")
         table.add_row(
             becomes, f"{one.score:.2f}", escape(one.topic), escape(one.title), escape(one.url)
         )
     table_console().print(table)
+    if len(turned) > len(shown):
+        echo(_("  … {more} more rows", more=len(turned) - len(shown)))
 
 
 def _group(runtime: Runtime, stopped: Event, file: Path | None) -> None:
-    console = Console()
+    console = Terminal()
     total = runtime.reader.run(count_compared)
     with shown_pass(Stage.DEDUP.value, total, console, stopped) as shown:
         try:

@@ -13,6 +13,7 @@ from pathlib import Path
 import typer
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 
 _MAX_CHARS = 1_000_000
 
@@ -29,23 +30,26 @@ def read_secret(prompt: str, *, env: str = "", stdin: bool = False, file: str = 
             readable by others.
     """
     if file == "-" or stdin:
-        source = "standard input"
+        source = _("standard input")
         try:
             secret = sys.stdin.read(_MAX_CHARS)
         except UnicodeDecodeError:
-            raise ConfigError(f"{source} is no UTF-8 text") from None
+            raise ConfigError(_("{source} is no UTF-8 text", source=source)) from None
         secret = secret if file else secret.rstrip("\r\n")
     elif env or file.startswith("env:"):
         name = env or file.removeprefix("env:")
         if name not in os.environ:
-            raise ConfigError(f"the variable {name} is not set")
-        secret, source = os.environ[name], f"the variable {name}"
+            raise ConfigError(_("the variable {name} is not set", name=name))
+        secret, source = os.environ[name], _("the variable {name}", name=name)
     elif file:
         secret, source = _read_private(Path(file)), file
     else:
-        secret, source = typer.prompt(f"{prompt}: 密码 password", hide_input=True), "what you typed"
+        secret, source = (
+            typer.prompt(_("{prompt}: password", prompt=prompt), hide_input=True),
+            _("what you typed"),
+        )
     if not secret.strip():
-        raise ConfigError(f"{source} is empty")
+        raise ConfigError(_("{source} is empty", source=source))
     return secret
 
 
@@ -55,10 +59,14 @@ def _read_private(file: Path) -> str:
             mode = stat.S_IMODE(os.fstat(opened.fileno()).st_mode)
             if mode & 0o077:
                 raise ConfigError(
-                    f"{str(file)!r} holds a secret but others may read it (mode {mode:04o}): "
-                    f"chmod 600 {str(file)!r}"
+                    _(
+                        "{file!r} holds a secret but others may read it (mode {mode:04o}): "
+                        "chmod 600 {file!r}",
+                        file=str(file),
+                        mode=mode,
+                    )
                 )
             return opened.read(_MAX_CHARS).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ConfigError(f"{str(file)!r} cannot be read: {why}") from None
+        why = error.strerror if isinstance(error, OSError) else _("it is no UTF-8 text")
+        raise ConfigError(_("{file!r} cannot be read: {why}", file=str(file), why=why)) from None

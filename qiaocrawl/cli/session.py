@@ -1,10 +1,9 @@
-"""``qiaocrawl session …``: accounts of sites that want a login. 登录"""
+"""``qiaocrawl session …``: accounts of sites that want a login."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,8 +15,13 @@ from rich.markup import escape
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.cli.secret_input import read_secret
+from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError, LoginError, SessionError
+from qiaocrawl.jobs.spider_command import login_command
+from qiaocrawl.language import N_, _
+from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
+from qiaocrawl.options.advice import advised
 from qiaocrawl.sessions import (
     Account,
     AccountState,
@@ -33,13 +37,13 @@ from qiaocrawl.sessions import (
 from qiaocrawl.sessions.cookies import read_pasted, usable_for
 from qiaocrawl.storage.sites import accounts as stored
 
-app = typer.Typer(help="Accounts of sites that want a login. 登录", no_args_is_help=True)
-key_app = typer.Typer(help="The key accounts are encrypted with. 密钥", no_args_is_help=True)
+app = typer.Typer(help="Accounts of sites that want a login.", no_args_is_help=True)
+key_app = typer.Typer(help="The key accounts are encrypted with.", no_args_is_help=True)
 app.add_typer(key_app, name="key")
 
 _STATES = {
-    AccountState.NEW: "新 new", AccountState.ACTIVE: "可用 active",
-    AccountState.RESTING: "休息 resting", AccountState.OUT: "已退出 logged out",
+    AccountState.NEW: N_("new"), AccountState.ACTIVE: N_("active"),
+    AccountState.RESTING: N_("resting"), AccountState.OUT: N_("logged out"),
 }  # fmt: skip
 
 SiteName = Annotated[str, typer.Argument(help="Name of a login recipe (`session sites`).")]
@@ -49,7 +53,7 @@ AccountName = Annotated[str, typer.Argument(help="Name of the account, as you ca
 @key_app.command("new")
 def new() -> None:
     """Print a new key for QIAO_SECRET_KEY; keep it where the crawls' environment is set."""
-    typer.echo(new_key())
+    echo(new_key())
 
 
 @key_app.command("rotate")
@@ -60,13 +64,13 @@ def rotate(database: DatabaseUrl = "") -> None:
         number = stored.reseal_all(
             c, lambda owner, sealed: vault.seal(owner, vault.open(owner, sealed))
         )
-    typer.echo(f"{number} accounts are encrypted with the first key; the others may go")
+    echo(_("{number} accounts are encrypted with the first key; the others may go", number=number))
 
 
 @app.command()
 def sites() -> None:
     """List the login recipes: the shipped ones and those of QIAO_LOGINS_DIR."""
-    table = folding_table("网站 site", "方式 way", "主机 hosts", "说明 title")
+    table = folding_table(_("site"), _("way"), _("hosts"), _("name"))
     for recipe in _recipes().values():
         table.add_row(recipe.name, recipe.way, " ".join(recipe.hosts), escape(recipe.title))
     table_console().print(table)
@@ -87,14 +91,15 @@ def add(
     recipe = find_recipe(_recipes(), site)
     vault = _vault()
     sealed = b""
-    if recipe.way in ("form", "sso", "http"):
+    if recipe.takes_password:
         password = read_secret(f"{site} {account}", env=env, stdin=stdin)
         sealed = Credentials(user or account, password).seal(vault, owner_name(site, account))
     with transaction_on(database) as c:
         stored.add_account(c, site, account, sealed, now=datetime.now(UTC))
-    typer.echo(f"{site}: account {account} is kept")
+    echo(_("{site}: account {account} is kept", site=site, account=account))
     if recipe.way in ("browser", "cookies"):
-        typer.echo(f"log it in: qiaocrawl session login {site} {account}")
+        command = advised(f"qiaocrawl session login {site} {account}")
+        echo(_("log it in: {command}", command=command))
 
 
 @app.command("list")
@@ -102,12 +107,13 @@ def list_command(database: DatabaseUrl = "") -> None:
     """List the accounts and how they stand; no secret is shown."""
     with connection_to(database) as c:
         accounts = stored.list_accounts(c)
-    table = folding_table("号 no.", "网站 site", "账号 account", "状态 state", "登录于 logged in",
-                          "休息至 rests until", "原因 reason")  # fmt: skip
+    table = folding_table(_("no."), _("site"), _("account"), _("state"), _("logged in"),
+                          _("rests until"), _("reason"))  # fmt: skip
     for account in accounts:
-        table.add_row(str(account.id), account.site, escape(account.name), _STATES[account.state],
-                      shown_moment(account.logged_in_at), shown_moment(account.rests_until),
-                      escape(account.reason))  # fmt: skip
+        table.add_row(str(account.id), account.site, escape(account.name),
+                      _(_STATES[account.state]), shown_moment(account.logged_in_at),
+                      shown_moment(account.rests_until),
+                      escape(shown_reason(account.reason)))  # fmt: skip
     table_console().print(table)
 
 
@@ -138,11 +144,17 @@ def login(
         _keep_cookies(recipe, vault, row, read_secret("", file=cookies), database)
         return
     if recipe.way == "cookies":
-        raise ConfigError(f"{site} is logged in to with cookies: give them by --cookies")
+        raise ConfigError(
+            _("{site} is logged in to with cookies: give them by --cookies", site=site)
+        )
     if recipe.way == "http":
-        raise ConfigError(f"{site} uses HTTP authentication: there is nothing to log in to")
+        raise ConfigError(
+            _("{site} uses HTTP authentication: there is nothing to log in to", site=site)
+        )
     if qr is not None and not qr.absolute().parent.is_dir():
-        raise ConfigError(f"--qr {str(qr)!r}: the folder {qr.parent} does not exist")
+        raise ConfigError(
+            _("--qr {qr!r}: the folder {parent} does not exist", qr=str(qr), parent=qr.parent)
+        )
     _run_spider(row, "login", database, qr=qr, seconds=seconds)
     _tell(_account(site, account, database))
 
@@ -162,7 +174,7 @@ def logout(site: SiteName, account: AccountName, database: DatabaseUrl = "") -> 
     row = _account(site, account, database)
     with transaction_on(database) as c:
         stored.save_state(c, row.id, AccountState.OUT, "", now=datetime.now(UTC))
-    typer.echo(f"{site}: account {account} is logged out")
+    echo(_("{site}: account {account} is logged out", site=site, account=account))
 
 
 @app.command()
@@ -171,7 +183,7 @@ def remove(site: SiteName, account: AccountName, database: DatabaseUrl = "") -> 
     row = _account(site, account, database)
     with transaction_on(database) as c:
         stored.remove_account(c, row.id)
-    typer.echo(f"{site}: account {account} is removed")
+    echo(_("{site}: account {account} is removed", site=site, account=account))
 
 
 def _options() -> Options:
@@ -195,34 +207,46 @@ def _keep_cookies(recipe: Recipe, vault: Vault, row: Account, text: str, databas
     usable = usable_for(recipe, read_pasted(text, recipe), now=time.time())
     refused = ", ".join(f"{number} {why}" for why, number in usable.refused.items())
     if not usable.cookies:
-        raise SessionError(f"none of the cookies can be used for {recipe.name}: {refused}")
+        raise SessionError(
+            _(
+                "none of the cookies can be used for {name}: {refused}",
+                name=recipe.name,
+                refused=refused,
+            )
+        )
     sealed = SavedSession(usable.cookies).seal(vault, row.owner)
     with transaction_on(database) as c:
         stored.save_session(c, row.id, sealed, now=datetime.now(UTC), logged_in=True)
-    left = f"; left out: {refused}" if refused else ""
-    typer.echo(f"{row.site}: {len(usable.cookies)} cookies kept for account {row.name}{left}")
+    left = _("; left out: {refused}", refused=refused) if refused else ""
+    echo(
+        _(
+            "{site}: {count} cookies kept for account {name}{left}",
+            site=row.site,
+            count=len(usable.cookies),
+            name=row.name,
+            left=left,
+        )
+    )
 
 
 def _run_spider(
     row: Account, do: str, database: str, *, qr: Path | None = None, seconds: int = 300
 ) -> None:
     """A crawl that does nothing else, so that a login goes through guard and delays too."""
-    command = [sys.executable, "-m", "scrapy", "crawl", "login", "-a", f"account={row.id}",
-               "-a", f"do={do}", "-a", f"seconds={seconds}"]  # fmt: skip
-    if qr is not None:
-        command += ["-a", f"qr={qr.absolute()}"]
+    command = login_command(row.id, do, seconds, qr, Path(os.devnull)).words
     environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings"}
     if database:
         # Not an argument: every user of the machine could read its password there.
         environment["QIAO_DATABASE_URL"] = database
     done = subprocess.run(command, env=environment, check=False)
     if done.returncode:
-        raise SessionError(f"the {do} could not be done; see above")
+        raise SessionError(_("the {do} could not be done; see above", do=do))
 
 
 def _tell(row: Account) -> None:
+    values = {"site": row.site, "name": row.name, "reason": shown_reason(row.reason)}
     if row.state is not AccountState.ACTIVE:
-        raise LoginError(f"{row.site}: account {row.name} is not logged in: {row.reason}")
+        raise LoginError(_("{site}: account {name} is not logged in: {reason}", **values))
     if row.reason:
-        raise SessionError(f"{row.site}: account {row.name}: {row.reason}")
-    typer.echo(f"好 {row.site}: account {row.name} is logged in")
+        raise SessionError(_("{site}: account {name}: {reason}", **values))
+    echo(_("ok: {site}: account {name} is logged in", site=row.site, name=row.name))

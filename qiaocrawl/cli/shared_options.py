@@ -10,6 +10,7 @@ import typer
 
 from qiaocrawl.cli.moments import end_of, start_of
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.topic.pack import MAX_TIER, MIN_TIER
 
 if TYPE_CHECKING:
@@ -31,7 +32,12 @@ def combined(
 
         run.__name__, run.__doc__ = command.__name__, command.__doc__
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [option for kind in kinds for option in options[kind].values()]
+            # By name only: then one without a default may stand behind one that has one.
+            [
+                option.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+                for kind in kinds
+                for option in options[kind].values()
+            ]
         )
         return run
 
@@ -40,9 +46,9 @@ def combined(
 
 def publication_choice(
     since: Annotated[
-        str, typer.Option(help="Published since: today, yesterday, 7d, 2026-03-05. 发布日期自")
+        str, typer.Option(help="Published since: today, yesterday, 7d, 2026-03-05.")
     ] = "",
-    until: Annotated[str, typer.Option(help="Published until, that day too. 发布日期至")] = "",
+    until: Annotated[str, typer.Option(help="Published until, that day too.")] = "",
 ) -> dict[str, Any]:
     """When articles came out, in China's time; one without a date counts by its fetch."""
     return {"since": start_of(since, "--since"), "before": end_of(until, "--until")}
@@ -50,19 +56,24 @@ def publication_choice(
 
 def outlet_choice(
     site: Annotated[
-        list[str] | None, typer.Option(help="Only this host and what is below it. 站点")
+        list[str] | None, typer.Option(help="Only this host and what is below it.")
     ] = None,
     region: Annotated[
-        list[str] | None, typer.Option(help="Only sites of this region of the topic. 地区")
+        list[str] | None, typer.Option(help="Only sites of this region of the topic.")
     ] = None,
-    tier: Annotated[
-        list[int] | None, typer.Option(help="Only sites of this tier, 1 to 5. 级别")
-    ] = None,
+    tier: Annotated[list[int] | None, typer.Option(help="Only sites of this tier, 1 to 5.")] = None,
 ) -> dict[str, Any]:
     """Who published them; each may be given several times."""
     wrong = [number for number in tier or () if not MIN_TIER <= number <= MAX_TIER]
     if wrong:
-        raise ConfigError(f"--tier must be {MIN_TIER} to {MAX_TIER}, got {wrong[0]}")
+        raise ConfigError(
+            _(
+                "--tier must be {low} to {high}, got {wrong}",
+                low=MIN_TIER,
+                high=MAX_TIER,
+                wrong=wrong[0],
+            )
+        )
     return {
         "sites": tuple(site or ()),
         "regions": tuple(region or ()),
@@ -71,12 +82,12 @@ def outlet_choice(
 
 
 def topic_choice(
-    topic: Annotated[str, typer.Option(help="Only what concerns this topic. 主题")] = "",
+    topic: Annotated[str, typer.Option(help="Only what concerns this topic.")] = "",
     term: Annotated[
-        list[str] | None, typer.Option(help="Only where this term of the topic counted. 词条")
+        list[str] | None, typer.Option(help="Only where this term of the topic counted.")
     ] = None,
     only_relevant: Annotated[
-        bool, typer.Option("--only-relevant", help="Only what is on topic. 只要切题的")
+        bool, typer.Option("--only-relevant", help="Only what is on topic.")
     ] = False,
 ) -> dict[str, Any]:
     """What they are about."""
@@ -84,9 +95,7 @@ def topic_choice(
 
 
 def words_choice(
-    words: Annotated[
-        str, typer.Option(help='Only with all these words, as "侨胞 捐款", in either script. 文字')
-    ] = "",
+    words: Annotated[str, typer.Option(help="Only with all these words, in either script.")] = "",
 ) -> dict[str, Any]:
     """What they say."""
     return {"words": tuple(words.split())}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import timedelta
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from rich.console import Console
@@ -17,70 +16,76 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Column
 
 from qiaocrawl.items import Queue
+from qiaocrawl.jobs.spider_command import SpiderCommand, start_process
+from qiaocrawl.language import _
+from qiaocrawl.options.project import SETTINGS_VARIABLE, settings_module
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports import summary
+from qiaocrawl.text.zones import SHANGHAI
+
+LOGS = Path("data/logs")
+"""Where spiders' logs go if no folder is named."""
 
 _POLL_SECONDS = 0.5
 _BAR_CELLS = 20
 
 
-@dataclass(frozen=True)
-class SpiderCommand:
-    """One ``scrapy crawl``.
-
-    Attributes:
-        title: what an operator sees.
-        arguments, settings: its ``-a`` and ``-s``, as NAME=VALUE.
-        log: the file all it says goes to.
-        environment: variables beside those of this process.
-    """
-
-    spider: str
-    title: str
-    log: Path
-    arguments: Sequence[str] = ()
-    settings: Sequence[str] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def words(self) -> list[str]:
-        """The command line."""
-        words = [sys.executable, "-m", "scrapy", "crawl", self.spider]
-        for option, values in (("-a", self.arguments), ("-s", self.settings)):
-            for value in values:
-                words += [option, value]
-        return words
+def topic_command(
+    spider: str, title: str, topic: str, database: Database, logs: Path, settings: Sequence[str]
+) -> SpiderCommand:
+    """*spider* over *topic* of *database*, its log a file of its own in *logs*, which is made."""
+    logs.mkdir(parents=True, exist_ok=True)
+    environment = {
+        SETTINGS_VARIABLE: settings_module(),
+        "QIAO_DATABASE_URL": database.engine.url.render_as_string(hide_password=False),
+    }
+    log = logs / f"{datetime.now(SHANGHAI):%Y%m%d-%H%M%S}-{topic}-{spider}.log"
+    return SpiderCommand(spider, title, log, (f"topic={topic}",), settings, environment)
 
 
-def run_spider(command: SpiderCommand, watch: Callable[[], None]) -> int:
+def run_spider(
+    command: SpiderCommand, watch: Callable[[], None], on_stop: Callable[[], None]
+) -> int:
     """Run it to its end and return its exit code; *watch* is called twice a second.
 
-    Whatever interrupts this (Ctrl-C) first lets the spider end in order.
+    Whatever interrupts this (Ctrl-C) calls *on_stop* and lets the spider end in order; a second
+    Ctrl-C ends it at once. Either way all that was stored stays, and the next run goes on there.
     """
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1", **command.environment}
-    with command.log.open("ab") as out:
-        # In a session of its own: Ctrl-C at the terminal would reach it beside what is sent here,
-        # and Scrapy takes a second signal for "at once".
-        process = subprocess.Popen(
-            command.words, env=environment, stdout=out, stderr=out, start_new_session=True
-        )
-        try:
-            while process.poll() is None:
-                watch()
-                time.sleep(_POLL_SECONDS)
-        except BaseException:
-            process.terminate()
-            process.wait()
-            raise
-        watch()
+    process = start_process(command.words, command.environment, command.log)
+    try:
+        command.on_start(process.pid)
+        while process.poll() is None:
+            watch()
+            time.sleep(_POLL_SECONDS)
+    except BaseException:
+        on_stop()
+        _end(process)
+        raise
+    watch()
     return process.returncode
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait()
+    except KeyboardInterrupt:
+        # The workers that analyse its pages are of its group.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def run_with_bar(command: SpiderCommand, database: Database, console: Console) -> int:
     """:func:`run_spider` under a bar of the queue's URLs and the articles."""
     with _bar(command.title, console) as progress:
-        code = run_spider(command, lambda: _show(progress, database, command.spider))
-        progress.update(progress.task_ids[0], total=progress.tasks[0].completed)
+        task = progress.task_ids[0]
+        code = run_spider(
+            command,
+            lambda: _show(progress, database, command.spider),
+            lambda: progress.update(task, state=_("stopping; Ctrl-C again: at once")),
+        )
+        progress.update(task, total=progress.tasks[0].completed)
     return code
 
 
@@ -95,7 +100,7 @@ def _bar(title: str, console: Console) -> Iterator[Progress]:
         TimeElapsedColumn(table_column=Column(no_wrap=True, min_width=7)),
     )
     with Progress(*columns, console=console) as progress:
-        progress.add_task(title, total=1, state="启动中 starting")
+        progress.add_task(title, total=1, state=_("starting"))
         yield progress
 
 
@@ -125,8 +130,8 @@ def _state(counts: summary.Progress, queue: str, done_now: int, seconds: float) 
     """
     share = f"{counts.done}/{counts.known}"
     if queue != Queue.SEARCH:
-        return f"{share} {counts.articles} 篇 articles"
+        return _("{share} {articles} articles", share=share, articles=counts.articles)
     if done_now <= 0 or counts.done == counts.known:
-        return f"{share} 问 queries"
+        return _("{share} queries", share=share)
     left_seconds = seconds * (counts.known - counts.done) / done_now
-    return f"{share} 约剩 left {timedelta(seconds=round(left_seconds))}"
+    return _("{share} left {left}", share=share, left=timedelta(seconds=round(left_seconds)))

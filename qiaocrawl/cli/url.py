@@ -11,8 +11,11 @@ from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, transaction_on
 from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome
+from qiaocrawl.language import _
+from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.storage.frontier.retry_closed import (
     RETRIED,
     USUAL,
@@ -22,28 +25,29 @@ from qiaocrawl.storage.frontier.retry_closed import (
     outcomes_of,
     wait_again,
 )
+from qiaocrawl.storage.reports.outcome_names import outcome_with_code
 from qiaocrawl.topic.hosts import normalise_host
 from qiaocrawl.urls import canonical_url
 
-app = typer.Typer(help="Single URLs of a crawl. 网址", no_args_is_help=True)
+app = typer.Typer(help="Single URLs of a crawl.", no_args_is_help=True)
 
 _ROWS_SHOWN = 20
 
 
 @app.callback()
 def group() -> None:
-    """Single URLs of a crawl. 网址"""
+    """Single URLs of a crawl."""
 
 
 @app.command()
 def retry(
     urls: Annotated[list[str] | None, typer.Argument(help="Addresses of the pages.")] = None,
-    host: Annotated[str, typer.Option(help="All of these hosts, comma separated. 主机")] = "",
+    host: Annotated[str, typer.Option(help="All of these hosts, comma separated.")] = "",
     outcome: Annotated[
         str,
         typer.Option(
-            help=f"How they ended, comma separated: {', '.join(RETRIED)}. "
-            f"Not given: {', '.join(USUAL)}. 结果"
+            help="How they ended, comma separated; a wrong name lists all. Not given: poison, "
+            "dead, unreachable."
         ),
     ] = "",
     everything: Annotated[
@@ -52,15 +56,13 @@ def retry(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would wait.")] = False,
     database: DatabaseUrl = "",
 ) -> None:
-    """Give URLs that failed another chance: the next crawl fetches them. 重试
+    """Give URLs that failed another chance: the next crawl fetches them.
 
     What was left out by a decision stays: refused addresses, robots.txt, guesses, the crawl order.
     """
     choice = _choice(urls or [], host, outcome)
     if not (urls or host or outcome or everything):
-        raise ConfigError(
-            "请写网址、--host、--outcome 或 --all: name URLs, --host, --outcome or --all"
-        )
+        raise ConfigError(_("name URLs, --host, --outcome or --all"))
     with transaction_on(database) as c:
         failed = failed_urls(c, choice)
         ended = outcomes_of(c, choice.urls) if choice.urls else {}
@@ -68,12 +70,10 @@ def retry(
     if failed:
         _print(failed)
     _print_others(choice.urls, {row.url for row in failed}, ended)
-    how = (
-        "会重新等待采集（试运行，未写入）would wait (dry run)"
-        if dry_run
-        else "重新等待采集 wait again"
+    summary = (
+        _("{count} URLs would wait again (dry run)") if dry_run else _("{count} URLs wait again")
     )
-    typer.echo(f"{waiting} 个网址{how}")
+    echo(summary.format(count=waiting))
 
 
 def _choice(urls: Sequence[str], hosts: str, outcomes: str) -> Choice:
@@ -81,12 +81,12 @@ def _choice(urls: Sequence[str], hosts: str, outcomes: str) -> Choice:
     for url in urls:
         address = canonical_url(url)
         if address is None:
-            raise ConfigError(f"{url!r} 不是网址 is not the http(s) address of a page")
+            raise ConfigError(_("{url!r} is not the http(s) address of a page", url=url))
         addresses.append(address)
     try:
         names = [normalise_host(name) for name in _listed(hosts)]
     except ValueError as error:
-        raise ConfigError(f"--host 主机名不对: {error}") from None
+        raise ConfigError(_("--host: {error}", error=error)) from None
     return Choice([_outcome(name) for name in _listed(outcomes)] or USUAL, addresses, names)
 
 
@@ -97,21 +97,26 @@ def _listed(text: str) -> list[str]:
 def _outcome(name: str) -> Outcome:
     if name not in RETRIED:
         raise ConfigError(
-            f"--outcome {name!r} 不能重试 cannot be retried (可以 allowed: {', '.join(RETRIED)})"
+            _(
+                "--outcome {name!r} cannot be retried (allowed: {names})",
+                name=name,
+                names=", ".join(RETRIED),
+            )
         )
     return Outcome(name)
 
 
 def _print(failed: Sequence[FailedUrl]) -> None:
     counts = Counter((row.host, row.outcome) for row in failed)
-    table = folding_table("主机 host", "结果 outcome", "网址数 URLs", "例 example", "原因 reason")
+    table = folding_table(_("host"), _("outcome"), _("URLs"), _("example"), _("reason"))
     table.columns[2].justify = "right"
     for (host, outcome), count in counts.most_common(_ROWS_SHOWN):
         example = next(row for row in failed if (row.host, row.outcome) == (host, outcome))
-        table.add_row(host, outcome, str(count), escape(example.url), escape(example.reason))
+        table.add_row(host, outcome_with_code(outcome), str(count), escape(example.url),
+                      escape(shown_reason(example.reason)))  # fmt: skip
     table_console().print(table)
     if len(counts) > _ROWS_SHOWN:
-        typer.echo(f"  … 另有 {len(counts) - _ROWS_SHOWN} 行 more rows")
+        echo(_("  … {more} more rows", more=len(counts) - _ROWS_SHOWN))
 
 
 def _print_others(urls: Collection[str], failed: Collection[str], ended: dict[str, str]) -> None:
@@ -120,9 +125,9 @@ def _print_others(urls: Collection[str], failed: Collection[str], ended: dict[st
         if url in failed:
             continue
         if url not in ended:
-            why = "从未见过 never met by a crawl"
+            why = _("never met by a crawl")
         elif not ended[url]:
-            why = "正在等待或采集 waits or is being fetched"
+            why = _("waits or is being fetched")
         else:
-            why = f"结果为 {ended[url]}，不重试 ended so, not retried"
-        typer.echo(f"  {url}: {why}")
+            why = _("ended as {ended}, which is not retried", ended=ended[url])
+        echo(f"  {url}: {why}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -13,33 +12,41 @@ import typer
 from rich.markup import escape
 from sqlalchemy import Connection
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, table_console
+from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
+from qiaocrawl.cli.output import (
+    folding_table,
+    not_an_address,
+    shown_moment,
+    shown_seconds,
+    table_console,
+)
+from qiaocrawl.cli.terminal import echo, echo_json
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.storage.pages import revisions
 from qiaocrawl.storage.pages.revisions import Revision, Source
 from qiaocrawl.storage.reports import url_history
 from qiaocrawl.storage.sites import watch_counts, watched
-from qiaocrawl.storage.sites.watched import WatchedPage
+from qiaocrawl.storage.sites.watched import MAX_PAGE_WEIGHT, WatchedPage
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.urls import canonical_url, url_key
 
 app = typer.Typer(
-    help="Pages that are looked at again and again, and what articles said before. 监测",
+    help="Pages that are looked at again and again, and what articles said before.",
     no_args_is_help=True,
 )
 
-_KINDS = {"home": "首页 home", "rolling": "滚动 rolling", "channel": "频道 channel",
-          "list": "列表 list", "feed": "订阅 feed"}  # fmt: skip
+_KINDS = {"home": N_("home"), "rolling": N_("rolling"), "channel": N_("channel"),
+          "list": N_("list"), "feed": N_("feed")}  # fmt: skip
 _FACTS = {
-    revisions.REVISED: "改动 revised",
-    revisions.DELETED: "删除 deleted",
-    revisions.RESTORED: "恢复 restored",
-    revisions.WITHDRAWN: "撤回 withdrawn",
+    revisions.REVISED: N_("revised"),
+    revisions.DELETED: N_("deleted"),
+    revisions.RESTORED: N_("restored"),
+    revisions.WITHDRAWN: N_("withdrawn"),
 }
-_CHANGES = {"title": "标题 title", "body": "正文 body",
-            "title and body": "标题和正文 title and body"}  # fmt: skip
+_CHANGES = {"title": N_("title"), "body": N_("body"),
+            "title and body": N_("title and body")}  # fmt: skip
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -51,18 +58,15 @@ def list_pages(
     as_json: AsJson = False,
     database: DatabaseUrl = "",
 ) -> None:
-    """Show what is watched: group, interval, last change, next visit, what it brought.
-
-    监测哪些页面：组别、间隔、最近更新、下次访问、带来多少新链接。
-    """
+    """Show what is watched: group, interval, last change, next visit, what it brought."""
     options = Options.from_environment({"QIAO_DATABASE_URL": database} if database else None)
     with connection_to(database) as c:
         topics = [row.name for row in list_topics(c) if topic in ("", row.name)]
         if not topics:
-            raise ConfigError(f"topic {topic!r} is not in the database")
+            raise ConfigError(_("topic {topic!r} is not in the database", topic=topic))
         by_topic = [_topic_facts(c, name, site, options) for name in topics]
     if as_json:
-        typer.echo(json.dumps(by_topic, ensure_ascii=False, indent=2))
+        echo_json(by_topic)
         return
     for facts in by_topic:
         _show_topic(facts)
@@ -89,9 +93,9 @@ def _page_dict(page: WatchedPage) -> dict[str, Any]:
 
 
 def _show_topic(facts: dict[str, Any]) -> None:
-    table = folding_table("页面 page", "组别 group", "名称 name", "间隔 interval",
-                          "新链/天 news/day", "最近更新 changed", "下次 next", "访问 visits",
-                          "更新 changes", "新链 news", "失败 failures")  # fmt: skip
+    table = folding_table(_("URL"), _("group"), _("name"), _("interval"),
+                          _("news/day"), _("last changed"), _("next visit"), _("visits"),
+                          _("changes"), _("new links"), _("failures"))  # fmt: skip
     for column in (3, 4, 7, 8, 9, 10):
         table.columns[column].justify = "right"
     for page in facts["pages"]:
@@ -100,11 +104,20 @@ def _show_topic(facts: dict[str, Any]) -> None:
     requests = facts["requests_today"]
     first = shown_seconds(facts["next_article_at"])
     console.print(
-        f"{facts['topic']}: 监测页 watched {len(facts['pages'])}; 今日请求 requests today "
-        f"{sum(requests.values())}/{facts['daily_requests']} (页 pages {requests['pages']}, 新文 "
-        f"new articles {requests['new_articles']}, 复查 again {requests['articles_again']}); "
-        f"待复查文章 articles to look at again {facts['articles_to_look_at']}"
-        + (f", 最早 first {first}" if first else ""),
+        _(
+            "{topic}: {count} pages watched; {requests} of {daily} requests today (pages "
+            "{pages}, new articles {new}, articles again {again}); {waiting} articles to look at "
+            "again",
+            topic=facts["topic"],
+            count=len(facts["pages"]),
+            requests=sum(requests.values()),
+            daily=facts["daily_requests"],
+            pages=requests["pages"],
+            new=requests["new_articles"],
+            again=requests["articles_again"],
+            waiting=facts["articles_to_look_at"],
+        )
+        + (_(", the first at {first}", first=first) if first else ""),
         markup=False,
         highlight=False,
         soft_wrap=True,
@@ -114,7 +127,7 @@ def _show_topic(facts: dict[str, Any]) -> None:
 
 def _cells(page: dict[str, Any]) -> Iterator[str]:
     yield escape(page["url"])
-    yield _KINDS.get(page["kind"], page["kind"])
+    yield _(_KINDS.get(page["kind"], page["kind"]))
     yield escape(page["name"])
     yield _hours(page["wait_hours"]) if page["wait_hours"] else ""
     yield f"{24 * page['rate']:.3g}"
@@ -124,6 +137,29 @@ def _cells(page: dict[str, Any]) -> Iterator[str]:
         yield str(page[name])
 
 
+@app.command("weight")
+def set_page_weight(
+    url: Annotated[str, typer.Argument(help="The address of a watched page.")],
+    weight: Annotated[float, typer.Argument(help="Above 0, at most 100; usual are 2 to 5.")],
+    database: DatabaseUrl = "",
+) -> None:
+    """Set how much a watched page counts: heavier ones are visited more often."""
+    if not 0 < weight <= MAX_PAGE_WEIGHT:
+        raise ConfigError(
+            _(
+                "a weight must be above 0 and at most {most:g}, got {weight:g}",
+                most=MAX_PAGE_WEIGHT,
+                weight=weight,
+            )  # fmt: skip
+        )
+    canonical = canonical_url(url.strip())
+    with transaction_on(database) as c:
+        topics = watched.set_weight(c, url_key(canonical), weight) if canonical else 0
+    if not topics:
+        raise ConfigError(_("{url!r} is not watched (qiaocrawl watch list)", url=url))
+    echo(_("weight {weight:g}: {page}", weight=weight, page=canonical))
+
+
 @app.command("history")
 def show_history(
     url: Annotated[str, typer.Argument(help="The address of an article.")],
@@ -131,15 +167,13 @@ def show_history(
     as_json: AsJson = False,
     database: DatabaseUrl = "",
 ) -> None:
-    """Show the versions of an article: what it said before, deletions, stored pages.
-
-    文章的历次版本：改前内容、删除与恢复、存下的网页。
-    """
+    """Show the versions of an article: what it said before, deletions, stored pages."""
     canonical = canonical_url(url.strip())
     with connection_to(database) as c:
         history = url_history.url_history(c, url_key(canonical)) if canonical else None
         if history is None:
-            raise ConfigError(f"{url!r} was never seen")
+            never = _("{url!r} was never seen", url=url)
+            raise ConfigError(never if canonical else not_an_address(url))
         facts = revisions.revisions_of(c, history.id)
         sources = revisions.sources_of(c, history.id)
         today = revisions.article_text(c, history.id)
@@ -147,7 +181,7 @@ def show_history(
         answer = {"url": history.url, "now": today and {"title": today[0], "text": today[1]},
                 "revisions": [asdict(one) for one in facts],
                 "pages": [asdict(one) for one in sources]}  # fmt: skip
-        typer.echo(json.dumps(answer, ensure_ascii=False, indent=2, default=str))
+        echo_json(answer)
         return
     _show_history(facts, sources, today)
     if diff:
@@ -157,28 +191,38 @@ def show_history(
 def _show_history(
     facts: list[Revision], sources: list[Source], today: tuple[str, str] | None
 ) -> None:
-    table = folding_table("时间 at", "何事 what", "标题 title", "说明 note")
-    rows = [(source.fetched_at, "存页 page stored", "", f"{source.body_bytes} bytes, 至 seen until "
-             f"{shown_moment(source.last_seen_at)}") for source in sources]  # fmt: skip
-    rows += [(fact.at, _FACTS.get(fact.kind, fact.kind), fact.title and f"原 was: {fact.title}",
-              _CHANGES.get(fact.note, fact.note)) for fact in facts]  # fmt: skip
+    table = folding_table(_("time"), _("what happened"), _("title"), _("note"))
+    rows = [(source.fetched_at, _("page stored"), "", _seen(source)) for source in sources]
+    rows += [(fact.at, _(_FACTS.get(fact.kind, fact.kind)),
+              fact.title and _("was: {title}", title=fact.title),
+              _(_CHANGES.get(fact.note, fact.note))) for fact in facts]  # fmt: skip
     for at, what, title, note in sorted(rows, key=lambda row: row[0]):
         table.add_row(shown_moment(at, "%Y-%m-%d %H:%M:%S"), what, escape(title), escape(note))
     if today is not None:
-        table.add_row("", "现存 stored now", escape(today[0]), f"{len(today[1])} 字 characters")
+        table.add_row(
+            "", _("stored now"), escape(today[0]), _("{count} characters", count=len(today[1]))
+        )
     table_console().print(table)
+
+
+def _seen(source: Source) -> str:
+    return _(
+        "{bytes} bytes, seen until {when}",
+        bytes=source.body_bytes,
+        when=shown_moment(source.last_seen_at),
+    )
 
 
 def _show_changes(facts: list[Revision], today: tuple[str, str] | None) -> None:
     versions = [(f"{fact.title}", fact.text, shown_moment(fact.at)) for fact in facts
                 if fact.kind == revisions.REVISED]  # fmt: skip
     if today is not None:
-        versions.append((*today, "现存 now"))
+        versions.append((*today, _("stored now")))
     for before, after in zip(versions, versions[1:], strict=False):
         old, new = ([title, *text.split("\n")] for title, text, _ in (before, after))
-        names = (f"改前 before {before[2]}", f"改后 after ({after[2]})")
+        names = (_("before {when}", when=before[2]), _("after ({when})", when=after[2]))
         for line in unified_diff(old, new, names[0], names[1], n=1, lineterm=""):
-            typer.echo(line)
+            echo(line)
 
 
 def _hours(hours: float) -> str:

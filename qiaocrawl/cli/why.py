@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,45 +14,62 @@ from rich.markup import escape
 from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, table_console
+from qiaocrawl.cli.output import (
+    folding_table,
+    joined,
+    not_an_address,
+    shown_moment,
+    shown_seconds,
+    table_console,
+)
+from qiaocrawl.cli.terminal import echo_json
+from qiaocrawl.dedup.verdict_names import verdict_name
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome
 from qiaocrawl.items.standing import Standing
+from qiaocrawl.language import N_, _
+from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.storage.frontier import visit_log
 from qiaocrawl.storage.frontier.decisions import decision_of
+from qiaocrawl.storage.frontier.visit_log import LoggedVisit
 from qiaocrawl.storage.reports import url_history
+from qiaocrawl.storage.reports.outcome_names import outcome_with_code
 from qiaocrawl.storage.reports.url_history import StoredArticle, UrlHistory
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.sites.discovery import cut_reason
 from qiaocrawl.urls import canonical_url, url_key
+from qiaocrawl.urls.link_classes import LINK_CLASSES, PAGE_CLASSES, link_class, page_class
 
 _TERMS_SHOWN = 8
 
 _STRUCTURE = {
-    "标题 headings": re.compile("<h[1-6]>"),
-    "列表 lists": re.compile("<[uod]l[ >]"),
-    "表格 tables": re.compile("<table>"),
-    "引文 quotes": re.compile("<blockquote>"),
-    "代码 listings": re.compile("<pre>"),
-    "图片 pictures": re.compile("<img "),
+    N_("headings"): re.compile("<h[1-6]>"),
+    N_("lists"): re.compile("<[uod]l[ >]"),
+    N_("tables"): re.compile("<table>"),
+    N_("quotes"): re.compile("<blockquote>"),
+    N_("listings"): re.compile("<pre>"),
+    N_("pictures"): re.compile("<img "),
 }
 _STATES = {
-    State.PENDING: "待采 waiting",
-    State.LEASED: "正在采 being fetched",
-    State.FETCHED: "已采，待分析 fetched, waits for analysis",
-    State.DONE: "已采 fetched",
-    State.FAILED: "采不到 given up",
-    State.SET_ASIDE: "搁置 set aside",
+    State.PENDING: N_("waiting"),
+    State.LEASED: N_("being fetched"),
+    State.FETCHED: N_("fetched, waits for analysis"),
+    State.DONE: N_("was fetched"),
+    State.FAILED: N_("given up"),
+    State.SET_ASIDE: N_("set aside"),
 }
 _NOT_FETCHED = {
-    Outcome.PRUNED: "舍去 pruned",
-    Outcome.POSTPONED: "缓采，无他可采时再取 postponed until nothing else waits",
-    Outcome.TRAP: "陷阱，不采 not fetched: one of a trap",
-    Outcome.ALIAS: "以别址采 fetched under another address",
-    Outcome.ROBOTS: "robots.txt 不许 refused by robots.txt",
-    Outcome.REFUSED: "地址不许 refused: private or unusable address",
+    Outcome.PRUNED: N_("pruned"),
+    Outcome.POSTPONED: N_("postponed until nothing else waits"),
+    Outcome.TRAP: N_("not fetched: one of a trap"),
+    Outcome.ALIAS: N_("fetched under another address"),
+    Outcome.ROBOTS: N_("refused by robots.txt"),
+    Outcome.REFUSED: N_("refused: private or unusable address"),
 }
+
+
+_READ = (Outcome.ARTICLE, Outcome.LIST, Outcome.NOT_ARTICLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +87,8 @@ class _Answer:
     redirect: str
     trap: str
     """What its group cost and brought, where it is closed as one of a trap's."""
+    outward: float
+    """Share in [0, 1] of the links followed on it that leave its site."""
 
 
 def why(
@@ -79,15 +97,12 @@ def why(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     database: DatabaseUrl = "",
 ) -> None:
-    """Show why a URL was fetched, left out or waits: score and parts, path, what came of it.
-
-    为什么采、舍、等：得分与各部分、来路、结果。
-    """
+    """Show why a URL was fetched, left out or waits: score and parts, path, what came of it."""
     most_visits: int = Options.from_environment()["QIAO_STRATEGY_HISTORY_PAGES"]
     with connection_to(database) as c:
         answer = _answer(c, url, most_visits)
     if as_json:
-        typer.echo(json.dumps(_as_dict(answer, topic), ensure_ascii=False, indent=2))
+        echo_json(_as_dict(answer, topic))
     else:
         _show(answer, topic)
 
@@ -96,7 +111,7 @@ def _answer(c: Connection, url: str, most_visits: int) -> _Answer:
     """Look everything up.
 
     Raises:
-        ConfigError: the URL was never seen.
+        ConfigError: *url* is none, or was never seen.
     """
     canonical = canonical_url(url.strip())
     # As written too: a search query's address is not in canonical form.
@@ -104,26 +119,42 @@ def _answer(c: Connection, url: str, most_visits: int) -> _Answer:
     rows = (url_history.url_history(c, url_key(name)) for name in names)
     history = next((row for row in rows if row is not None), None)
     if history is None:
-        if canonical and (cut := cut_reason(c, canonical)):
-            raise ConfigError(f"{url} was never proposed 未列入: {cut}")
-        as_written = f" (as {canonical})" if canonical and canonical != url.strip() else ""
-        raise ConfigError(
-            f"{url}{as_written} was never seen 从未见过: no page that was read links to it"
-        )
+        raise ConfigError(_why_unknown(c, url, canonical))
     path = url_history.path_to(c, history)
     parent = path[-2] if len(path) > 1 else None
     standing, decided_at = _standing(c, history, parent, most_visits)
     target = url_history.url_history(c, history.redirect) if history.redirect else None
+    led_by = visit_log.last_of(c, parent.id) if parent is not None else None
+    visit = visit_log.last_of(c, history.id)
     return _Answer(
-        url, history, path, _relevance(c, parent), _relevance(c, history), standing, decided_at,
+        url, history, path, _relevance(led_by), _relevance(visit), standing, decided_at,
         url_history.article_at(c, history.id), target.url if target is not None else "",
-        cut_reason(c, history.url) if history.outcome == Outcome.TRAP else "",
+        shown_reason(cut_reason(c, history.url)) if history.outcome == Outcome.TRAP else "",
+        _outward(history, visit),
     )  # fmt: skip
 
 
-def _relevance(c: Connection, page: UrlHistory | None) -> float | None:
-    row = visit_log.last_of(c, page.id) if page is not None else None
-    return row.page.relevance if row is not None else None
+def _outward(page: UrlHistory, visit: LoggedVisit | None) -> float:
+    links = visit.visit().links if visit is not None else ()
+    out = sum(link_class(page.url, link.url, link.tag) == "out" for link in links)
+    return out / len(links) if links else 0.0
+
+
+def _why_unknown(c: Connection, url: str, canonical: str | None) -> str:
+    if canonical is None:
+        return not_an_address(url)
+    if cut := cut_reason(c, canonical):
+        return _("{url} was never proposed: {cut}", url=url, cut=shown_reason(cut))
+    as_written = _(" (as {canonical})", canonical=canonical) if canonical != url.strip() else ""
+    return _(
+        "{url}{as_written} was never seen: no page that was read links to it",
+        url=url,
+        as_written=as_written,
+    )
+
+
+def _relevance(visit: LoggedVisit | None) -> float | None:
+    return visit.page.relevance if visit is not None else None
 
 
 def _standing(
@@ -146,12 +177,12 @@ def _standing(
 
 def _state(history: UrlHistory) -> str:
     if history.state is State.DONE and history.outcome in _NOT_FETCHED:
-        return _NOT_FETCHED[Outcome(history.outcome)]
-    return _STATES[history.state]
+        return _(_NOT_FETCHED[Outcome(history.outcome)])
+    return _(_STATES[history.state])
 
 
 def _show(answer: _Answer, topic: str) -> None:
-    table = folding_table("项 what", "值 value")
+    table = folding_table(_("what"), _("value"))
     for name, value in _lines(answer, topic):
         table.add_row(name, escape(value))
     table_console().print(table)
@@ -159,38 +190,53 @@ def _show(answer: _Answer, topic: str) -> None:
 
 def _lines(answer: _Answer, topic: str) -> Iterator[tuple[str, str]]:
     history = answer.history
-    yield "网址 URL", history.url
-    yield "状态 state", _state(history)
+    yield _("URL"), history.url
+    yield _("state"), _state(history)
     if history.outcome:
-        yield "结果 outcome", history.outcome
+        yield _("outcome"), outcome_with_code(history.outcome)
     if history.reason:
-        yield "理由 reason", history.reason
+        yield _("reason"), shown_reason(history.reason)
     if answer.trap:
-        yield "陷阱 trap", f"{answer.trap}; 可准采 allowed by QIAO_TRAPS_ALLOWED"
+        yield _("trap"), _("{trap}; allowed by QIAO_TRAPS_ALLOWED", trap=answer.trap)
     if answer.redirect:
-        yield "去向 leads to", answer.redirect
-    yield "话题 topic", f"{history.topic} ({history.queue.value})"
+        yield _("leads to"), answer.redirect
+    yield _("topic"), f"{history.topic} ({history.queue.value})"
     yield from _waiting_lines(history)
     yield from _order_lines(answer)
     for place, step in enumerate(answer.path):
-        anchor = f"→ 「{step.anchor}」 " if place else ""
-        yield ("" if place else "来路 path"), f"{anchor}{step.url}"
+        # The tag of a link is not kept with its URL: frames count by where they lead.
+        kind = _(LINK_CLASSES[link_class(answer.path[place - 1].url, step.url)]) if place else ""
+        anchor = f"→ {kind} “{step.anchor}” " if place else ""
+        yield ("" if place else _("path")), f"{anchor}{step.url}"
+    if history.state is State.DONE and history.outcome in _READ:
+        yield _("page class"), _(PAGE_CLASSES[_page_class(answer)])
     if answer.parent_relevance is not None:
-        yield "上页切题度 relevance of the page before", f"{answer.parent_relevance:.3f}"
+        yield _("relevance of the page before"), f"{answer.parent_relevance:.3f}"
     if answer.own_relevance is not None:
-        yield "本页切题度 relevance of this page", f"{answer.own_relevance:.3f}"
-    for name, when in (("发现 found", history.discovered_at), ("采得 fetched", history.fetched_at)):
+        yield _("relevance of this page"), f"{answer.own_relevance:.3f}"
+    for name, when in (
+        (_("discovered"), history.discovered_at),
+        (_("fetched"), history.fetched_at),
+    ):
         if when is not None:
             yield name, shown_moment(when)
     if answer.article is not None:
         yield from _article_lines(answer.article, topic)
 
 
+def _page_class(answer: _Answer) -> str:
+    history = answer.history
+    return page_class(
+        history.url, is_article=answer.article is not None,
+        is_list=history.outcome == Outcome.LIST, outward=answer.outward,
+    )  # fmt: skip
+
+
 def _waiting_lines(history: UrlHistory) -> Iterator[tuple[str, str]]:
     if history.state is State.PENDING and history.not_before > time.time():
-        yield "不早于 not before", shown_seconds(history.not_before)
+        yield _("not before"), shown_seconds(history.not_before)
     if history.failures:
-        yield "失败次数 failures", str(history.failures)
+        yield _("failures"), str(history.failures)
     if history.http_status is not None:
         yield "HTTP", str(history.http_status)
 
@@ -199,40 +245,41 @@ def _order_lines(answer: _Answer) -> Iterator[tuple[str, str]]:
     standing = answer.standing
     if standing is None:
         return
-    yield "策略 strategy", standing.strategy
-    yield "得分 score", f"{standing.score:.6g}"
+    yield _("strategy"), standing.strategy
+    yield _("score"), f"{standing.score:.6g}"
     if standing.parts:
-        yield "得分各部分 parts", _parts(standing.parts)
+        yield _("parts"), _parts(standing.parts)
     if standing.place is not None:
-        when = "" if answer.decided_at is None else " (取用时 when it was taken)"
-        yield "名次 place", f"{standing.place} / {standing.waiting}{when}"
+        when = "" if answer.decided_at is None else _(" (when it was taken)")
+        yield _("place"), f"{standing.place} / {standing.waiting}{when}"
     if answer.decided_at is not None:
-        yield "取用 taken at", shown_seconds(answer.decided_at)
+        yield _("taken at"), shown_seconds(answer.decided_at)
 
 
 def _article_lines(article: StoredArticle, topic: str) -> Iterator[tuple[str, str]]:
-    yield "文章 article", f"{article.title} {shown_moment(article.published_at)}".strip()
+    yield _("article"), f"{article.title} {shown_moment(article.published_at)}".strip()
     if structure := _structure(article.html):
-        yield "正文结构 structure", structure
+        yield _("structure"), structure
     for judgement in article.judgements:
         if topic in ("", judgement.topic):
-            verdict = "切题 on topic" if judgement.relevant else "不切题 off topic"
-            terms = "、".join(
+            verdict = _("on topic") if judgement.relevant else _("off topic")
+            terms = joined(
                 f"{term[0]} {_number(term[1])}" for term in judgement.terms[:_TERMS_SHOWN]
             )
             yield (
-                f"判定 {judgement.topic}",
+                _("verdict on {topic}", topic=judgement.topic),
                 f"{verdict} {judgement.score:.3f} ({judgement.method}) {terms}".strip(),
             )
     if article.verdict:
         of = f" ← {article.of_title} {article.of_url}" if article.of_url else ""
-        yield "转载判定 verdict", f"{article.verdict} {article.why}{of}"
+        why = shown_reason(article.why)
+        yield _("verdict on reprints"), f"{verdict_name(article.verdict)} {why}{of}"
 
 
 def _structure(html: str) -> str:
     """What the body holds beside paragraphs, counted."""
     counts = ((label, len(pattern.findall(html))) for label, pattern in _STRUCTURE.items())
-    return " · ".join(f"{label} {count}" for label, count in counts if count)
+    return " · ".join(f"{_(label)} {count}" for label, count in counts if count)
 
 
 def _parts(parts: Mapping[str, float]) -> str:

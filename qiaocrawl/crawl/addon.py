@@ -4,26 +4,56 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from qiaocrawl import settings as own_settings
-from qiaocrawl.crawl.browser.browser import BrowserGuard
+from qiaocrawl.crawl.browser.browser import BrowserGuard, require_playwright
 from qiaocrawl.crawl.login.sessions import chosen_recipes
 from qiaocrawl.crawl.wiring import options_from_settings
 from qiaocrawl.errors import ConfigError, SecretKeyError
 from qiaocrawl.fetch.addresses import Allowance
+from qiaocrawl.language import _
 from qiaocrawl.options import DEFAULTS, PREFIX, Options
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
 
 _DEMO_PAUSE_SECONDS = 1.0
 _COMPONENTS = ("ITEM_PIPELINES", "DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS",
                "DOWNLOAD_HANDLERS")  # fmt: skip
+# What serves any spider and needs no database: only the web, and no list of suffixes from it.
+# The guard over addresses is a setting of its own (TWISTED_DNS_RESOLVER).
+_FOR_ALL = ("file", "ftp", "data", "s3", "middlewares.cookies.OfflineCookiesMiddleware",
+            "scrapy.downloadermiddlewares.cookies.CookiesMiddleware")  # fmt: skip
 _COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 
 
 class QiaoAddon:
     """Scrapy add-on; runs before any crawler exists, so that a wrong option costs nothing."""
+
+    def __init__(self, spider_class: type[Spider]) -> None:
+        self._spider_class = spider_class
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's constructor."""
+        return cls(crawler.spidercls)
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Leave a spider without leases to Scrapy's own parts.
+
+        One that names its own scheduler has chosen its parts: a login, a single page.
+        """
+        from qiaocrawl.crawl.spider import FrontierSpider
+
+        is_usual = settings["SCHEDULER"] == own_settings.SCHEDULER
+        if is_usual and not issubclass(self._spider_class, FrontierSpider):
+            leave_to_scrapy(settings)
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
@@ -34,6 +64,8 @@ class QiaoAddon:
             # crawl under way.
             Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])
             chosen_recipes(options)
+            if options["QIAO_RENDER"] != "off":
+                require_playwright("QIAO_RENDER")
             keep_own_components(settings)
         except (ConfigError, SecretKeyError) as error:
             # sys.exit with a text prints it and ends with 1; an exception would
@@ -62,11 +94,34 @@ def keep_own_components(settings: BaseSettings) -> None:
         if name == "ITEM_PIPELINES":
             off = next((path for path in ours if paths.get(path, 0) is None), None)
             if off is not None:
-                raise ConfigError(f"ITEM_PIPELINES: {off} cannot be switched off: others need it")
+                raise ConfigError(
+                    _("ITEM_PIPELINES: {off} cannot be switched off: others need it", off=off)
+                )
         missing = {path: value for path, value in ours.items() if path not in paths}
         if missing:
             priority = settings.getpriority(name) or SETTINGS_PRIORITIES["project"]
             settings.set(name, {**given, **missing}, priority)
+
+
+def leave_to_scrapy(settings: BaseSettings) -> None:
+    """Put Scrapy's own scheduler and parts in place of ours, which need leases.
+
+    Who we are, politeness, limits and the guard over addresses stay; what a project or a spider
+    has set itself does too.
+    """
+    for name in _COMPONENTS:
+        ours: dict[str, Any] = getattr(own_settings, name)
+        rest = {key: value for key, value in settings.getdict(name).items()
+                if key in _FOR_ALL or key not in ours or value != ours[key]}  # fmt: skip
+        _replace(settings, name, rest)
+    _replace(settings, "SCHEDULER", default_settings.SCHEDULER)
+
+
+def _replace(settings: BaseSettings, name: str, value: object) -> None:
+    # Scrapy adds to a dictionary that is there; the name has to be free.
+    priority = settings.getpriority(name) or SETTINGS_PRIORITIES["project"]
+    settings.delete(name, priority)
+    settings.set(name, value, priority)
 
 
 def _is_explicit(name: str, settings: BaseSettings) -> bool:

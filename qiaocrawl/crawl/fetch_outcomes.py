@@ -20,12 +20,17 @@ from qiaocrawl.fetch.failure_policy import (
 from qiaocrawl.fetch.status import FetchDecision
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
 from qiaocrawl.frontier.journal import PagelessEnd
-from qiaocrawl.items import Candidate, Lease, Outcome
+from qiaocrawl.items import Candidate, Lease, Outcome, Queue, Visit
+from qiaocrawl.storage.frontier import visit_log
+from qiaocrawl.storage.frontier.visit_log import pack_links
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from qiaocrawl.crawl.context import CrawlContext
+
+# What a crawl order learns from, as from a page that is not on topic: a link led to nothing.
+_WORTHLESS = frozenset({Outcome.DEAD, Outcome.BLOCKED, Outcome.NOT_HTML, Outcome.TOO_LARGE})
 
 
 class FetchOutcomes:
@@ -67,21 +72,27 @@ class FetchOutcomes:
         Returns:
             False when the lease was lost: nothing is written then.
         """
+        now = time.time()
         ending = PagelessEnd(
             end.outcome,
             end.reason,
             end.http_status,
-            time.time(),
+            now,
             target.url if target is not None else "",
         )
+        lesson = worthless_visit(lease, end.outcome, now)
 
         def write(c: Connection) -> None:
             # In the transaction that closes the row: a kill in between would lose the target.
             if target is not None:
                 self._crawl.runtime.enqueue(c, [target])
             self._crawl.journal.closes_without_page(c, lease, ending)
+            if lesson is not None:
+                visit_log.append(c, lease, lesson, pack_links(()))
 
         is_mine = await self._crawl.worker.complete(CompleteLease(lease, end, write))
+        if is_mine and lesson is not None:
+            self._crawl.ordering.brought_nothing(lesson)
         self._count(f"outcome/{end.outcome}" if is_mine else "lease_lost")
         if is_mine and (name := self._crawl.journal.counts_pageless_as):
             self._count(name)
@@ -133,3 +144,11 @@ class FetchOutcomes:
 
     def _count(self, name: str) -> None:
         self._stats.inc_value(f"qiaocrawl/{name}")
+
+
+def worthless_visit(lease: Lease, outcome: Outcome, now: float) -> Visit | None:
+    """What a URL that ended without a page teaches the crawl order; None for nothing."""
+    # Queries to engines are in no order; a host that is away says nothing of its links.
+    if lease.queue is Queue.SEARCH or outcome not in _WORTHLESS:
+        return None
+    return Visit(lease.key, lease.url, lease.host, lease.depth, 0.0, False, now)

@@ -157,7 +157,7 @@ class HostFailureHandler:
 
     def _without_session(self, lease: Lease, error: SessionRestError) -> FetchFailure:
         """No account may be used for the URL now."""
-        # 0: no account will be usable in this run, so only this URL is put back.
+        # 0: this account rests, and the next try gets another one.
         if error.retry_seconds:
             self._worker.park(lease.host, error.retry_seconds)
         self._count("session/put_back")

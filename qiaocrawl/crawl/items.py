@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from qiaocrawl.discovery.soft_404 import MissingPage
 from qiaocrawl.fetch.rendering import RenderModel
 from qiaocrawl.frontier.ordering import FollowedPage
-from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, PageAnalysis
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, PageAnalysis, PagePicture
 from qiaocrawl.search.query import Hit, Query, SearchAnswer
 
 
@@ -26,6 +26,7 @@ class CrawledPage:
     Attributes:
         missing_page: what the page shows of pages that do not exist on its host.
         rendering: what it teaches about pages that need a browser.
+        picture: of the page in the browser, until it is stored.
     """
 
     lease: Lease
@@ -35,6 +36,7 @@ class CrawledPage:
     followed: FollowedPage | None = None
     missing_page: MissingPage | None = None
     rendering: RenderLesson | None = None
+    picture: PagePicture | None = None
 
     def __repr__(self) -> str:
         return f"<CrawledPage {self.page.url}>"

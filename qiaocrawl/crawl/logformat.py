@@ -9,12 +9,15 @@ from scrapy.logformatter import LogFormatter, LogFormatterResult
 
 from qiaocrawl.crawl.login.login import LOGIN_STEP
 from qiaocrawl.errors import StorageError
+from qiaocrawl.text.visible import VisibleRecord
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+# A page's words are in log lines too: its URL, its title, the error it caused.
+logging.setLogRecordFactory(VisibleRecord)
 # numba's compiler prints some ten thousand lines at DEBUG.
 logging.getLogger("numba").setLevel(logging.INFO)
 

@@ -11,6 +11,9 @@ from qiaocrawl.items import FetchedPage
 if TYPE_CHECKING:
     from scrapy.http import Response
 
+PICTURE = "qiaocrawl_picture"
+"""In a request's meta: the picture of its page, None where the browser took none."""
+
 # Session cookies would let a reader in as the account that fetched the page.
 # Set-Cookie2: RFC 2965, long gone, but sent by old servers.
 _NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})

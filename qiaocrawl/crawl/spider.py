@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, Spider
@@ -15,12 +16,13 @@ from qiaocrawl.crawl.host_failures import host_name, is_answer, words_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.network.access import access_of
 from qiaocrawl.crawl.network.pacing import rate_limiter_of
-from qiaocrawl.crawl.responses import fetched_page
+from qiaocrawl.crawl.responses import PICTURE, fetched_page
 from qiaocrawl.crawl.slow_pages import AnalysedApart
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ConfigError, QiaoError, StorageError
-from qiaocrawl.fetch.status import BUSY_STATUSES, FetchDecision, judge_fetch
+from qiaocrawl.fetch.status import BUSY_STATUSES, FetchDecision, judge_fetch, judge_type
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Queue
+from qiaocrawl.language import _
 from qiaocrawl.urls import looks_like_document
 
 if TYPE_CHECKING:
@@ -79,10 +81,17 @@ class FrontierSpider(Spider):
         # scrapyd adds _job to every job.
         for name in self.arguments.keys() - arguments.keys() - {"_job"}:
             allowed = ", ".join(f"{key}= ({help})" for key, help in arguments.items())
-            raise ConfigError(f"spider {self.name!r} has no argument {name!r}; it takes {allowed}")
+            raise ConfigError(
+                _(
+                    "spider {name!r} has no argument {argument!r}; it takes {allowed}",
+                    name=self.name,
+                    argument=name,
+                    allowed=allowed,
+                )
+            )
         self.topic = self.arguments.get("topic", "")
         if not self.topic:
-            raise ConfigError(f"spider {self.name!r} needs -a topic=NAME")
+            raise ConfigError(_("spider {name!r} needs -a topic=NAME", name=self.name))
 
     # --- what a kind of crawl decides -------------------------------------------------------
 
@@ -108,8 +117,13 @@ class FrontierSpider(Spider):
 
     def read(self, lease: Lease, page: FetchedPage) -> CrawlItem | FetchDecision:
         """The item a response becomes, or the decision on it if there is nothing to read."""
-        longest: float = self.runtime.options["QIAO_MAX_RETRY_AFTER_SECONDS"]
-        return judge_fetch(page, longest_park_seconds=longest) or CrawledPage(lease, page)
+        options = self.runtime.options
+        longest: float = options["QIAO_MAX_RETRY_AFTER_SECONDS"]
+        decision = judge_fetch(page, longest_park_seconds=longest)
+        # Answers of engines and sitemaps are no pages that are kept.
+        if lease.queue is not Queue.SEARCH and lease.payload.sitemap is None:
+            decision = decision or judge_type(page, options["QIAO_CONTENT_TYPES"])
+        return decision or CrawledPage(lease, page)
 
     # --- the edge -----------------------------------------------------------------------
 
@@ -150,7 +164,8 @@ class FrontierSpider(Spider):
         """
         lease: Lease = response.meta["lease"]
         # Before anything can fail: the host's slot is free whatever becomes of the page.
-        self.crawl.worker.left_downloader(lease, answered=True)
+        seconds: float = response.meta.get("download_latency", 0.0)
+        self.crawl.worker.left_downloader(lease, answered=True, seconds=seconds)
         self.count("pages")
         page = fetched_page(response)
         result = self.read(lease, page)
@@ -160,6 +175,8 @@ class FrontierSpider(Spider):
             await rate_limiter_of(self.crawler).answered(host_name(lease))
         if isinstance(result, FetchDecision):
             await self.outcomes.record(lease, page.status, result)
+        elif isinstance(result, CrawledPage):
+            yield replace(result, picture=response.meta.get(PICTURE))
         else:
             yield result
 

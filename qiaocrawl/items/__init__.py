@@ -40,6 +40,9 @@ class Link:
     region: str = ""  # the elements around it, innermost first
     postponed: str = ""  # the guess of discovery that puts it off
     same_as: str = ""  # the canonical URL that is fetched instead, by a guess
+    name: str = ""  # name attributes of the link and of the picture in it
+    onmouseover: str = ""
+    src: str = ""  # of the picture in it, as written
 
 
 class Queue(StrEnum):
@@ -209,6 +212,23 @@ class FetchedPage:
         """The first header called *name* (any case), or ""."""
         lower_name = name.lower()
         return next((value for key, value in self.headers if key == lower_name), "")
+
+
+@dataclass(frozen=True, slots=True)
+class PagePicture:
+    """What a browser showed of a page, as a picture of *width* x *height* pixels.
+
+    Attributes:
+        media_type: of *data*, such as ``image/webp``.
+        cut: the page is longer than the picture.
+    """
+
+    media_type: str
+    width: int
+    height: int
+    cut: bool
+    taken_at: datetime
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from qiaocrawl.options.table import (
+from qiaocrawl.options.table import OPTIONS, RENAMED, Option
+from qiaocrawl.options.values import (
     DEFAULTS,
-    OPTIONS,
     PREFIX,
-    RENAMED,
-    Option,
     Options,
     given_in_environment,
     use_settings_file,

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from qiaocrawl.language import _
+
 Converter = Callable[[object], Any]
 
 _YEAR_HOURS = 8_760
@@ -19,6 +21,14 @@ _YEAR_HOURS = 8_760
 def text(value: object) -> str:
     """Any text, without white space around it."""
     return str(value).strip()
+
+
+def root_path(value: object) -> str:
+    """A path of plain names, without / at its end; "" for none."""
+    path = str(value).strip().rstrip("/")
+    if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*", path) or "/." in path:
+        raise ValueError(_("must be a path such as /desk, or empty"))
+    return path
 
 
 def number(low: float, high: float, *, open_low: bool = False) -> Converter:
@@ -32,7 +42,7 @@ def number(low: float, high: float, *, open_low: bool = False) -> Converter:
             given = float("nan")
         inside = low < given <= high if open_low else low <= given <= high
         if not inside:
-            raise ValueError(f"must be a number in {bounds}")
+            raise ValueError(_("must be a number in {bounds}", bounds=bounds))
         return given
 
     return convert
@@ -56,7 +66,7 @@ def count(low: int, high: int) -> Converter:
         except ValueError:
             given = low - 1
         if not low <= given <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}")
+            raise ValueError(_("must be a whole number from {low} to {high}", low=low, high=high))
         return given
 
     return convert
@@ -68,7 +78,7 @@ def flag(value: object) -> bool:
     words |= {"0": False, "false": False, "no": False, "off": False}
     word = str(value).strip().lower()
     if word not in words:
-        raise ValueError("must be one of 1, 0, true, false, yes, no, on, off")
+        raise ValueError(_("must be one of 1, 0, true, false, yes, no, on, off"))
     return words[word]
 
 
@@ -80,7 +90,7 @@ def render_mode(value: object) -> str:
     try:
         return "auto" if flag(value) else "off"
     except ValueError:
-        raise ValueError("must be one of off, sites, auto, on") from None
+        raise ValueError(_("must be one of off, sites, auto, on")) from None
 
 
 def names(value: object) -> tuple[str, ...]:
@@ -95,9 +105,11 @@ def amounts(low: int, high: int) -> Converter:
     def convert(value: object) -> tuple[str, ...]:
         given: list[str] = []
         for part in names(value):
-            name, _, amount = (piece.strip() for piece in part.partition("="))
+            name, _equals, amount = (piece.strip() for piece in part.partition("="))
             if not name or not amount.isdecimal() or not low <= int(amount) <= high:
-                raise ValueError(f"must be name=number pairs, each from {low} to {high}")
+                raise ValueError(
+                    _("must be name=number pairs, each from {low} to {high}", low=low, high=high)
+                )
             given.append(f"{name}={amount}")
         return tuple(given)
 
@@ -113,7 +125,9 @@ def ascending_hours(value: object) -> tuple[float, ...]:
         hours = (0.0,)
     rises = all(low < high for low, high in zip((0.0, *hours), hours, strict=False))
     if not rises or any(not hour <= _YEAR_HOURS for hour in hours):
-        raise ValueError(f"must be ascending numbers in (0, {_YEAR_HOURS}], comma separated")
+        raise ValueError(
+            _("must be ascending numbers in (0, {most}], comma separated", most=_YEAR_HOURS)
+        )
     return hours
 
 
@@ -123,7 +137,7 @@ def choice(*allowed: str) -> Converter:
     def convert(value: object) -> str:
         word = str(value).strip()
         if word not in allowed:
-            raise ValueError(f"must be one of {', '.join(allowed)}")
+            raise ValueError(_("must be one of {names}", names=", ".join(allowed)))
         return word
 
     return convert
@@ -134,7 +148,7 @@ def keys(value: object) -> str:
     given = str(value).strip()
     for key in filter(None, (part.strip() for part in given.split(","))):
         if not re.fullmatch(r"[A-Za-z0-9_-]{43}=", key):
-            raise ValueError("must be keys that `qiaocrawl session key new` made")
+            raise ValueError(_("must be keys that `qiaocrawl session key new` made"))
     return given
 
 
@@ -142,9 +156,18 @@ def database_url(value: object) -> str:
     """A SQLAlchemy URL of SQLite or MySQL."""
     url = str(value).strip()
     if not url.startswith(("sqlite:", "mysql+pymysql:")):
-        raise ValueError("must be a SQLAlchemy URL that starts with sqlite: or mysql+pymysql:")
+        raise ValueError(_("must be a SQLAlchemy URL that starts with sqlite: or mysql+pymysql:"))
     # An egg (scrapyd) runs wherever its server does: a relative file would land there.
     in_egg = not Path(__file__).is_file()
     if in_egg and url.startswith("sqlite:") and not url.startswith("sqlite:////"):
-        raise ValueError("must be absolute (sqlite:////FOLDER/FILE) in an egg")
+        raise ValueError(_("must be absolute (sqlite:////FOLDER/FILE) in an egg"))
     return url
+
+
+def scrapyd_servers(value: object) -> tuple[str, ...]:
+    """URLs of scrapyd servers, each with a slash at its end."""
+    urls = names(value)
+    for url in urls:
+        if not re.fullmatch(r"https?://([^/@\s]+@)?[^/@\s:]+(:\d+)?(/\S*)?", url):
+            raise ValueError(_("must be URLs such as http://USER:PASSWORD@127.0.0.1:6800"))
+    return tuple(url.rstrip("/") + "/" for url in urls)

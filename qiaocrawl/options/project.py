@@ -15,7 +15,8 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.options.table import PREFIX, use_settings_file
+from qiaocrawl.language import _
+from qiaocrawl.options.values import PREFIX, use_settings_file
 
 SETTINGS_VARIABLE = "SCRAPY_SETTINGS_MODULE"
 OWN_SETTINGS = "qiaocrawl.settings"
@@ -45,7 +46,13 @@ def settings_module() -> str:
         parser.read(folder / CONFIG_FILE, encoding="utf-8")
     except (ConfigParserError, UnicodeDecodeError) as error:
         first_line = str(error).partition("\n")[0]
-        raise ConfigError(f"{folder / CONFIG_FILE} cannot be read: {first_line}") from error
+        raise ConfigError(
+            _(
+                "{file} cannot be read: {first_line}",
+                file=folder / CONFIG_FILE,
+                first_line=first_line,
+            )
+        ) from error
     project = os.environ.get("SCRAPY_PROJECT", "default")
     return parser.get("settings", project, fallback=OWN_SETTINGS)
 
@@ -65,7 +72,14 @@ def use_project() -> None:
         module = importlib.import_module(name)
     except ImportError as error:
         where = f" ({CONFIG_FILE} in {folder})" if folder is not None else ""
-        raise ConfigError(f"settings module {name!r}{where} cannot be imported: {error}") from error
+        raise ConfigError(
+            _(
+                "settings module {name!r}{where} cannot be imported: {error}",
+                name=name,
+                where=where,
+                error=error,
+            )
+        ) from error
     use_settings_file({key: value for key, value in vars(module).items() if key.startswith(PREFIX)})
 
 
@@ -86,7 +100,13 @@ def read_env_file() -> None:
             continue
         name, equals, value = text.partition("=")
         if not equals or not name.strip().isidentifier():
-            raise ConfigError(f"{file}, line {number}: neither NAME=VALUE nor a # comment")
+            raise ConfigError(
+                _(
+                    "{file}, line {number}: neither NAME=VALUE nor a # comment",
+                    file=file,
+                    number=number,
+                )
+            )
         if name.strip().startswith(PREFIX):
             os.environ.setdefault(name.strip(), _unquoted(value.strip()))
 
@@ -113,9 +133,14 @@ def require_own_packages(home: Path) -> None:
             if spec is None or spec.origin is None or _is_within(spec.origin, home):
                 continue
             raise ConfigError(
-                f"two packages are called {name!r}: {Path(spec.origin).parent} and that of "
-                f"qiaocrawl ({home / name}). Put yours into a package of another name, as "
-                "`qiaocrawl startproject` does"
+                _(
+                    "two packages are called {name!r}: {yours} and that of qiaocrawl "
+                    "({ours}). Put yours into a package of another name, as `qiaocrawl "
+                    "startproject` does",
+                    name=name,
+                    yours=Path(spec.origin).parent,
+                    ours=home / name,
+                )
             )
     if str(home) not in sys.path:
         sys.path.append(str(home))

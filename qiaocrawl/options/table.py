@@ -1,23 +1,15 @@
-"""Every ``QIAO_*`` option: name, default, unit, help and check, in one table.
-
-Options are read once at the start, with the precedence of the operator's hands:
-``-s QIAO_X=…`` over the environment over ``settings.py`` over the default here.
-A wrong value or a misspelt name raises :class:`~qiaocrawl.errors.ConfigError`.
-"""
+"""Every ``QIAO_*`` option: name, default, unit, help and check, in one table."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Any
 
-from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import LANGUAGES, VARIABLE
 from qiaocrawl.options.kinds import (
     Converter,
     amounts,
     ascending_hours,
+    choice,
     count,
     database_url,
     flag,
@@ -26,10 +18,10 @@ from qiaocrawl.options.kinds import (
     number,
     own_or,
     render_mode,
+    root_path,
+    scrapyd_servers,
     text,
 )
-
-PREFIX = "QIAO_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +49,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_STORAGE_OUTAGE_SECONDS", 300.0, "s",
            "How long a database that does not answer is waited for before a crawl gives up.",
            number(0, 86400)),
+    # messages
+    Option(VARIABLE, "", "language",
+           "What help, tables and messages at the terminal are written in: zh_CN or en; empty = by "
+           "the locale (LC_ALL, LC_MESSAGES, LANG): Chinese where it names Chinese or no language "
+           "at all (C, POSIX), else English. Read from the environment and .env.",
+           choice("", *LANGUAGES)),
     # topic
     Option("QIAO_TOPICS_DIR", "topics", "folder",
            "Folder of your own topic packs: `qiaocrawl topic import NAME` looks there, then among "
@@ -64,6 +62,15 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_ONTOLOGY_DIR", "", "folder",
            "Where `qiaocrawl ontology install` keeps wordnets; empty = qiaocrawl/ontology in the "
            "user's data folder (XDG_DATA_HOME).", text),
+    Option("QIAO_HOLIDAYS", "", "TOML file",
+           "Public holidays and worked weekends that trends know beside the shipped years; a year "
+           "of yours takes the place of ours (analysis.md).", text),
+    Option("QIAO_WARNING_RULES", "", "TOML file",
+           "Of which stories `qiaocrawl analyse` warns, and the quiet hours; empty = of none "
+           "(analysis.md).", text),
+    Option("QIAO_WARNING_CHANNELS", "", "TOML file",
+           "Where warnings go: names of channels with addresses as apprise has them; a file that "
+           "its owner alone may read (analysis.md).", text),
     # search
     Option("QIAO_ENGINES", "", "names, comma separated",
            "Search engines the operator has chosen to ask; none is asked unless named here.",
@@ -75,8 +82,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_SEARCH_REGION", "", "region",
            "Region engines are asked for, such as zh-CN, zh-HK, zh-TW or en-US; an engine that "
            "does not know it, and empty, leave each engine its own.", text),
-    Option("QIAO_SEARCH_MAX_PAGES", 3, "pages",
-           "Result pages asked for one keyword x site x engine.", count(1, 50)),
+    Option("QIAO_SEARCH_MAX_PAGES", 20, "pages",
+           "Result pages asked for one keyword x site x engine; a page after the first waits until "
+           "no other query is expected to bring more.", count(1, 50)),
     Option("QIAO_SEARCH_REPEAT_HOURS", 20.0, "hours",
            "A query answered less than this ago is not asked again.", number(0, 8760)),
     Option("QIAO_SEARCH_RETRY_HOURS", 1.0, "hours",
@@ -93,7 +101,8 @@ OPTIONS: tuple[Option, ...] = (
            "Ask synonyms of a topic in one query where the engine has OR-groups.", flag),
     # frontier
     Option("QIAO_FRONTIER_LEASE_SECONDS", 120.0, "s",
-           "A worker that shows no sign of life for this long loses its leased URLs.",
+           "A worker that shows no sign of life for this long loses its leased URLs; after 25 s "
+           "already, where other workers of its crawl are there to notice.",
            number(2, 86400)),
     Option("QIAO_FRONTIER_BATCH", 64, "URLs", "URLs leased at a time.", count(1, 1000)),
     Option("QIAO_FRONTIER_MAX_FAILURES", 3, "tries",
@@ -109,9 +118,25 @@ OPTIONS: tuple[Option, ...] = (
            "Learn from canonical links and redirects which addresses of a host (http, mobile, "
            "print, with or without www) are other names of its pages, and fetch each page once.",
            flag),
+    Option("QIAO_HOST_POLICY", "shared", "name",
+           "Which worker of a crawl gets which hosts: shared (every worker leases what is best, "
+           "whatever its host), round_robin, weighted_round_robin, random, least_load, pick2. On "
+           "SQLite one crawl has all. The same for all workers of a crawl.",
+           choice("shared", "round_robin", "weighted_round_robin", "random", "least_load",
+                  "pick2")),
+    Option("QIAO_LINK_MODE", "exchange", "name",
+           "A link to a host that another worker has: exchange (it waits for that worker), "
+           "crossover (a worker with nothing left to do fetches it too), firewall (it is dropped).",
+           choice("exchange", "crossover", "firewall")),
+    Option("QIAO_COLLECTOR_WEIGHT", 1.0, "weight",
+           "How much a worker can do beside the others of its crawl; `qiaocrawl nodes start` "
+           "takes it from the list of nodes.", number(0.01, 1000)),
     # crawl order
     Option("QIAO_STRATEGY", "adaptive", "name",
            "Crawl order of `scrapy crawl site`; -a strategy=NAME wins over it.", text),
+    Option("QIAO_STRATEGY_OPTIONS", "", "NAME=VALUE, comma separated",
+           "Weights and thresholds of QIAO_STRATEGY, such as c=.3,d=.8 for rwb (relevance.md); "
+           "-a strategy_options=… wins over it.", text),
     Option("QIAO_STRATEGY_HISTORY_PAGES", 20_000, "pages",
            "How many of the pages fetched last a strategy that learns starts from.",
            count(100, 10**6)),
@@ -120,9 +145,13 @@ OPTIONS: tuple[Option, ...] = (
            "end of a run.",
            count(1, 10**6)),
     Option("QIAO_STOP_BELOW_THRESHOLD", False, "on/off",
-           "End a run of `scrapy crawl site` when all that waits scores below the moving "
-           "threshold; what waits goes on waiting. Only for orders whose scores are "
-           "probabilities.", flag),
+           "`scrapy crawl site` fetches nothing that scores below the moving threshold but for "
+           "tunnels, and ends when only that is left. An order that learns lets it wait for "
+           "the next run, others leave it out. Only for orders whose scores lie in [0, 1].", flag),
+    Option("QIAO_THRESHOLD_OPTIONS", "", "NAME=VALUE, comma separated",
+           "The moving threshold: start=0, low=0, high=1, step=.01, target=.3 (precision aimed "
+           "at), window=50 (pages), tunnel=.05 (probability that a low link is followed).",
+           text),
     # watching
     Option("QIAO_WATCH_DAILY_REQUESTS", 20_000, "requests",
            "Most requests of `scrapy crawl watch` for one topic on a day (China's).",
@@ -144,7 +173,11 @@ OPTIONS: tuple[Option, ...] = (
            "deletions; empty = never.", ascending_hours),
     Option("QIAO_WATCH_POLICY", "both", "name",
            "How visits are shared out: both, value, delay, age, freshness, azar, proportional, "
-           "uniform or fixed.", text),
+           "uniform, fixed (by weight), fixed_order, random_order or purely_random.", text),
+    Option("QIAO_WATCH_WEIGHTS", "", "NAME=VALUE, comma separated",
+           "Weights of the groups of watched pages: feed=5, rolling=5, home=4, channel=3, list=2; "
+           "heavier ones are visited more often. `qiaocrawl watch weight` sets that of one page.",
+           text),
     Option("QIAO_WATCH_ESTIMATOR", "rhythm", "name",
            "How change rates are estimated: rhythm, count, cho, likelihood or halved.", text),
     # politeness
@@ -208,7 +241,7 @@ OPTIONS: tuple[Option, ...] = (
            "Folder of login recipes that add to or override the shipped ones.", text),
     Option("QIAO_SECRET_KEY", "", "keys, comma separated",
            "What accounts and cookies are encrypted with (`qiaocrawl session key new` makes one); "
-           "the first key writes, all read. Belongs in the environment only.", keys,
+           "the first key writes, all read. Belongs in the environment or .env.", keys,
            secret=True),
     Option("QIAO_SESSION_REST_HOURS", 6.0, "hours",
            "How long an account rests after three logins that failed, over runs.",
@@ -224,6 +257,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_MAX_LINKS_PER_PAGE", 1000, "links",
            "Links of one page that enter the frontier; more are counted and left. A page is "
            "read up to its 10,000th link.", count(1, 10_000)),
+    Option("QIAO_CONTENT_TYPES", "", "types, comma separated",
+           "Content types that are kept, by the answer's header, such as text/html,text/*; others "
+           "end as not_html, before they are stored. An answer without a type is kept. Empty = "
+           "all.", names),
     Option("QIAO_MAX_URL_CHARS", 2000, "characters",
            "A longer URL is taken for a trap's; 0 = no limit.", count(0, 4096)),
     Option("QIAO_MAX_PATH_DEPTH", 20, "parts",
@@ -257,14 +294,25 @@ OPTIONS: tuple[Option, ...] = (
            "missing pages by their look.", flag),
     # stages
     Option("QIAO_EXTRACT_METHOD", "blend", "name", "Body extractor.", text),
+    Option("QIAO_TITLE_METHOD", "weighed", "weighed, layout",
+           "How an article's title is found: all witnesses weighed together, or, as published, by "
+           "font size, centring and colour above the first long paragraph.",
+           choice("weighed", "layout")),
     Option("QIAO_DENSITY_THRESHOLD", 0.5, "share in [0, 1]",
            "Method density: least share of text in the bytes of a content line.", number(0, 1)),
     Option("QIAO_DENSITY_TOLERANCE_LINES", 20, "lines",
-           "Method density: lines without content in a row that do not end an article; 0 = off.",
+           "Method density: lines without content in a row that do not end an article; 0 = off, "
+           "all lines with content are the body.",
            count(0, 10**6)),
     Option("QIAO_DENSITY_MINIMUM_BYTES", 200, "bytes",
-           "Method density: an article with less text does not end and is none; 0 = off.",
+           "Method density: an article with less text does not end; 0 = off.",
            count(0, 10**9)),
+    Option("QIAO_DENSITY_RUN", "first", "first, longest",
+           "Method density: take the first article of a page, as published, or the longest.",
+           choice("first", "longest")),
+    Option("QIAO_VISUAL_OPTIONS", "", "NAME=VALUE, comma separated",
+           "Methods visual and visual_published: thresholds a and beta, and the weights w_a, w_p, "
+           "w_ld, w_td, w_l of the score, sum 1; all in [0, 1].", text),
     Option("QIAO_BLEND_NETWORK", "", "file",
            "Method blend: network trained by `qiaocrawl extractors train blend`; empty = shipped.",
            text),
@@ -288,12 +336,14 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_DOCUMENT_MAX_MB", 10.0, "MiB",
            "A file that is larger is not read (outcome too_large).", number(0.01, 10)),
     Option("QIAO_RELEVANCE_METHOD", "blend", "name", "Page scorer.", text),
+    Option("QIAO_RELEVANCE_OPTIONS", "", "NAME=VALUE, comma separated",
+           "Weights of the page scorer, such as p=3 for p_norm (relevance.md).", text),
     Option("QIAO_RELEVANCE_THRESHOLD", 0.0, "score in [0, 1]",
            "An article scoring this or more is on topic, on the scale of the page scorer; 0 = "
-           "what the scorer takes by itself (vsm: the topic pack's threshold).",
+           "what the scorer takes by itself (vsm_breadth: the topic pack's threshold).",
            number(0, 1)),
     Option("QIAO_DEDUP_METHOD", "reprint", "name",
-           "Title deduplication: reprint, or the published vsm.", text),
+           "Title deduplication: reprint, vsm_mixed, or the published vsm and shingles.", text),
     Option("QIAO_DEDUP_THRESHOLD", "", "number in [0.5, 1]",
            "How similar titles of one story are at least; empty or 0 = the method's own.",
            own_or(number(0.5, 1))),
@@ -316,7 +366,36 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_RENDER_LAYOUT", False, "on/off",
            "Write boxes and colours of its elements into the source of a rendered page, for the "
            "extractor `visual`.", flag),
+    Option("QIAO_RENDER_PICTURE", False, "on/off",
+           "Keep a picture (WebP, at most 512 KiB) of each rendered page with its stored page, as "
+           "evidence; without the page's own images, which are never loaded.", flag),
     Option("QIAO_CHROMIUM", "/usr/bin/chromium", "file", "The browser for QIAO_RENDER.", text),
+    # console
+    Option("QIAO_CONSOLE_HOST", "127.0.0.1", "address",
+           "Where `qiaocrawl console` listens. Others reach it through a reverse proxy with TLS "
+           "on this machine; another address than loopback shows it to the network without.",
+           text),
+    Option("QIAO_CONSOLE_PORT", 8808, "port", "Its port; 0 = any that is free.",
+           count(0, 65_535)),
+    Option("QIAO_CONSOLE_ROOT_PATH", "", "path",
+           "The path under which a reverse proxy shows it, such as /desk; the proxy takes it off.",
+           root_path),
+    Option("QIAO_CONSOLE_IDLE_MINUTES", 30.0, "minutes",
+           "A session without a request for so long is over.", number(1, 1440)),
+    Option("QIAO_CONSOLE_SESSION_HOURS", 12.0, "hours",
+           "A session lasts no longer than this.", number(0.1, 720)),
+    Option("QIAO_CONSOLE_SEARCH_DIR", "", "folder",
+           "Folder of its full text index; empty = beside the SQLite file, or in data for "
+           "MariaDB. It can be deleted: the console builds it anew.", text),
+    # jobs of the console
+    Option("QIAO_SCRAPYD_SERVERS", "", "URLs, comma separated",
+           "scrapyd servers that are put into the list of nodes (`qiaocrawl nodes`), each as "
+           "http://USER:PASSWORD@HOST:PORT (the password percent-encoded). The passwords are not "
+           "stored, so it belongs in the environment or .env of whoever asks them.",
+           scrapyd_servers, secret=True),
+    Option("QIAO_JOBS_AT_ONCE", 2, "jobs",
+           "Spiders the console runs at a time on its own machine; with SQLite it is one.",
+           count(1, 64)),
     # recorded and demo webs
     Option("QIAO_REPLAY", "", "folder or .warc(.gz) file",
            "Crawl this recorded web instead of the network.", text),
@@ -334,65 +413,3 @@ RENAMED = {
 }
 """Names of earlier versions. They are refused rather than read: two names for one option would
 leave it open which of them counts."""
-
-_BY_NAME = {option.name: option for option in OPTIONS}
-DEFAULTS = {option.name: option.default for option in OPTIONS}
-"""Values of the options nobody set."""
-
-
-def given_in_environment() -> dict[str, str]:
-    """The ``QIAO_*`` variables of this process."""
-    return {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
-
-
-_in_settings_file: dict[str, object] = {}
-
-
-def use_settings_file(values: Mapping[str, object]) -> None:
-    """Let :meth:`Options.from_environment` begin with these, of the project's settings module."""
-    _in_settings_file.clear()
-    _in_settings_file.update(values)
-
-
-class Options(Mapping[str, Any]):
-    """The checked options of one run; ``options["QIAO_MAX_DEPTH"]`` gives the typed value."""
-
-    def __init__(self, given: Mapping[str, object]) -> None:
-        # A misspelt option that was ignored would cost a night's crawl.
-        unknown = [name for name in given if name.startswith(PREFIX) and name not in _BY_NAME]
-        if unknown:
-            raise ConfigError(_unknown_message(sorted(unknown)[0]))
-        self._values = {
-            option.name: _converted(option, given.get(option.name, option.default))
-            for option in OPTIONS
-        }
-
-    @classmethod
-    def from_environment(cls, given: Mapping[str, object] | None = None) -> Options:
-        """Options of settings module and environment, *given* (command line) winning over both."""
-        return cls({**_in_settings_file, **given_in_environment(), **(given or {})})
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
-
-    def __iter__(self) -> Any:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-
-def _converted(option: Option, value: object) -> Any:
-    try:
-        return option.convert(value)
-    except ValueError as error:
-        shown = "(not shown)" if option.secret else repr(value)
-        raise ConfigError(f"{option.name} {error}, got {shown}") from None
-
-
-def _unknown_message(name: str) -> str:
-    if name in RENAMED:
-        return f"option {name} is now called {RENAMED[name]}"
-    close = get_close_matches(name, _BY_NAME, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    return f"unknown option {name}{hint}"

@@ -6,26 +6,15 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from qiaocrawl.items import Outcome
+from qiaocrawl.language import _
+from qiaocrawl.options.advice import advised
 from qiaocrawl.runtime.run_end import end_reason
 from qiaocrawl.search.query import WITH_HITS, AnswerState
+from qiaocrawl.storage.reports.end_names import end_name
 from qiaocrawl.storage.reports.missed import MISSED
-from qiaocrawl.storage.reports.outcome_names import short_name
+from qiaocrawl.storage.reports.outcome_names import outcome_name
 from qiaocrawl.storage.reports.run_log import KNOWN_ARTICLES, NEW_ARTICLES, ON_TOPIC
 from qiaocrawl.storage.search.ledger import NO_ANSWER
-
-_ENDS = {
-    "finished": "采完 finished",
-    "limit_pages": "到页数上限 as many pages as allowed",
-    "limit_pages_per_host": "到每站页数上限 as many pages of each site as allowed",
-    "limit_seconds": "到时限 as long as allowed",
-    "below_threshold": "余下的不切题 what is left is off topic",
-    "hosts_given_up": "余下的站点暂不可采 the hosts that are left want to be left alone",
-    "shutdown": "被中止 stopped by the operator",
-    "memusage_exceeded": "内存用尽 out of memory",
-    "storage_error": "数据库出错 the database failed",
-    "internal_error": "程序出错 an error of the crawler",
-    "start_page_set_aside": "起始页读不了 a start page could not be read",
-}
 
 
 def article_numbers(stored: Collection[tuple[bool, frozenset[str]]], topic: str) -> dict[str, int]:
@@ -38,55 +27,64 @@ def article_numbers(stored: Collection[tuple[bool, frozenset[str]]], topic: str)
 def summary_lines(spider: str, topic: str, stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Name and words of each line about a run of *spider* with these statistics."""
     reason = end_reason(stats)
-    yield "结束 ended", _ENDS.get(reason, reason or "未完 not at its end")
-    yield "用时 took", _duration(stats.get("elapsed_time_seconds", 0.0))
+    yield _("ended"), end_name(reason)
+    yield _("took"), _duration(stats.get("elapsed_time_seconds", 0.0))
     if spider == "search":
         yield from _search_lines(stats)
     else:
         yield from _page_lines(stats)
     waiting = _count(stats, "frontier/remaining")
     if waiting:
-        yield "待采 waiting", f"{waiting:,} 网址 URLs"
+        yield _("waiting"), _("{count:,} URLs", count=waiting)
 
 
 def next_steps(spider: str, topic: str, stats: Mapping[str, Any]) -> Iterator[str]:
     """What to do now: commands that work as they are, the most useful first."""
     if _count(stats, "frontier/remaining"):
-        yield "再运行同一命令即续采 the same command goes on"
+        yield _("the same command goes on")
     if spider == "search":
-        yield f"scrapy crawl pages -a topic={topic}"
+        yield advised(f"qiaocrawl crawl pages -a topic={topic}")
         if _unanswered(stats):
-            yield f"qiaocrawl coverage {topic}"
+            yield advised(f"qiaocrawl coverage {topic}")
         return
-    yield f"qiaocrawl article list --topic {topic} --only-relevant"
-    yield f"qiaocrawl export --topic {topic} --only-relevant --format xlsx"
+    if spider == "pages" and not _count(stats, "pages"):
+        # Only a search brings pages to it.
+        yield advised(f"qiaocrawl run {topic}")
+        return
+    yield advised(f"qiaocrawl article list --topic {topic} --only-relevant")
+    yield advised(f"qiaocrawl export --topic {topic} --only-relevant --format xlsx")
     if _missed(stats):
-        yield f"qiaocrawl missed {topic}"
+        yield advised(f"qiaocrawl missed {topic}")
 
 
 def _search_lines(stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     answers = {state: _count(stats, f"search/{state}") for state in AnswerState}
     hits = sum(answers[state] for state in WITH_HITS)
-    yield "检索 queries", f"{sum(answers.values()):,} 问 asked，有结果 {hits:,} with hits"
-    yield "新网址 new URLs", f"{_count(stats, 'search/new_urls'):,}"
-    yield "已知 known", f"{_count(stats, 'search/known_urls'):,} 网址 URLs"
+    yield (
+        _("queries"),
+        _("{count:,} asked, {hits:,} with hits", count=sum(answers.values()), hits=hits),
+    )
+    yield _("new URLs"), f"{_count(stats, 'search/new_urls'):,}"
+    yield _("known"), _("{count:,} URLs", count=_count(stats, "search/known_urls"))
     missed = _unanswered(stats)
     if missed:
-        yield "漏答 no answer", f"{missed:,} 问 queries"
+        yield _("no answer"), _("{count:,} queries", count=missed)
 
 
 def _page_lines(stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     known = int(stats.get(KNOWN_ARTICLES, 0))
-    yield "网页 pages", f"{_count(stats, 'pages'):,}"
-    yield "新文章 new articles", f"{int(stats.get(NEW_ARTICLES, 0)):,}"
+    yield _("pages"), f"{_count(stats, 'pages'):,}"
+    yield _("new articles"), f"{int(stats.get(NEW_ARTICLES, 0)):,}"
     if known:
-        yield "已知 known", f"{known:,} 篇，再读一遍 articles read again"
-    yield "切题 on topic", f"{int(stats.get(ON_TOPIC, 0)):,} 篇 articles"
-    yield "转载 reprints", f"{_count(stats, 'dedup/reprint'):,} 篇 articles"
+        yield _("known"), _("{count:,} articles, read again", count=known)
+    yield _("on topic"), _("{count:,} articles", count=int(stats.get(ON_TOPIC, 0)))
+    yield _("reprints"), _("{count:,} articles", count=_count(stats, "dedup/reprint"))
     missed = _missed(stats)
-    listed = "、".join(f"{short_name(outcome)} {number:,}" for outcome, number in missed.items())
+    listed = _(", ").join(
+        f"{outcome_name(outcome)} {number:,}" for outcome, number in missed.items()
+    )
     if missed:
-        yield "漏采 missed", f"{sum(missed.values()):,} 页 pages: {listed}"
+        yield _("missed"), _("{count:,} pages: {listed}", count=sum(missed.values()), listed=listed)
 
 
 def _missed(stats: Mapping[str, Any]) -> dict[Outcome, int]:
@@ -108,5 +106,7 @@ def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
-        return f"{hours} 小时 {minutes} 分"
-    return f"{minutes} 分 {rest} 秒" if minutes else f"{rest} 秒 seconds"
+        return _("{hours} h {minutes} min", hours=hours, minutes=minutes)
+    if minutes:
+        return _("{minutes} min {seconds} s", minutes=minutes, seconds=rest)
+    return _("{seconds} s", seconds=rest)

@@ -6,6 +6,7 @@ as the day's budgets allow; queries that are never handed out stay in the ledger
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections import Counter
@@ -26,18 +27,19 @@ from qiaocrawl.search.candidates import hit_candidates, next_page, query_candida
 from qiaocrawl.search.engine_pauses import EnginePauses
 from qiaocrawl.search.plan import plan
 from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
-from qiaocrawl.search.plan_periods import can_ask, is_cut_off, is_past, shorter_periods
+from qiaocrawl.search.plan_periods import can_ask, is_cut_off, is_past, leads_on, shorter_periods
 from qiaocrawl.search.plan_priority import (
     DueQuery,
     ExpectedYield,
     Pair,
-    PairYield,
+    QueryLine,
     pair_of,
     prioritise,
 )
 from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.storage import frontier
-from qiaocrawl.storage.search import coverage, engine_budget, ledger
+from qiaocrawl.storage.search import engine_budget, expected_yields, ledger
+from qiaocrawl.topic.pack import TopicPack
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +61,9 @@ class SearchPlan:
 # --- the start of a run ------------------------------------------------------------------------
 
 
-def due_candidates(runtime: Runtime, topic: str, wanted: SearchPlan) -> list[Candidate]:
+def due_candidates(
+    runtime: Runtime, topic: str, wanted: SearchPlan
+) -> tuple[list[Candidate], QueryLine]:
     """Enter the plan into the ledger and give what is to be asked now, in its order.
 
     What is not chosen to be asked stands in the ledger too, as ``robots``.
@@ -72,27 +76,27 @@ def due_candidates(runtime: Runtime, topic: str, wanted: SearchPlan) -> list[Can
     ))  # fmt: skip
     topic_id = runtime.catalogue.topic_ids[topic]
 
-    def operation(c: Connection) -> list[Query]:
+    def operation(c: Connection) -> tuple[dict[str, list[Query]], ExpectedYield]:
         # In one transaction, so that ledger, budgets and order are of one moment.
         now = time.time()
         _enter(c, topic_id, planned, now)
-        asked = _order(c, runtime, topic, wanted, planned, now)
-        others = _not_chosen(runtime, asked)
+        terms = {query.term for query in planned}
+        expected_yield = expected_yields.expected_yield(c, topic, terms)
+        order = _order(c, runtime, topic, wanted, planned, expected_yield, now)
+        others = _not_chosen(runtime, [query for line in order.values() for query in line])
         # Engines that were not chosen are in the ledger too, so that coverage shows the gap.
         ledger.plan_queries(c, topic_id, others, now, AnswerState.ROBOTS)
         # Queries still waiting from an earlier run must not push out today's order.
         engine_budget.move_to_the_end(c, topic)
-        return asked
+        return order, expected_yield
 
-    asked = runtime.write_now(operation)
+    order, expected_yield = runtime.write_now(operation)
     # Places by engine: each engine's queries are asked in their own order, side by side.
-    places: Counter[str] = Counter()
-    candidates = []
-    for query in asked:
-        engine = wanted.engines[query.engine]
-        candidates.append(query_candidate(query, engine, rank=places[query.engine]))
-        places[query.engine] += 1
-    return candidates
+    candidates = [
+        query_candidate(query, wanted.engines[name], rank=place)
+        for name, line in order.items() for place, query in enumerate(line)
+    ]  # fmt: skip
+    return candidates, QueryLine(order, expected_yield)
 
 
 def _enter(c: Connection, topic_id: int, planned: Sequence[Query], now: float) -> None:
@@ -107,9 +111,9 @@ def _enter(c: Connection, topic_id: int, planned: Sequence[Query], now: float) -
 
 def _order(
     c: Connection, runtime: Runtime, topic: str, wanted: SearchPlan, planned: Sequence[Query],
-    now: float,
-) -> list[Query]:  # fmt: skip
-    """The due queries of the plan's pairs, engine by engine, as far as the budgets go."""
+    expected_yield: ExpectedYield, now: float,
+) -> dict[str, list[Query]]:  # fmt: skip
+    """The due queries of the plan's pairs, by engine, as far as the budgets go."""
     ranks: dict[Pair, int] = {}
     for rank, query in enumerate(planned):
         # The first query of a pair gives its rank: result pages and periods belong to the pair.
@@ -124,14 +128,14 @@ def _order(
         pair_rank = ranks.get(pair_of(query))
         if pair_rank is not None and _is_planned(query, wanted):
             due[query.engine].append(DueQuery(query, pair_rank, row.waiting_since))
-    expected_yield = ExpectedYield(_yields(c, topic))
     spent = engine_budget.requests_of_day(c, now)
     budgets = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
-    order: list[Query] = []
+    order: dict[str, list[Query]] = {}
     for name, queries in due.items():
         limit = daily_limit(wanted.engines[name], budgets)
         left = None if limit is None else limit - spent.get(name, 0)
-        order += [due.query for due in within_budget(prioritise(queries, expected_yield), left)]
+        line = within_budget(prioritise(queries, expected_yield), left)
+        order[name] = [due.query for due in line]
         if left is not None and left < len(queries):
             logger.info(
                 "%s: %d queries are due, today's budget has room for %d requests",
@@ -147,14 +151,6 @@ def _is_planned(query: Query, wanted: SearchPlan) -> bool:
     # Where the engine takes periods, the unrestricted query is not of this run.
     any_time = not query.period and can_ask(wanted.engines[query.engine], wanted.period)
     return not (wanted.period and any_time)
-
-
-def _yields(c: Connection, topic: str) -> dict[Pair, PairYield]:
-    articles = coverage.articles_by_pair(c, topic)
-    return {
-        pair: PairYield(requests, new, *articles.get(pair, (0, 0)))
-        for pair, (requests, new) in coverage.requests_by_pair(c, topic).items()
-    }
 
 
 def _not_chosen(runtime: Runtime, asked: Sequence[Query]) -> list[Query]:
@@ -182,14 +178,22 @@ class AskingOrder(FrontierOrder):
 
     Args:
         strategy: of the crawl; the order of queries is in their scores.
-        engines: chosen for this run.
+        wanted: what is asked in this run.
+
+    Attributes:
+        line: the queries of this run in their order.
     """
 
     def __init__(
-        self, strategy: Strategy | LearningStrategy, runtime: Runtime,
-        engines: Mapping[str, EngineDefinition], rests: EnginePauses,
+        self, strategy: Strategy | LearningStrategy, runtime: Runtime, wanted: SearchPlan,
+        rests: EnginePauses,
     ) -> None:  # fmt: skip
         super().__init__(strategy)
+        self.runtime = runtime
+        self._wanted = wanted
+        self._terms: frozenset[str] | None = None
+        self.line = QueryLine({}, ExpectedYield({}))
+        engines = wanted.engines
         given = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
         self._limits = {name: daily_limit(one, given) for name, one in engines.items()}
         self._hosts = {name: one.host for name, one in engines.items()}
@@ -197,6 +201,18 @@ class AskingOrder(FrontierOrder):
         self._spent: set[str] = set()
         # For the statistics alone: a transaction that is played again counts again.
         self._put_off: Counter[str] = Counter()
+
+    def due_candidates(self, topic: str) -> list[Candidate]:
+        """What is to be asked now; next result pages take their places among it."""
+        candidates, self.line = due_candidates(self.runtime, topic, self._wanted)
+        return candidates
+
+    async def renew_topic(self, pack: TopicPack) -> None:
+        """Ask for new terms in this run too, each at its place in the plan's order."""
+        self._terms = frozenset(term.text for term in pack.terms)
+        # In a thread: it waits for the database.
+        candidates = await asyncio.to_thread(self.due_candidates, pack.name)
+        await self.runtime.write(lambda c: self.runtime.enqueue(c, candidates))
 
     def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
         """See the base class; a query left out stays in the ledger."""
@@ -207,6 +223,8 @@ class AskingOrder(FrontierOrder):
         engine = lease.payload.engine
         if engine not in self._limits:
             self._leave_out(c, lease, f"{engine} is not chosen for this run", now)
+        elif self._terms is not None and lease.payload.term not in self._terms:
+            self._leave_out(c, lease, f"{lease.payload.term} is no term of the topic any more", now)
         elif self._rests.is_parked(engine):
             self._leave_out(c, lease, parked_reason(engine), now)
             self.put_off(c, lease.topic, engine, parked_reason(engine))
@@ -265,10 +283,11 @@ class StoredAnswer:
 
 
 def store_answer(
-    c: Connection, runtime: Runtime, lease: Lease, page: FetchedPage, query: Query,
+    c: Connection, order: AskingOrder, lease: Lease, page: FetchedPage, query: Query,
     answer: SearchAnswer, hits: Sequence[tuple[Hit, Link]],
 ) -> StoredAnswer:  # fmt: skip
     """Write all that is kept of an answer, in the transaction that has closed its lease."""
+    runtime = order.runtime
     candidates = hit_candidates(hits, lease, topic=query.topic)
     # Pages first: the ledger writes how many of them nobody knew.
     new_urls = runtime.enqueue(c, candidates)
@@ -281,7 +300,7 @@ def store_answer(
         hit_keys=tuple(candidate.key for candidate in candidates),
         rest_seconds=asked_to_rest(page, runtime.options),
     )
-    follow_ups = plan_follow_ups(c, runtime, lease, query, answer, new_urls=new_urls)
+    follow_ups = plan_follow_ups(c, order, lease, query, answer, new_urls=new_urls)
     return StoredAnswer(new_urls, len(candidates) - new_urls, follow_ups)
 
 
@@ -291,7 +310,7 @@ class SearchJournal(CrawlJournal):
     counts_pageless_as = f"search/{AnswerState.ERROR}"
 
     def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+        self.runtime = runtime
 
     def closes_without_page(self, c: Connection, lease: Lease, end: PagelessEnd) -> None:
         """Record the error."""
@@ -302,7 +321,7 @@ class SearchJournal(CrawlJournal):
         if not lease.payload.engine:
             return
         answer = SearchAnswer(AnswerState.ERROR, message=reason)
-        record_answer(c, self._runtime, lease, answer)
+        record_answer(c, self.runtime, lease, answer)
 
 
 def record_answer(
@@ -326,7 +345,7 @@ def record_answer(
 
 
 def plan_follow_ups(
-    c: Connection, runtime: Runtime, lease: Lease, query: Query, answer: SearchAnswer,
+    c: Connection, order: AskingOrder, lease: Lease, query: Query, answer: SearchAnswer,
     *, new_urls: int,
 ) -> int:  # fmt: skip
     """Propose what an answer leads to: the next result page, or shorter periods.
@@ -334,12 +353,16 @@ def plan_follow_ups(
     A page that brought nothing new is followed by others like it: nothing then. Returns how
     many queries follow.
     """
+    runtime = order.runtime
+    # For the order alone: a transaction that is played again counts again.
+    order.line.note(query, new_urls)
     definition = runtime.catalogue.engine(query.engine)
     most: int = runtime.options["QIAO_SEARCH_MAX_PAGES"]
     follow_ups: list[tuple[Query, Candidate]] = []
-    if new_urls and answer.has_next and query.page < most:
+    if new_urls and leads_on(answer, definition) and query.page < most:
         following = replace(query, page=query.page + 1)
-        follow_ups = [(following, next_page(query, definition, lease))]
+        place = order.line.place_of_next_page(query, -lease.score)
+        follow_ups = [(following, next_page(query, definition, lease, place=place))]
     elif new_urls and is_cut_off(query, answer, definition, most):
         follow_ups = list(_shorter(c, runtime, lease, query))
     topic_id = runtime.catalogue.topic_ids[query.topic]

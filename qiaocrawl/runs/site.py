@@ -159,12 +159,14 @@ class SiteDiscovery:
             return []
         self._asked.add(base)
         candidates: list[Candidate] = []
-        if self._options["QIAO_SITEMAPS"]:
+        # Across hosts links decide what is fetched: the lists of every host met would drown them.
+        is_start = canonical_host(base) in self._start_hosts
+        if self._options["QIAO_SITEMAPS"] and (is_start or not policy.across):
             named = [
                 url for url in robots_sitemaps(body, base) if policy.covers(canonical_host(url))
             ]
             # Only for start hosts: guessing at every host met would cost a request each.
-            if not named and canonical_host(base) in self._start_hosts:
+            if not named and is_start:
                 named = ["/".join(base.split("/", 3)[:3]) + "/sitemap.xml"]
             links = [replace(link_to(url), tag=SITEMAP_TAG) for url in named]
             candidates += [

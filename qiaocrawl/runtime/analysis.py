@@ -9,7 +9,8 @@ from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.items import FetchedPage, PageAnalysis
 from qiaocrawl.items.article import PartText
 from qiaocrawl.options import Options
-from qiaocrawl.relevance import page_scorers
+from qiaocrawl.relevance import page_scorers, scorer_options
+from qiaocrawl.relevance.ontology import warn_of_unknown_terms
 from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.stages.analyse_page import AnalysisSetup, JoinedText
 from qiaocrawl.stages.analysis_slots import AnalysisSlots
@@ -26,6 +27,16 @@ class RunAnalysis:
         self._reader = reader
         self._order_topic = self._order_method = ""
 
+    def check_scorer(self) -> None:
+        """Look up the page scorer and its options.
+
+        Raises:
+            ConfigError: there is no such page scorer, or no such option of it.
+        """
+        scorer_options(
+            self._options["QIAO_RELEVANCE_METHOD"], self._options["QIAO_RELEVANCE_OPTIONS"]
+        )
+
     def judge_pages_for(self, topic: str, method: str) -> None:
         """Have every page judged for *topic*, as a crawl order wants; before workers start.
 
@@ -35,7 +46,10 @@ class RunAnalysis:
         Raises:
             ConfigError: no such page scorer.
         """
-        page_scorers.get(method or self._options["QIAO_RELEVANCE_METHOD"])
+        name = method or self._options["QIAO_RELEVANCE_METHOD"]
+        page_scorers.get(name)
+        if name == "ontology":
+            warn_of_unknown_terms(self._catalogue.pack(topic))
         self._order_topic, self._order_method = topic, method
 
     @cached_property
@@ -48,11 +62,12 @@ class RunAnalysis:
             topics=tuple(self._catalogue.packs.values()),
             relevance_method=options["QIAO_RELEVANCE_METHOD"],
             threshold=options["QIAO_RELEVANCE_THRESHOLD"],
+            relevance_options=options["QIAO_RELEVANCE_OPTIONS"],
             extractor_options=extractor_options(options),
             learn_sites=options["QIAO_SITE_LEARNING"],
             order_topic=self._order_topic, order_method=self._order_method,
             ontology_dir=options["QIAO_ONTOLOGY_DIR"],
-            documents=options["QIAO_DOCUMENTS"],
+            documents=options["QIAO_DOCUMENTS"], title_method=options["QIAO_TITLE_METHOD"],
         )  # fmt: skip
 
     @cached_property
@@ -68,6 +83,12 @@ class RunAnalysis:
             workers=self._options["QIAO_EXTRACT_WORKERS"],
             seconds=self._options["QIAO_EXTRACT_SECONDS"],
         )
+
+    def renew(self) -> None:
+        """Judge pages by the topics as they are now; pages in hand by those of before."""
+        self.__dict__.pop("setup", None)
+        if "slots" in self.__dict__:
+            self.slots.renew(self.setup)
 
     async def analyse(self, page: FetchedPage, *, alone: bool = False) -> PageAnalysis:
         """Analyse *page* in a worker process, in the separate slot if it is to be *alone*.

@@ -18,7 +18,6 @@ from sqlalchemy import Connection
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.items import Candidate, Queue
 from qiaocrawl.options import Options
-from qiaocrawl.relevance import page_scorers
 from qiaocrawl.replay import RecordedWeb, open_recording
 from qiaocrawl.runtime.analysis import RunAnalysis
 from qiaocrawl.runtime.articles import RunArticles
@@ -76,7 +75,7 @@ class Runtime:
         extractor_for(self.options["QIAO_EXTRACT_METHOD"], self.options)
         # Templates count for links with any method.
         link_reader(self.options)
-        page_scorers.get(self.options["QIAO_RELEVANCE_METHOD"])
+        self.analysis.check_scorer()
         # Named, so that each is built now: a wrong option ends the command before
         # the first request.
         _ = self.articles.titles, self.recorded_web, self.analysis.slots
@@ -108,6 +107,21 @@ class Runtime:
     def write_now(self, operation: Callable[[Connection], T]) -> T:
         """Run *operation* and wait for its commit (start and end of a run, tools)."""
         return self.writer.submit(operation).result()
+
+    async def renew_topics(self) -> bool:
+        """Take over topics that were changed since they were read; whether there were any.
+
+        Pages are judged by them from now on. Titles are cut as before until the next start: all
+        that are compared must be cut alike.
+        """
+        if not self.catalogue.starts_looking():
+            return False
+        changed = await self.read(self.catalogue.changed_topics)
+        if changed is None:
+            return False
+        self.catalogue.renew(changed)
+        self.analysis.renew()
+        return True
 
     # --- the frontier ---------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ def rows_of(scope: CrawlScope) -> Callable[[Connection], frontier.Scope]:
     """An operation that finds the exact hosts of *scope* as the database knows them."""
 
     def operation(c: Connection) -> frontier.Scope:
-        if scope.within is None:
+        if scope.within is None or scope.within.across:
             return frontier.Scope(scope.queue, scope.topic, None)
         hosts = (host for host in host_names(c) if scope.within.covers(host))
         # Also the sites themselves, of which no row may be there yet.

@@ -14,6 +14,7 @@ from qiaocrawl.discovery.soft_404 import without_address
 from qiaocrawl.extract import analyse_html
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.documents.analysis import analyse_document
+from qiaocrawl.extract.fields.layout_title import WEIGHED, use_title_method
 from qiaocrawl.extract.page import LinkSources
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.sites.site_template import SiteTemplate
@@ -21,7 +22,7 @@ from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
 from qiaocrawl.ontology import use_folder
-from qiaocrawl.relevance import PageScorer, page_scorers
+from qiaocrawl.relevance import PageScorer, make_scorer, scorer_options
 from qiaocrawl.text import Segmenter, fold
 from qiaocrawl.topic.pack import TopicPack
 
@@ -40,7 +41,9 @@ class AnalysisSetup:
         learn_sites: also return what every article tells about its site.
         order_topic: judge every page for this topic, for the crawl order; "" = articles only.
         order_method: name of the page scorer that does so; "" = *relevance_method*.
+        relevance_options: of the page scorer *relevance_method*, such as ``p=3``.
         ontology_dir: folder of installed ontologies; None = that of this process.
+        title_method: how titles are found, see ``QIAO_TITLE_METHOD``.
         documents: read PDF, Word and Excel files, and follow links to them.
     """
 
@@ -53,8 +56,10 @@ class AnalysisSetup:
     learn_sites: bool = False
     order_topic: str = ""
     order_method: str = ""
+    relevance_options: str = ""
     ontology_dir: str | None = None
     documents: bool = False
+    title_method: str = WEIGHED
 
 
 class _Tools:
@@ -62,13 +67,18 @@ class _Tools:
 
     def __init__(self, setup: AnalysisSetup) -> None:
         self.extractor = extractor_for(setup.method, dict(setup.extractor_options))
+        use_title_method(setup.title_method)
         self.regions = link_reader(dict(setup.extractor_options))
         if setup.ontology_dir is not None:
             use_folder(setup.ontology_dir)
-        scorer = page_scorers.get(setup.relevance_method)
         terms = [fold(term.text) for pack in setup.topics for term in pack.terms]
         self.titles = Segmenter(terms, "jieba")
-        self.scorers: list[PageScorer] = [scorer(pack, setup.threshold) for pack in setup.topics]
+        method, options = setup.relevance_method, setup.relevance_options
+        # Without a topic nothing is made, and a wrong name would go unnoticed.
+        scorer_options(method, options)
+        self.scorers = [
+            make_scorer(method, pack, setup.threshold, options) for pack in setup.topics
+        ]
         self.order_scorer = _order_scorer(setup, self.scorers)
 
     def relevance(self, page: PageText) -> tuple[Relevance, ...]:
@@ -97,7 +107,7 @@ def _order_scorer(setup: AnalysisSetup, scorers: Sequence[PageScorer]) -> PageSc
     place = names.index(setup.order_topic)
     if setup.order_method in ("", setup.relevance_method):
         return scorers[place]
-    return page_scorers.get(setup.order_method)(setup.topics[place])
+    return make_scorer(setup.order_method, setup.topics[place])
 
 
 _ready: list[tuple[AnalysisSetup, _Tools]] = []

@@ -18,6 +18,7 @@ from qiaocrawl.errors import ExtractionError, PoisonPageError, WorkerStartError
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis
 from qiaocrawl.items.article import PartText
+from qiaocrawl.language import N_, _
 from qiaocrawl.stages.analyse_page import AnalysisSetup, JoinedText
 from qiaocrawl.stages.worker_pool import AnalysisPool, is_pool_error, page_error
 
@@ -30,7 +31,7 @@ QUICK_BYTES = 2_000_000
 _NICENESS = 10
 # Tries of one page when its workers die without it being at fault.
 _POOL_TRIES = 5
-_ALL_DIED = "the analysis workers died again and again, between two pages; no page is at fault"
+_ALL_DIED = N_("the analysis workers died again and again, between two pages; no page is at fault")
 
 T = TypeVar("T")
 Submit = Callable[[AnalysisPool], Future[T]]
@@ -122,12 +123,18 @@ class AnalysisSlots:
                 if not hangs and not is_pool_error(error):
                     raise page_error(error, pool.seconds) from error
                 pool.restart(generation)
-        raise WorkerStartError(_ALL_DIED)
+        raise WorkerStartError(_(_ALL_DIED))
 
     @property
     def _pools(self) -> list[AnalysisPool]:
         # A cached property: asking for it would start the process.
         return [self.ordinary, *([self.separate] if "separate" in self.__dict__ else [])]
+
+    def renew(self, setup: AnalysisSetup) -> None:
+        """Give pages that come from now on to processes with another *setup*."""
+        self._setup = setup
+        for pool in self._pools:
+            pool.renew(setup)
 
     def stop(self) -> int:
         """Give up everything queued or running, and accept nothing more; returns how many."""
@@ -141,7 +148,7 @@ class AnalysisSlots:
 
 
 def _settled(pool: AnalysisPool, submit: Submit[T], future: Future[T]) -> T | ExtractionError:
-    for _ in range(_POOL_TRIES):
+    for _round in range(_POOL_TRIES):
         try:
             return future.result(pool.patience_seconds)
         except Exception as error:
@@ -152,4 +159,4 @@ def _settled(pool: AnalysisPool, submit: Submit[T], future: Future[T]) -> T | Ex
             if not isinstance(shown, ExtractionError):
                 raise shown from error
             return shown
-    raise WorkerStartError(_ALL_DIED)
+    raise WorkerStartError(_(_ALL_DIED))

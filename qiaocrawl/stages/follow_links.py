@@ -44,16 +44,18 @@ class FollowPolicy:
         max_links: links of one page that enter the frontier; 0 = no limit. Entries of sitemaps
             and feeds have a bound of their own.
         rules: of URL sources and traps; None: no sitemaps, no feeds, and no trap is known.
+        across: follow links to any host, not only to *sites*.
     """
 
     sites: frozenset[str]
     max_depth: int = 0
     max_links: int = 0
     rules: LinkRules | None = field(default=None, compare=False, repr=False)
+    across: bool = False
 
     def covers(self, host: str) -> bool:
         """Whether *host* belongs to a site of this crawl."""
-        return any(in_site(host, site) for site in self.sites)
+        return self.across or any(in_site(host, site) for site in self.sites)
 
 
 @dataclass(frozen=True, slots=True)

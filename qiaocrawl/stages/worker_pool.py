@@ -34,6 +34,7 @@ from qiaocrawl.errors import (
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
+from qiaocrawl.language import _
 from qiaocrawl.stages.analyse_page import (
     AnalysisSetup,
     JoinedText,
@@ -81,9 +82,9 @@ def _prepared(setup: AnalysisSetup) -> WorkerStartError | None:
     try:
         prepare(setup)
     except QiaoError as error:
-        return WorkerStartError(f"the analysis of pages cannot start: {error}")
+        return WorkerStartError(_("the analysis of pages cannot start: {error}", error=error))
     except Exception as error:
-        return WorkerStartError(f"the analysis of pages cannot start: {error!r}")
+        return WorkerStartError(_("the analysis of pages cannot start: {error!r}", error=error))
     return None
 
 
@@ -160,6 +161,7 @@ class AnalysisPool:
         """How often the processes were started again."""
         self._running: set[Future[Any]] = set()
         self._pool = self._started()
+        self._retired: list[ProcessPool] = []
 
     def submit(
         self, page: FetchedPage, template: SiteTemplate | None = None
@@ -211,6 +213,23 @@ class AnalysisPool:
         self.cancel_all()
         self._pool = self._started()
 
+    def renew(self, setup: AnalysisSetup) -> None:
+        """Start processes with another *setup*; those there are end with the pages they hold."""
+        self._setup = setup
+        if self._closed:
+            return
+        retired, self._pool = self._pool, self._started()
+        self._retired.append(retired)
+        retired.close()
+        # A thread: joining waits for the pages.
+        threading.Thread(target=self._end, args=(retired,), daemon=True).start()
+
+    def _end(self, retired: ProcessPool) -> None:
+        with suppress(RuntimeError):  # stopped meanwhile
+            retired.join()
+        with suppress(ValueError):
+            self._retired.remove(retired)
+
     def cancel_all(self) -> int:
         """Give up everything queued or running (a stopping crawl); returns how many."""
         running = list(self._running)
@@ -221,8 +240,9 @@ class AnalysisPool:
     def close(self) -> None:
         """Stop the workers at once; queued pages are given up."""
         self._closed = True
-        self._pool.stop()
-        self._pool.join()
+        for pool in (*self._retired, self._pool):
+            pool.stop()
+            pool.join()
 
     def _started(self) -> ProcessPool:
         # Not fork: threads of the crawl hold locks that would stay locked in the child.

@@ -14,6 +14,7 @@ from pathlib import Path
 from sqlalchemy import URL
 
 from qiaocrawl.errors import StorageError
+from qiaocrawl.language import _
 from qiaocrawl.storage.database import Database
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.outfile import growing_file
@@ -39,7 +40,7 @@ def backup(database: Database, target: Path, progress: Progress = lambda done, a
             damaged.
     """
     if target.exists():
-        raise StorageError(f"backup target {str(target)!r} exists already")
+        raise StorageError(_("backup target {target!r} exists already", target=str(target)))
     with growing_file(target) as part:
         # The mode is set before anything is in it: the copy holds cookies and sealed passwords.
         part.chmod(0o600)
@@ -58,7 +59,9 @@ def _copy_sqlite(source: Path, part: Path, progress: Progress) -> None:
         # A copy of a damaged file is damaged too, and a backup is only tested when it is needed.
         (verdict,) = writer.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
-        raise StorageError(f"the copy of {str(source)!r} is damaged: {verdict}")
+        raise StorageError(
+            _("the copy of {source!r} is damaged: {verdict}", source=str(source), verdict=verdict)
+        )
 
 
 def _dump_mysql(url: URL, part: Path, progress: Progress, *, compressed: bool) -> None:
@@ -87,7 +90,14 @@ def _dump_mysql(url: URL, part: Path, progress: Progress, *, compressed: bool) -
             if process.returncode:
                 errors.seek(0)
                 message = errors.read().decode("utf-8", "replace").strip()
-                raise StorageError(f"{command[0]} failed ({process.returncode}): {message}")
+                raise StorageError(
+                    _(
+                        "{command} failed ({returncode}): {message}",
+                        command=command[0],
+                        returncode=process.returncode,
+                        message=message,
+                    )
+                )
 
 
 def _dump_program() -> str:
@@ -95,8 +105,10 @@ def _dump_program() -> str:
         if program := shutil.which(name):
             return program
     raise StorageError(
-        "neither mariadb-dump nor mysqldump is installed here: install the client package, or "
-        "run on the server: mysqldump --single-transaction --quick --hex-blob DATABASE"
+        _(
+            "neither mariadb-dump nor mysqldump is installed here: install the client package, "
+            "or run on the server: mysqldump --single-transaction --quick --hex-blob DATABASE"
+        )
     )
 
 

@@ -143,6 +143,11 @@ def to_stored_time(when: datetime) -> datetime:
     return when.replace(tzinfo=None)
 
 
+def stored_moment(seconds: float) -> datetime:
+    """Epoch *seconds* for a Core expression."""
+    return to_stored_time(datetime.fromtimestamp(seconds, UTC))
+
+
 def epoch_time(seconds: float) -> str:
     """Epoch *seconds* as a stored time."""
     moment = datetime.fromtimestamp(seconds, UTC)

@@ -10,6 +10,8 @@ from sqlalchemy import Engine, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from qiaocrawl.errors import StorageError
+from qiaocrawl.language import _
+from qiaocrawl.options.advice import advised
 from qiaocrawl.storage import integrity, migrate
 from qiaocrawl.storage.engine import create_private_file, make_engine, shown, sqlite_path
 from qiaocrawl.storage.locking import CrawlLock
@@ -46,19 +48,26 @@ class Database:
             parsed = make_url(url)
         except (ArgumentError, ValueError) as error:
             # The text may hold a password.
-            raise StorageError("the database URL cannot be read (not shown)") from error
+            raise StorageError(_("the database URL cannot be read (not shown)")) from error
         engine = make_engine(parsed)
         if engine.dialect.name == "sqlite":
             path = sqlite_path(parsed)
             try:
                 if must_exist and not path.exists():
                     raise StorageError(
-                        f"there is no database file {str(path)!r}; run `qiaocrawl db upgrade` or"
-                        " `qiaocrawl topic import TOPIC` first"
+                        _(
+                            "there is no database file {path!r}; run `{upgrade}` or `{import_}` "
+                            "first",
+                            path=str(path),
+                            upgrade=advised("qiaocrawl db upgrade"),
+                            import_=advised("qiaocrawl topic import TOPIC"),
+                        )
                     )
                 create_private_file(path)
             except (OSError, ValueError) as error:
-                raise StorageError(f"cannot open database file {str(path)!r}: {error}") from error
+                raise StorageError(
+                    _("cannot open database file {path!r}: {error}", path=str(path), error=error)
+                ) from error
         return cls(engine)
 
     def __enter__(self) -> Self:
@@ -125,8 +134,10 @@ class Database:
         except SQLAlchemyError as error:
             raise self._unreachable(error) from error
 
-    def lock_crawl(self, wait_seconds: float = 0.0) -> None:
+    def lock_crawl(self, wait_seconds: float = 0.0, name: str = "crawl") -> None:
         """Take this database for one crawl, until :meth:`close` or the process ends.
+
+        A round of several crawls takes it by a *name* of its own.
 
         MariaDB and MySQL take several at a time: nothing happens there.
 
@@ -134,7 +145,7 @@ class Database:
             CrawlLockedError: another crawl still runs on this SQLite file after *wait_seconds*.
         """
         if self.dialect == "sqlite" and self._crawl_lock is None:
-            self._crawl_lock = CrawlLock(sqlite_path(self.engine.url), wait_seconds)
+            self._crawl_lock = CrawlLock(sqlite_path(self.engine.url), wait_seconds, name)
 
     def limit_wait(self, seconds: float) -> None:
         """Wait no longer than *seconds* for a database that is away or hangs: a run has to end."""
@@ -152,4 +163,6 @@ class Database:
     def _unreachable(self, error: SQLAlchemyError) -> StorageError:
         # The driver's own words: SQLAlchemy's would show the statement.
         cause = getattr(error, "orig", None) or error
-        return StorageError(f"database {self.shown_url}: {cause}")
+        return StorageError(
+            _("database {shown_url}: {cause}", shown_url=self.shown_url, cause=cause)
+        )

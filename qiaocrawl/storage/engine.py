@@ -12,6 +12,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import NullPool
 
 from qiaocrawl.errors import StorageError
+from qiaocrawl.language import _
 from qiaocrawl.storage.connection_cache import ConnectionCache
 
 BUSY_SECONDS = 30.0
@@ -51,9 +52,13 @@ def make_engine(url: URL) -> Engine:
         return _sqlite_engine(url)
     if url.drivername in ("mysql+pymysql", "mariadb+pymysql"):
         if not url.database:
-            raise StorageError(f"database {shown(url)!r} must name a database after the host")
+            raise StorageError(
+                _("database {shown!r} must name a database after the host", shown=shown(url))
+            )
         return _mysql_engine(url)
-    raise StorageError(f"database {shown(url)!r} must start with sqlite:/// or mysql+pymysql://")
+    raise StorageError(
+        _("database {shown!r} must start with sqlite:/// or mysql+pymysql://", shown=shown(url))
+    )
 
 
 def shown(url: URL) -> str:
@@ -70,7 +75,10 @@ def sqlite_path(url: URL) -> Path:
     name = url.database or ""
     if not name or name == ":memory:" or "mode=memory" in str(url) or name.startswith("file:"):
         raise StorageError(
-            f"database {shown(url)!r} must name a file, as sqlite:///data/qiaocrawl.db"
+            _(
+                "database {shown!r} must name a file, as sqlite:///data/qiaocrawl.db",
+                shown=shown(url),
+            )
         )
     return Path(name)
 

@@ -9,6 +9,7 @@ from functools import cache
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from qiaocrawl.errors import DatabaseLostError, StorageError
+from qiaocrawl.language import _
 
 
 class DriverError(StorageError):
@@ -48,11 +49,13 @@ _MYSQL_CONTENTION = {1020, 1205, 1213, 3572}
 # 0 is PyMySQL's word for a closed connection. 2002/2003/2005 cannot connect, 2006/2013 gone
 # away, 4031 idle client (MySQL 8), 1927 killed (MariaDB), 1040 too many connections, 1053
 # shutdown, 1077/1079 stopping, 1158-1161 network, 1021/1114 disk or table full, 1290/1836
-# read-only, 1317 interrupted, 3100 observer error.
+# read-only, 1317 interrupted, 3100 observer error. Of a member of a Galera cluster: 1047 it is not
+# in it (any more), 1180 it was cut off in the middle of a commit.
 _MYSQL_OUTAGE = {
     0,
     1021,
     1040,
+    1047,
     1053,
     1077,
     1079,
@@ -61,6 +64,7 @@ _MYSQL_OUTAGE = {
     1159,
     1160,
     1161,
+    1180,
     1290,
     1317,
     1836,
@@ -129,9 +133,13 @@ def as_storage_error(error: BaseException, shown_url: str) -> BaseException:
     if classify(error) is ErrorKind.LOST:
         # The error for a damaged file says what to do; waiting would not mend it.
         wrapped = DatabaseLostError(
-            f"database {shown_url} is damaged ({words}): `qiaocrawl db check` says how much; put "
-            "a backup in its place (`qiaocrawl db backup` makes them) and run the same command "
-            "again"
+            _(
+                "database {shown_url} is damaged ({words}): `qiaocrawl db check` says how "
+                "much; put a backup in its place (`qiaocrawl db backup` makes them) and "
+                "run the same command again",
+                shown_url=shown_url,
+                words=words,
+            )
         )
     wrapped.__cause__ = error
     return wrapped

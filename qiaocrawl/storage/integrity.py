@@ -7,6 +7,8 @@ import stat
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DatabaseError
 
+from qiaocrawl.language import _
+from qiaocrawl.options.advice import advised
 from qiaocrawl.storage import migrate
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.frontier.url_form import url_form_problems
@@ -38,7 +40,12 @@ def _schema_problems(c: Connection) -> list[str]:
     if why := migrate.why_refused(revision):
         return [why]
     return [
-        f"schema is {revision or 'missing'}, this version needs {head}: run `qiaocrawl db upgrade`"
+        _(
+            "schema is {revision}, this version needs {head}: run `{command}`",
+            revision=revision or _("missing"),
+            head=head,
+            command=advised("qiaocrawl db upgrade"),
+        )
     ]
 
 
@@ -46,12 +53,20 @@ def _sqlite_problems(c: Connection) -> list[str]:
     faults = _damage(c)
     mode = c.execute(text("PRAGMA journal_mode")).scalar_one()
     if mode != "wal":
-        faults.append(f"journal mode is {mode!r}, not 'wal': the file system may not support it")
+        faults.append(
+            _("journal mode is {mode!r}, not 'wal': the file system may not support it", mode=mode)
+        )
     path = sqlite_path(c.engine.url)
     rights = stat.S_IMODE(path.stat().st_mode)
     # Bits for group and others: the file holds cookies and whatever pages said of people.
     if rights & 0o077:
-        faults.append(f"others may read {str(path)!r} (mode {rights:04o}): chmod 600 it")
+        faults.append(
+            _(
+                "others may read {path!r} (mode {rights:04o}): chmod 600 it",
+                path=str(path),
+                rights=rights,
+            )
+        )
     return faults
 
 
@@ -64,7 +79,12 @@ def _damage(c: Connection) -> list[str]:
             if row[0] != "ok"
         ]
         faults += [
-            f"table {row[0]}: row {row[1]} refers to a missing row of {row[2]}"
+            _(
+                "table {table}: row {row} refers to a missing row of {other}",
+                table=row[0],
+                row=row[1],
+                other=row[2],
+            )
             for row in c.execute(text("PRAGMA foreign_key_check")).fetchmany(20)
         ]
     except DatabaseError as error:  # damaged too much to be looked through
@@ -82,7 +102,14 @@ def _version_problems(c: Connection) -> list[str]:
     least, name = (MIN_MARIADB, "MariaDB") if is_mariadb else (MIN_MYSQL, "MySQL")
     if tuple(version[:3]) >= least:
         return []
-    return [f"server is {name} {_dotted(version)}; the least version is {_dotted(least)}"]
+    return [
+        _(
+            "server is {name} {version}; the least version is {least}",
+            name=name,
+            version=_dotted(version),
+            least=_dotted(least),
+        )
+    ]
 
 
 def _dotted(version: tuple[object, ...]) -> str:
@@ -99,16 +126,24 @@ def _setting_problems(c: Connection) -> list[str]:
     faults = []
     if row[0] < MIN_PACKET_BYTES:
         faults.append(
-            f"max_allowed_packet is {row[0]} bytes: larger pages are cut; "
-            f"set {MIN_PACKET_BYTES} or more"
+            _(
+                "max_allowed_packet is {bytes} bytes: larger pages are cut; set {least} or more",
+                bytes=row[0],
+                least=MIN_PACKET_BYTES,
+            )
         )
     if row[1] != 1:
         faults.append(
-            f"innodb_flush_log_at_trx_commit is {row[1]}: a crash of the server loses "
-            "acknowledged pages; set 1"
+            _(
+                "innodb_flush_log_at_trx_commit is {value}: a crash of the server loses "
+                "acknowledged pages; set 1",
+                value=row[1],
+            )
         )
     if row[2] != "utf8mb4":
-        faults.append(f"the database's character set is {row[2]!r}: create it with utf8mb4")
+        faults.append(
+            _("the database's character set is {charset!r}: create it with utf8mb4", charset=row[2])
+        )
     return faults
 
 
@@ -125,12 +160,21 @@ def _table_problems(c: Connection) -> list[str]:
         if name not in metadata.tables:
             continue
         if engine != "InnoDB":
-            faults.append(f"table {name} is {engine}, not InnoDB: its rows are not safe")
+            faults.append(
+                _(
+                    "table {name} is {engine}, not InnoDB: its rows are not safe",
+                    name=name,
+                    engine=engine,
+                )
+            )
         if not str(collation).startswith("utf8mb4"):
             faults.append(
-                f"table {name} is {collation}: characters such as 𠮷 cannot be stored; "
-                f"ALTER TABLE {name} CONVERT TO CHARACTER SET utf8mb4 "
-                "COLLATE utf8mb4_bin"
+                _(
+                    "table {name} is {collation}: characters such as 𠮷 cannot be stored; "
+                    "ALTER TABLE {name} CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+                    name=name,
+                    collation=collation,
+                )
             )
     columns = c.execute(
         text(
@@ -140,7 +184,12 @@ def _table_problems(c: Connection) -> list[str]:
         )
     )
     faults += [
-        f"column {table}.{column} is {charset}, not utf8mb4"
+        _(
+            "column {table}.{column} is {charset}, not utf8mb4",
+            table=table,
+            column=column,
+            charset=charset,
+        )
         for table, column, charset in columns
         if table in metadata.tables
     ]

@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from qiaocrawl.errors import CrawlLockedError
+from qiaocrawl.language import _
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +25,7 @@ _TAKEN = {errno.EWOULDBLOCK, errno.EADDRINUSE}
 
 
 class CrawlLock:
-    """Holds ``<database file>.crawl-lock`` until :meth:`release` or the end of the process.
+    """Holds ``<database file>.NAME-lock`` until :meth:`release` or the end of the process.
 
     On Linux it also binds an abstract socket named after the path, which ends with the process
     and cannot be deleted: so no crawl starts on a new file while another still writes to
@@ -32,18 +33,19 @@ class CrawlLock:
 
     Args:
         wait_seconds: how long another crawl is waited for.
+        name: ``crawl`` for a spider, ``run`` for a round of several, which each hold the former.
 
     Raises:
         CrawlLockedError: another crawl holds it then; the message names its process.
     """
 
-    def __init__(self, database: Path, wait_seconds: float = 0.0) -> None:
+    def __init__(self, database: Path, wait_seconds: float = 0.0, name: str = "crawl") -> None:
         # Resolved: two links to one file are one database.
         database = database.resolve()
-        self.path = database.with_name(database.name + ".crawl-lock")
+        self.path = database.with_name(f"{database.name}.{name}-lock")
         # Hashed: a socket's name ends at 108 bytes, a path may be longer. The leading NUL
         # makes it abstract.
-        self._name = f"\0qiaocrawl {sha256(os.fsencode(database)).hexdigest()}"
+        self._name = f"\0qiaocrawl {name} {sha256(os.fsencode(database)).hexdigest()}"
         self._socket: socket.socket | None = None
         self._fd: int | None = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -51,11 +53,16 @@ class CrawlLock:
         except OSError as error:
             holder = self._holder(self._fd)
             self._close()
-            waited = f"after {wait_seconds:g} s still " if wait_seconds else ""
+            waited = _("after {seconds:g} s still ", seconds=wait_seconds) if wait_seconds else ""
             raise CrawlLockedError(
-                f"another crawl (process {holder}) {waited}runs on {database}; SQLite takes "
-                "one crawl at a time: wait for it (QIAO_LOCK_WAIT_SECONDS), or use MariaDB for "
-                "several"
+                _(
+                    "another crawl (process {holder}) {waited}runs on {database}; SQLite "
+                    "takes one crawl at a time: wait for it (QIAO_LOCK_WAIT_SECONDS), or "
+                    "use MariaDB for several",
+                    holder=holder,
+                    waited=waited,
+                    database=database,
+                )
             ) from error
         # The process is written for people only; the lock itself is the kernel's.
         os.ftruncate(self._fd, 0)

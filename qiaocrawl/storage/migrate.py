@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, inspect, text
 
 from qiaocrawl.errors import SchemaError
+from qiaocrawl.language import _
+from qiaocrawl.options.advice import advised
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -73,10 +75,15 @@ def require_current(c: Connection, shown_url: str) -> None:
     if revision == head_revision():
         return
     _refuse_unknown(revision)
-    what = f"has schema {revision}" if revision else "has no tables yet"
+    what = _("has schema {revision}", revision=revision) if revision else _("has no tables yet")
     raise SchemaError(
-        f"database {shown_url} {what}, this version needs schema {head_revision()}; "
-        "run `qiaocrawl db upgrade`"
+        _(
+            "database {shown_url} {what}, this version needs schema {head}; run `{command}`",
+            shown_url=shown_url,
+            what=what,
+            head=head_revision(),
+            command=advised("qiaocrawl db upgrade"),
+        )
     )
 
 
@@ -106,15 +113,18 @@ def why_refused(revision: str | None) -> str:
     if revision is None or revision in _known_revisions():
         return ""
     if _DEVELOPMENT.fullmatch(revision):
-        return (
-            f"the database has schema {revision!r} of a development version; this version "
-            f"upgrades from {_known_revisions()[0]!r} on: run `qiaocrawl db upgrade` of the last "
-            "development version first, or begin with an empty database"
+        return _(
+            "the database has schema {revision!r} of a development version; this version "
+            "upgrades from {first!r} on: run `qiaocrawl db upgrade` of the last development "
+            "version first, or begin with an empty database",
+            revision=revision,
+            first=_known_revisions()[0],
         )
-    return (
-        f"the database has schema {revision!r}, which this version does not know "
-        f"(it knows up to {head_revision()!r}): it was made by a newer qiaocrawl; "
-        "upgrade the program"
+    return _(
+        "the database has schema {revision!r}, which this version does not know (it knows up "
+        "to {head!r}): it was made by a newer qiaocrawl; upgrade the program",
+        revision=revision,
+        head=head_revision(),
     )
 
 

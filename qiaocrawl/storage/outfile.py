@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from qiaocrawl.errors import StorageError
+from qiaocrawl.language import _
 
 
 @contextmanager
@@ -19,7 +20,9 @@ def growing_file(target: Path) -> Iterator[Path]:
             place no file may be put.
     """
     if target.exists() and not target.is_file():
-        raise StorageError(f"cannot write {str(target)!r}: it is there and no file")
+        raise StorageError(
+            _("cannot write {target!r}: it is there and no file", target=str(target))
+        )
     part = target.with_name(target.name + ".part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -27,13 +30,17 @@ def growing_file(target: Path) -> Iterator[Path]:
         # hour of export.
         part.touch()
     except OSError as error:
-        raise StorageError(f"cannot write {str(target)!r}: {error}") from error
+        raise StorageError(
+            _("cannot write {target!r}: {error}", target=str(target), error=error)
+        ) from error
     try:
         yield part
         # Atomic on one file system, which is why the part lies beside its target.
         os.replace(part, target)
     except OSError as error:
-        raise StorageError(f"cannot write {str(target)!r}: {error}") from error
+        raise StorageError(
+            _("cannot write {target!r}: {error}", target=str(target), error=error)
+        ) from error
     finally:
         # After an error the half is removed; after os.replace there is nothing left to remove.
         part.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from qiaocrawl.errors import DatabaseLostError
+from qiaocrawl.language import _
 
 logger = logging.getLogger(__name__)
 
@@ -42,11 +43,15 @@ class SqliteFile:
             return
         if now == self._identity:
             return
-        what = "replaced by another file" if now else "deleted or moved away"
+        what = _("replaced by another file") if now else _("deleted or moved away")
         raise DatabaseLostError(
-            f"database file {str(self.path)!r} was {what} while it was in use; what was written "
-            "to it since is not there: put the file or a backup in its place, see that "
-            "`qiaocrawl db check` is content, and run the same command again"
+            _(
+                "database file {path!r} was {what} while it was in use; what was written "
+                "to it since is not there: put the file or a backup in its place, see that "
+                "`qiaocrawl db check` is content, and run the same command again",
+                path=str(self.path),
+                what=what,
+            )
         )
 
 
@@ -69,10 +74,13 @@ class SqliteLog:
             return
         if not is_same:
             raise DatabaseLostError(
-                f"the files {self._path.name}-wal and {self._path.name}-shm in "
-                f"{str(self._path.parent)!r} were deleted while the database was in use; what "
-                "they held was written back: see that `qiaocrawl db check` is content, and run "
-                "the same command again"
+                _(
+                    "the files {name}-wal and {name}-shm in {parent!r} were deleted while "
+                    "the database was in use; what they held was written back: see that "
+                    "`qiaocrawl db check` is content, and run the same command again",
+                    name=self._path.name,
+                    parent=str(self._path.parent),
+                )
             )
 
     def _look(self) -> tuple[_Identity, ...]:

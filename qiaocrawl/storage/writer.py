@@ -23,6 +23,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.errors import DatabaseLostError, StorageError
+from qiaocrawl.language import _
 from qiaocrawl.storage.database import Database
 from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.error_kinds import ErrorKind, as_storage_error, classify
@@ -131,7 +132,7 @@ class _ConnectionThread:
         task = _Task(operation, first)
         with self._submit_lock:
             if self._closing:
-                raise StorageError(f"{type(self).__name__} of the database is closed")
+                raise StorageError(_("{kind} of the database is closed", kind=type(self).__name__))
             self._queue.put(task)
         return task.future
 
@@ -157,7 +158,10 @@ class _ConnectionThread:
         if self._groups_done > groups_done or not self._group:
             return
         self._given_up = self._given_up or StorageError(
-            f"database {self._database.shown_url} hangs, and there is no time to wait for it"
+            _(
+                "database {shown_url} hangs, and there is no time to wait for it",
+                shown_url=self._database.shown_url,
+            )
         )
         self._is_abandoned = True
         for task in self._group:
@@ -250,9 +254,14 @@ class _ConnectionThread:
         wrapped = as_storage_error(error, self._database.shown_url)
         if fault is ErrorKind.OUTAGE:
             wrapped = StorageError(
-                f"database {self._database.shown_url} was waited for {spent_seconds:.0f} s "
-                f"(QIAO_STORAGE_OUTAGE_SECONDS): {wrapped}; once this is mended, the same command "
-                "goes on"
+                _(
+                    "database {shown_url} was waited for {spent_seconds:.0f} s "
+                    "(QIAO_STORAGE_OUTAGE_SECONDS): {wrapped}; once this is mended, the "
+                    "same command goes on",
+                    shown_url=self._database.shown_url,
+                    spent_seconds=spent_seconds,
+                    wrapped=wrapped,
+                )
             )
             wrapped.__cause__ = error
         if fault in (ErrorKind.OUTAGE, ErrorKind.LOST):

@@ -48,7 +48,7 @@ def test_titles_are_found_by_digest_once(pack: Path, data: Path) -> None:
 
 def test_both_sets_are_measured(pack: Path, data: Path) -> None:
     console = Console(record=True, width=200)
-    rows = {(row["set"], row["part"]): row for row in measure(pack, "vsm", data, console)}
+    rows = {(row["set"], row["part"]): row for row in measure(pack, "vsm_breadth", data, console)}
     assert "3 of 4 real titles are there" in console.export_text()
     assert list(rows) == [
         ("own", "all"), ("own", "tuning"), ("own", "held out"),
@@ -64,6 +64,6 @@ def test_absent_titles_are_skipped_in_words(
     pack: Path, tmp_path: Path, given: str | None, said: str
 ) -> None:
     console = Console(record=True, width=200)
-    rows = measure(pack, "vsm", tmp_path / given if given else None, console)
+    rows = measure(pack, "vsm_breadth", tmp_path / given if given else None, console)
     assert {row["set"] for row in rows} == {"own"}
     assert f"t: real titles skipped, {said}" in console.export_text()

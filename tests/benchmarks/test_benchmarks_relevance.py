@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks import relevance
+from benchmarks.judgements.corrections import STEPS
+from benchmarks.judgements.peers import PEERS
 from benchmarks.judgements.score import Bin, average_precision, figures, reliability
-
-pytest.importorskip("sklearn")
-
-from benchmarks import relevance  # noqa: E402  (needs scikit-learn)
-from benchmarks.judgements.peers import PEERS  # noqa: E402
+from qiaocrawl.topic.pack import Sample, TopicPack
 
 TRUTH = np.array([True, False, True, False])
 
@@ -60,6 +60,7 @@ def test_a_made_up_collection_is_judged_by_ours_and_by_peers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("matplotlib")
+    pytest.importorskip("sklearn")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     _collection(tmp_path / "data" / "village")
     rows, picture = tmp_path / "rows.json", tmp_path / "picture.svg"
@@ -80,6 +81,52 @@ def test_a_made_up_collection_is_judged_by_ours_and_by_peers(
     out = capsys.readouterr().out
     assert "village: mean of 1 tasks" in out
     assert "blend: reliability" in out
+
+
+def test_corrections_of_a_made_up_collection_need_no_peers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    _collection(tmp_path / "data" / "village")
+    rows = tmp_path / "rows.jsonl"
+    monkeypatch.setattr(sys, "argv", [
+        "relevance.py", "--data", str(tmp_path / "data"), "--quick", "--collection", "village",
+        "--method", "blend", "--corrections", "--json", str(rows),
+    ])  # fmt: skip
+    relevance.main()
+    steps = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
+    assert [step["judged"] for step in steps] == [*STEPS, *STEPS]
+    assert {step["pack"] for step in steps} == {"samples", "words"}
+    assert all(step["f1"] >= 0.9 for step in steps if step["judged"] >= 10)
+    out = capsys.readouterr().out
+    assert "least" in out
+    assert "…" not in out, "nothing is cut at 80 columns"
+
+
+def test_f1_by_number_of_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "80")
+    _collection(tmp_path / "data" / "village")
+    monkeypatch.setattr(sys, "argv", [
+        "relevance.py", "--data", str(tmp_path / "data"), "--quick", "--collection", "village",
+        "--samples",
+    ])  # fmt: skip
+    relevance.main()
+    row = capsys.readouterr().out.splitlines()[-1].split()
+    assert row[0] == "village"
+    assert [float(figure) for figure in row[1:]] == pytest.approx([1.0] * 6, abs=0.2)
+
+
+def test_samples_are_a_third_relevant() -> None:
+    one = Sample("s", "", "tea", True)
+    pack = TopicPack("t", "", "", 0.1, (), (), (*[one] * 40, *[replace(one, relevant=False)] * 60))
+    for most, relevant in ((10, 3), (30, 10), (100, 33)):
+        taken = relevance.with_samples(pack, most).samples
+        assert [sum(one.relevant for one in taken), len(taken)] == [relevant, min(most, 93)]
 
 
 def test_a_method_nobody_knows_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

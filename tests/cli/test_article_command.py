@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,13 +40,27 @@ def test_articles_are_listed_by_the_days_of_china(run: Run, url: str) -> None:
     code, out, _ = run("article", "list", "--topic", PACK.name, "--database", url)
     assert code == 0
     assert out.index("僑胞捐款[bold] · 2026-03-06 01:00") < out.index("侨胞回乡办厂")
-    assert "切题 75%" in out
-    assert "共 2 篇 articles" in out
+    assert "on topic 75%" in out
+    assert "\n2 articles\n" in out
     for day, title in (("2026-03-05", "侨胞回乡办厂"), ("2026-03-06", "僑胞捐款")):
         _, out, _ = run("article", "list", "--since", day, "--until", day, "--database", url)
-        assert (title in out, "共 1 篇" in out) == (True, True)
+        assert (title in out, "\n1 article" in out) == (True, True)
     _, out, _ = run("article", "list", "--limit", "1", "--database", url)
-    assert "另有 1 未列 more" in out
+    assert ", 1 not listed (--limit)" in out
+
+
+def test_next_steps_work_as_they_are_printed(run: Run, url: str) -> None:
+    _, out, _ = run("article", "list", "--topic", PACK.name, "--database", url)
+    _, out, _ = run(*_command(out, "read one: "))
+    assert "侨胞" in out
+    for place in ("stored page: ", "why it was fetched"):
+        command = _command(out, place)
+        assert run(*command, *(["--print-path"] if "open" in command else []))[0] == 0
+
+
+def _command(out: str, place: str) -> list[str]:
+    """The arguments of the `qiaocrawl` command that is printed behind *place*."""
+    return shlex.split(out.split(place)[1].splitlines()[0].rstrip(" │").partition("qiaocrawl ")[2])
 
 
 def test_search_shows_where_the_words_stand(run: Run, url: str) -> None:
@@ -57,11 +72,20 @@ def test_search_shows_where_the_words_stand(run: Run, url: str) -> None:
     assert (code, "no word was given" in err) == (1, True)
 
 
+def test_keywords_and_summary_are_shown_where_the_page_declares_none(run: Run, url: str) -> None:
+    _, out, _ = run("article", "show", "1", "--database", url)
+    assert "summary" in out
+    assert "第一段。 一批侨胞，0号。 (opening)" in out
+    (line,) = (row for row in out.splitlines() if row.startswith("│ keywords "))
+    assert "侨胞" in line
+    assert "(extracted)" in line
+
+
 def test_an_article_is_shown_with_its_evidence(run: Run, url: str) -> None:
     for which in ("2", "http://a.example/1"):
         code, out, _ = run("article", "show", which, "--database", url)
         assert code == 0
-        assert "切题 on topic 75% (vsm) 侨胞" in out
+        assert "on topic 75% (vsm) 侨胞" in out
         assert "2026-03-06 01:00" in out
         assert "第一段。\n一批侨胞，1号。" in out
         assert "HTTP 200" in out
@@ -103,12 +127,12 @@ def test_the_same_choice_is_exported(run: Run, url: str, tmp_path: Path) -> None
     chosen = ("--since", "2026-03-06", "--topic", PACK.name, "--database", url)
     for name in ("a.xlsx", "a.docx", "a.html", "a.jsonl"):
         code, out, _ = run("export", *chosen, "--out", str(tmp_path / name))
-        assert (code, "好 1 records" in out) == (0, True)
+        assert (code, "ok: 1 records" in out) == (0, True)
     assert (tmp_path / "a-copies" / "2.html").is_file()
     assert "僑胞捐款[bold]" in (tmp_path / "a.html").read_text("utf-8")
     out_file = ("--out", str(tmp_path / "b.xlsx"))
     code, out, _ = run("export", "--database", url, "--by", "story", "--no-copies", *out_file)
-    assert (code, "好 2 records" in out) == (0, True)
+    assert (code, "ok: 2 records" in out) == (0, True)
     assert not (tmp_path / "b-copies").exists()
     for arguments, words in (
         (("--by", "story", "--format", "csv"), "--by story is for xlsx, docx and html"),

@@ -36,9 +36,9 @@ def test_learnt_aliases_are_listed(run: Run, tmp_path: Path) -> None:
     rows = [[cell.strip() for cell in line.split("│")[1:-1]]
             for line in out.splitlines() if ".test" in line]  # fmt: skip
     assert rows == [
-        ["b.test", "去掉文件名后缀 without _print at the end of the file name", "3", "3", "否 no"],
-        ["m.a.test", "主机 host → www.a.test", "6", "0", "是 yes"],
-        ["m.a.test", "http → https", "6", "0", "是 yes"],
+        ["b.test", "without _print at the end of the file name", "3", "3", "no"],
+        ["m.a.test", "host → www.a.test", "6", "0", "yes"],
+        ["m.a.test", "http → https", "6", "0", "yes"],
     ]
     code, out, _ = run("m.a.test", "--aliases", "--database", url)
     assert code == 0

@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 import pytest
 
 from crawling import import_pack, pack
-from qiaocrawl.cli.coverage.cells import Cell, cells_of
 from qiaocrawl.cli.coverage.heat_map import MOST_SITES, MOST_TERMS, heat_map
 from qiaocrawl.cli.coverage.summary import summary_lines
 from qiaocrawl.search import load_definitions
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.search import coverage, ledger
+from qiaocrawl.storage.search.coverage_cells import Cell, cells_of
 from qiaocrawl.storage.search.ledger import Answered
 
 Run = Callable[..., tuple[int, str, str]]
@@ -63,37 +63,38 @@ def test_what_was_searched_got_missed_and_why(run: Run, url: str) -> None:
     code, out, _ = run("coverage", "qiaoqing", "--database", url)
     assert code == 0
     said = out.splitlines()
-    assert "5 词 terms × 2 站 sites × 3 引擎 engines, 9 问 questions" in said[0]
-    assert "问过 8 asked (89%), 11 次请求" in said[0]
-    assert "2 问有结果 questions with hits, 25 条命中 hits, 新网址 17" in said[1]
-    assert "1 被屏蔽 blocked、1 答非所问 decoy、1 出错 error、1 版式变了 layout changed" in said[2]
-    assert "1 未见结果 unknown、1 未问 not asked、1 部分 partial" in said[2]
-    assert "未选用的引擎，不算漏 not chosen, so not missed: baidu;" in out
-    assert "1 后续页与时段 further pages" in said[2]
-    assert any("侨务 @ 全网 whole web (bing): 9 hits on 2027-01-08" in line for line in said)
+    assert "5 terms × 2 sites × 3 engines, 9 queries" in said[0]
+    assert "8 asked (89%), 11 requests" in said[0]
+    assert "2 queries with hits, 25 hits, 17 new URLs" in said[1]
+    assert "1 blocked, 1 decoy, 1 error, 1 layout changed" in said[2]
+    assert "1 unknown, 1 not asked, 1 partial" in said[2]
+    assert "not chosen, so not missed: baidu;" in out
+    assert "1 further pages" in said[2]
+    assert any("侨务 @ whole web (bing): 9 hits on 2027-01-08" in line for line in said)
     assert "`qiaocrawl engines check bing`" in out
     assert "6 hits [x] <&>" in out
+    assert "│ baidu" not in out, "what nobody chose is in no table"
     # Tables by engine, term and site, and the missed ones; what had hits before comes first.
-    missed = out[out.index("漏问之首 missed first") :].splitlines()
+    missed = out[out.index("missed first") :].splitlines()
     assert [line.split("│")[1].strip() for line in missed[2:6]] == ["侨务", "侨务", "=归侨", "侨乡"]
 
 
 def test_of_a_searxng_all_is_said_and_the_advice_fits_it(run: Run, url: str) -> None:
     code, out, _ = run("coverage", "qiaoqing", "--database", url, "--engine", "searxng")
     assert code == 0
-    why = [line for line in out.splitlines() if "为何 why: searxng" in line]
-    partial = next(line for line in why if "部分 partial ×1" in line)
+    why = [line for line in out.splitlines() if "why: searxng" in line]
+    partial = next(line for line in why if "partial ×1" in line)
     assert "no answer of sogou (Suspended: CAPTCHA) (×1)" in partial
     assert "no answer of bing (timeout) (×1)" in partial
     assert any(f"{HINT} (×1)" in line for line in why), "the hint is never cut"
-    advice = {line for line in out.splitlines() if line.startswith("怎么办")}
+    advice = {line for line in out.splitlines() if line.startswith("What to do")}
     assert len(advice) == 3
     assert not [line for line in advice if "through your own SearXNG" in line]
     assert not [line for line in advice if "does searxng run" in line]
-    (blocked,) = (line for line in advice if "被屏蔽 blocked" in line)
+    (blocked,) = (line for line in advice if "blocked" in line)
     assert "search.formats" in blocked
     assert "server.limiter" in blocked
-    assert "截断 cut off: 1 问" in out
+    assert "cut off: 1 queries" in out
 
 
 def test_a_full_last_page_is_told_as_cut_off(url: str) -> None:
@@ -117,16 +118,16 @@ def test_a_full_last_page_is_told_as_cut_off(url: str) -> None:
 def test_filters_and_history(run: Run, url: str) -> None:
     given = ("coverage", "qiaoqing", "--database", url)
     _, out, _ = run(*given, "--engine", "sogou")
-    assert "1 问 questions" in out
+    assert "1 queries;" in out
     assert "侨乡" in out
     assert "侨务" not in out
     _, out, _ = run(*given, "--state", "layout_changed", "--history")
-    history = out[out.index("时段 period") :]
-    assert history.index("有结果 hit") < history.index("版式变了 layout changed")
+    history = out[out.index("period") :]
+    assert history.index("│ hit ") < history.index("│ layout changed ")
     _, out, _ = run(*given, "--site", "-", "--term", "华侨")
-    assert "1 问确无结果 truly empty" in out
+    assert "1 queries truly empty" in out
     _, out, _ = run(*given, "--since", "2027-01-15")
-    assert "未问" not in out, "what was never asked is left out"
+    assert "not asked" not in out, "what was never asked is left out"
     _, out, _ = run(*given, "--since", "2030-01-01")
     assert "Nothing of this is in the ledger" in out
 
@@ -159,8 +160,8 @@ def test_files(run: Run, url: str, tmp_path: Path) -> None:
     assert "'=归侨" in {row["term"] for row in found}, "no spreadsheet takes it for a formula"
     svg = ElementTree.parse(picture).getroot()
     texts = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"bing", "侨胞", "a.test", "15", "10", "诱", "变", "错", "0", "拦", "疑"} <= set(texts)
-    assert "未选用 not chosen: baidu" in texts
+    assert {"bing", "侨胞", "a.test", "15", "10", "D", "L", "E", "0", "B", "?"} <= set(texts)
+    assert "not chosen: baidu" in texts
     titles = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}title")]
     assert any("6 hits [x] <&>" in title for title in titles)
 
@@ -177,15 +178,15 @@ def test_a_large_ledger_stays_a_readable_picture() -> None:
     squares = list(svg.iter("{http://www.w3.org/2000/svg}title"))
     assert len(squares) == (MOST_TERMS + 1) * (MOST_SITES + 1)
     texts = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}text")]
-    assert "其余 140 词 more terms" in texts
-    assert "其余 20 站 more sites" in texts
+    assert "140 more terms" in texts
+    assert "20 more sites" in texts
     assert all(len(text) < 40 for text in texts)
     assert "33k" in texts, "the hits of all that was joined"
 
 
 def test_nothing_asked_is_said() -> None:
     assert ElementTree.fromstring(heat_map([], "空")) is not None
-    assert list(summary_lines([])) == ["账上无此问。 Nothing of this is in the ledger."]
+    assert list(summary_lines([])) == ["Nothing of this is in the ledger."]
 
 
 def test_periods_and_pages_are_one_cell(url: str) -> None:

@@ -22,7 +22,7 @@ def url(tmp_path: Path) -> str:
 def test_from_nothing_to_an_export(run: Run, url: str, tmp_path: Path) -> None:
     code, _, err = run("db", "stats", "--database", url)
     assert code == 1
-    assert "run `qiaocrawl db upgrade`" in err
+    assert "run `qiaocrawl db upgrade --database" in err
     assert not (tmp_path / "new").exists()
     for arguments in (
         ("upgrade",),

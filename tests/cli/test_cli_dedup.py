@@ -87,11 +87,11 @@ def test_looking_at_groups(run: Run, url: str) -> None:
         out.index(f"http://{host}") for host in HOSTS
     )
     assert "●1" in out
-    assert "3 articles 篇, 3 sites 站" in out
+    assert "3 articles, 3 sites" in out
     code, out, _ = run("dedup", "why", "http://b.test/1", "--database", url)
-    assert "转载 reprint 1.00" in out
+    assert "reprint 1.00" in out
     assert "http://www.qiao.test/0" in out
-    assert "method 方法 reprint, IDF snapshot 0" in out
+    assert "method reprint, IDF snapshot 0" in out
 
 
 def test_correcting_a_group_by_hand(run: Run, url: str) -> None:
@@ -101,7 +101,7 @@ def test_correcting_a_group_by_hand(run: Run, url: str) -> None:
     assert f"2 × {TITLE} (http://b.test/1)" in out
     again = run("dedup", "take-out", "http://www.qiao.test/0", "--database", url)
     assert "is out already" in again[1]
-    assert "已移出 taken out" in run("dedup", "why", "http://www.qiao.test/0", "--database", url)[1]
+    assert "\ntaken out: " in run("dedup", "why", "http://www.qiao.test/0", "--database", url)[1]
     code, _, _ = run("reprocess", "--stage", "dedup", "--database", url)
     assert code == 0
     sizes = "SELECT COUNT(*) FROM verdict GROUP BY group_id ORDER BY COUNT(*)"
@@ -121,7 +121,7 @@ def test_what_reprocessing_changes_is_shown_and_written(run: Run, url: str, tmp_
     command = ("reprocess", "--stage", "dedup", "--database", url, "--changes", str(file))
     code, out, err = run(*command)
     assert (code, err) == (0, "")
-    assert "换组 moved" in out
+    assert "moved to another group" in out
     lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     assert {(line["moved"], line["after"]["group_url"]) for line in lines} == {
         (True, "http://www.qiao.test/0")
@@ -142,7 +142,7 @@ def test_renewing_weights(run: Run, url: str, tmp_path: Path) -> None:
         str(tmp_path / "c.jsonl"),
     )
     assert (code, err) == (0, "")
-    assert "未作改动" in out
+    assert "nothing was changed" in out
     assert run("dedup", "snapshot", "renew", "--yes", "--note", "五月", "--database", url)[0] == 0
     code, out, _ = run("dedup", "snapshot", "list", "--database", url)
     assert "五月" in out
@@ -176,7 +176,7 @@ def test_a_database_without_tables_is_told(run: Run, tmp_path: Path) -> None:
             "dedup", command, *arguments, "--database", f"sqlite:///{tmp_path / 'none.db'}"
         )
         assert code == 1
-        assert "run `qiaocrawl db upgrade`" in err
+        assert "run `qiaocrawl db upgrade" in err
 
 
 def test_changes_are_for_dedup_only(run: Run, url: str, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_training_from_saved_pages_gives_a_model_that_works(run: Run, tmp_path: 
     assert code == 0, err
     model = load_model(str(target))
     assert model.pages == len(list(tmp_path.rglob("*.html*")))
-    assert f"已写入 written: {target} (" in out
+    assert f"written: {target} (" in out
     assert f"{model.samples} nodes in {model.pages} pages)" in out
     again = tmp_path / "again.json"
     run("train", "cluster", "--pages", str(tmp_path), "--output", str(again))
@@ -170,7 +170,7 @@ def test_training_blend_says_what_was_written(run: Run, tmp_path: Path) -> None:
     code, out, err = run("train", "blend", "--gold", str(tmp_path), "--output", str(target),
                          "--epochs", "1", "--voters", "1")  # fmt: skip
     assert code == 0, err
-    assert out == f"已写入 written: {target} (trained on 1 pages, 2 blocks)\n"
+    assert out == f"written: {target} (trained on 1 pages, 2 blocks)\n"
     assert target.is_file()
 
 

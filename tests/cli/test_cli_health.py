@@ -75,7 +75,7 @@ def test_a_healthy_crawl_alarms_nobody(run: Run, database: Database) -> None:
     url = database.engine.url.render_as_string(hide_password=False)
     code, out, _ = run("health", "--database", url)
     assert code == 0
-    assert "正常 healthy" in out
+    assert "healthy" in out
     assert "finished" in out
 
 
@@ -118,7 +118,7 @@ def test_no_new_article(run: Run, database: Database) -> None:
     old = datetime.now(UTC) - timedelta(hours=50)
     with database.engine.begin() as c:
         c.execute(update(schema.article).values(fetched_at=old.replace(tzinfo=None)))
-    assert "50 小时前 h ago" in ask(run, database)[1][0]
+    assert "50 h ago" in ask(run, database)[1][0]
     assert ask(run, database, "--article-hours", "72") == (0, [])
     assert ask(run, database, "--article-hours", "0") == (0, [])
 
@@ -154,6 +154,6 @@ def test_logins_that_fail_dead_proxies_and_a_full_disk(run: Run, database: Datab
     assert found[0].startswith("other: ")
     with database.engine.begin() as c:
         c.execute(update(schema.proxy).values(resting_until=time.time() + 600))
-    assert "none of the proxies works" in ask(run, database)[1][1]
+    assert "none of the 2 proxies works" in ask(run, database)[1][1]
     found = ask(run, database, "--free-mb", str(10**9))[1]
     assert any("disk" in line for line in found) == (database.dialect == "sqlite")

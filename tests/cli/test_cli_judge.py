@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import openpyxl
+import pytest
 from openpyxl.cell.cell import MergedCell
 
 from qiaocrawl.storage import Database
@@ -14,6 +15,9 @@ from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.pack import Term, TopicPack
 from storage_samples import PACK, add_article, add_topic
+
+# What officers see.
+pytestmark = pytest.mark.usefixtures("chinese")
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -28,14 +32,14 @@ def test_pages_are_judged_and_listed(run: Run, tmp_path: Path) -> None:
     code, out, _ = run("topic", "judge", "t", "HTTP://A.test:80/x#y", "是", "--note", "乡情",
                        *given)  # fmt: skip
     assert code == 0
-    assert out == ("http://a.test/x: 是 yes\nthere is no article at this address yet;"
-                   " the judgement counts once there is\n")  # fmt: skip
+    assert out == ("http://a.test/x: 是\n库中还没有这个网址的文章；"
+                   "有了判断才算数\n")  # fmt: skip
     assert run("topic", "judge", "t", "http://a.test/x", "no", *given)[0] == 0
     code, out, _ = run("topic", "judgements", "t", *given)
     assert code == 0
     (row,) = [line for line in out.splitlines() if "a.test" in line]
     assert [cell.strip() for cell in row.split("│")[2:-1]] == [
-        "否 no", "http://a.test/x", "(无 none yet)", "",
+        "否", "http://a.test/x", "（还没有）", "",
     ]  # fmt: skip
     assert run("topic", "export", "t", str(tmp_path / "t"), "--judgements", *given)[0] == 0
     assert load_pack(tmp_path / "t").samples == ()
@@ -46,10 +50,10 @@ def test_what_is_no_answer_no_address_and_no_topic_is_named(run: Run, tmp_path: 
     with Database.open(url) as database:
         database.upgrade()
     for arguments, said in (
-        (("t", "http://a.test/", "maybe"), "yes or no (是 or 否), got 'maybe'"),
-        (("t", "mailto:a@a.test", "yes"), "'mailto:a@a.test' is not the http(s) address"),
-        (("t", "http://a.test/", "yes"), "topic 't' is not in the database"),
-        (("\udcff", "http://a.test/", "yes"), "is not in the database"),
+        (("t", "http://a.test/", "maybe"), "判断须为 是 或 否，现为 'maybe'"),
+        (("t", "mailto:a@a.test", "yes"), "'mailto:a@a.test' 不是网址"),
+        (("t", "http://a.test/", "yes"), "数据库中没有主题 't'"),
+        (("\udcff", "http://a.test/", "yes"), "数据库中没有主题"),
     ):
         code, _, err = run("topic", "judge", *arguments, "--database", url)
         assert code == 1

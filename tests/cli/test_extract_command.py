@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, local_server
-from qiaocrawl.cli.explain import MARK, explained
+from qiaocrawl.cli.extract.explain import MARK, explained
 from qiaocrawl.extract.api import examine
 
 Run = Callable[..., tuple[int, str, str]]
@@ -64,9 +64,9 @@ def page(tmp_path: Path) -> str:
 def test_a_file_for_people(run: Run, page: str) -> None:
     code, out, err = run(page)
     assert (code, err) == (0, "")
-    for shown in (TITLE, "文章 article", "2024-04-12 16:20:00", "黄晓", "潮汕侨网", *BODY):
+    for shown in (TITLE, "article", "2024-04-12 16:20:00", "黄晓", "潮汕侨网", *BODY):
         assert shown in out
-    assert "来自 origin" in out
+    assert "origin" in out
 
 
 def test_json_holds_everything(run: Run, page: str) -> None:
@@ -83,10 +83,10 @@ def test_json_holds_everything(run: Run, page: str) -> None:
 def test_without_a_method_the_option_counts(
     run: Run, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "方法 method blend" in run(page, method="")[1]
+    assert "method blend" in run(page, method="")[1]
     monkeypatch.setenv("QIAO_EXTRACT_METHOD", "visual")
-    assert "方法 method visual ·" in run(page, method="")[1]
-    assert "方法 method density" in run(page)[1]
+    assert "method visual ·" in run(page, method="")[1]
+    assert "method density" in run(page)[1]
     monkeypatch.setenv("QIAO_EXTRACT_METHOD", "nope")
     code, out, err = run(page, method="")
     assert (code, out) == (1, "")
@@ -135,8 +135,8 @@ def test_explain_writes_a_page(
         assert written in err
     html = (tmp_path / written).read_text("utf-8")
     assert all(paragraph in html for paragraph in BODY)
-    assert html.count("取 taken") >= len(BODY)
-    assert ("源码行" if method == "density" else "文字块") in html
+    assert html.count("taken") >= len(BODY)
+    assert ("Source lines" if method == "density" else "Blocks, in") in html
 
 
 @pytest.mark.parametrize("method", ["density", "visual"])
@@ -192,11 +192,11 @@ def test_the_page_tells_threshold_ids_and_kind() -> None:
     marked = PAGE.replace(b"<h1>", b"<div id=zoom class='a b'>\xe4\xbe\xa8</div><h1>")
     reading, extraction = examine(marked, "", "", "blend")
     html = explained(reading, extraction, "a.html")
-    assert "阈值 threshold 0.5；" in html
+    assert "threshold 0.5; " in html
     assert "div#zoom.a.b" in html
-    assert "标题、日期与正文齐备 title, date and sentences" in html
+    assert "title, date and sentences" in html
     reading, extraction = examine(marked, "", "", "visual")
-    assert "阈值" not in explained(reading, extraction, "a.html")
+    assert "threshold" not in explained(reading, extraction, "a.html")
 
 
 def test_scores_near_the_threshold_have_three_digits() -> None:
@@ -208,9 +208,9 @@ def test_scores_near_the_threshold_have_three_digits() -> None:
     ):  # fmt: skip
         body = replace(reading.body, judged=(*judged, *(0.0,) * (count - 2)))
         html = explained(replace(reading, body=body), extraction, "a.html")
-        assert f"阈值 threshold {threshold}；" in html
+        assert f"threshold {threshold}; " in html
         for score in scores:
-            assert f"得分 score {score}<" in html
+            assert f"score {score}<" in html
 
 
 # --- clear errors -----------------------------------------------------------------------------

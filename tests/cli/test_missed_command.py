@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shlex
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,9 @@ from qiaocrawl.storage.frontier import complete
 from qiaocrawl.storage.reports.missed import MISSED
 from qiaocrawl.storage.reports.outcome_names import ADVICE, OUTCOME_NAMES
 from storage_samples import NOW, add_topic, candidate, enqueue, take
+
+# What officers see.
+pytestmark = pytest.mark.usefixtures("chinese")
 
 _PAGES = {
     "a.example": (Outcome.NEEDS_RENDERING, Outcome.NEEDS_RENDERING, Outcome.DEAD, Outcome.ARTICLE),
@@ -48,14 +52,15 @@ def test_sites_come_first_then_what_to_do_then_pages(run: Run, url: str) -> None
     sites, pages = out.split("┏")[1:]
     advice = sites[sites.index("怎么办") :]
     assert sites.index("news.b.example") < sites.index("│ a.example")
-    assert "robots.txt 1、" in sites
+    assert "robots.txt 不许 1、" in sites
     assert "需要渲染 2" in sites
     assert "c.example" not in out
-    assert "\n      qiaocrawl url retry --outcome needs_rendering\n" in advice
+    retry = "\n      qiaocrawl url retry --outcome needs_rendering"
+    assert f"{retry} --database {shlex.quote(url)}\n" in advice
     assert "QIAO_TRAPS_ALLOWED" in advice
     # The best first.
     assert pages.index("http://news.b.example/2") < pages.index("http://a.example/0")
-    assert "「=锚[x]」" in pages
+    assert "“=锚[x]”" in pages
     assert "缘由 <x>" in pages
     assert "死链" not in out
 
@@ -66,18 +71,18 @@ def test_pages_are_chosen_and_written(run: Run, url: str, tmp_path: Path) -> Non
                        "login", "--csv", str(file), "--database", url)  # fmt: skip
     assert (code, "a.example/" in out) == (0, False)
     rows = list(csv.DictReader(file.read_text("utf-8-sig").splitlines()))
-    assert [row["类别"] for row in rows] == ["login", "trap"]
+    assert [row["类别"].partition("(")[2] for row in rows] == ["login)", "trap)"]
     assert rows[0]["链接文字"] == "'=锚[x]"
     assert rows[0]["时间"] == "2027-01-15 16:00"
-    assert rows[1]["怎么办"] == ADVICE[Outcome.TRAP].words
+    assert rows[1]["怎么办"] == "若属误判，以 QIAO_TRAPS_ALLOWED=站/路径/* 放行"
 
 
 def test_nothing_missed_and_wrong_options(run: Run, url: str) -> None:
     _, out, _ = run("missed", "qiaoqing", "--site", "c.example", "--database", url)
     assert "没有漏采" in out
     for arguments, words in (
-        (("none",), "topic 'none' is not in the database"),
-        (("qiaoqing", "--why", "dead"), "--why must be one of needs_rendering"),
+        (("none",), "数据库中没有主题 'none'"),
+        (("qiaoqing", "--why", "dead"), "--why 须为 needs_rendering"),
         (("qiaoqing", "--csv", "/none/a.csv"), "--csv '/none/a.csv'"),
     ):
         code, _, err = run("missed", *arguments, "--database", url)

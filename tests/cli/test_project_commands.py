@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 from command_runs import Run
 from crawling import Answer, article, import_pack, local_server, outcomes, pack
 from qiaocrawl.cli.project.schedule import units_for
+from qiaocrawl.cli.project.start import package_name
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options, project, use_settings_file
 
@@ -33,6 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             monkeypatch.delenv(name)
     # What .env sets is taken back afterwards.
     monkeypatch.setattr(os, "environ", os.environ.copy())
+    monkeypatch.setenv("QIAO_LANG", "en")
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.chdir(tmp_path)
     before = set(sys.modules)
@@ -47,7 +50,7 @@ def test_init_writes_a_project_that_every_command_reads(run: Run, folder: Path) 
     code, out, error = run("init", "--yes", "--topic", "qiaoqing", "--contact", "a@example.org",
                            "--database", "sqlite:///here.db")  # fmt: skip
     assert code == 0, error
-    assert "已导入主题 imported: qiaoqing" in out
+    assert "topic imported: qiaoqing" in out
     assert "qiaocrawl run qiaoqing --hours 1" in out
     env = folder / ".env"
     assert stat.S_IMODE(env.stat().st_mode) == 0o600
@@ -65,15 +68,31 @@ def test_init_asks_in_chinese(run: Run, folder: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(sys, "stdin", StringIO("fishery\nhttps://a.example\n\n\n"))
     code, out, error = run("init")
     assert code == 0, error
-    assert "主题 topic（现成的 shipped: education、qiaoqing）" in out
+    assert "topic (shipped: education, qiaoqing)" in out
     assert "topic import" in out, "a topic of one's own has no terms yet"
     assert (folder / "data" / "qiaocrawl.db").is_file()
+
+
+def test_a_wrong_answer_is_asked_for_again_at_once(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = ("侨情", "qiaoqing", "", "me", "a@example.org", "mysql://x", "", "gogle", "")
+    monkeypatch.setattr(sys, "stdin", StringIO("".join(f"{answer}\n" for answer in answers)))
+    code, out, error = run("init")
+    assert code == 0, error
+    wrong = ("'侨情'", "'me'", "must be a SQLAlchemy URL", "no engine 'gogle'")
+    places = [(out + error).index(message) for message in wrong]
+    assert places == sorted(places)
+    assert "QIAO_CONTACT=a@example.org\n" in (folder / ".env").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [(("--topic", "x/y"), "'x/y'"), (("--database", "mysql://x"), "QIAO_DATABASE_URL"),
-     (("--contact", "a\nb"), "line end")],
+     (("--contact", "a\nb"), "'a\\nb'"), (("--contact", "me"), "e-mail"),
+     (("--engines", "bing,gogle"), "no engine 'gogle'"), (("--topic", ""), "--topic"),
+     (("--database", "mysql+pymysql://u@127.0.0.1:1/x"), "no connection"),
+     (("--database", "sqlite:////dev/null/x.db"), "/dev/null/x.db")],
 )  # fmt: skip
 def test_a_wrong_answer_writes_nothing(
     run: Run, folder: Path, arguments: tuple[str, ...], message: str
@@ -83,6 +102,37 @@ def test_a_wrong_answer_writes_nothing(
     assert code == 1
     assert message in error
     assert [*folder.iterdir()] == []
+
+
+@pytest.mark.parametrize("contact", ["https://a.example/#b$(id)", "o'b@b.example", "o'$@b.example"])
+def test_what_init_writes_is_read_back_as_it_was(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, contact: str
+) -> None:
+    arguments = ("init", "--yes", "--topic", "fishery", "--contact", contact)
+    if "'$" in contact:
+        code, _, error = run(*arguments)
+        assert (code, ".env cannot hold" in error) == (1, True)
+        return
+    assert run(*arguments)[0] == 0
+    monkeypatch.delenv("QIAO_CONTACT", raising=False)
+    project.read_env_file()
+    assert os.environ["QIAO_CONTACT"] == contact
+    line = next(x for x in (folder / ".env").read_text("utf-8").splitlines() if "QIAO_CON" in x)
+    # What systemd, Docker Compose or a shell would change stands in quotes.
+    assert line.endswith(f"='{contact}'") or "'" in contact
+
+
+def test_what_stands_in_the_way_changes_nothing(run: Run, folder: Path) -> None:
+    (folder / ".env").write_text("SECRET=1\n")
+    code, _, error = run("startproject", ".", "--name", "news")
+    assert (code, ".env is there already" in error) == (1, True)
+    assert [*folder.iterdir()] == [folder / ".env"]
+    name = package_name(folder)
+    (folder / name).mkdir()
+    (folder / name / "settings.py").touch()
+    code, _, error = run("init", "--yes", "--force", "--topic", "fishery")
+    assert (code, "is there already" in error) == (1, True)
+    assert (folder / ".env").read_text() == "SECRET=1\n", "the old one stays until there is another"
 
 
 def test_a_database_of_the_projects_settings_is_seen(run: Run, folder: Path) -> None:
@@ -141,13 +191,31 @@ def test_a_package_that_would_hide_ours_is_named(folder: Path) -> None:
 
 
 def test_the_timer_runs_the_topic_in_this_folder(folder: Path) -> None:
-    units = units_for("qiaoqing", "06:00, 18:30", 2, folder / "100%")
+    units = units_for("qiaoqing", "6:00, 18:30", 2, folder / "100%")
     service, timer = units["qiaocrawl-qiaoqing.service"], units["qiaocrawl-qiaoqing.timer"]
     assert f"WorkingDirectory={folder}/100%%\n" in service
     assert f"{sys.executable} -m qiaocrawl run qiaoqing --hours 2\n" in service
     assert "OnCalendar=*-*-* 06:00:00\nOnCalendar=*-*-* 18:30:00\n" in timer
     with pytest.raises(ConfigError, match="'25:00'"):
         units_for("qiaoqing", "25:00", 2, folder)
+    for hours in (float("nan"), float("inf")):
+        with pytest.raises(ConfigError, match="--hours"):
+            units_for("qiaoqing", "06:00", hours, folder)
+
+
+@pytest.mark.parametrize("name", ["a\nExecStartPre=/bin/evil", "a\\", "a ", "a\udc80"])
+def test_a_path_that_no_unit_can_hold_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="systemd"):
+        units_for("qiaoqing", "06:00", 2, Path("/srv") / name)
+
+
+def test_a_program_is_quoted_as_systemd_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", """/srv/it's "100%" \\ $x/python""")
+    service = units_for("qiaoqing", "06:00", 2, Path("/srv/it's mine"))[
+        "qiaocrawl-qiaoqing.service"
+    ]
+    assert "WorkingDirectory=/srv/it's mine\n" in service
+    assert """ExecStart="/srv/it's \\"100%%\\" \\\\ $x/python" -m qiaocrawl run""" in service
 
 
 class _Hook(BaseHTTPRequestHandler):
@@ -191,8 +259,53 @@ def test_a_project_crawls_with_a_pipeline_of_its_own(run: Run, folder: Path) -> 
     assert done.returncode == 0, done.stdout + done.stderr
     assert list(outcomes("sqlite:///q.db").values()).count("article") >= 2
     assert {"侨胞回乡办学", "归侨捐书"} <= {record["title"] for record in _Hook.received}
-    assert "本次所得 This run" in done.stdout
+    assert "This run" in done.stdout
     assert "site" in done.stdout
+
+
+def test_a_topic_that_only_searches_has_its_round(folder: Path) -> None:
+    own = pack("www.a.test")
+    targets = tuple(replace(site, role="target") for site in own.sites)
+    import_pack("sqlite:///q.db", replace(own, sites=targets))
+    Path(".env").write_text("QIAO_DATABASE_URL=sqlite:///q.db\nQIAO_CONTACT=a@example.org\n")
+    done = _python("-m", "qiaocrawl", "run", own.name)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no site of the topic is crawled whole" in done.stdout
+    assert "pages" in done.stdout
+    done = _python("-m", "qiaocrawl", "crawl", "site", "-a", f"topic={own.name}")
+    assert done.returncode == 1
+    assert f"-a site={targets[0].host}" in done.stderr
+
+
+_OWN_SPIDER = """
+import scrapy
+
+class TitlesSpider(scrapy.Spider):
+    name = "titles"
+    start_urls = ["http://ORIGIN/"]
+
+    def parse(self, response):
+        yield {"title": response.css("title::text").get()}
+        yield from response.follow_all(css="a", callback=self.parse)
+"""
+
+
+def test_a_spider_that_is_none_of_ours_runs_as_scrapy_runs_it(run: Run, folder: Path) -> None:
+    """Without database, topic or leases; inside addresses stay shut."""
+    pages = {"/": article("侨乡首页", links=("/1.html",)), "/1.html": article("侨胞回乡办学")}
+    with local_server(lambda host, path: Answer(pages[path]) if path in pages else None) as server:
+        assert run("startproject", ".", "--name", "news")[0] == 0
+        spider = _OWN_SPIDER.replace("ORIGIN", server.origin)
+        Path("news/spiders/titles.py").write_text(spider, "utf-8")
+        crawl = ("-m", "qiaocrawl", "crawl", "titles", "-s", "DOWNLOAD_DELAY=0", "-O")
+        shut = _python(*crawl, "shut.json")
+        done = _python(*crawl, "out.json", "-s", f"QIAO_ALLOW_ADDRESSES={server.origin}")
+    assert done.returncode == 0, done.stderr
+    titles = {record["title"] for record in json.loads(Path("out.json").read_text("utf-8"))}
+    assert len(titles) == 2, done.stderr
+    assert not (folder / "data").exists(), "no database is made"
+    assert json.loads(Path("shut.json").read_text("utf-8")) == []
+    assert "no public address" in shut.stderr
 
 
 def _python(*arguments: str) -> subprocess.CompletedProcess[str]:

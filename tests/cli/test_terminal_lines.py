@@ -10,15 +10,15 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from qiaocrawl.cli.answer_names import ANSWER_NAMES
-from qiaocrawl.cli.output import print_hanging, wrapped
+from qiaocrawl.cli.output import folding_table, print_hanging, wrapped
 from qiaocrawl.cli.spider_process import _bar, _state
 from qiaocrawl.items import Queue
+from qiaocrawl.search.answer_names import ANSWER_NAMES
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.storage.reports.summary import Progress
 
 _LINE = (
-    "查了什么 What did we search: 12 词 terms × 20 站 sites，480 问（QIAO_SEARCH_MAX_PAGES），"
+    "查了什么 What did we search: 12 terms × 20 sites，480 问（QIAO_SEARCH_MAX_PAGES），"
     "少问、慢问，或改用自建的 SearXNG。"
 )
 
@@ -57,16 +57,34 @@ def test_further_rows_are_set_in() -> None:
 
 def test_the_bar_is_whole_in_80_columns() -> None:
     console, file = terminal(80)
-    with _bar("问搜索引擎 search", console) as progress:
+    with _bar("search", console) as progress:
         state = _state(Progress(16_040, 950, 12_345), Queue.SEARCH, 900, 4_000.0)
         progress.update(progress.task_ids[0], total=16_040, completed=950, state=state)
         progress.refresh()
-    last = [line for line in file.getvalue().splitlines() if "问搜索引擎" in line][-1]
-    assert "约剩 left 18:37:47" in last, "16,040 - 950 at 900 in 4,000 s"
+    last = [line for line in file.getvalue().splitlines() if "search" in line][-1]
+    assert "left 18:37:47" in last, "16,040 - 950 at 900 in 4,000 s"
     assert "0:00:0" in last
     assert "…" not in last
 
 
 def test_one_state_has_one_name() -> None:
-    assert ANSWER_NAMES[AnswerState.BLOCKED] == "被屏蔽 blocked"
+    assert ANSWER_NAMES[AnswerState.BLOCKED] == "blocked"
     assert set(ANSWER_NAMES) == set(AnswerState)
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_a_table_too_wide_to_be_read_is_a_block_a_row(width: int) -> None:
+    table = folding_table("词 term", *(f"第{n}列 column{n}" for n in range(9)))
+    for row in ("侨胞", "[bold]华侨[/]"):
+        table.add_row(row, *(str(n) * 3 for n in range(8)), "")
+    console, file = terminal(width)
+    console.print(table)
+    rows = file.getvalue().splitlines()
+    assert all(cell_len(row) <= width for row in rows)
+    assert all(f"第{n}列 column{n}" in file.getvalue() for n in range(8)), "no header is broken"
+    is_table = width == 200
+    assert (rows[0][0] == "┏") == is_table
+    if not is_table:
+        assert rows[0] == "── 词 term"
+        assert [row for row in rows if row[0] not in "─ "] == ["侨胞", "华侨"]
+        assert "第8列" not in file.getvalue(), "what is empty is left out"

@@ -17,6 +17,9 @@ from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.storage import Database, Reader
 from qiaocrawl.storage.topics.topics import load_pack
 
+# What officers see.
+pytestmark = pytest.mark.usefixtures("chinese")
+
 TERMS = (("侨情关键词",), ("序号", "关键词", "类别", "重要程度"), (1, "华侨", "核心词", "重要"),
          (2, "唐人街", "行业", "一般"))  # fmt: skip
 SITES = (("序号", "网站", "网址"), (1, "侨网", "www.a.cn"), (2, "侨办", "b.gov.cn/news/"))
@@ -54,9 +57,9 @@ def test_a_workbook_becomes_a_topic_whose_next_step_works(
         ("华侨", "core", 2.0), ("唐人街", "other", 1.0),
     ]  # fmt: skip
     assert "没有“角色”列，全部按“权威”整站采集" in out
-    step = re.search(r"下一步 Next:  (.*)", out)
+    step = re.search(r"下一步：(.*)", out)
     assert step is not None
-    assert step[1] == "scrapy crawl site -a topic=qiao"
+    assert step[1] == "qiaocrawl crawl site -a topic=qiao"
     with Database.open(url) as database, contextlib.closing(Reader(database)) as reader:
         sites = Catalogue(reader, Options.from_environment()).deep_sites("qiao")
     assert [site.start_url or site.host for site in sites] == ["www.a.cn", "http://b.gov.cn/news/"]
@@ -70,7 +73,7 @@ def test_a_preview_shows_what_is_taken_and_writes_the_faults_back(
     code, out, _ = run("topic", "import", book, "--preview", "--faults-to", str(marked))
     assert code == 0
     assert "华侨" in out
-    assert re.search(r"有错 +关键词：第 5、6 行：权重看不懂.*“特急”、“急”", out)
+    assert re.search(r"错 +关键词：第 5、6 行：权重看不懂.*“特急”、“急”", out)
     assert not (tmp_path / "q.db").exists()
     assert "权重看不懂" in openpyxl.load_workbook(marked)["关键词"]["D5"].comment.text
 
@@ -115,7 +118,7 @@ def test_a_form_is_written_and_never_over_a_file(url: str, run: Run, tmp_path: P
     form = tmp_path / "表.xlsx"
     assert run("topic", "template", "--out", str(form))[0] == 0
     code, _, err = run("topic", "template", "--out", str(form))
-    assert (code, "exists already" in err) == (1, True)
+    assert (code, "已存在" in err) == (1, True)
     assert run("topic", "template", "--out", str(tmp_path / "x.csv"))[0] == 1
     code, _, err = run("topic", "import", str(form), "--into", "qiao")
     assert (code, "没有可导入的词或站点" in err) == (1, True)
@@ -127,10 +130,10 @@ def test_a_topic_of_words_says_what_comes_first(
     path = tmp_path / "词.csv"
     path.write_text("词\n华侨\n")
     _, out, _ = run("topic", "import", str(path), "--into", "qiao")
-    assert "下一步 Next:  qiaocrawl engines list" in out
+    assert "下一步：qiaocrawl engines list" in out
     monkeypatch.setenv("QIAO_ENGINES", "bing")
     _, out, _ = run("topic", "import", str(path), "--into", "qiao")
-    assert "下一步 Next:  scrapy crawl search -a topic=qiao" in out
+    assert "下一步：qiaocrawl crawl search -a topic=qiao" in out
 
 
 def test_faults_of_strict_tables_are_told_once_a_kind(url: str, run: Run, tmp_path: Path) -> None:
@@ -138,7 +141,7 @@ def test_faults_of_strict_tables_are_told_once_a_kind(url: str, run: Run, tmp_pa
     path.write_text("词,权重\n甲,高\n乙,1\n丙,很高\n丙,1\n")
     code, _, err = run("topic", "import", "--terms", str(path), "--into", "qiao")
     assert code == 1
-    assert "t.csv 第 2、4 行：权重须为大于 0、不超过 10 的数 weight must be a number" in err
-    assert err.count("weight must be") == 1
+    assert "t.csv 第 2、4 行：权重须为大于 0、不超过 10 的数" in err
+    assert err.count("权重须为") == 1
     assert "'高'、'很高'" in err
-    assert "t.csv 第 5 行：重复 '丙' repeats line 4" in err
+    assert "t.csv 第 5 行：'丙' 与第 4 行重复" in err

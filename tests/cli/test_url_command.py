@@ -11,6 +11,9 @@ from qiaocrawl.items import Outcome
 from qiaocrawl.storage import Database, frontier
 from storage_samples import NOW, add_topic, candidate, enqueue, take
 
+# What officers see.
+pytestmark = pytest.mark.usefixtures("chinese")
+
 ENDS: Sequence[tuple[str, str, Outcome]] = (
     ("poison", "a.example", Outcome.POISON), ("dead", "a.example", Outcome.DEAD),
     ("far", "b.example", Outcome.UNREACHABLE), ("login", "b.example", Outcome.LOGIN),
@@ -68,7 +71,7 @@ def test_what_is_not_tried_again_is_explained(failures: str, run: Run) -> None:
     assert code == 0
     assert "http://a.example/fine: 结果为 article，不重试" in out
     assert "http://a.example/private: 结果为 refused，不重试" in out
-    assert "http://a.example/never: 从未见过" in out
+    assert "http://a.example/never: 采集时从未见过" in out
 
 
 @pytest.mark.parametrize(

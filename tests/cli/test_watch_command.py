@@ -61,8 +61,8 @@ def test_what_is_watched_and_what_an_article_said(run: Run, tmp_path: Path) -> N
     code, out, _ = run("watch", "list", "qiaoqing", "--database", url)
     assert code == 0
     assert "侨务要闻" in out
-    assert "频道 channel" in out
-    assert "requests today 1/20000" in out
+    assert "channel" in out
+    assert "1 of 20000 requests today" in out
     code, out, _ = run("watch", "list", "--json", "--database", url)
     (told,) = json.loads(out)
     assert told["requests_today"] == {"pages": 0, "new_articles": 0, "articles_again": 1}
@@ -70,15 +70,24 @@ def test_what_is_watched_and_what_an_article_said(run: Run, tmp_path: Path) -> N
 
     code, out, _ = run("watch", "history", URL, "--diff", "--database", url)
     assert code == 0
-    assert "改动 revised" in out
-    assert "原 was: 侨讯0" in out
-    assert "删除 deleted" in out
+    assert "revised" in out
+    assert "was: 侨讯0" in out
+    assert "deleted" in out
     assert "-侨讯0\n-旧文。\n+侨讯1\n+新文。" in out
     code, out, _ = run("watch", "history", URL, "--json", "--database", url)
     told = json.loads(out)
     assert told["now"]["text"] == "新文。"
     assert [one["kind"] for one in told["revisions"]] == ["revised", "deleted"]
     assert len(told["pages"]) == 2
+
+    code, _, _ = run("watch", "weight", f"http://{HOST}/qw/", "7.5", "--database", url)
+    assert code == 0
+    _, out, _ = run("watch", "list", "--json", "--database", url)
+    assert json.loads(out)[0]["pages"][0]["weight"] == 7.5
+    for arguments, why in (((f"http://{HOST}/qw/", "0"), "above 0"), ((URL, "3"), "not watched")):
+        code, _, said = run("watch", "weight", *arguments, "--database", url)
+        assert code == 1
+        assert why in said
 
     code, _, said = run("watch", "history", "http://nowhere.test/", "--database", url)
     assert code == 1

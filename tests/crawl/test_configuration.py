@@ -108,3 +108,13 @@ def test_statistics_go_to_a_log_not_to_a_terminal(
     settings = Settings(given)
     QiaoAddon.update_pre_crawler_settings(settings)
     assert settings.getbool("STATS_DUMP") is dumps
+
+
+def test_rendering_without_its_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What Python does for a module that is not there.
+    monkeypatch.setitem(sys.modules, "scrapy_playwright", None)
+    with pytest.raises(
+        SystemExit, match="^qiaocrawl: QIAO_RENDER needs .*-m pip install scrapy-playwright"
+    ):
+        QiaoAddon.update_pre_crawler_settings(Settings({"QIAO_RENDER": "auto"}))
+    QiaoAddon.update_pre_crawler_settings(Settings())

@@ -22,6 +22,8 @@ from crawling import (
     rows,
 )
 from qiaocrawl.cli import main
+from qiaocrawl.frontier.threshold import MovingThreshold
+from qiaocrawl.urls import url_key
 
 HOST = "www.qiao.test"
 
@@ -108,7 +110,12 @@ def test_a_learning_order_survives_a_kill_and_why_tells_of_every_state(
     assert "(finished)" in done.log
     assert re.search(r"crawl order pagerank: \d+ pages of the log", done.log)
     assert again <= 2, "what was being fetched at the kill, at most"
-    assert rows(url, "SELECT COUNT(*) FROM visit") == [(31,)]
+    assert rows(url, "SELECT COUNT(*) FROM visit") == [(32,)]
+    dead = rows(
+        url, "SELECT u.url, v.relevance FROM visit v JOIN url u ON u.id = v.url_id"
+        " WHERE u.outcome = 'dead'"
+    )  # fmt: skip
+    assert dead == [(f"http://{HOST}/gone", 0.0)], "the order learns from it too"
 
     fetched = told(url, "/aab")
     assert (fetched["state"], fetched["outcome"]) == ("done", "article")
@@ -122,8 +129,8 @@ def test_a_learning_order_survives_a_kill_and_why_tells_of_every_state(
     assert told(url, "/gone")["outcome"] == "dead"
     assert "robots" in str(told(url, "/secret")["reason"])
     _, shown, _ = why(url, "/aab?utm_source=x#top")
-    assert "已采 fetched" in shown
-    assert "「/aab」" in shown
+    assert "fetched" in shown
+    assert "“/aab”" in shown
     code, _, error = why(url, "/nowhere")
     assert code == 1
     assert "was never seen" in error
@@ -145,3 +152,29 @@ def test_links_an_order_leaves_out_are_kept_with_the_reason(
     assert (found["state"], found["outcome"]) == ("done", "pruned")
     assert str(found["reason"]).startswith("ontology: anchor")
     assert told(url, "/a")["strategy"] == "ontology"
+
+
+def test_low_links_are_followed_with_the_probability_of_a_tunnel(
+    tmp_path: Path, told: Callable[[str, str], dict[str, Any]]
+) -> None:
+    # No link's text holds a term, so each of the 31 pages is reached by tunnels alone.
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(HOST))
+    with local_server(grow) as server:
+        done = crawl("site", url, "topic=qiaoqing", "strategy=uh", folder=tmp_path,
+                     QIAO_DEMO=server.origin, QIAO_STOP_BELOW_THRESHOLD="on",
+                     QIAO_THRESHOLD_OPTIONS="start=.5,step=0,tunnel=.7")  # fmt: skip
+    assert "(finished)" in done.log
+    bar = MovingThreshold(start=0.5, step=0.0, tunnel=0.7)
+    expected, waiting = {"/"}, ["/a", "/b", "/gone", "/secret"]
+    while waiting:
+        path = waiting.pop()
+        if bar.is_tunnel(url_key(f"http://{HOST}{path}")):
+            expected.add(path)
+            grown = path in ("/gone", "/secret") or len(path) > 4
+            waiting += [] if grown else [f"{path}a", f"{path}b"]
+    assert set(server.paths()) == expected - {"/secret"}
+    assert 2 < len(expected) < 31
+    low = next(path for path in ("/a", "/b", "/gone", "/secret") if path not in expected)
+    assert told(url, low)["outcome"] == "pruned"
+    assert "threshold 0.5" in str(told(url, low)["reason"])

@@ -45,5 +45,5 @@ def test_scrapy_crawl_ends_with_that_code(
     assert f"Spider closed ({reason})" in done.log, done.log
     assert done.returncode == code, done.log
     # The summary comes last, and the statistics stay in the log.
-    summary = done.log.index("采集小结 Summary: site qiaoqing")
+    summary = done.log.index("Summary: site qiaoqing")
     assert done.log.index("Dumping Scrapy stats") < summary

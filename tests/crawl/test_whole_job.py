@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from console_client import desk_at, visible
 from crawling import PROJECT, rows
 from qiaocrawl.cli import demo, main
+from qiaocrawl.demo import office
 from qiaocrawl.demo.score import score
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.options import use_settings_file
@@ -54,14 +56,15 @@ class Operator:
         return out
 
     def sets_up_in(self, folder: Path, words: list[str]) -> None:
-        """Answer all questions with Enter, in a folder of its own."""
+        """Answer all questions, in a folder of its own."""
         folder.mkdir()
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(folder)
             # What .env sets is taken back.
             patch.setattr(os, "environ", os.environ.copy())
             patch.setattr(sys, "path", [*sys.path])
-            patch.setattr(sys, "stdin", StringIO("\n" * 4))
+            # A contact must be given; Enter takes what is proposed for the rest.
+            patch.setattr(sys, "stdin", StringIO("\noffice@example.org\n\n\n"))
             self.said(*words)
         use_settings_file({})
 
@@ -81,14 +84,14 @@ def test_the_demo_end_to_end(operator: Operator, tmp_path: Path) -> None:
     said = operator.said("demo", "--folder", str(tmp_path))
     for part in (
         "Queries by answer",
-        "被屏蔽 blocked",
-        "死链 dead",
-        "需要渲染 needs rendering",
+        "blocked",
+        "dead",
+        "needs rendering",
         "Articles by site",
         "Reprint groups",
         "A few on-topic articles",
         "Search coverage",
-        "数据库 database",
+        "database",
     ):
         assert part in said
     assert (tmp_path / "coverage.svg").read_text("utf-8").startswith("<")
@@ -112,16 +115,43 @@ def test_the_demo_end_to_end(operator: Operator, tmp_path: Path) -> None:
     assert counts(url) == before, "a second run adds nothing twice"
 
     reprocess_all_stages(operator, url, before)
+    open_the_console(operator, tmp_path, url)
+
+
+def open_the_console(operator: Operator, folder: Path, url: str) -> None:
+    """Its console has something to see on every page: what crawls found, and what an office has."""
+    pages: dict[str, str] = {}
+
+    def look(_options: object) -> None:
+        with desk_at(url) as desk:
+            desk.log_in_as("administrator")
+            for path in ("/", "/articles", "/coverage", "/topics", "/sites", "/jobs",
+                         "/sites/accounts/1", "/people", "/topics/qiaoqing/threshold"):  # fmt: skip
+                answer = desk.get(path)
+                assert answer.status_code == 200, path
+                pages[path] = visible(answer.text)
+
+    with pytest.MonkeyPatch.context() as patch:
+        # What it sets for its jobs is taken back.
+        patch.setattr(os, "environ", os.environ.copy())
+        patch.setattr("qiaocrawl.cli.project.console.start", look)
+        operator.said("demo", "console", "--folder", str(folder))
+    assert " new in 1 visits" in pages["/sites"]
+    assert office.LOGIN in pages["/sites"]
+    assert "mon-fri 8:00" in pages["/jobs"]
+    assert "Cookies of a browser" in pages["/sites/accounts/1"]
+    empty = ("Nothing is watched yet", "No account is kept", "None yet", "No article")
+    assert not [(path, text) for path, text in pages.items() if any(map(text.count, empty))]
 
 
 def follow_the_next_steps(operator: Operator, said: str, folder: Path) -> None:
-    """The three commands at the end of the demo work as they are printed."""
-    lines = said.partition("下一步 Next")[2].splitlines()
+    """The commands at the end of the demo work as they are printed; its console is opened below."""
+    lines = said.partition("Next steps")[2].splitlines()
     commands = [shlex.split(line)[1:] for line in lines if line.startswith("    qiaocrawl ")]
-    assert [words[0] for words in commands] == ["export", "why", "init"]
+    assert [words[0] for words in commands] == ["export", "why", "init", "demo"]
     operator.said(*commands[0])
     assert (folder / "articles.xlsx").is_file()
-    assert "切题" in operator.said(*commands[1])
+    assert "on topic" in operator.said(*commands[1])
     operator.sets_up_in(folder / "empty", commands[2])
     assert (folder / "empty" / ".env").is_file()
 

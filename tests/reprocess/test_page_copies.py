@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from test_reprocess import HOST, opened, store
 
 from crawling import article, rows
 from qiaocrawl.reprocess.pages import reprocess_extract
@@ -13,6 +12,7 @@ from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.titles.reprint_groups import article_at
 from qiaocrawl.storage.topics.judgements import save_judgement
+from stored_pages import HOST, opened, store
 
 __all__ = ["opened"]
 

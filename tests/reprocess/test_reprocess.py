@@ -8,69 +8,23 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from crawling import PROJECT, article, import_pack, pack, rows
+from crawling import PROJECT, article, rows
 from qiaocrawl.cli import main
-from qiaocrawl.items import Candidate, FetchedPage, Outcome, Queue
-from qiaocrawl.options import Options
 from qiaocrawl.reprocess.groups import Stopped, regroup_all
 from qiaocrawl.reprocess.pages import preview_relevance, reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.follow_links import link_to
-from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.topics.judgements import save_judgement
+from stored_pages import NOW, opened, store
 
-HOST = "www.qiao.test"
-NOW = 1_790_000_000.0
+__all__ = ["opened"]
+
 TITLES = ("侨胞寻根", "侨乡办厂", "华文学校开学", "归侨座谈", "侨务新规")
-
-
-def store(database_url: str, pages: dict[str, bytes]) -> None:
-    """Pages that were fetched and closed as no articles."""
-    import_pack(database_url, pack(HOST))
-    scope = frontier.Scope(Queue.SITE, "qiaoqing", None)
-    with Database.open(database_url) as database, database.engine.begin() as c:
-        links = [link_to(f"http://{HOST}{path}") for path in pages]
-        frontier.enqueue(
-            c,
-            [Candidate(link.url, link.key, HOST, Queue.SITE, "qiaoqing") for link in links],
-            run_id=None,
-            now=NOW,
-        )
-        while leases := frontier.lease(
-            c, scope, token=1, limit=200, per_host=200, lease_seconds=60, now=NOW
-        ):
-            for lease in leases:
-                body = pages[lease.url.removeprefix(f"http://{HOST}")]
-                store_page(
-                    c,
-                    lease,
-                    FetchedPage(
-                        lease.url,
-                        lease.url,
-                        200,
-                        (("content-type", "text/html"),),
-                        body,
-                        datetime(2026, 9, 1, tzinfo=UTC),
-                    ),
-                    now=NOW,
-                )
-                frontier.complete(
-                    c,
-                    lease,
-                    outcome=Outcome.NOT_ARTICLE,
-                    reason="",
-                    now=NOW,
-                    http_status=200,
-                    redirect_key=None,
-                )
 
 
 def numbered(count: int) -> dict[str, bytes]:
@@ -85,22 +39,6 @@ def paged() -> dict[str, bytes]:
         .replace("</body>", pager).replace("（", f"（{count}之").encode()
         for path, count in (("/n/12345.html", 6), ("/n/12345_2.html", 3))
     }  # fmt: skip
-
-
-@pytest.fixture
-def opened(database_url: str) -> Iterator[Callable[[], Runtime]]:
-    """Opens runtimes on the database, and closes them."""
-    all_opened = []
-
-    def open_runtime() -> Runtime:
-        given = {"QIAO_DATABASE_URL": database_url, "QIAO_EXTRACT_WORKERS": 2}
-        runtime = Runtime(Options.from_environment(given))
-        all_opened.append(runtime)
-        return runtime
-
-    yield open_runtime
-    for runtime in all_opened:
-        runtime.close()
 
 
 def test_every_page_is_read_again(database_url: str, opened: Callable[[], Runtime]) -> None:
@@ -206,7 +144,7 @@ def test_a_large_change_is_shown_and_refused(
     shown = command("relevance", "--dry-run")
     assert shown.returncode == 0
     assert "verdicts that change: 6 / 6" in shown.stdout
-    assert shown.stdout.count("切题 on topic") == 5
+    assert shown.stdout.count("on topic │") == 6
     refused = command("relevance")
     assert refused.returncode == 1
     assert "6 of 6 verdicts would change, more than a tenth" in refused.stderr

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection
-from test_reprocess import HOST, opened, store
 
 from crawling import Answer, article, crawl, import_pack, local_server, pack, rows
 from qiaocrawl.cli.why import why
@@ -18,6 +17,7 @@ from qiaocrawl.reprocess.pages import reprocess_extract
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.judgements import save_judgement
+from stored_pages import HOST, opened, store
 
 __all__ = ["opened"]
 

@@ -22,30 +22,34 @@ _SEARCH = {
 
 def test_a_crawl_says_what_is_new_known_missed_and_next() -> None:
     lines = dict(summary_lines("site", "qiaoqing", _SITE))
-    assert lines["结束 ended"].startswith("到时限")
-    assert lines["用时 took"] == "1 小时 2 分"
-    assert (lines["新文章 new articles"], lines["已知 known"][:1]) == ("2", "1")
-    assert lines["切题 on topic"] == "2 篇 articles"
-    assert lines["转载 reprints"] == "22 篇 articles"
-    assert lines["漏采 missed"] == "12 页 pages: robots.txt 9、需要登录 3"
-    assert lines["待采 waiting"] == "5 网址 URLs"
+    assert lines["ended"].startswith("as long as")
+    assert lines["took"] == "1 h 2 min"
+    assert (lines["new articles"], lines["known"][:1]) == ("2", "1")
+    assert lines["on topic"] == "2 articles"
+    assert lines["reprints"] == "22 articles"
+    assert lines["missed"] == "12 pages: refused by robots.txt 9, login wall 3"
+    assert lines["waiting"] == "5 URLs"
     steps = list(next_steps("site", "qiaoqing", _SITE))
-    assert steps[0].startswith("再运行同一命令")
+    assert steps[0].startswith("the same command")
     assert steps[-1] == "qiaocrawl missed qiaoqing"
 
 
 def test_a_search_counts_queries_and_leads_to_the_pages() -> None:
     lines = dict(summary_lines("search", "qiaoqing", _SEARCH))
-    assert lines["检索 queries"] == "496 问 asked，有结果 266 with hits"
-    assert lines["新网址 new URLs"] == "263"
-    assert lines["已知 known"] == "1,222 网址 URLs"
-    assert lines["漏答 no answer"] == "45 问 queries"
+    assert lines["queries"] == "496 asked, 266 with hits"
+    assert lines["new URLs"] == "263"
+    assert lines["known"] == "1,222 URLs"
+    assert lines["no answer"] == "45 queries"
     steps = list(next_steps("search", "qiaoqing", _SEARCH))
-    assert steps == ["scrapy crawl pages -a topic=qiaoqing", "qiaocrawl coverage qiaoqing"]
+    assert steps == ["qiaocrawl crawl pages -a topic=qiaoqing", "qiaocrawl coverage qiaoqing"]
+
+
+def test_pages_without_a_search_before_leads_to_a_whole_round() -> None:
+    assert list(next_steps("pages", "own", {"finish_reason": "finished"})) == ["qiaocrawl run own"]
 
 
 def test_a_run_that_failed_says_so_first() -> None:
     name, words = next(summary_lines("site", "t", {"finish_reason": "storage_error"}))
-    assert (name, words) == ("结束 ended", "数据库出错 the database failed")
+    assert (name, words) == ("ended", "the database failed")
     _, words = next(summary_lines("site", "t", {"finish_reason": "a reason of next year"}))
     assert words == "a reason of next year"

@@ -8,6 +8,7 @@ import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
+from qiaocrawl.revisit.policies import wait_factor
 from qiaocrawl.runs.watch.planning import Seen, after_failure, after_visit, plan_pages, righted
 from qiaocrawl.runs.watch.settings import WatchSettings
 from qiaocrawl.storage.sites.watched import WatchedPage
@@ -69,3 +70,31 @@ def test_options_that_contradict_each_other_are_errors() -> None:
     with pytest.raises(ConfigError, match="QIAO_WATCH_ARTICLE_HOURS must be ascending"):
         Options({"QIAO_WATCH_ARTICLE_HOURS": "6,1"})
     assert Options({"QIAO_WATCH_ARTICLE_HOURS": ""})["QIAO_WATCH_ARTICLE_HOURS"] == ()
+
+
+def test_weights_of_groups_and_pages_are_the_operators() -> None:
+    settings = WatchSettings.of(
+        Options({"QIAO_WATCH_WEIGHTS": "home=8", "QIAO_WATCH_POLICY": "fixed"})
+    )
+    weights = settings.weight_of
+    # A home page with the shipped weight has that of its group; one of its own keeps it.
+    assert [weights("home", 4.0), weights("home", 1.0), weights("list", 2.0)] == [8.0, 1.0, 2.0]
+    seen = {"last_at": NOW, "wait_hours": 1.0}
+    heavy, light = page(1, **seen), page(2, weight=2.0, **seen)
+    settings = replace(settings, daily=16, longest_hours=1_000.0)
+    planned = plan_pages([heavy, light], {}, settings, 0.0).pages
+    # By weight alone: 8 to 2.
+    assert planned[1].wait_hours == pytest.approx(4 * planned[0].wait_hours)
+    for wrong in ("homes=1", "home=0", "home=101"):
+        with pytest.raises(ConfigError, match="QIAO_WATCH_WEIGHTS"):
+            WatchSettings.of(Options({"QIAO_WATCH_WEIGHTS": wrong}))
+
+
+def test_purely_random_visits_wait_as_drawn() -> None:
+    settings = WatchSettings.of(
+        Options({"QIAO_WATCH_POLICY": "purely_random", "QIAO_WATCH_ESTIMATOR": "cho"})
+    )
+    seen = after_visit(page(1, wait_hours=4.0), Seen(NOW), None, settings)
+    drawn = 4 * wait_factor("purely_random", bytes(16), 1)
+    assert seen.wait_hours == 4.0
+    assert seen.next_at == pytest.approx(NOW + 3600 * max(drawn, 0.25), abs=1)

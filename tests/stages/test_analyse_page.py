@@ -26,7 +26,7 @@ PACK = TopicPack(
              Sample("no", "球赛", "昨晚的球赛进行到加时。", False)),
 )  # fmt: skip
 OTHER = TopicPack("ball", "球", "", 0.1, (Term("球赛", "core", 3.0),), (), ())
-SETUP = AnalysisSetup("density", 50, (PACK, OTHER), "vsm")
+SETUP = AnalysisSetup("density", 50, (PACK, OTHER), "vsm_breadth")
 
 TEXT = "\n".join(
     f"<p>第{i}批侨胞回到侨乡，参观侨批馆舍，听老人讲过去的事情。</p>" for i in range(9)
@@ -68,7 +68,7 @@ def test_any_page_is_judged_for_the_crawl_order_and_an_article_once() -> None:
     assert [(r.topic, r.relevant) for r in of_list.page_relevance] == [("qiao", True)]
     other = analyse_page(article, replace(ordered, order_method="full_text"))
     assert other.page_relevance[0].method == "full_text"
-    assert other.relevance[0].method == "vsm"
+    assert other.relevance[0].method == "vsm_breadth"
     assert analyse_page(article, replace(SETUP, order_topic="none")).page_relevance == ()
 
 
@@ -102,7 +102,7 @@ def test_setup_and_analysis_cross_process_borders() -> None:
 
 def test_wrong_names_stop_before_the_first_page() -> None:
     with pytest.raises(ConfigError, match="unknown extractor 'x'"):
-        prepare(AnalysisSetup("x", 5, (), "vsm"))
+        prepare(AnalysisSetup("x", 5, (), "vsm_breadth"))
     with pytest.raises(ConfigError, match="unknown page scorer 'x'"):
         prepare(AnalysisSetup("density", 5, (), "x"))
 
@@ -111,7 +111,7 @@ def test_options_reach_the_extractor(tmp_path: Path) -> None:
     file = tmp_path / "t.toml"
     file.write_text('[[template]]\nhosts = "qiao.test"\nbody = "#none"\n', encoding="utf-8")
     options = extractor_options(Options({"QIAO_TEMPLATES": str(file)}))
-    setup = AnalysisSetup("template", 50, (), "vsm", extractor_options=options)
+    setup = AnalysisSetup("template", 50, (), "vsm_breadth", extractor_options=options)
     assert pickle.loads(pickle.dumps(setup)) == setup
     prepare(setup)
     with pytest.raises(ConfigError, match=r"gone\.toml"):

@@ -22,7 +22,7 @@ from qiaocrawl.storage import Database, Reader
 from qiaocrawl.storage.pages.site_templates import load_site_template
 from site_pages import DISCLAIMER, HOST, observed, page, paragraphs, taught, title
 
-SETUP = AnalysisSetup("density", 50, (), "vsm", learn_sites=True)
+SETUP = AnalysisSetup("density", 50, (), "vsm_breadth", learn_sites=True)
 
 
 def fetched(number: int) -> FetchedPage:
@@ -53,7 +53,10 @@ def test_an_analysis_tells_about_its_site_when_asked() -> None:
     assert seen is not None
     assert seen.host == HOST
     assert seen.names == ("社会", "江北晚报", f"^{title(1)}")
-    assert analyse_page(fetched(1), AnalysisSetup("density", 50, (), "vsm")).observation is None
+    assert (
+        analyse_page(fetched(1), AnalysisSetup("density", 50, (), "vsm_breadth")).observation
+        is None
+    )
     empty = FetchedPage(
         "http://a.test/",
         "http://a.test/",

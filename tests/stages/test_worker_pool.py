@@ -30,7 +30,7 @@ def page(body: bytes) -> FetchedPage:
 
 @pytest.fixture
 def pool() -> Iterator[AnalysisPool]:
-    setup = AnalysisSetup("density", 100, (pack("www.qiao.test"),), "vsm")
+    setup = AnalysisSetup("density", 100, (pack("www.qiao.test"),), "vsm_breadth")
     made = AnalysisPool(setup, workers=1, seconds=SECONDS)
     yield made
     made.close()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from qiaocrawl.errors import StorageError
+from qiaocrawl.options import Options
+from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.judgements import (
     judged_pack,
@@ -13,6 +17,7 @@ from qiaocrawl.storage.topics.judgements import (
     save_judgement,
 )
 from qiaocrawl.storage.topics.topics import load_pack, save_pack
+from qiaocrawl.storage.writer import Reader
 from qiaocrawl.topic.check import pack_faults
 from qiaocrawl.topic.pack import Sample
 from qiaocrawl.urls import url_key
@@ -36,6 +41,23 @@ def test_the_last_judgement_counts_and_newest_come_first(database: Database) -> 
         ]  # fmt: skip
         assert found[0].judged_at.timestamp() == NOW + 2
         assert len(list_judgements(c, PACK.name, 1)) == 1
+
+
+def test_a_running_crawl_takes_over_a_judgement(database: Database) -> None:
+    add_topic(database)
+    with database.engine.begin() as c:
+        add_article(c, "1", title="第1篇", body="正文1。")
+        c.exec_driver_sql(*_rekey(database, "http://a.example/1"))
+    with contextlib.closing(Reader(database)) as reader:
+        catalogue = Catalogue(reader, Options.from_environment({}))
+        assert catalogue.pack(PACK.name).samples == PACK.samples
+    with database.engine.connect() as c:
+        assert catalogue.changed_topics(c) is None
+    judge(database, "http://a.example/1", True, 5.0)
+    with database.engine.connect() as c:
+        changed = catalogue.changed_topics(c)
+    assert changed is not None
+    assert changed.packs[PACK.name].samples[-1].title == "第1篇"
 
 
 def test_judged_articles_are_samples_of_the_pack(database: Database) -> None:

@@ -11,6 +11,7 @@ from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.search import ledger
+from qiaocrawl.storage.search.expected_yields import expected_yield
 from qiaocrawl.storage.search.ledger import Answered
 from qiaocrawl.storage.search.term_yields import term_yields
 from storage_samples import NOW, PACK, add_article, add_topic, url_key
@@ -38,6 +39,8 @@ def test_terms_have_all_their_hits_known_ones_too(database: Database) -> None:
     assert (first.term, first.requests, first.hits) == ("侨", 3, 4)
     assert first.articles == {ids["1"], ids["2"]}
     assert first.on_topic == {ids["1"]}
+    # Nothing of the third was entered, and no fetch ended; it waits for none.
+    assert first.waiting == {url_key(f"http://a.example/{path}") for path in ("1", "2")}
     assert (second.term, second.requests, second.hits, second.articles) == ("乔", 1, 1, frozenset())
 
 
@@ -79,3 +82,24 @@ def test_what_was_never_asked_has_no_yield(database: Database) -> None:
         assert term_yields(c, PACK.name) == []
         with pytest.raises(StorageError, match="none"):
             term_yields(c, "none")
+
+
+def test_words_never_asked_are_looked_up_in_stored_articles_on_topic(database: Database) -> None:
+    topic = add_topic(database)
+    judgement = Relevance(PACK.name, 0.9, True, "vsm")
+    with database.engine.begin() as c:
+        for path, body, judgements in (
+            ("1", "僑批和侨校。", [judgement]),
+            ("2", "侨批。", [judgement]),
+            ("3", "侨校。", []),
+        ):
+            row = add_article(c, path, title=f"第{path}篇", body=body)
+            articles.save_relevance(c, row, {PACK.name: topic}, judgements)
+    answer(database, "侨校", "9")
+    with database.engine.connect() as c:
+        expected = expected_yield(c, PACK.name, ["侨批", "侨校", "侨团"])
+    worth = {
+        term: expected.worth(Query(PACK.name, term, "", "sogou"))
+        for term in ("侨批", "侨校", "侨团")
+    }
+    assert [-worth[term][1] for term in worth] == [2, 0, 0]

@@ -14,26 +14,30 @@ from rich.markup import escape
 from rich.table import Table
 from sqlalchemy import Connection
 
-from qiaocrawl.cli.coverage.cells import STATES, Cell, Sums, cells_of, sums_by
 from qiaocrawl.cli.coverage.heat_map import heat_map
-from qiaocrawl.cli.coverage.summary import WHOLE_WEB, missed_first, summary_lines
+from qiaocrawl.cli.coverage.summary import missed_first, shown_site, summary_lines
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.moments import start_of
 from qiaocrawl.cli.output import (
     check_output,
     folding_table,
+    print_hanging,
     say_written,
     shown_moment,
     table_console,
 )
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
+from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineDefinition, load_definitions
+from qiaocrawl.search.answer_names import answer_name
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.storage.export.neutral import neutral
 from qiaocrawl.storage.outfile import growing_file
 from qiaocrawl.storage.search import coverage as stored
+from qiaocrawl.storage.search.coverage_cells import STATES, Cell, Sums, cells_of, sums_by
 from qiaocrawl.storage.topics.topic_ids import find_topic_id
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import SHANGHAI
@@ -85,7 +89,7 @@ def _wanted(
 
 @combined(_wanted, _chosen)
 def coverage(wanted: _Wanted, chosen: stored.Chosen) -> None:
-    """Show what was searched, what it brought, what was missed, and why. 查了、得了、漏了什么"""
+    """Show what was searched, what it brought, what was missed, and why."""
     engines = _definitions()
     with connection_to(wanted.database) as c:
         _check_topic(c, wanted.topic)
@@ -101,18 +105,18 @@ def coverage(wanted: _Wanted, chosen: stored.Chosen) -> None:
         _write_csv(rows, wanted.csv_file)
     if wanted.picture is not None:
         write_heat_map(cells, wanted.topic, wanted.picture)
-        say_written(wanted.picture, f"{len(cells)} 格 cells")
+        say_written(wanted.picture, _("{count} cells", count=len(cells)))
 
 
 def write_heat_map(cells: Sequence[Cell], topic: str, file: Path) -> None:
     """The picture of *cells*, as a file that is there whole or not at all."""
     with growing_file(file) as part:
-        part.write_text(heat_map(cells, f"{topic} 检索覆盖 search coverage"), "utf-8")
+        part.write_text(heat_map(cells, _("{topic}: search coverage", topic=topic)), "utf-8")
 
 
 def _check_files(picture: Path | None, csv_file: Path | None) -> None:
     if picture is not None and picture.suffix.lower() != ".svg":
-        raise ConfigError(f"--picture must end in .svg, got {str(picture)!r}")
+        raise ConfigError(_("--picture must end in .svg, got {picture!r}", picture=str(picture)))
     for file, option in ((picture, "--picture"), (csv_file, "--csv")):
         if file is not None:
             check_output(file, option)
@@ -120,8 +124,14 @@ def _check_files(picture: Path | None, csv_file: Path | None) -> None:
 
 def _check_topic(c: Connection, topic: str) -> None:
     if find_topic_id(c, topic) is None:
-        there = ", ".join(row.name for row in list_topics(c)) or "none yet"
-        raise ConfigError(f"topic {topic!r} is not in the database (imported: {there})")
+        there = ", ".join(row.name for row in list_topics(c)) or _("none yet")
+        raise ConfigError(
+            _(
+                "topic {topic!r} is not in the database (imported: {there})",
+                topic=topic,
+                there=there,
+            )
+        )
 
 
 def _state(text: str) -> AnswerState | None:
@@ -131,7 +141,9 @@ def _state(text: str) -> AnswerState | None:
         return AnswerState(text.strip().lower().replace(" ", "_"))
     except ValueError:
         allowed = ", ".join(AnswerState)
-        raise ConfigError(f"--state must be one of {allowed}, got {text!r}") from None
+        raise ConfigError(
+            _("--state must be one of {allowed}, got {text!r}", allowed=allowed, text=text)
+        ) from None
 
 
 def _definitions() -> dict[str, EngineDefinition]:
@@ -141,14 +153,16 @@ def _definitions() -> dict[str, EngineDefinition]:
 def _show(cells: Sequence[Cell], engines: Mapping[str, EngineDefinition]) -> None:
     console = table_console()
     for line in summary_lines(cells, engines):
-        console.print(line, markup=False, soft_wrap=True)
+        print_hanging(console, line)
+    # The engines nobody chose are named above; where they alone are asked for, they are shown.
+    asked = [cell for cell in cells if cell.state is not AnswerState.ROBOTS] or cells
     for title, name in (
-        ("各引擎 by engine", lambda cell: cell.engine),
-        ("各词 by term", lambda cell: cell.term),
-        ("各站 by site", lambda cell: cell.site or WHOLE_WEB),
+        (_("by engine"), lambda cell: cell.engine),
+        (_("by term"), lambda cell: cell.term),
+        (_("by site"), lambda cell: shown_site(cell.site)),
     ):
-        if cells:
-            console.print(_sums_table(title, sums_by(cells, name)))
+        if asked:
+            console.print(_sums_table(title, sums_by(asked, name)))
     missed = missed_first(cells, _MISSED_SHOWN)
     if missed:
         console.print(_missed_table(missed))
@@ -156,8 +170,8 @@ def _show(cells: Sequence[Cell], engines: Mapping[str, EngineDefinition]) -> Non
 
 def _sums_table(title: str, sums: dict[str, Sums]) -> Table:
     used = [state for state in STATES if any(row_sums.states[state] for row_sums in sums.values())]
-    table = folding_table(title, *(STATES[state] for state in used), "请求 requests",
-                          "命中 hits", "新网址 new", "文章 articles", "切题 on topic")  # fmt: skip
+    table = folding_table(title, *(answer_name(state) for state in used), _("requests"),
+                          _("hits"), _("new URLs"), _("articles"), _("on topic"))  # fmt: skip
     for column in table.columns[1:]:
         column.justify = "right"
     # What is missed most is what the operator looks for.
@@ -173,38 +187,42 @@ def _sums_table(title: str, sums: dict[str, Sums]) -> Table:
         states = (str(row_sums.states[state] or "") for state in used)
         table.add_row(escape(name), *states, *map(str, numbers))
     if len(sums) > len(order):
-        table.caption = f"另有 {len(sums) - len(order)} more (--csv lists all)"
+        table.caption = _("{more} more (--csv lists all)", more=len(sums) - len(order))
     return table
 
 
 def _missed_table(cells: Sequence[Cell]) -> Table:
-    table = folding_table("漏问之首 missed first", "站 site", "引擎 engine", "状态 state",
-                          "问时 asked", "从前 before", "缘由 why")  # fmt: skip
+    table = folding_table(_("missed first"), _("site"), _("engine"), _("state"),
+                          _("asked"), _("before"), _("why"))  # fmt: skip
     for cell in cells:
         before = ""
         if cell.lost:
-            before = f"{cell.lost.hits} hits {shown_moment(cell.lost.asked_at, '%Y-%m-%d')}"
+            before = _(
+                "{hits} hits {day}",
+                hits=cell.lost.hits,
+                day=shown_moment(cell.lost.asked_at, "%Y-%m-%d"),
+            )
         table.add_row(
-            escape(cell.term), escape(cell.site or WHOLE_WEB), cell.engine, STATES[cell.state],
-            shown_moment(cell.asked_at), before, escape(cell.message),
+            escape(cell.term), escape(shown_site(cell.site)), cell.engine, answer_name(cell.state),
+            shown_moment(cell.asked_at), before, escape(shown_reason(cell.message)),
         )  # fmt: skip
     return table
 
 
 def _show_history(rows: Sequence[stored.LedgerRow], past: Sequence[stored.PastAnswer]) -> None:
-    table = folding_table("词 term", "站 site", "引擎 engine", "时段 period", "页 page",
-                          "问时 asked", "状态 state", "命中 hits", "新 new",
-                          "缘由 why")  # fmt: skip
+    table = folding_table(_("term"), _("site"), _("engine"), _("period"), _("page"),
+                          _("asked"), _("state"), _("hits"), _("new URLs"),
+                          _("why"))  # fmt: skip
     by_id = {row.id: row for row in rows}
     for answer in past:
         row = by_id[answer.query_id]
         table.add_row(
-            escape(row.term), escape(row.site or WHOLE_WEB), row.engine, row.period,
-            str(row.page), shown_moment(answer.asked_at), STATES[answer.state], str(answer.hits),
-            str(answer.new_urls), escape(answer.message),
+            escape(row.term), escape(shown_site(row.site)), row.engine, row.period,
+            str(row.page), shown_moment(answer.asked_at), answer_name(answer.state),
+            str(answer.hits), str(answer.new_urls), escape(shown_reason(answer.message)),
         )  # fmt: skip
     if len(rows) > _HISTORIES_SHOWN:
-        table.caption = f"只列前 {_HISTORIES_SHOWN} 问 the first {_HISTORIES_SHOWN} questions only"
+        table.caption = _("the first {shown} queries only", shown=_HISTORIES_SHOWN)
     table_console().print(table)
 
 
@@ -215,7 +233,7 @@ def _write_csv(rows: Sequence[stored.LedgerRow], out: Path) -> None:
         writer.writerow(_CSV_COLUMNS)
         for row in rows:
             writer.writerow([_csv_value(getattr(row, name)) for name in _CSV_COLUMNS])
-    say_written(out, f"{len(rows)} 问 questions")
+    say_written(out, _("{count} queries", count=len(rows)))
 
 
 def _csv_value(value: object) -> object:

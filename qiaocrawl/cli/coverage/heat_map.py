@@ -9,10 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from xml.sax.saxutils import escape, quoteattr
 
-from qiaocrawl.cli.coverage.cells import STATES, Cell
+from qiaocrawl.cli.coverage.summary import shown_site
 from qiaocrawl.cli.output import shown_moment
+from qiaocrawl.language import N_, _
+from qiaocrawl.language.reasons import shown_reason
+from qiaocrawl.search.answer_names import answer_name
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.export.neutral import xml_text
+from qiaocrawl.storage.search.coverage_cells import STATES, Cell
 
 MOST_TERMS = 60
 MOST_SITES = 40
@@ -39,12 +43,12 @@ _COLOURS = {
 }
 _SIGNS = {
     AnswerState.EMPTY: "0",
-    AnswerState.BLOCKED: "拦",
-    AnswerState.DECOY: "诱",
-    AnswerState.LAYOUT_CHANGED: "变",
-    AnswerState.ERROR: "错",
-    AnswerState.UNKNOWN: "疑",
-    AnswerState.ROBOTS: "禁",
+    AnswerState.BLOCKED: N_("B"),
+    AnswerState.DECOY: N_("D"),
+    AnswerState.LAYOUT_CHANGED: N_("L"),
+    AnswerState.ERROR: N_("E"),
+    AnswerState.UNKNOWN: N_("?"),
+    AnswerState.ROBOTS: N_("R"),
     AnswerState.NOT_ASKED: "·",
 }
 _DARK = {
@@ -74,7 +78,7 @@ def heat_map(cells: Iterable[Cell], title: str) -> str:
         if all(cell.state is AnswerState.ROBOTS for cell in some)
     ]
     if unasked:
-        legend = f"{STATES[AnswerState.ROBOTS]}: {', '.join(unasked)}"
+        legend = f"{answer_name(AnswerState.ROBOTS)}: {', '.join(unasked)}"
         parts.append(f'<text x="10" y="{y}" font-size="12">{_text(legend)}</text>')
         y += 20
     for engine, some in by_engine.items():
@@ -96,7 +100,8 @@ def heat_map(cells: Iterable[Cell], title: str) -> str:
 def _legend(title: str) -> Iterator[str]:
     yield f'<text x="10" y="22" font-size="16">{_text(title)}</text>'
     x = 10
-    for state, name in STATES.items():
+    for state in STATES:
+        name = answer_name(state)
         colour = _GREENS[state is AnswerState.HIT] if state in WITH_HITS else _COLOURS[state]
         yield f'<rect x="{x}" y="36" width="14" height="14" fill="{colour}" stroke="#999"/>'
         yield f'<text x="{x + 18}" y="48">{_text(name)}</text>'
@@ -110,8 +115,8 @@ def _size(cells: Sequence[Cell]) -> tuple[int, int]:
 
 
 def _block(engine: str, cells: Sequence[Cell]) -> Iterator[str]:
-    terms = _names(cells, lambda cell: cell.term, MOST_TERMS, "其余 {} 词 more terms")
-    sites = _names(cells, lambda cell: cell.site, MOST_SITES, "其余 {} 站 more sites")
+    terms = _names(cells, lambda cell: cell.term, MOST_TERMS, _("{} more terms"))
+    sites = _names(cells, lambda cell: cell.site, MOST_SITES, _("{} more sites"))
     grid: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         grid.setdefault((terms[cell.term], sites[cell.site]), []).append(cell)
@@ -119,7 +124,7 @@ def _block(engine: str, cells: Sequence[Cell]) -> Iterator[str]:
     yield f'<text x="10" y="14" font-size="14" font-weight="bold">{_text(engine)}</text>'
     for place, site in enumerate(columns):
         x = _LABEL + place * _CELL + 14
-        label = _short(site or "全网 web")
+        label = _short(site or _("whole web"))
         yield f'<text transform="translate({x},{_TOP - 6}) rotate(-60)">{label}</text>'
     for place, term in enumerate(rows):
         y = _TOP + place * _CELL
@@ -150,7 +155,7 @@ def _square(cells: Sequence[Cell], x: int, y: int) -> str:
         is_whole = all(cell.state is not AnswerState.PARTIAL for cell in cells)
         state = AnswerState.HIT if is_whole else AnswerState.PARTIAL
     colour = _green(hits) if state in WITH_HITS else _COLOURS[state]
-    sign = _number(hits) if state in WITH_HITS else _SIGNS[state]
+    sign = _number(hits) if state in WITH_HITS else _(_SIGNS[state])
     border = "#d7301f" if state is AnswerState.PARTIAL else "#bbb"
     ink = "#fff" if state in _DARK or colour == _GREENS[-1] else "#222"
     return (
@@ -163,14 +168,16 @@ def _square(cells: Sequence[Cell], x: int, y: int) -> str:
 
 def _summary(cells: Sequence[Cell], state: AnswerState, hits: int) -> str:
     if len(cells) > 1:
-        counts = Counter(STATES[cell.state] for cell in cells)
+        counts = Counter(answer_name(cell.state) for cell in cells)
         summary = ", ".join(f"{name} {n}" for name, n in counts.most_common())
-        return f"{len(cells)} 问 questions: {summary}; {hits} hits"
+        return _(
+            "{count} queries: {summary}; {hits} hits", count=len(cells), summary=summary, hits=hits
+        )
     (cell,) = cells
     when = shown_moment(cell.asked_at)
-    where = f"{cell.term} @ {cell.site or '全网 whole web'}"
-    summary = f"{STATES[state]}, {hits} hits, {cell.tries}× {when} {cell.message}"
-    return f"{where}: {summary}".strip()
+    where = f"{cell.term} @ {shown_site(cell.site)}"
+    summary = _("{state}, {hits} hits", state=answer_name(state), hits=hits)
+    return f"{where}: {summary}, {cell.tries}× {when} {shown_reason(cell.message)}".strip()
 
 
 def _green(hits: int) -> str:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database
 from qiaocrawl.cli.lexicon.corpus import (
-    FromFiles,
-    FromSite,
-    FromStore,
     Source,
-    TopicName,
     count_documents,
     documents,
     pack_of,
@@ -48,6 +44,8 @@ from qiaocrawl.cli.lexicon.yields import yield_
 from qiaocrawl.cli.output import check_output, say_written, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.cli.shared_options import combined
+from qiaocrawl.cli.terminal import Terminal, echo
+from qiaocrawl.language import _
 from qiaocrawl.lexicon.build import LexiconBuilder
 from qiaocrawl.lexicon.candidates import candidates
 from qiaocrawl.lexicon.expansion import Proposal, expansion
@@ -55,13 +53,14 @@ from qiaocrawl.lexicon.phrases import PUBLISHED_STOP_TAGS, STOP_TAGS
 from qiaocrawl.lexicon.tagged_words import tagged_words
 from qiaocrawl.lexicon.weight_table import weight_table
 from qiaocrawl.ontology import current_ontology
+from qiaocrawl.options.advice import advised
 from qiaocrawl.storage.topics.lexicon_decisions import rejected_words
 from qiaocrawl.text import fold
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.topic.pack import TopicPack
 
 app = typer.Typer(
-    help="Words of a topic: from texts, beside known ones, decided, as tables. 词表",
+    help="Words of a topic: from texts, beside known ones, decided, as tables.",
     no_args_is_help=True,
 )
 app.command("decide")(decide_from)
@@ -69,7 +68,7 @@ app.command("history")(history)
 app.command("undo")(undo_decisions)
 app.command("yield")(yield_)
 
-Out = Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV. 存为")]
+Out = Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +84,20 @@ class _Tables:
 
 
 def _tables(
-    top: Annotated[int, typer.Option(help="Terms shown, and written. 取前几个", min=1)] = 500,
+    top: Annotated[int, typer.Option(help="Terms shown, and written.", min=1)] = 500,
     least: Annotated[
         int, typer.Option("--min-documents", help="Texts a term stands in at least.", min=1)
     ] = 2,
     with_persons: Annotated[
-        bool, typer.Option("--with-persons", help="Names of people too. 含人名")
+        bool, typer.Option("--with-persons", help="Names of people too.")
     ] = False,
     published: Annotated[
         bool,
-        typer.Option("--published", help="Leave out 副介连助叹拟声 words only, as published."),
+        typer.Option(
+            "--published",
+            help="Leave out only adverbs, prepositions, conjunctions, auxiliaries, interjections "
+            "and onomatopoeia, as published.",
+        ),
     ] = False,
     out: Out = None,
     database: DatabaseUrl = "",
@@ -107,7 +110,7 @@ def _tables(
 @app.command()
 @combined(source_choice, _tables)
 def build(source: Source, wanted: _Tables) -> None:
-    """Rank the words, phrases and new words of a corpus by how much they are of it. 建词表"""
+    """Rank the words, phrases and new words of a corpus by how much they are of it."""
     topic, database = source.topic, wanted.database
     target = _target(wanted.out, topic, "lexicon")
     pack = pack_of(source, database)
@@ -130,28 +133,31 @@ def build(source: Source, wanted: _Tables) -> None:
             alias_sheet(lexicon.aliases[: wanted.top]),
         ],
     )
-    say_written(target, f"{len(rows):,} 词 terms, {len(new):,} 新词 new words")
-    typer.echo(f"下一步 next: qiaocrawl lexicon expand --topic {topic}")
+    say_written(target, _("{terms:,} terms, {words:,} new words", terms=len(rows), words=len(new)))
+    command = advised(f"qiaocrawl lexicon expand --topic {topic}")
+    echo(_("next: {command}", command=command))
+
+
+@dataclass(frozen=True, slots=True)
+class _Expansion:
+    """How words are proposed, and where they go."""
+
+    without_texts: Annotated[
+        bool, typer.Option("--without-texts", help="By the ontology alone.")
+    ] = False
+    out: Out = None
+    database: DatabaseUrl = ""
 
 
 @app.command()
-def expand(
-    topic: TopicName,
-    from_site: FromSite = "",
-    from_files: FromFiles = None,
-    from_store: FromStore = False,
-    without_texts: Annotated[
-        bool, typer.Option("--without-texts", help="By the ontology alone. 只用本体")
-    ] = False,
-    out: Out = None,
-    database: DatabaseUrl = "",
-) -> None:
-    """Propose words beside the topic's terms, each with where it comes from. 扩词"""
-    source = source_choice(topic, from_site, from_files, from_store)
-    target = _target(out, topic, "expansion")
+@combined(source_choice, _Expansion)
+def expand(source: Source, wanted: _Expansion) -> None:
+    """Propose words beside the topic's terms, each with where it comes from."""
+    topic, database = source.topic, wanted.database
+    target = _target(wanted.out, topic, "expansion")
     pack = pack_of(source, database)
     builder = LexiconBuilder([term.text for term in pack.terms])
-    if without_texts:
+    if wanted.without_texts:
         proposals = expansion(pack.terms, ontology=current_ontology())
     else:
         _read(builder, source, database)
@@ -159,29 +165,27 @@ def expand(
     rejected = _rejected(topic, database)
     proposals = [one for one in proposals if fold(one.text) not in rejected]
     examples = builder.examples([fold(proposal.text) for proposal in proposals])
-    # What the texts say themselves comes first: it is sure to be found. Other spellings come last:
-    # there is one for nearly every term, and nothing to decide about it.
-    proposals.sort(
-        key=lambda one: (one.relation == "variant", not examples[fold(one.text)], -one.closeness)
-    )
+    proposals = _evident_first(proposals, examples)
     print_proposals(table_console(), proposals, examples)
     write_sheets(target, [proposal_sheet(proposals, examples)])
-    say_written(target, f"{len(proposals):,} 词 proposals")
+    say_written(target, _("{count:,} proposals", count=len(proposals)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sitting:
+    """Who decides about how many words."""
+
+    count: Annotated[int, typer.Option(help="Words to decide about.", min=1)] = 100
+    by: By = ""
+    database: DatabaseUrl = ""
 
 
 @app.command()
-def review(
-    topic: TopicName,
-    from_site: FromSite = "",
-    from_files: FromFiles = None,
-    from_store: FromStore = False,
-    count: Annotated[int, typer.Option(help="Words to decide about.", min=1)] = 100,
-    by: By = "",
-    database: DatabaseUrl = "",
-) -> None:
-    """Decide about proposed words one by one, a key each; what is decided is kept at once. 审词"""
+@combined(source_choice, _Sitting)
+def review(source: Source, wanted: _Sitting) -> None:
+    """Decide about proposed words one by one, a key each; what is decided is kept at once."""
     require_terminal()
-    source = source_choice(topic, from_site, from_files, from_store)
+    topic, database = source.topic, wanted.database
     with opened_database(database) as opened:
         opened.require_current()
         pack = pack_of(source, database)
@@ -189,13 +193,17 @@ def review(
         _read(builder, source, database)
         with opened.engine.connect() as c:
             known = {fold(term.text) for term in pack.terms} | rejected_words(c, topic)
-        words = candidates(builder.lexicon(), _proposals(pack, builder), known=known, count=count)
+        proposals = _proposals(pack, builder)
+        sentences = builder.examples([fold(one.text) for one in proposals])
+        words = candidates(
+            builder.lexicon(), _evident_first(proposals, sentences), known=known, count=wanted.count
+        )
         terminal = KeyTerminal()
         desk = Desk(
             words,
             builder.examples([fold(word.text) for word in words]),
-            DatabaseBook(opened, topic, by or user()),
-            Console(highlight=False),
+            DatabaseBook(opened, topic, wanted.by or user()),
+            Terminal(highlight=False),
             terminal.read_key,
             terminal.ask,
             queries_of_one_term(opened, pack),
@@ -204,27 +212,31 @@ def review(
             desk.run()
 
 
+@dataclass(frozen=True, slots=True)
+class _WeightTable:
+    """How much is written, and where."""
+
+    most: Annotated[int, typer.Option("--titles", help="Titles, the newest last.", min=1)] = 1000
+    out: Out = None
+    database: DatabaseUrl = ""
+
+
 @app.command()
-def table(
-    topic: TopicName,
-    from_site: FromSite = "",
-    from_files: FromFiles = None,
-    from_store: FromStore = False,
-    most: Annotated[int, typer.Option("--titles", help="Titles, the newest last.", min=1)] = 1000,
-    out: Out = None,
-    database: DatabaseUrl = "",
-) -> None:
-    """Write the segmentation and weight table: token × title with TF-IDF. 分词与权重表"""
-    source = source_choice(topic, from_site, from_files, from_store)
-    target = _target(out, topic, "weights")
+@combined(source_choice, _WeightTable)
+def table(source: Source, wanted: _WeightTable) -> None:
+    """Write the segmentation and weight table: token × title with TF-IDF."""
+    database = wanted.database
+    target = _target(wanted.out, source.topic, "weights")
     pack = pack_of(source, database)
     count_documents(source, database)
     segmenter = Segmenter(fold(term.text) for term in pack.terms)
     titles = [document.title for document in documents(source, database) if document.title]
-    titles = titles[-most:]
+    titles = titles[-wanted.most :]
     rows = weight_table([tagged_words(segmenter, title) for title in titles])
     write_sheets(target, [weight_sheet(rows, titles)])
-    say_written(target, f"{len(rows):,} 词 tokens × {len(titles):,} 标题 titles")
+    say_written(
+        target, _("{tokens:,} tokens × {titles:,} titles", tokens=len(rows), titles=len(titles))
+    )
 
 
 def _proposals(pack: TopicPack, builder: LexiconBuilder) -> list[Proposal]:
@@ -236,6 +248,19 @@ def _proposals(pack: TopicPack, builder: LexiconBuilder) -> list[Proposal]:
     )
 
 
+def _evident_first(
+    proposals: Iterable[Proposal], examples: Mapping[str, Sequence[str]]
+) -> list[Proposal]:
+    """What the texts say themselves first, the closest before others: it is sure to be found.
+
+    Other spellings come last: there is one for nearly every term, and nothing to decide about it.
+    """
+    return sorted(
+        proposals,
+        key=lambda one: (one.relation == "variant", not examples[fold(one.text)], -one.closeness),
+    )
+
+
 def _rejected(topic: str, database: str) -> frozenset[str]:
     with connection_to(database) as c:
         return rejected_words(c, topic)
@@ -243,8 +268,8 @@ def _rejected(topic: str, database: str) -> frozenset[str]:
 
 def _read(builder: LexiconBuilder, source: Source, database: str) -> None:
     total = count_documents(source, database)
-    console = Console(stderr=True)
-    with stopping() as stopped, shown_pass("分词 cutting", total, console, stopped) as shown:
+    console = Terminal(stderr=True)
+    with stopping() as stopped, shown_pass(_("segmentation"), total, console, stopped) as shown:
         for document in documents(source, database):
             builder.add(document)
             if not shown.advance(1):

@@ -10,16 +10,18 @@ from rich.console import Console, Group
 from rich.panel import Panel
 from rich.text import Text
 
+from qiaocrawl.cli.output import choice_name, joined
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _
 from qiaocrawl.lexicon.candidates import Candidate
 from qiaocrawl.lexicon.decisions import Decision, kind_of
 from qiaocrawl.text import fold
 from qiaocrawl.topic.pack import TERM_KINDS
 
 KEYS = (
-    ("a", "收 accept"), ("r", "弃 reject"), ("m", "同义 merge"), ("w", "权重 weight"),
-    ("k", "类别 kind"), ("n", "备注 note"), ("空格 space", "跳过 skip"), ("u", "撤销 undo"),
-    ("q", "结束 quit"),
+    ("a", N_("accept")), ("r", N_("reject")), ("m", N_("merge")), ("w", N_("weight")),
+    ("k", N_("kind")), ("n", N_("note")), (N_("space"), N_("skip")), ("u", N_("undo")),
+    ("q", N_("quit")),
 )  # fmt: skip
 _EXIT = ("q", "\x03", "\x04")
 
@@ -56,8 +58,7 @@ class Desk:
     key: Callable[[], str]
     ask: Callable[[str], str]
     cost: str = ""
-    taken: int = field(default=0, init=False)
-    rejected: int = field(default=0, init=False)
+    _decided: list[Decision] = field(default_factory=list, init=False)
     _place: int = field(default=0, init=False)
     _draft: Decision | None = field(default=None, init=False)
     _notice: str = field(default="", init=False)
@@ -75,8 +76,12 @@ class Desk:
             except ConfigError as error:
                 self._notice = str(error)
         self.console.print(
-            f"收 accepted {self.taken}，弃 rejected {self.rejected}，"
-            f"未看 left {len(self.words) - self._place}",
+            _(
+                "accepted {taken}, rejected {rejected}, left {left}",
+                taken=self.taken,
+                rejected=self.rejected,
+                left=len(self.words) - self._place,
+            ),
             markup=False,
         )
 
@@ -88,33 +93,49 @@ class Desk:
         elif key == "r":
             self._take(replace(draft, action="reject"))
         elif key == "m":
-            main = self.ask(f"同义于 synonym of [{word.of_term}]: ").strip() or word.of_term
-            self._take(replace(draft, action="merge", synonym_of=main))
+            self._merge(draft, word.of_term)
         elif key == "w":
-            self._draft = replace(draft, weight=_number(self.ask("权重 weight (0–10]: ")))
+            self._draft = replace(draft, weight=_number(self.ask(_("weight (0–10]: "))))
         elif key == "k":
-            kinds = "、".join(TERM_KINDS.values())
-            self._draft = replace(draft, kind=kind_of(self.ask(f"类别 kind（{kinds}）: ")))
+            kinds = joined(choice_name(kind, TERM_KINDS) for kind in TERM_KINDS)
+            self._draft = replace(draft, kind=kind_of(self.ask(_("kind ({kinds}): ", kinds=kinds))))
         elif key == "n":
-            self._draft = replace(draft, note=self.ask("备注 note: ").strip())
+            self._draft = replace(draft, note=self.ask(_("note: ")).strip())
         elif key == "u":
             self._undo()
         elif key in (" ", "\r", "\n"):
             self._next()
         else:
-            self._notice = f"没有这个键 no such key: {key!r}"
+            self._notice = _("no such key: {key!r}", key=key)
+
+    @property
+    def rejected(self) -> int:
+        """Words that were rejected here, and not taken back."""
+        return sum(one.action == "reject" for one in self._decided)
+
+    @property
+    def taken(self) -> int:
+        """Words that were accepted or merged here, and not taken back."""
+        return len(self._decided) - self.rejected
+
+    def _merge(self, draft: Decision, proposed: str) -> None:
+        shown = f" [{proposed}]" if proposed else ""
+        main = self.ask(_("synonym of{shown}: ", shown=shown)).strip() or proposed
+        if main:
+            self._take(replace(draft, action="merge", synonym_of=main))
+        else:
+            self._notice = _("not merged: no term was named")
 
     def _take(self, decision: Decision) -> None:
         self.book.take(decision)
-        if decision.action == "reject":
-            self.rejected += 1
-        else:
-            self.taken += 1
+        self._decided.append(decision)
         self._next()
 
     def _undo(self) -> None:
         text = self.book.undo_last()
-        self._notice = f"已撤销 undone: {text}" if text else "没有可撤销的 nothing to undo"
+        self._notice = _("undone: {text}", text=text) if text else _("nothing to undo")
+        if self._decided and self._decided[-1].text == text:
+            self._decided.pop()
         if text and self._place and fold(self.words[self._place - 1].text) == fold(text):
             self._place -= 1
             self._draft = None
@@ -126,20 +147,28 @@ class Desk:
     def _show(self) -> None:
         word = self.words[self._place]
         lines = [
-            Text.assemble((word.text, "bold"), f"　{word.origin}"),
+            Text.assemble((word.text, "bold"), f"  {word.origin}"),
             Text(word.facts),
             *(Text(f"· {sentence}") for sentence in self.examples.get(fold(word.text), ())),
         ]
         if self.cost:
-            lines.append(Text(f"收下后 if accepted: {self.cost}", style="dim"))
+            lines.append(Text(_("if accepted: {cost}", cost=self.cost), style="dim"))
         if self._draft is not None:
-            lines.append(Text(f"已填 so far: {_shown(self._draft)}", style="green"))
+            lines.append(Text(_("so far: {shown}", shown=_shown(self._draft)), style="green"))
         if self._notice:
             lines.append(Text(self._notice, style="yellow"))
-        title = f"{self._place + 1}/{len(self.words)}　收 {self.taken}　弃 {self.rejected}"
+        title = _(
+            "{number}/{count}  accepted {taken}  rejected {rejected}",
+            number=self._place + 1,
+            count=len(self.words),
+            taken=self.taken,
+            rejected=self.rejected,
+        )
         self.console.clear()
         self.console.print(Panel(Group(*lines), title=title, title_align="left"))
-        keys = Text("  ").join(Text.assemble((key, "bold"), f" {meaning}") for key, meaning in KEYS)
+        keys = Text("  ").join(
+            Text.assemble((key, "bold"), f" {_(meaning)}") for key, meaning in KEYS
+        )
         self.console.print(keys)
 
 
@@ -147,13 +176,15 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ConfigError(f"weight {text.strip()!r} must be a number above 0, up to 10") from None
+        raise ConfigError(
+            _("weight {text!r} must be a number above 0, up to 10", text=text.strip())
+        ) from None
 
 
 def _shown(draft: Decision) -> str:
     parts = (
-        "" if draft.weight is None else f"权重 {draft.weight:g}",
-        "" if draft.kind is None else f"类别 {TERM_KINDS[draft.kind]}",
+        "" if draft.weight is None else _("weight {weight:g}", weight=draft.weight),
+        "" if draft.kind is None else _("kind {kind}", kind=choice_name(draft.kind, TERM_KINDS)),
         draft.note,
     )
-    return "，".join(part for part in parts if part)
+    return joined(part for part in parts if part)

@@ -16,17 +16,21 @@ from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.lexicon.corpus import TopicName
 from qiaocrawl.cli.lexicon.tables import DECISION_COLUMNS
 from qiaocrawl.cli.moments import start_of
-from qiaocrawl.cli.output import folding_table, shown_moment, table_console
+from qiaocrawl.cli.output import choice_name, folding_table, joined, shown_moment, table_console
+from qiaocrawl.cli.terminal import echo
+from qiaocrawl.cli.topic.report import add_plain
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.lexicon.decisions import ACTIONS, Decision, action_of, kind_of
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.search.plan import plan
 from qiaocrawl.storage import Database, Reader
 from qiaocrawl.storage.topics.lexicon_decisions import decide, list_decisions, undo
+from qiaocrawl.topic.files import read_limited
 from qiaocrawl.topic.pack import TERM_KINDS, Term, TopicPack
 
-By = Annotated[str, typer.Option("--by", help="Who decides; default: the user. 决定人")]
+By = Annotated[str, typer.Option("--by", help="Who decides; default: the user.")]
 
 _WORD_COLUMN = "词"
 
@@ -71,8 +75,10 @@ def require_terminal() -> None:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise ConfigError(
-            "lexicon review needs a terminal; `lexicon build --out FILE.xlsx` writes a table to "
-            "decide in, and `lexicon decide --from FILE.xlsx` takes it back"
+            _(
+                "lexicon review needs a terminal; `lexicon build --out FILE.xlsx` writes a table "
+                "to decide in, and `lexicon decide --from FILE.xlsx` takes it back"
+            )
         )
 
 
@@ -84,15 +90,22 @@ def decide_from(
     by: By = "",
     database: DatabaseUrl = "",
 ) -> None:
-    """Take the decisions of a workbook: 收, 弃 or 同义 in its column. 交回词表"""
+    """Take the decisions of a workbook: accept, reject or synonym in its column."""
     decisions, undecided = _decisions(file)
     with transaction_on(database) as c:
         decide(c, topic, decisions, by=by or user(), now=datetime.now(UTC))
-    counts = "，".join(
-        f"{word} {sum(one.action == action for one in decisions)}"
-        for action, word in ACTIONS.items()
+    counts = joined(
+        f"{choice_name(action, ACTIONS)} {sum(one.action == action for one in decisions)}"
+        for action in ACTIONS
     )
-    typer.echo(f"{topic}: {counts}；未填 undecided {undecided}")
+    echo(
+        _(
+            "{topic}: {counts}; undecided {undecided}",
+            topic=topic,
+            counts=counts,
+            undecided=undecided,
+        )
+    )
 
 
 def history(
@@ -100,18 +113,26 @@ def history(
     limit: Annotated[int, typer.Option(min=1, help="Newest decisions shown.")] = 100,
     database: DatabaseUrl = "",
 ) -> None:
-    """List what was decided, by whom, when and why, the newest first. 决定记录"""
+    """List what was decided, by whom, when and why, the newest first."""
     with connection_to(database) as c:
         stored = list_decisions(c, topic, limit)
     table = folding_table(
-        "时间 when", "谁 who", "词 word", "决定", "权重", "类别", "备注 note", "撤销 undone"
+        _("time"),
+        _("who"),
+        _("word"),
+        _("decision"),
+        _("weight"),
+        _("kind"),
+        _("note"),
+        _("undone"),
     )
     for one in stored:
         own = one.decision
-        table.add_row(
-            shown_moment(one.decided_at), one.decided_by, own.text, ACTIONS[own.action],
-            "" if own.weight is None else f"{own.weight:g}", TERM_KINDS.get(own.kind or "", ""),
-            own.note or (f"同义于{own.synonym_of}" if own.synonym_of else ""),
+        add_plain(
+            table, shown_moment(one.decided_at), one.decided_by, own.text,
+            choice_name(own.action, ACTIONS), "" if own.weight is None else f"{own.weight:g}",
+            choice_name(own.kind or "", TERM_KINDS),
+            own.note or (_("synonym of {term}", term=own.synonym_of) if own.synonym_of else ""),
             shown_moment(one.undone_at),
         )  # fmt: skip
     table_console().print(table)
@@ -120,22 +141,28 @@ def history(
 def undo_decisions(
     topic: TopicName,
     since: Annotated[
-        str, typer.Option(help="All decisions since: today, 7d, 2026-03-05T14:00. 自何时起")
+        str, typer.Option(help="All decisions since: today, 7d, 2026-03-05T14:00.")
     ] = "",
     last: Annotated[int, typer.Option(min=0, help="The last so many decisions.")] = 0,
     database: DatabaseUrl = "",
 ) -> None:
-    """Take decisions back, by date or number; each term is again what it was. 撤销"""
+    """Take decisions back, by date or number; each term is again what it was."""
     if bool(since) == bool(last):
-        raise ConfigError("give --since DATE or --last NUMBER")
+        raise ConfigError(_("give --since DATE or --last NUMBER"))
     with transaction_on(database) as c:
         undone = undo(
             c, topic, since=start_of(since, "--since"), last=last or None, now=datetime.now(UTC)
         )
     for one in undone:
-        typer.echo(f"已撤销 undone: {ACTIONS[one.decision.action]} {one.decision.text}")
+        echo(
+            _(
+                "undone: {action} {text}",
+                action=choice_name(one.decision.action, ACTIONS),
+                text=one.decision.text,
+            )
+        )
     if not undone:
-        typer.echo("没有可撤销的 nothing to undo")
+        echo(_("nothing to undo"))
 
 
 def queries_of_one_term(database: Database, pack: TopicPack) -> str:
@@ -146,54 +173,66 @@ def queries_of_one_term(database: Database, pack: TopicPack) -> str:
     engines = list(Catalogue(Reader(database), options).chosen_engines("").values())
     alone = replace(pack, terms=(Term("词", "other"),))
     count = sum(1 for _ in plan(alone, engines, fold_synonyms=False))
-    return f"多 {count:,} 条检索 queries（{len(pack.sites)} 站 × {len(engines)} 引擎，及全网）"
+    return _(
+        "{count:,} queries more ({sites} sites × {engines} engines, and the whole web)",
+        count=count,
+        sites=len(pack.sites),
+        engines=len(engines),
+    )
 
 
 def _decisions(file: Path) -> tuple[list[Decision], int]:
     """The decided rows of all sheets that have the columns, and how many rows are undecided.
 
     Raises:
-        ConfigError: no workbook, no such columns, or a wrong cell, named.
+        TopicError: no workbook, or one that is too large.
+        ConfigError: no such columns, or a wrong cell, named.
     """
-    from openpyxl import load_workbook
+    from qiaocrawl.topic.xlsxfile import streamed_workbook
 
-    try:
-        book = load_workbook(file, read_only=True, data_only=True)
-    except Exception as error:
-        raise ConfigError(f"--from {str(file)!r} is no Excel workbook: {error}") from error
-    decisions: list[Decision] = []
-    undecided, has_columns = 0, False
-    for sheet in book.worksheets:
-        for where, row in _rows(sheet):
-            has_columns = True
-            if not row[DECISION_COLUMNS[0]]:
-                undecided += 1
-                continue
-            try:
-                decisions.append(_decision(row))
-            except ConfigError as error:
-                raise ConfigError(f"{file.name}, {where}: {error}") from None
-    if not has_columns:
+    with streamed_workbook(read_limited(file), file.name, data_only=True) as book:
+        rows = [row for sheet in book.worksheets for row in _rows(sheet, file.name)]
+    if not rows:
         raise ConfigError(
-            f"{file.name}: no sheet has the columns {_WORD_COLUMN!r} and {DECISION_COLUMNS[0]!r}"
+            _(
+                "{name}: no sheet has the columns {word!r} and {decision!r}",
+                name=file.name,
+                word=_WORD_COLUMN,
+                decision=DECISION_COLUMNS[0],
+            )
         )
-    return decisions, undecided
+    decisions = []
+    for where, row in rows:
+        if not row[DECISION_COLUMNS[0]]:
+            continue
+        try:
+            decisions.append(_decision(row))
+        except ConfigError as error:
+            raise ConfigError(f"{file.name}, {where}: {error}") from None
+    return decisions, len(rows) - len(decisions)
 
 
-def _rows(sheet: Any) -> Iterator[tuple[str, dict[str, str]]]:
+def _rows(sheet: Any, table: str) -> Iterator[tuple[str, dict[str, str]]]:
     """The rows of *sheet* by column, each with where it stands; none without the columns."""
-    rows = sheet.iter_rows(values_only=True)
-    header = [str(name or "").strip() for name in next(rows, ())]
+    from qiaocrawl.topic.xlsxfile import sheet_rows
+
+    rows = sheet_rows(sheet, table)
+    _number, heading = next(rows, (1, ()))
+    header = [_text(cell) for cell in heading]
     if not {_WORD_COLUMN, DECISION_COLUMNS[0]} <= set(header):
         return
-    for number, values in enumerate(rows, 2):
-        row = dict.fromkeys((_WORD_COLUMN, *DECISION_COLUMNS), "")
+    columns = (_WORD_COLUMN, *DECISION_COLUMNS)
+    for number, cells in rows:
+        row = dict.fromkeys(columns, "")
         row |= {
-            name: "" if value is None else str(value).strip()
-            for name, value in zip(header, values, strict=False)
+            name: _text(cell) for name, cell in zip(header, cells, strict=False) if name in columns
         }
         if row[_WORD_COLUMN]:
-            yield f"工作表 {sheet.title} 第 {number} 行", row
+            yield _("sheet {title}, line {number}", title=sheet.title, number=number), row
+
+
+def _text(cell: Any) -> str:
+    return "" if cell.value is None else str(cell.value).strip()
 
 
 def _decision(row: dict[str, str]) -> Decision:
@@ -201,9 +240,11 @@ def _decision(row: dict[str, str]) -> Decision:
     try:
         number = float(weight) if weight else None
     except ValueError:
-        raise ConfigError(f"权重 weight {weight!r} must be a number") from None
+        raise ConfigError(_("weight {weight!r} must be a number", weight=weight)) from None
     if action_of(action) == "merge" and not main:
-        raise ConfigError(f"{DECISION_COLUMNS[3]} 为空 is empty: name the term it is a synonym of")
+        raise ConfigError(
+            _("{column} is empty: name the term it is a synonym of", column=DECISION_COLUMNS[3])
+        )
     return Decision(
         row[_WORD_COLUMN].lstrip("'"),
         action_of(action),

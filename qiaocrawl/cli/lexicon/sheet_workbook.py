@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from openpyxl import Workbook
-from openpyxl.cell import WriteOnlyCell
-from openpyxl.styles import Alignment, Font, PatternFill
+from openpyxl.styles import Font, PatternFill
 from openpyxl.utils import get_column_letter
 
 from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.storage.export.neutral import neutral, xml_text
+from qiaocrawl.language import _
+from qiaocrawl.storage.export.cells import places_of, text_cell
 
 _MOST_COLUMNS = 16_384
 _MOST_WIDTH = 60
@@ -29,8 +29,13 @@ def write_workbook(part: Path, sheets: Sequence[Sheet]) -> None:
     for sheet in sheets:
         if len(sheet.columns) > _MOST_COLUMNS:
             raise ConfigError(
-                f"sheet {sheet.name!r} has {len(sheet.columns):,} columns; Excel has "
-                f"{_MOST_COLUMNS:,}: write .csv, or choose fewer titles"
+                _(
+                    "sheet {name!r} has {count:,} columns; Excel has {most:,}: write .csv, or "
+                    "choose fewer titles",
+                    name=sheet.name,
+                    count=len(sheet.columns),
+                    most=_MOST_COLUMNS,
+                )
             )
         own = book.create_sheet(sheet.name)
         own.freeze_panes = "B2"
@@ -48,15 +53,9 @@ def _widths(sheet: Sheet) -> list[float]:
     """As wide as the first rows need: a Chinese letter takes two places."""
     rows = [sheet.columns, *sheet.rows[:200]]
     return [
-        min(_MOST_WIDTH, 3 + max(_places(row[number]) for row in rows))
+        min(_MOST_WIDTH, 3 + max(places_of(str(row[number] or "")) for row in rows))
         for number in range(len(sheet.columns))
     ]
-
-
-def _places(value: Any) -> int:
-    if value is None:
-        return 0
-    return sum(2 if ord(letter) > 0x2E80 else 1 for letter in str(value))
 
 
 def _heading(sheet: Any, name: str) -> Any:
@@ -67,9 +66,4 @@ def _heading(sheet: Any, name: str) -> Any:
 
 
 def _cell(sheet: Any, value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    cell = WriteOnlyCell(sheet, value=neutral(xml_text(value)))
-    cell.data_type = "s"
-    cell.alignment = Alignment(vertical="top", wrap_text=True)
-    return cell
+    return text_cell(sheet, value) if isinstance(value, str) else value

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.storage.export.neutral import neutral
 from qiaocrawl.storage.outfile import growing_file
 
@@ -19,7 +20,7 @@ def check_ending(out: Path) -> None:
         ConfigError: another ending.
     """
     if out.suffix.lower() not in (".xlsx", ".csv"):
-        raise ConfigError(f"--out {str(out)!r} must end in .xlsx or .csv")
+        raise ConfigError(_("--out {out!r} must end in .xlsx or .csv", out=str(out)))
 
 
 def write_sheets(out: Path, sheets: Sequence[Sheet]) -> None:

@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from qiaocrawl.cli.lexicon.sheet import Sheet
+from qiaocrawl.cli.output import choice_name
+from qiaocrawl.language import _
 from qiaocrawl.lexicon.aliases import Alias
 from qiaocrawl.lexicon.build import Lexicon
 from qiaocrawl.lexicon.expansion import RELATIONS, Proposal
@@ -25,41 +27,53 @@ Examples = Mapping[str, Sequence[str]]
 
 _SHOWN_TERMS, _SHOWN_OTHERS = 20, 10
 _KNOWN = "已有"
+# Of the files; at the terminal they are in the operator's language.
 _ALIAS_KINDS = {"short": "简称", "full": "全称", "other": "又称", "bracket": "括注"}
 
 
 def print_lexicon(console: Console, source: str, lexicon: Lexicon, known: Collection[str]) -> None:
     """The heads of a lexicon's tables."""
     console.print(
-        f"{source}：{lexicon.documents:,} 篇 texts，{lexicon.size:,} 词 words，"
-        f"{lexicon.sites} 站 sites，{lexicon.months} 月 months",
+        _(
+            "{source}: {documents:,} texts, {size:,} words, {sites} sites, {months} months",
+            source=source,
+            documents=lexicon.documents,
+            size=lexicon.size,
+            sites=lexicon.sites,
+            months=lexicon.months,
+        ),
         markup=False,
     )
-    terms = _table("特征词 terms", "词", "词性", "次数", "篇数", "站数", "特征度", "状态")
+    terms = _table(_("terms of the topic"), (_("term"), _("part of speech")),
+                   (_("frequency"), _("texts"), _("sites"), _("score")), (_("state"),))  # fmt: skip
     for row in lexicon.terms[:_SHOWN_TERMS]:
         numbers = f"{row.frequency:,}", f"{row.documents:,}", f"{row.sites}", f"{row.score:.1f}"
-        _add(terms, row.text, row.tag or "短语", *numbers, _state(row.text, known))
+        is_known = _("known") if row.text in known else ""
+        _add(terms, row.text, row.tag or _("phrase"), *numbers, is_known)
     console.print(terms)
     if lexicon.new_words:
-        words = _table("新词 new words", "词", "次数", "凝固度", "自由度", "状态")
+        words = _table(_("new words"), (_("word"),),
+                       (_("frequency"), _("cohesion"), _("freedom")), (_("state"),))  # fmt: skip
         for new in lexicon.new_words[:_SHOWN_OTHERS]:
             bonds = new.bonds
             figures = f"{bonds.frequency:,}", f"{bonds.cohesion:.1f}", f"{bonds.freedom:.1f}"
-            _add(words, new.text, *figures, _state(new.text, known))
+            _add(words, new.text, *figures, _("known") if new.text in known else "")
         console.print(words)
     if lexicon.aliases:
-        names = _table("别称 other names", "名称", "别称", "说法", "篇数")
+        names = _table(_("other names"), (_("name"), _("other name"), _("how")), (_("texts"),))
         for alias in lexicon.aliases[:_SHOWN_OTHERS]:
-            _add(names, alias.name, alias.alias, _ALIAS_KINDS[alias.kind], f"{alias.texts}")
+            how = choice_name(alias.kind, _ALIAS_KINDS)
+            _add(names, alias.name, alias.alias, how, f"{alias.texts}")
         console.print(names)
 
 
 def print_proposals(console: Console, proposals: Sequence[Proposal], examples: Examples) -> None:
     """The closest proposals, with a sentence each."""
-    table = _table("扩词 proposals", "词", "来自", "关系", "近度", "例句")
+    table = _table(_("proposals"), (_("word"), _("from"), _("relation")),
+                   (_("closeness"),), (_("sentence"),))  # fmt: skip
     for proposal in proposals[:_SHOWN_TERMS]:
         sentence = next(iter(examples.get(fold(proposal.text), ())), "")
-        relation, closeness = RELATIONS[proposal.relation], f"{proposal.closeness:.2f}"
+        relation, closeness = choice_name(proposal.relation, RELATIONS), f"{proposal.closeness:.2f}"
         _add(table, proposal.text, proposal.of_term, relation, closeness, sentence)
     console.print(table)
 
@@ -135,6 +149,28 @@ def proposal_sheet(proposals: Sequence[Proposal], examples: Examples) -> Sheet:
     )  # fmt: skip
 
 
+def yield_sheet(
+    rows: Sequence[Sequence[str | int | float | None]],
+    useless: Collection[str],
+    spare: Collection[str],
+) -> Sheet:
+    """What each term brought, with room for a decision; what could go is named, for a filter.
+
+    Args:
+        rows: term, requests, URLs hit, articles, those on topic, their share, found by it alone.
+        useless: terms that found nothing on topic.
+        spare: terms without which enough is found.
+    """
+    columns = ("词", *DECISION_COLUMNS, "状态", "检索次数", "命中网址", "入库文章", "切题",
+               "切题率", "仅此词找到")  # fmt: skip
+    states = {**dict.fromkeys(spare, "可省"), **dict.fromkeys(useless, "无切题产出")}
+    return Sheet(
+        "词的产出",
+        columns,
+        [(term, *_UNDECIDED, states.get(str(term), ""), *numbers) for term, *numbers in rows],
+    )
+
+
 def weight_sheet(rows: Sequence[WeightRow], titles: Sequence[str]) -> Sheet:
     """Token × title."""
     return Sheet(
@@ -157,13 +193,17 @@ def _state(text: str, known: Collection[str]) -> str:
     return _KNOWN if text in known else ""
 
 
-def _table(title: str, *columns: str) -> Table:
+def _table(
+    title: str, texts: Sequence[str], numbers: Sequence[str], more: Sequence[str] = ()
+) -> Table:
+    """A table with columns of text, then of numbers, then of text again."""
     table = Table(title=title, title_justify="left")
-    for number, column in enumerate(columns):
-        is_number = column.endswith(("数", "度"))
-        table.add_column(
-            column, overflow="fold", justify="right" if is_number and number else "left"
-        )
+    for name in texts:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, overflow="fold", justify="right")
+    for name in more:
+        table.add_column(name, overflow="fold")
     return table
 
 

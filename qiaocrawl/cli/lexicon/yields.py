@@ -15,12 +15,19 @@ from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.lexicon.corpus import TopicName
 from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.cli.lexicon.sheets import check_ending, write_sheets
-from qiaocrawl.cli.output import check_output, say_written, table_console
+from qiaocrawl.cli.lexicon.tables import yield_sheet
+from qiaocrawl.cli.output import check_output, joined, say_written, table_console
 from qiaocrawl.errors import StorageError
+from qiaocrawl.language import N_, _
 from qiaocrawl.lexicon.yields import CoverStep, TermYield, cover, found_only_by
+from qiaocrawl.options.advice import advised
 from qiaocrawl.storage.search.term_yields import term_yields
 
-_COLUMNS = ("词", "检索次数", "命中网址", "入库文章", "切题", "切题率", "仅此词找到")
+_COLUMNS = (
+    N_("term"), N_("requests"), N_("URLs hit"), N_("articles stored"), N_("on topic"),
+    N_("share on topic"), N_("found by it alone"),
+)  # fmt: skip
+_CURVE_COLUMNS = (N_("term"), N_("more on topic"), N_("share in all"), N_("requests in all"))
 _SHOWN = 30
 _BAR = 24
 
@@ -32,11 +39,11 @@ def yield_(
         typer.Option("--cover", help="Share that the fewest terms are to find.", min=0.01, max=1),
     ] = 0.95,
     out: Annotated[
-        Path | None, typer.Option("--out", help="All terms as workbook (.xlsx) or CSV. 存为")
+        Path | None, typer.Option("--out", help="All terms as workbook (.xlsx) or CSV.")
     ] = None,
     database: DatabaseUrl = "",
 ) -> None:
-    """Show what each term found, alone and with others, and which would do. 词的产出"""
+    """Show what each term found, alone and with others, and which would do."""
     if out is not None:
         check_ending(out)
         check_output(out, "--out")
@@ -44,21 +51,29 @@ def yield_(
         yields = term_yields(c, topic)
     if not yields:
         raise StorageError(
-            f"topic {topic!r}: nothing was asked yet 尚未检索: scrapy crawl search -a topic={topic}"
+            _(
+                "topic {topic!r}: nothing was asked yet: {command}",
+                topic=topic,
+                command=advised(f"qiaocrawl crawl search -a topic={topic}"),
+            )
         )
     only = found_only_by(yields)
     ranked = sorted(yields, key=lambda own: (-only[own.term], -len(own.on_topic), own.term))
     console = table_console()
     _print_terms(console, ranked, only)
-    steps = cover(yields)
-    _print_cover(console, steps, cover(yields, share), share)
+    steps, enough = cover(yields), cover(yields, share)
+    _print_cover(console, enough, share, requests=sum(own.requests for own in yields))
     _print_useless(console, yields)
+    _print_next(console, topic, len(frozenset[bytes]().union(*(own.waiting for own in yields))))
     if out is not None:
         rows = [_row(own, only[own.term]) for own in ranked]
+        useless = {own.term for own in yields if own.is_useless}
+        needed = {step.term for step in enough}
+        spare = {own.term for own in yields if own.on_topic} - needed
         curve = [(step.term, step.gained, round(step.share, 4), step.requests) for step in steps]
-        columns = ("词", "新增切题", "累计占比", "累计检索")
-        write_sheets(out, [Sheet("词的产出", _COLUMNS, rows), Sheet("覆盖曲线", columns, curve)])
-        say_written(out, f"{len(rows):,} 词 terms")
+        curve_sheet = Sheet(_("coverage curve"), tuple(map(_, _CURVE_COLUMNS)), curve)
+        write_sheets(out, [yield_sheet(rows, useless, spare), curve_sheet])
+        say_written(out, _("{count:,} terms", count=len(rows)))
 
 
 def _row(own: TermYield, only: int) -> tuple[str | int | float | None, ...]:
@@ -69,10 +84,10 @@ def _row(own: TermYield, only: int) -> tuple[str | int | float | None, ...]:
 
 
 def _print_terms(console: Console, ranked: Sequence[TermYield], only: dict[str, int]) -> None:
-    table = Table(title="词的产出 yield of terms", title_justify="left")
-    table.add_column(_COLUMNS[0], overflow="fold")
+    table = Table(title=_("yield of terms"), title_justify="left")
+    table.add_column(_(_COLUMNS[0]), overflow="fold")
     for name in _COLUMNS[1:]:
-        table.add_column(name, justify="right")
+        table.add_column(_(name), justify="right")
     for own in ranked[:_SHOWN]:
         term, *numbers = _row(own, only[own.term])
         shown = ["?" if number is None else f"{number:,}" for number in numbers]
@@ -83,15 +98,19 @@ def _print_terms(console: Console, ranked: Sequence[TermYield], only: dict[str, 
 
 
 def _print_cover(
-    console: Console, steps: Sequence[CoverStep], enough: Sequence[CoverStep], share: float
+    console: Console, enough: Sequence[CoverStep], share: float, *, requests: int
 ) -> None:
-    """The curve: how much is found by one term, two, three …"""
-    if not steps:
+    """The curve: how much is found by one term, two, three …, of the *requests* of all."""
+    if not enough:
         return
-    requests = f"{enough[-1].requests:,}/{steps[-1].requests:,}"
+    of_all = f"{enough[-1].requests:,}/{requests:,}"
     console.print(
-        f"{len(enough)} 个词（检索 {requests} 次）已能找到全部切题文章的 {share:.0%} "
-        f"— the fewest terms for {share:.0%} of what all find",
+        _(
+            "{count} terms ({requests} requests) find {share:.0%} of all articles on topic",
+            count=len(enough),
+            requests=of_all,
+            share=share,
+        ),
         markup=False,
     )
     for number, step in enumerate(enough[:_SHOWN], 1):
@@ -105,17 +124,37 @@ def _print_useless(console: Console, yields: Sequence[TermYield]) -> None:
     unknown = [own.term for own in yields if own.hits is None]
     if unknown:
         console.print(
-            f"{len(unknown)} 个词在命中留存之前检索，再检索一次才知产出 (?) asked before hits"
-            " were kept; the next search tells",
+            _(
+                "{count} terms were asked before hits were kept (?); the next search tells what "
+                "they find",
+                count=len(unknown),
+            ),
             markup=False,
         )
-    useless = [own for own in yields if own.hits is not None and not own.on_topic]
+    useless = [own for own in yields if own.is_useless]
     if useless:
         requests = sum(own.requests for own in useless)
-        names = "、".join(own.term for own in useless[:_SHOWN])
-        more = f" 等 {len(useless)} 个" if len(useless) > _SHOWN else ""
+        names = joined(own.term for own in useless[:_SHOWN])
+        more = _(" and others, {count} in all", count=len(useless)) if len(useless) > _SHOWN else ""
         console.print(
-            f"没有切题产出的词 terms without yield（共 {requests:,} 次检索，去掉不损失文章）："
-            f"{names}{more}",
+            _(
+                "terms that found nothing on topic ({requests:,} requests; to leave them out costs "
+                "no article): {names}{more}",
+                requests=requests,
+                names=names,
+                more=more,
+            ),
             markup=False,
         )
+
+
+def _print_next(console: Console, topic: str, waiting: int) -> None:
+    """What is to be done next: fetch what was found, then look for new words in it."""
+    if waiting:
+        fetch = advised(f"qiaocrawl crawl pages -a topic={topic}")
+        console.print(
+            _("hits that wait to be fetched: {count:,}: {command}", count=waiting, command=fetch),
+            markup=False,
+        )
+    review = advised(f"qiaocrawl lexicon review --topic {topic} --since 7d")
+    console.print(_("new words of this week's articles: {command}", command=review), markup=False)

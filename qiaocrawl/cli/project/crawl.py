@@ -15,7 +15,7 @@ def crawl(
     context: typer.Context,
     spider: Annotated[str, typer.Argument(help="search, site, pages, watch, or one of yours.")],
 ) -> None:
-    """Run a spider as `scrapy crawl` does, with its -a and -s: from any folder. 运行爬虫"""
+    """Run a spider as `scrapy crawl` does, with its -a and -s: from any folder."""
     os.environ[SETTINGS_VARIABLE] = settings_module()
     sys.stdout.flush()
     # The same process: signals, exit code and terminal are Scrapy's.

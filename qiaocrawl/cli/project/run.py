@@ -5,42 +5,47 @@ from __future__ import annotations
 import json
 import signal
 import time
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.output import print_hanging
-from qiaocrawl.cli.spider_process import SpiderCommand, run_with_bar
+from qiaocrawl.cli.moments import budget_seconds
+from qiaocrawl.cli.output import folding_table, print_hanging
+from qiaocrawl.cli.spider_process import LOGS, run_with_bar, topic_command
+from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
-from qiaocrawl.options.project import SETTINGS_VARIABLE, settings_module
+from qiaocrawl.options.advice import advised
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports.run_log import (
     KNOWN_ARTICLES,
     NEW_ARTICLES,
     ON_TOPIC,
+    PAGES,
     RunRecord,
     last_run_id,
-    runs_after,
+    runs_of,
 )
-from qiaocrawl.storage.topics.topics import list_topics
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.storage.topics.topic_ids import find_topic_id
+from qiaocrawl.storage.topics.topics import list_topics, load_pack
+from qiaocrawl.topic.pack import TopicPack
 
 _INTERRUPTED = 130
 # (spider, what an operator sees, its share of the time that is left when it begins)
 _STAGES = (
-    ("watch", "看旧站点 watch", 0.25),
-    ("search", "问搜索引擎 search", 0.4),
-    ("pages", "抓取待采 pages", 0.5),
-    ("site", "深采站点 site", 1.0),
+    ("watch", N_("revisit watched pages"), 0.25),
+    ("search", N_("ask search engines"), 0.4),
+    ("pages", N_("fetch pages"), 0.5),
+    ("site", N_("crawl sites"), 1.0),
 )
+# They crawl the topic's authoritative sites, and a topic may have none.
+_OF_SITES = ("watch", "site")
 _NAMES = tuple(name for name, _, _ in _STAGES)
 # A stage of less could hardly begin.
 _LEAST_SECONDS = 20.0
@@ -48,12 +53,16 @@ _LEAST_SECONDS = 20.0
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is to be run: the stages' names, and when the whole is to end (epoch seconds)."""
+    """What is to be run: the stages' names, and when the whole is to end (epoch seconds).
+
+    ``pids`` are the spiders' processes, as they come.
+    """
 
     topic: str
     stages: tuple[str, ...]
     ends_at: float | None
     logs: Path
+    pids: list[int] = field(default_factory=list)
 
 
 def run(
@@ -63,53 +72,74 @@ def run(
     only: Annotated[
         str, typer.Option(help="Stages, comma separated: watch, search, pages, site.")
     ] = "",
-    logs: Annotated[Path, typer.Option(help="Folder for the spiders' logs.")] = Path("data/logs"),
+    logs: Annotated[Path, typer.Option(help="Folder for the spiders' logs.")] = LOGS,
     database: DatabaseUrl = "",
 ) -> None:
-    """Watch, search, fetch and crawl TOPIC in one go, then say what came of it. 一次采完一轮
+    """Watch, search, fetch and crawl TOPIC in one go, then say what came of it.
 
     A stage that has used up its time ends in order, and the next run goes on there, as after a
-    power cut. Exit code 0 when every stage did what it was asked, 1 when one failed, 130 after
-    Ctrl-C: for cron.
+    power cut. Ctrl-C ends it in order, a second one at once. Exit code 0 when every stage did what
+    it was asked, 1 when one failed, 130 after Ctrl-C: for cron.
     """
-    budget_seconds = hours * 3600 + minutes * 60
-    console = Console(highlight=False)
+    seconds = budget_seconds(hours, minutes)
+    console = Terminal(highlight=False)
     with opened_database(database) as opened:
-        _require_topic(opened, topic)
-        stages = _chosen_stages(only, console)
-        ends_at = time.time() + budget_seconds if budget_seconds else None
+        stages = _chosen_stages(only, _imported(opened, topic), console)
+        # Two rounds on one SQLite file would take each other's turn between two stages.
+        opened.lock_crawl(Options.from_environment()["QIAO_LOCK_WAIT_SECONDS"], "run")
+        ends_at = time.time() + seconds if seconds else None
         code = _run_stages(_Plan(topic, stages, ends_at, logs), opened, console)
     raise typer.Exit(code)
 
 
-def _require_topic(database: Database, topic: str) -> None:
+def _imported(database: Database, topic: str) -> TopicPack:
+    """The topic called *topic*.
+
+    Raises:
+        ConfigError: it was never imported; says how.
+    """
     with database.engine.connect() as c:
-        names = [row.name for row in list_topics(c)]
-    if topic not in names:
-        there = ", ".join(names) or "none 无"
-        raise ConfigError(
-            f"topic {topic!r} is not in the database (imported: {there}); run "
-            f"`qiaocrawl topic import {topic}` first"
+        if find_topic_id(c, topic) is not None:
+            return load_pack(c, topic)
+        there = ", ".join(row.name for row in list_topics(c)) or _("none")
+    raise ConfigError(
+        _(
+            "topic {topic!r} is not in the database (imported: {there}); run `{command}` first",
+            topic=topic,
+            there=there,
+            command=advised(f"qiaocrawl topic import {topic}"),
         )
+    )
 
 
-def _chosen_stages(only: str, console: Console) -> tuple[str, ...]:
+def _chosen_stages(only: str, pack: TopicPack, console: Console) -> tuple[str, ...]:
     named = tuple(filter(None, (name.strip() for name in only.split(","))))
     for name in named:
         if name not in _NAMES:
-            raise ConfigError(f"--only {name!r}: there are {', '.join(_NAMES)}")
+            raise ConfigError(
+                _("--only {name!r}: there are {names}", name=name, names=", ".join(_NAMES))
+            )
     stages = tuple(name for name in _NAMES if name in (named or _NAMES))
     if "search" in stages and not Options.from_environment()["QIAO_ENGINES"]:
         if "search" in named:
-            raise ConfigError("QIAO_ENGINES is empty: no engine is asked unless it is named there")
-        print_hanging(console, "未选搜索引擎，不搜索 no search: QIAO_ENGINES names no engine")
+            raise ConfigError(
+                _("QIAO_ENGINES is empty: no engine is asked unless it is named there")
+            )
+        print_hanging(console, _("no search: QIAO_ENGINES names no engine"))
         stages = tuple(name for name in stages if name != "search")
+    of_sites = [name for name in stages if name in _OF_SITES and name not in named]
+    if of_sites and not any(site.role == "authoritative" for site in pack.sites):
+        print_hanging(console, _("no site of the topic is crawled whole"))
+        stages = tuple(name for name in stages if name not in of_sites)
     return stages
 
 
 def _run_stages(plan: _Plan, database: Database, console: Console) -> int:
-    # systemd and cron stop a job so: the spider ends in order, and the summary is printed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # systemd and cron stop a job so, and a terminal that is closed: the spider, which has a session
+    # of its own, ends in order, and the summary is printed.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, signal.default_int_handler)
     started = time.time()
     with database.engine.connect() as c:
         last_id = last_run_id(c)
@@ -117,9 +147,10 @@ def _run_stages(plan: _Plan, database: Database, console: Console) -> int:
     try:
         for name, title, share in _STAGES:
             if name in plan.stages:
-                codes.append(_run_stage(plan, name, title, share, database, console))
+                codes.append(_run_stage(plan, name, _(title), share, database, console))
     except KeyboardInterrupt:
         codes.append(_INTERRUPTED)
+        print_hanging(console, _("– stopped; the same command goes on there"))
     with database.engine.connect() as c:
         _print_summary(c, plan, last_id, time.time() - started, console)
     return max(codes, default=0)
@@ -133,22 +164,24 @@ def _run_stage(
     if plan.ends_at is not None:
         left = plan.ends_at - time.time()
         if left < _LEAST_SECONDS:
-            print_hanging(console, f"– {title}: 时间已用完，下次接着采 no time left, next time")
+            print_hanging(console, _("– {title}: no time left, next time", title=title))
             return 0
         seconds = left if name == plan.stages[-1] else max(left * share, _LEAST_SECONDS)
         settings.append(f"QIAO_MAX_SECONDS={seconds:.0f}")
-    plan.logs.mkdir(parents=True, exist_ok=True)
-    moment = datetime.now(SHANGHAI)
-    log = plan.logs / f"{moment:%Y%m%d-%H%M%S}-{plan.topic}-{name}.log"
-    environment = {
-        SETTINGS_VARIABLE: settings_module(),
-        "QIAO_DATABASE_URL": database.engine.url.render_as_string(hide_password=False),
-    }
-    command = SpiderCommand(name, title, log, (f"topic={plan.topic}",), settings, environment)
+    command = topic_command(name, title, plan.topic, database, plan.logs, settings)
+    command = replace(command, on_start=plan.pids.append)
     code = run_with_bar(command, database, console)
     if code != 0:
-        print_hanging(console, f"✗ {title}: 出错 failed ({code}): {_last_words(log)}")
-        print_hanging(console, f"  日志 log: {log}")
+        print_hanging(
+            console,
+            _(
+                "✗ {title}: failed ({code}): {last_words}",
+                title=title,
+                code=code,
+                last_words=_last_words(command.log),
+            ),
+        )
+        print_hanging(console, _("  log: {log}", log=command.log))
     return min(code, 1) if code >= 0 else 1
 
 
@@ -162,29 +195,34 @@ def _last_words(log: Path) -> str:
 def _print_summary(
     c: Connection, plan: _Plan, last_id: int, seconds: float, console: Console
 ) -> None:
-    records = [record for record in runs_after(c, last_id) if record.topic == plan.topic]
-    table = Table("步骤 stage", "页 pages", "新文章 new", "切题 on topic", "已有 known",
-                  "待采 left", title="本次所得 This run", title_justify="left")  # fmt: skip
+    # Others may crawl the same topic meanwhile, on MariaDB.
+    records = runs_of(c, plan.pids, last_id)
+    table = folding_table(_("stage"), _("pages"), _("new articles"), _("on topic"), _("known"),
+                  _("waiting"), title=_("This run"))  # fmt: skip
     for column in table.columns[1:]:
         column.justify = "right"
+    shown = {spider: name for spider, name, _share in _STAGES}
     for record in records:
-        table.add_row(record.spider, *(f"{count}" for count in _counts(record)))
+        name = _(shown.get(record.spider, record.spider))
+        table.add_row(name, *(f"{count}" for count in _counts(record)))
     console.print()
     if records:
         console.print(table)
     minutes = seconds / 60
-    print_hanging(console, f"用时 took {minutes:.1f} min；明细 details: {plan.logs}/")
-    console.print("下一步 next:")
+    print_hanging(
+        console, _("took {minutes:.1f} min; details: {logs}/", minutes=minutes, logs=plan.logs)
+    )
+    console.print(_("next:"))
     for step in (
         f"article list --topic {plan.topic} --only-relevant",
         f"export --topic {plan.topic} --only-relevant --out {plan.topic}.xlsx",
         f"missed {plan.topic}",
     ):
-        console.print(f"  qiaocrawl {step}", soft_wrap=True)
+        console.print(f"  {advised(f'qiaocrawl {step}')}", soft_wrap=True)
 
 
 def _counts(record: RunRecord) -> tuple[int, ...]:
     stats: dict[str, Any] = json.loads(record.stats or "{}")
-    names = ("qiaocrawl/pages", NEW_ARTICLES, ON_TOPIC, KNOWN_ARTICLES)
+    names = (PAGES, NEW_ARTICLES, ON_TOPIC, KNOWN_ARTICLES)
     counts = (int(stats.get(name, 0)) for name in names)
     return (*counts, record.remaining or 0)

@@ -13,13 +13,17 @@ from typing import Annotated
 import typer
 
 from qiaocrawl.cli.db import connection_to
+from qiaocrawl.cli.moments import budget_seconds
 from qiaocrawl.cli.output import say_written
-from qiaocrawl.cli.project.start import filled
+from qiaocrawl.cli.project.start import PLAIN, filled
+from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError, QiaoError
+from qiaocrawl.language import _
 from qiaocrawl.storage.topics.topic_ids import find_topic_id
 from qiaocrawl.topic.check import pack_name_reason
 
-_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
+_COMMA = re.compile("[,，]")
+_TIME = re.compile(r"([01]?\d|2[0-3])[:：]([0-5]\d)")
 
 
 def schedule(
@@ -32,15 +36,15 @@ def schedule(
         bool, typer.Option("--install", help="Write the units and switch the timer on.")
     ] = False,
 ) -> None:
-    """Print (or --install) a systemd user timer that runs TOPIC every day, in this folder. 定时"""
+    """Print (or --install) a systemd user timer that runs TOPIC every day, in this folder."""
     if reason := pack_name_reason(topic):
-        raise ConfigError(f"topic {topic!r}: {reason}")
+        raise ConfigError(_("topic {topic!r}: {reason}", topic=topic, reason=reason))
     _warn_of_missing(topic)
     units = units_for(topic, at, hours, Path.cwd())
     if not install:
         for name, text in units.items():
-            typer.echo(f"# ~/.config/systemd/user/{name}\n{text}")
-        typer.echo("# --install 写入并启用 writes them and switches the timer on")
+            echo(f"# ~/.config/systemd/user/{name}\n{text}")
+        echo(_("# --install writes them and switches the timer on"))
         return
     _install(units)
 
@@ -53,8 +57,8 @@ def _warn_of_missing(topic: str) -> None:
     except QiaoError:
         known = False
     if not known:
-        typer.echo(
-            f"注意 note: 主题 {topic} 尚未导入 is not imported: qiaocrawl topic import {topic}",
+        echo(
+            _("note: topic {topic} is not imported: qiaocrawl topic import {topic}", topic=topic),
             err=True,
         )
 
@@ -63,26 +67,49 @@ def units_for(topic: str, at: str, hours: float, folder: Path) -> dict[str, str]
     """Name and text of the service and of the timer.
 
     Raises:
-        ConfigError: *at* is no list of times.
+        ConfigError: *at* is no list of times, *hours* no time, or a unit cannot name a path.
     """
-    times = [time.strip() for time in at.split(",")]
-    if wrong := next((time for time in times if not _TIME.fullmatch(time)), None):
-        raise ConfigError(f"--at {wrong!r} is no time of day such as 06:00")
-    command = [sys.executable, "-m", "qiaocrawl", "run", topic, "--hours", f"{hours:g}"]
+    times = [_time_of_day(time.strip()) for time in _COMMA.split(at)]
     values = {
         "topic": topic,
-        "folder": _escaped(str(folder)),
-        "command": _escaped(shlex.join(command)),
+        "folder": _escaped(folder),
+        "command": f"{_quoted(Path(sys.executable))} -m qiaocrawl run {topic} --hours {hours:g}",
         "times": "\n".join(f"OnCalendar=*-*-* {time}:00" for time in times),
         # Time for the last stage to end in order, then the system ends it.
-        "limit": f"{hours * 3600 + 900:.0f}",
+        "limit": f"{budget_seconds(hours) + 900:.0f}",
     }
     name = f"qiaocrawl-{topic}"
     return {f"{name}.service": filled("service", values), f"{name}.timer": filled("timer", values)}
 
 
-def _escaped(text: str) -> str:
+def _time_of_day(text: str) -> str:
+    """*text* (6:00) as systemd has it (06:00).
+
+    Raises:
+        ConfigError: it is none.
+    """
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ConfigError(_("--at {text!r} is no time of day such as 6:00 or 18:30", text=text))
+    return f"{int(match[1]):02}:{match[2]}"
+
+
+def _escaped(path: Path) -> str:
+    """*path* in a unit; there is no way to write a line end, or a backslash or blank at its end.
+
+    Raises:
+        ConfigError: it has one.
+    """
+    text = str(path)
+    if not text.isprintable() or text.endswith(("\\", " ")):
+        raise ConfigError(_("a systemd unit cannot hold the path {text!r}: use cron", text=text))
     return text.replace("%", "%%")
+
+
+def _quoted(program: Path) -> str:
+    """A program's path as systemd reads it (systemd.syntax, "Quoting"), which is not the shell."""
+    escaped = _escaped(program).replace("\\", "\\\\").replace('"', '\\"')
+    return escaped if PLAIN.fullmatch(escaped) else f'"{escaped}"'
 
 
 def _install(units: dict[str, str]) -> None:
@@ -94,7 +121,9 @@ def _install(units: dict[str, str]) -> None:
             (folder / name).write_text(text, "utf-8")
             say_written(folder / name)
     except OSError as error:
-        raise ConfigError(f"cannot write into {folder}: {error.strerror}") from error
+        raise ConfigError(
+            _("cannot write into {folder}: {strerror}", folder=folder, strerror=error.strerror)
+        ) from error
     timer = next(name for name in units if name.endswith(".timer"))
     for arguments in (("daemon-reload",), ("enable", "--now", timer)):
         command = ["systemctl", "--user", *arguments]
@@ -102,8 +131,9 @@ def _install(units: dict[str, str]) -> None:
             done = subprocess.run(command, capture_output=True, text=True)
         except FileNotFoundError:
             raise ConfigError(
-                "there is no systemctl here: use cron, see the service file"
+                _("there is no systemctl here: use cron, see the service file")
             ) from None
         if done.returncode != 0:
-            raise ConfigError(f"`{shlex.join(command)}` failed: {done.stderr.strip()}")
-    typer.echo(f"已启用 on: {timer}；未登录时也运行 also when logged out: loginctl enable-linger")
+            text = _("`{command}` failed: {reason}")
+            raise ConfigError(text.format(command=shlex.join(command), reason=done.stderr.strip()))
+    echo(_("on: {timer}; to run when you are logged out too: loginctl enable-linger", timer=timer))

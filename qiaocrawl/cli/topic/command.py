@@ -8,19 +8,18 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database
 from qiaocrawl.cli.lazy import CommandEntry, lazy_group
+from qiaocrawl.cli.output import folding_table
+from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.cli.topic.places import (
-    DatabaseUrl,
     SitesFile,
     TermsFile,
     find_pack,
-    opened_database,
     pack_folders,
     topics_dir,
-    transaction,
 )
 from qiaocrawl.cli.topic.report import (
     add_plain,
@@ -30,6 +29,7 @@ from qiaocrawl.cli.topic.report import (
     print_terms,
 )
 from qiaocrawl.errors import ConfigError, RowFault, TopicError
+from qiaocrawl.language import _, ngettext
 from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.storage.topics.judgements import judged_pack
 from qiaocrawl.storage.topics.topics import list_topics, load_pack
@@ -41,20 +41,32 @@ from qiaocrawl.topic.tables import write_sites, write_terms
 _IMPORTING = "qiaocrawl.cli.topic.importing"
 _LAZY = (
     CommandEntry(
+        "new", "qiaocrawl.cli.topic.new:new", "",
+        "Make a topic from samples, a few words or a node of the tree.",
+    ),
+    CommandEntry(
+        "tree", "qiaocrawl.cli.topic.tree:tree", "",
+        "List the topic tree: classes, what is below a node, its words and samples.",
+    ),
+    CommandEntry(
         "import", f"{_IMPORTING}:import_", "",
-        "Import a pack, a workbook or tables; the database is the truth afterwards. 导入",
+        "Import a pack, a workbook or tables; the database is the truth afterwards.",
     ),
     CommandEntry(
         "template", f"{_IMPORTING}:template", "",
-        "Write an empty form for a topic's terms and sites, with examples and explanations. 空白表",
+        "Write an empty form for a topic's terms and sites, with examples and explanations.",
     ),
     CommandEntry(
         "judge", "qiaocrawl.cli.topic.judge:judge", "",
-        "Say whether a page is on topic: that is its verdict from now on. 判断",
+        "Say whether a page is on topic: that is its verdict from now on.",
     ),
     CommandEntry(
         "judgements", "qiaocrawl.cli.topic.judge:judgements", "",
         "List what operators said of pages, the newest first.",
+    ),
+    CommandEntry(
+        "seeds", "qiaocrawl.cli.topic.seeds:seeds", "",
+        "Offer what searches found as start pages of a crawl.",
     ),
     CommandEntry(
         "evaluate", "qiaocrawl.cli.topic.evaluate:evaluate", "",
@@ -64,7 +76,7 @@ _LAZY = (
 )  # fmt: skip
 app = typer.Typer(
     cls=lazy_group(_LAZY),
-    help="Topic packs: terms, sites and samples. 主题包",
+    help="Topic packs: terms, sites and samples.",
     no_args_is_help=True,
 )
 
@@ -74,23 +86,23 @@ _ROWS_SHOWN = 20
 @app.command("list")
 def list_(database: DatabaseUrl = "") -> None:
     """List imported topics, and packs in QIAO_TOPICS_DIR that are not imported."""
-    table = Table("主题 topic", "标题 title", "词 terms", "站点 sites", "样本 samples", "在 where")
+    table = folding_table(_("topic"), _("title"), _("terms"), _("sites"), _("samples"), _("where"))
     align_right(table, 2, 3, 4)
-    with opened_database(database) as opened, transaction(opened) as c:
+    with opened_database(database, may_make=True) as opened, opened.engine.connect() as c:
         imported = list_topics(c) if current_revision(c) else []
     for row in imported:
         counts = (row.terms, row.sites, row.samples)
-        add_plain(table, row.name, row.title, *counts, "database")
+        add_plain(table, row.name, row.title, *counts, _("database"))
     imported_names = {row.name for row in imported}
     for path in (path for path in pack_folders() if path.name not in imported_names):
         try:
             pack = pack_folder.load_pack(path)
         except TopicError:
-            add_plain(table, path.name, "", "", "", "", "folder, has faults 有错")
+            add_plain(table, path.name, "", "", "", "", _("folder, has faults"))
         else:
             counts = (len(pack.terms), len(pack.sites), len(pack.samples))
-            add_plain(table, pack.name, pack.title, *counts, "folder 未导入")
-    Console().print(table)
+            add_plain(table, pack.name, pack.title, *counts, _("folder, not imported"))
+    Terminal().print(table)
 
 
 @app.command()
@@ -100,17 +112,15 @@ def show(
     database: DatabaseUrl = "",
 ) -> None:
     """Show what an imported topic holds."""
-    with opened_database(database) as opened:
-        opened.require_current()
-        with transaction(opened) as c:
-            pack = load_pack(c, name)
-    console = Console()
+    with connection_to(database) as c:
+        pack = load_pack(c, name)
+    console = Terminal()
     print_summary(console, pack)
     limit = None if full else _ROWS_SHOWN
     print_terms(console, pack.terms, limit)
     print_sites(console, pack.sites, limit)
     for sample in pack.samples[:limit]:
-        mark = "切题 relevant" if sample.relevant else "反例 counter-example"
+        mark = _("on topic") if sample.relevant else _("counter-example")
         console.print(Text(f"  {sample.name}: {sample.title} ({mark})"))
 
 
@@ -123,7 +133,7 @@ def check(
     sites: SitesFile = None,
 ) -> None:
     """Check packs or tables, without a database; every fault is printed by line."""
-    console = Console(soft_wrap=True)
+    console = Terminal(soft_wrap=True)
     faults: list[RowFault] = []
     folders = [find_pack(name) for name in packs or ()]
     if not (folders or terms or sites):
@@ -138,8 +148,8 @@ def check(
         faults += [_under(path, fault) for fault in golden_faults(path)]
     faults += _check_tables(console, terms, sites)
     if faults:
-        raise TopicError(f"{len(faults)} faults", faults)
-    console.print("好 all is well")
+        raise TopicError(ngettext("{count} fault", "{count} faults", len(faults)), faults)
+    console.print(_("ok: all is well"))
 
 
 @app.command()
@@ -158,27 +168,30 @@ def export(
 ) -> None:
     """Write an imported topic as a folder, or its terms and sites as tables."""
     if folder and (terms or sites):
-        raise ConfigError("name a folder, or --terms and --sites, not both")
-    with opened_database(database) as opened:
-        opened.require_current()
-        with transaction(opened) as c:
-            pack = judged_pack(c, name) if judged else load_pack(c, name)
+        raise ConfigError(_("name a folder, or --terms and --sites, not both"))
+    with connection_to(database) as c:
+        pack = judged_pack(c, name) if judged else load_pack(c, name)
     target = folder or topics_dir() / name
     # A folder that is no pack is refused by save_pack, --force or not.
     written = [path for path in (terms, sites) if path] or [target / "topic.toml"]
     for path in written:
         if path.exists() and not force:
-            raise ConfigError(f"{str(path)!r} exists already; --force replaces it")
+            raise ConfigError(_("{path!r} exists already; --force replaces it", path=str(path)))
     if terms:
         write_terms(pack.terms, terms)
-        typer.echo(f"{len(pack.terms)} terms: {terms}")
+        echo(_("{count} terms: {file}", count=len(pack.terms), file=terms))
     if sites:
         write_sites(pack.sites, sites)
-        typer.echo(f"{len(pack.sites)} sites: {sites}")
+        echo(_("{count} sites: {file}", count=len(pack.sites), file=sites))
     if not (terms or sites):
         pack_folder.save_pack(pack, target)
-        counts = f"{len(pack.terms)} terms, {len(pack.sites)} sites, {len(pack.samples)} samples"
-        typer.echo(f"{target}: {counts}")
+        counts = _(
+            "{terms} terms, {sites} sites, {samples} samples",
+            terms=len(pack.terms),
+            sites=len(pack.sites),
+            samples=len(pack.samples),
+        )
+        echo(f"{target}: {counts}")
 
 
 def _check_tables(console: Console, terms: Path | None, sites: Path | None) -> list[RowFault]:

@@ -14,6 +14,7 @@ from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.cli.topic.places import find_pack
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText
+from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.relevance.evaluation import (
     Counts,
@@ -29,11 +30,8 @@ from qiaocrawl.stages.analyse_page import AnalysisSetup, judge_texts, thresholds
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.golden import GOLDEN_FILE, read_golden
 
-_LABELS = {True: "是 yes", False: "否 no"}
-_INTERVALS = (
-    "括号内为 95% 区间：F1 按自助法百分位，其余按 Wilson。\n"
-    "In brackets 95 % intervals: F1 by percentile bootstrap, the rest by Wilson."
-)
+_LABELS = {True: N_("yes"), False: N_("no")}
+_INTERVALS = N_("In brackets 95 % intervals: F1 by percentile bootstrap, the rest by Wilson.")
 
 
 def evaluate(
@@ -57,19 +55,24 @@ def evaluate(
     console = table_console()
     (in_use,) = thresholds(setup)
     console.print(
-        f"{setup.topics[0].name} {setup.topics[0].title}: {len(titles)} 条标题 titles, "
-        f"方法 method {setup.relevance_method}, 阈值 threshold "
-        f"{'?' if in_use is None else format(in_use, 'g')}",
+        _(
+            "{name} {title}: {count} titles, method {method}, threshold {threshold}",
+            name=setup.topics[0].name,
+            title=setup.topics[0].title,
+            count=len(titles),
+            method=setup.relevance_method,
+            threshold="?" if in_use is None else format(in_use, "g"),
+        ),
         markup=False,
     )
     console.print(_figures(titles))
     console.print(_groups(titles))
     if in_use is not None:
         console.print(_neighbours(titles, in_use))
-    console.print(_INTERVALS, markup=False)
+    console.print(_(_INTERVALS), markup=False)
     wrong = [title for title in titles if not title.right]
     if not wrong:
-        console.print("没有误判 none is judged wrongly")
+        console.print(_("none is judged wrongly"))
     else:
         console.print(_wrong(wrong))
 
@@ -78,32 +81,34 @@ def _setup(folder: Path, method: str, threshold: float | None) -> AnalysisSetup:
     """What a crawl's analysis worker would be told of this pack."""
     options = Options.from_environment()
     if threshold is not None and not 0 <= threshold <= 1:
-        raise ConfigError(f"--threshold must lie in [0, 1], got {threshold!r}")
+        raise ConfigError(
+            _("--threshold must lie in [0, 1], got {threshold!r}", threshold=threshold)
+        )
+    own = method in ("", options["QIAO_RELEVANCE_METHOD"])
     return AnalysisSetup(
         method=options["QIAO_EXTRACT_METHOD"],
         max_links=0,
         topics=(load_pack(folder),),
         relevance_method=method or options["QIAO_RELEVANCE_METHOD"],
         threshold=options["QIAO_RELEVANCE_THRESHOLD"] if threshold is None else threshold,
+        relevance_options=options["QIAO_RELEVANCE_OPTIONS"] if own else "",
         ontology_dir=options["QIAO_ONTOLOGY_DIR"],
     )
 
 
 def _judged(file: Path, setup: AnalysisSetup) -> list[JudgedTitle]:
     if not file.is_file():
-        raise ConfigError(f"the pack has no golden set: {str(file)!r} does not exist")
+        raise ConfigError(_("the pack has no golden set: {file!r} does not exist", file=str(file)))
     golden = read_golden(file)
     judgements = judge_texts([PageText(row.title, "") for row in golden], setup)
     return [JudgedTitle(row, given[0]) for row, given in zip(golden, judgements, strict=True)]
 
 
 def _figures(titles: Sequence[JudgedTitle]) -> Table:
-    table = _table(
-        "标题 titles", "条 n", "准确率 precision", "召回率 recall", "F1", right=(1, 2, 3, 4)
-    )
+    table = _table(_("titles"), _("count"), _("precision"), _("recall"), "F1", right=(1, 2, 3, 4))
     tuned, held_out = halves(titles)
     for what, part in (
-        ("全部 all", titles), ("调整用 for tuning", tuned), ("留出 held out", held_out),
+        (_("all"), titles), (_("for tuning"), tuned), (_("held out"), held_out),
     ):  # fmt: skip
         cells = counts(part)
         table.add_row(what, str(cells.total), *map(_shown, _rates(cells)))
@@ -111,39 +116,39 @@ def _figures(titles: Sequence[JudgedTitle]) -> Table:
 
 
 def _groups(titles: Sequence[JudgedTitle]) -> Table:
-    table = _table("组 group", "切题 on topic", "判对 right", "判对率 share", right=(2, 3))
+    table = _table(_("group"), _("on topic"), _("right"), _("share right"), right=(2, 3))
     for group, members in by_group(titles).items():
         labels = " ".join(
-            _LABELS[label]
+            _(_LABELS[label])
             for label in (True, False)
             if any(title.golden.relevant is label for title in members)
         )
         right = sum(title.right for title in members)
         table.add_row(
-            escape(group or "(无 none)"), labels, f"{right}/{len(members)}",
+            escape(group or _("(none)")), labels, f"{right}/{len(members)}",
             _shown(wilson(right, len(members))),
         )  # fmt: skip
     return table
 
 
 def _neighbours(titles: Sequence[JudgedTitle], in_use: float) -> Table:
-    table = _table("阈值 threshold", "准确率 precision", "召回率 recall", "F1", right=(1, 2, 3))
+    table = _table(_("threshold"), _("precision"), _("recall"), "F1", right=(1, 2, 3))
     for limit, cells in at_thresholds(titles, in_use):
-        mark = " ← 现用 in use" if limit == in_use else ""
+        mark = _(" ← in use") if limit == in_use else ""
         table.add_row(f"{limit:.3g}{mark}", *(f"{rate.value:.3f}" for rate in _rates(cells)))
     return table
 
 
 def _wrong(titles: Sequence[JudgedTitle]) -> Table:
     """The titles that are judged wrongly, the worst first."""
-    table = _table("误判 wrongly judged", "应为 truth", "得分 score", "组 group", "依据 by",
+    table = _table(_("wrongly judged"), _("should be"), _("score"), _("group"), _("because of"),
                    right=(2,))  # fmt: skip
     for title in sorted(titles, key=_wrongness, reverse=True):
         golden, judgement = title.golden, title.judgement
         words = " ".join(word for word, _ in judgement.terms[:3])
         note = f" ({golden.note})" if golden.note else ""
         table.add_row(
-            escape(golden.title + note), _LABELS[golden.relevant], f"{judgement.score:.3f}",
+            escape(golden.title + note), _(_LABELS[golden.relevant]), f"{judgement.score:.3f}",
             escape(golden.group), escape(words),
         )  # fmt: skip
     return table

@@ -12,20 +12,20 @@ import typer
 from rich.console import Console
 from sqlalchemy import Connection
 
+from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.output import check_output, say_written
 from qiaocrawl.cli.shared_options import combined
+from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.cli.topic.places import (
-    DatabaseUrl,
     SitesFile,
     TermsFile,
     find_pack,
     make_tables,
-    opened_database,
-    transaction,
 )
 from qiaocrawl.cli.topic.report import print_changes, print_next_step
 from qiaocrawl.cli.topic.workbook import WorkbookChoices, read_for_import
 from qiaocrawl.errors import ConfigError, RowFault, TopicError
+from qiaocrawl.language import _
 from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.storage.topics.lexicon_decisions import under_decisions
 from qiaocrawl.storage.topics.topics import list_topics, load_pack, save_pack
@@ -56,7 +56,7 @@ class ImportChoices:
     """How an import goes, and where to."""
 
     into: Annotated[
-        str, typer.Option(help="Topic that a workbook or tables go into; made when new. 主题名")
+        str, typer.Option(help="Topic that a workbook or tables go into; made when new.")
     ] = ""
     replace_all: Annotated[
         bool, typer.Option("--replace", help="Remove what the import does not have.")
@@ -67,21 +67,25 @@ class ImportChoices:
 
 @combined(ImportFiles, ImportChoices, WorkbookChoices)
 def import_(files: ImportFiles, how: ImportChoices, workbook: WorkbookChoices) -> None:
-    """Import a pack, a workbook or tables; the database is the truth afterwards. 导入
+    """Import a pack, a workbook or tables; the database is the truth afterwards.
 
     A workbook is taken whole, whatever its sheets and headers are called. Rows are added and
     changed; rows only the database has stay, unless --replace is given. Any bad row stops the
     whole import (but see --skip-faulty).
     """
-    console = Console(soft_wrap=True)
+    console = Terminal(soft_wrap=True)
     if Path(files.source).suffix.lower() in _TABLE_SUFFIXES:
         if files.terms or files.sites:
-            raise ConfigError("give a workbook, or tables as --terms FILE --sites FILE, not both")
+            raise ConfigError(
+                _("give a workbook, or tables as --terms FILE --sites FILE, not both")
+            )
         incoming = _workbook(console, Path(files.source), how.into, workbook)
     elif workbook != WorkbookChoices():
         raise ConfigError(
-            "--preview, --faults-to, --strict, --sheet, --skip-faulty and --ask are for a workbook "
-            "or CSV file"
+            _(
+                "--preview, --faults-to, --strict, --sheet, --skip-faulty and --ask are for a "
+                "workbook or CSV file"
+            )
         )
     else:
         incoming = _incoming(files.source, files.terms, files.sites, how.into)
@@ -93,15 +97,15 @@ def template(
     out: Annotated[Path, typer.Option(help="The .xlsx file to write.")],
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
-    """Write an empty form for a topic's terms and sites, with examples and explanations. 空白表
+    """Write an empty form for a topic's terms and sites, with examples and explanations.
 
     What is filled in comes back by `qiaocrawl topic import FILE.xlsx --into TOPIC`.
     """
     check_output(out, "--out")
     if out.suffix.lower() != ".xlsx":
-        raise ConfigError(f"--out {str(out)!r} must end in .xlsx 必须以 .xlsx 结尾")
+        raise ConfigError(_("--out {out!r} must end in .xlsx", out=str(out)))
     if out.exists() and not force:
-        raise ConfigError(f"--out {str(out)!r} exists already; --force replaces it 文件已存在")
+        raise ConfigError(_("--out {out!r} exists already; --force replaces it", out=str(out)))
     write_whole(out, format_form())
     say_written(out)
 
@@ -125,10 +129,10 @@ class _Incoming:
 
 
 def _store(console: Console, incoming: _Incoming, how: ImportChoices) -> None:
-    with opened_database(how.database) as opened:
+    with opened_database(how.database, may_make=True) as opened:
         if not how.dry_run:
             make_tables(opened)
-        with transaction(opened) as c:
+        with opened.engine.begin() as c:
             before = _imported(c, incoming)
             after = incoming.over(before, how.replace_all)
             if before is not None:  # a new topic has no decisions, and perhaps no tables yet
@@ -159,24 +163,24 @@ def _workbook(
 
 def _require_name(into: str, what: str) -> None:
     if not into:
-        raise ConfigError(
-            f"{what} needs --into TOPIC 请用 --into 写主题名（小写英文字母，如 wenlv）"
-        )
+        raise ConfigError(_("{what} needs --into TOPIC (small letters, such as wenlv)", what=what))
     reason = pack_name_reason(into)
     if reason:
-        raise ConfigError(f"--into 主题名须为小写英文字母开头: {reason}")
+        raise ConfigError(_("--into: {reason}", reason=reason))
 
 
 def _incoming(source: str, terms: Path | None, sites: Path | None, into: str) -> _Incoming:
     if not (terms or sites):
         if not source or into:
             raise ConfigError(
-                "give a pack, or tables as --terms FILE --sites FILE --into TOPIC, "
-                "or a workbook FILE.xlsx --into TOPIC"
+                _(
+                    "give a pack, or tables as --terms FILE --sites FILE --into TOPIC, or a "
+                    "workbook FILE.xlsx --into TOPIC"
+                )
             )
         return _Incoming(pack_folder.load_pack(find_pack(source)))
     if source or not into:
-        raise ConfigError("tables need --into TOPIC, and no pack beside them")
+        raise ConfigError(_("tables need --into TOPIC, and no pack beside them"))
     _require_name(into, "tables")
     read_in_terms, read_in_sites = read_tables(terms, sites)
     pack = TopicPack(into, into, "", DEFAULT_THRESHOLD, read_in_terms, read_in_sites, samples=())
@@ -205,11 +209,9 @@ def read_tables(
         faults += error.faults or [RowFault(str(sites), 1, str(error))]
     for path, rows in ((terms, term_rows), (sites, site_rows)):
         if path and not rows and not faults:
-            faults.append(RowFault(path.name, 2, "the table holds a header and no rows"))
+            faults.append(RowFault(path.name, 2, _("the table holds a header and no rows")))
     if faults:
-        raise TopicError(
-            f"没有导入，{len(faults)} 处有错 nothing imported: {len(faults)} faults", faults
-        )
+        raise TopicError(_("nothing imported: {count} faults", count=len(faults)), faults)
     return term_rows, site_rows
 
 
@@ -222,7 +224,11 @@ def _imported(c: Connection, incoming: _Incoming) -> TopicPack | None:
     close = get_close_matches(name, names, n=1)
     if incoming.tables and close:  # more likely misspelt than new
         raise ConfigError(
-            f"no topic {name!r}; did you mean {close[0]!r}? "
-            "(a new topic of a similar name starts as a folder)"
+            _(
+                "no topic {name!r}; did you mean {close!r}? (a new topic of a similar name starts "
+                "as a folder)",
+                name=name,
+                close=close[0],
+            )
         )
     return None

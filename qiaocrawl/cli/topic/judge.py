@@ -11,12 +11,13 @@ import typer
 from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
-from qiaocrawl.cli.output import folding_table, shown_moment, table_console
+from qiaocrawl.cli.output import folding_table, not_an_address, shown_moment, table_console
+from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
+from qiaocrawl.options.advice import advised
 from qiaocrawl.storage.topics import judgements as stored
 from qiaocrawl.topic.workbook.judged_rows import (
-    JUDGEMENT_HEADER,
-    URL_HEADER,
     answer_of,
     read_judgements,
 )
@@ -32,44 +33,44 @@ TopicName = Annotated[str, typer.Argument(help="Name of an imported topic.")]
 def judge(
     topic: TopicName,
     url: Annotated[str, typer.Argument(help="Address of the page.")] = "",
-    answer: Annotated[str, typer.Argument(help="Whether it is on topic: yes or no (是/否).")] = "",
+    answer: Annotated[str, typer.Argument(help="Whether it is on topic: yes or no.")] = "",
     table: Annotated[
         Path | None,
         typer.Option(
-            "--from", help=f"Table (.xlsx, .csv) with columns {URL_HEADER} and {JUDGEMENT_HEADER}."
+            "--from",
+            help="Table (.xlsx, .csv) with addresses and judgements: an exported one, its column "
+            "filled in.",
         ),
     ] = None,
     note: Annotated[str, typer.Option(help="Why, for those who read it later.")] = "",
     database: DatabaseUrl = "",
 ) -> None:
-    """Say whether a page is on topic: that is its verdict from now on. 判断
+    """Say whether a page is on topic: that is its verdict from now on.
 
-    Its article becomes a sample of the topic. Crawls learn from it when they start; `qiaocrawl
-    reprocess --stage relevance` judges what is stored anew. The last judgement of a page counts.
+    Its article becomes a sample of the topic, which running crawls take over; `qiaocrawl reprocess
+    --stage relevance` judges what is stored anew. The last judgement of a page counts.
     Many at once: an exported Excel, its column filled in, comes back by --from.
     """
     if table is not None:
         if url or answer:
-            raise ConfigError("give a page and an answer, or --from FILE, not both")
+            raise ConfigError(_("give a page and an answer, or --from FILE, not both"))
         _judge_table(topic, table, note, database)
         return
     if not (url and answer):
-        raise ConfigError(
-            "请写网址和 是/否，或 --from 文件: give a page and yes or no, or --from FILE"
-        )
+        raise ConfigError(_("give a page and yes or no, or --from FILE"))
     relevant = answer_of(answer)
     if relevant is None:
-        raise ConfigError(f"a page is on topic, yes or no (是 or 否), got {answer!r}")
+        raise ConfigError(_("a page is on topic, yes or no, got {answer!r}", answer=answer))
     address = canonical_url(url)
     if address is None:
-        raise ConfigError(f"{url!r} is not the http(s) address of a page")
+        raise ConfigError(not_an_address(url))
     with transaction_on(database) as c:
         stored.save_judgement(c, topic, address, relevant=relevant, note=note,
                               now=time.time())  # fmt: skip
         newest = stored.list_judgements(c, topic, limit=1)[0]
-    typer.echo(f"{address}: {_shown(relevant)}")
+    echo(f"{address}: {_shown(relevant)}")
     if newest.title is None:
-        typer.echo("there is no article at this address yet; the judgement counts once there is")
+        echo(_("there is no article at this address yet; the judgement counts once there is"))
 
 
 def _judge_table(topic: str, table: Path, note: str, database: str) -> None:
@@ -84,24 +85,31 @@ def _judge_table(topic: str, table: Path, note: str, database: str) -> None:
         titles = {row.url: row.title for row in stored.list_judgements(c, topic, _ALL)}
     yes = sum(row.relevant for row in judged.rows)
     changed = sum(before.get(row.url, row.relevant) != row.relevant for row in judged.rows)
-    typer.echo(
-        f"已写入 {len(judged.rows)} 条判断（是 {yes}，否 {len(judged.rows) - yes}，"
-        f"改判 {changed}）；{judged.blank} 行没有判断 "
-        f"{len(judged.rows)} judged, {changed} otherwise than before; {judged.blank} rows without"
+    echo(
+        _(
+            "{count} judged (yes {yes}, no {no}, {changed} otherwise than before); {blank} rows "
+            "without",
+            count=len(judged.rows),
+            yes=yes,
+            no=len(judged.rows) - yes,
+            changed=changed,
+            blank=judged.blank,
+        )
     )
     _print_unknown([row.url for row in judged.rows if titles[row.url] is None])
     if judged.rows:
-        typer.echo("下一步 Next:  qiaocrawl reprocess --stage relevance --dry-run")
+        command = advised("qiaocrawl reprocess --stage relevance --dry-run")
+        echo(_("next: {command}", command=command))
 
 
 def _print_unknown(urls: Sequence[str]) -> None:
     if not urls:
         return
-    typer.echo(f"{len(urls)} 个网址库中还没有文章，有了才算数 have no article yet; it counts then:")
+    echo(_("{count} addresses have no article yet; they count when there is one:", count=len(urls)))
     for url in urls[:_URLS_SHOWN]:
-        typer.echo(f"  {url}")
+        echo(f"  {url}")
     if len(urls) > _URLS_SHOWN:
-        typer.echo(f"  … 另有 {len(urls) - _URLS_SHOWN} 个 more")
+        echo(_("  … {more} more", more=len(urls) - _URLS_SHOWN))
 
 
 def judgements(
@@ -112,9 +120,9 @@ def judgements(
     """List what operators said of pages, the newest first."""
     with connection_to(database) as c:
         judged = stored.list_judgements(c, topic, limit)
-    table = folding_table("判断 judged", "切题 on topic", "网址 URL", "文章 article", "备注 note")
+    table = folding_table(_("judged at"), _("on topic"), _("URL"), _("article"), _("note"))
     for row in judged:
-        title = "(无 none yet)" if row.title is None else row.title
+        title = _("(none yet)") if row.title is None else row.title
         table.add_row(
             shown_moment(row.judged_at), _shown(row.relevant), escape(row.url),
             escape(title), escape(row.note),
@@ -123,4 +131,4 @@ def judgements(
 
 
 def _shown(relevant: bool) -> str:
-    return "是 yes" if relevant else "否 no"
+    return _("yes") if relevant else _("no")

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
 
-from qiaocrawl.errors import ConfigError, SchemaError, StorageError
+from qiaocrawl.errors import ConfigError, SchemaError
+from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.topic import folder as pack_folder
 from qiaocrawl.topic.check import PACK_NAME
 
-DatabaseUrl = Annotated[
-    str, typer.Option("--database", help="Database URL instead of QIAO_DATABASE_URL.")
-]
 TermsFile = Annotated[Path | None, typer.Option("--terms", help="Table of terms, CSV or .xlsx.")]
 SitesFile = Annotated[Path | None, typer.Option("--sites", help="Table of sites, CSV or .xlsx.")]
 
@@ -47,30 +41,17 @@ def find_pack(source: str) -> Path:
         return Path(source)
     names = [path.name for path in pack_folders()]
     close = get_close_matches(source, names, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = _("; did you mean {close!r}?", close=close[0]) if close else ""
     there = ", ".join(names) or "none"
     raise ConfigError(
-        f"no pack {source!r}{hint} (in {str(topics_dir())!r}: {there}; a folder is one too)"
+        _(
+            "no pack {source!r}{hint} (in {topics_dir!r}: {there}; a folder is one too)",
+            source=source,
+            hint=hint,
+            topics_dir=str(topics_dir()),
+            there=there,
+        )
     )
-
-
-@contextmanager
-def opened_database(url: str) -> Iterator[Database]:
-    """The database at *url*, or at QIAO_DATABASE_URL for ""; made when it is missing."""
-    options = Options.from_environment({"QIAO_DATABASE_URL": url} if url else None)
-    with Database.open(options["QIAO_DATABASE_URL"]) as database:
-        yield database
-
-
-@contextmanager
-def transaction(database: Database) -> Iterator[Connection]:
-    """A transaction on *database* that is committed at the end; errors become StorageError."""
-    try:
-        with database.engine.begin() as c:
-            yield c
-    except SQLAlchemyError as error:
-        cause = getattr(error, "orig", None) or error
-        raise StorageError(f"database {database.shown_url}: {cause}") from error
 
 
 def make_tables(database: Database) -> None:
@@ -78,7 +59,7 @@ def make_tables(database: Database) -> None:
     try:
         database.require_current()
     except SchemaError:
-        with transaction(database) as c:
+        with database.engine.connect() as c:
             is_new = current_revision(c) is None
         if not is_new:
             raise

@@ -9,9 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from qiaocrawl.cli.output import choice_name, folding_table, joined
+from qiaocrawl.language import _
 from qiaocrawl.options import Options
+from qiaocrawl.options.advice import advised
 from qiaocrawl.topic.merge import Changes, changed_settings, compare_packs
-from qiaocrawl.topic.pack import ROLES, TERM_KINDS, Site, Term, TopicPack
+from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS, Site, Term, TopicPack
 
 _NAMES_SHOWN = 12
 _HOSTS_NAMED = 5
@@ -24,38 +27,56 @@ def print_summary(console: Console, pack: TopicPack) -> None:
         console.print(Text(f"  {pack.description}"))
     relevant = sum(sample.relevant for sample in pack.samples)
     lines = (
-        f"阈值 threshold {pack.threshold:g}, 语言 language {pack.language}",
-        f"词 terms {len(pack.terms)}: {_counted((t.kind for t in pack.terms), TERM_KINDS)}",
-        f"站点 sites {len(pack.sites)}: {_counted((s.role for s in pack.sites), ROLES)}",
-        f"样本 samples {len(pack.samples)}: {relevant} relevant 切题, "
-        f"{len(pack.samples) - relevant} counter-examples 反例",
+        _(
+            "threshold {threshold:g}, language {language}",
+            threshold=pack.threshold,
+            language=pack.language,
+        ),
+        _(
+            "terms {count}: {counted}",
+            count=len(pack.terms),
+            counted=_counted((t.kind for t in pack.terms), TERM_KINDS),
+        ),
+        _(
+            "sites {count}: {counted}",
+            count=len(pack.sites),
+            counted=_counted((s.role for s in pack.sites), ROLES),
+        ),
+        _(
+            "samples {count}: {relevant} on topic, {against} counter-examples",
+            count=len(pack.samples),
+            relevant=relevant,
+            against=len(pack.samples) - relevant,
+        ),
     )
     for line in lines:
         console.print(Text(f"  {line}"))
 
 
 def _counted(words: Iterable[str], chinese: Mapping[str, str]) -> str:
-    return ", ".join(
-        f"{chinese.get(word, '')} {word} {count}" for word, count in Counter(words).most_common()
+    return joined(
+        f"{choice_name(word, chinese)} {count}" for word, count in Counter(words).most_common()
     )
 
 
 def print_terms(console: Console, terms: Sequence[Term], limit: int | None) -> None:
     """Print the first *limit* terms (None: all)."""
-    table = Table("词 term", "类别 kind", "权重 weight", "备注 note")
+    table = folding_table(_("term"), _("kind"), _("weight"), _("note"))
     align_right(table, 2)
     for term in terms[:limit]:
-        add_plain(table, term.text, term.kind, f"{term.weight:g}", term.note)
+        add_plain(
+            table, term.text, choice_name(term.kind, TERM_KINDS), f"{term.weight:g}", term.note
+        )
     _print_cut(console, table, len(terms))
 
 
 def print_sites(console: Console, sites: Sequence[Site], limit: int | None) -> None:
     """Print the first *limit* sites (None: all)."""
-    table = Table("主机 host", "名称 name", "角色 role", "级 tier", "地区 region", "类型 kind")
+    table = folding_table(_("host"), _("name"), _("role"), _("tier"), _("region"), _("kind"))
     align_right(table, 3)
     for site in sites[:limit]:
-        cells = (site.host, site.name, site.role, site.tier, site.region, site.kind)
-        add_plain(table, *cells)
+        role, kind = choice_name(site.role, ROLES), choice_name(site.kind, SITE_KINDS)
+        add_plain(table, site.host, site.name, role, site.tier, site.region, kind)
     _print_cut(console, table, len(sites))
 
 
@@ -64,24 +85,24 @@ def _print_cut(console: Console, table: Table, total: int) -> None:
         return
     console.print(table)
     if total > table.row_count:
-        console.print(f"  … {total - table.row_count} more 另有 (--all shows them)")
+        console.print(_("  … {more} more (--all shows them)", more=total - table.row_count))
 
 
 def print_changes(
     console: Console, before: TopicPack | None, after: TopicPack, dry_run: bool
 ) -> None:
     """Print what an import changed, or on a dry run would change."""
-    what = "new 新建" if before is None else "updated 更新"
-    state = " (dry run: nothing written 试运行，未写入)" if dry_run else ""
+    what = _("new topic") if before is None else _("updated")
+    state = _(" (dry run: nothing written)") if dry_run else ""
     console.print(Text(f"{after.name} {after.title}: {what}{state}"))
     for name, old, new in changed_settings(before, after) if before else ():
         console.print(Text(f"  {name}: {old!r} → {new!r}"))
-    table = Table("表 table", "增 added", "改 changed", "删 removed", "未变 unchanged")
+    table = folding_table(_("table"), _("added"), _("rows changed"), _("removed"), _("unchanged"))
     align_right(table, 1, 2, 3, 4)
     changes = compare_packs(before, after)
     for change in changes:
         counts = (len(change.added), len(change.changed), len(change.removed), change.unchanged)
-        add_plain(table, change.table, *counts)
+        add_plain(table, _(change.table), *counts)
     console.print(table)
     if before is not None:
         _print_names(console, changes)
@@ -89,29 +110,33 @@ def print_changes(
 
 def print_next_step(console: Console, pack: TopicPack) -> None:
     """Print the command that crawls *pack*: its authoritative sites, else what there is."""
-    crawl = f"scrapy crawl site -a topic={pack.name}"
+    crawl = f"qiaocrawl crawl site -a topic={pack.name}"
     step, why = crawl, ""
     if not any(site.role == "authoritative" for site in pack.sites):
         if Options.from_environment()["QIAO_ENGINES"] and pack.terms:
-            step = f"scrapy crawl search -a topic={pack.name}"
+            step = f"qiaocrawl crawl search -a topic={pack.name}"
         elif pack.sites:
             hosts = ",".join(site.host for site in pack.sites[:_HOSTS_NAMED])
-            step, why = f"{crawl} -a site={hosts}", "没有权威站点，点名采集 no authoritative site"
+            step, why = f"{crawl} -a site={hosts}", _("no authoritative site, so sites are named")
         else:
-            step = "qiaocrawl engines list"
-            why = "只有词：先选搜索引擎，写入 QIAO_ENGINES terms only: choose search engines"
+            step = ""
+            why = _("terms only: choose search engines and name them in QIAO_ENGINES")
     if why:
         console.print(f"  {why}", markup=False, highlight=False)
-    console.print(f"下一步 Next:  {step}", markup=False, highlight=False)
+    command = advised(step) if step else "qiaocrawl engines list"
+    console.print(
+        _("next: {command}", command=command), markup=False, highlight=False, soft_wrap=True
+    )
 
 
 def _print_names(console: Console, changes: Iterable[Changes]) -> None:
     for change in changes:
         for sign, names in (("+", change.added), ("~", change.changed), ("-", change.removed)):
             if names:
-                more = f" … {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+                hidden = len(names) - _NAMES_SHOWN
+                more = _(" … {more} more", more=hidden) if hidden > 0 else ""
                 shown = ", ".join(names[:_NAMES_SHOWN])
-                console.print(Text(f"  {sign} {change.table}: {shown}{more}"))
+                console.print(Text(f"  {sign} {_(change.table)}: {shown}{more}"))
 
 
 def align_right(table: Table, *columns: int) -> None:

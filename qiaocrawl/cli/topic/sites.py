@@ -12,6 +12,7 @@ from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.sites.site_template import START
+from qiaocrawl.language import N_, _
 from qiaocrawl.storage.frontier.url_aliases import stored_host_votes
 from qiaocrawl.storage.pages.site_templates import StoredTemplate, stored_templates
 from qiaocrawl.urls.aliases import MAX_HOSTS, AliasRule, AliasRules
@@ -29,7 +30,9 @@ def sites(
         templates = stored_templates(c, host)
         rules = _alias_rules(c, host) if aliases else []
     if host and not (rules if aliases else templates):
-        raise ConfigError(f"nothing is known of {host!r}; it takes some articles of one host")
+        raise ConfigError(
+            _("nothing is known of {host!r}; it takes some articles of one host", host=host)
+        )
     if aliases:
         _list_aliases(rules)
     elif host:
@@ -47,8 +50,8 @@ def _alias_rules(c: Connection, host: str) -> list[AliasRule]:
 
 
 def _list(templates: list[StoredTemplate]) -> None:
-    table = folding_table("网站 host", "文章 articles", "重复块 repeated", "正文位置 body in",
-                          "改版 redesigns", "更新 updated")  # fmt: skip
+    table = folding_table(_("host"), _("articles"), _("repeated"), _("body in"),
+                          _("redesigns"), _("updated"))  # fmt: skip
     for column in (1, 2, 4):
         table.columns[column].justify = "right"
     for row in templates:
@@ -66,22 +69,22 @@ def _list(templates: list[StoredTemplate]) -> None:
 
 _STEPS = {
     "https": "http → https",
-    "host": "主机 host → {}",
-    "first": "去掉首段 without the first segment {}/",
-    "last": "去掉末段 without the last segment /{}",
-    "suffix": "去掉文件名后缀 without {} at the end of the file name",
-    "parameter": "去掉参数 without the parameter {}",
+    "host": N_("host → {}"),
+    "first": N_("without the first segment {}/"),
+    "last": N_("without the last segment /{}"),
+    "suffix": N_("without {} at the end of the file name"),
+    "parameter": N_("without the parameter {}"),
 }
 
 
 def _list_aliases(rules: list[AliasRule]) -> None:
-    table = folding_table("网站 host", "别址与首选 other address → preferred", "赞成 agreed",
-                          "反对 against", "生效 in use")  # fmt: skip
+    table = folding_table(_("host"), _("other address → preferred"), _("agreed"),
+                          _("against"), _("in force"))  # fmt: skip
     for column in (2, 3):
         table.columns[column].justify = "right"
     for rule in rules:
-        step = _STEPS[rule.step.kind].format(rule.step.word)
-        in_use = "是 yes" if rule.active else "否 no"
+        step = _(_STEPS[rule.step.kind]).format(rule.step.word)
+        in_use = _("yes") if rule.active else _("no")
         table.add_row(rule.host, escape(step), str(rule.agreed), str(rule.against), in_use)
     table_console().print(table)
 
@@ -89,20 +92,27 @@ def _list_aliases(rules: list[AliasRule]) -> None:
 def _show(row: StoredTemplate) -> None:
     template = row.template
     names = {text for text, _ in template.names if text.removeprefix(START) in template.site_names}
-    table = folding_table("是什么 what", "何处 where", "文章 articles")
+    table = folding_table(_("what"), _("where"), _("articles"))
     table.columns[2].justify = "right"
     for place, count in template.places:
-        kind = "正文 body" if place in template.body_places else "偶有 at times"
+        kind = _("body") if place in template.body_places else _("at times")
         table.add_row(kind, escape(place), str(count))
     for text, count in template.names:
-        where = "标题前 before titles" if text.startswith(START) else "标题后 after titles"
+        where = _("before titles") if text.startswith(START) else _("after titles")
         shown = escape(text.removeprefix(START))
         table.add_row(where if text in names else f"({where})", shown, str(count))
     console = table_console()
     console.print(
-        f"{template.host}: {template.pages} articles, {len(template.repeated[0])} blocks repeat, "
-        f"{template.redesigns} redesigns, {template.disagreements} pages disagreed, "
-        f"{shown_moment(row.updated_at)}",
+        _(
+            "{host}: {pages} articles, {blocks} blocks repeat, {redesigns} redesigns, "
+            "{disagreements} pages disagreed, {updated_at}",
+            host=template.host,
+            pages=template.pages,
+            blocks=len(template.repeated[0]),
+            redesigns=template.redesigns,
+            disagreements=template.disagreements,
+            updated_at=shown_moment(row.updated_at),
+        ),
         markup=False,
         highlight=False,
         soft_wrap=True,

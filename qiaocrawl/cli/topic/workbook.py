@@ -13,9 +13,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qiaocrawl.cli.output import check_output, folding_table, say_written, table_console
+from qiaocrawl.cli.output import (
+    check_output,
+    choice_name,
+    folding_table,
+    joined,
+    say_written,
+    table_console,
+)
 from qiaocrawl.cli.topic.report import add_plain, align_right
 from qiaocrawl.errors import ConfigError, TopicError
+from qiaocrawl.language import _
 from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS, Site
 from qiaocrawl.topic.workbook.findings import Level, messages
 from qiaocrawl.topic.workbook.layout import PURPOSES, Question, SheetLayout
@@ -32,22 +40,18 @@ class WorkbookChoices:
 
     preview: Annotated[
         bool,
-        typer.Option(
-            "--preview", help="Show what a workbook gives, and what not; import nothing. 预览"
-        ),
+        typer.Option("--preview", help="Show what a workbook gives, and what not; import nothing."),
     ] = False
     faults_to: Annotated[
         Path | None,
-        typer.Option(
-            help="Write the workbook to this .xlsx, what is wrong marked in its cells. 标出错处"
-        ),
+        typer.Option(help="Write the workbook to this .xlsx, what is wrong marked in its cells."),
     ] = None
     strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse what is not certain, instead of guessing. 严格")
+        bool, typer.Option("--strict", help="Refuse what is not certain, instead of guessing.")
     ] = False
     skip_faulty: Annotated[
         bool,
-        typer.Option("--skip-faulty", help="Leave faulty rows out and take the rest. 跳过有错的行"),
+        typer.Option("--skip-faulty", help="Leave faulty rows out and take the rest."),
     ] = False
     sheet: Annotated[
         str,
@@ -97,7 +101,7 @@ def _sheet_answers(given: str) -> dict[str, str]:
         name, equals, purpose = pair.rpartition("=")
         if not equals or purpose not in PURPOSES:
             raise ConfigError(
-                f"--sheet {pair!r} must be NAME={'|'.join(PURPOSES)}, as 关键词=terms"
+                _("--sheet {pair!r} must be NAME={names}", pair=pair, names="|".join(PURPOSES))
             )
         answers[f"sheet:{name}"] = purpose
     return answers
@@ -110,12 +114,12 @@ def _asked(console: Console, questions: Iterable[Question]) -> dict[str, str]:
 def _ask(console: Console, question: Question) -> str:
     """The operator's answer to one line: a number of the list, or Enter for the usual."""
     names = list(question.choices)
-    listed = "  ".join(f"{at} {question.choices[name]}" for at, name in enumerate(names, start=1))
-    usual = question.default or "skip"
-    shown = question.choices.get(usual, usual)
-    console.print(
-        Text(f"{question.chinese} {question.english}\n  {listed}（回车 Enter = {shown}）")
+    listed = "  ".join(
+        f"{at} {choice_name(name, question.choices)}" for at, name in enumerate(names, start=1)
     )
+    usual = question.default or "skip"
+    shown = choice_name(usual, question.choices)
+    console.print(Text(f"{question.text}\n  {listed}" + _(" (Enter = {answer})", answer=shown)))
     while True:
         prompted = typer.prompt("  ", default="", show_default=False, prompt_suffix="> ")
         answer = str(prompted).strip()
@@ -128,31 +132,36 @@ def _ask(console: Console, question: Question) -> str:
         by_chinese = [name for name in names if question.choices[name] == answer]
         if by_chinese:
             return by_chinese[0]
-        console.print(Text(f"  请写 1 到 {len(names)} a number from 1 to {len(names)}"))
+        console.print(Text(_("  a number from 1 to {count}", count=len(names))))
 
 
 def _require_usable(path: Path, reading: WorkbookReading, choices: WorkbookChoices) -> None:
     faulty = {(fault.sheet, fault.line) for fault in reading.faults}
-    hint = "，--faults-to 文件.xlsx 在表里标出" if choices.faults_to is None else ""
+    hint = _(", --faults-to FILE.xlsx marks them") if choices.faults_to is None else ""
     if choices.strict and (reading.findings or reading.questions):
-        raise TopicError(
-            f"{path.name}: 没有导入，--strict 不作任何猜测 "
-            "nothing imported: --strict guesses nothing"
-        )
+        raise TopicError(_("{name}: nothing imported: --strict guesses nothing", name=path.name))
     if reading.unanswered and not (reading.terms or reading.sites):
-        names = "、".join(question.name.partition(":")[2] for question in reading.unanswered)
+        names = joined(question.name.partition(":")[2] for question in reading.unanswered)
         raise TopicError(
-            f"{path.name}: 看不出是词表还是站点表：{names}；"
-            "请用 --sheet 表名=terms 或 =sites 说明 "
-            "say what the sheets are with --sheet NAME=terms or =sites"
+            _(
+                "{name}: neither terms nor sites can be told: {names}; say what the sheets are "
+                "with --sheet NAME=terms or =sites",
+                name=path.name,
+                names=names,
+            )
         )
     if faulty and not choices.skip_faulty:
         raise TopicError(
-            f"{path.name}: 没有导入，{len(faulty)} 行有错；--skip-faulty 跳过这些行{hint} "
-            f"nothing imported: {len(faulty)} faulty rows"
+            _(
+                "{name}: nothing imported: {count} faulty rows; --skip-faulty leaves them "
+                "out{hint}",
+                name=path.name,
+                count=len(faulty),
+                hint=hint,
+            )
         )
     if not (reading.terms or reading.sites):
-        raise TopicError(f"{path.name}: 没有可导入的词或站点 no terms or sites in it")
+        raise TopicError(_("{name}: no terms or sites in it", name=path.name))
 
 
 def _print_findings(reading: WorkbookReading) -> None:
@@ -161,7 +170,7 @@ def _print_findings(reading: WorkbookReading) -> None:
     grid.columns[1].overflow = "fold"
     for level in Level:
         for message in messages(reading.findings, level):
-            add_plain(grid, f" {level.value.partition(' ')[0]}", message)
+            add_plain(grid, f" {_(level.value)}", message)
     if grid.row_count:
         table_console().print(grid)
 
@@ -173,13 +182,14 @@ def _print_preview(console: Console, reading: WorkbookReading) -> None:
 
 
 def _print_sheets(reading: WorkbookReading) -> None:
-    table = folding_table("表 sheet", "用作 as", "表头 header", "列 columns",
-                          "取 taken", "不取 left", "错 faulty")  # fmt: skip
+    table = folding_table(_("sheet"), _("as"), _("header"), _("columns"),
+                          _("taken"), _("not taken"), _("faulty"))  # fmt: skip
     align_right(table, 2, 4, 5, 6)
-    table.columns[3].min_width = 22
     for layout in reading.layouts:
         name = layout.sheet.name
-        purposes = " + ".join(PURPOSES[entry.table] for entry in layout.tables) or "不取 none"
+        purposes = " + ".join(choice_name(entry.table, PURPOSES) for entry in layout.tables) or _(
+            "not taken"
+        )
         taken = [row.sheet for row in reading.terms] + [row.sheet for row in reading.sites]
         rows = {
             level: len({x.line for x in reading.findings
@@ -196,33 +206,42 @@ def _print_sheets(reading: WorkbookReading) -> None:
 def _shown_columns(layout: SheetLayout) -> str:
     if layout.header is None:
         return ""
-    return "、".join(
+    return joined(
         layout.header.cell(column).text
         for entry in layout.tables for columns in entry.columns.values() for column in columns
     )  # fmt: skip
 
 
 def _print_terms(console: Console, reading: WorkbookReading) -> None:
-    table = Table("行 row", "词 term", "类别 kind", "权重 weight", "备注 note")
+    table = folding_table(_("row"), _("term"), _("kind"), _("weight"), _("note"))
     align_right(table, 0, 3)
     for taken in reading.terms[:_ROWS_SHOWN]:
         term = taken.record
         add_plain(
-            table, taken.line, term.text, TERM_KINDS[term.kind], f"{term.weight:g}", term.note
+            table,
+            taken.line,
+            term.text,
+            choice_name(term.kind, TERM_KINDS),
+            f"{term.weight:g}",
+            term.note,
         )
     _print_rows(console, table, len(reading.terms))
 
 
 def _print_sites(console: Console, reading: WorkbookReading) -> None:
-    table = folding_table(
-        "行 row", "网址 address", "名称 name", "角色 role", "级 tier", "类型 kind"
-    )
+    table = folding_table(_("row"), _("address"), _("name"), _("role"), _("tier"), _("kind"))
     align_right(table, 0, 4)
     for taken in reading.sites[:_ROWS_SHOWN]:
         site = taken.record
-        kind = SITE_KINDS[site.kind]
+        kind = choice_name(site.kind, SITE_KINDS)
         add_plain(
-            table, taken.line, _shown_address(site), site.name, ROLES[site.role], site.tier, kind
+            table,
+            taken.line,
+            _shown_address(site),
+            site.name,
+            choice_name(site.role, ROLES),
+            site.tier,
+            kind,
         )
     _print_rows(console, table, len(reading.sites))
 
@@ -236,4 +255,4 @@ def _print_rows(console: Console, table: Table, total: int) -> None:
         return
     table_console().print(table)
     if total > table.row_count:
-        console.print(f"  … 另有 {total - table.row_count} 行会取 more rows will be taken")
+        console.print(_("  … {more} more rows will be taken", more=total - table.row_count))

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.addresses import Allowance, Origin, leads_inside
+from qiaocrawl.language import _
 from qiaocrawl.page.layout import LAYOUT_SCRIPT
 
 if TYPE_CHECKING:
@@ -22,6 +26,19 @@ _NEEDED = frozenset({"document", "script", "stylesheet", "xhr", "fetch"})
 _LAYOUT_SECONDS = 5.0
 
 logger = logging.getLogger(__name__)
+
+
+def require_playwright(what: str) -> None:
+    """Check that the extra ``render`` is installed, which *what* needs.
+
+    Raises:
+        ConfigError: it is not; the message says how to install it.
+    """
+    if find_spec("scrapy_playwright") is None:
+        command = f"{sys.executable} -m pip install scrapy-playwright"
+        raise ConfigError(
+            _("{what} needs scrapy-playwright: {command}", what=what, command=command)
+        )
 
 
 class BrowserGuard:

@@ -27,7 +27,7 @@ from qiaocrawl.crawl.browser.page import BrowserPage
 from qiaocrawl.crawl.browser.page_slots import PageSlots
 from qiaocrawl.crawl.browser.proxy import BrowserProxy, Upstream
 from qiaocrawl.crawl.network.address_guard import address_guard_of
-from qiaocrawl.crawl.responses import fetched_page
+from qiaocrawl.crawl.responses import PICTURE, fetched_page
 from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BrowserLostError, ExtractionError, RenderError
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 Fetch = Callable[["Request"], Awaitable[Response]]
 
-# For opening, reading and layout, beyond the time a page may take to settle.
-_GRACE_SECONDS = 20.0
+# For opening, reading, picture and layout, beyond the time a page may take to settle.
+_GRACE_SECONDS = 25.0
 _CLOSE_SECONDS = 5.0
 # A page may name any number of addresses; only so many get a line in the log.
 _MOST_TOLD = 100
@@ -175,6 +175,7 @@ class RenderedDownloads:
             document,
             budget_seconds=self._options["QIAO_RENDER_SECONDS"],
             layout=self._options["QIAO_RENDER_LAYOUT"],
+            with_picture=self._options["QIAO_RENDER_PICTURE"],
             data_hosts=self._options["QIAO_RENDER_DATA_HOSTS"],
             count=self._count,
         )
@@ -193,6 +194,8 @@ class RenderedDownloads:
             self._stats.set_value("qiaocrawl/render/seconds", self._milliseconds / 1000)
             await self._check_wear()
         self._count("pages")
+        # Of this request, not of the copy the browser got: the response bears this one.
+        request.meta[PICTURE] = visit.picture
         return self._result(inner, document, response, visit)
 
     async def _prepared(self, request: Request, visit: BrowserPage) -> Request:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urldefrag
 
 from qiaocrawl.crawl.browser.browser import stamp_layout
+from qiaocrawl.crawl.browser.picture import picture_of
 from qiaocrawl.text.charset import decode_page
 from qiaocrawl.urls import host_of, in_site, registrable_domain
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Response as BrowserResponse
     from scrapy import Request
     from scrapy.http import Response
+
+    from qiaocrawl.items import PagePicture
 
 XHR_ATTRIBUTE = "data-qiaocrawl-xhr"
 """On a script element at the end of a rendered page's source: where its JSON came from."""
@@ -55,6 +58,7 @@ class BrowserPage:
         document: the page's own document as it was fetched; None where the browser has to
             fetch it (a session that lives in the browser).
         budget_seconds: how long the page may take to settle; what is there then is taken.
+        layout, with_picture: whether the layout is written into the source, a picture taken.
         data_hosts: sites whose JSON is kept beside that of the page's own site.
         count: called with the name of what happened.
     """
@@ -65,12 +69,14 @@ class BrowserPage:
         *,
         budget_seconds: float,
         layout: bool,
+        with_picture: bool,
         data_hosts: tuple[str, ...],
         count: Callable[[str], None],
     ) -> None:
         self._document = document
         self._budget_seconds = budget_seconds
         self._layout = layout
+        self._with_picture = with_picture
         self._data_hosts = data_hosts
         self._count = count
         self._url = ""
@@ -80,6 +86,7 @@ class BrowserPage:
         self._reading: set[asyncio.Task[None]] = set()
         self.page: Page | None = None
         self.crashed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.picture: PagePicture | None = None
         self.shown_chars = 0
         self.led_to = ""
         """Where the page's scripts wanted to lead; "" if nowhere."""
@@ -207,6 +214,9 @@ class BrowserPage:
         if self._reading:
             # A moment for the answers that are still being read.
             await asyncio.wait(set(self._reading), timeout=_LAST_ANSWERS_SECONDS)
+        if self._with_picture and not self.is_led_away:
+            self.picture = await picture_of(page)
+            self._count("pictures" if self.picture else "no_picture")
         if self._layout:
             await stamp_layout(page)
 

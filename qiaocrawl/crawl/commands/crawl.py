@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import crawl
+from scrapy.settings import SETTINGS_PRIORITIES
+
+from qiaocrawl.language import _
+from qiaocrawl.options.advice import note_database
 
 if TYPE_CHECKING:
     import argparse
 
     from scrapy.crawler import Crawler
+
+
+_COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 
 
 class Command(crawl.Command):
@@ -18,9 +25,14 @@ class Command(crawl.Command):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the spider; exit code 0 only where it ended well."""
         # Scrapy imports every command to list them; the crawler is for those who crawl.
+        from qiaocrawl.crawl.spider import FrontierSpider
         from qiaocrawl.runtime.run_end import end_reason, exit_code
 
         super().run(args, opts)
+        spider_class = self._crawler.spidercls
+        is_ours = spider_class.__module__.partition(".")[0] == "spiders"
+        if not is_ours and not issubclass(spider_class, FrontierSpider):
+            return  # a project's own, whose end only it can judge
         # Scrapy's own code is kept: it says that the crawl could not begin.
         self.exitcode = self.exitcode or exit_code(end_reason(self._crawler.stats.get_stats()))
         self._print_summary()
@@ -31,9 +43,9 @@ class Command(crawl.Command):
 
     def _print_summary(self) -> None:
         """The last thing in a terminal, behind all lines of the log."""
-        from rich.console import Console
         from rich.table import Table
 
+        from qiaocrawl.cli.terminal import Terminal
         from qiaocrawl.crawl.spider import FrontierSpider
         from qiaocrawl.runs.run_summary import next_steps, summary_lines
         from qiaocrawl.runtime.run_end import end_reason
@@ -41,15 +53,18 @@ class Command(crawl.Command):
         spider, stats = self._crawler.spider, self._crawler.stats.get_stats()
         if not isinstance(spider, FrontierSpider) or not end_reason(stats):
             return
-        title = f"采集小结 Summary: {spider.name} {spider.topic}"
+        title = _("Summary: {spider} {topic}", spider=spider.name, topic=spider.topic)
         table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         for name, words in summary_lines(spider.name, spider.topic, stats):
             table.add_row(name, words)
-        console = Console(highlight=False, markup=False)
+        console = Terminal(highlight=False, markup=False)
         console.print(table)
-        console.print("下一步 next:")
+        console.print(_("next:"))
+        settings = self._crawler.settings
+        is_given = (settings.getpriority("QIAO_DATABASE_URL") or 0) >= _COMMAND_LINE
+        note_database(settings["QIAO_DATABASE_URL"] if is_given else "")
         for step in next_steps(spider.name, spider.topic, stats):
             # Whole, so that it can be copied.
             console.print(f"  {step}", soft_wrap=True)

@@ -13,9 +13,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qiaocrawl.crawl.browser.browser import BrowserGuard
+from qiaocrawl.crawl.browser.browser import BrowserGuard, require_playwright
 from qiaocrawl.errors import ConfigError, LoginError
 from qiaocrawl.fetch.addresses import Allowance
+from qiaocrawl.language import _
 from qiaocrawl.options import PREFIX
 from qiaocrawl.sessions import Recipe, SavedSession
 from qiaocrawl.sessions.cookies import StoredCookie, from_browser, names_of, usable_for
@@ -52,11 +53,12 @@ async def browser_login(
         ConfigError: a picture is wanted of a recipe that names no QR code, or there is no
             screen for a window.
     """
-    from playwright.async_api import Error, async_playwright
-
     login = recipe.browser
     if login is None:
-        raise ConfigError(f"{recipe.name}: the recipe has no [browser]")
+        raise ConfigError(_("{recipe}: the recipe has no [browser]", recipe=recipe.name))
+    require_playwright(recipe.name)
+    from playwright.async_api import Error, async_playwright
+
     _check_screen(recipe, login, qr)
     try:
         async with async_playwright() as driver:
@@ -71,16 +73,22 @@ async def browser_login(
             return session
     except Error as error:
         # Only the first line: the browser's log follows, and its addresses may hold tickets.
-        raise LoginError(f"the browser failed: {str(error).splitlines()[0][:200]}") from None
+        raise LoginError(
+            _("the browser failed: {error}", error=str(error).splitlines()[0][:200])
+        ) from None
 
 
 def _check_screen(recipe: Recipe, login: BrowserLogin, qr: Path | None) -> None:
     if qr is not None and not login.qr:
-        raise ConfigError(f"{recipe.name}: the recipe names no QR code (browser.qr)")
+        raise ConfigError(
+            _("{recipe}: the recipe names no QR code (browser.qr)", recipe=recipe.name)
+        )
     if qr is None and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise ConfigError(
-            "there is no screen to open a browser on; --qr FILE.png saves the QR "
-            "code as a picture, --cookies takes cookies of another browser"
+            _(
+                "there is no screen to open a browser on; --qr FILE.png saves the QR code as a "
+                "picture, --cookies takes cookies of another browser"
+            )
         )
 
 
@@ -116,7 +124,7 @@ async def _wait_for_login(
             last_told = time.monotonic()
             logger.info("still waiting for the login, %d s left", deadline - last_told)
         await asyncio.sleep(_POLL_SECONDS)
-    raise LoginError(f"nobody logged in within {seconds:g} s")
+    raise LoginError(_("nobody logged in within {seconds:g} s", seconds=seconds))
 
 
 async def _is_done(login: BrowserLogin, page: Page, session: SavedSession) -> bool:

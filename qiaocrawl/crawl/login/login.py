@@ -16,6 +16,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from qiaocrawl.crawl.network.proxy_source import DOWNLOAD_ERRORS
 from qiaocrawl.errors import AddressRefusedError, LoginError, QiaoError
+from qiaocrawl.language import _
 from qiaocrawl.sessions import Credentials, Recipe
 from qiaocrawl.sessions.cookies import StoredCookie, from_jar, usable_for
 from qiaocrawl.sessions.flow import (
@@ -151,7 +152,7 @@ class LoginRunner:
             # Final: asking again would lead inside again.
             raise LoginError(str(error), is_final=True) from error
         except NETWORK_ERRORS as error:
-            raise LoginError(f"no answer: {type(error).__name__}") from error
+            raise LoginError(_("no answer: {kind}", kind=type(error).__name__)) from error
         return _answer(response, self._jars[jar_key])
 
 

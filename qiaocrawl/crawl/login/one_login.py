@@ -16,6 +16,7 @@ from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from qiaocrawl.crawl.login.by_hand import browser_login
 from qiaocrawl.crawl.login.login import LoginRunner
 from qiaocrawl.errors import ConfigError, LoginError, QiaoError
+from qiaocrawl.language import _
 from qiaocrawl.sessions import (
     Account,
     AccountState,
@@ -71,15 +72,29 @@ def checked_arguments(given: Mapping[str, Any]) -> Asked:
     # scrapyd adds _job to every job.
     for name in given.keys() - _ARGUMENTS.keys() - {"_job"}:
         allowed = ", ".join(f"{key}= ({help})" for key, help in _ARGUMENTS.items())
-        raise ConfigError(f"spider 'login' has no argument {name!r}; it takes {allowed}")
+        raise ConfigError(
+            _(
+                "spider 'login' has no argument {name!r}; it takes {allowed}",
+                name=name,
+                allowed=allowed,
+            )
+        )
     account, do = str(given.get("account", "")), str(given.get("do", "login"))
     seconds = str(given.get("seconds", "300"))
     if not account.isdigit():
-        raise ConfigError("spider 'login' needs -a account=NUMBER; `qiaocrawl session` starts it")
+        raise ConfigError(
+            _("spider 'login' needs -a account=NUMBER; `qiaocrawl session` starts it")
+        )
     if do not in ("login", "check"):
-        raise ConfigError(f"do= must be login or check, got {do!r}")
+        raise ConfigError(_("do= must be login or check, got {do!r}", do=do))
     if not seconds.isdigit() or not 1 <= int(seconds) <= _MAX_SECONDS:
-        raise ConfigError(f"seconds= must be from 1 to {_MAX_SECONDS:g}, got {seconds!r}")
+        raise ConfigError(
+            _(
+                "seconds= must be from 1 to {max_seconds:g}, got {seconds!r}",
+                max_seconds=_MAX_SECONDS,
+                seconds=seconds,
+            )
+        )
     qr = Path(given["qr"]) if given.get("qr") else None
     return Asked(int(account), do == "check", qr, float(seconds))
 
@@ -124,8 +139,14 @@ class OneLogin:
             return
         secret = Credentials.open(vault, row)
         if not recipe.logs_in_by_itself or secret is None:
-            raise ConfigError(f"{recipe.name}: there is nothing to log in with (way {recipe.way}); "
-                              "paste cookies with --cookies")  # fmt: skip
+            raise ConfigError(
+                _(
+                    "{recipe}: there is nothing to log in with (way {way}); paste cookies with "
+                    "--cookies",
+                    recipe=recipe.name,
+                    way=recipe.way,
+                )
+            )
         # Generation 1: the only session of this run.
         jar = ("account", row.id, 1)
         await self._runner.log_in(recipe, secret, jar)
@@ -134,13 +155,15 @@ class OneLogin:
 
     async def _check(self, vault: Vault, recipe: Recipe, row: Account) -> None:
         if not recipe.target:
-            raise ConfigError(f"{recipe.name}: the recipe names no target to look at")
+            raise ConfigError(
+                _("{recipe}: the recipe names no target to look at", recipe=recipe.name)
+            )
         jar = ("account", row.id, 1)
         session = SavedSession.open(vault, row)
         self._runner.load(recipe, session.cookies, jar, time.time())
         why = await self._runner.why_out(recipe, jar)
         if why is None:
-            raise ConfigError(f"{recipe.target} does not answer")
+            raise ConfigError(_("{target} does not answer", target=recipe.target))
         if why:
             raise LoginError(why)
         cookies = self._runner.cookies(recipe, jar, time.time())

@@ -25,6 +25,7 @@ from scrapy.exceptions import (
 from qiaocrawl.errors import AddressRefusedError, ConfigError
 from qiaocrawl.fetch.proxy import Proxy, ProxyList, parse_list
 from qiaocrawl.fetch.proxy_pool import LONGEST_PAUSE_SECONDS
+from qiaocrawl.language import _
 from qiaocrawl.storage.sites import proxies as stored
 
 if TYPE_CHECKING:
@@ -77,8 +78,10 @@ class ProxySource:
         self.numbers = {"listed": 0, "unusable_lines": 0, "list_failures": 0}
         if not self._place:
             raise ConfigError(
-                "QIAO_PROXIES names sites, but QIAO_PROXY_POOL no pool: it must be a file, a URL "
-                "or `database`"
+                _(
+                    "QIAO_PROXIES names sites, but QIAO_PROXY_POOL no pool: it must be a "
+                    "file, a URL or `database`"
+                )
             )
         if not self._is_url:
             self._load_here(first=True)
@@ -125,7 +128,9 @@ class ProxySource:
             text = Path(self._place).read_text("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "no UTF-8 text"
-            raise ConfigError(f"QIAO_PROXY_POOL: the file cannot be read: {reason}") from None
+            raise ConfigError(
+                _("QIAO_PROXY_POOL: the file cannot be read: {reason}", reason=reason)
+            ) from None
         return parse_list(text, os.environ)
 
     def _stored(self) -> tuple[ProxyList, dict[Proxy, ProxyState]]:
@@ -168,7 +173,9 @@ class ProxySource:
             logger.warning("proxy list: %s", fault)
         if not found.proxies:
             why = f" ({found.faults[0]})" if found.faults else ""
-            raise ConfigError(f"QIAO_PROXY_POOL: there is no proxy in it that can be used{why}")
+            raise ConfigError(
+                _("QIAO_PROXY_POOL: there is no proxy in it that can be used{why}", why=why)
+            )
         self._pool.replace(found.proxies, known)
         self._due = time.monotonic() + self._refresh_seconds
         self.numbers.update(listed=len(found.proxies), unusable_lines=len(found.faults))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.revisit import WEEK_HOURS, Rhythms, Schedule, VisitHistory, learnt_shapes
+from qiaocrawl.revisit.policies import wait_factor
 from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS, WatchSettings
 from qiaocrawl.storage.sites.watched import WatchedPage
 
@@ -92,7 +93,7 @@ def _schedule(
     place = {host: number for number, host in enumerate(hosts)}
     last = [np.nan if page.last_at is None else page.last_at / _HOUR for page in pages]
     # A page an operator gave no weight counts a little.
-    weights = np.array([max(page.weight, 0.1) for page in pages])
+    weights = np.array([max(settings.weight_of(page.kind, page.weight), 0.1) for page in pages])
     return Schedule(
         settings.tuning(visits_per_hour), VisitHistory.unpacked([page.memory for page in pages]),
         Rhythms(shapes), site=np.array([place[page.host] for page in pages], dtype=np.int64),
@@ -161,7 +162,8 @@ def _waiting(page: WatchedPage, shape: Floats, settings: WatchSettings) -> Watch
     wait = page.wait_hours or min(max(FIRST_WAIT_HOURS, settings.shortest_hours),
                                   settings.longest_hours)  # fmt: skip
     tuning = settings.tuning(1.0)
+    drawn = wait * wait_factor(settings.policy, page.key, page.visits)
     visiting = Rhythms(shape[None, :]).softened(tuning.night_power)
     due = visiting.after(np.zeros(1, dtype=np.int64), np.array([page.last_at / _HOUR]),
-                         np.array([wait]))  # fmt: skip
+                         np.array([max(drawn, settings.shortest_hours)]))  # fmt: skip
     return replace(page, wait_hours=wait, next_at=float(due[0]) * _HOUR)

@@ -106,7 +106,9 @@ class WatchRound:
             if page.next_at <= now and page.state in _OPEN and self.policy.covers(page.host)
         ]
         # Most urgent first: by what a visit is expected to bring, and how long it is overdue.
-        pages.sort(key=lambda page: -page.weight * max(page.rate, 1e-6) * (now - page.next_at + 1))
+        weight_of = self.settings.weight_of
+        pages.sort(key=lambda page: -weight_of(page.kind, page.weight) * max(page.rate, 1e-6)
+                   * (now - page.next_at + 1))  # fmt: skip
         watched.right_articles(c, self.topic, now, self.settings.longest_step_seconds)
         articles = watched.due_articles(c, self.topic, now, _MOST_LOOKS)
         looks = [article for article in articles if self.policy.covers(article.host)]
@@ -152,7 +154,8 @@ class WatchRound:
             return _candidate(one.url, self.topic, LOOK_SCORE, 2, payload)
         payload = replace(payload, channel=one.name, again=one.last_at is not None)
         depth = 0 if one.kind == "home" else 1
-        return _candidate(one.url, self.topic, PAGE_SCORE + one.weight, depth, payload)
+        weight = self.settings.weight_of(one.kind, one.weight)
+        return _candidate(one.url, self.topic, PAGE_SCORE + weight, depth, payload)
 
     # --- what was asked ----------------------------------------------------------------------
 

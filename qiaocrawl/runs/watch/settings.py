@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
+from qiaocrawl.options.plugin_options import plugin_options, within
 from qiaocrawl.revisit import Bounds, Tuning, estimators, policies
+from qiaocrawl.storage.sites.watched import MAX_PAGE_WEIGHT
 
 GROUP_WEIGHTS: Mapping[str, float] = {
     "feed": 5.0, "rolling": 5.0, "home": 4.0, "channel": 3.0, "list": 2.0,
 }  # fmt: skip
 """E1's groups with the weights of the crawl order ``weight_model``; feeds as rolling news."""
+
+
+def group_weights(text: str) -> Mapping[str, float]:
+    """The weights of all groups, those written in *text* (``rolling=8,home=2``) as they say.
+
+    Raises:
+        ConfigError: an unknown group, or a weight outside (0, 100].
+    """
+    what = "QIAO_WATCH_WEIGHTS"
+    given = plugin_options(what, GROUP_WEIGHTS, text)
+    own = {group: within(what, group, float(weight), 0.01, MAX_PAGE_WEIGHT)
+           for group, weight in given.items()}  # fmt: skip
+    return {**GROUP_WEIGHTS, **own}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +41,7 @@ class WatchSettings:
         pages_per_host: watched at most.
         steps_hours: when articles are looked at again, after they came out; () = never.
         estimator, policy: names, see :mod:`qiaocrawl.revisit`.
+        weights: of groups of pages, see :data:`GROUP_WEIGHTS`.
     """
 
     daily: int
@@ -35,6 +52,7 @@ class WatchSettings:
     steps_hours: tuple[float, ...]
     estimator: str
     policy: str
+    weights: Mapping[str, float] = field(default_factory=lambda: GROUP_WEIGHTS)
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> WatchSettings:
@@ -48,7 +66,13 @@ class WatchSettings:
             steps_hours=options["QIAO_WATCH_ARTICLE_HOURS"],
             estimator=options["QIAO_WATCH_ESTIMATOR"],
             policy=options["QIAO_WATCH_POLICY"],
+            weights=group_weights(options["QIAO_WATCH_WEIGHTS"]),
         )
+
+    def weight_of(self, kind: str, stored: float) -> float:
+        """The weight of a page of a group; *stored* with it counts where an operator set it."""
+        is_own = stored != GROUP_WEIGHTS.get(kind)
+        return stored if is_own else self.weights.get(kind, stored)
 
     @property
     def longest_step_seconds(self) -> float:
@@ -65,8 +89,12 @@ class WatchSettings:
         policies.get(self.policy)
         if self.shortest_hours > self.longest_hours:
             raise ConfigError(
-                f"QIAO_WATCH_SHORTEST_MINUTES {60 * self.shortest_hours:g} is more than "
-                f"QIAO_WATCH_LONGEST_HOURS {self.longest_hours:g} hours"
+                _(
+                    "QIAO_WATCH_SHORTEST_MINUTES {minutes:g} is more than QIAO_WATCH_LONGEST_HOURS "
+                    "{hours:g} hours",
+                    minutes=60 * self.shortest_hours,
+                    hours=self.longest_hours,
+                )
             )
 
     def most(self, limit: int, spent: int, usual: int) -> int:

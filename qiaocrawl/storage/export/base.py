@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from qiaocrawl.language import N_
 from qiaocrawl.registry import Registry
 from qiaocrawl.storage.export.choice import Selection
 
@@ -40,5 +41,5 @@ class Exporter:
 
 
 exporters: Registry[Exporter] = Registry(
-    "export format", "qiaocrawl.storage.export", "qiaocrawl.exporters"
+    N_("export format"), "qiaocrawl.storage.export", "qiaocrawl.exporters", modules=("formats",)
 )

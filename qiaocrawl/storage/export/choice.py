@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, case, exists, func, or_
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    exists,
+    false,
+    func,
+    or_,
+    select,
+    true,
+)
 
 from qiaocrawl.storage.converters import clean_text, to_stored_time
-from qiaocrawl.storage.schema import article, relevance, site
+from qiaocrawl.storage.pages.revisions import DELETED, REVISED
+from qiaocrawl.storage.schema import (
+    article,
+    article_mark,
+    article_tag,
+    judgement,
+    relevance,
+    revision,
+    site,
+    url,
+    verdict,
+)
 from qiaocrawl.storage.topics.topic_ids import topic_id
 from qiaocrawl.text.normalise import script_forms
+
+STARRED, NOTED, JUDGED, UNJUDGED = "starred", "noted", "judged", "unjudged"
+REPRINT, GONE = "reprint", "gone"
+MARKS = (STARRED, NOTED, JUDGED, UNJUDGED, REPRINT, GONE)
+"""What people did with an article, or what became of its page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +57,10 @@ class Selection:
         terms: words the topic's scorer found in the article.
         words: each must stand in title or text, in simplified or traditional characters.
         by_story: one record a story instead of one an article, in formats for people.
-        article_id: one article only.
+        article_ids: these articles only.
+        only_irrelevant: what the topic (or, without one, any) judged irrelevant.
+        marks: of ``MARKS``, all of them.
+        tags: of these, all.
         with_copies: stored pages beside a file for people, as far as it leads to them.
     """
 
@@ -44,7 +74,10 @@ class Selection:
     tiers: tuple[int, ...] = ()
     terms: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
-    article_id: int | None = None
+    article_ids: tuple[int, ...] = ()
+    only_irrelevant: bool = False
+    marks: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     by_story: bool = False
     with_copies: bool = True
 
@@ -65,28 +98,55 @@ def article_conditions(c: Connection, selection: Selection) -> list[ColumnElemen
     Raises:
         StorageError: the selection's topic was never imported.
     """
-    conditions = [] if selection.fetched_since is None else [
-        article.c.fetched_at >= to_stored_time(selection.fetched_since)
-    ]  # fmt: skip
-    return [*conditions, *judged_conditions(c, selection)]
+    return [*_fetched_since(selection), *judged_conditions(c, selection)]
 
 
 def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
     """As :func:`article_conditions`, without those on the time of the fetch."""
     conditions: list[ColumnElement[bool]] = []
-    if selection.topic is not None or selection.only_relevant or selection.terms:
+    needs_judgement = selection.only_relevant or selection.only_irrelevant or selection.terms
+    if selection.topic is not None or needs_judgement:
         conditions.append(_judged(c, selection))
-    if selection.article_id is not None:
-        conditions.append(article.c.id == selection.article_id)
-    if selection.since is not None:
-        conditions.append(published >= to_stored_time(selection.since))
-    if selection.before is not None:
-        conditions.append(published < to_stored_time(selection.before))
-    if selection.sites:
-        conditions.append(or_(*(_on_site(host) for host in selection.sites)))
-    if selection.regions or selection.tiers:
-        conditions.append(_of_outlet(c, selection))
-    return [*conditions, *(_says(word) for word in selection.words)]
+    if selection.article_ids:
+        conditions.append(article.c.id.in_(selection.article_ids))
+    conditions += _indexed(c, selection)
+    if REPRINT in selection.marks:
+        copy = verdict.c.article_id == article.c.id, verdict.c.group_id != article.c.id
+        conditions.append(exists().where(*copy).correlate_except(verdict))
+    if UNJUDGED in selection.marks:
+        conditions.append(article.c.url_id.not_in(_operator_judged(c, selection)))
+    conditions += published_within(selection.since, selection.before)
+    return [*conditions, *(says(word) for word in selection.words)]
+
+
+def indexed_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
+    """Those of the conditions for which an index finds all articles that meet them."""
+    return [*_fetched_since(selection), *_indexed(c, selection)]
+
+
+def _fetched_since(selection: Selection) -> list[ColumnElement[bool]]:
+    since = selection.fetched_since
+    return [] if since is None else [article.c.fetched_at >= to_stored_time(since)]
+
+
+def _indexed(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
+    urls = [_marked(c, selection, mark) for mark in selection.marks
+            if mark not in (REPRINT, UNJUDGED)]  # fmt: skip
+    urls += [select(article_tag.c.url_id).where(article_tag.c.tag == clean_text(tag, 50))
+             for tag in selection.tags]  # fmt: skip
+    conditions: list[ColumnElement[bool]] = [article.c.url_id.in_(chosen) for chosen in urls]
+    sites = chosen_sites(c, selection)
+    return conditions if sites is None else [*conditions, article.c.site.in_(sites)]
+
+
+def published_within(since: datetime | None, before: datetime | None) -> list[ColumnElement[bool]]:
+    """The conditions on :data:`published`; None sets no bound."""
+    conditions: list[ColumnElement[bool]] = []
+    if since is not None:
+        conditions.append(published >= to_stored_time(since))
+    if before is not None:
+        conditions.append(published < to_stored_time(before))
+    return conditions
 
 
 def _judged(c: Connection, selection: Selection) -> ColumnElement[bool]:
@@ -94,7 +154,9 @@ def _judged(c: Connection, selection: Selection) -> ColumnElement[bool]:
     if selection.topic is not None:
         judged.append(relevance.c.topic_id == topic_id(c, selection.topic))
     if selection.only_relevant:
-        judged.append(relevance.c.relevant.is_(True))
+        judged.append(relevance.c.relevant == true())
+    if selection.only_irrelevant:
+        judged.append(relevance.c.relevant == false())
     if selection.terms:
         # Stored as JSON: [["归侨", 0.3, "title"], …].
         quoted = (f'["{clean_text(term, len(term))}",' for term in selection.terms)
@@ -102,27 +164,73 @@ def _judged(c: Connection, selection: Selection) -> ColumnElement[bool]:
     return exists().where(*judged).correlate_except(relevance)
 
 
-def _on_site(host: str) -> ColumnElement[bool]:
-    host = clean_text(host, len(host)).strip().lower()
-    return or_(article.c.site == host, article.c.site.endswith(f".{host}", autoescape=True))
+def _marked(c: Connection, selection: Selection, mark: str) -> Select[tuple[int]]:
+    """The URLs with *mark*."""
+    marked = select(article_mark.c.url_id)
+    if mark == STARRED:
+        return marked.where(article_mark.c.starred == true())
+    if mark == NOTED:
+        return marked.where(article_mark.c.note != "")
+    if mark == JUDGED:
+        return _operator_judged(c, selection)
+    later = revision.alias("later")
+    newest = ~exists().where(
+        later.c.url_id == revision.c.url_id, later.c.kind != REVISED, later.c.id > revision.c.id
+    )
+    return select(revision.c.url_id).where(revision.c.kind == DELETED, newest)
 
 
-def _of_outlet(c: Connection, selection: Selection) -> ColumnElement[bool]:
-    # As listing.OutletNames has it: www.a.cn stands for all of a.cn.
-    bare = case((site.c.host.like("www.%"), func.substr(site.c.host, 5)), else_=site.c.host)
-    own = article.c.site.in_((site.c.host, bare))
-    conditions = [or_(own, article.c.site.like("%." + bare))]
+def _operator_judged(c: Connection, selection: Selection) -> Select[tuple[int]]:
+    """The URLs of which an operator said whether they are on topic."""
+    judged = select(url.c.id).join(judgement, judgement.c.key == url.c.key)
+    if selection.topic is None:
+        return judged
+    return judged.where(judgement.c.topic_id == topic_id(c, selection.topic))
+
+
+def chosen_sites(c: Connection, selection: Selection) -> list[str] | None:
+    """The sites with articles that *selection* leaves, by site, region and tier; None for all."""
+    wanted = []
+    if selection.sites:
+        wanted.append({clean_text(host, len(host)).strip().lower() for host in selection.sites})
+    if selection.regions or selection.tiers:
+        wanted.append(_outlets(c, selection))
+    if not wanted:
+        return None
+    return [site for site in article_sites(c) if all(_is_below(site, hosts) for hosts in wanted)]
+
+
+def _is_below(host: str, wanted: Collection[str]) -> bool:
+    while host and host not in wanted:
+        host = host.partition(".")[2]
+    return bool(host)
+
+
+def article_sites(c: Connection) -> Sequence[str]:
+    """All sites that have articles; by the index, not by reading it whole."""
+    if c.dialect.name != "sqlite":
+        return c.execute(select(article.c.site).distinct()).scalars().all()
+    return c.exec_driver_sql(
+        "WITH RECURSIVE s (site) AS (SELECT min(site) FROM article UNION ALL"
+        " SELECT (SELECT min(site) FROM article WHERE site > s.site) FROM s"
+        " WHERE s.site IS NOT NULL) SELECT site FROM s WHERE site IS NOT NULL"
+    ).scalars().all()  # fmt: skip
+
+
+def _outlets(c: Connection, selection: Selection) -> set[str]:
+    outlets = select(site.c.host).distinct()
     if selection.topic is not None:
-        conditions.append(site.c.topic_id == topic_id(c, selection.topic))
+        outlets = outlets.where(site.c.topic_id == topic_id(c, selection.topic))
     if selection.regions:
         regions = [clean_text(region, len(region)) for region in selection.regions]
-        conditions.append(site.c.region.in_(regions))
+        outlets = outlets.where(site.c.region.in_(regions))
     if selection.tiers:
-        conditions.append(site.c.tier.in_(selection.tiers))
-    return exists().where(*conditions).correlate_except(site)
+        outlets = outlets.where(site.c.tier.in_(selection.tiers))
+    # As listing.OutletNames has it: www.a.cn stands for all of a.cn.
+    return {host.removeprefix("www.") for host in c.execute(outlets).scalars()}
 
 
-def _says(word: str) -> ColumnElement[bool]:
+def says(word: str) -> ColumnElement[bool]:
     """Whether *word* stands in title or text.
 
     By LIKE, which reads every text. Full text indexes do not serve Chinese: SQLite's FTS5 takes

@@ -8,14 +8,13 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from qiaocrawl.storage.export.base import Exporter, ExportReport, Progress, exporters
+from qiaocrawl.storage.export.base import ExportReport, Progress
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.digest import Digest, DigestEntry, digest_of
-from qiaocrawl.storage.export.listing import count_listed
 from qiaocrawl.storage.export.neutral import xml_text
 from qiaocrawl.storage.outfile import growing_file
 
-_HEAD = """<!doctype html>
+PAGE_HEAD = """<!doctype html>
 <html lang="zh-CN"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
 style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'">
@@ -29,6 +28,7 @@ font-size:.85em}}.about{{text-align:center}}a{{color:#1f4e8c;text-decoration:non
 article{{break-inside:avoid}}</style></head><body>
 <h1>{title}</h1><p class="about">{about}</p>
 """
+"""The beginning of a page, with a title and a line about it."""
 
 
 def write_html(c: Connection, selection: Selection, out: Path, progress: Progress) -> ExportReport:
@@ -41,7 +41,7 @@ def write_html(c: Connection, selection: Selection, out: Path, progress: Progres
 
 
 def _pieces(digest: Digest) -> Iterator[str]:
-    yield _HEAD.format(title=_text(digest.title), about=_text(digest.about))
+    yield PAGE_HEAD.format(title=_text(digest.title), about=_text(digest.about))
     for day, entries in digest.days:
         yield f"<h2>{_text(day)}</h2>\n"
         yield from map(_entry, entries)
@@ -58,6 +58,3 @@ def _entry(entry: DigestEntry) -> str:
 
 def _text(text: str) -> str:
     return escape(xml_text(text))
-
-
-exporters.register("html")(Exporter(".html", count_listed, write_html, for_people=True))

@@ -7,7 +7,7 @@ outlets, not addresses.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from qiaocrawl.storage.converters import from_json, from_time
 from qiaocrawl.storage.export.choice import Selection, article_conditions, published
 from qiaocrawl.storage.raw_sql import ListStatement
 from qiaocrawl.storage.schema import article, relevance, site, url, verdict
+from qiaocrawl.storage.topics.judgements import operator_answers
 from qiaocrawl.storage.topics.topic_ids import topic_id
 from qiaocrawl.text import fold
 from qiaocrawl.urls import registrable_domain
@@ -29,6 +30,9 @@ _MEMBERS = ListStatement(
     "SELECT v.group_id, a.id, u.url, a.site, a.title, a.body_digest, a.published_at"
     " FROM verdict v JOIN article a ON a.id = v.article_id JOIN url u ON u.id = a.url_id"
     " WHERE v.group_id IN ({list})"
+)
+_RELEVANT_TOPICS = ListStatement(
+    "SELECT article_id, topic_id FROM relevance WHERE article_id IN ({list}) AND relevant"
 )
 _BODIES = ListStatement("SELECT id, text FROM article WHERE id IN ({list})")
 _TERMS = ListStatement(
@@ -128,6 +132,9 @@ def list_articles(c: Connection, selection: Selection, limit: int = 0) -> list[L
     rows = {row.id: row for row in c.execute(_rows(c, selection))}
     outlets = OutletNames(c, selection.topic)
     stories = _stories(c, rows.values())
+    if selection.only_relevant:
+        for row_id in _refused(c, rows.values(), stories, selection):
+            del rows[row_id]
     listed: dict[object, ListedArticle] = {}
     for row in rows.values():
         pages = stories[row.group_id or -row.id]
@@ -249,6 +256,44 @@ def _pages(members: Iterable[_Member]) -> list[_Page]:
         of_mark.update((mark, page) for mark in marks if mark not in of_mark)
     pages.sort(key=lambda page: (min(member.when for member in page), page[0].url))
     return pages
+
+
+def _refused(
+    c: Connection, rows: Iterable[Any], stories: Mapping[int, list[_Page]], selection: Selection
+) -> list[int]:
+    """Those of *rows* that stand for what operators called off topic at another address.
+
+    An operator's no to one address is a no to the page; in a list of stories it is a no to the
+    story, unless another of its pages was said to be on topic.
+    """
+    answers = operator_answers(c)
+    scopes: dict[int, list[list[dict[int, bool]]]] = {}
+    for row in rows if answers else ():
+        pages = stories[row.group_id or -row.id]
+        own = [page for page in pages if any(member.id == row.id for member in page)]
+        judged = [
+            [answers[copy.id] for page in scope for copy in page if copy.id in answers]
+            for scope in ((own, pages) if selection.by_story else (own,))
+        ]
+        if any(judged):
+            scopes[row.id] = judged
+    topics: dict[int, set[int]] = {}
+    for row_id, topic in _RELEVANT_TOPICS.fetch(c, list(scopes)):
+        topics.setdefault(row_id, set()).add(topic)
+    wanted = None if selection.topic is None else {topic_id(c, selection.topic)}
+    return [
+        row_id
+        for row_id, judged in scopes.items()
+        if all(
+            any(_is_refused(topic, answered) for answered in judged)
+            for topic in (topics.get(row_id, set()) if wanted is None else wanted)
+        )
+    ]
+
+
+def _is_refused(topic: int, answered: Iterable[Mapping[int, bool]]) -> bool:
+    verdicts = [answers[topic] for answers in answered if topic in answers]
+    return bool(verdicts) and not any(verdicts)
 
 
 def _story(row: Any, pages: Sequence[_Page], outlets: OutletNames) -> Story:

@@ -11,14 +11,15 @@ from sqlalchemy import Connection
 from qiaocrawl.errors import StorageError
 from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.extract.structure.markdown import to_markdown
-from qiaocrawl.storage.export.base import Exporter, ExportReport, Progress, exporters
+from qiaocrawl.language import _
+from qiaocrawl.storage.export.base import ExportReport, Progress
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.mirror import safe_name
 from qiaocrawl.storage.export.selection import (
     ArticleRecord,
-    count_articles,
     iter_articles,
 )
+from qiaocrawl.text.visible import visible
 
 _HEAD = ("url", "title", "published_at", "modified_at", "author", "source", "channel",
          "keywords", "language", "score", "relevant", "group_url")  # fmt: skip
@@ -36,7 +37,7 @@ def write_markdown(
     try:
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
-            raise StorageError(f"folder {str(out)!r} is not empty")
+            raise StorageError(_("folder {out!r} is not empty", out=str(out)))
         for record in iter_articles(c, selection):
             folder = out / safe_name(record.site, record.url)
             folder.mkdir(exist_ok=True)
@@ -44,7 +45,9 @@ def write_markdown(
             written += 1
             progress(1)
     except OSError as error:
-        raise StorageError(f"cannot write below {str(out)!r}: {error}") from error
+        raise StorageError(
+            _("cannot write below {out!r}: {error}", out=str(out), error=error)
+        ) from error
     return ExportReport(written)
 
 
@@ -56,7 +59,4 @@ def _file(record: ArticleRecord) -> str:
     )
     title = to_markdown(f"<h1>{escape(' '.join(record.title.split()))}</h1>")
     body = record.markdown or to_markdown(paragraphs(record.text))
-    return f"---\n{head}\n---\n\n{title}\n\n{body}\n"
-
-
-exporters.register("markdown")(Exporter("", count_articles, write_markdown))
+    return visible(f"---\n{head}\n---\n\n{title}\n\n{body}\n")

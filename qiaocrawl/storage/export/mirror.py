@@ -11,10 +11,11 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import FetchedPage
-from qiaocrawl.storage.export.base import Exporter, ExportReport, Progress, exporters
+from qiaocrawl.language import _
+from qiaocrawl.storage.export.base import ExportReport, Progress
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.neutral import neutral
-from qiaocrawl.storage.export.selection import count_pages, iter_pages
+from qiaocrawl.storage.export.selection import iter_pages
 
 INDEX = "~index.csv"
 _INDEX_COLUMNS = ("path", "url", "status", "content_type", "fetched_at", "truncated")
@@ -42,10 +43,12 @@ def write_files(c: Connection, selection: Selection, out: Path, progress: Progre
     try:
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
-            raise StorageError(f"folder {str(out)!r} is not empty")
+            raise StorageError(_("folder {out!r} is not empty", out=str(out)))
         return _write_all(c, selection, out, progress)
     except OSError as error:
-        raise StorageError(f"cannot write below {str(out)!r}: {error}") from error
+        raise StorageError(
+            _("cannot write below {out!r}: {error}", out=str(out), error=error)
+        ) from error
 
 
 def _write_all(c: Connection, selection: Selection, out: Path, progress: Progress) -> ExportReport:
@@ -127,6 +130,3 @@ def _extension(page: FetchedPage) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-exporters.register("files")(Exporter("", count_pages, write_files))

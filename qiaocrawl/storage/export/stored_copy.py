@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from qiaocrawl.storage.outfile import growing_file
 from qiaocrawl.storage.pages.raw_pages import page_of
 from qiaocrawl.storage.schema import article, page_source, url
 from qiaocrawl.text import clean_text, decode_page
+from qiaocrawl.text.visible import visible
 from qiaocrawl.text.zones import china_time
 
 # The page stands in a frame of no rights: no scripts, forms or navigation, not even by itself
@@ -25,6 +27,7 @@ _POLICY = (
 _DOCUMENT = """<!doctype html>
 <html lang="zh-CN"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta http-equiv="x-dns-prefetch-control" content="off">
 <meta name="referrer" content="no-referrer"><title>{title}</title>
 <style>html,body{{height:100%;margin:0}}body{{display:flex;flex-direction:column;
 font:14px sans-serif}}p{{margin:0;padding:6px 10px;background:#fff3cd;overflow-wrap:anywhere}}
@@ -32,6 +35,10 @@ iframe{{flex:1;border:0;background:#fff}}</style></head>
 <body><p>存档副本 stored copy · {when} · {address} · 不运行脚本，不载入外部内容 no scripts, nothing
 loaded</p><iframe sandbox srcdoc="{page}"></iframe></body></html>
 """
+# No policy keeps a browser from connecting to what <link rel=preconnect> or a frame names, though
+# nothing is loaded then. These stand-ins are parsed as the elements are, and do nothing.
+_INERT = {"link": "basefont", "frame": "basefont", "iframe": "noembed"}
+_CONNECTING = re.compile(r"(</?)(link|frame|iframe)(?=[\s/>])", re.IGNORECASE | re.ASCII)
 _HTML = ("text/html", "application/xhtml+xml", "")
 
 
@@ -77,8 +84,9 @@ def stored_copy(c: Connection, article_id: int) -> str:
 
 def sandboxed(page: FetchedPage, title: str, markup: str) -> str:
     """*markup* of *page* in a document that gives it no rights."""
+    inert = _CONNECTING.sub(lambda tag: tag[1] + _INERT[tag[2].lower()], clean_text(markup))
     return _DOCUMENT.format(
-        policy=escape(_POLICY), title=escape(title), page=escape(clean_text(markup)),
+        policy=escape(_POLICY), title=escape(visible(title)), page=escape(inert),
         when=china_time(page.fetched_at),
         address=escape(page.url),
     )  # fmt: skip

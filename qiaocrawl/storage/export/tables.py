@@ -11,15 +11,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.storage.export.base import Exporter, ExportReport, Progress, exporters
+from qiaocrawl.storage.export.base import ExportReport, Progress
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.neutral import neutral
 from qiaocrawl.storage.export.selection import (
     ArticleRecord,
-    count_articles,
     iter_articles,
 )
 from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.text.visible import visible_json
 from qiaocrawl.text.zones import SHANGHAI
 
 COLUMNS = (*(field.name for field in fields(ArticleRecord) if field.name != "html"), "markdown")
@@ -47,9 +47,7 @@ def write_jsonl(c: Connection, selection: Selection, out: Path, progress: Progre
             values = {**asdict(record), "markdown": record.markdown}
             values["comments"] = _comments(record)
             line = {name: _utc(value) for name, value in values.items()}
-            # U+2028 and U+2029 end a line for some readers.
-            text = json.dumps(line, ensure_ascii=False)
-            file.write(text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029") + "\n")
+            file.write(visible_json(json.dumps(line, ensure_ascii=False)) + "\n")
             written += 1
             progress(1)
     return ExportReport(written)
@@ -87,7 +85,3 @@ def _csv_value(value: Any) -> Any:
     if isinstance(value, str):
         return neutral(value)
     return int(value) if isinstance(value, bool) else value
-
-
-exporters.register("csv")(Exporter(".csv", count_articles, write_csv))
-exporters.register("jsonl")(Exporter(".jsonl", count_articles, write_jsonl))

@@ -11,9 +11,10 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from qiaocrawl.items import FetchedPage
-from qiaocrawl.storage.export.base import Exporter, ExportReport, Progress, exporters
+from qiaocrawl.language import _
+from qiaocrawl.storage.export.base import ExportReport, Progress
 from qiaocrawl.storage.export.choice import Selection
-from qiaocrawl.storage.export.selection import count_pages, iter_pages
+from qiaocrawl.storage.export.selection import iter_pages
 from qiaocrawl.storage.outfile import growing_file
 
 # Bodies are stored decoded, which these headers do not describe: kept under another name.
@@ -28,7 +29,7 @@ def write_warc(c: Connection, selection: Selection, out: Path, progress: Progres
         about = {
             "software": "qiaocrawl",
             "format": "WARC File Format 1.0",
-            "description": "bodies are decoded from their Content-Encoding",
+            "description": _("bodies are decoded from their Content-Encoding"),
         }
         writer.write_record(writer.create_warcinfo_record(out.name, about))
         for page in iter_pages(c, selection):
@@ -36,7 +37,9 @@ def write_warc(c: Connection, selection: Selection, out: Path, progress: Progres
             written += 1
             cut += page.truncated
             progress(1)
-    return ExportReport(written, (f"{cut} pages had been cut when they were stored",) * bool(cut))
+    return ExportReport(
+        written, (_("{cut} pages had been cut when they were stored", cut=cut),) * bool(cut)
+    )
 
 
 def _write_page(writer: WARCWriter, page: FetchedPage) -> None:
@@ -64,6 +67,3 @@ def _http_headers(page: FetchedPage) -> StatusAndHeaders:
 
 def _one_line(value: str) -> str:
     return value.replace("\r", " ").replace("\n", " ")
-
-
-exporters.register("warc")(Exporter(".warc.gz", count_pages, write_warc))

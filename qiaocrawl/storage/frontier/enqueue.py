@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from sqlalchemy import Connection
@@ -104,6 +104,10 @@ def enqueue(
     merged = _merge(candidate for candidate in candidates if not memory.already_offered(candidate))
     rows = {bytes(row[0]): row for row in _KNOWN.fetch(c, list(merged))}
     new = [one for key, one in merged.items() if key not in rows]
+    # SQLite has one writer, so ids follow the page and equal scores its order. Elsewhere writers
+    # that sort by key do not deadlock.
+    if c.dialect.name != "sqlite":
+        new.sort(key=attrgetter("key"))
     if new:
         _insert(c, new, run_id, now)
     if rows:
@@ -113,7 +117,7 @@ def enqueue(
 
 
 def _merge(candidates: Iterable[Candidate]) -> dict[bytes, Candidate]:
-    """One candidate a key, in key order: writers that sort do not deadlock."""
+    """One candidate a key, in the order in which they come."""
     merged: dict[bytes, Candidate] = {}
     # One page often links to a URL three times: picture, headline, "more".
     for candidate in candidates:
@@ -127,7 +131,7 @@ def _merge(candidates: Iterable[Candidate]) -> dict[bytes, Candidate]:
                 left_out=_milder(candidate.left_out, other.left_out),
             )
         merged[candidate.key] = candidate
-    return dict(sorted(merged.items()))
+    return merged
 
 
 def _milder(one: LeftOut | None, other: LeftOut | None) -> LeftOut | None:

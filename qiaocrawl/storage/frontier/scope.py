@@ -16,11 +16,16 @@ from qiaocrawl.storage.topics.topic_ids import topic_id
 
 @dataclass(frozen=True)
 class Scope:
-    """The rows a worker may take: one queue of one topic, on all hosts (None) or some."""
+    """The rows a worker may take: one queue of one topic, on all hosts (None) or some.
+
+    Attributes:
+        is_share: other workers have the other hosts of the same crawl.
+    """
 
     queue: Queue
     topic: str
     hosts: frozenset[str] | None = None
+    is_share: bool = False
 
     @cached_property
     def host_ids(self) -> tuple[int, ...] | None:

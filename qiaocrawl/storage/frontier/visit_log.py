@@ -73,6 +73,12 @@ def pack_links(links: Sequence[Link]) -> bytes:
     # Lists without names: links are most of the log, and names would double it.
     rows = [
         (link.url, link.anchor, link.context, link.title, link.tag, int(link.nofollow), link.region)
+        # Few links have these.
+        + (
+            (link.name, link.onmouseover, link.src)
+            if link.name or link.onmouseover or link.src
+            else ()
+        )
         for link in links
     ]
     text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
@@ -89,11 +95,13 @@ def unpack_links(packed: bytes) -> tuple[Link, ...]:
         return ()
 
 
-def _link(url: str, anchor: str, context: str, title: str, tag: str, nofollow: int,
-          region: str) -> Link:  # fmt: skip
+def _link(url: str, anchor: str, *rest: Any) -> Link:
+    # Links of earlier versions end with their region.
+    context, title, tag, nofollow, region, name, onmouseover, src = (*rest, "", "", "")[:8]
     return Link(
-        url, url_key(url), host_of(url), anchor, context, title, tag, bool(nofollow), region
-    )
+        url, url_key(url), host_of(url), anchor, context, title, tag, bool(nofollow), region,
+        name=name, onmouseover=onmouseover, src=src,
+    )  # fmt: skip
 
 
 def append(c: Connection, lease: Lease, visit: Visit, packed: bytes) -> None:

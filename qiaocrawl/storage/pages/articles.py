@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import PageAnalysis, Relevance, TitleRecord
 from qiaocrawl.items.article import Article, Comment
+from qiaocrawl.language import _
 from qiaocrawl.storage.column_types import MAX_SKETCH_BYTES
 from qiaocrawl.storage.compression import compress_text
 from qiaocrawl.storage.converters import (
@@ -123,7 +124,7 @@ def save_article(
     """
     existing = _FIND.run(c, {"url_id": url_id}).fetchone()
     if existing is None:
-        raise StorageError(f"no url row {url_id!r}: its article cannot be stored")
+        raise StorageError(_("no url row {url_id!r}: its article cannot be stored", url_id=url_id))
     row_id, key, host = existing
     params = {**_values(article, analysis, anchor), "url_id": url_id, "updated_at": epoch_time(now)}
     is_new = row_id is None
@@ -214,7 +215,7 @@ def save_relevance(
     """
     unknown = {judgement.topic for judgement in judgements} - topic_ids.keys()
     if unknown:
-        raise StorageError(f"topic {sorted(unknown)[0]!r} is not in the database")
+        raise StorageError(_("topic {topic!r} is not in the database", topic=sorted(unknown)[0]))
     _SAVE_RELEVANCE.run_many(c, [
         {
             "article_id": article_id,

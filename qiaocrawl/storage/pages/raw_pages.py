@@ -182,7 +182,7 @@ def _insert(c: Connection, url_id: int, digest: bytes, page: FetchedPage) -> int
 
 def _fitting(c: Connection, body: bytes) -> tuple[bytes, bool]:
     """*body* compressed, cut until the server takes it, and whether it was cut."""
-    limit = (_packet_bytes(c) - _PACKET_RESERVE_BYTES) // _SENT_PER_BYTE
+    limit = most_blob_bytes(c)
     frame, size = compress(body), len(body)
     # The loop ends because each round aims 2 % below the limit; compression is
     # not quite proportional.
@@ -193,6 +193,11 @@ def _fitting(c: Connection, body: bytes) -> tuple[bytes, bool]:
     if size < len(body):
         changes["cut_bodies"] += 1
     return frame, size < len(body)
+
+
+def most_blob_bytes(c: Connection) -> int:
+    """The longest bytes that the server takes in a row of a page."""
+    return (_packet_bytes(c) - _PACKET_RESERVE_BYTES) // _SENT_PER_BYTE
 
 
 def _packet_bytes(c: Connection) -> int:

@@ -15,6 +15,7 @@ from qiaocrawl.storage.schema import (
     article,
     article_part,
     metadata,
+    page_picture,
     page_source,
     revision,
     url,
@@ -26,7 +27,7 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """Raw pages deleted, and the bytes their compressed bodies took."""
+    """Raw pages deleted, and the bytes their compressed bodies and their pictures took."""
 
     pages: int
     body_bytes: int
@@ -48,6 +49,7 @@ def prune(
 ) -> Pruned:
     """Delete raw pages last seen before *older_than* that nobody needs.
 
+    The picture of a page goes with it.
     Kept as evidence whatever their age: pages an article, a part of one or an earlier
     version was made of.
     Kept for the crawl: pages that wait for analysis. URLs, articles and verdicts are never deleted.
@@ -56,8 +58,11 @@ def prune(
         dry_run: only count.
         limit: delete at most this many; None for all in one transaction.
     """
-    chosen = select(page_source.c.id, func.length(page_source.c.body)).where(
-        _disposable(older_than)
+    size = func.length(page_source.c.body) + func.coalesce(func.length(page_picture.c.picture), 0)
+    chosen = (
+        select(page_source.c.id, size)
+        .outerjoin(page_picture, page_picture.c.page_source_id == page_source.c.id)
+        .where(_disposable(older_than))
     )
     # Counted in the database: with a million pages the ids alone would fill the memory.
     if dry_run:

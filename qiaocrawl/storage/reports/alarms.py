@@ -12,6 +12,9 @@ from pathlib import Path
 
 from sqlalchemy import Connection, case, exists, func, select
 
+from qiaocrawl.items import Queue
+from qiaocrawl.language import _
+from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.sessions.accounts import AccountState
 from qiaocrawl.storage.engine import sqlite_path
@@ -102,27 +105,30 @@ def _bad_runs(c: Connection, now: float) -> list[str]:
         is_bad = line.is_dead or (line.ended is not None and line.reason not in SUCCESSFUL_ENDS)
         if what not in mended and is_bad:
             mended.add(what)
-            how = f"以 {line.reason} 结束 ended with {line.reason}" if line.ended else "中断 died"
-            bad_runs.append(
-                f"{line.spider} {line.topic}: 运行 run {line.id} {how}, "
-                f"{_ago(line.started.timestamp(), now)} 开始 started"
-            )
+            bad_runs.append(_bad_run(line, now))
         elif line.ended is not None:
             mended.add(what)
     return bad_runs
 
 
 def _abandoned(c: Connection, now: float) -> list[str]:
-    rows = c.execute(
+    # All queues and topics there are: the index begins with them.
+    topics = c.execute(select(topic.c.id)).scalars().all()
+    statement = (
         select(url.c.queue, func.count())
         .where(
+            url.c.queue.in_(list(Queue)),
+            url.c.topic_id.in_(topics),
             url.c.state.in_((State.LEASED, State.FETCHED)),
             url.c.lease_until < now - _ABANDONED_SECONDS,
         )
         .group_by(url.c.queue)
     )
-    return [f"{queue}: {number} 个网址无人处理 URLs are nobody's; `scrapy crawl {queue}` goes on "
-            "with them" for queue, number in rows]  # fmt: skip
+    for dialect in ("mysql", "mariadb"):
+        statement = statement.with_hint(url, "FORCE INDEX (ix_url_frontier)", dialect)
+    rows = c.execute(statement)
+    return [_("{queue}: {count} URLs are nobody's; `qiaocrawl crawl {queue}` goes on with "
+"them", queue=queue, count=number) for queue, number in rows]  # fmt: skip
 
 
 def _no_articles(c: Connection, limits: Limits, now: float) -> list[str]:
@@ -130,11 +136,11 @@ def _no_articles(c: Connection, limits: Limits, now: float) -> list[str]:
         return []
     newest = c.execute(select(func.max(article.c.fetched_at))).scalar_one()
     if newest is None:
-        return ["尚无文章 no article is stored"]
+        return [_("no article is stored")]
     since = _aware(newest).timestamp()
     if now - since <= 3600 * limits.article_hours:
         return []
-    return [f"最新文章 the newest article was stored {_ago(since, now)}"]
+    return [_("the newest article was stored {ago}", ago=_ago(since, now))]
 
 
 def _refusing_engines(c: Connection, now: float) -> list[str]:
@@ -148,7 +154,8 @@ def _refusing_engines(c: Connection, now: float) -> list[str]:
         .where(query_answer.c.asked_at >= since.replace(tzinfo=None))
         .group_by(query.c.engine)
     )
-    return [f"{engine}: {number} 次回答均无结果 answers in {_ANSWER_HOURS:.0f} h, none of them good"
+    text = _("{engine}: {count} answers in {hours:.0f} h, none of them good")
+    return [text.format(engine=engine, count=number, hours=_ANSWER_HOURS)
             for engine, number, good in rows if number >= _LEAST_ANSWERS and not good]  # fmt: skip
 
 
@@ -164,7 +171,9 @@ def _lost_sessions(c: Connection) -> list[str]:
         .where(account.c.state == AccountState.RESTING, ~usable)
         .order_by(account.c.site)
     )
-    return [f"{site}: 账号 account {name} 休息中 rests: {reason}" for site, name, reason in rows]
+    text = _("{site}: account {name} rests: {reason}")
+    return [text.format(site=site, name=name, reason=shown_reason(reason))
+            for site, name, reason in rows]  # fmt: skip
 
 
 def _dead_proxies(c: Connection, now: float) -> list[str]:
@@ -174,7 +183,7 @@ def _dead_proxies(c: Connection, now: float) -> list[str]:
     # One working proxy is enough: the pool goes on with it.
     if not number or number != resting:
         return []
-    return [f"{number} 个代理全部不可用 none of the proxies works"]
+    return [_("none of the {count} proxies works", count=number)]
 
 
 def _full_disk(c: Connection, limits: Limits) -> list[str]:
@@ -183,7 +192,7 @@ def _full_disk(c: Connection, limits: Limits) -> list[str]:
     free = shutil.disk_usage(sqlite_path(c.engine.url).parent).free
     if free >= limits.free_bytes:
         return []
-    return [f"磁盘将满 the disk is nearly full: {free >> 20} MiB free"]
+    return [_("the disk is nearly full: {free} MiB free", free=free >> 20)]
 
 
 def _lives(pid: int) -> bool:
@@ -206,4 +215,18 @@ def _aware(stored: datetime) -> datetime:
 
 def _ago(since: float, now: float | None = None) -> str:
     hours = ((time.time() if now is None else now) - since) / 3600
-    return f"{hours:.0f} 小时前 h ago" if hours >= 1 else f"{60 * hours:.0f} 分钟前 min ago"
+    if hours >= 1:
+        return _("{hours:.0f} h ago", hours=hours)
+    return _("{minutes:.0f} min ago", minutes=60 * hours)
+
+
+def _bad_run(line: RunLine, now: float) -> str:
+    how = _("ended with {reason}", reason=line.reason) if line.ended else _("died")
+    return _(
+        "{spider} {topic}: run {id} {how}, started {ago}",
+        spider=line.spider,
+        topic=line.topic,
+        id=line.id,
+        how=how,
+        ago=_ago(line.started.timestamp(), now),
+    )

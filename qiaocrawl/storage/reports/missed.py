@@ -79,6 +79,16 @@ def misses_by_site(
     return sorted((row for row in rows if row.missed), key=lambda row: (-row.total, row.host))
 
 
+def was_crawled(c: Connection, topic: str) -> bool:
+    """Whether any page of *topic* was asked for yet.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    answered = select(url.c.id).where(*_of(c, topic, ()), url.c.outcome.is_not(None)).limit(1)
+    return c.execute(answered).first() is not None
+
+
 def missed_pages(
     c: Connection, topic: str, sites: tuple[str, ...] = (), outcomes: tuple[Outcome, ...] = MISSED
 ) -> Iterator[MissedPage]:

@@ -5,33 +5,34 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from qiaocrawl.items import Outcome
+from qiaocrawl.language import ENGLISH, N_, _, language
 
-OUTCOME_NAMES = {
-    Outcome.ARTICLE: "文章 articles",
-    Outcome.PART: "文章续页 later parts of articles",
-    Outcome.LIST: "列表页 list pages",
-    Outcome.REDIRECT: "跳转 redirects",
-    Outcome.ALIAS: "同页别址 other addresses of pages",
-    Outcome.DEAD: "死链 dead",
-    Outcome.SOFT_404: "假死链（200）soft 404",
-    Outcome.UNREACHABLE: "连不上 unreachable",
-    Outcome.NOT_ARTICLE: "非文章 no article",
-    Outcome.SCANNED: "扫描件 scanned document",
-    Outcome.NOT_HTML: "非网页 not HTML",
-    Outcome.NEEDS_RENDERING: "需要渲染 needs rendering",
-    Outcome.LOGIN: "需要登录 login wall",
-    Outcome.ROBOTS: "robots.txt 不许 robots",
-    Outcome.BLOCKED: "拒绝 forbidden",
-    Outcome.TOO_LARGE: "过大 too large",
-    Outcome.REFUSED: "内网地址 refused",
-    Outcome.POISON: "搁置 set aside",
-    Outcome.SITEMAP: "站点地图 sitemaps",
-    Outcome.FEED: "订阅源 feeds",
-    Outcome.NOT_MODIFIED: "未变 not modified",
-    Outcome.TRAP: "陷阱，不采 left as traps",
-    Outcome.PRUNED: "策略舍去 left out by the crawl order",
-    Outcome.POSTPONED: "缓采 postponed by a guess",
-    "waiting": "待采 waiting",
+OUTCOME_NAMES: dict[Outcome | str, str] = {
+    Outcome.ARTICLE: N_("articles"),
+    Outcome.PART: N_("later parts of articles"),
+    Outcome.LIST: N_("list pages"),
+    Outcome.REDIRECT: N_("redirects"),
+    Outcome.ALIAS: N_("other addresses of pages"),
+    Outcome.DEAD: N_("dead"),
+    Outcome.SOFT_404: N_("soft 404"),
+    Outcome.UNREACHABLE: N_("unreachable"),
+    Outcome.NOT_ARTICLE: N_("no article"),
+    Outcome.SCANNED: N_("scanned document"),
+    Outcome.NOT_HTML: N_("not HTML"),
+    Outcome.NEEDS_RENDERING: N_("needs rendering"),
+    Outcome.LOGIN: N_("login wall"),
+    Outcome.ROBOTS: N_("refused by robots.txt"),
+    Outcome.BLOCKED: N_("forbidden"),
+    Outcome.TOO_LARGE: N_("too large"),
+    Outcome.REFUSED: N_("refused"),
+    Outcome.POISON: N_("set aside"),
+    Outcome.SITEMAP: N_("sitemaps"),
+    Outcome.FEED: N_("feeds"),
+    Outcome.NOT_MODIFIED: N_("not modified"),
+    Outcome.TRAP: N_("left as traps"),
+    Outcome.PRUNED: N_("left out by the crawl order"),
+    Outcome.POSTPONED: N_("postponed by a guess"),
+    "waiting": N_("waiting"),
 }
 """In the order they are shown."""
 
@@ -40,6 +41,7 @@ class Advice(NamedTuple):
     """What an operator can do about pages that were missed; ``command`` works as it is."""
 
     words: str
+    """A message."""
     command: str = ""
 
 
@@ -49,42 +51,38 @@ def _retry(outcome: Outcome) -> str:
 
 ADVICE = {
     Outcome.NEEDS_RENDERING: Advice(
-        "装 Chromium，令其重新等待，以 QIAO_RENDER=auto 再采 "
-        "install Chromium, let them wait again, crawl with QIAO_RENDER=auto",
+        N_(
+            "install Chromium and scrapy-playwright, let them wait again,"
+            " crawl with QIAO_RENDER=auto"
+        ),
         _retry(Outcome.NEEDS_RENDERING),
     ),
     Outcome.LOGIN: Advice(
-        "有账号可登录（qiaocrawl session add），令其重新等待 "
-        "log in with an account, let them wait again",
+        N_("log in with an account (qiaocrawl session add), let them wait again"),
         _retry(Outcome.LOGIN),
     ),
-    Outcome.ROBOTS: Advice(
-        "该站不许爬虫：请其放行，或人工查看 the site forbids robots: ask it, or read them by hand"
-    ),
+    Outcome.ROBOTS: Advice(N_("the site forbids robots: ask it, or read them by hand")),
     Outcome.BLOCKED: Advice(
-        "令其重新等待，放慢（-s DOWNLOAD_DELAY=5）或用代理再采 "
-        "let them wait again, crawl slower or by a proxy",
+        N_("let them wait again, crawl slower (-s DOWNLOAD_DELAY=5) or by a proxy"),
         _retry(Outcome.BLOCKED),
     ),
     Outcome.UNREACHABLE: Advice(
-        "查网络与网址，令其重新等待 look at network and address, let them wait again",
-        _retry(Outcome.UNREACHABLE),
+        N_("look at network and address, let them wait again"), _retry(Outcome.UNREACHABLE)
     ),
     Outcome.TOO_LARGE: Advice(
-        "调大 DOWNLOAD_MAXSIZE，令其重新等待 raise DOWNLOAD_MAXSIZE, let them wait again",
-        _retry(Outcome.TOO_LARGE),
+        N_("raise DOWNLOAD_MAXSIZE, let them wait again"), _retry(Outcome.TOO_LARGE)
     ),
-    Outcome.SCANNED: Advice("扫描件无文字，人工查看 pictures of pages: read them by hand"),
-    Outcome.POISON: Advice(
-        "再读一次存档 read them once more", "qiaocrawl reprocess --stage extract"
-    ),
-    Outcome.TRAP: Advice(
-        "若属误判，以 QIAO_TRAPS_ALLOWED=站/路径/* 放行 "
-        "if that is wrong, allow them by QIAO_TRAPS_ALLOWED=HOST/PATH/*"
-    ),
+    Outcome.SCANNED: Advice(N_("pictures of pages: read them by hand")),
+    Outcome.POISON: Advice(N_("read them once more"), "qiaocrawl reprocess --stage extract"),
+    Outcome.TRAP: Advice(N_("if that is wrong, allow them by QIAO_TRAPS_ALLOWED=HOST/PATH/*")),
 }
 
 
-def short_name(outcome: Outcome) -> str:
-    """The Chinese name alone."""
-    return OUTCOME_NAMES[outcome].partition(" ")[0]
+def outcome_name(outcome: Outcome | str) -> str:
+    """What *outcome* is called in the operator's language."""
+    return _(OUTCOME_NAMES.get(outcome, outcome))
+
+
+def outcome_with_code(outcome: Outcome | str) -> str:
+    """The same with the word that options take; in English that word stands alone."""
+    return str(outcome) if language() == ENGLISH else f"{outcome_name(outcome)} ({outcome})"

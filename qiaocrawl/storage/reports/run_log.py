@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from qiaocrawl.storage.converters import clean_word, to_json
+from qiaocrawl.storage.converters import clean_word, from_time, json_mapping, to_json
 from qiaocrawl.storage.schema import run, topic
 
 SUCCESSFUL_ENDS = frozenset({
@@ -28,8 +28,8 @@ SUCCESSFUL_ENDS = frozenset({
 
 
 NEW_ARTICLES, KNOWN_ARTICLES = "qiaocrawl/articles/new", "qiaocrawl/articles/known"
-ON_TOPIC = "qiaocrawl/articles/on_topic"
-"""Statistics: articles that were not stored before this run; those that were; those on topic."""
+ON_TOPIC, PAGES = "qiaocrawl/articles/on_topic", "qiaocrawl/pages"
+"""Statistics: articles that were not stored before this run; those that were; on topic; pages."""
 
 
 def start_run(
@@ -41,7 +41,7 @@ def start_run(
         topic_id=topic_id,
         arguments=to_json(dict(arguments)),
         pid=os.getpid(),
-        machine=clean_word(socket.gethostname(), 255),
+        machine=_machine(),
         started_at=_utc(now),
         reason="",
         stats="",
@@ -68,6 +68,10 @@ def finish_run(
     ))  # fmt: skip
 
 
+def _machine() -> str:
+    return clean_word(socket.gethostname(), 255)
+
+
 def _utc(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
 
@@ -83,16 +87,54 @@ class RunRecord(NamedTuple):
     remaining: int | None
 
 
-def runs_after(c: Connection, run_id: int) -> list[RunRecord]:
-    """All runs that began after the one of *run_id*, in their order."""
+def runs_of(c: Connection, pids: Collection[int], after: int) -> list[RunRecord]:
+    """The runs of these processes of this machine, begun after the run of that id, in order."""
     columns = (run.c.id, run.c.spider, topic.c.name, run.c.reason, run.c.stats, run.c.remaining)
     rows = c.execute(
         select(*columns)
         .outerjoin(topic, topic.c.id == run.c.topic_id)
-        .where(run.c.id > run_id)
+        .where(run.c.id > after, run.c.pid.in_(pids), run.c.machine == _machine())
         .order_by(run.c.id)
     )
     return [RunRecord(row[0], row[1], row[2] or "", *row[3:]) for row in rows]
+
+
+class RunFigures(NamedTuple):
+    """A run as a list shows it; ``finished_at`` is None while it goes on, or after its death."""
+
+    id: int
+    spider: str
+    topic: str
+    machine: str
+    started_at: datetime
+    finished_at: datetime | None
+    reason: str
+    remaining: int | None
+    pages: int
+    new_articles: int
+    on_topic: int
+
+
+def newest_runs(c: Connection, count: int) -> list[RunFigures]:
+    """The last *count* runs, whoever started them, the newest first."""
+    rows = c.execute(
+        select(run, topic.c.name.label("topic"))
+        .outerjoin(topic, topic.c.id == run.c.topic_id)
+        .order_by(run.c.id.desc())
+        .limit(count)
+    )
+    return [_figures(row) for row in rows]
+
+
+def _figures(row: Any) -> RunFigures:
+    stats: Mapping[str, Any] = json_mapping(row.stats)
+    started_at = from_time(row.started_at)
+    assert started_at is not None, "the column is never NULL"
+    counts = (int(stats.get(name) or 0) for name in (PAGES, NEW_ARTICLES, ON_TOPIC))
+    return RunFigures(
+        row.id, row.spider, row.topic or "", row.machine, started_at, from_time(row.finished_at),
+        row.reason, row.remaining, *counts,
+    )  # fmt: skip
 
 
 def last_run_id(c: Connection) -> int:

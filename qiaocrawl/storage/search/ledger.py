@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, or_, select
+from sqlalchemy import Connection, and_, or_, select, update
 
 from qiaocrawl.fetch.backoff import backoff_seconds
 from qiaocrawl.search.query import AnswerState, Query
@@ -302,3 +302,28 @@ def _row(topic: int, query: Query, now: float, state: AnswerState) -> dict[str, 
         "state": state.value,
         "planned_at": epoch_time(now),
     }
+
+
+def ask_again(
+    c: Connection, topic: str, *, term: str, site: str, engine: str, now: float
+) -> int:  # fmt: skip
+    """Let the queries of a term, site ("" = the whole web) and engine be due; how many there are.
+
+    The next search asks them, within the engine's budget of the day.
+
+    Raises:
+        StorageError: *topic* was never imported.
+    """
+    table = schema.query
+    statement = (
+        update(table)
+        .where(
+            table.c.topic_id == topic_id(c, topic),
+            table.c.term == clean_word(term, 200),
+            table.c.site == clean_host(site),
+            table.c.engine == clean_word(engine, 64),
+            table.c.state != AnswerState.ROBOTS.value,
+        )
+        .values(due_at=to_stored_time(datetime.fromtimestamp(now, UTC)))
+    )
+    return c.execute(statement).rowcount

@@ -7,7 +7,7 @@ from collections import defaultdict
 from sqlalchemy import Connection, func, select
 
 from qiaocrawl.lexicon.yields import TermYield
-from qiaocrawl.storage.schema import article, query, query_hit, relevance, url
+from qiaocrawl.storage.schema import State, article, query, query_hit, relevance, url
 from qiaocrawl.storage.topics.topic_ids import topic_id
 
 
@@ -32,11 +32,13 @@ def term_yields(c: Connection, topic: str) -> list[TermYield]:
     for term, key in c.execute(hits):
         keys[term].add(bytes(key))
     articles, on_topic = _articles(c, row_id), _on_topic(c, row_id)
+    waiting = _waiting(c, row_id)
     yields = []
     for term, requests, counted in asked:
         own = frozenset(articles[key] for key in keys[term] if key in articles)
         urls = None if counted and not keys[term] else len(keys[term])
-        yields.append(TermYield(term, int(requests), urls, own, own & on_topic))
+        left = frozenset(keys[term] & waiting)
+        yields.append(TermYield(term, int(requests), urls, own, own & on_topic, left))
     return yields
 
 
@@ -56,6 +58,17 @@ def _articles(c: Connection, topic: int) -> dict[bytes, int]:
         .join(at_hit, at_hit.c.key == url.c.key)
     )
     return articles | {bytes(key): row for key, row in c.execute(led_to)}
+
+
+def _waiting(c: Connection, topic: int) -> frozenset[bytes]:
+    """The hits that were not fetched yet."""
+    rows = (
+        select(query_hit.c.key)
+        .join(query)
+        .join(url, url.c.key == query_hit.c.key)
+        .where(query.c.topic_id == topic, url.c.state < State.DONE)
+    )
+    return frozenset(map(bytes, c.execute(rows).scalars()))
 
 
 def _on_topic(c: Connection, topic: int) -> frozenset[int]:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.sessions.accounts import Account, AccountState
 from qiaocrawl.storage.converters import clean_word, from_time, to_stored_time
 from qiaocrawl.storage.schema import account as accounts
@@ -53,8 +54,13 @@ def require_account(c: Connection, site: str, name: str) -> Account:
     if account is None:
         there = ", ".join(other.name for other in list_accounts(c, site)) or "none"
         raise ConfigError(
-            f"site {site!r} has no account {name!r} (there are: {there}); "
-            f"`qiaocrawl session add {site} {name}` makes it"
+            _(
+                "site {site!r} has no account {name!r} (there are: {there}); `qiaocrawl session "
+                "add {site} {name}` makes it",
+                site=site,
+                name=name,
+                there=there,
+            )
         )
     return account
 

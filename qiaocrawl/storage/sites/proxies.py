@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.proxy import Proxy
 from qiaocrawl.fetch.proxy_pool import ProxyState
+from qiaocrawl.language import _
 from qiaocrawl.storage.converters import clean_word
 from qiaocrawl.storage.schema import proxy as table
 
@@ -57,7 +58,13 @@ def add_proxy(c: Connection, proxy: Proxy, *, password_env: str, note: str, now:
     """
     # Refused, not cut: a proxy would answer a cut name with 407 for ever.
     if len(proxy.user) > _MAX_LOGIN_CHARS:
-        raise ConfigError(f"the user name of {proxy} is longer than {_MAX_LOGIN_CHARS} characters")
+        raise ConfigError(
+            _(
+                "the user name of {proxy} is longer than {max_login_chars} characters",
+                proxy=proxy,
+                max_login_chars=_MAX_LOGIN_CHARS,
+            )
+        )
     try:
         c.execute(insert(table).values(
             scheme=proxy.scheme, host=proxy.host, port=proxy.port, login=proxy.user,
@@ -68,7 +75,7 @@ def add_proxy(c: Connection, proxy: Proxy, *, password_env: str, note: str, now:
         ))  # fmt: skip
     # from None: the driver's error would show the whole statement with its values.
     except IntegrityError:
-        raise ConfigError(f"proxy {proxy} is in the database already") from None
+        raise ConfigError(_("proxy {proxy} is in the database already", proxy=proxy)) from None
 
 
 def remove_proxy(c: Connection, proxy: Proxy) -> bool:

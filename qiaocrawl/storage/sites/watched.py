@@ -13,6 +13,7 @@ from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
 
 MAX_VALIDATOR_CHARS = 500
+MAX_PAGE_WEIGHT = 100.0
 
 _PAGE_COLUMNS = (
     "kind", "name", "weight", "since", "next_at", "last_at", "changed_at", "rate", "wait_hours",
@@ -36,6 +37,10 @@ _SAVE_PAGE = Statement(
 _SAVE_PLAN = Statement(
     "UPDATE watched_page SET rate = :rate, wait_hours = :wait_hours, next_at = :next_at"
     " WHERE topic_id = :topic_id AND url_id = :url_id"
+)
+_SET_WEIGHT = Statement(
+    "UPDATE watched_page SET weight = :weight"
+    " WHERE url_id = (SELECT id FROM url WHERE `key` = :key)"
 )
 _ON_HOST = Statement(
     "SELECT COUNT(*) FROM watched_page w JOIN url u ON u.id = w.url_id"
@@ -180,6 +185,11 @@ def pages_on_host(c: Connection, topic: str, url_id: int) -> int:
     params = {"topic_id": topic_id(c, topic), "url_id": url_id}
     count: int = _ON_HOST.run(c, params).fetchone()[0]
     return count
+
+
+def set_weight(c: Connection, key: bytes, weight: float) -> int:
+    """Give the watched page of *key* a weight, for all topics; says for how many it is watched."""
+    return int(_SET_WEIGHT.run(c, {"key": key, "weight": weight}).rowcount)
 
 
 def save_page(c: Connection, topic: str, page: WatchedPage) -> None:

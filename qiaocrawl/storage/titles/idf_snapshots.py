@@ -13,6 +13,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Select, func, select
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.storage.converters import clean_word, epoch_time, from_time
 from qiaocrawl.storage.pages.articles import MAX_TERM_CHARS
 from qiaocrawl.storage.raw_sql import Statement
@@ -74,8 +75,11 @@ def load_snapshot(c: Connection, version: int) -> IdfSnapshot:
     documents = c.execute(query).scalar_one_or_none()
     if documents is None:
         raise ConfigError(
-            f"there is no IDF snapshot {version}; `qiaocrawl dedup snapshot list` "
-            "shows those there are"
+            _(
+                "there is no IDF snapshot {version}; `qiaocrawl dedup snapshot list` shows those "
+                "there are",
+                version=version,
+            )
         )
     terms = dict(_TERMS.run(c, {"version": version}).fetchall())
     return IdfSnapshot(version, documents, terms)

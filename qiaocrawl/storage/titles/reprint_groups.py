@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.storage.converters import from_time
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.urls import canonical_url, url_key
@@ -104,7 +105,7 @@ def article_at(c: Connection, url: str) -> int:
     """
     canonical = canonical_url(url)
     if canonical is None:
-        raise ConfigError(f"{url!r} is no URL that could be crawled")
+        raise ConfigError(_("{url!r} is no URL that could be crawled", url=url))
     key, seen = url_key(canonical), set[bytes]()
     row: Any = None
     # Two ends: a circle of redirects, and a chain longer than any real one.
@@ -121,9 +122,16 @@ def article_at(c: Connection, url: str) -> int:
         # Without any of the three the key stays, and the loop ends as it was seen.
         key = bytes(next((stored_key for stored_key in row[4:] if stored_key is not None), key))
     if row is None:
-        raise ConfigError(f"{canonical} is not in the database")
+        raise ConfigError(_("{canonical} is not in the database", canonical=canonical))
     reason = f": {row[3]}" if row[3] else ""
-    raise ConfigError(f"{canonical} is no article here, but {row[2] or 'still waiting'}{reason}")
+    raise ConfigError(
+        _(
+            "{canonical} is no article here, but {outcome}{reason}",
+            canonical=canonical,
+            outcome=row[2] or _("still waiting"),
+            reason=reason,
+        )
+    )
 
 
 def members(c: Connection, article_ids: Sequence[int]) -> dict[int, Member]:

@@ -20,6 +20,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import TitleRecord
+from qiaocrawl.language import _
 from qiaocrawl.storage.column_types import MAX_SKETCH_BYTES
 from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.converters import from_time, to_time
@@ -120,7 +121,7 @@ def set_idf_version(c: Connection, version: int) -> None:
 def _version(statement: Statement, c: Connection) -> int:
     row = statement.run(c).fetchone()
     if row is None:
-        raise StorageError("table title_clock has lost its row (1, 0): INSERT it again")
+        raise StorageError(_("table title_clock has lost its row (1, 0): INSERT it again"))
     version: int = row[0]
     return version
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from qiaocrawl.storage.converters import clean_text, clean_word, epoch_time, from_time
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
-from qiaocrawl.storage.topics.topics import load_pack
+from qiaocrawl.storage.topics.topics import load_pack, mark_changed
 from qiaocrawl.text import collapse
 from qiaocrawl.topic.pack import Sample, TopicPack
 from qiaocrawl.urls import url_key
@@ -52,6 +52,10 @@ _DECIDE = Statement(
     f" relevant = (SELECT j.relevant{_OF_ARTICLE}), method = '{OPERATOR}'"
     f" WHERE article_id = :article_id AND EXISTS (SELECT 1{_OF_ARTICLE})"
 )
+_ANSWERS = Statement(
+    "SELECT a.id, j.topic_id, j.relevant FROM judgement j JOIN url u ON u.`key` = j.`key`"
+    " JOIN article a ON a.url_id = u.id"
+)
 _ARTICLE = Statement(
     "SELECT a.id FROM url u JOIN article a ON a.url_id = u.id WHERE u.`key` = :key"
 )
@@ -88,6 +92,8 @@ def save_judgement(
         StorageError: the topic was never imported.
     """
     topic_row, key = topic_id(c, topic), url_key(url)
+    # Its samples are others now, which running crawls take over.
+    mark_changed(c, topic_row, now)
     _SAVE.run(c, {
         "topic_id": topic_row,
         "key": key,
@@ -108,6 +114,14 @@ def save_judgement(
 def decide_article(c: Connection, article_id: int) -> None:
     """Give the article the verdicts that operators gave its page, for every topic they did."""
     _DECIDE.run(c, {"article_id": article_id})
+
+
+def operator_answers(c: Connection) -> dict[int, dict[int, bool]]:
+    """Whether an article is on a topic, by article and topic, for all that operators judged."""
+    answers: dict[int, dict[int, bool]] = {}
+    for article_id, topic, relevant in _ANSWERS.run(c).fetchall():
+        answers.setdefault(article_id, {})[topic] = bool(relevant)
+    return answers
 
 
 def list_judgements(c: Connection, topic: str, limit: int) -> list[StoredJudgement]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from qiaocrawl.errors import StorageError
+from qiaocrawl.language import _
 from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.converters import clean_text
 from qiaocrawl.storage.raw_sql import Statement
@@ -32,5 +33,5 @@ def topic_id(c: Connection, name: str) -> int:
     """
     row_id = find_topic_id(c, name)
     if row_id is None:
-        raise StorageError(f"topic {name!r} is not in the database: import it first")
+        raise StorageError(_("topic {name!r} is not in the database: import it first", name=name))
     return row_id

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, func, insert, select, update
 
 from qiaocrawl.errors import StorageError
+from qiaocrawl.language import _
 from qiaocrawl.storage import schema
 from qiaocrawl.storage.converters import clean_host, clean_text, clean_word
 from qiaocrawl.storage.topics.topic_ids import find_topic_id, topic_id
@@ -78,12 +79,31 @@ def list_topics(c: Connection) -> list[TopicRow]:
     return [TopicRow(*row) for row in rows]
 
 
+def topic_versions(c: Connection) -> dict[str, datetime]:
+    """When each topic was changed last, by its name: it differs after every change."""
+    rows = c.execute(select(schema.topic.c.name, schema.topic.c.updated_at))
+    return {row.name: row.updated_at for row in rows}
+
+
+def mark_changed(c: Connection, topic: int, now: float) -> None:
+    """Have running crawls read the topic with this row id anew."""
+    c.execute(
+        update(schema.topic).where(schema.topic.c.id == topic).values(updated_at=_moment(now))
+    )
+
+
+def _moment(now: float) -> datetime:
+    return datetime.fromtimestamp(now, UTC).replace(tzinfo=None)
+
+
 def _save_topic(c: Connection, pack: TopicPack, now: float) -> int:
-    when = datetime.fromtimestamp(now, UTC).replace(tzinfo=None)
+    when = _moment(now)
     # Refused rather than changed: the name is what every command asks for.
     name = clean_word(pack.name, 64)
     if name != pack.name or not name:
-        raise StorageError(f"topic name {pack.name!r} must be 1 to 64 characters of text")
+        raise StorageError(
+            _("topic name {name!r} must be 1 to 64 characters of text", name=pack.name)
+        )
     values = {
         "title": clean_word(pack.title, 200),
         "description": clean_text(pack.description, _MAX_NOTE_CHARS),

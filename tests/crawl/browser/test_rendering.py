@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, crawl, import_pack, local_server, pack, rows
+from qiaocrawl.crawl.browser.picture import MOST_BYTES
 from qiaocrawl.extract import extractors
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.layout import Box, layout_of
@@ -99,6 +100,7 @@ def test_sites_marked_for_rendering_are_read_in_chromium(tmp_path: Path) -> None
             folder=tmp_path,
             QIAO_RENDER="1",
             QIAO_RENDER_LAYOUT="1",
+            QIAO_RENDER_PICTURE="1",
             QIAO_ALLOW_ADDRESSES=",".join(hosts),
             QIAO_CHROMIUM=str(shutil.which("chromium")),
         )
@@ -106,6 +108,7 @@ def test_sites_marked_for_rendering_are_read_in_chromium(tmp_path: Path) -> None
         assert "/data" in scripted.paths()
     _check_what_a_script_wrote(url, scripted.origin, done.log)
     _check_layout(*stored_pages(url, styled.origin), done.log)
+    _check_pictures(url)
 
 
 def _check_what_a_script_wrote(url: str, host: str, log: str) -> None:
@@ -142,3 +145,19 @@ def _check_layout(page: Page, spoilt: Page, log: str) -> None:
     assert [layout.colours[i] for i in paragraphs] == ["#333333", "#ff0000"]
     assert {layout.backgrounds[i] for i in (app, heading, *paragraphs)} == {"#eeeeee"}
     assert layout.backgrounds[body] == "#ffffff"
+
+
+def _check_pictures(url: str) -> None:
+    """Each page has one, of what it showed."""
+    pictures = rows(
+        url, "SELECT media_type, width, height, cut, picture FROM page_source"
+             " LEFT JOIN page_picture ON page_source_id = page_source.id"
+    )  # fmt: skip
+    assert len(pictures) == 3
+    for media_type, width, height, cut, picture in pictures:
+        assert (media_type, width, cut) == ("image/webp", 1280, 0)
+        assert height >= 700
+        assert isinstance(picture, bytes)
+        assert (picture[:4], picture[8:12]) == (b"RIFF", b"WEBP")
+        # An empty window has 2 KB.
+        assert 4_000 < len(picture) <= MOST_BYTES

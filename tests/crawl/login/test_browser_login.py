@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from crawling import PROJECT, crawl, import_pack, pack, rows
-from login_sites import LoginWeb, Reply, Seen, serving
+from login_sites import QR_RECIPE, LoginWeb, QrWeb, Reply, Seen, serving
 from qiaocrawl.sessions import SavedSession, Vault, new_key
 from qiaocrawl.sessions.cookies import StoredCookie
 from qiaocrawl.storage import Database
@@ -27,40 +27,10 @@ pytestmark = [
 KEY = new_key()
 
 
-class QrWeb(LoginWeb):
-    """Shows a code; asks whether it was scanned; then sets the cookie and goes home."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.scanned = threading.Event()
-
-    def answer(self, seen: Seen) -> Reply:
-        self.requests.append(seen)
-        if seen.path == "/signin":
-            script = (
-                "localStorage.setItem('device', 'd1'); setInterval(() => fetch('/poll').then("
-                "r => r.text()).then(t => { if (t === 'in') location = '/home'; }), 300)"
-            )
-            return Reply(f'<html><body><canvas id="qr" width="60" height="60"></canvas><script>'
-                         f"{script}</script></body></html>".encode())  # fmt: skip
-        if seen.path == "/poll" and self.scanned.is_set():
-            return Reply(b"in", cookies=("SUB=secret1; HttpOnly; Max-Age=900",))
-        return Reply(b"<html><body>home</body></html>" if seen.path == "/home" else b"no")
-
-
 def login(tmp_path: Path, origin: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     folder = tmp_path / "logins"
     folder.mkdir(exist_ok=True)
-    (folder / "qr.test.toml").write_text(f"""
-name = "qr.test"
-way = "browser"
-hosts = ["{origin}"]
-[browser]
-page = "http://{origin}/signin"
-qr = "#qr"
-[browser.done]
-cookie = ["SUB"]
-""")
+    (folder / "qr.test.toml").write_text(QR_RECIPE.format(origin=origin))
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(url) as database:
         database.upgrade()

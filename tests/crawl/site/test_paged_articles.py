@@ -17,36 +17,9 @@ from crawling import (
     rows,
     running_spider,
 )
+from paged_stories import lines, page, path_of, whole
 
 HOST = "www.qiao.test"
-_LINE = (
-    "海外侨胞代表团日前回到侨乡福建参访，与当地归侨侨眷举行座谈，交流华文教育和侨商投资的新情况，"
-    "侨务部门负责人介绍了为侨服务的措施，记下了第{story}批侨胞的第{line}条意见。"
-)
-_STORIES = ("寻根", "办厂", "办学", "返乡", "捐书", "祭祖", "参展", "义诊")
-
-
-def lines(story: int, part: int) -> list[str]:
-    """What part *part* of story *story* tells; the last part is short."""
-    return [_LINE.format(story=story, line=10 * part + n) for n in range(1 if part == 3 else 6)]
-
-
-def path_of(story: int, part: int) -> str:
-    return f"/2026/05/{1000 + story}{'' if part == 1 else f'_{part}'}.html"
-
-
-def page(story: int, part: int) -> bytes:
-    """One page of a story in three parts."""
-    title = f"第{story}批侨胞回到侨乡{_STORIES[story % len(_STORIES)]}"
-    pager = " ".join(
-        f"<b>{n}</b>" if n == part else f'<a href="{path_of(story, n)}">{n}</a>' for n in (1, 2, 3)
-    )
-    told = "\n".join(f"<p>{line}</p>" for line in lines(story, part))
-    return (
-        f'<html><head><meta charset="utf-8"><title>{title}</title></head><body>\n'
-        f"<h1>{title}</h1>\n<p>2026-05-10 10:00 来源：侨网</p>\n{told}\n"
-        f'<div class="pages">第{part}页 共3页 {pager}</div>\n</body></html>'
-    ).encode()
 
 
 class Site:
@@ -67,10 +40,6 @@ class Site:
     def __call__(self, host: str, path: str) -> Answer | None:
         body = None if path in self._dead else self.pages.get(path)
         return None if body is None else Answer(body)
-
-
-def whole(story: int) -> str:
-    return "\n".join(line for part in (1, 2, 3) for line in lines(story, part))
 
 
 def stored(url: str, host: str = HOST) -> dict[str, str]:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
-from email.utils import formatdate
 from pathlib import Path
 
 from crawling import (
     Answer,
     Crawl,
-    Hit,
     LocalServer,
-    article,
     crawl,
     crawl_until,
     failing_spider,
@@ -22,71 +18,9 @@ from crawling import (
     rows,
     running_spider,
 )
+from newsroom import HOST, Newsroom, story
 
-HOST = "www.qiao.test"
 TOPIC = "topic=qiaoqing"
-_DATED = formatdate(1_772_000_000, usegmt=True)
-
-
-def listing(title: str, links: dict[str, str], advertisement: str = "") -> bytes:
-    """A list page with many links and nothing to read."""
-    items = "".join(f'<li><a href="{href}">{text}</a></li>' for href, text in links.items())
-    return (
-        f'<html><head><meta charset="utf-8"><title>{title}_侨网</title></head><body>'
-        f'<div class="ad">{advertisement}</div><ul>{items}</ul></body></html>'
-    ).encode()
-
-
-def story(title: str, minutes_old: float = 5, note: str = "") -> bytes:
-    """An article published just now."""
-    stamp = time.strftime("%Y-%m-%d %H:%M", time.gmtime(time.time() + 8 * 3600 - minutes_old * 60))
-    return (
-        article(title)
-        .replace(b"2026-03-05 10:00", stamp.encode())
-        .replace("（0）".encode(), f"（0）{note}".encode())
-    )
-
-
-@dataclass
-class Newsroom:
-    """A site whose pages the test changes; ``/qw/`` answers If-None-Match, ``/a…`` the date."""
-
-    stories: dict[str, bytes] = field(default_factory=dict)
-    gone: set[str] = field(default_factory=set)
-    advertisement: int = 0
-    server: LocalServer | None = None
-
-    def respond(self, host: str, path: str) -> Answer | None:
-        assert self.server is not None
-        asked = self.server.log[-1].headers
-        self.advertisement += 1
-        if host != HOST or path in self.gone:
-            return None
-        if path == "/":
-            return Answer(
-                listing(
-                    "首页",
-                    {"/qw/": "侨务要闻", "/help/about.html": "关于"},
-                    f"广告 {self.advertisement}",
-                )
-            )
-        if path == "/qw/":
-            body = listing("侨务要闻", {one: f"侨乡新闻标题{one}" for one in self.stories} |
-                           {f"/old/{n}.html": f"旧闻标题{n}" for n in range(9)})  # fmt: skip
-            tag = f'"{len(self.stories)}"'
-            if asked.get("If-None-Match") == tag:
-                return Answer(status=304, headers={"ETag": tag})
-            return Answer(body, headers={"ETag": tag})
-        if path in self.stories:
-            if asked.get("If-Modified-Since") == _DATED:
-                return Answer(status=304)
-            return Answer(self.stories[path], headers={"Last-Modified": _DATED})
-        return None
-
-    def asked(self, path: str) -> list[Hit]:
-        """The requests for *path*."""
-        assert self.server is not None
-        return [hit for hit in self.server.log if hit.path == path]
 
 
 def round_of(database_url: str, folder: Path, server: LocalServer, **options: str) -> Crawl:

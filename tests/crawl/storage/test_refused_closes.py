@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
+import re
 import signal
 import time
 from pathlib import Path
 
 import pytest
-from test_paged_articles import page, path_of
-from test_watch_crawl import Newsroom
-from test_watch_crawl import story as newest
 
 from crawl_starter import StartedCrawl
 from crawling import (
@@ -23,6 +21,9 @@ from crawling import (
     pack,
     rows,
 )
+from newsroom import Newsroom
+from newsroom import story as newest
+from paged_stories import page, path_of
 from qiaocrawl.items import Queue
 from qiaocrawl.storage import Database, frontier
 from searxng_stand_in import HOST as SEARXNG
@@ -66,7 +67,8 @@ def test_a_worker_stopped_past_its_lease_brings_its_links_again(
         assert recovered(database_url).resumed == 1
         process.send_signal(signal.SIGCONT)
         said, _ = process.communicate(timeout=600)
-    assert "'qiaocrawl/lease_lost': 1" in said
+    # More than one where the machine is too busy for leases this short.
+    assert re.search(r"'qiaocrawl/lease_lost': [1-9]", said)
     assert "(finished)" in said
     assert len(server.paths()) == PAGES + 1, "the stored page is not asked for again"
     assert_all_is_there(database_url)

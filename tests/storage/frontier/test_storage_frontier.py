@@ -41,6 +41,15 @@ def test_best_score_first_then_oldest(database: Database) -> None:
     assert paths == ["high", "tie1", "tie2", "low"]
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_links_of_a_page_with_equal_scores_keep_its_order(database: Database) -> None:
+    add_topic(database)
+    paths = [f"p{n}" for n in range(30)]
+    with database.engine.begin() as c:
+        enqueue(c, [candidate(path) for path in paths])
+        assert [lease.url.rsplit("/", 1)[1] for lease in take(c, 30)] == paths
+
+
 def test_a_batch_is_shared_between_hosts_and_passes_busy_ones(database: Database) -> None:
     add_topic(database)
     many = [candidate(str(n), host=f"h{h}.example", score=float(100 - h))

@@ -13,17 +13,20 @@ from typing import Any
 import pytest
 from docx import Document
 from openpyxl import load_workbook
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 
 from qiaocrawl.items import Relevance, Verdict, VerdictKind
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.export import Selection, exporters
+from qiaocrawl.storage.export.cells import height_of, places_of
 from qiaocrawl.storage.export.listing import list_articles
 from qiaocrawl.storage.export.stored_copy import stored_copy
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.pages.raw_pages import store_page
-from qiaocrawl.storage.schema import article
+from qiaocrawl.storage.schema import article, url
+from qiaocrawl.storage.topics.judgements import save_judgement
 from qiaocrawl.topic.pack import Site
+from qiaocrawl.urls import url_key as key_of
 from storage_samples import (
     NOW,
     PACK,
@@ -125,6 +128,42 @@ def test_articles_are_chosen(stored: Connection) -> None:
         assert [row.url.partition("//")[2] for row in listed] == urls, choice
 
 
+def test_an_operators_no_holds_for_the_other_addresses_of_a_page_and_for_its_story(
+    stored: Connection,
+) -> None:
+    def judge(path: str, relevant: bool) -> None:
+        address = f"http://{path}"
+        judged = stored.execute(update(url).where(url.c.url == address).values(key=key_of(address)))
+        assert judged.rowcount == 1
+        save_judgement(stored, PACK.name, address, relevant=relevant, note="", now=NOW)
+
+    def shown(**choice: Any) -> list[str]:
+        listed = list_articles(stored, Selection(only_relevant=True, **choice))
+        return [row.url.partition("//")[2] for row in listed]
+
+    both = ["m.news.second.com/a", "www.first.cn/1.html"]
+    assert shown() == both
+    judge("www.first.cn/1.html", False)
+    for choice in ({}, {"topic": PACK.name}):
+        assert shown(**choice) == both[:1], "not by its other addresses"
+        assert shown(by_story=True, **choice) == [], "nor by its copies"
+    judge("m.news.second.com/a", True)
+    assert shown(by_story=True) == both[:1], "a yes is never overruled"
+
+
+@pytest.mark.parametrize("by_story", [False, True])
+def test_every_column_of_the_workbook_is_explained(
+    stored: Connection, tmp_path: Path, by_story: bool
+) -> None:
+    chosen = Selection(PACK.name, by_story=by_story, with_copies=False)
+    _write(stored, "xlsx", tmp_path / "a.xlsx", chosen)
+    book = load_workbook(tmp_path / "a.xlsx")
+    headers = [cell.value for cell in book.worksheets[0][1]]
+    explained = {row[0]: row[1] for row in book["说明"].iter_rows(min_row=2, values_only=True)}
+    assert list(explained) == headers
+    assert all(explained.values())
+
+
 def test_machine_formats_know_the_same_choice_and_keep_every_address(stored: Connection) -> None:
     chosen = Selection(regions=("北京",))
     assert exporters.get("jsonl").count(stored, chosen) == 3
@@ -156,6 +195,22 @@ def test_the_workbook_is_for_a_reader(stored: Connection, tmp_path: Path) -> Non
     copy = tmp_path / row["存档"].hyperlink.target
     assert "今天" in copy.read_text("utf-8")
     assert row["摘要"].alignment.wrap_text
+
+
+def test_rows_are_as_high_as_what_they_hold(stored: Connection, tmp_path: Path) -> None:
+    _write(stored, "xlsx", tmp_path / "a.xlsx", Selection("qiaoqing"))
+    sheet = load_workbook(tmp_path / "a.xlsx").worksheets[0]
+    heights = {sheet.row_dimensions[number].height for number in range(2, sheet.max_row + 1)}
+    assert heights <= {16, 32, 48, 64, 80}
+    assert height_of([("标题", 10.0)], 5) == 16
+    assert height_of([("标题", 10.0), ("一二三四五六七八九十", 11.0)], 5) == 32
+    assert height_of([("字" * 9_000, 44.0), ("a\nb\nc", 44.0)], 5) == 80
+    # No header is wider than its column: its row is one line high.
+    for sheet in load_workbook(tmp_path / "a.xlsx").worksheets:
+        widths = [sheet.column_dimensions[cell.column_letter].width for cell in sheet[1]]
+        headers = [places_of(cell.value) for cell in sheet[1]]
+        assert all(header + 1 <= width for header, width in zip(headers, widths, strict=True))
+        assert sheet.print_title_rows == "$1:$1"
 
 
 def test_a_story_is_one_row(stored: Connection, tmp_path: Path) -> None:

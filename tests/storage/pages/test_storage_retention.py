@@ -16,9 +16,10 @@ from sqlalchemy import Connection, text
 
 from mariadb_fixtures import MariaDB
 from qiaocrawl.errors import StorageError
-from qiaocrawl.items import Outcome
+from qiaocrawl.items import Outcome, PagePicture
 from qiaocrawl.storage import Database, Writer
 from qiaocrawl.storage.backup import backup
+from qiaocrawl.storage.pages.page_pictures import picture_of_article, save_picture
 from qiaocrawl.storage.pages.raw_pages import load_page, store_page
 from qiaocrawl.storage.pages.retention import Pruned, prune, prune_in_batches, stats
 from storage_samples import (
@@ -65,6 +66,24 @@ def test_pruning_keeps_evidence_and_what_waits(database: Database) -> None:
         pages = [load_page(c, url_id) for url_id in kept]
         assert {page.body for page in pages if page} == {b"new", b"old http://a.example/waiting"}
         assert scalar(c, "SELECT COUNT(*) FROM url") == 3
+
+
+def test_a_picture_stays_with_its_page_and_goes_with_it(database: Database) -> None:
+    add_topic(database)
+    first, later = (PagePicture("image/webp", 1280, 900, True, FETCHED_AT, data)
+                    for data in (b"first", b"later"))  # fmt: skip
+    with database.engine.begin() as c:
+        _fill(c)
+        bare = prune(c, _LATER, dry_run=True).body_bytes
+        article = add_article(c, "article")
+        for (page_id,) in c.execute(text("SELECT id FROM page_source")).all():
+            for picture in (first, later):
+                save_picture(c, page_id, picture)
+        assert picture_of_article(c, article) == first
+        assert prune(c, _LATER, dry_run=True).body_bytes == bare + 2 * len(first.data)
+        assert prune(c, _LATER, dry_run=False).pages == 2
+        assert scalar(c, "SELECT COUNT(*) FROM page_picture") == 2
+        assert picture_of_article(c, article) == first
 
 
 def test_pruning_in_batches_ends(database: Database) -> None:

@@ -21,6 +21,7 @@ pytestmark = [
 ]
 
 _PAGE = """<html><head><base href="{o}/"><link rel="stylesheet" href="{o}/style.css">
+<LINK/rel="preconnect" href="{o}/">
 <meta http-equiv="refresh" content="0; url={o}/refresh"><style>body{{background:url({o}/bg)}}
 </style><script>new Image().src="{o}/script"</script></head>
 <body onload="new Image().src='{o}/onload'"><img src="{o}/picture"><iframe src="{o}/frame">
@@ -30,10 +31,14 @@ _PAGE = """<html><head><base href="{o}/"><link rel="stylesheet" href="{o}/style.
 
 @pytest.fixture
 def asked() -> Iterator[tuple[str, list[str]]]:
-    """The address of a server, and what it was asked for."""
+    """The address of a server, and every connection to it and what it was asked for."""
     paths: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
+        def setup(self) -> None:
+            paths.append("a connection")
+            super().setup()
+
         def do_GET(self) -> None:
             paths.append(self.path)
             self.send_error(404)
@@ -68,4 +73,4 @@ def test_a_browser_loads_and_runs_nothing_of_it(
     assert paths == []
     # The page itself does ask.
     _opened(plain, tmp_path / "profile")
-    assert paths
+    assert "/picture" in paths

@@ -1,0 +1,118 @@
+"""What is done to a crew in the middle of its crawl, and what its web has seen of that."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import pairwise
+
+from benchmarks.fleets.crew import Collector, Crew
+from benchmarks.fleets.figures import takeover
+from benchmarks.fleets.galera import Galera
+from benchmarks.fleets.web import Hit
+
+_MEMBER_AWAY_SECONDS = 10.0
+
+
+class Harm(ABC):
+    """Something that happens once, when a quarter of the pages has been asked for."""
+
+    @abstractmethod
+    def happen(self, crew: Crew) -> None:
+        """Do it."""
+
+    @abstractmethod
+    def figures(self, hits: Sequence[Hit]) -> dict[str, object]:
+        """What *hits*, of the whole crawl, say of it."""
+
+    def survivors(self, crew: Crew) -> list[Collector]:
+        """Those of *crew* that have to end well."""
+        return crew.collectors
+
+
+class KilledCollector(Harm):
+    """The first collector gets kill -9, with its analysis workers."""
+
+    def happen(self, crew: Crew) -> None:
+        """Kill it."""
+        self._victim = crew.collectors[0]
+        self._at = crew.kill(self._victim)
+
+    def figures(self, hits: Sequence[Hit]) -> dict[str, object]:
+        """How long it took until the others went on with what it had."""
+        return {"harm": "a collector killed", **takeover(hits, self._victim.name, self._at)}
+
+    def survivors(self, crew: Crew) -> list[Collector]:
+        """All but the one that was killed."""
+        return crew.collectors[1:]
+
+
+class LostMember(Harm):
+    """The last member of the cluster is lost for a while; its collector waits for it."""
+
+    name = ""
+
+    def __init__(self, cluster: Galera) -> None:
+        self.cluster = cluster
+        self.number = len(cluster.members) - 1
+
+    @abstractmethod
+    def lose(self) -> None:
+        """Lose it."""
+
+    @abstractmethod
+    def regain(self) -> None:
+        """Bring it back; it has all the others have then."""
+
+    def happen(self, crew: Crew) -> None:
+        """Lose it, and bring it back."""
+        self._lost_at = time.monotonic()
+        self.lose()
+        time.sleep(_MEMBER_AWAY_SECONDS)
+        self.regain()
+        self._back_at = time.monotonic()
+
+    def figures(self, hits: Sequence[Hit]) -> dict[str, object]:
+        """How long it was away, and how long nobody asked for anything."""
+        after = [hit.at - self._lost_at for hit in hits if hit.at > self._lost_at]
+        silences = [later - sooner for sooner, later in pairwise([0.0, *after])]
+        return {
+            "harm": self.name,
+            "member_away_seconds": round(self._back_at - self._lost_at, 1),
+            "longest_silence_seconds": round(max(silences, default=0.0), 1),
+        }
+
+
+class KilledMember(LostMember):
+    """It gets kill -9."""
+
+    name = "a member killed"
+
+    def lose(self) -> None:
+        """Kill it."""
+        self.cluster.members[self.number].kill()
+
+    def regain(self) -> None:
+        """Start it from its last transaction on."""
+        self.cluster.restart(self.number)
+
+
+class SplitMember(LostMember):
+    """It is cut off from the others, not from its collector."""
+
+    name = "a member cut off"
+
+    def lose(self) -> None:
+        """Let it hear nobody, and nobody hear it."""
+        self._isolate(1)
+
+    def regain(self) -> None:
+        """Let it hear the others again."""
+        self._isolate(0)
+        self.cluster.wait_until_synced(self.number)
+
+    def _isolate(self, value: int) -> None:
+        self.cluster.members[self.number].execute(
+            f"SET GLOBAL wsrep_provider_options = 'gmcast.isolate={value}'"
+        )

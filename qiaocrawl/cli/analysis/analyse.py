@@ -1,0 +1,97 @@
+"""``qiaocrawl analyse``: what new articles mean together, brought up to date."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qiaocrawl.cli.db import DatabaseUrl
+from qiaocrawl.cli.moments import start_of
+from qiaocrawl.cli.progress import shown_pass, stopping
+from qiaocrawl.cli.terminal import Terminal
+from qiaocrawl.language import _
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from qiaocrawl.runtime import Runtime
+
+
+def analyse(
+    since: Annotated[
+        str, typer.Option(help="Fetched since: today, yesterday, 7d, 30d, 2026-03-05.")
+    ] = "",
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make all stories anew; corrections are kept.")
+    ] = False,
+    database: DatabaseUrl = "",
+) -> None:
+    """Put new articles into stories, read whom they name, and check warnings.
+
+    Warnings are checked if QIAO_WARNING_RULES is given, and sent if QIAO_WARNING_CHANNELS is.
+    Ctrl-C stops it; the same command then goes on.
+    """
+    from qiaocrawl.cli.analysis.warnings import (
+        LOOKS_BACK,
+        check_with,
+        say_how_to_send,
+        send_with,
+    )
+    from qiaocrawl.options import Options
+    from qiaocrawl.runtime import Runtime
+
+    start = start_of(since, "--since")
+    since_minute = int(start.timestamp() // 60) if start else 0
+    given = {"QIAO_DATABASE_URL": database} if database else {}
+    options = Options.from_environment(given)
+    runtime = Runtime(options, crawling=False)
+    console = Terminal()
+    try:
+        with stopping() as stopped:
+            if rebuild:
+                _forget(runtime)
+            if not (_stories(runtime, since_minute, console, stopped)
+                    and _names(runtime, console, stopped)):  # fmt: skip
+                console.print(_("stopped; the same command without --rebuild goes on"))
+                raise typer.Exit(130)
+            messages = check_with(runtime, options, datetime.now(UTC) - LOOKS_BACK)
+            if options["QIAO_WARNING_CHANNELS"]:
+                if not send_with(runtime.database, options):
+                    raise typer.Exit(1)
+            elif messages:
+                say_how_to_send()
+    finally:
+        runtime.close()
+
+
+def _forget(runtime: Runtime) -> None:
+    from qiaocrawl.analyse.stories import forget_stories
+    from qiaocrawl.storage.analysis.names import forget_names
+
+    forget_stories(runtime)
+    runtime.write_now(forget_names)
+
+
+def _stories(runtime: Runtime, since_minute: int, console: Terminal, stopped: Event) -> bool:
+    """Place all that waits; False if it was stopped before."""
+    from qiaocrawl.analyse.stories import analyse_stories, count_waiting
+
+    total = runtime.reader.run(lambda c: count_waiting(c, since_minute))
+    with shown_pass(_("stories"), total, console, stopped) as shown:
+        done = analyse_stories(runtime, shown.advance, since_minute=since_minute)
+    console.print(_("{articles:,} articles placed, {opened:,} new stories",
+                    articles=done.articles, opened=done.opened))  # fmt: skip
+    return not done.stopped
+
+
+def _names(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
+    """Read the names of what was placed; False if it was stopped before."""
+    from qiaocrawl.analyse.names import read_names
+    from qiaocrawl.storage.analysis.names import count_unread
+
+    total = runtime.reader.run(count_unread)
+    with shown_pass(_("names"), total, console, stopped) as shown:
+        read_names(runtime, shown.advance)
+    return not stopped.is_set()

@@ -1,0 +1,239 @@
+"""``qiaocrawl story …``: what articles tell together: listed, shown, corrected, followed."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
+from qiaocrawl.cli.lexicon.sheets import check_ending, write_sheets
+from qiaocrawl.cli.moments import start_of
+from qiaocrawl.cli.output import (
+    check_output,
+    folding_table,
+    joined,
+    print_hanging,
+    say_written,
+    shown_moment,
+    table_console,
+)
+from qiaocrawl.cli.terminal import echo
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _
+from qiaocrawl.options.advice import advised
+from qiaocrawl.storage.analysis import story_lists
+from qiaocrawl.storage.analysis.names import names_of_stories
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sqlalchemy import Connection
+
+    from qiaocrawl.analysis.stories.story import Correction
+    from qiaocrawl.storage.analysis.names import StoryName
+    from qiaocrawl.storage.analysis.story_lists import StoryEvent, StoryLine
+
+app = typer.Typer(
+    help="Stories: what articles tell together; look at them, correct them.", no_args_is_help=True
+)
+
+Number = Annotated[int, typer.Argument(help="Number of a story.")]
+
+_STATES = {
+    "awake": N_("goes on"), "asleep": N_("rests"), "ended": N_("is over"),
+    "merged": N_("is part of another"),
+}  # fmt: skip
+_KINDS = {
+    "opened": N_("began"), "joined": N_("article joined"), "merged": N_("stories became one"),
+    "split": N_("was split"), "slept": N_("fell asleep"), "woke": N_("woke up"),
+    "ended": N_("ended"),
+}  # fmt: skip
+_NAMES = {
+    "person": N_("Persons: {names}"), "place": N_("Places: {names}"),
+    "organisation": N_("Bodies: {names}"),
+}  # fmt: skip
+_MOST_NAMES = 8
+_SHORT = "%m-%d %H:%M"
+
+
+@app.command("list")
+def list_(
+    topic: Annotated[str, typer.Option(help="With an article on this topic only.")] = "",
+    since: Annotated[
+        str, typer.Option(help="New articles since: today, yesterday, 7d, 2026-03-05.")
+    ] = "7d",
+    min_voices: Annotated[
+        int, typer.Option(min=1, help="Least texts of a story; a text and its reprints are one.")
+    ] = 2,
+    followed: Annotated[bool, typer.Option("--followed", help="Those you follow only.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Stories shown.")] = 20,
+    out: Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV.")] = None,
+    database: DatabaseUrl = "",
+) -> None:
+    """List stories, those of most texts first; ★ are followed."""
+    if out is not None:
+        check_output(out, "--out")
+        check_ending(out)
+    start = start_of(since, "--since")
+    with connection_to(database) as c:
+        lines = story_lists.list_stories(
+            c, topic_name=topic, since_minute=int(start.timestamp() // 60) if start else 0,
+            least=min_voices, followed=followed, limit=limit,
+        )  # fmt: skip
+        if out is not None:
+            _write(c, lines, out)
+    if not lines:
+        echo(_("no story fits; `{command}` makes them", command=advised("qiaocrawl analyse")))
+        return
+    table = folding_table(_("story number"), _("different texts"), _("articles"), _("earliest"),
+                          _("latest"), _("title"))  # fmt: skip
+    for line in lines:
+        # Without the year, so that all of it fits 80 columns.
+        table.add_row(
+            f"{'★' if line.is_followed else ''}{line.id}", str(line.voices), str(line.articles),
+            shown_moment(line.first, _SHORT), shown_moment(line.last, _SHORT), escape(line.title),
+        )  # fmt: skip
+    table_console().print(table)
+
+
+def _write(c: Connection, lines: Sequence[StoryLine], out: Path) -> None:
+    from qiaocrawl.cli.analysis.story_sheets import story_sheets
+
+    articles = {line.id: story_lists.articles_of(c, line.id) for line in lines}
+    names = names_of_stories(c, [line.id for line in lines])
+    write_sheets(out, story_sheets(lines, articles, names))
+    say_written(out)
+
+
+@app.command()
+def show(number: Number, database: DatabaseUrl = "") -> None:
+    """Show a story: its articles, and what became of it, with the reasons."""
+    with connection_to(database) as c:
+        line = story_lists.one_story(c, number)
+        articles = story_lists.articles_of(c, number)
+        changes = story_lists.changes_of(c, number)
+        names = names_of_stories(c, [number])[number]
+    console = table_console()
+    console.print(f"{line.id}  {escape(line.title)}", style="bold")
+    console.print(_state(line), markup=False)
+    for shown in _named(names):
+        print_hanging(console, shown)
+    table = folding_table("", _("time"), _("site"), _("title"), _("URL"))
+    for at, one in enumerate(articles, start=1):
+        table.add_row(
+            f"{at}{' =' if one.is_reprint else ''}", shown_moment(one.published_at),
+            escape(one.site), escape(one.title), escape(one.url),
+        )  # fmt: skip
+    console.print(table)
+    if any(one.is_reprint for one in articles):
+        console.print(_("= has the text of another"))
+    for change in changes:
+        console.print(_told(change), markup=False)
+
+
+@app.command()
+def merge(
+    number: Number,
+    other: Annotated[int, typer.Argument(help="Number of the story that is the same.")],
+    database: DatabaseUrl = "",
+) -> None:
+    """Say that two stories are one; done with the next analysis, and kept in every rebuild."""
+    with transaction_on(database) as c:
+        own, others = _keys(c, number), _keys(c, other)
+        if number == other:
+            raise ConfigError(_("a story cannot be merged with itself: {number}", number=number))
+        _correct(c, _correction("merge", own[:1], others[:1]))
+    _say_noted()
+
+
+@app.command()
+def split(
+    number: Number,
+    articles: Annotated[
+        list[int], typer.Argument(help="Its articles that are another story, as `show` counts.")
+    ],
+    database: DatabaseUrl = "",
+) -> None:
+    """Say that some articles of a story are another; done with the next analysis."""
+    with transaction_on(database) as c:
+        keys = _keys(c, number)
+        wrong = [at for at in articles if not 1 <= at <= len(keys)]
+        if wrong:
+            raise ConfigError(
+                _("story {number} has articles 1 to {last}, got {wrong}",
+                  number=number, last=len(keys), wrong=wrong[0])
+            )  # fmt: skip
+        out = tuple(keys[at - 1] for at in sorted(set(articles)))
+        rest = tuple(key for key in keys if key not in out)
+        if not rest:
+            raise ConfigError(_("at least one article must stay in story {n}", n=number))
+        _correct(c, _correction("split", out, rest[:1]))
+    _say_noted()
+
+
+@app.command()
+def follow(number: Number, database: DatabaseUrl = "") -> None:
+    """Follow a story, whatever becomes of it."""
+    with transaction_on(database) as c:
+        story_lists.follow(c, number, by=getpass.getuser(), now=datetime.now(UTC))
+        title = story_lists.one_story(c, number).title
+    echo(_("following: {title}", title=title))
+
+
+def _keys(c: Connection, number: int) -> tuple[str, ...]:
+    """The keys of a story's articles.
+
+    Raises:
+        ConfigError: there is no such story, or it cannot be corrected.
+    """
+    line = story_lists.one_story(c, number)
+    if line.state in ("merged", "ended"):
+        raise ConfigError(_("story {n}: {state}", n=number, state=_state(line)))
+    return tuple(one.key for one in story_lists.articles_of(c, number))
+
+
+def _correction(kind: str, keys: tuple[str, ...], others: tuple[str, ...]) -> Correction:
+    from qiaocrawl.analysis.stories.story import Correction
+
+    return Correction("merge" if kind == "merge" else "split", keys, others)
+
+
+def _correct(c: Connection, correction: Correction) -> None:
+    from qiaocrawl.storage.analysis.story_input import add_correction
+
+    add_correction(c, correction, by=getpass.getuser(), now=datetime.now(UTC))
+
+
+def _say_noted() -> None:
+    echo(_("noted; `{command}` does it", command=advised("qiaocrawl analyse")))
+
+
+def _named(names: Sequence[StoryName]) -> Iterator[str]:
+    """Whom and what a story names, a line a kind, with in how many articles."""
+    for kind, line in _NAMES.items():
+        own = [f"{name.name} {name.articles}" for name in names if name.kind == kind]
+        if own:
+            yield _(line, names=joined(own[:_MOST_NAMES]))
+
+
+def _state(line: StoryLine) -> str:
+    state = _(_STATES[line.state])
+    if line.merged_into is not None:
+        state = f"{state}: {line.merged_into}"
+    return _("{state}; {voices} texts, {articles} articles: {words}", state=state,
+             voices=line.voices, articles=line.articles, words=joined(line.words))  # fmt: skip
+
+
+def _told(change: StoryEvent) -> str:
+    facts = [
+        shown_moment(change.at), _(_KINDS[change.kind]),
+        "" if change.other is None else str(change.other),
+        _("by hand") if change.by_hand else "",
+        f"{change.score:.2f}" if change.score else "", joined(change.words),
+    ]  # fmt: skip
+    return "  ".join(filter(None, facts))

@@ -1,0 +1,183 @@
+"""``qiaocrawl warnings …``: stories the office is warned of, and the messages that tell of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database, transaction_on
+from qiaocrawl.cli.moments import start_of
+from qiaocrawl.cli.output import folding_table, shown_moment, table_console
+from qiaocrawl.cli.terminal import echo
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _
+from qiaocrawl.options import Options
+from qiaocrawl.options.advice import advised
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sqlalchemy import Connection
+
+    from qiaocrawl.analysis.warnings.state import StoryWarning
+    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.storage import Database
+
+app = typer.Typer(
+    help="Warnings: stories that your rules hold for; listed, checked, sent, muted.",
+    no_args_is_help=True,
+)
+
+# What came within a day is looked at again, so that a check that was killed is made good.
+LOOKS_BACK = timedelta(days=1)
+_STATES = {"open": N_("open"), "closed": N_("closed"), "muted": N_("muted")}
+_ORDER = ("urgent", "warning", "notice")
+
+
+@app.command("list")
+def list_(
+    everything: Annotated[bool, typer.Option("--all", help="Closed and muted ones too.")] = False,
+    database: DatabaseUrl = "",
+) -> None:
+    """List warnings, the most severe first, with why; and messages that did not arrive."""
+    from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES
+    from qiaocrawl.storage.analysis.warnings import load_warnings, stuck_messages
+
+    with connection_to(database) as c:
+        warnings = [warning for warning in load_warnings(c).values()
+                    if everything or warning.status == "open"]  # fmt: skip
+        numbers = _numbers(c, warnings)
+        stuck = stuck_messages(c)
+    if not warnings:
+        echo(_("no warning is open"))
+    table = folding_table(_("story number"), _("severity"), _("state"), _("since"), _("articles"),
+                          _("title, and why"))  # fmt: skip
+    for warning in sorted(warnings, key=lambda own: (_ORDER.index(own.severity), own.opened_at)):
+        table.add_row(
+            numbers.get(warning.story, ""), _(SEVERITY_NAMES[warning.severity]),
+            _(_STATES[warning.status]), shown_moment(warning.opened_at), str(warning.articles),
+            escape(_told(warning)),
+        )  # fmt: skip
+    if warnings:
+        table_console().print(table)
+    for message in stuck:
+        echo(_("not delivered to {channel} after {attempts} attempts: {title} ({error})",
+               channel=message.channel, attempts=message.attempts, title=message.title,
+               error=_(message.error)))  # fmt: skip
+
+
+@app.command()
+def check(
+    since: Annotated[
+        str, typer.Option(help="Stories something came to since: today, 12h, 7d, 2026-03-05.")
+    ] = "1d",
+    database: DatabaseUrl = "",
+) -> None:
+    """Hold the rules of QIAO_WARNING_RULES against stories; `qiaocrawl analyse` does so too.
+
+    Messages wait for `qiaocrawl warnings send`. The same check made again tells nothing.
+    """
+    from qiaocrawl.runtime import Runtime
+
+    start = start_of(since, "--since")
+    given = {"QIAO_DATABASE_URL": database} if database else {}
+    options = Options.from_environment(given)
+    if not options["QIAO_WARNING_RULES"]:
+        raise ConfigError(_("QIAO_WARNING_RULES names no file of rules (docs/analysis.md)"))
+    runtime = Runtime(options, crawling=False)
+    try:
+        if check_with(runtime, options, start or datetime.fromtimestamp(0, UTC)):
+            say_how_to_send()
+    finally:
+        runtime.close()
+
+
+@app.command()
+def send(database: DatabaseUrl = "") -> None:
+    """Send the messages that are due to the channels of QIAO_WARNING_CHANNELS.
+
+    What is not accepted is tried again later: run it every few minutes. Exit code 1 if something
+    was not delivered.
+    """
+    options = Options.from_environment()
+    if not options["QIAO_WARNING_CHANNELS"]:
+        # Else every message would use up its attempts and be given up.
+        raise ConfigError(_("QIAO_WARNING_CHANNELS names no file of channels (docs/analysis.md)"))
+    with opened_database(database) as opened:
+        opened.require_current()
+        if not send_with(opened, options):
+            raise typer.Exit(1)
+
+
+@app.command()
+def mute(
+    story: Annotated[int, typer.Argument(help="Number of a story.")], database: DatabaseUrl = ""
+) -> None:
+    """Tell nobody of a story any more."""
+    from qiaocrawl.analysis.warnings import muted
+    from qiaocrawl.storage.analysis.warnings import keep_step, load_warnings, lock_warnings
+
+    with transaction_on(database) as c:
+        lock_warnings(c)
+        warnings = load_warnings(c)
+        numbers = _numbers(c, warnings.values())
+        named = next((name for name, number in numbers.items() if number == str(story)), "")
+        if not named:
+            raise ConfigError(_("there is no warning of story {number}", number=story))
+        keep_step(c, warnings, muted(warnings, named), (), datetime.now(UTC))
+    echo(_("noted: nobody is told of it any more"))
+
+
+def check_with(runtime: Runtime, options: Options, since: datetime) -> int:
+    """Check with the rules that *options* name, if any; how many messages are to be sent."""
+    from qiaocrawl.analyse.warnings import check_warnings
+    from qiaocrawl.analysis.trends import default_calendar, read_calendar
+    from qiaocrawl.analysis.warnings import Moment, read_rules
+
+    if not options["QIAO_WARNING_RULES"]:
+        return 0
+    book = read_rules(Path(options["QIAO_WARNING_RULES"]))
+    holidays = options["QIAO_HOLIDAYS"]
+    calendar = read_calendar(Path(holidays)) if holidays else default_calendar()
+    moment = Moment(datetime.now(UTC), calendar, book.quiet)
+    checked = check_warnings(runtime, book.rules, moment, since)
+    echo(_("warnings: {stories:,} stories looked at, {open:,} open, {messages:,} to be sent",
+           stories=checked.stories, open=checked.open, messages=checked.messages))  # fmt: skip
+    return checked.messages
+
+
+def say_how_to_send() -> None:
+    """Say which command sends what waits."""
+    echo(_("`{command}` sends them", command=advised("qiaocrawl warnings send")))
+
+
+def send_with(database: Database, options: Options) -> bool:
+    """Send what is due; whether all of it was delivered."""
+    from qiaocrawl.runs.warn.channels import read_channels
+    from qiaocrawl.runs.warn.delivery import deliver_due
+
+    channels = read_channels(options["QIAO_WARNING_CHANNELS"])
+    report = deliver_due(database, channels, datetime.now(UTC).timestamp())
+    echo(_("messages: {sent:,} sent, {waiting:,} to be tried again, {given_up:,} given up",
+           sent=report.sent, waiting=report.waiting, given_up=report.given_up))  # fmt: skip
+    return not (report.waiting or report.given_up)
+
+
+def _numbers(c: Connection, warnings: Iterable[StoryWarning]) -> Mapping[str, str]:
+    """The number of each warned story; a warning names it by the article it began with."""
+    from qiaocrawl.storage.analysis.story_texts import stories_with
+
+    numbers = stories_with(c, [int(warning.story) for warning in warnings])
+    return {str(url_id): str(number) for url_id, number in numbers.items()}
+
+
+def _told(warning: StoryWarning) -> str:
+    from qiaocrawl.analysis.warnings.wording import reason_text
+
+    whys = [f"{rule}{_(': ')}{_('; ').join(map(reason_text, reasons))}"
+            for rule, reasons in warning.reasons.items()]  # fmt: skip
+    return "\n".join([warning.title, *whys])

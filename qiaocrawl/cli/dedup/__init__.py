@@ -1,0 +1,1 @@
+"""Reprint groups and how common words are."""

@@ -1,0 +1,1 @@
+"""Search engines and what their answers are called."""

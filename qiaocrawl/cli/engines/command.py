@@ -1,0 +1,194 @@
+"""``qiaocrawl engines …``: the search engines there are, and whether they still answer as known."""
+
+from __future__ import annotations
+
+import http.client
+import os
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from qiaocrawl.cli.engines.engine_request import EngineReply, send
+from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.cli.terminal import echo
+from qiaocrawl.errors import AddressRefusedError, ConfigError
+from qiaocrawl.language import N_, _
+from qiaocrawl.language.reasons import shown_reason
+from qiaocrawl.options import Options
+from qiaocrawl.search import (
+    EngineDefinition,
+    load_definitions,
+    missing_variables,
+    parse_answer,
+    request_for,
+)
+from qiaocrawl.search.answer_names import ANSWER_NAMES
+from qiaocrawl.search.layout import SelectorUse, selectors_in_use
+from qiaocrawl.search.query import WITH_HITS, AnswerState, Hit, Query, SearchAnswer
+from qiaocrawl.search.signals import is_on_site
+from qiaocrawl.text import fold
+
+app = typer.Typer(
+    help="Search engines: which there are, and whether they still answer.",
+    no_args_is_help=True,
+)
+
+_KINDS = {"scraped": N_("result pages"), "service": N_("service")}
+_STATES = ANSWER_NAMES | {
+    AnswerState.HIT: N_("hits:"),
+    AnswerState.PARTIAL: N_("partial, hits:"),
+    AnswerState.EMPTY: N_("empty: the engine says that it has found nothing"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check of one engine came to. ``holds`` is None where it was not asked."""
+
+    name: str
+    holds: bool | None
+    said: str
+
+
+@app.command("list")
+def list_engines() -> None:
+    """List all engines: kind, whether you chose them, whether their key is there, their terms."""
+    options = Options.from_environment()
+    table = folding_table(_("engine"), _("name"), _("kind"), _("chosen"), _("key"),
+                          _("note"))  # fmt: skip
+    for name, definition in _definitions(options).items():
+        chosen = _("yes") if name in options["QIAO_ENGINES"] else _("no")
+        table.add_row(name, escape(definition.title), _(_KINDS[definition.kind]), chosen,
+                      _key_state(definition), escape(_(definition.note)))  # fmt: skip
+    table_console().print(table)
+
+
+@app.command()
+def check(
+    name: Annotated[str, typer.Argument(help="One engine; default: all that may be asked.")] = "",
+) -> None:
+    """Ask each engine one known query and say whether its layout still holds.
+
+    Exit code 1 when an engine was asked and does not answer as it should, or when the one
+    named may not be asked.
+    """
+    options = Options.from_environment()
+    definitions = _definitions(options)
+    if name and name not in definitions:
+        raise ConfigError(
+            _(
+                "unknown engine {name!r} (there are: {names})",
+                name=name,
+                names=", ".join(definitions),
+            )
+        )
+    verdicts = []
+    for definition in [definitions[name]] if name else list(definitions.values()):
+        verdicts.append(_checked(definition, options))
+        _say(verdicts[-1])
+    if any(verdict.holds is False for verdict in verdicts) or (name and not verdicts[0].holds):
+        raise typer.Exit(1)
+
+
+def _definitions(options: Options) -> dict[str, EngineDefinition]:
+    return load_definitions(
+        options["QIAO_ENGINES_DIR"] or None,
+        base_urls={"searxng": options["QIAO_SEARXNG_URL"]},
+        region=options["QIAO_SEARCH_REGION"],
+    )
+
+
+def _key_state(definition: EngineDefinition) -> str:
+    if "{base}" in definition.url and not definition.base_url:
+        return _("no base URL")
+    if not definition.keys:
+        return _("none needed")
+    missing = missing_variables(definition, os.environ)
+    return _("missing: {names}", names=", ".join(missing)) if missing else _("it is there")
+
+
+def _say(verdict: Verdict) -> None:
+    mark = {True: _("ok"), False: _("not ok"), None: _("not asked")}[verdict.holds]
+    echo(f"{verdict.name}: {mark}: {verdict.said}")
+
+
+def _checked(definition: EngineDefinition, options: Options) -> Verdict:
+    why_not = _why_not(definition, options)
+    check = definition.check
+    if why_not or check is None:
+        return Verdict(definition.name, None, why_not)
+    query = Query("check", check.term, check.site, definition.name)
+    try:
+        reply = send(request_for(definition, query, os.environ), options)
+    except AddressRefusedError as error:
+        return Verdict(definition.name, False, _("address refused: {error}", error=error))
+    except (OSError, http.client.HTTPException) as error:
+        # The text of an error may hold the address, and that a key.
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        return Verdict(definition.name, False, _("cannot be reached: {reason}", reason=reason))
+    answer = parse_answer(definition, query, reply.status, reply.headers, reply.body)
+    # What is expected decides here, not whether snippets show the words of the query.
+    answer = answer.doubted or answer
+    return _judged(definition, query, reply, answer)
+
+
+def _why_not(definition: EngineDefinition, options: Options) -> str:
+    """Why an engine is not asked, in words; "" when it may be."""
+    if definition.kind == "scraped" and definition.name not in options["QIAO_ENGINES"]:
+        return _("not in QIAO_ENGINES: result pages are asked on your choice only")
+    if "{base}" in definition.url and not definition.base_url:
+        return _("it has no base URL (searxng: set QIAO_SEARXNG_URL)")
+    if missing := missing_variables(definition, os.environ):
+        return _("set the environment variable {names}", names=", ".join(missing))
+    if definition.check is None:
+        return _("its definition ({source}) has no [check]", source=definition.source)
+    return ""
+
+
+def _judged(
+    definition: EngineDefinition, query: Query, reply: EngineReply, answer: SearchAnswer
+) -> Verdict:
+    findings = [_(_STATES[answer.state])]
+    holds = answer.state in WITH_HITS
+    if holds:
+        findings[0] += f" {len(answer.hits)}"
+    findings += [shown_reason(answer.message)] if answer.message else []
+    if holds and not _shows_expected(definition, answer.hits):
+        holds = False
+        findings.append(
+            _("none shows what was expected ({expected})", expected=_expected(definition))
+        )
+    if answer.state in WITH_HITS or answer.state is AnswerState.LAYOUT_CHANGED:
+        headers = {name.lower(): value for name, value in reply.headers}
+        uses = selectors_in_use(definition, headers.get("content-type", ""), reply.body)
+        outdated = [use for use in uses if not use.found and use.part != "date"]
+        findings += [_outdated(use) for use in outdated if use.entries or use.part == "each"]
+        holds = holds and not outdated
+    return Verdict(definition.name, holds, "; ".join(findings))
+
+
+def _outdated(use: SelectorUse) -> str:
+    where = _(" in {count} entries", count=use.entries) if use.entries else ""
+    return _(
+        "hits.{part} finds nothing{where}: {selectors}",
+        part=use.part,
+        where=where,
+        selectors=" | ".join(use.selectors),
+    )
+
+
+def _shows_expected(definition: EngineDefinition, hits: tuple[Hit, ...]) -> bool:
+    check = definition.check
+    if check is None:
+        return True
+    word = fold(check.word)
+    shown = (fold(f"{hit.title} {hit.snippet}") for hit in hits)
+    by_word = bool(word) and any(word in text for text in shown)
+    return by_word or (bool(check.host) and any(is_on_site(hit.url, check.host) for hit in hits))
+
+
+def _expected(definition: EngineDefinition) -> str:
+    check = definition.check
+    return " / ".join(filter(None, (check.word, check.host))) if check else ""

@@ -1,0 +1,1 @@
+"""Reading one page, and the extraction methods."""

@@ -1,0 +1,1 @@
+"""``qiaocrawl nodes``: the machines that crawl together."""

@@ -1,0 +1,248 @@
+"""``qiaocrawl nodes``: the list of scrapyd servers, their health, and the egg on them."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from qiaocrawl.cli.db import DatabaseUrl, opened_database, transaction_on
+from qiaocrawl.cli.nodes import running
+from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, table_console
+from qiaocrawl.cli.terminal import echo
+from qiaocrawl.errors import ConfigError, JobError
+from qiaocrawl.jobs.egg import build_egg
+from qiaocrawl.jobs.nodes import SEED, NodeServers
+from qiaocrawl.jobs.scrapyd import ServerStatus, server_address
+from qiaocrawl.language import _
+from qiaocrawl.options import Options
+from qiaocrawl.options.kinds import scrapyd_servers
+from qiaocrawl.storage.jobs import nodes
+from qiaocrawl.storage.jobs.nodes import Node, NodeTerms
+
+app = typer.Typer(
+    help="Machines that crawl together: scrapyd servers, their jobs, updates without a stop.",
+    no_args_is_help=True,
+)
+NodeName = Annotated[str, typer.Argument(help="HOST:PORT, as `qiaocrawl nodes list` has it.")]
+
+
+@contextmanager
+def opened_nodes(database: str) -> Iterator[NodeServers]:
+    """The nodes of a database as servers that can be asked."""
+    with opened_database(database) as opened:
+        opened.require_current()
+        servers = NodeServers(opened, Options.from_environment())
+        servers.refresh()
+        try:
+            yield servers
+        finally:
+            servers.close()
+
+
+@app.command()
+def add(
+    address: Annotated[str, typer.Argument(help="http://HOST:PORT, without user and password.")],
+    login_env: Annotated[
+        str,
+        typer.Option(help="Environment variable that holds USER:PASSWORD; they are not stored."),
+    ] = "",
+    weight: Annotated[float, typer.Option(help="How much it can do beside the others.")] = 1.0,
+    spider: Annotated[
+        list[str] | None, typer.Option(help="A spider it may run; again for more; none = all.")
+    ] = None,
+    topic: Annotated[
+        list[str] | None, typer.Option(help="A topic it may run; again for more; none = all.")
+    ] = None,
+    database: DatabaseUrl = "",
+) -> None:
+    """Add a scrapyd server, or change what is known of it. Its password stays in the environment.
+
+    Those of QIAO_SCRAPYD_SERVERS are in the list already.
+    """
+    try:
+        (url,) = scrapyd_servers(address)
+    except ValueError as error:
+        raise ConfigError(f"{address!r}: {error}") from None
+    name, plain = server_address(url)
+    if plain != url:
+        raise ConfigError(
+            _("user and password do not belong in an argument; use --login-env VARIABLE")
+        )
+    _check_variable(login_env)
+    if not 0.01 <= weight <= 1000:
+        raise ConfigError(_("--weight {weight}: must be from 0.01 to 1000", weight=f"{weight:g}"))
+    terms = NodeTerms(plain, login_env, weight, tuple(spider or ()), tuple(topic or ()))
+    with transaction_on(database) as c:
+        is_new = nodes.save_node(c, name, terms, datetime.now(UTC))
+    echo(_("{node}: added", node=name) if is_new else _("{node}: changed", node=name))
+
+
+def _check_variable(name: str) -> None:
+    # QIAO_ names are options, and one nobody knows is refused by every command.
+    is_good = re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name) and not name.startswith("QIAO_")
+    if name and name != SEED and not is_good:
+        raise ConfigError(
+            _("--login-env {name!r}: must be a variable such as EAST_LOGIN", name=name)
+        )
+
+
+@app.command("list")
+def list_(database: DatabaseUrl = "") -> None:
+    """List the nodes: what they may run, and how they were when they were asked last."""
+    table = folding_table(
+        _("crawl node"),
+        _("weight"),
+        _("may run"),
+        _("password"),
+        _("state"),
+        _("code sent"),
+        _("jobs"),
+    )
+    with opened_nodes(database) as servers:
+        counts = running.job_counts(database)
+        for name, node in servers.nodes.items():
+            terms = node.terms
+            sent = f"{node.version} {shown_moment(node.deployed_at)}".strip()
+            table.add_row(
+                name, f"{terms.weight:g}", escape(_may_run(terms)), terms.login_env or "–",
+                _state(servers, node), sent, str(counts.get(name, 0)),
+            )  # fmt: skip
+    table_console().print(table)
+
+
+def _may_run(terms: NodeTerms) -> str:
+    if not (terms.spiders or terms.topics):
+        return _("everything")
+    spiders, topics = ", ".join(terms.spiders), ", ".join(terms.topics)
+    return _(
+        "{spiders} of {topics}",
+        spiders=spiders or _("all spiders"), topics=topics or _("all topics"),
+    )  # fmt: skip
+
+
+def _state(servers: NodeServers, node: Node) -> str:
+    try:
+        servers.server(node.name)
+    except JobError:
+        return _("no password here")
+    if node.is_draining:
+        return _("draining")
+    if node.away_since is not None:
+        return _("away since {time}", time=shown_seconds(node.away_since))
+    return _("ready")
+
+
+@app.command()
+def remove(node: NodeName, database: DatabaseUrl = "") -> None:
+    """Take a node out of the list. Its jobs must be over: drain it first."""
+    if running.job_counts(database).get(node):
+        raise ConfigError(_("{node} has jobs; `qiaocrawl nodes drain {node}` first", node=node))
+    if node in dict(map(server_address, Options.from_environment()[SEED])):
+        raise ConfigError(_("{node} stands in QIAO_SCRAPYD_SERVERS: take it out there", node=node))
+    with transaction_on(database) as c:
+        if not nodes.remove_node(c, node):
+            raise _no_node(node)
+    echo(_("{node}: removed", node=node))
+
+
+@app.command()
+def check(database: DatabaseUrl = "") -> None:
+    """Ask every node how it is; exit code 1 if one does not answer, or their code differs."""
+    table = folding_table(
+        _("crawl node"), _("state"), _("jobs waiting"), _("jobs running"), _("code")
+    )
+    newest = set()
+    with opened_nodes(database) as servers:
+        answers = {name: _status(servers, name) for name in servers.nodes}
+    for name, answer in answers.items():
+        if isinstance(answer, JobError):
+            table.add_row(name, escape(str(answer)), "", "", "")
+            continue
+        code = answer.versions[-1] if answer.versions else _("none: `qiaocrawl nodes deploy`")
+        newest.add(code)
+        table.add_row(name, _("answers"), str(answer.pending), str(answer.running), escape(code))
+    table_console().print(table)
+    if not answers:
+        echo(_("no node; `qiaocrawl nodes add` adds one"))
+    if len(newest) > 1:
+        echo(_("the nodes run different code; that is for the length of an update only"))
+    if len(newest) > 1 or any(isinstance(answer, JobError) for answer in answers.values()):
+        raise typer.Exit(1)
+
+
+def _status(servers: NodeServers, name: str) -> ServerStatus | JobError:
+    try:
+        return servers.server(name).status()
+    except JobError as error:
+        return error
+
+
+@app.command()
+def deploy(
+    node: Annotated[
+        list[str] | None, typer.Argument(help="HOST:PORT of those to send it to; none = all.")
+    ] = None,
+    egg: Annotated[
+        Path | None, typer.Option(help="An egg that is there; else one is built in this folder.")
+    ] = None,
+    name: Annotated[
+        str, typer.Option("--version", help="What scrapyd calls it; else the time, as a number.")
+    ] = "",
+    database: DatabaseUrl = "",
+) -> None:
+    """Send the code to the nodes; jobs that start from now on run it, those that run go on.
+
+    Old and new code work on one database for the length of an update, as long as its tables stay
+    the same: a job says so in one line, and stops, where they do not.
+    """
+    version = name or f"{time.time():.0f}"
+    with opened_nodes(database) as servers:
+        chosen = _chosen(servers, node or ())
+        body = _read_egg(egg) if egg is not None else build_egg(Path.cwd())
+        failed = sum(not _send(servers, one, body, version, database) for one in chosen)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _read_egg(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+
+
+def _chosen(servers: NodeServers, names: Sequence[str]) -> Sequence[str]:
+    for name in names:
+        if name not in servers.nodes:
+            raise _no_node(name)
+    if not servers.nodes:
+        raise ConfigError(_("no node; `qiaocrawl nodes add` adds one"))
+    return names or list(servers.nodes)
+
+
+def _send(servers: NodeServers, name: str, egg: bytes, version: str, database: str) -> bool:
+    try:
+        spiders = servers.server(name).deploy(egg, version)
+    except JobError as error:
+        echo(f"{name}: {error}", err=True)
+        return False
+    with transaction_on(database) as c:
+        nodes.set_version(c, name, version, datetime.now(UTC))
+    echo(_("{node}: has {version}, {spiders} spiders", node=name, version=version, spiders=spiders))
+    return True
+
+
+def _no_node(name: str) -> ConfigError:
+    return ConfigError(_("{server}: no such node; see `qiaocrawl nodes list`", server=name))
+
+
+for _command in (running.start, running.stop, running.jobs, running.logs, running.drain):
+    app.command()(_command)

@@ -1,0 +1,396 @@
+"""The desk where jobs are kept going: what is due is entered, started, watched, started again.
+
+One call of :meth:`JobDesk.tick` does all that is to be done now. What a job is, is its row;
+nothing is remembered between two calls that a restart of the console would lose. A job lives
+through these states::
+
+    waiting -> starting -> running -> finished | failed
+                  |   ^       |
+                  |   +- lost +-> stopping -> stopped
+
+A job is lost when its server answers and does not know it: scrapyd deletes a job from its queue
+before it starts the process, and forgets running ones when it is killed. It is lost too when its
+server does not answer for a minute, nothing is seen of its worker, and another node may run it.
+Such a job waits again, on another node if there is one, unless its process goes on by itself. A
+second crawl of the same rows would lose nothing either: the frontier leases each row to one worker.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.errors import ConfigError, JobError, ServerAwayError
+from qiaocrawl.jobs.local import LocalProcesses, log_end
+from qiaocrawl.jobs.nodes import NodeServers
+from qiaocrawl.jobs.processes import end_in_order, process_of
+from qiaocrawl.jobs.requests import COMMANDS
+from qiaocrawl.jobs.scrapyd import ServerJobs
+from qiaocrawl.jobs.timetable import Timetable
+from qiaocrawl.language import _
+from qiaocrawl.options import Options
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.converters import to_stored_time
+from qiaocrawl.storage.engine import begin_reading
+from qiaocrawl.storage.frontier.collectors import is_run_alive
+from qiaocrawl.storage.jobs import jobs as stored
+from qiaocrawl.storage.jobs.jobs import ACTIVE, Job, JobRequest, JobState, RunOfJob
+from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, WhenMissed, due_schedules, fire
+from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
+
+logger = logging.getLogger(__name__)
+
+MISSED_AFTER_SECONDS = 900.0
+"""A time that is so long past was missed: no console ran."""
+_LOST_AFTER_SECONDS = 10.0
+_MOST_ATTEMPTS = 3
+
+
+class JobDesk:
+    """Keeps the jobs of one database going.
+
+    Args:
+        options: QIAO_SCRAPYD_SERVERS and QIAO_JOBS_AT_ONCE are used.
+        logs: the folder of the logs of local jobs.
+        is_remote_only: jobs of this machine, and schedules, are left to its console.
+        lost_after_seconds: how long a server may not know a job before it counts as lost;
+            between its queue and its process scrapyd does not list a job.
+    """
+
+    def __init__(
+        self, database: Database, options: Options, logs: Path,
+        *, lost_after_seconds: float = _LOST_AFTER_SECONDS, is_remote_only: bool = False,
+    ) -> None:  # fmt: skip
+        self._database = database
+        url = database.engine.url.render_as_string(hide_password=False)
+        self.local = LocalProcesses(logs, url)
+        self.nodes = NodeServers(database, options)
+        self._is_remote_only = is_remote_only
+        self._at_once = 1 if database.dialect == "sqlite" else options["QIAO_JOBS_AT_ONCE"]
+        self._lost_after = lost_after_seconds
+        self._strays: set[tuple[str, str]] = set()
+
+    def tick(self, now: float | None = None) -> None:
+        """Do all that is to be done *now* (epoch seconds)."""
+        now = time.time() if now is None else now
+        if not self._is_remote_only:
+            self._fire_schedules(now)
+        with self._reading() as c:
+            active = stored.active_jobs(c)
+        lists = self._lists(active, now)
+        self._end_strays(lists)
+        for job in active:
+            if job.state is not JobState.WAITING:
+                self._look_at(job, lists.get(job.request.server), now)
+        self._start_waiting(lists, now)
+
+    def _lists(self, active: Sequence[Job], now: float) -> dict[str, ServerJobs | JobError]:
+        """What the servers of *active* jobs, and all other nodes, say of their jobs."""
+        servers = {job.request.server for job in active} - {""}
+        if not servers:
+            return {}
+        self.nodes.refresh()
+        lists = self.nodes.lists(now)
+        for name in servers - lists.keys():
+            try:
+                self.nodes.server(name)
+            except JobError as error:
+                lists[name] = error
+        return lists
+
+    def _end_strays(self, lists: Mapping[str, ServerJobs | JobError]) -> None:
+        """End what a node that is back still has of attempts that were given up as lost."""
+        for name, token in self._strays:
+            listed = lists.get(name)
+            if isinstance(listed, ServerJobs) and token in listed.pending | listed.running:
+                with suppress(JobError):
+                    self.nodes.server(name).cancel(token)
+
+    def request(self, wanted: JobRequest, by: str, *, beside_others: bool = False) -> int:
+        """Enter a job; returns its id.
+
+        Args:
+            beside_others: the spider may run for the topic on other servers.
+
+        Raises:
+            JobError: the spider runs for the topic already.
+        """
+        with self._database.engine.begin() as c:
+            if (same := stored.same_active_job(c, wanted, there=beside_others)) is not None:
+                raise JobError(
+                    _(
+                        "{spider} of topic {topic} is under way already: job {job}",
+                        spider=wanted.spider, topic=wanted.topic, job=same,
+                    )
+                )  # fmt: skip
+            return self._add(c, wanted, by, None)
+
+    def stop(self, job_id: int) -> None:
+        """Let a job end in order; one that waits is not started.
+
+        Raises:
+            JobError: its server does not answer, or refuses.
+        """
+        with self._database.engine.begin() as c:
+            job = stored.find_job(c, job_id)
+            now = to_stored_time(datetime.now(UTC))
+            if job is None or stored.change(
+                c, job_id, JobState.STOPPED, {JobState.WAITING}, ended_at=now
+            ):
+                return
+        if job.request.server:
+            self.nodes.server(job.request.server).cancel(job.token)
+            if job.missing_since is not None and (pid := process_of(job.token)):
+                end_in_order(pid)
+        else:
+            self.local.stop(job)
+        self._change(job, JobState.STOPPING, {JobState.STARTING, JobState.RUNNING})
+
+    def log_end(self, job: Job) -> str:
+        """The last part of what a job said.
+
+        Raises:
+            JobError: its server does not answer.
+        """
+        if not job.request.server:
+            return log_end(job.log)
+        if not job.token:
+            return ""
+        return self.nodes.server(job.request.server).log_end(job.request.spider, job.token)
+
+    def close(self) -> None:
+        """Close the connections to servers; what runs goes on."""
+        self.nodes.close()
+
+    # --- schedules ------------------------------------------------------------------------------
+
+    def _fire_schedules(self, now: float) -> None:
+        with self._reading() as c:
+            due = due_schedules(c, now)
+        for entry in due:
+            try:
+                next_at = Timetable(entry.times, entry.zone).next_after(now)
+            except ConfigError as error:
+                logger.warning("schedule %s: %s", entry.id, error)
+                continue
+            with self._database.engine.begin() as c:
+                self._fire(c, entry, next_at, now)
+
+    def _fire(self, c: Connection, due: Schedule, next_at: float, now: float) -> None:
+        """Write that a schedule's time has come, and enter its job, in one transaction."""
+        is_missed = now - due.next_at > MISSED_AFTER_SECONDS
+        if is_missed and due.when_missed is WhenMissed.SKIP:
+            result = FiringResult.MISSED
+        elif stored.same_active_job(c, due.request) is not None:
+            result = FiringResult.OVERLAP
+        else:
+            result = FiringResult.STARTED
+        is_ours = fire(c, due, result, next_at=next_at, now=now)
+        if is_ours and result is FiringResult.STARTED:
+            self._add(c, due.request, due.created_by, due.id)
+        if is_ours:
+            logger.info(
+                "schedule %s (%s %s): %s", due.id, due.request.spider, due.request.topic, result
+            )
+
+    def _add(self, c: Connection, wanted: JobRequest, by: str, schedule_id: int | None) -> int:
+        return stored.add_job(
+            c, wanted, by=by, machine=self.local.machine, now=datetime.now(UTC),
+            schedule_id=schedule_id,
+        )  # fmt: skip
+
+    # --- starting -------------------------------------------------------------------------------
+
+    def _start_waiting(self, lists: Mapping[str, ServerJobs | JobError], now: float) -> None:
+        with self._reading() as c:
+            active = [job for job in stored.active_jobs(c) if self._is_mine(job)]
+        free = self._at_once - sum(
+            not job.request.server and job.state is not JobState.WAITING for job in active
+        )
+        for job in active:
+            if job.state is not JobState.WAITING:
+                continue
+            server = job.request.server
+            if not server:
+                free -= 1
+            trouble = lists.get(server)
+            if isinstance(trouble, JobError):
+                other = self._elsewhere(job) if self.nodes.is_away(server, now) else None
+                self._change(
+                    job, JobState.WAITING, {JobState.WAITING}, message=str(trouble),
+                    server=other or server,
+                )  # fmt: skip
+            elif self.nodes.is_draining(server):
+                text = _("its node is being drained")
+                self._change(job, JobState.WAITING, {JobState.WAITING}, message=text)
+            elif server or free >= 0:
+                self._start(job)
+
+    def _is_mine(self, job: Job) -> bool:
+        if self._is_remote_only:
+            return bool(job.request.server)
+        return bool(job.request.server) or job.machine == self.local.machine
+
+    def _start(self, job: Job) -> None:
+        with self._database.engine.begin() as c:
+            token = stored.claim(c, job, datetime.now(UTC))
+        if token is None:
+            return
+        job = replace(job, token=token)
+        try:
+            if job.request.server:
+                self._send(job, token)
+            else:
+                pid, log = self.local.start(job, token)
+                self._change(job, JobState.RUNNING, {JobState.STARTING}, pid=pid, log=log)
+        except ServerAwayError as error:
+            # It may have taken the job: its list will tell.
+            self._change(job, JobState.STARTING, {JobState.STARTING}, message=str(error))
+        except JobError as error:
+            self._end(job, JobState.FAILED, str(error))
+
+    def _send(self, job: Job, token: str) -> None:
+        wanted = job.request
+        arguments = {**(wanted.arguments or {}), "topic": wanted.topic}
+        server = self.nodes.server(wanted.server)
+        settings = dict(wanted.settings or {})
+        weight = self.nodes.nodes[wanted.server].terms.weight
+        # Not where it says nothing: an older egg may not know the option.
+        if weight != 1:
+            settings.setdefault("QIAO_COLLECTOR_WEIGHT", f"{weight:g}")
+        server.start(wanted.spider, token, arguments, settings)
+
+    # --- watching -------------------------------------------------------------------------------
+
+    def _look_at(self, job: Job, listed: ServerJobs | JobError | None, now: float) -> None:
+        """See what became of a job that was handed over."""
+        if isinstance(listed, JobError):
+            self._change(job, job.state, {job.state}, message=str(listed))
+            if isinstance(listed, ServerAwayError):
+                self._look_for_unreachable(job, now)
+        elif listed is not None:
+            self._look_at_server(job, listed, now)
+        elif self._is_mine(job):
+            self._look_at_process(job, now)
+
+    def _look_at_server(self, job: Job, listed: ServerJobs, now: float) -> None:
+        if job.token in listed.running:
+            # A job that was asked to stop says so until it has.
+            is_stopping = job.state is JobState.STOPPING
+            to = JobState.STOPPING if is_stopping else JobState.RUNNING
+            if job.state is not to or job.message or job.missing_since is not None:
+                self._change(job, to, {job.state}, message="", missing_since=None)
+        elif job.token in listed.finished:
+            self._conclude(job, self._run(job), None)
+        elif job.token not in listed.pending:
+            self._look_for_missing(job, now)
+
+    def _look_for_unreachable(self, job: Job, now: float) -> None:
+        """Its server does not answer: that alone says nothing of the job."""
+        run = self._run(job)
+        if run is not None and run.is_over:
+            self._conclude(job, run, None)
+        elif self.nodes.is_away(job.request.server, now) and self._elsewhere(job) is not None:
+            with self._reading() as c:
+                is_alive = run is not None and is_run_alive(c, run.id)
+            if not is_alive and process_of(job.token) is None:
+                self._lose(job)
+
+    def _elsewhere(self, job: Job) -> str | None:
+        """Another node that may run *job*; None if there is none, and for jobs of a machine."""
+        if not job.request.server:
+            return None
+        with self._reading() as c:
+            return self.nodes.free_for(job.request, stored.active_jobs(c))
+
+    def _look_for_missing(self, job: Job, now: float) -> None:
+        run = self._run(job)
+        if run is not None and run.is_over:
+            self._conclude(job, run, None)
+        elif job.missing_since is None:
+            self._change(job, job.state, {job.state}, missing_since=now)
+        elif now - job.missing_since >= self._lost_after:
+            pid = process_of(job.token)
+            if pid is None:
+                self._lose(job)
+                return
+            text = _("its scrapyd does not know it any more; process {pid} goes on", pid=pid)
+            if job.message != text:
+                to = job.state if job.state is JobState.STOPPING else JobState.RUNNING
+                self._change(job, to, {job.state}, message=text, pid=pid)
+
+    def _look_at_process(self, job: Job, now: float) -> None:
+        if self.local.find(job) is not None:
+            return
+        if job.pid is None:
+            # The console that had it in hand may have died before it wrote the number down.
+            pid = process_of(job.token)
+            if pid is not None:
+                self._change(job, JobState.RUNNING, {job.state}, pid=pid)
+            elif job.started_at is None or now - job.started_at.timestamp() > self._lost_after:
+                self._lose(job)
+            return
+        self._conclude(job, self._run(job), self.local.exit_code(job))
+
+    def _conclude(self, job: Job, run: RunOfJob | None, code: int | None) -> None:
+        """Write how a job ended: by the record of its run, else by the code of its process."""
+        message = run.reason if run is not None else ""
+        if job.state is JobState.STOPPING:
+            self._end(job, JobState.STOPPED, message)
+        elif run is not None and run.is_over and run.reason in SUCCESSFUL_ENDS:
+            self._end(job, JobState.FINISHED, message)
+        elif run is not None:
+            self._end(job, JobState.FAILED, message or _("it was killed"))
+        elif code == 0 or (code is None and job.request.spider in COMMANDS):
+            self._end(job, JobState.FINISHED, "")
+        else:
+            self._end(job, JobState.FAILED, self._last_words(job))
+
+    def _last_words(self, job: Job) -> str:
+        try:
+            lines = self.log_end(job).splitlines()
+        except JobError:
+            lines = []
+        ours = [line for line in lines if line.startswith("qiaocrawl: ")]
+        return (ours or lines or [_("it ended before it began; see the log of its server")])[-1]
+
+    def _lose(self, job: Job) -> None:
+        """Let a lost job wait again; one that was to stop, or is lost too often, is over."""
+        logger.warning("job %s is lost (attempt %s)", job.id, job.attempts)
+        if job.request.server:
+            # It may still wait in the queue of its server, which starts it when it is back.
+            self._strays.add((job.request.server, job.token))
+        if job.state is JobState.STOPPING:
+            self._end(job, JobState.STOPPED, "")
+        elif job.attempts >= _MOST_ATTEMPTS:
+            text = _("lost {count} times by its server", count=job.attempts)
+            self._end(job, JobState.FAILED, text)
+        else:
+            server = self._elsewhere(job) or job.request.server
+            text = _("lost by its server and started again")
+            self._change(
+                job, JobState.WAITING, {job.state}, message=text, missing_since=None, server=server
+            )
+
+    def _run(self, job: Job) -> RunOfJob | None:
+        with self._reading() as c:
+            return stored.run_of_token(c, job.token, job.created_at)
+
+    def _reading(self) -> Connection:
+        return begin_reading(self._database.engine.connect())
+
+    def _end(self, job: Job, state: JobState, message: str) -> None:
+        now = to_stored_time(datetime.now(UTC))
+        self._change(job, state, ACTIVE, message=message, ended_at=now)
+
+    def _change(self, job: Job, to: JobState, when_in: Any, **values: Any) -> None:
+        with self._database.engine.begin() as c:
+            stored.change(c, job.id, to, when_in, attempt=job.token, **values)

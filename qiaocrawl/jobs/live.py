@@ -1,0 +1,68 @@
+"""What is to be seen of a job while it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from qiaocrawl.items import Queue
+from qiaocrawl.jobs.requests import JUDGE, ROUND
+from qiaocrawl.language import N_
+from qiaocrawl.storage.frontier.collectors import StoredCollector, collectors_of_runs
+from qiaocrawl.storage.jobs.jobs import Job, JobState, run_of_token
+from qiaocrawl.storage.jobs.progress import CrawlProgress, crawl_progress
+from qiaocrawl.storage.topics.topic_ids import find_topic_id
+
+STATE_NAMES = {
+    JobState.WAITING: N_("waits to start"),
+    JobState.STARTING: N_("starting"),
+    JobState.RUNNING: N_("running"),
+    JobState.STOPPING: N_("stopping"),
+    JobState.FINISHED: N_("finished"),
+    JobState.STOPPED: N_("stopped"),
+    JobState.FAILED: N_("failed"),
+}
+"""What a job's state is called."""
+
+_ERROR = re.compile(r"^(?:\S+ \S+ (?:\[[^\]]*\] )?(?:ERROR|CRITICAL)\b|qiaocrawl: )")
+_NOTHING = CrawlProgress(0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveJob:
+    """A job that is under way, with how far its crawl is."""
+
+    job: Job
+    progress: CrawlProgress
+
+
+def live_jobs(c: Connection, jobs: list[Job], now: float) -> list[LiveJob]:
+    """*jobs* with their crawls' progress; a topic that is gone has none."""
+    return [LiveJob(job, _progress(c, job, now)) for job in jobs]
+
+
+def _progress(c: Connection, job: Job, now: float) -> CrawlProgress:
+    wanted = job.request
+    is_crawl = wanted.spider != JUDGE and job.state is not JobState.WAITING
+    if not is_crawl or find_topic_id(c, wanted.topic) is None:
+        return _NOTHING
+    queues = tuple(Queue) if wanted.spider == ROUND else (Queue(wanted.spider),)
+    return crawl_progress(c, wanted.topic, queues, now)
+
+
+def workers_of(c: Connection, jobs: Iterable[Job]) -> dict[int, StoredCollector]:
+    """The workers of *jobs* by job; none where no worker has said that it lives, as on SQLite."""
+    runs = {
+        job.id: run.id for job in jobs
+        if job.token and (run := run_of_token(c, job.token, job.created_at)) is not None
+    }  # fmt: skip
+    workers = collectors_of_runs(c, runs.values())
+    return {job: workers[run] for job, run in runs.items() if run in workers}
+
+
+def error_lines(log: str, limit: int) -> list[str]:
+    """The last *limit* lines of a log that tell of an error."""
+    return [line for line in log.splitlines() if _ERROR.match(line)][-limit:]

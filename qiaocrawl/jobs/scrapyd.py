@@ -1,0 +1,179 @@
+"""What is asked of a scrapyd server: list, start, cancel, log; by an operator also: send an egg.
+
+Whoever reaches a scrapyd can run any code there, so the servers are the operator's alone to name
+(``qiaocrawl nodes add``, ``QIAO_SCRAPYD_SERVERS``), with their passwords, which are shown nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from qiaocrawl.errors import JobError, ServerAwayError
+from qiaocrawl.language import _
+
+PROJECT = "qiaocrawl"
+"""The project's name on every server, as `scrapyd-deploy` sends it."""
+_TIMEOUT_SECONDS = 10.0
+# A proxy's word for a scrapyd that does not answer.
+_AWAY_STATUSES = (502, 503, 504)
+# An egg is unpacked and its spiders are listed before the answer comes.
+_DEPLOY_SECONDS = 120.0
+_MAX_LOG_BYTES = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class ServerJobs:
+    """Ids of the project's jobs on a server."""
+
+    pending: frozenset[str]
+    running: frozenset[str]
+    finished: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """What a server says of itself: jobs of all projects, and versions of ours, oldest first."""
+
+    pending: int
+    running: int
+    versions: tuple[str, ...]
+
+
+def server_address(url: str) -> tuple[str, str]:
+    """Name (host:port) and address of a server without user and password; ends in a slash."""
+    parsed = httpx.URL(url.rstrip("/") + "/")
+    return parsed.netloc.decode("ascii"), str(parsed.copy_with(username=None, password=None))
+
+
+class ScrapydServer:
+    """One server.
+
+    Args:
+        url: its address with user and password, ending in a slash.
+    """
+
+    def __init__(self, url: str) -> None:
+        parsed = httpx.URL(url)
+        self.name = server_address(url)[0]
+        """host:port, which tells servers apart and may be shown."""
+        auth = (parsed.username, parsed.password) if parsed.username else None
+        self._client = httpx.Client(
+            base_url=parsed.copy_with(username=None, password=None),
+            auth=auth, timeout=_TIMEOUT_SECONDS, trust_env=False, follow_redirects=False,
+        )  # fmt: skip
+
+    @staticmethod
+    def url_with_login(address: str, user: str, password: str) -> str:
+        """*address* with *user* and *password*, whatever characters these have."""
+        # Quoted before: httpx leaves %41 as it is, so that it would become an A.
+        login = {"username": quote(user, safe=""), "password": quote(password, safe="")}
+        return str(httpx.URL(address).copy_with(**login))
+
+    def status(self) -> ServerStatus:
+        """How it does, and which versions of the project it has.
+
+        Raises:
+            ServerAwayError, JobError: as :meth:`jobs`.
+        """
+        daemon = self._call("GET", "daemonstatus.json")
+        versions = self._call("GET", "listversions.json", params={"project": PROJECT})
+        return ServerStatus(daemon["pending"], daemon["running"], tuple(versions["versions"]))
+
+    def deploy(self, egg: bytes, version: str) -> int:
+        """Send the project; jobs that start from now on run it. Returns how many spiders it has.
+
+        Raises:
+            ServerAwayError, JobError: as :meth:`jobs`.
+        """
+        answer = self._call(
+            "POST", "addversion.json", data={"project": PROJECT, "version": version},
+            files={"egg": ("project.egg", egg)}, timeout=_DEPLOY_SECONDS,
+        )  # fmt: skip
+        return int(answer["spiders"])
+
+    def jobs(self) -> ServerJobs:
+        """The project's jobs.
+
+        Raises:
+            ServerAwayError: it does not answer.
+            JobError: it refuses, such as for a wrong password.
+        """
+        answer = self._call("GET", "listjobs.json", params={"project": PROJECT})
+        states = ("pending", "running", "finished")
+        return ServerJobs(*(frozenset(entry["id"] for entry in answer[name]) for name in states))
+
+    def start(
+        self, spider: str, token: str, arguments: Mapping[str, str], settings: Mapping[str, str]
+    ) -> None:
+        """Start *spider* as the job *token*.
+
+        Raises:
+            ServerAwayError: it does not answer; whether the job was taken is not known.
+            JobError: it refuses.
+        """
+        data: dict[str, str | Sequence[str]] = {
+            **arguments, "project": PROJECT, "spider": spider, "jobid": token,
+            "setting": [f"{name}={value}" for name, value in settings.items()],
+        }  # fmt: skip
+        self._call("POST", "schedule.json", data=data)
+
+    def cancel(self, token: str) -> None:
+        """Let the job *token* end in order, as Ctrl-C does; nothing where it is over.
+
+        Raises:
+            ServerAwayError, JobError: as :meth:`jobs`.
+        """
+        self._call("POST", "cancel.json", data={"project": PROJECT, "job": token})
+
+    def log_end(self, spider: str, token: str) -> str:
+        """The last part of a job's log; "" where there is none.
+
+        Raises:
+            ServerAwayError: it does not answer.
+        """
+        address = f"logs/{PROJECT}/{spider}/{token}.log"
+        try:
+            size = int(self._client.head(address).headers.get("Content-Length", 0))
+            # From its begin: scrapyd answers a range of more bytes than there are with a fault.
+            first = max(0, size - _MAX_LOG_BYTES)
+            answer = self._client.get(
+                address, headers={"Range": f"bytes={first}-"} if first else {}
+            )
+        except httpx.HTTPError as error:
+            raise self._away(type(error).__name__) from error
+        return answer.content.decode("utf-8", "replace") if answer.is_success else ""
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._client.close()
+
+    def _call(self, method: str, path: str, **content: Any) -> dict[str, Any]:
+        try:
+            answer = self._client.request(method, path, **content)
+        except httpx.HTTPError as error:
+            raise self._away(type(error).__name__) from error
+        if answer.status_code in _AWAY_STATUSES:
+            raise self._away(f"HTTP {answer.status_code}")
+        try:
+            body = answer.json()
+        except ValueError:
+            body = None
+        if not isinstance(body, dict) or body.get("status") != "ok":
+            said = body.get("message", "") if isinstance(body, dict) else ""
+            raise JobError(
+                _(
+                    "scrapyd {name} refuses: {reason}",
+                    name=self.name, reason=said or f"HTTP {answer.status_code}",
+                )
+            )  # fmt: skip
+        return body
+
+    def _away(self, error: str) -> ServerAwayError:
+        return ServerAwayError(
+            _("scrapyd {name} does not answer: {error}", name=self.name, error=error)
+        )

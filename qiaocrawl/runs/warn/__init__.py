@@ -1,0 +1,1 @@
+"""Warnings that are told: channels, and messages sent until they arrive."""

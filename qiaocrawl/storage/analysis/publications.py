@@ -1,0 +1,114 @@
+"""Stored articles as publications of a story, with what their pages say of where they come from."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from qiaocrawl.analysis.spread.credits import credits_in
+from qiaocrawl.analysis.spread.publication import Change, ChangeKind, Publication
+from qiaocrawl.dedup.bodies.fingerprints import body_sketch
+from qiaocrawl.storage.compression import decompress_text
+from qiaocrawl.storage.converters import from_time
+from qiaocrawl.storage.export.listing import OutletNames
+from qiaocrawl.storage.pages.articles import comments_from
+from qiaocrawl.storage.pages.revisions import DELETED, RESTORED, REVISED
+from qiaocrawl.storage.schema import article, page_source, revision, title_entry, url
+from qiaocrawl.urls import canonical_url
+
+_AT_A_TIME = 200
+_HREF = re.compile(r'<a href="([^"]+)"')
+_MOST_LINKS = 100
+_KINDS: dict[str, ChangeKind] = {REVISED: "corrected", DELETED: "deleted", RESTORED: "restored"}
+
+
+def publications_of(
+    c: Connection, article_ids: Sequence[int], topic: str | None = None
+) -> list[Publication]:
+    """The articles with these row ids; ids of none are left out.
+
+    Args:
+        topic: whose names, tiers and regions of sites count; None for any topic's.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    names = OutletNames(c, topic)
+    return [
+        _publication(row, names, changes.get(row.url_id, ()))
+        for start in range(0, len(article_ids), _AT_A_TIME)
+        for rows, changes in [_batch(c, article_ids[start : start + _AT_A_TIME])]
+        for row in rows
+    ]
+
+
+def _batch(
+    c: Connection, article_ids: Sequence[int]
+) -> tuple[Sequence[Any], dict[int, tuple[Change, ...]]]:
+    # A page may have been fetched again since; the first time bounds when it was published.
+    first_fetch = (
+        select(func.min(page_source.c.fetched_at))
+        .where(page_source.c.url_id == article.c.url_id)
+        .scalar_subquery()
+    )
+    statement = (
+        select(
+            url.c.url, article.c.url_id, article.c.site, article.c.title, article.c.published_at,
+            func.coalesce(first_fetch, article.c.fetched_at).label("first_fetched"),
+            article.c.source, article.c.author, article.c.text, article.c.html,
+            article.c.engagement, article.c.comments, title_entry.c.body_sketch,
+        )
+        .join(url, url.c.id == article.c.url_id)
+        .outerjoin(title_entry, title_entry.c.article_id == article.c.id)
+        .where(article.c.id.in_(article_ids))
+        .order_by(article.c.id)
+    )  # fmt: skip
+    rows = c.execute(statement).all()
+    return rows, _changes(c, [row.url_id for row in rows])
+
+
+def _changes(c: Connection, url_ids: Sequence[int]) -> dict[int, tuple[Change, ...]]:
+    statement = (
+        select(revision.c.url_id, revision.c.kind, revision.c.at, revision.c.note)
+        .where(revision.c.url_id.in_(url_ids), revision.c.kind.in_(_KINDS))
+        .order_by(revision.c.id)
+    )
+    changes: dict[int, tuple[Change, ...]] = {}
+    for url_id, kind, at, note in c.execute(statement):
+        change = Change(_KINDS[kind], _moment(at), note)
+        changes[url_id] = (*changes.get(url_id, ()), change)
+    return changes
+
+
+def _publication(row: Any, names: OutletNames, changes: tuple[Change, ...]) -> Publication:
+    outlet = names.of(row.site)
+    return Publication(
+        key=row.url, host=row.site, title=row.title, published_at=from_time(row.published_at),
+        fetched_at=_moment(row.first_fetched),
+        outlet="" if outlet.name == row.site else outlet.name,
+        sketch=row.body_sketch or body_sketch(row.text), source=row.source,
+        credits=credits_in(row.text), links=tuple(_links(row.html)), tier=outlet.tier,
+        region=outlet.region, author=row.author,
+        engagement=json.loads(row.engagement) if row.engagement else {},
+        comments=len(comments_from(row.comments)) if row.comments else None, changes=changes,
+    )  # fmt: skip
+
+
+def _links(stored_html: bytes | None) -> Iterator[str]:
+    """Where the links of a body lead, each once."""
+    hrefs = dict.fromkeys(_HREF.findall(decompress_text(stored_html)))
+    for href in list(hrefs)[:_MOST_LINKS]:
+        if address := canonical_url(html.unescape(href)):
+            yield address
+
+
+def _moment(stored: Any) -> datetime:
+    at = from_time(stored)
+    assert at is not None
+    return at

@@ -1,0 +1,202 @@
+"""Who is logged in: sessions of people, tokens of programs, failed tries.
+
+Cookies and tokens are random; the database has their digests only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
+from qiaocrawl.storage.console.audit_log import Actor, record
+from qiaocrawl.storage.console.users import User, user_of
+from qiaocrawl.storage.converters import clean_word, from_time, stored_moment
+from qiaocrawl.storage.schema import api_token, console_session, console_user, login_failure
+
+FAILURE_WINDOW_SECONDS = 900.0
+"""How long a failed log-in counts."""
+MAX_FAILURES_OF_PAIR, MAX_FAILURES_OF_ADDRESS, MAX_FAILURES_OF_NAME = 5, 30, 50
+"""Within that time: of one name from one address, of one address, of one name from anywhere."""
+# Writing the time of every request would take SQLite's write lock for every page.
+_SEEN_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A program's right to read in a user's name."""
+
+    id: int
+    name: str
+    user_name: str
+    created_at: datetime | None
+    last_used_at: datetime | None
+
+
+def digest(secret: str) -> bytes:
+    """What is stored of a cookie or token."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+def open_session(c: Connection, user_id: int, cookie: str, address: str) -> None:
+    """Log the user in."""
+    now = stored_moment(time.time())
+    c.execute(insert(console_session).values(
+        digest=digest(cookie), user_id=user_id, created_at=now, last_seen_at=now, address=address,
+    ))  # fmt: skip
+
+
+def close_session(c: Connection, cookie: str) -> None:
+    """Log out."""
+    c.execute(delete(console_session).where(console_session.c.digest == digest(cookie)))
+
+
+def session_user(
+    c: Connection, cookie: str, *, idle_seconds: float, total_seconds: float
+) -> tuple[User, bool] | None:
+    """The user of a session that is not over, and whether :func:`note_seen` is due.
+
+    Args:
+        idle_seconds, total_seconds: how long a session lasts without a request, and in all.
+    """
+    now = time.time()
+    row = c.execute(
+        select(console_user, console_session.c.last_seen_at)
+        .join(console_session, console_session.c.user_id == console_user.c.id)
+        .where(
+            console_session.c.digest == digest(cookie),
+            console_session.c.last_seen_at > stored_moment(now - idle_seconds),
+            console_session.c.created_at > stored_moment(now - total_seconds),
+            console_user.c.disabled_at.is_(None),
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    return user_of(row), _is_due(row.last_seen_at)
+
+
+def note_seen(c: Connection, cookie: str) -> None:
+    """Let the idle time of a session begin now."""
+    c.execute(
+        update(console_session)
+        .where(console_session.c.digest == digest(cookie))
+        .values(last_seen_at=stored_moment(time.time()))
+    )
+
+
+def drop_old(c: Connection, *, idle_seconds: float, total_seconds: float) -> None:
+    """Delete sessions that are over and failures that no longer count."""
+    now = time.time()
+    c.execute(delete(console_session).where(or_(
+        console_session.c.last_seen_at <= stored_moment(now - idle_seconds),
+        console_session.c.created_at <= stored_moment(now - total_seconds),
+    )))  # fmt: skip
+    expired = login_failure.c.failed_at <= stored_moment(now - FAILURE_WINDOW_SECONDS)
+    c.execute(delete(login_failure).where(expired))
+
+
+def note_failure(c: Connection, name: str, address: str) -> None:
+    """Count a failed log-in."""
+    c.execute(insert(login_failure).values(
+        name_key=_name_key(name), address=address, failed_at=stored_moment(time.time()),
+    ))  # fmt: skip
+
+
+def forget_failures(c: Connection, name: str, address: str) -> None:
+    """Count no longer what failed before the log-in that succeeded."""
+    c.execute(delete(login_failure).where(
+        login_failure.c.name_key == _name_key(name), login_failure.c.address == address
+    ))  # fmt: skip
+
+
+def is_throttled(c: Connection, name: str, address: str) -> bool:
+    """Whether too many log-ins failed lately for one more to be tried."""
+    of_name = login_failure.c.name_key == _name_key(name)
+    of_address = login_failure.c.address == address
+    recent = login_failure.c.failed_at > stored_moment(time.time() - FAILURE_WINDOW_SECONDS)
+    return any(
+        c.execute(
+            select(func.count()).select_from(login_failure).where(recent, *which)
+        ).scalar_one()
+        >= most
+        for which, most in (
+            ((of_name, of_address), MAX_FAILURES_OF_PAIR),
+            ((of_address,), MAX_FAILURES_OF_ADDRESS),
+            ((of_name,), MAX_FAILURES_OF_NAME),
+        )
+    )
+
+
+def add_token(c: Connection, actor: Actor, user: User, name: str, token: str) -> None:
+    """Let a program read in the name of *user*.
+
+    Raises:
+        ConfigError: it has no name.
+    """
+    name = clean_word(name, 100)
+    if not name:
+        raise ConfigError(_("a token needs a name: the program that has it"))
+    c.execute(insert(api_token).values(
+        digest=digest(token), user_id=user.id, name=name, created_at=stored_moment(time.time()),
+    ))  # fmt: skip
+    record(c, actor, "token.add", f"{user.name}: {name}", None, {"name": name})
+
+
+def list_tokens(c: Connection, user: User | None = None) -> list[Token]:
+    """The tokens of *user*; of everybody for None."""
+    statement = select(
+        api_token.c.id, api_token.c.name, console_user.c.name.label("user_name"),
+        api_token.c.created_at, api_token.c.last_used_at,
+    ).join(console_user).order_by(console_user.c.name, api_token.c.id)  # fmt: skip
+    if user is not None:
+        statement = statement.where(api_token.c.user_id == user.id)
+    return [
+        Token(row.id, row.name, row.user_name, from_time(row.created_at),
+              from_time(row.last_used_at))
+        for row in c.execute(statement)
+    ]  # fmt: skip
+
+
+def remove_token(c: Connection, actor: Actor, token_id: int, user: User | None = None) -> bool:
+    """Take a token away; False where *user* (None: nobody) has no such one."""
+    owned = [token for token in list_tokens(c, user) if token.id == token_id]
+    if not owned:
+        return False
+    c.execute(delete(api_token).where(api_token.c.id == token_id))
+    target = f"{owned[0].user_name}: {owned[0].name}"
+    record(c, actor, "token.remove", target, {"name": owned[0].name}, None)
+    return True
+
+
+def token_user(c: Connection, token: str) -> tuple[User, bool] | None:
+    """The user in whose name a program asks, and whether :func:`note_token_used` is due."""
+    row = c.execute(
+        select(console_user, api_token.c.last_used_at)
+        .join(api_token, api_token.c.user_id == console_user.c.id)
+        .where(api_token.c.digest == digest(token), console_user.c.disabled_at.is_(None))
+    ).one_or_none()
+    return None if row is None else (user_of(row), _is_due(row.last_used_at))
+
+
+def note_token_used(c: Connection, token: str) -> None:
+    """Note that a program used its token."""
+    c.execute(
+        update(api_token)
+        .where(api_token.c.digest == digest(token))
+        .values(last_used_at=stored_moment(time.time()))
+    )
+
+
+def _is_due(noted: datetime | None) -> bool:
+    """Whether a use noted at *noted* (None: never) is so long ago that it is noted anew."""
+    seen = from_time(noted)
+    return seen is None or time.time() - seen.timestamp() > _SEEN_SECONDS
+
+
+def _name_key(name: str) -> bytes:
+    return digest(name.strip())[:16]

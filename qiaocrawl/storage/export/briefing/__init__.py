@@ -1,0 +1,1 @@
+"""Briefings as Markdown, HTML and Word."""

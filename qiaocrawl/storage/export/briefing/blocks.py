@@ -1,0 +1,238 @@
+"""A briefing as headings, paragraphs, lists and tables, in the language of who reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import NamedTuple
+
+from qiaocrawl.analysis.briefing import Briefing, BriefSource, BriefStory
+from qiaocrawl.analysis.spread import tree_svg
+from qiaocrawl.analysis.summaries.figures import Contradiction
+from qiaocrawl.analysis.trends.picture import trend_svg
+from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES, reason_text
+from qiaocrawl.language import N_, _, language
+from qiaocrawl.text.zones import china_time
+
+
+class Piece(NamedTuple):
+    """Text, leading to *link* if there is one."""
+
+    text: str
+    link: str = ""
+
+
+Line = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Of a level from 1."""
+
+    text: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """*small* for facts about what stands above."""
+
+    line: Line
+    small: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list with bullets; *numbered* from 1."""
+
+    lines: tuple[Line, ...]
+    numbered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An SVG file; what can show none leaves it out."""
+
+    svg: str
+
+
+Block = Heading | Paragraph | Items | Rows | Picture
+
+_DAY = timedelta(days=1)
+_NAME_LINES = {
+    "person": N_("who: {names}"), "place": N_("where: {names}"),
+    "organisation": N_("bodies: {names}"),
+}  # fmt: skip
+_TONES = {
+    "negative": N_("negative"), "positive": N_("positive"), "neutral": N_("neutral"),
+    "unsure": N_("not sure"),
+}  # fmt: skip
+_DIRECTIONS = {
+    "up": N_("above the usual"), "down": N_("below the usual"), "steady": N_("as usual"),
+    "unknown": N_("too few days before to know what is usual"),
+}  # fmt: skip
+
+
+def title_of(briefing: Briefing) -> str:
+    """Its title."""
+    return _("{topic}: briefing", topic=briefing.topic)
+
+
+def about(briefing: Briefing) -> str:
+    """The stretch it is of."""
+    return _("{since} to {before} (Beijing time)", since=china_time(briefing.since),
+             before=china_time(briefing.before))  # fmt: skip
+
+
+def blocks_of(briefing: Briefing) -> Iterator[Block]:
+    """All of it but the title."""
+    yield Paragraph(_text(_counts(briefing)))
+    yield Picture(trend_svg(briefing.curve, _("articles by day"), language()))
+    if briefing.stories:
+        yield Heading(_("At a glance"), 1)
+        yield Items(tuple(_text(_glance(story)) for story in briefing.stories))
+    warned = [story for story in briefing.stories if story.warning is not None]
+    if warned:
+        yield Heading(_("Warnings"), 1)
+        yield Items(tuple(map(_warning, warned)))
+    if briefing.stories:
+        yield Heading(_("Stories"), 1)
+    links = {source.number: source.url for source in briefing.sources}
+    for at, story in enumerate(briefing.stories, start=1):
+        yield from _story(at, story, links)
+    if briefing.others:
+        yield Heading(_("Other stories"), 1)
+        yield Items(tuple(
+            _text(_("{title} (story {number}, articles: {articles})", title=title, number=number,
+                    articles=articles)) for number, title, articles in briefing.others
+        ))  # fmt: skip
+    if briefing.places:
+        yield Heading(_("Places named"), 1)
+        yield Rows(
+            (_("place named"), _("lies in"), _("articles")),
+            tuple((own.name, " ".join(filter(None, (own.country, own.province))),
+                   str(own.articles)) for own in briefing.places),
+        )  # fmt: skip
+    yield Heading(_("What this briefing does not know"), 1)
+    yield Items(tuple(map(_text, _gaps(briefing))))
+    if briefing.sources:
+        yield Heading(_("Sources cited"), 1)
+        yield Items(tuple(map(_source, briefing.sources)), numbered=True)
+
+
+def _counts(briefing: Briefing) -> str:
+    counts = _("{articles:,} articles of {outlets:,} outlets", articles=briefing.articles,
+               outlets=briefing.outlets)  # fmt: skip
+    trend = briefing.trend
+    # Of a day of which only a part is told, the same part.
+    expected = [step.expected * max(min(step.start + _DAY, briefing.before)
+                                    - max(step.start, briefing.since), timedelta()) / _DAY
+                for step in trend.steps if step.expected is not None]  # fmt: skip
+    direction = _(_DIRECTIONS[trend.direction])
+    if trend.direction == "unknown" or not expected:
+        return _("{counts}; {direction}.", counts=counts, direction=direction)
+    return _("{counts}; {direction} (usual for these days: {expected}).", counts=counts,
+             direction=direction, expected=f"{sum(expected):.0f}")  # fmt: skip
+
+
+def _glance(story: BriefStory) -> str:
+    state = _("new") if story.is_new else _("goes on")
+    return _("{title} ({state}; articles: {new}; outlets: {outlets})", title=story.title,
+             state=state, new=story.new_articles, outlets=story.outlets)  # fmt: skip
+
+
+def _warning(story: BriefStory) -> Line:
+    assert story.warning is not None
+    whys = [f"{rule}{_(': ')}{_('; ').join(map(reason_text, reasons))}"
+            for rule, reasons in story.warning.reasons.items()]  # fmt: skip
+    return _text(_("{severity}: {title}. {why}", severity=_(SEVERITY_NAMES[story.warning.severity]),
+                   title=story.title, why=_("; ").join(whys)))  # fmt: skip
+
+
+def _story(at: int, story: BriefStory, links: dict[int, str]) -> Iterator[Block]:
+    yield Heading(f"{at}. {story.title}", 2)
+    yield Paragraph((Piece(_spread(story)), *_cites([story.first.source], links)), small=True)
+    for sentence in story.sentences:
+        yield Paragraph((Piece(sentence.text), *_cites(sentence.sources, links)))
+    if story.contradictions:
+        yield Items(tuple(_contradiction(own, links) for own in story.contradictions))
+    facts = [_(line, names=_(", ").join(f"{name} {count}" for name, count in story.names[kind]))
+             for kind, line in _NAME_LINES.items() if story.names.get(kind)]  # fmt: skip
+    facts.append(_tone(story))
+    yield Paragraph(_text(_("; ").join(facts)), small=True)
+    if story.depth:
+        yield Picture(tree_svg(story.tree, _("who took it from whom"), language()))
+
+
+def _spread(story: BriefStory) -> str:
+    first = _("first: {outlet}", outlet=story.first.outlet)
+    if not story.first.is_sure:
+        first = _("first, as far as known: {outlet}", outlet=story.first.outlet)
+    facts = [
+        _("story {number}", number=story.number),
+        _("articles: {articles}, of these days {new}", articles=story.articles,
+          new=story.new_articles),
+        _("outlets: {outlets}", outlets=story.outlets),
+    ]  # fmt: skip
+    if story.depth:
+        facts.append(_("passed on over {depth} steps", depth=story.depth))
+    if story.unknown:
+        facts.append(_("origin unknown of {count}", count=story.unknown))
+    days = [f"{day:%m-%d} {count}" for day, count in story.days]
+    return _("; ").join([*facts, _("by day: {days}", days=_(", ").join(days)), first])
+
+
+def _contradiction(own: Contradiction, links: dict[int, str]) -> Line:
+    pieces = [Piece(_("sources differ, {counted}: ", counted=own.counted))]
+    for at, (value, numbers) in enumerate(own.values):
+        pieces.append(Piece(f"{_(', ') if at else ''}{value:,g}{own.unit}"))
+        pieces += _cites(numbers, links)
+    return tuple(pieces)
+
+
+def _tone(story: BriefStory) -> str:
+    total = sum(share.count for share in story.tones)
+    shares = [f"{_(_TONES[share.label])} {share.count}" for share in story.tones if share.count]
+    return _("tone of {total} texts (of what is told, not towards anybody): {shares}", total=total,
+             shares=_(", ").join(shares))  # fmt: skip
+
+
+def _gaps(briefing: Briefing) -> Iterator[str]:
+    gaps = briefing.gaps
+    if gaps.untold:
+        yield _("stories not told here in full: {count}", count=gaps.untold)
+    if gaps.waiting:
+        yield _("articles in no story yet: {count} (qiaocrawl analyse)", count=gaps.waiting)
+    if gaps.undated:
+        yield _("articles without a date, counted by when they were fetched: {count}",
+                count=gaps.undated)  # fmt: skip
+    if gaps.silent:
+        yield _("sites of the topic of which nothing was got: {names}",
+                names=_(", ").join(gaps.silent))  # fmt: skip
+    if gaps.missed:
+        missed = [f"{host} {count}" for host, count in gaps.missed]
+        yield _("pages found but not got since the crawl began: {sites} (qiaocrawl missed)",
+                sites=_(", ").join(missed))  # fmt: skip
+    yield _("What no site of the topic and no search engine showed is not here.")
+
+
+def _source(source: BriefSource) -> Line:
+    when = china_time(source.at) if source.at is not None else _("date unknown")
+    return (Piece(f"{source.outlet}{_(', ')}{when}{_(', ')}"), Piece(source.title, source.url))
+
+
+def _cites(numbers: Iterable[int], links: dict[int, str]) -> list[Piece]:
+    return [Piece(f"[{number}]", links[number]) for number in numbers if number]
+
+
+def _text(text: str) -> Line:
+    return (Piece(text),)

@@ -1,0 +1,220 @@
+"""The workers of a crawl that are alive, and which hosts each of them has.
+
+All times are the database's (:func:`~qiaocrawl.storage.clock.clock`). Who deals out hosts is one
+worker at a time, whichever comes first (:func:`take_round`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from qiaocrawl.storage.clock import clock
+from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
+from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
+from qiaocrawl.storage.schema import collector, host_owner
+
+# A round that was dealt further in the future was so before the clock was set back.
+_TAKE_ROUND = Statement(
+    "UPDATE host_round SET at = :now"
+    " WHERE crawl = :crawl AND (at <= :now - :pause OR at > :now + 60)"
+)
+_ENTER_ROUND = upsert("host_round", {"crawl": ":crawl", "at": "0"}, key="crawl")
+
+# The workers of a crawl nobody goes on with: no other one finds them dead.
+_FORGOTTEN_SECONDS = 86_400.0
+_ALIVE_SECONDS = 30.0
+
+# Whether rows of a host can be leased, waiting ones or pages of dead workers. Two questions of one
+# index each: with OR in one, it would be read from its begin.
+_ITS_ROWS = (
+    "SELECT 1 FROM url u WHERE u.queue = :queue AND u.topic_id = :topic_id"
+    " AND u.host_id = {host} AND u.state ="
+)
+_HAS_WORK = f"(EXISTS ({_ITS_ROWS} State.PENDING) OR EXISTS ({_ITS_ROWS} State.FETCHED))"
+_OWNED_HAS_WORK = _HAS_WORK.format(host="o.host_id")
+_HOST_HAS_WORK = _HAS_WORK.format(host="h.id")
+
+_OWNED = Statement(
+    f"SELECT o.host_id, o.token, {_OWNED_HAS_WORK} FROM host_owner o"
+    " WHERE o.crawl = :crawl ORDER BY o.host_id"
+)
+_OWN_NAMES = Statement(
+    "SELECT h.name FROM host_owner o JOIN host h ON h.id = o.host_id"
+    f" WHERE o.crawl = :crawl AND o.token = :token AND {_OWNED_HAS_WORK}"
+)
+_IS_FREE = (
+    "NOT EXISTS (SELECT 1 FROM host_owner o WHERE o.crawl = :crawl AND o.host_id = h.id)"
+    f" AND {_HOST_HAS_WORK}"
+)
+_FREE = Statement(f"SELECT h.id FROM host h WHERE {_IS_FREE} ORDER BY h.id LIMIT :count")
+_FREE_OF = ListStatement(f"SELECT h.id FROM host h WHERE h.id IN ({{list}}) AND {_IS_FREE}")
+_GIVE = upsert("host_owner", "crawl, host_id, token", key="crawl, host_id", change="token")
+_OTHERS = ListStatement(
+    "SELECT host_id FROM host_owner WHERE crawl = :crawl AND token <> :token"
+    " AND host_id IN ({list})"
+)
+_END_LEASES = ScopedStatement(
+    "UPDATE url SET lease_until = :now WHERE {scope} AND state IN (State.LEASED, State.FETCHED)"
+    " AND lease_token = :token AND lease_until > :now"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """What a worker tells of itself.
+
+    Attributes:
+        crawl: the same for all workers that share their hosts.
+        fetch_seconds: mean time of its fetches; 0 while none was measured.
+        pages: fetches that were answered since it began.
+    """
+
+    token: int
+    crawl: int
+    run_id: int | None
+    weight: float
+    fetch_seconds: float
+    pages: int
+    pages_per_minute: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCollector:
+    """A worker as its row has it; times in epoch seconds."""
+
+    token: int
+    run_id: int | None
+    weight: float
+    fetch_seconds: float
+    pages: int
+    pages_per_minute: float
+    turns: float
+    seen_at: float
+
+
+def take_round(c: Connection, crawl: int, now: float, pause_seconds: float) -> bool:
+    """Whether it is the caller who deals out hosts now; nobody else does before its commit.
+
+    Called first in its transaction: whoever waits here holds no row another one needs.
+    """
+    values = {"crawl": crawl, "now": now, "pause": pause_seconds}
+    if _TAKE_ROUND.run(c, values).rowcount:
+        return True
+    _ENTER_ROUND.run(c, values)
+    return bool(_TAKE_ROUND.run(c, values).rowcount)
+
+
+def beat(c: Connection, told: Beat, now: float) -> float | None:
+    """Write that a worker lives; returns when it last did so.
+
+    None: it has no row, since it is new or was taken for dead. :func:`enter` makes one.
+    """
+    seen_at = c.scalar(select(collector.c.seen_at).where(collector.c.token == told.token))
+    if seen_at is None:
+        return None
+    c.execute(
+        update(collector)
+        .where(collector.c.token == told.token)
+        .values(
+            run_id=told.run_id, weight=told.weight, fetch_seconds=told.fetch_seconds,
+            pages=told.pages, pages_per_minute=told.pages_per_minute, seen_at=now,
+        )
+    )  # fmt: skip
+    return float(seen_at)
+
+
+def enter(c: Connection, told: Beat, turns: float, now: float) -> None:
+    """Make the row of a worker, at the place *turns* of the round; forget yesterday's workers."""
+    c.execute(delete(collector).where(collector.c.seen_at < now - _FORGOTTEN_SECONDS))
+    c.execute(insert(collector).values(
+        token=told.token, crawl=told.crawl, run_id=told.run_id, weight=told.weight,
+        fetch_seconds=told.fetch_seconds, pages=told.pages,
+        pages_per_minute=told.pages_per_minute, turns=turns, started_at=now, seen_at=now,
+    ))  # fmt: skip
+
+
+def collectors_of(c: Connection, crawl: int) -> list[StoredCollector]:
+    """All workers of *crawl* that have a row, by token."""
+    columns = [collector.c[name] for name in StoredCollector.__dataclass_fields__]
+    statement = select(*columns).where(collector.c.crawl == crawl).order_by(collector.c.token)
+    return [StoredCollector(*row) for row in c.execute(statement)]
+
+
+def collectors_of_runs(c: Connection, run_ids: Iterable[int]) -> dict[int, StoredCollector]:
+    """The workers of these runs that have a row, by run."""
+    columns = [collector.c[name] for name in StoredCollector.__dataclass_fields__]
+    statement = select(*columns).where(collector.c.run_id.in_(list(run_ids)))
+    workers = (StoredCollector(*row) for row in c.execute(statement))
+    return {worker.run_id: worker for worker in workers if worker.run_id is not None}
+
+
+def is_run_alive(c: Connection, run_id: int) -> bool:
+    """Whether a worker of the run has shown a sign of life in the last half minute."""
+    worker = collectors_of_runs(c, [run_id]).get(run_id)
+    return worker is not None and clock(c) - worker.seen_at < _ALIVE_SECONDS
+
+
+def remove_collector(c: Connection, crawl: int, token: int) -> None:
+    """A worker is gone: its hosts are free."""
+    c.execute(delete(host_owner).where(host_owner.c.crawl == crawl, host_owner.c.token == token))
+    c.execute(delete(collector).where(collector.c.token == token))
+
+
+def end_leases(c: Connection, scope: Scope, token: int, now: float) -> int:
+    """Let the leases of a dead worker run out now; returns how many. ``recover`` takes them."""
+    return _END_LEASES.count(c, scope, {"token": token, "now": now})
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedHost:
+    """A host that a worker has."""
+
+    host_id: int
+    token: int
+    has_work: bool
+    """Rows of it wait, or a stored page whose worker died."""
+
+
+def owned_hosts(c: Connection, crawl: int, scope: Scope) -> list[OwnedHost]:
+    """All hosts of *crawl* that anybody has."""
+    rows = _OWNED.run(c, {**scope.params(c), "crawl": crawl}).fetchall()
+    return [OwnedHost(host, token, bool(has_work)) for host, token, has_work in rows]
+
+
+def free_hosts(c: Connection, crawl: int, scope: Scope, limit: int) -> list[int]:
+    """Ids of up to *limit* hosts that have work and that nobody has."""
+    params = {**scope.params(c), "crawl": crawl, "count": limit}
+    if scope.host_ids is None:
+        return [row[0] for row in _FREE.run(c, params).fetchall()]
+    return [row[0] for row in _FREE_OF.fetch(c, scope.host_ids, params)][:limit]
+
+
+def give_hosts(c: Connection, crawl: int, tokens: Mapping[int, int]) -> None:
+    """Write to whom hosts go: tokens by host id."""
+    _GIVE.run_many(c, [
+        {"crawl": crawl, "host_id": host, "token": token}
+        for host, token in sorted(tokens.items())
+    ])  # fmt: skip
+
+
+def save_turns(c: Connection, turns: Mapping[int, float]) -> None:
+    """Write the places of workers in the round, by token."""
+    for token, place in sorted(turns.items()):
+        c.execute(update(collector).where(collector.c.token == token).values(turns=place))
+
+
+def own_hosts(c: Connection, crawl: int, token: int, scope: Scope) -> frozenset[str]:
+    """Names of the hosts that a worker has and that have work."""
+    params = {**scope.params(c), "crawl": crawl, "token": token}
+    return frozenset(row[0] for row in _OWN_NAMES.run(c, params).fetchall())
+
+
+def hosts_of_others(
+    c: Connection, crawl: int, token: int, host_ids: Sequence[int]
+) -> frozenset[int]:
+    """Those of *host_ids* that another worker has."""
+    params = {"crawl": crawl, "token": token}
+    return frozenset(row[0] for row in _OTHERS.fetch(c, host_ids, params))

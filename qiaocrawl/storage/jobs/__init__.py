@@ -1,0 +1,1 @@
+"""Jobs of the console and their schedules, as tables."""

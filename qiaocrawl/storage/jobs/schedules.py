@@ -1,0 +1,139 @@
+"""When jobs are asked for by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from qiaocrawl.storage.converters import clean_word, to_stored_time
+from qiaocrawl.storage.jobs.jobs import JobRequest, request_of, request_values
+from qiaocrawl.storage.schema import job, job_schedule
+
+
+class WhenMissed(StrEnum):
+    """What becomes of a time at which no console ran."""
+
+    RUN = "run"
+    """One run, however many times were missed."""
+    SKIP = "skip"
+
+
+class FiringResult(StrEnum):
+    """What became of a schedule's last time."""
+
+    STARTED = "started"
+    OVERLAP = "overlap"
+    """Left out: the spider still ran for the topic."""
+    MISSED = "missed"
+    """Left out: no console ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When a schedule is due.
+
+    Attributes:
+        times: see :class:`qiaocrawl.jobs.timetable.Timetable`.
+        zone: IANA name of the time zone the times are in.
+        next_at: the first time, in epoch seconds.
+    """
+
+    times: str
+    zone: str
+    next_at: float
+    when_missed: WhenMissed = WhenMissed.RUN
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A schedule as it stands; ``next_at`` and ``last_at`` are epoch seconds.
+
+    Attributes:
+        times: see :class:`qiaocrawl.jobs.timetable.Timetable`.
+        zone: IANA name of the time zone the times are in.
+        last_result: None before the first time.
+    """
+
+    id: int
+    request: JobRequest
+    times: str
+    zone: str
+    is_on: bool
+    when_missed: WhenMissed
+    next_at: float
+    last_at: float | None
+    last_result: FiringResult | None
+    created_by: str
+
+
+def add_schedule(
+    c: Connection, request: JobRequest, timing: Timing, *, by: str, now: datetime
+) -> int:
+    """Enter a schedule that is on; returns its id."""
+    result = c.execute(insert(job_schedule).values(
+        **request_values(request),
+        times=clean_word(timing.times, 200),
+        zone=timing.zone,
+        is_on=True,
+        when_missed=timing.when_missed.value,
+        next_at=timing.next_at,
+        last_result="",
+        created_by=clean_word(by, 100),
+        created_at=to_stored_time(now),
+    ))  # fmt: skip
+    return int(result.lastrowid)
+
+
+def schedules(c: Connection) -> list[Schedule]:
+    """All schedules, the next due first."""
+    rows = c.execute(select(job_schedule).order_by(job_schedule.c.next_at, job_schedule.c.id))
+    return [_schedule(row) for row in rows]
+
+
+def find_schedule(c: Connection, schedule_id: int) -> Schedule | None:
+    """The schedule of *schedule_id*; None when there is none."""
+    row = c.execute(select(job_schedule).where(job_schedule.c.id == schedule_id)).first()
+    return None if row is None else _schedule(row)
+
+
+def due_schedules(c: Connection, now: float) -> list[Schedule]:
+    """The schedules that are on and whose time has come."""
+    statement = select(job_schedule).where(
+        job_schedule.c.is_on, job_schedule.c.next_at <= now
+    ).order_by(job_schedule.c.next_at)  # fmt: skip
+    return [_schedule(row) for row in c.execute(statement)]
+
+
+def fire(c: Connection, due: Schedule, result: FiringResult, *, next_at: float, now: float) -> bool:
+    """Write that the time of *due* has come; False when another console was first."""
+    table = job_schedule
+    statement = (
+        update(table)
+        .where(table.c.id == due.id, table.c.is_on, table.c.next_at == due.next_at)
+        .values(next_at=next_at, last_at=now, last_result=result.value)
+    )
+    return c.execute(statement).rowcount == 1
+
+
+def switch(c: Connection, schedule_id: int, is_on: bool, next_at: float) -> None:
+    """Switch a schedule on, to run next at *next_at*, or off."""
+    statement = update(job_schedule).where(job_schedule.c.id == schedule_id)
+    c.execute(statement.values(is_on=is_on, next_at=next_at))
+
+
+def drop_schedule(c: Connection, schedule_id: int) -> None:
+    """Delete a schedule; its jobs stay."""
+    c.execute(update(job).where(job.c.schedule_id == schedule_id).values(schedule_id=None))
+    c.execute(delete(job_schedule).where(job_schedule.c.id == schedule_id))
+
+
+def _schedule(row: Any) -> Schedule:
+    return Schedule(
+        row.id, request_of(row), row.times, row.zone, bool(row.is_on),
+        WhenMissed(row.when_missed), row.next_at, row.last_at,
+        FiringResult(row.last_result) if row.last_result else None, row.created_by,
+    )  # fmt: skip

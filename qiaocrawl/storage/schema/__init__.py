@@ -1,0 +1,212 @@
+"""The tables. URL, page and article are global; relevance is per topic; reprint groups are global.
+
+::
+
+    topic ─┬─ term, site, sample            the topic pack
+           ├─ judgement                     which pages operators say are on topic
+           ├─ lexicon_decision              what experts decided of its words
+           ├─ query ── query_answer         the coverage ledger: keyword x site x engine x
+           │        └─ query_hit            period x page, the last answers to each, all its hits
+           ├─ url ─┬─ page_source           raw bytes, one row a version of the body
+           │  │    │    └─ page_picture     what a browser showed of it
+           │  │    ├─ article_part          one page of a paged article, by itself
+           │  │    ├─ excerpt               blocks of an article below links to other pages
+           │  │    └─ article ─┬─ relevance (per topic)
+           │  └─ host          ├─ title_term ── term_weight
+           └─ run              ├─ title_entry (the log of titles) ── title_clock
+                               └─ verdict   (reprint groups)
+
+    idf_snapshot ── idf_term                how common words are, as verdicts take it
+    site_template                           what each host repeats
+    url_alias                               which addresses of a host are other names of pages
+    rendering                               which forms of URLs need a browser
+    host_turn                               when workers asked a host last, and its wish to wait
+    aliased_url ── url                      URLs whose preferred version is fetched instead
+    visit ── url, topic                     the log of fetched pages and where their links led
+    decision ── url                         why a URL was fetched when it was
+    order_model ── topic                    what crawl orders have learnt
+    proxy                                   proxies an operator added, and how they have done
+    engine_day                              requests a search engine got a day
+    account                                 who logs in to a site, encrypted
+    url_form                                what groups of URLs cost and brought: traps are cut
+    missing_page                            what hosts show for pages that do not exist
+    watched_page, watched_article ── url    what is looked at again, and when
+    watch_hour, watch_day ── host           when sites publish; what watching asked of them
+    revision ── url                         what articles said before, and deletions
+    console_user ─┬─ console_session        who works at the console, and is logged in
+                  ├─ api_token              programs that read in their name
+                  └─ saved_search           lists they come back to
+    login_failure                           what the log-in is throttled by
+    audit_entry                             every change made at the console
+    article_mark, article_tag ── url        stars, notes and tags
+    job_schedule ── job                     spiders asked for from the console
+    story ─┬─ story_article ── url          what articles tell together
+           └─ story_change                  what became of a story, and why
+    story_clock, story_background           how far that has come; how common terms are
+    story_correction, story_follow          what people said about stories; which they follow
+    article_name ── url                     whom and what articles of stories name
+    story_warning, warning_message          what officers are warned of, and who was told
+    node                                    scrapyd servers, and what they may run
+    collector ── host_owner                 workers that are alive, and the hosts each has
+    host_round                              when the hosts of a crawl were dealt out last
+
+Changing a table means a new file in ``migrations/versions/``; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from qiaocrawl.storage.schema.analysis import (
+    article_name,
+    story,
+    story_article,
+    story_background,
+    story_change,
+    story_clock,
+    story_correction,
+    story_follow,
+)
+from qiaocrawl.storage.schema.base import (
+    KEYED_TABLE_OPTIONS,
+    LOG_TABLE_OPTIONS,
+    TABLE_OPTIONS,
+    State,
+    metadata,
+)
+from qiaocrawl.storage.schema.console import (
+    api_token,
+    article_mark,
+    article_tag,
+    audit_entry,
+    console_session,
+    console_user,
+    login_failure,
+    saved_search,
+)
+from qiaocrawl.storage.schema.frontier import (
+    aliased_url,
+    decision,
+    host,
+    host_turn,
+    order_model,
+    rendering,
+    url,
+    url_alias,
+    url_form,
+    visit,
+)
+from qiaocrawl.storage.schema.jobs import job, job_schedule
+from qiaocrawl.storage.schema.nodes import collector, host_owner, host_round, node
+from qiaocrawl.storage.schema.pages import (
+    article,
+    article_part,
+    excerpt,
+    missing_page,
+    page_picture,
+    page_source,
+    relevance,
+    revision,
+    site_template,
+)
+from qiaocrawl.storage.schema.search import engine_day, query, query_answer, query_hit
+from qiaocrawl.storage.schema.sites import (
+    account,
+    proxy,
+    watch_day,
+    watch_hour,
+    watched_article,
+    watched_page,
+)
+from qiaocrawl.storage.schema.titles import (
+    idf_snapshot,
+    idf_term,
+    term_weight,
+    title_clock,
+    title_entry,
+    title_term,
+    verdict,
+)
+from qiaocrawl.storage.schema.topics import (
+    judgement,
+    lexicon_decision,
+    run,
+    sample,
+    site,
+    term,
+    topic,
+)
+from qiaocrawl.storage.schema.warnings import story_warning, warning_message
+
+__all__ = [
+    "KEYED_TABLE_OPTIONS",
+    "LOG_TABLE_OPTIONS",
+    "State",
+    "TABLE_OPTIONS",
+    "account",
+    "aliased_url",
+    "api_token",
+    "article",
+    "article_mark",
+    "article_name",
+    "article_part",
+    "article_tag",
+    "audit_entry",
+    "collector",
+    "console_session",
+    "console_user",
+    "decision",
+    "engine_day",
+    "excerpt",
+    "host",
+    "host_owner",
+    "host_round",
+    "host_turn",
+    "idf_snapshot",
+    "idf_term",
+    "job",
+    "job_schedule",
+    "judgement",
+    "lexicon_decision",
+    "login_failure",
+    "metadata",
+    "missing_page",
+    "node",
+    "order_model",
+    "page_picture",
+    "page_source",
+    "proxy",
+    "query",
+    "query_answer",
+    "query_hit",
+    "relevance",
+    "rendering",
+    "revision",
+    "run",
+    "sample",
+    "saved_search",
+    "site",
+    "site_template",
+    "story",
+    "story_article",
+    "story_background",
+    "story_change",
+    "story_clock",
+    "story_correction",
+    "story_follow",
+    "story_warning",
+    "term",
+    "term_weight",
+    "title_clock",
+    "title_entry",
+    "title_term",
+    "topic",
+    "url",
+    "url_alias",
+    "url_form",
+    "verdict",
+    "visit",
+    "warning_message",
+    "watch_day",
+    "watch_hour",
+    "watched_article",
+    "watched_page",
+]

@@ -1,0 +1,49 @@
+"""Warnings of stories, and what channels were told or are still to be told."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Index, SmallInteger
+
+from qiaocrawl.storage.column_types import (
+    code_type,
+    long_text_type,
+    name_type,
+    seconds_type,
+    text_type,
+    time_type,
+)
+from qiaocrawl.storage.schema.base import id_column, table
+
+story_warning = table(
+    "story_warning",
+    id_column(),
+    # The story it was opened for, and what that is called now.
+    Column("opened_for", code_type(64), nullable=False, unique=True),
+    Column("story", code_type(64), nullable=False, unique=True),
+    Column("severity", code_type(16), nullable=False),
+    Column("status", code_type(16), nullable=False),
+    Column("changed_at", time_type(), nullable=False, index=True),
+    # JSON: all of it, see analysis/warnings/state.py.
+    Column("record", long_text_type(), nullable=False),
+)
+
+warning_message = table(
+    "warning_message",
+    id_column(),
+    # Of what it tells: made again, it is the same row.
+    Column("message_id", code_type(32), nullable=False, unique=True),
+    Column("channel", name_type(64), nullable=False),
+    Column("severity", code_type(16), nullable=False),
+    Column("title", text_type(), nullable=False),
+    Column("body", long_text_type(), nullable=False),
+    Column("created_at", time_type(), nullable=False),
+    # waiting, sent or given_up.
+    Column("state", code_type(16), nullable=False),
+    Column("attempts", SmallInteger, nullable=False),
+    # Epoch seconds: nobody tries before.
+    Column("next_at", seconds_type(), nullable=False),
+    Column("sent_at", time_type()),
+    # Why the last attempt failed.
+    Column("error", name_type(500), nullable=False),
+    Index(None, "state", "next_at"),
+)

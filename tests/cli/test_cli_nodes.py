@@ -1,0 +1,104 @@
+"""``qiaocrawl nodes``: the list, and what is refused before anybody is asked."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from command_runs import Run
+from crawling import Answer, local_server, pack
+from loopback_proxies import dead_port
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.jobs import jobs
+from qiaocrawl.storage.jobs.jobs import JobRequest
+from qiaocrawl.storage.topics.topics import save_pack
+
+CANARY = "c4n4ry-of-a-node"
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> tuple[str, str]:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    with Database.open(url) as database:
+        database.upgrade()
+        with database.engine.begin() as c:
+            save_pack(c, pack("news.example.cn"), now=0.0)
+    return ("--database", url)
+
+
+def _scrapyd(version: str) -> Answer:
+    """What listversions and daemonstatus answer, in one."""
+    return Answer(
+        f'{{"status": "ok", "versions": ["{version}"], "pending": 0, "running": 2}}'.encode()
+    )
+
+
+def test_nodes_are_added_changed_listed_and_removed(
+    run: Run, given: tuple[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    add = ("nodes", "add", "http://east:6800", "--login-env", "EAST_LOGIN")
+    assert "east:6800: added" in run(*add, *given)[1]
+    assert "east:6800: changed" in run(*add, "--weight", "2.5", "--spider", "site", *given)[1]
+    monkeypatch.setenv("QIAO_SCRAPYD_SERVERS", f"http://me:{CANARY}@west:6800")
+    rows = {
+        cells[0]: cells[1:]
+        for line in run("nodes", "list", *given)[1].splitlines()
+        if len(cells := [cell.strip() for cell in line.split("│")[1:-1]]) > 1
+    }
+    assert rows["east:6800"] == [
+        "2.5", "site of all topics", "EAST_LOGIN", "no password here", "", "0",
+    ]  # fmt: skip
+    assert rows["west:6800"] == ["1", "everything", "QIAO_SCRAPYD_SERVERS", "ready", "", "0"]
+    assert CANARY.encode() not in (tmp_path / "q.db").read_bytes()
+    assert "take it out there" in run("nodes", "remove", "west:6800", *given)[2]
+    with Database.open(given[1]) as database, database.engine.begin() as c:
+        wanted = JobRequest("site", "qiaoqing", "east:6800")
+        jobs.add_job(c, wanted, by="me", machine="here", now=datetime.now(UTC))
+    assert "nodes drain east:6800" in run("nodes", "remove", "east:6800", *given)[2]
+    assert "no such node" in run("nodes", "remove", "south:6800", *given)[2]
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (("add", "http://me:secret@a:1"), "--login-env VARIABLE"),
+    (("add", "ftp://a:1"), "must be URLs such as"),
+    (("add", "http://a:1", "--login-env", "QIAO_X"), "such as EAST_LOGIN"),
+    (("add", "http://a:1", "--weight", "0"), "from 0.01 to 1000"),
+    (("deploy", "a:1"), "no such node"),
+    (("deploy",), "no node"),
+    (("start", "site", "elsewhere"), "not imported"),
+    (("start", "round", "qiaoqing"), "this machine only"),
+    (("start", "site", "qiaoqing", "-n", "2"), "SQLite runs one crawl"),
+    (("start", "site", "qiaoqing"), "0 nodes can take it now, not 1"),
+    (("start", "site", "qiaoqing", "-s", "QIAO_HOST_POLICY=best"), "must be one of shared,"),
+    (("start", "site", "qiaoqing", "-a", "strategy"), "must be NAME=VALUE"),
+    (("stop",), "--all"),
+    (("stop", "7"), "job 7: none"),
+    (("logs", "7"), "job 7: none"),
+    (("drain", "a:1"), "no such node"),
+])  # fmt: skip
+def test_what_cannot_be_is_said_in_one_line(
+    run: Run, given: tuple[str, str], arguments: tuple[str, ...], words: str
+) -> None:
+    code, _out, err = run("nodes", *arguments, *given)
+    assert (code, len(err.splitlines())) == (1, 1)
+    assert words in err
+
+
+def test_a_check_tells_who_does_not_answer_and_whose_code_differs(
+    run: Run, given: tuple[str, str]
+) -> None:
+    with (
+        local_server(lambda host, path: _scrapyd("17")) as one,
+        local_server(lambda host, path: _scrapyd("18")) as other,
+    ):
+        run("nodes", "add", f"http://{one.origin}", *given)
+        code, out, _err = run("nodes", "check", *given)
+        assert (code, "answers" in out, "17" in out) == (0, True, True)
+        run("nodes", "add", f"http://{other.origin}", *given)
+        code, out, _err = run("nodes", "check", *given)
+        assert (code, "different code" in out) == (1, True)
+    run("nodes", "add", f"http://127.0.0.1:{dead_port()}", *given)
+    code, out, _err = run("nodes", "check", *given)
+    assert (code, out.count("does not answer")) == (1, 3)

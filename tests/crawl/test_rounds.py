@@ -1,0 +1,166 @@
+"""``qiaocrawl run`` stopped by signals, and two at a time: nothing is lost, and all is said."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from crawling import (
+    PROJECT,
+    Answer,
+    LocalServer,
+    article,
+    import_pack,
+    local_server,
+    outcomes,
+    pack,
+    rows,
+)
+
+HOST = "www.qiao.test"
+PAGES = 12
+
+
+class SlowSite:
+    """A home page and twelve more; ``/3`` is answered when the event is set."""
+
+    def __init__(self) -> None:
+        self.answers = Event()
+
+    def __call__(self, host: str, path: str) -> Answer | None:
+        """The answer to one request."""
+        if path == "/robots.txt":
+            return None
+        links = tuple(f"/{number}" for number in range(PAGES)) if path == "/" else ()
+        if path == "/3":
+            self.answers.wait(100)
+        return Answer(article(f"侨务新闻{path}", links=links))
+
+
+@contextmanager
+def _round(url: str, server: LocalServer, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """``qiaocrawl run``; whatever is left of it is killed when the block ends."""
+    environment = {
+        **os.environ, "QIAO_DATABASE_URL": url, "PYTHONPATH": str(PROJECT),
+        "QIAO_DEMO": server.origin, "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
+        # What died holds its leases on MariaDB for so long.
+        "QIAO_FRONTIER_LEASE_SECONDS": "30",
+    }  # fmt: skip
+    command = [sys.executable, "-m", "qiaocrawl", "run", "qiaoqing", "--only", "site"]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, preexec_fn=_hear_all_signals,
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _hear_all_signals() -> None:
+    """A run of tests in the background, or by nohup, ignores some, and what it starts would too."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _until(condition: Callable[[], object], seconds: float = 150.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "did not happen"
+        time.sleep(0.1)
+
+
+def _is_alive(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def _spiders(url: str) -> list[int]:
+    return [int(str(pid)) for (pid,) in rows(url, "SELECT pid FROM run")]
+
+
+@pytest.mark.parametrize(
+    "signals",
+    [
+        (signal.SIGINT,),
+        (signal.SIGHUP,),
+        (signal.SIGTERM, signal.SIGINT),
+    ],
+    ids=lambda signals: "+".join(number.name for number in signals),
+)
+def test_a_stopped_round_ends_its_spider_and_goes_on_there(
+    signals: tuple[signal.Signals, ...], tmp_path: Path
+) -> None:
+    _stop_and_resume(f"sqlite:///{tmp_path / 'q.db'}", signals, tmp_path)
+
+
+def test_a_round_that_is_cut_off_goes_on_there_on_mariadb(mariadb_url: str, tmp_path: Path) -> None:
+    _stop_and_resume(mariadb_url, (signal.SIGINT, signal.SIGINT), tmp_path)
+
+
+def _stop_and_resume(url: str, signals: tuple[signal.Signals, ...], folder: Path) -> None:
+    import_pack(url, pack(HOST))
+    site = SlowSite()
+    with local_server(site) as server:
+        with _round(url, server, folder) as process:
+            _until(lambda: "/3" in server.paths())
+            for number in signals:
+                process.send_signal(number)
+                time.sleep(0.7)
+            said, _ = process.communicate(timeout=100)
+        assert process.returncode == 130, said
+        assert "stopped; the same command goes on there" in said
+        assert not any(map(_is_alive, _spiders(url))), "a spider outlives its round"
+        stored = {path for path, outcome in outcomes(url).items() if outcome == "article"}
+        site.answers.set()
+        before = len(server.log)
+        with _round(url, server, folder) as process:
+            said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    again = {f"http://{HOST}{hit.path}" for hit in server.log[before:]}
+    assert len(outcomes(url)) == PAGES + 1
+    assert set(outcomes(url).values()) == {"article"}
+    assert not stored & again, "a stored page is asked for again"
+
+
+def test_two_rounds_of_one_topic_at_once(database_url: str, tmp_path: Path) -> None:
+    """On SQLite the second is refused before it begins; on MariaDB they share the work."""
+    import_pack(database_url, pack(HOST))
+    site = SlowSite()
+    with local_server(site) as server, _round(database_url, server, tmp_path) as one:
+        _until(lambda: "/3" in server.paths())
+        with _round(database_url, server, tmp_path) as two:
+            _until(lambda: two.poll() is not None or len(_spiders(database_url)) == 2)
+            site.answers.set()
+            second, _ = two.communicate(timeout=300)
+        first, _ = one.communicate(timeout=300)
+    assert one.returncode == 0, first
+    assert outcomes(database_url) == {f"http://{HOST}/{name}": "article"
+                                      for name in ("", *map(str, range(PAGES)))}  # fmt: skip
+    # The second looks at the start page anew if it found nothing that waits or is in hand.
+    pages = [path for path in server.paths() if path != "/"]
+    assert len(pages) == len({*pages}), "a page is asked for twice"
+    if database_url.startswith("sqlite"):
+        assert two.returncode == 1
+        assert f"another crawl (process {one.pid})" in second
+        assert _pages(first) == PAGES + 1
+    else:
+        assert two.returncode == 0, second
+        assert _pages(first) + _pages(second) == len(server.paths()), first + second
+
+
+def _pages(said: str) -> int:
+    """What the summary of a round says its spider fetched."""
+    row = re.search(r"│ crawl sites │\s+(\d+) │", said)
+    assert row is not None, said
+    return int(row[1])

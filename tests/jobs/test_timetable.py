@@ -1,0 +1,63 @@
+"""Times of schedules: as people write them, in their zone, on days of 23 and 25 hours."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.jobs.timetable import Timetable
+
+SHANGHAI = "Asia/Shanghai"
+
+
+def _next(times: str, after: str, zone: str = SHANGHAI) -> str:
+    """The time after *after* (a Tuesday is 2026-11-24), both on the zone's clock."""
+    moment = datetime.fromisoformat(after).replace(tzinfo=ZoneInfo(zone)).timestamp()
+    next_at = Timetable(times, zone).next_after(moment)
+    return f"{datetime.fromtimestamp(next_at, ZoneInfo(zone)):%m-%d %H:%M}"
+
+
+@pytest.mark.parametrize(("times", "expected"), [
+    ("06:00", "11-25 06:00"),
+    ("6:00，18:30", "11-24 18:30"),
+    ("mon-fri 8:00", "11-25 08:00"),
+    ("周一 9:00", "11-30 09:00"),
+    ("周一三五 9:00", "11-25 09:00"),
+    ("周六至日 9:00", "11-28 09:00"),
+    ("*/30 8-18 * * 1-5", "11-24 12:30"),
+    # Sunday is cron's 0 and its 7; APScheduler's own count would make it a Monday.
+    ("0 9 * * 0", "11-29 09:00"),
+    ("0 9 * * 7", "11-29 09:00"),
+    ("0 0 1 * *", "12-01 00:00"),
+])  # fmt: skip
+def test_times_are_read_as_written(times: str, expected: str) -> None:
+    assert _next(times, "2026-11-24 12:00") == expected
+
+
+@pytest.mark.parametrize(
+    "times",
+    ["", "soon", "25:00", "abc-def 8:00", "* * * * *", "0 0 30 2 *", "61 * * * *", "周八 9:00"],
+)
+def test_what_cannot_be_read_or_never_comes_is_refused(times: str) -> None:
+    with pytest.raises(ConfigError, match="times"):
+        Timetable(times, SHANGHAI)
+
+
+def test_a_zone_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match="Asia/Shanghai"):
+        Timetable("06:00", "../etc/passwd")
+
+
+def test_days_of_23_and_25_hours_run_once() -> None:
+    """F-W14. In New York 02:30 is missing on 8 March 2026 and comes twice on 1 November."""
+    zone = "America/New_York"
+    assert _next("02:30", "2026-03-07 12:00", zone) == "03-08 03:30"
+    assert _next("02:30", "2026-03-08 04:00", zone) == "03-09 02:30"
+    assert _next("01:30", "2026-10-31 12:00", zone) == "11-01 01:30"
+    first = datetime(2026, 11, 1, 1, 30, tzinfo=ZoneInfo(zone)).timestamp()
+    for times in ("01:30", "30 1 * * *"):
+        assert Timetable(times, zone).next_after(first) - first == 25 * 3600
+    assert Timetable("30 * * * *", zone).next_after(first) - first == 3600

@@ -1,0 +1,111 @@
+"""Jobs of the console on a real scrapyd: run, watched, lost with it and run again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from crawling import Answer, local_server
+from qiaocrawl.errors import ServerAwayError
+from qiaocrawl.jobs.desk import JobDesk
+from qiaocrawl.options import Options
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.jobs import jobs
+from qiaocrawl.storage.jobs.jobs import Job, JobRequest, JobState
+from scrapyd_server import WAIT_SECONDS, Scrapyd
+
+OVER = (JobState.FINISHED, JobState.FAILED, JobState.STOPPED)
+
+
+@pytest.fixture
+def database(scrapyd: Scrapyd, deployed: Path) -> Iterator[Database]:
+    """The database of the scrapyd's jobs, which is the console's too."""
+    with Database.open(scrapyd.environment["QIAO_DATABASE_URL"]) as opened:
+        yield opened
+
+
+@pytest.fixture
+def desk(scrapyd: Scrapyd, database: Database, tmp_path: Path) -> Iterator[JobDesk]:
+    password = scrapyd.password.replace(" ", "%20")
+    url = scrapyd.url.replace("//", f"//{scrapyd.user}:{password}@", 1)
+    opened = JobDesk(
+        database, Options({"QIAO_SCRAPYD_SERVERS": url}), tmp_path, lost_after_seconds=1
+    )
+    yield opened
+    opened.close()
+
+
+def _until(desk: JobDesk, database: Database, job_id: int, *states: JobState) -> Job:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < deadline:
+        desk.tick()
+        with database.engine.connect() as c:
+            job = jobs.find_job(c, job_id)
+        assert job is not None
+        if job.state in states:
+            return job
+        time.sleep(0.2)
+    pytest.fail(f"{job}\n{desk.log_end(job)}")
+
+
+def test_jobs_a_killed_scrapyd_lost_are_found_and_run_again(
+    scrapyd: Scrapyd, desk: JobDesk, database: Database
+) -> None:
+    """F-W13. One runs, one waits in its queue; the queue's row goes before the process starts."""
+    (server,) = desk.nodes.refresh()
+    assert "@" not in server
+    asked, go_on = threading.Event(), threading.Event()
+
+    def respond(host: str, path: str) -> Answer | None:
+        if path == "/slow.html" and not go_on.is_set():
+            asked.set()
+            go_on.wait(WAIT_SECONDS)
+        is_page = path in ("/", "/slow.html")
+        return (
+            Answer(f'<title>{path}</title><a href="/slow.html">页</a>'.encode())
+            if is_page
+            else None
+        )
+
+    with local_server(respond) as web:
+        settings = {"QIAO_DEMO": web.origin, "QIAO_REPLAY": ""}
+        start = {"start": "http://held.test/", "strategy": "bfs"}
+        held = desk.request(JobRequest("site", "qiaoqing", server, start, settings), "admin")
+        queued = desk.request(JobRequest("pages", "qiaoqing", server, None, settings), "admin")
+        running = _until(desk, database, held, JobState.RUNNING)
+        assert asked.wait(WAIT_SECONDS), desk.log_end(running)
+        orphan = int(scrapyd.jobs("running")[running.token]["pid"])
+        scrapyd.kill()
+        # A server that does not answer loses nothing.
+        desk.tick()
+        with pytest.raises(ServerAwayError):
+            desk.nodes.server(server).jobs()
+        (queue,) = (scrapyd.folder / "dbs").rglob("qiaocrawl.db")
+        with closing(sqlite3.connect(queue)) as pending, pending:
+            assert pending.execute("DELETE FROM spider_queue").rowcount == 1
+        scrapyd.start()
+        # What runs on by itself is no lost job.
+        lost = _until(desk, database, queued, JobState.STARTING, *OVER)
+        while lost.attempts == 1:
+            lost = _until(desk, database, queued, JobState.STARTING, JobState.WAITING, *OVER)
+        with database.engine.connect() as c:
+            left = jobs.find_job(c, held)
+        assert left is not None
+        assert (left.state, left.attempts) == (JobState.RUNNING, 1)
+        os.kill(orphan, signal.SIGKILL)
+        go_on.set()
+        again = _until(desk, database, held, *OVER)
+        other = _until(desk, database, queued, *OVER)
+    assert (again.state, again.attempts) == (JobState.FINISHED, 2), desk.log_end(again)
+    assert "'finish_reason': 'finished'" in desk.log_end(again)
+    # SQLite takes one crawl at a time: beside the orphan this one was refused, and said so.
+    assert other.attempts == 2
+    assert other.state is JobState.FINISHED or "before it began" in other.message
