@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
@@ -18,6 +18,7 @@ from qiaocrawl.analysis.briefing import (
     BriefStory,
     FirstSource,
     Gaps,
+    SinceLast,
 )
 from qiaocrawl.analysis.entities import resolve_place
 from qiaocrawl.analysis.spread import spread_figures, spread_tree
@@ -25,7 +26,10 @@ from qiaocrawl.analysis.summaries import StorySource, summarise_story
 from qiaocrawl.analysis.summaries.figures import Contradiction
 from qiaocrawl.analysis.tone import tone_of, tone_shares
 from qiaocrawl.analysis.trends import Stretch, Trend, trend_of
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.storage.analysis import names, story_lists, story_texts
+from qiaocrawl.storage.analysis.briefings import briefing_before
 from qiaocrawl.storage.analysis.moments import article_moments
 from qiaocrawl.storage.analysis.publications import publications_of
 from qiaocrawl.storage.analysis.story_texts import StoryText
@@ -42,8 +46,9 @@ if TYPE_CHECKING:
     from qiaocrawl.analysis.warnings.state import StoryWarning
 
 _BASE_DAYS = 56
+_LONG_AGO = datetime(1900, 1, 1, tzinfo=UTC)
 _SENTENCES, _TEXTS_READ, _NAMES, _PLACES = 4, 20, 5, 12
-_OTHERS, _MISSED_SITES = 15, 8
+_MISSED_SITES = 8
 _DAYS_TOLD, _CURVE = 7, timedelta(days=14)
 
 
@@ -75,12 +80,46 @@ def make_briefing(
     desk = _Desk(c, topic, since, story_texts.texts_of(c, told, topic), _warnings(c))
     stories = tuple(desk.story(number, len(by_story[number])) for number in told)
     trend, curve = _trends(c, chosen, calendar)
-    others = [story_lists.one_story(c, number) for number in ranked[most_stories:][:_OTHERS]]
+    titles = story_lists.titles_of(c, ranked)
+    lines = tuple((number, *titles[number]) for number in ranked)
     return Briefing(
         load_pack(c, topic).title or topic, since, before, len(rows),
         len({outlets.of(row.site).key for row in rows}), trend, curve, stories,
-        tuple((line.id, line.title, line.articles) for line in others), _places(c, rows),
+        lines[most_stories:], _places(c, rows),
         _gaps(c, topic, rows, len(ranked) - len(told)), tuple(desk.sources.values()),
+        _since_last(c, topic, stretch, lines),
+    )  # fmt: skip
+
+
+def tell_story(c: Connection, number: int) -> tuple[BriefStory, tuple[BriefSource, ...]]:
+    """One story as a briefing tells it, with its sources.
+
+    Raises:
+        ConfigError: there is no such story.
+    """
+    story_lists.one_story(c, number)
+    desk = _Desk(c, None, _LONG_AGO, story_texts.texts_of(c, [number]), _warnings(c))
+    if not desk.texts[number]:
+        raise ConfigError(_("no article of story {number} is stored any more", number=number))
+    return desk.story(number, 0), tuple(desk.sources.values())
+
+
+def _since_last(
+    c: Connection, topic: str, stretch: tuple[datetime, datetime],
+    lines: Sequence[tuple[int, str, int]],
+) -> SinceLast | None:  # fmt: skip
+    """Against what was told of earlier days; stories are the same by their numbers."""
+    last = briefing_before(c, topic, *stretch)
+    if last is None:
+        return None
+    known = {story.number: story for story in last.stories}
+    grown = [(title, articles - known[number].articles)
+             for number, title, articles in lines if number in known]  # fmt: skip
+    here = {number for number, _title, _articles in lines}
+    return SinceLast(
+        last.before, tuple(title for number, title, _articles in lines if number not in known),
+        tuple((title, more) for title, more in grown if more > 0),
+        tuple(own.title for own in last.stories if own.number not in here),
     )  # fmt: skip
 
 
@@ -89,7 +128,7 @@ class _Desk:
     """Stories told one after the other; sources are numbered as they are cited first."""
 
     c: Connection
-    topic: str
+    topic: str | None
     since: datetime
     texts: Mapping[int, Sequence[StoryText]]
     warnings: Mapping[int, StoryWarning]

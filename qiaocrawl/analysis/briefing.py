@@ -97,6 +97,22 @@ class BriefPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class SinceLast:
+    """What changed since the last briefing of earlier days, which ended at *before*.
+
+    Args:
+        new: titles of stories it did not know.
+        grown: titles of those it knew, with how many articles they have more.
+        quiet: titles of its stories that these days have nothing of.
+    """
+
+    before: datetime
+    new: tuple[str, ...]
+    grown: tuple[tuple[str, int], ...]
+    quiet: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Gaps:
     """What the briefing does not know.
 
@@ -123,7 +139,8 @@ class Briefing:
         articles, outlets: of the stretch.
         trend: by day.
         curve: by day too, of two weeks at least.
-        others: number, title and articles of stories that are only named.
+        others: number, title and articles of all stories that are not told.
+        last: None where nothing was told before.
     """
 
     topic: str
@@ -138,3 +155,4 @@ class Briefing:
     places: tuple[BriefPlace, ...]
     gaps: Gaps
     sources: tuple[BriefSource, ...]
+    last: SinceLast | None = None

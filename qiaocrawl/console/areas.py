@@ -16,12 +16,14 @@ from qiaocrawl.console.pages import (
     overview,
     people,
     sites,
+    stories,
     topics,
 )
 
 AREAS: tuple[Area, ...] = (
     overview.AREA,
     articles.AREA,
+    stories.AREA,
     coverage.AREA,
     topics.AREA,
     sites.AREA,

@@ -68,6 +68,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_WARNING_RULES", "", "TOML file",
            "Of which stories `qiaocrawl analyse` warns, and the quiet hours; empty = of none "
            "(analysis.md).", text),
+    Option("QIAO_BRIEFING_TEMPLATES", "", "folder",
+           "Folder of your templates for briefings: briefing.html, briefing.docx or both; empty = "
+           "ours (`qiaocrawl briefing template` writes ours to change).", text),
     Option("QIAO_WARNING_CHANNELS", "", "TOML file",
            "Where warnings go: names of channels with addresses as apprise has them; a file that "
            "its owner alone may read (analysis.md).", text),

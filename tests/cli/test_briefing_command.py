@@ -6,30 +6,20 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from docx import Document
 from openpyxl import load_workbook
-from sqlalchemy import text
+from pypdf import PdfReader
 
 from command_runs import Run
-from qiaocrawl.items import Relevance
-from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.converters import to_time
-from qiaocrawl.storage.pages import articles
+from qiaocrawl.text.zones import SHANGHAI
 from storage_samples import PACK
-from title_samples import judge, made, runtime_on
+from title_samples import made, runtime_on
+from told_stories import TEXTS, put_texts
 
 pytestmark = pytest.mark.usefixtures("chinese")
-
-TEXTS = (
-    ("www.a-qiao.cn", "马德里华人仓库失火 两名侨胞受伤",
-     "西班牙马德里一处华人仓库失火，两名侨胞受伤送医。大使姚敬表示将全力协助受伤侨胞。"),
-    ("b.example", "使馆：马德里仓库失火致三名侨胞受伤",
-     "西班牙马德里华人仓库失火造成三名侨胞受伤，均已住院。<b>起火原因</b>仍在调查。"),
-    ("c.example", "槟城华文小学迎百年校庆",
-     "马来西亚槟城一所华文小学日前迎来百年校庆，三百名校友回校。"),
-)  # fmt: skip
 
 
 @pytest.fixture
@@ -40,23 +30,8 @@ def url(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     monkeypatch.setenv("QIAO_WARNING_RULES", str(rules))
     made(database_url)
     with runtime_on(database_url) as runtime:
-        _put(runtime)
+        put_texts(runtime)
     return database_url
-
-
-def _put(runtime: Runtime) -> None:
-    def operation(c) -> None:  # type: ignore[no-untyped-def]
-        (topic,) = c.execute(text("SELECT id FROM topic")).scalars()
-        for number, (host, title, body) in enumerate(TEXTS):
-            at = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=9 - number)
-            judge(runtime, c, f"{number}", host=host, title=title, body=body, published_at=at)
-            row = c.execute(text("SELECT id FROM article WHERE title = :t"), {"t": title}).scalar()
-            c.execute(text("UPDATE article SET fetched_at = :at WHERE id = :id"),
-                      {"at": to_time(at), "id": row})  # fmt: skip
-            judged = Relevance(PACK.name, 0.7, True, "vsm", ())
-            articles.save_relevance(c, row, {PACK.name: topic}, [judged])
-
-    runtime.write_now(operation)
 
 
 def test_a_briefing_cites_what_says_so_and_tells_what_is_missing(
@@ -70,8 +45,8 @@ def test_a_briefing_cites_what_says_so_and_tells_what_is_missing(
     assert "火情：词：失火" in out
     files = [tmp_path / f"b.{ending}" for ending in ("md", "html", "docx")]
     given = [part for file in files for part in ("--out", str(file))]
-    code, out, error = run("briefing", PACK.name, *given, "--database", url)
-    assert (code, error) == (0, "")
+    code, out, error = run("briefing", "make", PACK.name, *given, "--database", url)
+    assert code == 0, error
     page = files[0].read_text("utf-8")
     for words in ("3 家媒体 3 篇文章", "紧急：马德里", "各家数字不一，受伤：", "姚敬 1", "乙新闻",
                   "首发：甲侨网", "出处"):  # fmt: skip
@@ -90,6 +65,11 @@ def test_a_briefing_cites_what_says_so_and_tells_what_is_missing(
     paragraphs = [own.text for own in Document(str(files[2])).paragraphs]
     assert paragraphs[0] == "侨情简报"
     assert any("姚敬 1" in own for own in paragraphs)
+    with ZipFile(files[2]) as book:
+        pictures = [name for name in book.namelist() if name.startswith("word/media/")]
+        assert pictures
+        assert all(book.read(name).startswith(b"\x89PNG") for name in pictures)
+    assert "已存为第 1 号简报" in error
 
 
 def test_stories_are_listed_shown_and_corrected(run: Run, url: str, tmp_path: Path) -> None:
@@ -118,11 +98,146 @@ def test_stories_are_listed_shown_and_corrected(run: Run, url: str, tmp_path: Pa
     assert "99" in error
 
 
+def test_stories_that_no_group_touches_are_suggested(run: Run, url: str, tmp_path: Path) -> None:
+    run("analyse", "--database", url)
+    groups = tmp_path / "g.csv"
+    groups.write_text("组,词,用法\n教育,华文小学,任一\n", "utf-8")
+    book = tmp_path / "u.xlsx"
+    given = (
+        "story",
+        "uncovered",
+        str(groups),
+        "--min-voices",
+        "1",
+        "--out",
+        str(book),
+        "--database",
+        url,
+    )
+    code, out, error = run(*given)
+    assert (code, error) == (0, "")
+    assert "马德里" in out
+    assert "词：" in out
+    assert "槟城" not in out
+    groups.write_text("组,词,用法\n火情,失火,任一\n", "utf-8")
+    assert "马德里" not in run(*given)[1]
+
+
+def test_outlets_are_listed_by_who_takes_from_them(run: Run, url: str, tmp_path: Path) -> None:
+    assert "没有符合的故事" in run("outlets", PACK.name, "--database", url)[1]
+    run("analyse", "--database", url)
+    book = tmp_path / "m.xlsx"
+    code, out, error = run("outlets", PACK.name, "--out", str(book), "--database", url)
+    assert (code, error) == (0, "")
+    assert "甲侨网" in out
+    rows = list(load_workbook(book)["媒体影响"].iter_rows(min_row=2, values_only=True))
+    assert {row[0] for row in rows} >= {"甲侨网", "b.example"}
+
+
+def test_a_kept_briefing_is_read_again_and_compared_with(
+    run: Run, url: str, tmp_path: Path
+) -> None:
+    assert "没有存下的简报" in run("briefing", "list", "--database", url)[1]
+    run("analyse", "--database", url)
+    early = ("--since", "3d", "--until", "2d")
+    assert run("briefing", "make", PACK.name, *early, "--database", url)[0] == 0
+    code, first, error = run("briefing", "make", PACK.name, "--database", url)
+    assert code == 0, error
+    assert "自上次简报" in first
+    assert "新的：" in first
+    # Made again at once, it is not compared with itself.
+    assert "新的：" in run("briefing", "make", PACK.name, "--no-keep", "--database", url)[1]
+    code, out, _error = run("briefing", "list", PACK.name, "--database", url)
+    assert code == 0
+    assert out.count(PACK.name) == 2
+    assert run("briefing", "show", "2", "--database", url)[1] == first
+    word = tmp_path / "b.docx"
+    assert run("briefing", "show", "2", "--out", str(word), "--database", url)[0] == 0
+    assert Document(str(word)).paragraphs[0].text == "侨情简报"
+    code, _out, error = run("briefing", "show", "9", "--database", url)
+    assert code != 0
+    assert "9" in error
+
+
+def test_what_last_told_and_nothing_came_of_is_said(
+    run: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("analyse", "--database", url)
+    ended = datetime.now(UTC) - timedelta(hours=8, minutes=30)
+    until = ended.astimezone(SHANGHAI).strftime("%Y-%m-%d %H:%M")
+    code, out, error = run("briefing", "make", PACK.name, "--until", until, "--database", url)
+    assert code == 0, error
+    since = (datetime.now(UTC) - timedelta(hours=7, minutes=30)).astimezone(SHANGHAI)
+    given = ("--since", since.strftime("%Y-%m-%d %H:%M"))
+    code, out, error = run("briefing", "make", PACK.name, *given, "--database", url)
+    assert code == 0, error
+    assert re.search(r"没有新文章的：.*马德里", out)
+
+
+def test_an_office_has_its_own_templates(
+    run: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("analyse", "--database", url)
+    page, word = tmp_path / "a.html", tmp_path / "a.docx"
+    make = (
+        "briefing",
+        "make",
+        PACK.name,
+        "--out",
+        str(page),
+        "--out",
+        str(word),
+        "--database",
+        url,
+    )
+    monkeypatch.setenv("QIAO_BRIEFING_TEMPLATES", str(tmp_path))
+    code, _out, error = run(*make)
+    assert code != 0
+    assert "briefing.html" in error
+    assert run("briefing", "template", str(tmp_path))[0] == 0
+    own = tmp_path / "briefing.html"
+    assert "{% for section in sections %}" in own.read_text("utf-8")
+    assert run("briefing", "template", str(tmp_path))[0] != 0, "nothing is overwritten"
+    own.write_text("<h1>某某办公室 {{ title }}</h1>{{ parts.gaps }}{{ parts.glance }}", "utf-8")
+    letterhead = Document()
+    letterhead.add_paragraph("某某办公室 内部资料")
+    letterhead.save(str(tmp_path / "briefing.docx"))
+    code, _out, error = run(*make)
+    assert code == 0, error
+    text = page.read_text("utf-8")
+    assert text.startswith("<h1>某某办公室 侨情简报</h1>")
+    assert text.index("马德里") > text.index("未能覆盖" if "未能覆盖" in text else "<ul>")
+    assert "出处" not in text
+    assert Document(str(word)).paragraphs[0].text == "某某办公室 内部资料"
+    for wrong in ("{{ parts.nothing }}", "{% for %}", "{{ ''.__class__.__mro__ }}"):
+        own.write_text(wrong, "utf-8")
+        code, _out, error = run(*make)
+        assert code != 0, wrong
+        assert "模板" in error
+
+
+@pytest.mark.chromium
+@pytest.mark.skipif(not Path("/usr/bin/chromium").exists(), reason="chromium is not installed")
+def test_a_briefing_is_printed_by_chromium(
+    run: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("analyse", "--database", url)
+    paper = tmp_path / "b.pdf"
+    code, _out, error = run("briefing", "make", PACK.name, "--out", str(paper), "--database", url)
+    assert code == 0, error
+    pages = PdfReader(paper).pages
+    assert "侨情简报" in pages[0].extract_text()
+    monkeypatch.setenv("QIAO_CHROMIUM", "/nowhere/chromium")
+    code, _out, error = run("briefing", "show", "1", "--out", str(paper), "--database", url)
+    assert code != 0
+    assert "/nowhere/chromium" in error
+
+
 def test_what_is_wrong_with_a_briefing_is_said(run: Run, url: str, tmp_path: Path) -> None:
     for given, words in (
-        (("--out", str(tmp_path / "b.pdf")), ".docx"),
+        (("--out", str(tmp_path / "b.odt")), ".docx"),
         (("--since", "2026-03-05", "--until", "2026-03-01"), "--since"),
     ):
-        code, _out, error = run("briefing", PACK.name, *given, "--database", url)
+        code, _out, error = run("briefing", "make", PACK.name, *given, "--database", url)
         assert code != 0
         assert words in error

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from qiaocrawl.analysis.spread.credits import credits_in
     from qiaocrawl.analysis.spread.edges import Edge, Evidence
     from qiaocrawl.analysis.spread.figures import SpreadFigures, change_reports, spread_figures
+    from qiaocrawl.analysis.spread.influence import OutletInfluence, influence_of
     from qiaocrawl.analysis.spread.publication import Change, Publication
     from qiaocrawl.analysis.spread.time_line_picture import time_line_svg
     from qiaocrawl.analysis.spread.tree import FirstPublisher, SpreadTree, spread_tree
@@ -20,11 +21,13 @@ __all__ = [
     "Edge",
     "Evidence",
     "FirstPublisher",
+    "OutletInfluence",
     "Publication",
     "SpreadFigures",
     "SpreadTree",
     "change_reports",
     "credits_in",
+    "influence_of",
     "spread_figures",
     "spread_tree",
     "time_line_svg",
@@ -37,6 +40,7 @@ __getattr__ = lazy_exports(
         "credits": ("credits_in",),
         "edges": ("Edge", "Evidence"),
         "figures": ("SpreadFigures", "change_reports", "spread_figures"),
+        "influence": ("OutletInfluence", "influence_of"),
         "publication": ("Change", "Publication"),
         "time_line_picture": ("time_line_svg",),
         "tree": ("FirstPublisher", "SpreadTree", "spread_tree"),

@@ -18,7 +18,9 @@ _REPORTED = re.compile(
     r"(?:消息|报道|報道|援引|引述)"
 )
 _TAKEN = re.compile(
-    rf"(?:转载自|转自|轉載自|摘自|原载于?|来源|來源|稿源)[::]?\s*{_NAME}(?=[\s)）】\],。;|]|$)"
+    # 客源来源地更加多样 names nobody: 来源 is a label with a colon or space.
+    rf"(?:(?:转载自|转自|轉載自|摘自|原载于?)[::]?|(?:来源|來源|稿源)(?::|\s))\s*{_NAME}"
+    r"(?=[\s)）】\],。;|]|$)"
 )
 # 据外媒报道, 据有关部门消息: nobody by name.
 _NO_NAME = re.compile(

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from qiaocrawl.analysis.trends.bursts import Burst, count_bursts, gap_bursts
     from qiaocrawl.analysis.trends.holidays import (
         HolidayCalendar,
+        calendar_with,
         default_calendar,
         read_calendar,
     )
@@ -22,6 +23,7 @@ __all__ = [
     "Stretch",
     "Trend",
     "TrendStep",
+    "calendar_with",
     "count_bursts",
     "default_calendar",
     "gap_bursts",
@@ -33,7 +35,7 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "bursts": ("Burst", "count_bursts", "gap_bursts"),
-        "holidays": ("HolidayCalendar", "default_calendar", "read_calendar"),
+        "holidays": ("HolidayCalendar", "calendar_with", "default_calendar", "read_calendar"),
         "stretch": ("Stretch",),
         "trend": ("Trend", "TrendStep", "trend_of"),
     },

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qiaocrawl.errors import ConfigError
@@ -57,6 +58,15 @@ def is_off(kind: int) -> bool:
 def default_calendar() -> HolidayCalendar:
     """The years that come along."""
     return read_calendar()
+
+
+def calendar_with(file: str) -> HolidayCalendar:
+    """The years that come along, and those of the file of QIAO_HOLIDAYS; "" for none.
+
+    Raises:
+        ConfigError: as :func:`read_calendar`.
+    """
+    return read_calendar(Path(file)) if file else default_calendar()
 
 
 def read_calendar(file: Traversable | None = None) -> HolidayCalendar:

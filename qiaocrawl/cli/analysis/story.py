@@ -58,6 +58,7 @@ _NAMES = {
     "organisation": N_("Bodies: {names}"),
 }  # fmt: skip
 _MOST_NAMES = 8
+_MOST_READ = 2_000
 _SHORT = "%m-%d %H:%M"
 
 
@@ -87,6 +88,52 @@ def list_(
         )  # fmt: skip
         if out is not None:
             _write(c, lines, out)
+    _print(lines)
+
+
+@app.command()
+def uncovered(
+    groups: Annotated[
+        Path,
+        typer.Argument(
+            help="Workbook (.xlsx) or CSV with columns group, term and use (any, all, none)."
+        ),
+    ],
+    topic: Annotated[str, typer.Option(help="With an article on this topic only.")] = "",
+    since: Annotated[
+        str, typer.Option(help="New articles since: today, yesterday, 7d, 2026-03-05.")
+    ] = "7d",
+    min_voices: Annotated[
+        int, typer.Option(min=1, help="Least texts of a story; a text and its reprints are one.")
+    ] = 2,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Stories shown.")] = 20,
+    out: Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV.")] = None,
+    database: DatabaseUrl = "",
+) -> None:
+    """List stories that none of your groups of terms touches: topics you might be missing.
+
+    The heaviest words of each stand beside it, as terms for a new group.
+    """
+    from qiaocrawl.analyse.uncovered import uncovered as left
+    from qiaocrawl.analysis.words import read_groups
+
+    if out is not None:
+        check_output(out, "--out")
+        check_ending(out)
+    own = read_groups(groups)
+    start = start_of(since, "--since")
+    with connection_to(database) as c:
+        lines = left(c, story_lists.list_stories(
+            c, topic_name=topic, since_minute=int(start.timestamp() // 60) if start else 0,
+            least=min_voices, limit=_MOST_READ,
+        ), own, limit)  # fmt: skip
+        if out is not None:
+            _write(c, lines, out)
+    _print(lines, words=True)
+
+
+def _print(lines: Sequence[StoryLine], *, words: bool = False) -> None:
+    """A table of stories; their *words* behind the title."""
     if not lines:
         echo(_("no story fits; `{command}` makes them", command=advised("qiaocrawl analyse")))
         return
@@ -96,9 +143,14 @@ def list_(
         # Without the year, so that all of it fits 80 columns.
         table.add_row(
             f"{'★' if line.is_followed else ''}{line.id}", str(line.voices), str(line.articles),
-            shown_moment(line.first, _SHORT), shown_moment(line.last, _SHORT), escape(line.title),
+            shown_moment(line.first, _SHORT), shown_moment(line.last, _SHORT),
+            escape(_titled(line) if words else line.title),
         )  # fmt: skip
     table_console().print(table)
+
+
+def _titled(line: StoryLine) -> str:
+    return _("{title} (words: {words})", title=line.title, words=joined(line.words[:_MOST_NAMES]))
 
 
 def _write(c: Connection, lines: Sequence[StoryLine], out: Path) -> None:

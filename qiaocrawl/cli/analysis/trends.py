@@ -143,10 +143,9 @@ def _times(moments: list[ArticleMoment]) -> list[datetime]:
 
 def calendar() -> HolidayCalendar:
     """The shipped holidays, and those of QIAO_HOLIDAYS."""
-    from qiaocrawl.analysis.trends import default_calendar, read_calendar
+    from qiaocrawl.analysis.trends import calendar_with
 
-    file = Options.from_environment()["QIAO_HOLIDAYS"]
-    return read_calendar(Path(file)) if file else default_calendar()
+    return calendar_with(Options.from_environment()["QIAO_HOLIDAYS"])
 
 
 def _write(trend: Trend, selection: Selection, output: _Output) -> None:

@@ -43,6 +43,8 @@ _DEVICE = re.compile(
     re.IGNORECASE,
 )
 """What a post was written with (来自：手机客户端), which is no medium either."""
+_REPORTED = re.compile(r"[据據]([^，,。\s]{2,20}?)(?:客户端|客戶端)?(?:报道|報道|报导|報導|消息|讯|訊)")
+"""A medium in the words a text cites it by (据新华社报道)."""
 _LABEL_WORD = re.compile(
     r"(?:作者|编辑|編輯|记者|責任|责任|发布|發布|时间|時間|点击|點擊|浏览|瀏覽|阅读|字号|字體|"
     r"打印|分享|来源|來源|日期|评论|我要|字号|关注|查看|收藏|\d{4}[-年/]).*"
@@ -76,7 +78,7 @@ def source_of(page: Page, context: BodyContext, declared: Declared) -> dict[str,
         if url:
             fields["source_url"] = Field(url, f"link of {origin}", confidence)
         return fields
-    beside = dateline_of(context, declared).source
+    beside = _medium(dateline_of(context, declared).source)
     fields = _declared_source(page, declared)
     if not beside or "source" in fields:
         return fields
@@ -129,7 +131,12 @@ def _account(page: Page) -> str:
 
 
 def _trimmed(name: str) -> str:
-    return collapse(_LABEL_WORD.sub("", name)).strip("-—_·.．、\"'“”")
+    return _medium(collapse(_LABEL_WORD.sub("", name)).strip("-—_·.．、\"'“”"))
+
+
+def _medium(name: str) -> str:
+    cited = _REPORTED.fullmatch(name)
+    return cited[1] if cited else name
 
 
 def _link_called(page: Page, context: BodyContext, indexes: Sequence[int], name: str) -> str:

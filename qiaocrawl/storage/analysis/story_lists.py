@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -23,6 +24,8 @@ from qiaocrawl.storage.schema import (
     topic,
     url,
 )
+
+_AT_A_TIME = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,16 @@ def one_story(c: Connection, number: int) -> StoryLine:
     if row is None:
         raise ConfigError(_("there is no story {number}", number=number))
     return _line(row)
+
+
+def titles_of(c: Connection, numbers: Sequence[int]) -> dict[int, tuple[str, int]]:
+    """Title and number of articles of each story, by its number."""
+    found: dict[int, tuple[str, int]] = {}
+    for start in range(0, len(numbers), _AT_A_TIME):
+        some = numbers[start : start + _AT_A_TIME]
+        rows = select(story.c.id, story.c.title, story.c.articles).where(story.c.id.in_(some))
+        found |= {row.id: (row.title, row.articles) for row in c.execute(rows)}
+    return found
 
 
 def articles_of(c: Connection, number: int) -> list[StoryArticle]:

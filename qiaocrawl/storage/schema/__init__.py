@@ -46,6 +46,7 @@
     story_correction, story_follow          what people said about stories; which they follow
     article_name ── url                     whom and what articles of stories name
     story_warning, warning_message          what officers are warned of, and who was told
+    briefing ── briefing_file               what leaders were told, as it was made
     node                                    scrapyd servers, and what they may run
     collector ── host_owner                 workers that are alive, and the hosts each has
     host_round                              when the hosts of a crawl were dealt out last
@@ -72,6 +73,7 @@ from qiaocrawl.storage.schema.base import (
     State,
     metadata,
 )
+from qiaocrawl.storage.schema.briefings import briefing, briefing_file
 from qiaocrawl.storage.schema.console import (
     api_token,
     article_mark,
@@ -150,6 +152,8 @@ __all__ = [
     "article_part",
     "article_tag",
     "audit_entry",
+    "briefing",
+    "briefing_file",
     "collector",
     "console_session",
     "console_user",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple
@@ -67,7 +67,22 @@ class Picture:
 
 Block = Heading | Paragraph | Items | Rows | Picture
 
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a briefing under the *name* that templates know it by."""
+
+    name: str
+    blocks: tuple[Block, ...]
+
+
+SECTIONS = (
+    "figures", "glance", "warnings", "since_last", "stories", "others", "places", "gaps", "sources",
+)  # fmt: skip
+"""The parts of a briefing, in their order."""
+
 _DAY = timedelta(days=1)
+_OTHERS, _NAMED_SINCE = 15, 8
 _NAME_LINES = {
     "person": N_("who: {names}"), "place": N_("where: {names}"),
     "organisation": N_("bodies: {names}"),
@@ -93,40 +108,84 @@ def about(briefing: Briefing) -> str:
              before=china_time(briefing.before))  # fmt: skip
 
 
-def blocks_of(briefing: Briefing) -> Iterator[Block]:
-    """All of it but the title."""
-    yield Paragraph(_text(_counts(briefing)))
-    yield Picture(trend_svg(briefing.curve, _("articles by day"), language()))
-    if briefing.stories:
-        yield Heading(_("At a glance"), 1)
-        yield Items(tuple(_text(_glance(story)) for story in briefing.stories))
-    warned = [story for story in briefing.stories if story.warning is not None]
-    if warned:
-        yield Heading(_("Warnings"), 1)
-        yield Items(tuple(map(_warning, warned)))
-    if briefing.stories:
-        yield Heading(_("Stories"), 1)
+def sections_of(briefing: Briefing) -> list[Section]:
+    """All of it but the title; a part that has nothing to say is left out."""
     links = {source.number: source.url for source in briefing.sources}
-    for at, story in enumerate(briefing.stories, start=1):
-        yield from _story(at, story, links)
-    if briefing.others:
-        yield Heading(_("Other stories"), 1)
-        yield Items(tuple(
-            _text(_("{title} (story {number}, articles: {articles})", title=title, number=number,
-                    articles=articles)) for number, title, articles in briefing.others
-        ))  # fmt: skip
-    if briefing.places:
-        yield Heading(_("Places named"), 1)
-        yield Rows(
-            (_("place named"), _("lies in"), _("articles")),
-            tuple((own.name, " ".join(filter(None, (own.country, own.province))),
-                   str(own.articles)) for own in briefing.places),
-        )  # fmt: skip
-    yield Heading(_("What this briefing does not know"), 1)
-    yield Items(tuple(map(_text, _gaps(briefing))))
-    if briefing.sources:
-        yield Heading(_("Sources cited"), 1)
-        yield Items(tuple(map(_source, briefing.sources)), numbered=True)
+    warned = [story for story in briefing.stories if story.warning is not None]
+    told = [
+        block
+        for at, story in enumerate(briefing.stories, start=1)
+        for block in _story(at, story, links)
+    ]
+    parts: list[tuple[str, str, list[Block]]] = [
+        ("figures", "", [Paragraph(_text(_counts(briefing))),
+                         Picture(trend_svg(briefing.curve, _("articles by day"), language()))]),
+        ("glance", _("At a glance"), _listed(_text(_glance(own)) for own in briefing.stories)),
+        ("warnings", _("Warnings"), _listed(map(_warning, warned))),
+        ("since_last", *_since_last(briefing)),
+        ("stories", _("Stories"), told),
+        ("others", _("Other stories"), _listed(map(_text, _others(briefing)))),
+        ("places", _("Places named"), _places(briefing)),
+        ("gaps", _("What this briefing does not know"), _listed(map(_text, _gaps(briefing)))),
+        ("sources", _("Sources cited"), _listed(map(_source, briefing.sources), numbered=True)),
+    ]  # fmt: skip
+    return [
+        Section(name, (*([Heading(title, 1)] if title else []), *blocks))
+        for name, title, blocks in parts
+        if blocks
+    ]
+
+
+def story_blocks(story: BriefStory, sources: Sequence[BriefSource]) -> list[Block]:
+    """One story by itself, with what it cites."""
+    links = {source.number: source.url for source in sources}
+    # Without its title, which stands above it.
+    return [
+        *list(_story(1, story, links))[1:],
+        Heading(_("Sources cited"), 1),
+        *_listed(map(_source, sources), numbered=True),
+    ]
+
+
+def _listed(lines: Iterable[Line], *, numbered: bool = False) -> list[Block]:
+    kept = tuple(lines)
+    return [Items(kept, numbered)] if kept else []
+
+
+def _others(briefing: Briefing) -> Iterator[str]:
+    for number, title, articles in briefing.others[:_OTHERS]:
+        yield _("{title} (story {number}, articles: {articles})", title=title, number=number,
+                articles=articles)  # fmt: skip
+
+
+def _places(briefing: Briefing) -> list[Block]:
+    rows = tuple(
+        (own.name, " ".join(filter(None, (own.country, own.province))), str(own.articles))
+        for own in briefing.places
+    )
+    return [Rows((_("place named"), _("lies in"), _("articles")), rows)] if rows else []
+
+
+def _since_last(briefing: Briefing) -> tuple[str, list[Block]]:
+    last = briefing.last
+    if last is None:
+        return "", []
+    title = _("Since the last briefing, up to {before}", before=china_time(last.before))
+    grown = [_("{title} (+{more})", title=title, more=more) for title, more in last.grown]
+    lines = [
+        _("{what}: {titles}", what=what, titles=_("; ").join(own))
+        for what, names in (
+            (_("new"), last.new), (_("more of"), grown), (_("nothing more of"), last.quiet),
+        )
+        if (own := _first(names))
+    ]  # fmt: skip
+    return title, _listed(map(_text, lines))
+
+
+def _first(names: Sequence[str]) -> list[str]:
+    """The first of them, and how many more there are."""
+    more = len(names) - _NAMED_SINCE
+    return [*names[:_NAMED_SINCE], *([_("{count} more", count=more)] if more > 0 else [])]
 
 
 def _counts(briefing: Briefing) -> str:
@@ -194,9 +253,14 @@ def _spread(story: BriefStory) -> str:
 def _contradiction(own: Contradiction, links: dict[int, str]) -> Line:
     pieces = [Piece(_("sources differ, {counted}: ", counted=own.counted))]
     for at, (value, numbers) in enumerate(own.values):
-        pieces.append(Piece(f"{_(', ') if at else ''}{value:,g}{own.unit}"))
+        pieces.append(Piece(f"{_(', ') if at else ''}{_number(value)}{own.unit}"))
         pieces += _cites(numbers, links)
     return tuple(pieces)
+
+
+def _number(value: float) -> str:
+    """As people write it: never 9.3e+06."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}".rstrip("0")
 
 
 def _tone(story: BriefStory) -> str:

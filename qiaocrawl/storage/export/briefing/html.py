@@ -1,12 +1,23 @@
-"""A briefing as one HTML page, to be read, printed or sent: no scripts, nothing loaded."""
+"""A briefing as one HTML page, to be read, printed or sent: no scripts, nothing loaded.
+
+How it looks, and in which order, is a template: ours, or one that an office made of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
+from importlib.resources import files
 
-from qiaocrawl.analysis.briefing import Briefing
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+from markupsafe import Markup
+
+from qiaocrawl.analysis.briefing import Briefing, BriefSource, BriefStory
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _, language
 from qiaocrawl.storage.export.briefing.blocks import (
+    SECTIONS,
     Block,
     Heading,
     Items,
@@ -14,23 +25,57 @@ from qiaocrawl.storage.export.briefing.blocks import (
     Paragraph,
     Picture,
     about,
-    blocks_of,
+    sections_of,
+    story_blocks,
     title_of,
 )
-from qiaocrawl.storage.export.digest_html import PAGE_HEAD
 from qiaocrawl.storage.export.neutral import xml_text
 
-_STYLE = (
-    "<style>table{border-collapse:collapse}td,th{border:1px solid #bbb;padding:.1em .6em}"
-    "figure{margin:1em 0;break-inside:avoid}svg{max-width:100%;height:auto}</style>"
-)
+
+def default_template() -> str:
+    """The template that comes along; an office may change a copy."""
+    return files(__package__).joinpath("templates/briefing.html").read_text("utf-8")
 
 
-def to_html(briefing: Briefing) -> str:
-    """The whole page."""
-    head = PAGE_HEAD.format(title=_text(title_of(briefing)), about=_text(about(briefing)))
-    body = "\n".join(piece for block in blocks_of(briefing) for piece in _pieces(block))
-    return f"{head}{_STYLE}\n{body}\n</body></html>\n"
+def to_html(briefing: Briefing, template: str = "") -> str:
+    """The whole page, by an office's *template* or by ours.
+
+    Raises:
+        ConfigError: the template is wrong; says in which line, or what it asks for in vain.
+    """
+    sections = [
+        {"name": section.name, "html": Markup("\n".join(
+            piece for block in section.blocks for piece in _pieces(block)
+        ))}
+        for section in sections_of(briefing)
+    ]  # fmt: skip
+    # Of parts that have nothing to say there is nothing.
+    parts = dict.fromkeys(SECTIONS, Markup("")) | {own["name"]: own["html"] for own in sections}
+    names = {
+        "title": xml_text(title_of(briefing)), "about": xml_text(about(briefing)),
+        "language": language().replace("_", "-"), "sections": sections, "parts": parts,
+    }  # fmt: skip
+    environment = SandboxedEnvironment(autoescape=True, undefined=StrictUndefined)
+    try:
+        return environment.from_string(template or default_template()).render(names)
+    except TemplateError as error:
+        line = getattr(error, "lineno", None)
+        where = _(" (line {line})", line=line) if line else ""
+        raise ConfigError(
+            _("template of a briefing: {error}{where}", error=error, where=where)
+        ) from error
+
+
+def story_markup(story: BriefStory, sources: Sequence[BriefSource]) -> Markup:
+    """One story, to stand in a page."""
+    return Markup(
+        "\n".join(piece for block in story_blocks(story, sources) for piece in _pieces(block))
+    )
+
+
+def picture_markup(svg: str) -> Markup:
+    """An SVG file of ours, to stand in a page."""
+    return Markup(f"<figure>{svg.partition('?>')[2].strip()}</figure>")
 
 
 def _pieces(block: Block) -> Iterator[str]:
@@ -45,7 +90,7 @@ def _pieces(block: Block) -> Iterator[str]:
         yield from (f"<li>{_line(line)}</li>" for line in block.lines)
         yield f"</{name}>"
     elif isinstance(block, Picture):
-        yield f"<figure>{block.svg.partition('?>')[2].strip()}</figure>"
+        yield picture_markup(block.svg)
     else:
         yield "<table>"
         yield _row("th", block.header)

@@ -14,7 +14,7 @@ from qiaocrawl.storage.export.briefing.blocks import (
     Paragraph,
     Rows,
     about,
-    blocks_of,
+    sections_of,
     title_of,
 )
 from qiaocrawl.text.visible import visible
@@ -25,7 +25,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|])")
 def to_markdown(briefing: Briefing) -> str:
     """The whole page."""
     parts = [f"# {_escaped(title_of(briefing))}", _escaped(about(briefing))]
-    for block in blocks_of(briefing):
+    for block in (block for section in sections_of(briefing) for block in section.blocks):
         if lines := list(_lines(block)):
             parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"

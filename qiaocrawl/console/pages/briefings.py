@@ -1,0 +1,123 @@
+"""Briefings: those that are kept, read and downloaded; a new one made."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Connection
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from qiaocrawl.analyse.briefing import make_briefing
+from qiaocrawl.analyse.kept_briefing import briefing_files, keep, office_templates
+from qiaocrawl.analysis.trends import calendar_with
+from qiaocrawl.console.forms import field
+from qiaocrawl.console.known_topic import known_topic
+from qiaocrawl.console.page import EDITOR, Page
+from qiaocrawl.console.render import render
+from qiaocrawl.console.security.headers import STORED_PAGE_POLICY
+from qiaocrawl.console.state import actor_of, link
+from qiaocrawl.console.work import read, write
+from qiaocrawl.errors import ConfigError, StorageError
+from qiaocrawl.language import _
+from qiaocrawl.options import Options
+from qiaocrawl.storage.analysis import briefings as stored
+from qiaocrawl.storage.console.audit_log import Actor, record
+from qiaocrawl.storage.export.briefing.pdf import to_pdf
+from qiaocrawl.storage.topics.topics import list_topics
+
+_DAYS = (1, 7, 30)
+_SHOWN = 100
+_TYPES = {
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "html": "text/html; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
+    "pdf": "application/pdf",
+}
+
+
+async def show(request: Request) -> Response:
+    """What is kept, and a form for a new one."""
+    topics = await read(request, list_topics)
+    kept = await read(request, stored.list_briefings, "", _SHOWN)
+    return render(request, "stories/briefings.html", topics=topics, kept=kept, all_days=_DAYS)
+
+
+async def make(request: Request) -> Response:
+    """Make one of the last days, and keep it."""
+    topic = await known_topic(request, await field(request, "topic"))
+    given = await field(request, "days", 10)
+    if given not in {str(days) for days in _DAYS}:
+        raise ConfigError(_("a briefing is of {allowed} days, got {given!r}",
+                            allowed="/".join(map(str, _DAYS)), given=given))  # fmt: skip
+    now = datetime.now(UTC)
+    stretch = now - timedelta(days=int(given)), now
+    options = Options.from_environment()
+    made = await read(
+        request, make_briefing, topic, stretch, calendar_with(options["QIAO_HOLIDAYS"])
+    )
+    files = await run_in_threadpool(
+        briefing_files, made, *office_templates(options["QIAO_BRIEFING_TEMPLATES"])
+    )
+
+    def keep_it(c: Connection, actor: Actor) -> int:
+        number = keep(c, topic, made, files)
+        record(c, actor, "briefing.make", f"{topic} {number}", None,
+               {"since": made.since.isoformat(), "articles": made.articles})  # fmt: skip
+        return number
+
+    number = await write(request, keep_it, actor_of(request))
+    return RedirectResponse(link(request, "briefings.one", briefing_id=number), 303)
+
+
+async def one(request: Request) -> Response:
+    """A briefing as it was made, in a frame, and its files."""
+    kept = await read(request, _kept, request.path_params["briefing_id"])
+    return render(request, "stories/briefing.html", kept=kept)
+
+
+async def page(request: Request) -> Response:
+    """What the frame shows: titles and sentences of strangers, which can do nothing."""
+    content = await read(request, _file, request.path_params["briefing_id"], "html")
+    return HTMLResponse(
+        content,
+        headers={"Content-Security-Policy": STORED_PAGE_POLICY, "X-Frame-Options": "SAMEORIGIN"},
+    )
+
+
+async def file(request: Request) -> Response:
+    """One of its files, to be kept; PDF is printed now."""
+    number, ending = request.path_params["briefing_id"], request.path_params["ending"]
+    if ending not in _TYPES:
+        raise HTTPException(404, _("There is no such page."))
+    content = await read(request, _file, number, "html" if ending == "pdf" else ending)
+    if ending == "pdf":
+        chromium = Options.from_environment()["QIAO_CHROMIUM"]
+        content = await run_in_threadpool(to_pdf, content.decode(), chromium)
+    return Response(
+        content, media_type=_TYPES[ending],
+        headers={"Content-Disposition": f'attachment; filename="briefing-{number}.{ending}"'},
+    )  # fmt: skip
+
+
+def _kept(c: Connection, number: int) -> stored.KeptBriefing:
+    try:
+        return stored.one_briefing(c, number)
+    except StorageError as error:
+        raise HTTPException(404, _("There is no such briefing.")) from error
+
+
+def _file(c: Connection, number: int, ending: str) -> bytes:
+    _kept(c, number)
+    return stored.briefing_file_of(c, number, ending)
+
+
+PAGES = (
+    Page("/briefings", "briefings.show", show),
+    Page("/briefings", "briefings.make", make, EDITOR, "POST"),
+    Page("/briefings/{briefing_id:int}", "briefings.one", one),
+    Page("/briefings/{briefing_id:int}/page", "briefings.page", page),
+    Page("/briefings/{briefing_id:int}/file/{ending}", "briefings.file", file),
+)

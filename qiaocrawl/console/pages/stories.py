@@ -1,0 +1,123 @@
+"""What articles tell together: stories, each with its spread; whom one follows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from markupsafe import Markup
+from sqlalchemy import Connection
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from qiaocrawl.analyse.briefing import tell_story
+from qiaocrawl.analysis.briefing import BriefSource, BriefStory
+from qiaocrawl.analysis.spread import time_line_svg
+from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES
+from qiaocrawl.console.forms import whole_number
+from qiaocrawl.console.known_topic import known_topic
+from qiaocrawl.console.page import EDITOR, Area, Page
+from qiaocrawl.console.pages import briefings
+from qiaocrawl.console.render import render
+from qiaocrawl.console.state import actor_of, link
+from qiaocrawl.console.work import read, write
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _, language
+from qiaocrawl.storage.analysis import story_lists
+from qiaocrawl.storage.console.audit_log import Actor, record
+from qiaocrawl.storage.export.briefing.html import picture_markup, story_markup
+from qiaocrawl.storage.topics.topics import list_topics
+
+_DAYS = (1, 7, 30, 365)
+_SHOWN = 100
+_STATES = {
+    "awake": N_("goes on"), "asleep": N_("rests"), "ended": N_("is over"),
+    "merged": N_("is part of another"),
+}  # fmt: skip
+_KINDS = {
+    "opened": N_("began"), "joined": N_("article joined"), "merged": N_("stories became one"),
+    "split": N_("was split"), "slept": N_("fell asleep"), "woke": N_("woke up"),
+    "ended": N_("ended"),
+}  # fmt: skip
+
+
+async def show(request: Request) -> Response:
+    """The stories that something came to in the last days, those of most texts first."""
+    topics = await read(request, list_topics)
+    topic = request.query_params.get("topic", "")
+    if topic:
+        await known_topic(request, topic)
+    days = whole_number(request, "days", 7, 1, 3_650)
+    followed = request.query_params.get("followed") == "1"
+    least = 1 if followed else whole_number(request, "least", 2, 1, 1_000)
+    since = datetime.now(UTC) - timedelta(days=days)
+    lines = await read(
+        request, story_lists.list_stories, topic_name=topic, followed=followed, least=least,
+        since_minute=int(since.timestamp() // 60), limit=_SHOWN + 1,
+    )  # fmt: skip
+    return render(
+        request, "stories/show.html", topics=topics, topic=topic, days=days, all_days=_DAYS,
+        followed=followed, least=least, lines=lines[:_SHOWN], more=len(lines) > _SHOWN,
+        states=_STATES,
+    )  # fmt: skip
+
+
+async def one(request: Request) -> Response:
+    """One story: its sentences with their sources, its spread, its articles, what became of it."""
+    number = request.path_params["story_id"]
+    line = await read(request, _line, number)
+
+    story, sources = await read(request, _told, number)
+    articles = await read(request, story_lists.articles_of, number)
+    changes = await read(request, story_lists.changes_of, number)
+    tongue = language()
+    markup = time_line = Markup("")
+    if story is not None:
+        markup = story_markup(story, sources)
+        time_line = picture_markup(time_line_svg(story.tree, line.title, tongue))
+    return render(
+        request, "stories/one.html", line=line, story=story, markup=markup, time_line=time_line,
+        articles=articles, changes=changes[-_SHOWN:][::-1], states=_STATES, kinds=_KINDS,
+        severities=SEVERITY_NAMES,
+    )  # fmt: skip
+
+
+async def do_follow(request: Request) -> Response:
+    """Follow a story, whatever it is called later."""
+    number = request.path_params["story_id"]
+
+    def follow(c: Connection, actor: Actor) -> None:
+        line = _line(c, number)
+        story_lists.follow(c, number, by=actor.name, now=datetime.now(UTC))
+        record(c, actor, "story.follow", f"{number} {line.title}",
+               {"followed": line.is_followed}, {"followed": True})  # fmt: skip
+
+    await write(request, follow, actor_of(request))
+    return RedirectResponse(link(request, "stories.one", story_id=number), 303)
+
+
+def _told(c: Connection, number: int) -> tuple[BriefStory | None, tuple[BriefSource, ...]]:
+    try:
+        return tell_story(c, number)
+    except ConfigError:
+        # All its articles are gone; what became of it is still to be seen.
+        return None, ()
+
+
+def _line(c: Connection, number: int) -> story_lists.StoryLine:
+    try:
+        return story_lists.one_story(c, number)
+    except ConfigError as error:
+        raise HTTPException(404, _("There is no such story.")) from error
+
+
+AREA = Area(
+    N_("Stories"),
+    "timeline",
+    (
+        Page("/stories", "stories.show", show),
+        Page("/stories/{story_id:int}", "stories.one", one),
+        Page("/stories/{story_id:int}/follow", "stories.follow", do_follow, EDITOR, "POST"),
+        *briefings.PAGES,
+    ),
+)
