@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pymysql
 
 _START_SECONDS = 180
+_STOP_SECONDS = 180
+# Below those the kernel gives to connections: while the server is away nobody takes its port.
+_PORTS = range(20_000, 32_000)
 
 
 class NoServerError(Exception):
@@ -71,7 +75,7 @@ class MariaDB:
         """Ask the server to stop and wait for it."""
         if self._process is not None:
             self._process.terminate()
-            self._process.wait(60)
+            self._process.wait(_STOP_SECONDS)
             self._process = None
 
     def kill(self) -> None:
@@ -94,15 +98,20 @@ class MariaDB:
 
     def _thread_states(self) -> list[str]:
         """The scheduler's letter for each thread: R runs, S sleeps, T is stopped."""
-        files = Path(f"/proc/{self.pid}/task").glob("*/stat")
-        # The second field, the name in brackets, may hold spaces.
-        return [file.read_text("utf-8").rpartition(") ")[2][:1] for file in files]
+        states = []
+        for file in Path(f"/proc/{self.pid}/task").glob("*/stat"):
+            # A thread may end while its neighbours are looked at.
+            with suppress(OSError):
+                # The second field, the name in brackets, may hold spaces.
+                states.append(file.read_text("utf-8").rpartition(") ")[2][:1])
+        return states
 
     def connect(self, database: str | None = None) -> pymysql.Connection:
         """A connection as root."""
         return pymysql.connect(
-            host="127.0.0.1", port=self.port, user="root", database=database, autocommit=True
-        )
+            host="127.0.0.1", port=self.port, user="root", database=database, autocommit=True,
+            connect_timeout=60,
+        )  # fmt: skip
 
     def execute(self, sql: str) -> None:
         """Run one statement as root."""
@@ -144,7 +153,10 @@ def server_program() -> str:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    # Not the shared numbers: those of all workers of a test run begin alike.
+    draw = random.SystemRandom()
+    while True:
+        port = draw.choice(_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

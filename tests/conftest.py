@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from mariadb_fixtures import database, database_url, mariadb, mariadb_url
 from qiaocrawl.options.advice import note_database
@@ -18,7 +19,7 @@ from wheel_fixtures import installed, wheel
 __all__ = ["database", "database_url", "installed", "mariadb", "mariadb_url", "wheel"]
 
 # A machine that runs several tests at a time is no measure of time.
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 # A test must never reach an operator's database or obey an operator's options.
@@ -44,8 +45,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of real crawls, servers and browsers."""
     for item in items:
         serves = item.get_closest_marker("mariadb") is not None
-        if serves or any(item.path.is_relative_to(one) for one in _REAL_PARTS):
+        if serves or _has_real_parts(item.path):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@cache
+def _has_real_parts(file: Path) -> bool:
+    return any(file.is_relative_to(one) for one in _REAL_PARTS)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -175,7 +175,7 @@ def test_an_installed_wheel_works_from_an_empty_folder(installed: Path, tmp_path
     def said(*command: str, folder: Path = tmp_path) -> str:
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("QIAO_", "PYTHON", "SCRAPY_"))}  # fmt: skip
-        done = subprocess.run([installed / command[0], *command[1:]], cwd=folder, timeout=120,
+        done = subprocess.run([installed / command[0], *command[1:]], cwd=folder, timeout=300,
                               capture_output=True, text=True, env=environment)  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

@@ -71,7 +71,7 @@ def test_the_documented_example_installs_and_runs(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps",
          "--no-build-isolation", "--target", target, source],
-        check=True, capture_output=True, timeout=120,
+        check=True, capture_output=True, timeout=300,
     )  # fmt: skip
     page = tmp_path / "page.html"
     page.write_text(f"<title>开学</title><h1>开学</h1><p>{PARAGRAPH}</p><p>短</p>", "utf-8")
@@ -80,7 +80,7 @@ def test_the_documented_example_installs_and_runs(tmp_path: Path) -> None:
     def qiaocrawl(*arguments: str) -> str:
         done = subprocess.run(
             [sys.executable, "-m", "qiaocrawl", *arguments],
-            env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120,
+            env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout

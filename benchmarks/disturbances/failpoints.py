@@ -5,7 +5,8 @@ the N-th time
 the point is passed. ``N:stop`` stops it as SIGSTOP does, until it gets SIGCONT; ``N:refuse``
 has the database refuse what it is at, once, as a disk that fails for a moment does (for points
 inside a transaction), and ``N:fail`` raises an error of no known kind. ``N+:refuse`` does so at
-every N-th time. The points are set from outside, so that the product carries none.
+every N-th time, ``N-M:fail`` from the N-th to the M-th: what fails in a transaction with others is
+played once more alone. The points are set from outside, so that the product carries none.
 """
 
 from __future__ import annotations
@@ -77,10 +78,11 @@ DEEDS: dict[str, Callable[[], None]] = {
 }  # fmt: skip
 _deed = _die
 _again = False
+_last = 0
 
 
 def _is_due(number: int, strike: int) -> bool:
-    return number % strike == 0 if _again else number == strike
+    return number % strike == 0 if _again else strike <= number <= max(_last, strike)
 
 
 def _before(owner: Any, name: str, strike: int) -> None:
@@ -197,10 +199,11 @@ ON_PAGES: dict[str, Callable[[int], None]] = {"analysing a page called killer": 
 
 def main() -> None:
     """Arm one point, then hand over to Scrapy."""
-    global _deed, _again
+    global _deed, _again, _last
     point, strike, *command = sys.argv[1:]
     number, _, deed = strike.partition(":")
-    _deed, _again = DEEDS[deed or "kill"], number.endswith("+")
+    number, _, last = number.partition("-")
+    _deed, _again, _last = DEEDS[deed or "kill"], number.endswith("+"), int(last or 0)
     {**POINTS, **REFUSALS, **ON_PAGES}[point](int(number.rstrip("+")))
     execute(["scrapy", *command])
 

@@ -213,7 +213,7 @@ def test_every_peer_reads_a_page(name: str) -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", code], input=PAGE, capture_output=True, text=True, cwd=PROJECT,
-        check=False, timeout=120, env={"PYTHONIOENCODING": "utf-8", "PATH": ""},
+        check=False, timeout=400, env={"PYTHONIOENCODING": "utf-8", "PATH": ""},
     )  # fmt: skip
     if done.returncode == 3:
         pytest.skip(f"{name} is not installed: pip install -e '.[benchmark]'")
@@ -226,7 +226,7 @@ def test_the_command_writes_rows(data: Path, tmp_path: Path) -> None:
     command = [sys.executable, "benchmarks/extraction.py", "--data", str(data), "--peers", "",
                "--methods", "density", "--runs", "1", "--json", str(target)]  # fmt: skip
     done = subprocess.run(
-        command, capture_output=True, text=True, cwd=PROJECT, check=False, timeout=120
+        command, capture_output=True, text=True, cwd=PROJECT, check=False, timeout=400
     )
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in target.read_text("utf-8").splitlines()]

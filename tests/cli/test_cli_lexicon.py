@@ -320,7 +320,7 @@ def test_words_are_decided_in_a_real_terminal(database: str, texts: Path) -> Non
         _until(terminal, "权重 4")
         os.write(terminal, b"aq")
         assert "收 3" in _until(terminal, "未看 2")
-        assert process.wait(30) == 0
+        assert process.wait(100) == 0
     finally:
         process.kill()
         os.close(terminal)

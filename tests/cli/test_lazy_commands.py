@@ -81,7 +81,7 @@ def imported_by(commands: Iterable[Sequence[str]], slow: set[str], url: str) -> 
     program = _IMPORTING.replace("SLOW", repr(json.dumps(sorted(slow))))
     done = subprocess.run(
         [sys.executable, "-c", program, json.dumps(list(commands))],
-        capture_output=True, text=True, timeout=120, env={**os.environ, "QIAO_DATABASE_URL": url},
+        capture_output=True, text=True, timeout=400, env={**os.environ, "QIAO_DATABASE_URL": url},
     )  # fmt: skip
     answers = json.loads(done.stderr.splitlines()[-1])
     return {" ".join(words): (code, names) for words, code, names in answers if code or names}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,15 +11,22 @@ from console_client import Desk, desk_at
 from qiaocrawl.storage import Database
 
 
+@pytest.fixture(autouse=True)
+def _no_job_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is ordered here is looked at as a row: no process is started on a slow machine."""
+    monkeypatch.setattr("qiaocrawl.console.job_keeper._TICK_SECONDS", 3600.0)
+
+
 @pytest.fixture
-def desk(database: Database, database_url: str) -> Iterator[Desk]:
+def desk(database: Database, database_url: str, tmp_path: Path) -> Iterator[Desk]:
     """A console over an empty database, nobody logged in."""
-    with desk_at(database_url) as opened:
+    # Not in the project's own `data`, where the index of a MariaDB database would be.
+    with desk_at(database_url, search_dir=str(tmp_path / "search")) as opened:
         yield opened
 
 
 @pytest.fixture
-def sqlite_desk(tmp_path) -> Iterator[Desk]:  # type: ignore[no-untyped-def]
+def sqlite_desk(tmp_path: Path) -> Iterator[Desk]:
     """The same on SQLite only, for what is no matter of the database."""
     url = f"sqlite:///{tmp_path / 'console.db'}"
     with Database.open(url) as database:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from console_client import Desk
-from qiaocrawl.console.pages.api import _FIELDS
+from qiaocrawl.console.api_document import FIELDS as _FIELDS
 from qiaocrawl.console.security import cookies
 from qiaocrawl.storage.console import sessions, users
 from qiaocrawl.storage.console.audit_log import Actor

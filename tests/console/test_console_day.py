@@ -6,14 +6,14 @@ import re
 import signal
 import subprocess
 import sys
-import time
+import urllib.request
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from console_articles import add_stories
-from console_browser import chromium, served
+from console_browser import chromium, new_context, served
 from qiaocrawl.console.server import FIRST_NAME, first_administrator
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.console.marks import marks_of
@@ -48,7 +48,7 @@ def _log_in(page: Page, base: str, url: str) -> None:
 
 def test_a_day_at_the_desk(url: str) -> None:
     with served(url) as base, chromium() as browser:
-        page = browser.new_context(locale="zh-CN").new_page()
+        page = new_context(browser, locale="zh-CN").new_page()
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         _log_in(page, base, url)
@@ -71,6 +71,8 @@ def test_a_day_at_the_desk(url: str) -> None:
         expect(page.locator("#keys")).to_be_visible()
         page.keyboard.press("Escape")
         page.keyboard.press("o")
+        # The list marks the word too: it is the article that has to be there.
+        expect(page).to_have_url(re.compile(r"/articles/1\b"))
         expect(page.locator("mark").first).to_have_text("侨务")
         page.wait_for_load_state()
         page.keyboard.press("e")
@@ -90,7 +92,8 @@ def test_a_day_at_the_desk(url: str) -> None:
     )  # fmt: skip
 
 
-def test_it_ends_when_it_is_asked_to(tmp_path: Path) -> None:
+@pytest.mark.parametrize("when", ["as it begins", "as it serves"])
+def test_it_ends_when_it_is_asked_to(tmp_path: Path, when: str) -> None:
     command = [sys.executable, "-m", "qiaocrawl", "console", "--port", "0", "--database",
                f"sqlite:///{tmp_path / 'new.db'}"]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -98,10 +101,13 @@ def test_it_ends_when_it_is_asked_to(tmp_path: Path) -> None:
     try:
         lines = [process.stdout.readline() for _line in range(3)]
         assert re.search(r"([a-z2-9]{5}-){3}[a-z2-9]{5}", lines[1])
-        assert "http://127.0.0.1:" in lines[2]
-        time.sleep(0.5)
+        address = re.search(r"http://127\.0\.0\.1:\d+/", lines[2])
+        assert address
+        if when == "as it serves":
+            with urllib.request.urlopen(f"{address[0]}log-in", timeout=120) as answer:
+                assert answer.status == 200
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert process.wait(120) == 0
         assert "has ended" in process.stdout.read()
     finally:
         process.kill()

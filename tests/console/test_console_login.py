@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from pathlib import Path
 
@@ -137,5 +136,7 @@ def test_a_wrong_name_takes_as_long_as_a_wrong_password() -> None:
         assert not passwords.is_right(which, "wrong password")
         return time.process_time() - before
 
-    costs = {which: statistics.median(cost(which) for _ in range(5)) for which in (None, stored)}
-    assert costs[None] > costs[stored] / 3
+    # In turns, and the least of each: what other processes cost falls on both, and goes away.
+    costs = [(cost(None), cost(stored)) for _ in range(5)]
+    of_nobody, of_somebody = (min(each) for each in zip(*costs, strict=True))
+    assert of_nobody > of_somebody / 3

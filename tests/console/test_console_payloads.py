@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Request
 from sqlalchemy import text
 
 from console_articles import add_stories
-from console_browser import chromium, served
+from console_browser import chromium, new_context, served
 from console_client import BASE, Desk, desk_at
 from qiaocrawl.console.clean_html import shown_html
 from qiaocrawl.console.security import cookies
@@ -203,7 +203,7 @@ def _look_at(
         if not refused and not request.url.startswith((base, "data:", "about:")):
             acts.append(f"{request.url} {request.failure}")
 
-    with browser.new_context(bypass_csp=bypass_csp) as context:
+    with new_context(browser, bypass_csp=bypass_csp) as context:
         context.add_cookies([{"name": cookies.SESSION, "value": session, "url": base}])
         context.add_init_script(
             "for (const name of ['alert', 'confirm', 'prompt', 'print', 'eval'])"

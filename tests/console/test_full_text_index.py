@@ -83,8 +83,14 @@ def test_an_index_that_misses_something_is_built_anew(
         c.execute(text("UPDATE article SET updated_at = '2001-01-01' WHERE title = '旧闻'"))
     keeper._counted_at = 0.0
     keeper.start()
-    limit = soon(30)
-    while keeper.notice() or found(keeper, "旧闻") == []:
+
+    def is_found() -> bool:
+        # No answer at all while the old index is gone and the new one is not there yet.
+        matches = keeper.search(terms("旧闻"), newest_first=True)
+        return matches is not None and matches.total == 1
+
+    limit = soon(120)
+    while keeper.notice() or not is_found():
         assert time.monotonic() < limit
         time.sleep(0.05)
 

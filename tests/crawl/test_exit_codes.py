@@ -40,7 +40,7 @@ def test_scrapy_crawl_ends_with_that_code(
     links = tuple(f"/{n}" for n in range(100))
     with local_server(lambda host, path: Answer(article("侨乡新闻", links=links))) as server:
         done = crawl("site", url, "topic=qiaoqing", "-s", setting,
-                     "-s", "MEMUSAGE_CHECK_INTERVAL_SECONDS=0.1", "-s", "DOWNLOAD_DELAY=0.1",
+                     "-s", "MEMUSAGE_CHECK_INTERVAL_SECONDS=0.1",
                      folder=tmp_path, QIAO_DEMO=server.origin)  # fmt: skip
     assert f"Spider closed ({reason})" in done.log, done.log
     assert done.returncode == code, done.log

@@ -71,7 +71,7 @@ class Crawl:
 
     async def lease(self) -> Lease:
         """The next URL, as the scheduler gets it."""
-        for _ in range(2_000):
+        for _ in range(20_000):
             if (lease := self.worker.next_lease()) is not None:
                 self.worker.left_downloader(lease)
                 return lease

@@ -52,7 +52,7 @@ class Failures:
 
     def __init__(self, url: str) -> None:
         self.crawler = get_crawler(settings_dict={
-            "QIAO_DATABASE_URL": url, "QIAO_FRONTIER_RETRY_SECONDS": 2,
+            "QIAO_DATABASE_URL": url, "QIAO_FRONTIER_RETRY_SECONDS": 20,
             "QIAO_BLOCK_PAUSE_SECONDS": 60, "QIAO_PROXY_REFRESH_SECONDS": 300,
         })  # fmt: skip
         self.runtime = runtime_of(self.crawler)
@@ -128,7 +128,7 @@ def test_where_nobody_answers_the_other_urls_of_the_host_wait(
     failures: Failures, make: Callable[[str], BaseException]
 ) -> None:
     assert failures.of(make("nobody there")).kind is FailureKind.NO_PAGE
-    assert 0 < (failures.rest or 0) <= 2
+    assert 10 < (failures.rest or 0) <= 20
     assert failures.counted("politeness/parked") == 1
 
 
@@ -212,7 +212,7 @@ def test_robots_txt_that_a_proxy_could_not_get_is_not_the_hosts_fault(failures: 
 def test_a_busy_host_gets_no_request_until_then(failures: Failures) -> None:
     failure = asyncio.run(failures.handler.busy(LEASE, "HTTP 429", 45.0))
     assert (failure.kind, failure.reason) == (FailureKind.BUSY, "HTTP 429")
-    assert failure.pause_seconds == pytest.approx(45, abs=1)
+    assert 40 < failure.pause_seconds <= 45
     assert failure.wait_reason.endswith(": HTTP 429")
     assert 40 < (failures.rest or 0) <= 45
 

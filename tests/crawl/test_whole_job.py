@@ -78,6 +78,7 @@ def counts(url: str) -> dict[str, object]:
     return {table: rows(url, f"SELECT COUNT(*) FROM {table}")[0][0] for table in TABLES}
 
 
+@pytest.mark.timeout(1_800)
 def test_the_demo_end_to_end(operator: Operator, tmp_path: Path) -> None:
     from benchmarks.demo_score import stored_articles
 
@@ -126,7 +127,8 @@ def open_the_console(operator: Operator, folder: Path, url: str) -> None:
         with desk_at(url) as desk:
             desk.log_in_as("administrator")
             for path in ("/", "/articles", "/coverage", "/topics", "/sites", "/jobs",
-                         "/sites/accounts/1", "/people", "/topics/qiaoqing/threshold"):  # fmt: skip
+                         "/sites/accounts/1", "/people", "/topics/qiaoqing/threshold",
+                         "/stories?days=3650", "/briefings", "/briefings/1/page"):  # fmt: skip
                 answer = desk.get(path)
                 assert answer.status_code == 200, path
                 pages[path] = visible(answer.text)
@@ -140,7 +142,14 @@ def open_the_console(operator: Operator, folder: Path, url: str) -> None:
     assert office.LOGIN in pages["/sites"]
     assert "mon-fri 8:00" in pages["/jobs"]
     assert "Cookies of a browser" in pages["/sites/accounts/1"]
-    empty = ("Nothing is watched yet", "No account is kept", "None yet", "No article")
+    empty = (
+        "Nothing is watched yet",
+        "No account is kept",
+        "None yet",
+        "No article",
+        "No story",
+        "No briefing",
+    )
     assert not [(path, text) for path, text in pages.items() if any(map(text.count, empty))]
 
 
@@ -148,11 +157,15 @@ def follow_the_next_steps(operator: Operator, said: str, folder: Path) -> None:
     """The commands at the end of the demo work as they are printed; its console is opened below."""
     lines = said.partition("Next steps")[2].splitlines()
     commands = [shlex.split(line)[1:] for line in lines if line.startswith("    qiaocrawl ")]
-    assert [words[0] for words in commands] == ["export", "why", "init", "demo"]
+    names = [words[0] for words in commands]
+    assert names == ["export", "why", "analyse", "briefing", "init", "demo"]
     operator.said(*commands[0])
     assert (folder / "articles.xlsx").is_file()
     assert "on topic" in operator.said(*commands[1])
-    operator.sets_up_in(folder / "empty", commands[2])
+    assert "articles placed" in operator.said(*commands[2])
+    operator.said(*commands[3])
+    assert (folder / "briefing.docx").is_file()
+    operator.sets_up_in(folder / "empty", commands[4])
     assert (folder / "empty" / ".env").is_file()
 
 

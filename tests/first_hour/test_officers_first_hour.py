@@ -20,6 +20,8 @@ from crawling import PROJECT
 from qiaocrawl.demo.server import DemoServer
 from qiaocrawl.demo.web import build_web
 
+# Twenty commands, three crawls among them, one after the other.
+pytestmark = pytest.mark.timeout(1_800)
 HOSTS = ("www.yuehaiqiao.test", "news.jiangbei.test", "blog.shanhai.test")
 # As `make demo` does: the demo web is ours, and needs no pauses. These hosts have some 60 pages.
 AT_ONCE = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=False", "-s", "QIAO_MAX_PAGES=80")

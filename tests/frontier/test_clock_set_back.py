@@ -51,7 +51,7 @@ def test_a_run_goes_on_when_the_clock_is_set_back(
     def set_back() -> None:
         monkeypatch.setattr(time, "time", lambda: true_time() - FORTY_DAYS)
 
-    fetched = asyncio.run(asyncio.wait_for(_crawl(database_url, set_back), 60))
+    fetched = asyncio.run(asyncio.wait_for(_crawl(database_url, set_back), 300))
     assert sorted(fetched) == sorted(WEB)
 
 
@@ -70,4 +70,4 @@ def test_a_run_does_not_wait_for_rows_that_a_clock_put_off_for_weeks(database_ur
     began = time.monotonic()
     again = crawl_all(database_url, WEB)
     assert len(again.fetched) == len(WEB) - 6
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 300

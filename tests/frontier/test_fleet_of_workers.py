@@ -86,10 +86,23 @@ def _rows(url: str, sql: str) -> list[tuple[object, ...]]:
         return [tuple(row) for row in answer] if answer.returns_rows else []
 
 
+async def _dealt(fleet: list[Collector]) -> None:
+    """Until each has hosts of its own; the first one had them all, and would have begun them."""
+    shares = [collector.worker.share for collector in fleet]
+    async with asyncio.timeout(WAIT_SECONDS):
+        while (
+            not all(one._hosts for one in shares) or sum(len(one._hosts) for one in shares) > HOSTS
+        ):
+            for share in shares:
+                share._beat_at = float("-inf")  # each asks anew which hosts it has
+            await asyncio.sleep(0.1)
+
+
 async def _crawl_together(url: str, **options: object) -> list[Collector]:
     fleet = [Collector(url, **options) for _number in range(3)]
     for collector in fleet:
         await collector.worker.open()
+    await _dealt(fleet)
     await asyncio.gather(*(collector.crawl() for collector in fleet))
     for collector in fleet:
         await collector.close()
@@ -153,7 +166,9 @@ async def _two_with_hosts(url: str, mode: str) -> tuple[Collector, Collector]:
 def _a_host_of(c: Connection, collector: Collector) -> str:
     token = {"token": collector.worker.token}
     names = "SELECT h.name FROM host_owner o JOIN host h ON h.id = o.host_id"
-    return str(c.scalar(text(f"{names} WHERE o.token = :token ORDER BY h.name"), token))
+    # Locked: hosts move from one worker to the other at any time.
+    chosen = f"{names} WHERE o.token = :token ORDER BY h.name FOR UPDATE"
+    return str(c.scalar(text(chosen), token))
 
 
 def test_behind_a_firewall_links_to_others_hosts_are_dropped(url: str) -> None:
@@ -161,7 +176,6 @@ def test_behind_a_firewall_links_to_others_hosts_are_dropped(url: str) -> None:
         one, other = await _two_with_hosts(url, "firewall")
 
         def links(c: Connection) -> tuple[list[str], list[str]]:
-            # In one transaction: hosts move from one worker to the other at any time.
             theirs = _a_host_of(c, other)
             own = _a_host_of(c, one)
             links = [candidate("new", host=host) for host in (own, theirs, "new.example")]

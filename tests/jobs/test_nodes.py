@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, local_server
+from held_ports import held_port
 from loopback_proxies import dead_port
 from qiaocrawl.errors import JobError, ServerAwayError
 from qiaocrawl.jobs.desk import JobDesk
@@ -97,7 +98,8 @@ def test_a_node_that_does_not_answer_is_noted_until_it_does(
         _add(database, web.origin)
         servers.refresh()
         assert not isinstance(servers.lists(100.0)[web.origin], JobError)
-    # Its connection may still be open.
+    # Nobody else may listen there by now; its connection may still be open.
+    held_port(web.server_port)
     servers.close()
     assert isinstance(servers.lists(101.0)[web.origin], ServerAwayError)
     assert servers.nodes[web.origin].away_since == 101.0

@@ -127,7 +127,7 @@ def test_processes_that_open_at_once_unpack_once(tmp_path: Path, cache: Path) ->
         )
         for _ in range(3)
     ]
-    answers = [process.communicate(timeout=60) for process in processes]
+    answers = [process.communicate(timeout=300) for process in processes]
     assert [out for out, _ in answers] == ["300\n"] * 3, answers
     assert sum("unpacking" in log for _, log in answers) == 1
 
@@ -178,7 +178,7 @@ def test_no_room_for_the_cache_is_a_clear_error(tmp_path: Path, cache: Path) -> 
         "open_recording(sys.argv[1], cache_dir=pathlib.Path(sys.argv[2]))"
     )
     command = [sys.executable, "-c", script, str(path), str(cache)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert "ReplayError: recorded web" in done.stderr
     assert "web.warc' cannot be opened" in done.stderr
     assert _packs(cache) == []

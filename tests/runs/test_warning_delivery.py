@@ -49,7 +49,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def webhook() -> Iterator[Webhook]:
     with Webhook() as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
+        thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         yield server
         server.shutdown()

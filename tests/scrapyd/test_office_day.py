@@ -20,8 +20,9 @@ from qiaocrawl.storage import Database
 from qiaocrawl.storage.console.marks import marks_of
 from scrapyd_server import Scrapyd, new_scrapyd
 
-pytestmark = pytest.mark.chromium
-WAIT_MS = 180_000
+# Two servers, a browser and two crawls out of an egg.
+pytestmark = [pytest.mark.chromium, pytest.mark.timeout(1_500)]
+WAIT_MS = 240_000
 HOST = "www.yuehaiqiao.test"
 
 
@@ -63,7 +64,6 @@ def test_from_a_list_to_what_it_found(
     with served(url) as base, chromium() as browser:
         page = browser.new_context(locale="zh-CN").new_page()
         page.set_default_timeout(WAIT_MS)
-        expect.set_options(timeout=WAIT_MS)
         page.on("pageerror", lambda error: errors.append(str(error)))
         _log_in(page, base, first_password)
         _import(page, base, _list_with_three_bad_rows(tmp_path))
@@ -79,7 +79,6 @@ def test_from_a_list_to_what_it_found(
         assert download.value.suggested_filename.endswith(".xlsx")
         book = openpyxl.load_workbook(BytesIO(Path(download.value.path()).read_bytes()))
         assert book.worksheets[0].max_row > 1
-    expect.set_options(timeout=5_000)
     assert errors == []
     with Database.open(url) as database, database.engine.connect() as c:
         assert marks_of(c, [article])[article].judged == (("office", True),)
@@ -129,9 +128,9 @@ def _run(page: Page, base: str, spider: str) -> None:
     page.select_option("#server", index=1)
     page.click("form:has(#spider) button")
     state = page.locator("[data-field=state_name]")
-    expect(state).to_have_class(re.compile("job-running|job-finished"))
-    expect(page.locator("[data-field=done]")).not_to_have_text("0")
-    expect(state).to_have_class(re.compile("job-finished"))
+    expect(state).to_have_class(re.compile("job-running|job-finished"), timeout=WAIT_MS)
+    expect(page.locator("[data-field=done]")).not_to_have_text("0", timeout=WAIT_MS)
+    expect(state).to_have_class(re.compile("job-finished"), timeout=WAIT_MS)
     expect(page.locator("[data-field=log]")).to_contain_text("finish_reason")
 
 

@@ -19,6 +19,8 @@ import pytest
 from crawling import Answer, local_server
 from scrapyd_server import BOT_NAME, PACKAGES, SITE, TITLES, WAIT_SECONDS, Scrapyd
 
+pytestmark = pytest.mark.timeout(1_500)
+
 
 def test_the_egg_carries_every_file_of_the_four_packages(scrapyd: Scrapyd, deployed: Path) -> None:
     (egg,) = (scrapyd.folder / "eggs").rglob("*.egg")
@@ -93,7 +95,7 @@ def test_it_listens_on_this_machine_only_and_wants_a_password(scrapyd: Scrapyd) 
         for body in (None, b"project=qiaocrawl"):
             request = urllib.request.Request(scrapyd.url + path, body, headers)
             with pytest.raises(urllib.error.HTTPError) as refused:
-                urllib.request.urlopen(request, timeout=60)
+                urllib.request.urlopen(request, timeout=WAIT_SECONDS)
             refused.value.close()
             assert refused.value.code == 401, path
 

@@ -17,6 +17,7 @@ from crawling import Answer, article, import_pack, local_server, pack
 from qiaocrawl.cli.nodes import command, running
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.nodes import AWAY_AFTER_SECONDS
+from qiaocrawl.jobs.processes import process_of
 from qiaocrawl.jobs.scrapyd import server_address
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
@@ -24,7 +25,7 @@ from qiaocrawl.storage.jobs import jobs
 from qiaocrawl.storage.jobs.jobs import Job, JobState
 from scrapyd_server import WAIT_SECONDS, Scrapyd, copy_project, new_scrapyd
 
-pytestmark = pytest.mark.mariadb
+pytestmark = [pytest.mark.mariadb, pytest.mark.timeout(1_500)]
 PAGES = ("/1.html", "/2.html", "/held.html")
 
 
@@ -131,6 +132,10 @@ def _kill_node(node: Scrapyd, job: Job, desk: JobDesk) -> Job:
     worker = int(node.jobs("running")[job.token]["pid"])
     node.kill()
     os.kill(worker, signal.SIGKILL)
+    until = time.monotonic() + WAIT_SECONDS
+    while process_of(job.token) is not None:
+        assert time.monotonic() < until, "it outlives SIGKILL"
+        time.sleep(0.05)
     with desk._database.engine.begin() as c:
         # Half a minute ago, by the clock of the database.
         c.execute(text("UPDATE collector SET seen_at = seen_at - 40"))

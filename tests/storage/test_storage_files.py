@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 
 from qiaocrawl.errors import CrawlLockedError, DatabaseLostError, StorageError
 from qiaocrawl.storage import Database, Reader, Writer
@@ -93,11 +94,13 @@ def test_a_damaged_file_is_told_with_what_to_do(opened: tuple[Path, Database, Wr
 def test_an_outage_is_waited_for_once(tmp_path: Path) -> None:
     """What comes after the patience has ended fails at once: a crawl has to end."""
     database = Database.open("mysql+pymysql://u:geheim@127.0.0.1:1/d")
+    tried: list[int] = []
+    event.listen(database.engine, "do_connect", lambda *_: tried.append(1))
     writer = Writer(database, outage_seconds=1.0)
     failed = [writer.submit(lambda c: scalar(c, "SELECT 1")).exception(60)]
-    began = time.monotonic()
+    before = len(tried)
     failed += [writer.submit(lambda c: scalar(c, "SELECT 1")).exception(60) for _ in range(20)]
-    assert time.monotonic() - began < 5
+    assert len(tried) == before >= 1, "nobody asks the server again"
     writer.close()
     assert {type(one) for one in failed} == {StorageError}
     assert all("QIAO_STORAGE_OUTAGE_SECONDS" in str(one) for one in failed)
@@ -107,7 +110,6 @@ def test_an_outage_is_waited_for_once(tmp_path: Path) -> None:
 def test_a_hurried_writer_does_not_wait(tmp_path: Path) -> None:
     writer = Writer(Database.open("mysql+pymysql://u:p@127.0.0.1:1/d"), outage_seconds=600.0)
     waiting = writer.submit(lambda c: scalar(c, "SELECT 1"))
-    time.sleep(0.2)
     writer.limit_wait(0.5)
     assert isinstance(waiting.exception(60), StorageError)
     writer.close()
@@ -118,7 +120,7 @@ def test_a_file_made_read_only_is_waited_for() -> None:
     with tempfile.TemporaryDirectory() as folder:
         result = subprocess.run(
             [sys.executable, "-c", _READ_ONLY, folder], env=child_environment(),
-            capture_output=True, text=True, check=False, timeout=120,
+            capture_output=True, text=True, check=False, timeout=300,
         )  # fmt: skip
     assert result.returncode == 0, result.stderr
     assert result.stdout == "1\n"
@@ -126,7 +128,7 @@ def test_a_file_made_read_only_is_waited_for() -> None:
 
 
 _READ_ONLY = """
-import logging, os, sys, threading
+import logging, os, sys, threading, time
 from pathlib import Path
 import storage_samples as samples
 from qiaocrawl.storage import Database, Writer
@@ -144,11 +146,13 @@ if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
 def make_writable():
+    while not writer.is_away:
+        time.sleep(0.01)
     # The files beside it have got its mode.
     for one in folder.iterdir():
         one.chmod(0o600)
 writer = Writer(database)
-threading.Timer(2.0, make_writable).start()
+threading.Thread(target=make_writable).start()
 print(writer.submit(lambda c: samples.enqueue(c, [samples.candidate("1")])).result())
 writer.close()
 """
@@ -189,6 +193,6 @@ def test_opening_it_again_cancels_no_lock_of_this_process(
         c.rollback()
         with Database.open(f"sqlite:///{path}"):
             pass
-        subprocess.run([sys.executable, "-c", leaves], check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", leaves], check=True, timeout=300)
         assert log.exists(), "the other process took itself for the last one"
         assert scalar(c, "SELECT COUNT(*) FROM other") == 0

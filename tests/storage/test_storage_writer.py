@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import random
 import signal
 import subprocess
@@ -15,7 +14,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event, text
 
-from mariadb_fixtures import MariaDB
 from qiaocrawl.errors import StorageError
 from qiaocrawl.storage import Database, Reader, Writer
 from storage_samples import (
@@ -23,10 +21,8 @@ from storage_samples import (
     add_topic,
     candidate,
     child_environment,
-    counts,
     enqueue,
     scalar,
-    soon,
 )
 
 
@@ -47,7 +43,11 @@ def test_operations_run_in_order_and_share_commits(database: Database, writer: W
     order: list[int] = []
     commits: list[int] = []
     event.listen(database.engine, "commit", lambda c: commits.append(1))
+    gate = threading.Event()
+    # All of them wait when the writer is free, however slowly they come.
+    writer.submit(lambda c: gate.wait(60))
     futures = [writer.submit(lambda c, n=n: order.append(n)) for n in range(200)]
+    gate.set()
     for future in futures:
         future.result()
     assert order == list(range(200))
@@ -119,9 +119,14 @@ def test_closing_writes_what_is_queued(database: Database) -> None:
 def test_a_cancelled_operation_is_left_out(database: Database) -> None:
     add_topic(database)
     writer = Writer(database)
-    gate = threading.Event()
-    first = writer.submit(lambda c: gate.wait(10))
-    time.sleep(0.05)
+    begun, gate = threading.Event(), threading.Event()
+
+    def hold(c: Connection) -> bool:
+        begun.set()
+        return gate.wait(60)
+
+    first = writer.submit(hold)
+    assert begun.wait(60)
     second = writer.submit(_adding(1))
     assert writer.backlog == 1
     assert second.cancel()
@@ -145,14 +150,16 @@ def test_the_reader_sees_commits_and_cannot_write(database: Database, writer: Wr
 
 
 def test_readers_work_while_a_transaction_is_open(database: Database, writer: Writer) -> None:
-    gate = threading.Event()
+    begun, gate = threading.Event(), threading.Event()
     reader = Reader(database)
 
     def slow(c: Connection) -> None:
         enqueue(c, [candidate("1")])
-        gate.wait(20)
+        begun.set()
+        assert gate.wait(60)
 
     future = writer.submit(slow)
+    assert begun.wait(60)
     try:
         assert reader.run(lambda c: scalar(c, "SELECT COUNT(*) FROM url")) == 0
     finally:
@@ -200,7 +207,7 @@ def test_a_full_disk_is_waited_for(tmp_path: Path) -> None:
 
 
 _FULL_DISK = """
-import logging, os, resource, signal, sys, threading
+import logging, os, resource, signal, sys, threading, time
 from pathlib import Path
 import storage_samples as samples
 from qiaocrawl.storage import Database, Writer
@@ -213,7 +220,11 @@ writer = Writer(database)
 # No file may grow: writing ends as on a full disk.
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 resource.setrlimit(resource.RLIMIT_FSIZE, (16384, hard))
-threading.Timer(2.0, resource.setrlimit, (resource.RLIMIT_FSIZE, (hard, hard))).start()
+def make_room():
+    while not writer.is_away:
+        time.sleep(0.01)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+threading.Thread(target=make_room).start()
 futures = [
     writer.submit(lambda c, n=n: samples.enqueue(c, [samples.candidate(f"{n}", anchor="x" * 400)]))
     for n in range(60)
@@ -255,164 +266,17 @@ def test_acknowledged_rows_survive_kill_9(database_url: str) -> None:
                 env=child_environment(), stdout=subprocess.PIPE, text=True,
             ) as process:  # fmt: skip
                 assert process.stdout is not None
-                process.stdout.readline()
-                time.sleep(chance.uniform(0.0, 0.3))
+                # By rows, not by time: how many a second depends on the machine.
+                lines = [process.stdout.readline() for _ in range(chance.randint(21, 90))]
+                time.sleep(chance.uniform(0.0, 0.03))
                 process.send_signal(signal.SIGKILL)
-                lines = process.stdout.read().split("\n")[:-1]
+                lines = ("".join(lines) + process.stdout.read()).split("\n")[:-1]
             acknowledged |= {f"http://a.example/{line}" for line in lines}
         with database.engine.connect() as c:
             stored = set(c.execute(text("SELECT url FROM url")).scalars())
         assert len(acknowledged) > 100
         assert acknowledged <= stored
         assert database.check() == []
-
-
-# --- MariaDB ----------------------------------------------------------------------------
-
-
-def test_killed_connections_lose_nothing(mariadb: MariaDB, mariadb_url: str) -> None:
-    """F-D3: 50 connections are killed at random while pages are written."""
-    with Database.open(mariadb_url) as database:
-        database.upgrade()
-        add_topic(database)
-        writer = Writer(database, linger_seconds=0.0, max_group=5)
-        done = threading.Event()
-        kills = 0
-
-        def kill_at_random() -> None:
-            nonlocal kills
-            chance = random.Random(50)
-            with mariadb.connect() as connection, connection.cursor() as cursor:
-                while kills < 50 and not done.is_set():
-                    time.sleep(chance.uniform(0.0, 0.06))
-                    cursor.execute(
-                        "SELECT id FROM information_schema.processlist WHERE db = %s",
-                        (database.engine.url.database,),
-                    )
-                    for (process,) in cursor.fetchall():
-                        cursor.execute("KILL CONNECTION %s", (process,))
-                        kills += 1
-
-        killer = threading.Thread(target=kill_at_random)
-        killer.start()
-        futures = []
-        while killer.is_alive():
-            futures.append(writer.submit(_adding(len(futures))))
-            if len(futures) % 10 == 0:
-                futures[-1].result()
-        done.set()
-        killer.join()
-        results = [future.result() for future in futures]
-        writer.close()
-        with database.engine.connect() as c:
-            assert scalar(c, "SELECT COUNT(*) FROM url") == len(futures)
-            assert scalar(c, "SELECT COUNT(DISTINCT url) FROM url") == len(futures)
-    assert kills >= 50
-    assert len(results) > 50
-
-
-def test_deadlocks_are_played_again(mariadb_url: str) -> None:
-    """F-D4: two writers lock the same rows in opposite order; every addition counts."""
-    with Database.open(mariadb_url) as database:
-        database.upgrade()
-        with database.engine.begin() as c:
-            c.execute(text("INSERT INTO term_weight VALUES ('a', 0, 0), ('b', 0, 0)"))
-        writers = [Writer(database, linger_seconds=0, max_group=6) for _ in range(2)]
-        for writer in writers:
-            writer.run(lambda c: None)  # connected, so that both begin at once
-
-        def adding(first: str, second: str) -> Callable[[Connection], None]:
-            def operation(c: Connection) -> None:
-                for term in (first, second):
-                    c.execute(
-                        text("UPDATE term_weight SET df = df + 1 WHERE term = :t"), {"t": term}
-                    )
-                    time.sleep(0.002)
-
-            return operation
-
-        futures = [
-            writer.submit(adding(*order))
-            for _ in range(60)
-            for writer, order in zip(writers, ("ab", "ba"), strict=True)
-        ]
-        for future in futures:
-            future.result()
-        for writer in writers:
-            writer.close()
-        with database.engine.connect() as c:
-            status = dict(c.execute(text("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'")).all())
-            assert int(status["Innodb_deadlocks"]) > 0
-            assert scalar(c, "SELECT SUM(df) FROM term_weight") == 240
-
-
-def test_a_server_that_is_away_is_waited_for(
-    tmp_path_factory: pytest.TempPathFactory, mariadb: MariaDB, caplog: pytest.LogCaptureFixture
-) -> None:
-    """F-D8: the server stops under load and comes back; said once, nothing lost."""
-    folder = tmp_path_factory.mktemp("db")
-    server = MariaDB(folder)
-    server.install()
-    server.start()
-    try:
-        server.execute("CREATE DATABASE q CHARACTER SET utf8mb4")
-        with Database.open(server.url("q")) as database, caplog.at_level(logging.WARNING):
-            database.upgrade()
-            add_topic(database)
-            writer = Writer(database)
-            futures = [writer.submit(_adding(n)) for n in range(30)]
-            server.stop()
-            futures += [writer.submit(_adding(n)) for n in range(30, 60)]
-            until = soon()
-            while not writer.is_away and time.monotonic() < until:
-                time.sleep(0.01)
-            assert writer.is_away
-            server.start()
-            assert sum(future.result(60) for future in futures) >= 30
-            assert not writer.is_away
-            writer.close()
-            with database.engine.connect() as c:
-                assert counts(c)["url"] == 60
-    finally:
-        server.stop()
-    told = [record.message for record in caplog.records]
-    assert len([one for one in told if "does not answer" in one]) == 1
-    assert len([one for one in told if "answers again" in one]) == 1
-
-
-def test_a_server_that_hangs_holds_nobody_up(mariadb: MariaDB, mariadb_url: str) -> None:
-    """F-D9: operations queue up meanwhile, visibly, and go through afterwards."""
-    with Database.open(mariadb_url) as database:
-        database.upgrade()
-        add_topic(database)
-        writer = Writer(database)
-        writer.run(_adding(0))
-        with mariadb.halted():
-            futures = [writer.submit(_adding(n)) for n in range(1, 200)]
-            assert writer.backlog >= 199 - 64
-            assert not any(future.done() for future in futures)
-        assert [future.result(60) for future in futures] == [1] * 199
-        writer.close()
-
-
-@pytest.mark.mariadb
-def test_a_run_that_must_end_waits_for_no_hung_server(mariadb: MariaDB, mariadb_url: str) -> None:
-    """F-F6: SIGTERM while the server hangs: what is under way fails, closing does not wait."""
-    with Database.open(mariadb_url) as database:
-        database.upgrade()
-        add_topic(database)
-        writer, reader = Writer(database), Reader(database)
-        writer.run(_adding(0))
-        reader.run(lambda c: scalar(c, "SELECT 1"))
-        with mariadb.halted():
-            futures = [writer.submit(_adding(n)) for n in range(1, 200)]
-            futures.append(reader.submit(lambda c: scalar(c, "SELECT 1")))
-            time.sleep(0.2)
-            database.limit_wait(0.5)
-            outcomes = [future.exception(60) for future in futures]
-            assert [one for one in outcomes if not isinstance(one, StorageError)] == []
-            writer.close()
-            reader.close()
 
 
 def test_patience_ends() -> None:

@@ -205,7 +205,9 @@ def test_samples_come_back_as_written(title: str, text: str, relevant: bool) -> 
 
 
 @settings(
-    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     name=st.sampled_from(["topic.toml", "samples/a.md", "sites.csv"]),

@@ -19,7 +19,9 @@ from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS, Site, Term
 from qiaocrawl.topic.tables import read_sites, read_terms, write_sites, write_terms
 
 ONE_FOLDER = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 CHINESE = "词,类别,权重,备注\n侨批,文化,2.5,家书\n华商,经贸,,\n"
@@ -308,7 +310,9 @@ XLSX = _valid_xlsx()
 
 
 @settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(data=st.one_of(
     st.binary(max_size=300),
@@ -324,7 +328,9 @@ def test_any_bytes_give_a_table_or_a_topic_error(tmp_path: Path, data: bytes) ->
 
 
 @settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     at=st.integers(0, len(XLSX) - 1),

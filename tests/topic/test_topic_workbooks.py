@@ -206,7 +206,9 @@ def test_an_encrypted_archive_is_named(book: Path) -> None:
 
 
 @settings(
-    deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=120,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     part=st.sampled_from([SHEET, "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml",

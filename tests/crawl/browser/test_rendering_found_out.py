@@ -66,7 +66,8 @@ def settings(host: str, **options: str) -> dict[str, str]:
     return {
         "QIAO_RENDER": "auto", "QIAO_ALLOW_ADDRESSES": host, "QIAO_FRONTIER_RETRY_SECONDS": "0",
         "QIAO_CHROMIUM": str(shutil.which("chromium")), "QIAO_STRATEGY": "bfs",
-        "QIAO_RENDER_SECONDS": "6", **options,
+        # No page but those that hang takes so long, on whatever machine.
+        "QIAO_RENDER_SECONDS": "30", **options,
     }  # fmt: skip
 
 
@@ -215,7 +216,7 @@ def test_a_crashing_or_hanging_page_costs_no_other(tmp_path: Path) -> None:
             "-s",
             "DOWNLOAD_DELAY=0",
             folder=tmp_path,
-            **settings(server.origin, QIAO_RENDER_SECONDS="4"),
+            **settings(server.origin, QIAO_RENDER_SECONDS="5"),
         ) as process:
             spider.append(process.pid)
             log, _ = process.communicate(timeout=400)

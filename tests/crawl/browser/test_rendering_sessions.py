@@ -74,7 +74,7 @@ def test_the_browser_fetches_with_the_sessions_state(tmp_path: Path) -> None:
             [sys.executable, "-c", SPIDER, server.origin],
             cwd=tmp_path,
             text=True,
-            timeout=180,
+            timeout=400,
             capture_output=True,
             check=True,
             env={

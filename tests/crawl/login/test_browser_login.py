@@ -44,7 +44,7 @@ def login(tmp_path: Path, origin: str, *arguments: str) -> subprocess.CompletedP
     }  # fmt: skip
     command = [sys.executable, "-m", "qiaocrawl", "session", "login", "qr.test", "me", *arguments]
     return subprocess.run(command, env=environment, cwd=tmp_path, text=True, capture_output=True,
-                          timeout=150, check=False)  # fmt: skip
+                          timeout=400, check=False)  # fmt: skip
 
 
 def scan_when_there(picture: Path, web: QrWeb, over: threading.Event) -> None:
@@ -59,7 +59,7 @@ def test_the_code_is_saved_scanned_and_the_session_kept(tmp_path: Path) -> None:
     with serving(web) as origin:
         phone = threading.Thread(target=scan_when_there, args=(picture, web, over))
         phone.start()
-        done = login(tmp_path, origin, "--qr", str(picture), "--seconds", "120")
+        done = login(tmp_path, origin, "--qr", str(picture), "--seconds", "300")
         over.set()
         phone.join()
     assert done.returncode == 0, done.stderr

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crawling import import_pack, outcomes, pack, rows, start_spider
+from crawling import crawl, import_pack, outcomes, pack, rows, start_spider
 from login_sites import CLUB, LoginWeb, Reply, Seen, page, recipes_folder, serving
 from qiaocrawl.cli import main
 from qiaocrawl.sessions import Credentials, SavedSession, Vault, new_key, owner_name
@@ -99,15 +99,20 @@ def keep_accounts(url: str) -> None:
                               now=now, logged_in=True)  # fmt: skip
 
 
+LOUD = ("topic=qiaoqing", "strategy=bfs", "-s", "LOG_LEVEL=DEBUG", "-s", "COOKIES_DEBUG=1")
+
+
+def settings(folder: Path, **options: str) -> dict[str, str]:
+    return {"QIAO_SECRET_KEY": KEY, "QIAO_SESSIONS": "club.test,vault.test,paste.test",
+            "QIAO_LOGINS_DIR": recipes_folder(folder), "QIAO_FRONTIER_RETRY_SECONDS": "0.1",
+            **options}  # fmt: skip
+
+
 def running_log(url: str, folder: Path, **options: str) -> tuple[str, str]:
     """Output of a crawl, and the arguments of all processes of this machine meanwhile."""
     log = folder / "log.txt"
-    settings = {"QIAO_SECRET_KEY": KEY, "QIAO_SESSIONS": "club.test,vault.test,paste.test",
-                "QIAO_LOGINS_DIR": recipes_folder(folder), "QIAO_FRONTIER_RETRY_SECONDS": "0.1",
-                **options}  # fmt: skip
-    process = start_spider("site", url, "topic=qiaoqing", "strategy=bfs", "-s", "LOG_LEVEL=DEBUG",
-                           "-s", "COOKIES_DEBUG=1", "-s", f"LOG_FILE={log}", folder=folder,
-                           **settings)  # fmt: skip
+    process = start_spider("site", url, *LOUD, "-s", f"LOG_FILE={log}", folder=folder,
+                           **settings(folder, **options))  # fmt: skip
     arguments = set()
     while process.poll() is None:
         for file in Path("/proc").glob("[0-9]*/cmdline"):
@@ -172,16 +177,17 @@ def test_crawls_that_fail_as_a_whole_are_silent_too(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(CLUB))
     keep_accounts(url)
-    options = {"QIAO_SESSIONS": "club.test"}
-    dead_proxy = f"http://me:{PROXY}@127.0.0.1:9"
-    said, _ = running_log(url, tmp_path, **options, http_proxy=dead_proxy,
-                          QIAO_DEMO="127.0.0.1:1")  # fmt: skip
-    assert "robots.txt of www.club.test cannot be had" in said
-    assert_clean("dead proxy", said)
-    said, _ = running_log(url, tmp_path, **options, QIAO_SECRET_KEY=f"{PASSWORD},{KEY}")
-    assert "QIAO_SECRET_KEY must be keys that" in said
-    assert_clean("malformed key", said)
-    nowhere = f"mysql+pymysql://me:{DATABASE}@127.0.0.1:1/none"
-    said, _ = running_log(nowhere, tmp_path, **options)
-    assert "qiaocrawl: " in said
-    assert_clean("no database", said)
+
+    def said(where: str, **options: str) -> str:
+        return crawl("site", where, *LOUD, folder=tmp_path,
+                     **settings(tmp_path, QIAO_SESSIONS="club.test", **options)).log  # fmt: skip
+
+    log = said(url, http_proxy=f"http://me:{PROXY}@127.0.0.1:9", QIAO_DEMO="127.0.0.1:1")
+    assert "robots.txt of www.club.test cannot be had" in log
+    assert_clean("dead proxy", log)
+    log = said(url, QIAO_SECRET_KEY=f"{PASSWORD},{KEY}")
+    assert "QIAO_SECRET_KEY must be keys that" in log
+    assert_clean("malformed key", log)
+    log = said(f"mysql+pymysql://me:{DATABASE}@127.0.0.1:1/none", QIAO_STORAGE_OUTAGE_SECONDS="0")
+    assert "qiaocrawl: " in log
+    assert_clean("no database", log)

@@ -96,7 +96,7 @@ def test_secrets_stay_with_their_origin(tmp_path: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-m", "scrapy", "runspider", "-a", f"file={file}",
              str(PROJECT / "tests" / "fixtures" / "redirect_probe.py")],
-            cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+            cwd=tmp_path, capture_output=True, text=True, timeout=400, check=False,
             env={**os.environ, "QIAO_DATABASE_URL": url, "PYTHONPATH": str(PROJECT),
                  "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "QIAO_DEMO": origin},
         )  # fmt: skip

@@ -90,7 +90,7 @@ def test_another_identity_is_tried_and_jars_do_not_mix(tmp_path: Path) -> None:
         def respond(host: str, path: str) -> Answer | None:
             if host == SHUT:
                 return Answer(CAPTCHA) if path == "/" else None
-            agent = server.log[-1].headers["User-Agent"]
+            agent = server.asked.headers["User-Agent"]
             name = names[agent]
             cookie = {"Set-Cookie": f"sid={name}; Path=/"}
             if path == "/robots.txt":
@@ -160,14 +160,12 @@ def test_a_black_hole_costs_five_requests_and_holds_up_nobody(tmp_path: Path) ->
             QIAO_FRONTIER_MAX_FAILURES="9",
         )
         assert len(server.paths(DEAD)) <= 5, done.log
-        assert len(server.paths(HOST)) == 20
+        # More than once where this machine is as slow as a dead host.
+        assert set(server.paths(HOST)) == {f"/{n}" for n in range(20)}
     assert f"{DEAD} rests for" in done.log
-    lost = rows(
-        url,
-        "SELECT COUNT(*) FROM url WHERE url LIKE :dead AND outcome IS NOT NULL",
-        dead=f"%{DEAD}%",
-    )
-    assert lost == [(0,)]
+    found = outcomes(url)
+    assert {found[f"http://{HOST}/{n}"] for n in range(20)} == {"article"}, done.log
+    assert {outcome for one, outcome in found.items() if DEAD in one} == {"0"}, "none is lost"
 
 
 def test_robots_decisions_do_not_depend_on_the_user_agent(tmp_path: Path) -> None:

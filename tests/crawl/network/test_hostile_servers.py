@@ -250,7 +250,7 @@ def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple
                 peak = int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
             listened |= listening_sockets(process.pid)
             time.sleep(0.1)
-        said, _ = process.communicate(timeout=180)
+        said, _ = process.communicate(timeout=400)
     assert not listened, "F-W15: a crawl listens to nobody"
     return Crawl(process.returncode or 0, said), url, peak
 
@@ -372,7 +372,7 @@ def test_a_host_without_an_address_is_parked_and_others_go_on(tmp_path: Path) ->
             f"start={starts}",
             "strategy=bfs",
             "-s",
-            "DNS_TIMEOUT=0.5",
+            "DNS_TIMEOUT=2",
             "-s",
             "DOWNLOAD_DELAY=0",
             folder=tmp_path,

@@ -20,7 +20,7 @@ from crawling import (
     local_server,
     outcomes,
     pack,
-    start_spider,
+    running_spider,
 )
 from qiaocrawl.crawl.network.pacing import HostPacing, HostRateLimiter, LocalClock, SharedClock
 from qiaocrawl.errors import HostParkedError
@@ -61,6 +61,24 @@ async def is_taken(clock: HostPacing, gap: float, **again: float) -> bool:
     return (await clock.take(HOST, gap, **again)).is_taken  # type: ignore[arg-type]
 
 
+async def is_taken_soon(clock: HostPacing) -> bool:
+    """Whether a turn without a gap is given once the one before is good no more."""
+    async with asyncio.timeout(30):
+        while not await is_taken(clock, 0.0):
+            await asyncio.sleep(0.02)
+    return True
+
+
+async def wait_out(clock: HostPacing, seconds: float) -> None:
+    """Let a pause of *seconds* be over, as if they had passed."""
+    if isinstance(clock, LocalClock):
+        clock._of(HOST).parked_until -= seconds
+        return
+    assert isinstance(clock, SharedClock)
+    sql = f"UPDATE host_turn SET parked_until = parked_until - {seconds}"
+    await asyncio.wrap_future(clock._writer.submit(lambda c: c.exec_driver_sql(sql)))
+
+
 def test_a_turn_is_given_once_and_again_after_the_gap(clocks: Pair) -> None:
     one, other = clocks
 
@@ -70,8 +88,8 @@ def test_a_turn_is_given_once_and_again_after_the_gap(clocks: Pair) -> None:
         assert 40.0 < answer.wait <= 50.05
         assert answer.parked == 0
         assert (await other.take("b.example", 50.0)).is_taken
-        await asyncio.sleep(0.2)  # the first turn is still held for a moment
-        assert await is_taken(other, 0.0)
+        # The first turn is still held for a moment.
+        assert await is_taken_soon(other)
 
     asyncio.run(go())
 
@@ -84,8 +102,7 @@ def test_a_turn_is_taken_again_by_who_has_it_until_another_has_the_next(clocks: 
         for tries in (2, 4):
             assert not await is_taken(other, 50.0)
             mark = (await one.take(HOST, 50.0, tries=tries, mark=mark)).mark
-        await asyncio.sleep(0.3)  # as long as the turn is good
-        assert await is_taken(other, 0.0)
+        assert await is_taken_soon(other), "the turn is good no more"
         late = await one.take(HOST, 50.0, mark=mark)
         assert 40.0 < late.wait <= 50.05
 
@@ -102,8 +119,8 @@ def test_who_is_held_up_with_a_turn_asks_no_sooner_than_the_gap_after_the_next(
     async def go() -> None:
         turn = await late.wait(HOST, gap)
         await asyncio.sleep(1.2 * gap)
-        await punctual.wait(HOST, gap)
         began = time.monotonic()
+        await punctual.wait(HOST, gap)
         waiting = late.before_sending(turn)
         assert waiting is not None
         await waiting
@@ -135,16 +152,16 @@ def test_pauses_grow_fourfold_hold_for_all_and_begin_anew(clocks: Pair) -> None:
     async def refused(first: float) -> float:
         """Park, and wait it out."""
         pause = await one.park(HOST, 0.0, first)
-        await asyncio.sleep(pause + 0.01)
+        await wait_out(one, pause + 0.01)
         return pause
 
     async def go() -> None:
         await one.take(HOST, 0.0)
-        pauses = [await refused(0.15) for _ in range(4)]
+        pauses = [await refused(30.0) for _ in range(4)]
         # What is left of them when the database has answered.
         assert all(
-            longest / 2 < pause <= longest
-            for pause, longest in zip(pauses, (0.15, 0.6, 2.4, 2.4), strict=True)
+            longest - 15.0 < pause <= longest
+            for pause, longest in zip(pauses, (30.0, 120.0, 480.0, 480.0), strict=True)
         ), pauses
         assert await is_taken(other, 0.0)
         await other.answered(HOST)
@@ -184,36 +201,38 @@ def test_a_clock_set_back_does_not_stop_the_crawl(mariadb_url: str) -> None:
         with database.engine.begin() as c:
             c.exec_driver_sql("UPDATE host_turn SET parked_until = parked_until + 3456000")
         # The turn before is still held for a moment.
-        time.sleep(0.2)
-        assert asyncio.run(is_taken(one, 0.0))
+        assert asyncio.run(is_taken_soon(one))
         assert asyncio.run(one.park(HOST, 30.0, 1.0)) == pytest.approx(30.0, abs=10.0)
 
 
 # --- three processes (F-K5, F-K6) -----------------------------------------------------------------
 
-PAGES = 50
+PAGES = 30
 SLOW, USUAL, BUSY = "slow.example", "usual.example", "busy.example"
 DELAYS = {SLOW: 0.25, USUAL: 0.2, BUSY: 0.2, **{f"other{n}.example": 0.2 for n in range(7)}}
 
 
-def three_workers(url: str, origin: str, folder: Path) -> None:
-    """Run three crawls of the three hosts at once, to their end."""
+def three_workers(url: str, origin: str, folder: Path) -> dict[str, list[float]]:
+    """Run three crawls of the hosts at once, to their end; when each host was asked, in order."""
     port = origin.rpartition(":")[2]
     hosts = [f"{name}:{port}" for name in DELAYS]
     given = {
         "QIAO_ALLOW_ADDRESSES": ",".join(f"http://{host}" for host in hosts),
         "NAMES_OF_TEST": json.dumps(dict.fromkeys(DELAYS, ["127.0.0.1"])),
         "START_TOGETHER": str(folder),
+        "SENDINGS_OF_TEST": str(folder / "sendings"),
         "QIAO_FRONTIER_BATCH": "6",
     }
     starts = ",".join(f"http://{host}/" for host in hosts)
-    workers = [
-        start_spider("site", url, "topic=qiaoqing", f"start={starts}", "strategy=bfs",
-                     "-s", f"DOWNLOAD_DELAY={DELAYS[USUAL]}", folder=folder,
-                     QIAO_CONTACT=f"worker{number}@office.example", **given)
-        for number in range(3)
-    ]  # fmt: skip
-    try:
+    with contextlib.ExitStack() as stack:
+        workers = [
+            stack.enter_context(running_spider(
+                "site", url, "topic=qiaoqing", f"start={starts}", "strategy=bfs",
+                "-s", f"DOWNLOAD_DELAY={DELAYS[USUAL]}", folder=folder,
+                QIAO_CONTACT=f"worker{number}@office.example", **given,
+            ))
+            for number in range(3)
+        ]  # fmt: skip
         while len(list(folder.glob("ready-*"))) < 3:
             assert all(worker.poll() is None for worker in workers)
             time.sleep(0.05)
@@ -221,9 +240,11 @@ def three_workers(url: str, origin: str, folder: Path) -> None:
         for worker in workers:
             said, _ = worker.communicate(timeout=400)
             assert worker.returncode == 0, said
-    finally:
-        for worker in workers:
-            worker.kill()
+    sent: dict[str, list[float]] = defaultdict(list)
+    for line in (folder / "sendings").read_text().splitlines():
+        host, at = line.split()
+        sent[host].append(float(at))
+    return {host: sorted(times) for host, times in sent.items()}
 
 
 @pytest.mark.mariadb
@@ -244,7 +265,7 @@ def test_three_processes_ask_each_host_as_one(mariadb_url: str, tmp_path: Path) 
         return Answer(article(f"侨乡 {name}", links=links)) if path == "/" else None
 
     with local_server(respond) as server:
-        three_workers(mariadb_url, server.origin, tmp_path)
+        sent = three_workers(mariadb_url, server.origin, tmp_path)
         log = sorted(server.log, key=lambda hit: hit.at)
     by_host: dict[str, list[Hit]] = defaultdict(list)
     for hit in log:
@@ -252,21 +273,20 @@ def test_three_processes_ask_each_host_as_one(mariadb_url: str, tmp_path: Path) 
     # The third may come when all is done, where the machine is busy.
     assert len({hit.headers["User-Agent"] for hit in log}) >= 2
     for name, delay in DELAYS.items():
-        times = [hit.at for hit in by_host[name]]
+        times = sent[name]
+        assert len(times) >= len(by_host[name]), "a request without a turn"
         gaps = [round(after - before, 3) for before, after in zip(times, times[1:], strict=False)]
-        # Who asks first knows of no Crawl-delay yet. A request that a busy machine holds up
-        # between the last look at the clock and here makes the next gap a short one.
-        short = sum(gap < 0.75 * delay for gap in gaps[1:])
-        print(name, len(times), "requests, least gap", min(gaps), "of", delay, "short:", short)
-        assert short <= 0.05 * len(gaps), (name, gaps)
+        print(name, len(times), "requests, least gap", min(gaps), "of", delay)
+        # Who asks first knows of no Crawl-delay yet.
+        assert min(gaps[1:]) >= 0.75 * delay, (name, gaps)
         # All of them cannot come sooner.
         assert times[-1] - times[0] >= (len(times) - 2) * delay, gaps
         pages = {hit.path for hit in by_host[name]}
         assert len(pages) == PAGES + 1
-    after = [hit.at - refused[0] for hit in by_host[BUSY] if hit.at > refused[0] + 0.001]
+    after = [at - refused[0] for at in sent[BUSY] if at > refused[0]]
     # Others go on until the worker that was refused has read and told it.
     until_told = [later - sooner for sooner, later in zip([0.0, *after], after, strict=False)]
     paused_at = next((place for place, gap in enumerate(until_told) if gap >= 2.9), len(after))
-    assert paused_at <= 5, "workers asked within the time the host had told another"
-    assert len(log) >= 500
+    assert paused_at <= 10, "workers asked within the time the host had told another"
+    assert len(log) >= PAGES * len(DELAYS)
     assert set(outcomes(mariadb_url).values()) <= {"article", "list", "dead"}

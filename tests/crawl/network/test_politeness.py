@@ -27,7 +27,7 @@ STATUSES = {200: True, 204: True, 401: True, 403: True, 404: True, 410: True,
             429: False, 500: False, 503: False}  # fmt: skip
 WAITS = str(State.PENDING.value)
 LATER = (429, 503)
-DELAY, LONGEST_DELAY = 0.4, 0.5
+DELAY, LONGEST_DELAY = 0.8, 0.9
 
 
 def site(robots: Answer | None, *paths: str) -> dict[str, Answer]:

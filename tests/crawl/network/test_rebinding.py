@@ -16,6 +16,7 @@ from scrapy.settings import Settings
 from twisted.internet import reactor as _reactor
 
 from crawling import article, crawl, import_pack, outcomes, pack
+from held_ports import held_port
 from qiaocrawl.crawl.network import names as names_module
 from qiaocrawl.crawl.network.address_guard import AddressGuard, address_guard_of
 from qiaocrawl.crawl.network.names import Names
@@ -40,23 +41,23 @@ def rebinding_crawl(
     """Outcomes by path, what the server inside was asked, and all lookups of the name."""
     url, lookups = f"sqlite:///{folder / 'q.db'}", folder / "lookups"
     import_pack(url, pack("rebind.example"))
-    with raw_server(serve, (PUBLIC, 0)) as public:
-        port = int(public.origin.rpartition(":")[2])
-        with raw_server(serve, (INSIDE, port)) as inside:
-            done = crawl(
-                "site",
-                url,
-                "topic=qiaoqing",
-                f"start=http://rebind.example:{port}/",
-                "-s",
-                "DOWNLOAD_DELAY=0",
-                folder=folder,
-                PUBLIC_OF_TEST=PUBLIC,
-                FRESH_SECONDS_OF_TEST=fresh_seconds,
-                LOOKUPS_OF_TEST=str(lookups),
-                NAMES_OF_TEST=json.dumps({"rebind.example": [[PUBLIC], [INSIDE]]}),
-            )
-            asked = [path for _, path in inside.asked]
+    # One that is free on one address may be taken on the other.
+    port = held_port()
+    with raw_server(serve, (PUBLIC, port)), raw_server(serve, (INSIDE, port)) as inside:
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            f"start=http://rebind.example:{port}/",
+            "-s",
+            "DOWNLOAD_DELAY=0",
+            folder=folder,
+            PUBLIC_OF_TEST=PUBLIC,
+            FRESH_SECONDS_OF_TEST=fresh_seconds,
+            LOOKUPS_OF_TEST=str(lookups),
+            NAMES_OF_TEST=json.dumps({"rebind.example": [[PUBLIC], [INSIDE]]}),
+        )
+        asked = [path for _, path in inside.asked]
     assert done.returncode == 0, done.log
     found = {where.partition(str(port))[2]: outcome for where, outcome in outcomes(url).items()}
     return found, asked, lookups.read_text().split()

@@ -63,7 +63,7 @@ class _Fire:
     def wait_for_more(self, number: int) -> None:
         """Until *number* more queries were asked, or all are."""
         wanted = min(len(self.searxng.asked) + number, len(TERMS))
-        end = time.monotonic() + 120
+        end = time.monotonic() + 300
         while len(self.searxng.asked) < wanted:
             assert time.monotonic() < end, "waited too long"
             time.sleep(0.02)
@@ -76,7 +76,7 @@ class _Fire:
     def end(self) -> None:
         """All workers to their end, then the same command again, and what must hold."""
         for one in self.workers:
-            one.communicate(timeout=180)
+            one.communicate(timeout=400)
         done = crawl("search", self.url, "topic=qiaoqing", folder=self.folder, **self.options)
         assert done.returncode == 0, done.log
         assert "(finished)" in done.log, done.log
@@ -123,7 +123,7 @@ def test_one_worker_on_sqlite(tmp_path: Path) -> None:
 
 def _away_for(file: Path, seconds: float) -> None:
     """Nobody else can write meanwhile."""
-    with closing(sqlite3.connect(file, timeout=30, isolation_level=None)) as holder:
+    with closing(sqlite3.connect(file, timeout=200, isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
         time.sleep(seconds)
         holder.execute("ROLLBACK")

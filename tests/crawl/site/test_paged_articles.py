@@ -109,7 +109,7 @@ def test_several_workers_join_the_same_articles(mariadb_url: str, tmp_path: Path
             for _ in range(3)
         ]  # fmt: skip
         with started[0] as one, started[1] as two, started[2] as three:
-            said = [spider.communicate(timeout=180)[0] for spider in (one, two, three)]
+            said = [spider.communicate(timeout=400)[0] for spider in (one, two, three)]
     assert all("(finished)" in log for log in said)
     assert stored(mariadb_url) == {path_of(story, 1): whole(story) for story in range(12)}
     assert set(outcomes(mariadb_url).values()) == {"article", "part", "list"}

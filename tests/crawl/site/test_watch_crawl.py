@@ -138,7 +138,8 @@ def test_a_killed_round_loses_no_schedule_and_the_budget_holds(tmp_path: Path) -
             "watch", url, TOPIC, folder=tmp_path, QIAO_DEMO=server.origin
         ) as process:
             end = time.monotonic() + 150
-            while not slow <= set(server.paths()) and time.monotonic() < end:
+            while not slow <= set(server.paths()):
+                assert time.monotonic() < end, "waited too long"
                 time.sleep(0.1)
             process.kill()
         assert rows(url, "SELECT COUNT(*) FROM watched_page WHERE last_at > 0") == [(2,)]
@@ -200,12 +201,13 @@ def test_a_request_is_counted_with_the_page_it_brought(tmp_path: Path) -> None:
         crawl_until(
             "page committed", 4, "watch", url, TOPIC, folder=tmp_path, QIAO_DEMO=server.origin
         )
-        stored = rows(url, "SELECT COUNT(*) FROM page_source")
-        assert stored == [(4,)]
-        assert spent(url) >= 4
+        # The commit of the fourth may have brought another one with it.
+        ((stored,),) = rows(url, "SELECT COUNT(*) FROM page_source")
+        assert 4 <= int(str(stored)) <= spent(url)
+        under_way = len(server.paths()) - spent(url)
         round_of(url, tmp_path, server)
-    # Two may have been under way when it was killed; none is counted twice.
-    assert len(server.paths()) - 2 <= spent(url) <= len(server.paths())
+    # Two may have been on their way to the server when it was killed; none is counted twice.
+    assert 0 <= len(server.paths()) - spent(url) <= under_way + 2
 
 
 def test_a_page_that_fails_when_it_is_stored_is_counted_as_often_as_it_was_asked_for(
@@ -218,7 +220,7 @@ def test_a_page_that_fails_when_it_is_stored_is_counted_as_often_as_it_was_asked
         room.server = server
         with failing_spider(
             "outcome written, not committed",
-            "1:fail",
+            "1-2:fail",
             "watch",
             url,
             TOPIC,

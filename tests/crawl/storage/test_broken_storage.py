@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,27 +25,31 @@ from crawling import (
     pack,
     running_spider,
 )
+from held_site import HeldSite
 
 HOST = "www.qiao.test"
 PAGES = 30
 
 
 def site(host: str, path: str) -> Answer | None:
-    """Pages of 20 kB that cannot be packed, a tenth of a second each; one leads to the next."""
+    """Pages of 20 kB that cannot be packed; one leads to the next."""
     number = path.removeprefix("/") or "0"
     if not number.isdigit() or int(number) >= PAGES:
         return None
     links = tuple(f"/{n}" for n in range(int(number) + 1, min(int(number) + 4, PAGES)))
     body = article(f"侨务新闻{number}", links=links, paragraphs=60)
-    return Answer(body + os.urandom(20_000).hex().encode(), before_seconds=0.1)
+    return Answer(body + os.urandom(20_000).hex().encode())
 
 
 @contextmanager
-def crawl_under_way(folder: Path, **options: str) -> Iterator[tuple[StartedCrawl, str]]:
-    """A crawl that has asked for some pages, and the server's address."""
+def crawl_under_way(
+    folder: Path, **options: str
+) -> Iterator[tuple[StartedCrawl, str, Callable[[], None]]]:
+    """A crawl that has asked for some pages, the server's address, and what lets it go on."""
     url = f"sqlite:///{folder / 'q.db'}"
     import_pack(url, pack(HOST))
-    with local_server(site) as server, running_spider(
+    held = HeldSite(site, 6)
+    with local_server(held) as server, running_spider(
         "site", url, "topic=qiaoqing", folder=folder, QIAO_DEMO=server.origin, **options
     ) as process:  # fmt: skip
         end = time.monotonic() + 150
@@ -53,12 +57,12 @@ def crawl_under_way(folder: Path, **options: str) -> Iterator[tuple[StartedCrawl
             assert process.poll() is None, process.communicate()[0]
             assert time.monotonic() < end
             time.sleep(0.02)
-        yield process, server.origin
+        yield process, server.origin, held.let_go
 
 
 def assert_stopped(process: StartedCrawl, word: str) -> str:
     """It says *word* once, and nothing besides that an operator cannot use; its log."""
-    log, _ = process.communicate(timeout=60)
+    log, _ = process.communicate(timeout=200)
     assert process.returncode == 1, log
     said = [line for line in log.split("\n") if "the crawl stops: " in line]
     assert len(said) == 1, log
@@ -70,7 +74,7 @@ def assert_stopped(process: StartedCrawl, word: str) -> str:
 
 def test_deleted_files_stop_the_crawl_and_no_other_begins_beside_it(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
-    with crawl_under_way(tmp_path) as (process, origin):
+    with crawl_under_way(tmp_path) as (process, origin, go_on):
         # So that it is still there when the other one comes.
         process.send_signal(signal.SIGSTOP)
         for file in tmp_path.glob("q.db*"):
@@ -80,6 +84,7 @@ def test_deleted_files_stop_the_crawl_and_no_other_begins_beside_it(tmp_path: Pa
         assert beside.returncode == 1, beside.log
         assert f"another crawl (process {process.pid}) runs on" in beside.log
         process.send_signal(signal.SIGCONT)
+        go_on()
         assert_stopped(process, "replaced by another file while it was in use")
     assert outcomes(url) == {}, "nothing was written into the new file"
 
@@ -87,20 +92,22 @@ def test_deleted_files_stop_the_crawl_and_no_other_begins_beside_it(tmp_path: Pa
 def test_a_folder_moved_away_stops_the_crawl(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
-    with crawl_under_way(folder) as (process, _):
+    with crawl_under_way(folder) as (process, _, go_on):
         folder.rename(tmp_path / "elsewhere")
+        go_on()
         assert_stopped(process, "deleted or moved away while it was in use")
     assert not folder.exists(), "an empty file there would look like a database"
 
 
 def test_a_damaged_file_is_told_once(tmp_path: Path) -> None:
     file = tmp_path / "q.db"
-    with crawl_under_way(tmp_path) as (process, _):
+    with crawl_under_way(tmp_path) as (process, _, go_on):
         # Every page but the first, as a failing disk may leave them.
         for name in (file, file.with_name("q.db-wal")):
             with name.open("r+b") as pages:
                 pages.seek(4096)
                 pages.write(os.urandom(name.stat().st_size - 4096))
+        go_on()
         log = assert_stopped(process, "`qiaocrawl db check`")
     assert "is damaged (" in log
     checked = subprocess.run(
@@ -127,7 +134,8 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_ends_the_crawl_which_goes_on_once_there_is_room(tiny_disk: Path) -> None:
-    with crawl_under_way(tiny_disk, QIAO_STORAGE_OUTAGE_SECONDS="2") as (process, origin):
+    with crawl_under_way(tiny_disk, QIAO_STORAGE_OUTAGE_SECONDS="2") as (process, _, go_on):
+        go_on()
         log = assert_stopped(process, "database or disk is full")
         assert log.count("was waited for") == log.count("does not answer, waiting up to 2 s") == 1
     subprocess.run(["mount", "-o", "remount,size=200m", tiny_disk], check=True)

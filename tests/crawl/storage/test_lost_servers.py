@@ -23,6 +23,7 @@ from crawling import (
     rows,
     running_spider,
 )
+from held_site import HeldSite
 from mariadb_fixtures import MariaDB
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.backup import backup
@@ -32,11 +33,11 @@ PAGES = 24
 ALL = {f"http://{host}/{path}" for host in HOSTS for path in ("", *map(str, range(PAGES)))}
 
 
-def slow_hosts(host: str, path: str) -> Answer | None:
-    """Two hosts whose pages take a while: a crawl can be met half way."""
+def hosts(host: str, path: str) -> Answer | None:
+    """Two hosts with as many pages."""
     if path == "/":
         return Answer(article("首页", links=tuple(f"/{n}" for n in range(PAGES))))
-    page = Answer(article(f"侨务新闻{host}{path}"), before_seconds=0.3)
+    page = Answer(article(f"侨务新闻{host}{path}"))
     return page if path[1:].isdigit() else None
 
 
@@ -63,11 +64,13 @@ def test_a_crawl_outlasts_its_killed_server(
     database, url = server_url
     import_pack(url, pack(*HOSTS))
     options = {"QIAO_FRONTIER_LEASE_SECONDS": "2"}
-    with local_server(slow_hosts) as server:
+    site = HeldSite(hosts, 12)
+    with local_server(site) as server:
         with running_spider("site", url, "topic=qiaoqing", folder=tmp_path,
                             QIAO_DEMO=server.origin, **options) as process:  # fmt: skip
             wait_for_requests(server, process, 12)
             database.kill()
+            site.let_go()
             wait_until_told(process, "does not answer")
             if is_killed:
                 process.kill()
@@ -91,15 +94,20 @@ def test_a_crawl_outlasts_its_killed_server(
 def test_one_of_three_workers_stops_and_the_others_finish(mariadb_url: str, tmp_path: Path) -> None:
     """F-Q4: SIGTERM to one; nothing is wiped, and no page is fetched twice."""
     import_pack(mariadb_url, pack(*HOSTS))
-    with local_server(slow_hosts) as server:
+    site = HeldSite(hosts, 20)
+    with local_server(site) as server:
         options = {"folder": tmp_path, "QIAO_DEMO": server.origin}
         with (
             running_spider("site", mariadb_url, "topic=qiaoqing", **options) as one,
             running_spider("site", mariadb_url, "topic=qiaoqing", **options) as two,
             running_spider("site", mariadb_url, "topic=qiaoqing", **options) as three,
         ):
+            for process in (one, two, three):
+                # Before it is under way a process knows of no end in order.
+                wait_until_told(process, "Spider opened")
             wait_for_requests(server, one, 10)
             one.send_signal(signal.SIGTERM)
+            site.let_go()
             ends = [process.communicate(timeout=600)[0] for process in (one, two, three)]
             assert [process.returncode for process in (one, two, three)] == [0, 0, 0]
     assert "(shutdown)" in ends[0] or "(finished)" in ends[0]
@@ -114,7 +122,8 @@ def test_a_crawl_goes_on_from_a_copy_made_while_it_ran(tmp_path: Path) -> None:
     """F-F7: what was stored when the copy was made is not fetched again, and nothing is lost."""
     url, copy = (f"sqlite:///{tmp_path / name}" for name in ("q.db", "copy.db"))
     import_pack(url, pack(*HOSTS))
-    with local_server(slow_hosts) as server:
+    site = HeldSite(hosts, 12)
+    with local_server(site) as server:
         with running_spider("site", url, "topic=qiaoqing", folder=tmp_path,
                             QIAO_DEMO=server.origin) as process:  # fmt: skip
             wait_for_requests(server, process, 12)
@@ -122,6 +131,7 @@ def test_a_crawl_goes_on_from_a_copy_made_while_it_ran(tmp_path: Path) -> None:
                 backup(database, tmp_path / "copy.db")
             process.kill()
             process.communicate(timeout=60)
+            site.let_go()
         stored = {str(one) for (one,) in rows(
             copy, "SELECT u.url FROM url u JOIN page_source p ON p.url_id = u.id"
         )}  # fmt: skip

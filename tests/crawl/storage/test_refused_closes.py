@@ -31,7 +31,7 @@ from searxng_stand_in import Found, Searxng
 
 HOST = "www.qiao.test"
 PAGES = 20
-LEASE_SECONDS = 2.0
+LEASE_SECONDS = 4.0
 
 
 def site(host: str, path: str) -> Answer | None:
@@ -63,14 +63,17 @@ def test_a_worker_stopped_past_its_lease_brings_its_links_again(
         ) as process,
     ):
         wait_until_stopped(process)
-        time.sleep(LEASE_SECONDS)
-        assert recovered(database_url).resumed == 1
+        until = time.monotonic() + 100 * LEASE_SECONDS
+        while not (resumed := recovered(database_url).resumed):
+            assert time.monotonic() < until, "it never ran out"
+            time.sleep(0.2)
+        assert resumed == 1
         process.send_signal(signal.SIGCONT)
         said, _ = process.communicate(timeout=600)
     # More than one where the machine is too busy for leases this short.
     assert re.search(r"'qiaocrawl/lease_lost': [1-9]", said)
     assert "(finished)" in said
-    assert len(server.paths()) == PAGES + 1, "the stored page is not asked for again"
+    assert server.paths().count("/") == 1, "the stored page is not asked for again"
     assert_all_is_there(database_url)
 
 

@@ -57,7 +57,7 @@ def _opened(file: Path, folder: Path) -> str:
     options = "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"
     patience = "--virtual-time-budget=1000"
     command = ["chromium", *options, patience, f"--user-data-dir={folder}", file.as_uri()]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 def test_a_browser_loads_and_runs_nothing_of_it(

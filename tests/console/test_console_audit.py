@@ -1,0 +1,216 @@
+"""Every change that is made at the console is in the log of changes, with words for it (F-W16)."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console_client import Desk, visible
+from qiaocrawl.console.areas import AREAS
+from qiaocrawl.console.pages import topic_threshold
+from qiaocrawl.console.pages.people import ACTION_NAMES
+from qiaocrawl.console.security import cookies, passwords
+from qiaocrawl.jobs.logins import Logins
+from qiaocrawl.search.query import AnswerState, Query
+from qiaocrawl.sessions import new_key
+from qiaocrawl.storage.console import audit_log
+from qiaocrawl.storage.console.audit_log import AuditEntry
+from qiaocrawl.storage.search import ledger
+from qiaocrawl.storage.sites import watched
+from storage_samples import PACK, candidate, enqueue, url_key
+from told_stories import make_stories
+
+POSTS = {page.name: page.path for area in AREAS for page in area.pages if page.method == "POST"}
+CHANGE_NOTHING = {
+    "account.preferences": "a cookie of the browser",
+    "topics.look": "a file in memory, for half an hour",
+    "topics.collect": "words in memory, to be decided about",
+}
+"""Forms that leave no trace in the database."""
+TOPIC, WATCHED = PACK.name, "http://www.a-qiao.cn/list/"
+CELL = {"topic": TOPIC, "term": "侨务", "site": "www.a-qiao.cn", "engine": "demo"}
+TERM = {"text": "侨务", "old": "侨务", "kind": "policy", "weight": "3", "note": "改"}
+SITE = {"host": "www.b-news.cn", "name": "丙", "role": "target", "tier": "2", "kind": "newspaper"}
+TEMPLATE = {"url": WATCHED, "hosts": "www.a-qiao.cn", "path": "*", "body": "p"}
+JOB = {"spider": "site", "topic": TOPIC, "minutes": "5", "zone": "UTC", "when_missed": "run"}
+FILE = "词,权重\n侨务,4\n博物馆,2\n".encode()
+
+Step = tuple[str, str, dict[str, str]]
+# Name of the form, what it is of, and what is written into it; in the order things become true.
+STEPS: tuple[Step, ...] = (
+    ("articles.save_search", "", {"name": "n", "query": "q=x"}),
+    ("articles.remove_search", "1", {}),
+    ("articles.mark", "1", {"action": "relevant", "topic": TOPIC}),
+    ("articles.mark", "1", {"action": "irrelevant", "topic": TOPIC}),
+    ("articles.mark", "1", {"action": "unjudged", "topic": TOPIC}),
+    ("articles.mark", "1", {"action": "star", "value": "yes"}),
+    ("articles.mark", "1", {"action": "note", "value": "记"}),
+    ("articles.mark", "1", {"action": "tags", "value": "要"}),
+    ("stories.follow", "1", {}),
+    ("briefings.make", "", {"topic": TOPIC, "days": "1"}),
+    ("coverage.again", "", CELL),
+    ("coverage.again_all", "", {"topic": TOPIC, "engine": "demo", "state": "blocked"}),
+    ("topics.take", "", {}),
+    ("topics.take_shipped", "", {"name": "education"}),
+    ("topics.save_term", TOPIC, TERM),
+    ("topics.save_site", TOPIC, SITE),
+    ("topics.move_threshold", TOPIC, {"percent": "60"}),
+    ("topics.decide", TOPIC, {"word": "寻根", "action": "accept", "weight": "2"}),
+    ("topics.decide", TOPIC, {"word": "寻根", "action": "reject"}),
+    ("topics.decide", TOPIC, {"word": "寻根问祖", "action": "merge", "synonym_of": "华侨"}),
+    ("topics.undo", TOPIC, {}),
+    ("sites.weigh", "", {"url": WATCHED, "weight": "2.5", "topic": TOPIC}),
+    ("sites.save_template", "", TEMPLATE),
+    ("sites.save_template", "", {**TEMPLATE, "remove": "yes"}),
+    ("sites.add_account", "", {"site": "weibo.com", "name": "编辑部"}),
+    ("sites.log_in", "1", {"do": "login"}),
+    ("sites.log_in", "1", {"do": "check"}),
+    ("sites.cookies", "1", {"cookies": "SUB=hidden1; WBPSESS=hidden2"}),
+    ("sites.log_out", "1", {}),
+    ("jobs.start", "", JOB),
+    ("jobs.stop", "1", {}),
+    ("jobs.start", "", {**JOB, "times": "6:00"}),
+    ("jobs.switch", "1", {"on": "no"}),
+    ("jobs.drop", "1", {}),
+    ("people.add", "", {"name": "新人", "role": "reader"}),
+    ("people.change", "2", {"role": "editor"}),
+    ("people.change", "2", {"disabled": "yes"}),
+    ("people.change", "2", {"disabled": "no"}),
+    ("people.reset", "2", {}),
+    ("account.add_token", "", {"name": "程序"}),
+    ("account.remove_token", "1", {}),
+    ("account.save_password", "", {"old": "old one", "new": "new one", "again": "new one"}),
+    ("account.log_out", "", {}),
+    ("account.do_log_in", "", {"name": "administrator", "password": "new one"}),
+)
+WITH_BOTH = {
+    "account.check", "account.cookies", "account.log_out", "account.login", "article.note",
+    "article.star", "article.tags", "job.stop", "query.again", "schedule.switch", "topic.sites",
+    "topic.terms", "topic.threshold", "user.disable", "user.enable", "user.role", "watch.weight",
+}  # fmt: skip
+"""What changes something that is there: the entry has it as it was and as it is."""
+SAY_ALL = {"session.begin", "session.end"}
+"""Entries with nothing before or after."""
+
+
+@pytest.fixture
+def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """A console where each step can be made; passwords cost nothing, no process is started."""
+    (tmp_path / "templates").mkdir()
+    monkeypatch.setenv("QIAO_TEMPLATES", str(tmp_path / "templates"))
+    monkeypatch.setenv("QIAO_SECRET_KEY", new_key())
+    # Its stories were judged by hand, as no scorer would.
+    monkeypatch.setattr(topic_threshold, "_is_stale", lambda *_what: False)
+    monkeypatch.setattr(Logins, "start", lambda *_self, **_named: None)
+    monkeypatch.setattr(passwords, "hashed", lambda password: f"-{password}")
+    monkeypatch.setattr(passwords, "is_right", lambda stored, given: bool(stored))
+    make_stories(str(sqlite_desk.database.engine.url))
+    now = time.time()
+    with sqlite_desk.database.engine.begin() as c:
+        query = Query(TOPIC, CELL["term"], CELL["site"], "demo", 1)
+        ledger.record_answer(c, query, ledger.Answered(AnswerState.BLOCKED), now)
+        page = candidate("list/", host="www.a-qiao.cn")
+        enqueue(c, [page])
+        watched.enter_page(c, TOPIC, url_key(page.url), kind="list", name="", weight=1.0, now=now)
+    sqlite_desk.log_in_as("administrator")
+    return sqlite_desk
+
+
+def _entries(desk: Desk) -> list[AuditEntry]:
+    with desk.database.engine.connect() as c:
+        return audit_log.entries(c, limit=1000)[::-1]
+
+
+def _path(desk: Desk, name: str, of: str) -> str:
+    """Where the form called *name* is sent to, for the thing *of*."""
+    if name != "topics.take":
+        parts = (of if part.startswith("{") else part for part in POSTS[name].split("/"))
+        return "/".join(parts)
+    sent = desk.client.post(
+        "/topics/import", data={"csrf_token": desk.token, "topic": TOPIC},
+        files={"file": ("词.csv", FILE)},
+    )  # fmt: skip
+    return str(sent.headers["location"])
+
+
+def test_every_form_is_tried() -> None:
+    tried = {name for name, _of, _fields in STEPS}
+    assert tried | CHANGE_NOTHING.keys() == POSTS.keys()
+    assert not tried & CHANGE_NOTHING.keys()
+
+
+def test_every_change_is_in_the_log(desk_of_all: Desk) -> None:
+    desk, seen, started = desk_of_all, len(_entries(desk_of_all)), datetime.now(UTC)
+    for name, of, fields in STEPS:
+        path = _path(desk, name, of)
+        if name == "account.do_log_in":
+            _change_cookie(desk, "")
+            desk.get("/log-in")
+        answer = desk.post(path, **fields)
+        assert answer.status_code in (200, 303), (name, fields, visible(answer.text))
+        if name in ("account.save_password", "account.do_log_in"):
+            _change_cookie(desk, answer.cookies[cookies.SESSION])
+        new = _entries(desk)[seen:]
+        assert new, (name, fields)
+        seen += len(new)
+        for entry in new:
+            _check(entry, started)
+    written = {entry.action for entry in _entries(desk)}
+    assert written >= WITH_BOTH
+    # The others are log-ins that fail (test_console_sessions).
+    assert ACTION_NAMES.keys() - written == {"session.fail", "session.throttle"}
+    assert "<code>" not in desk.get("/people/changes").text
+
+
+def _change_cookie(desk: Desk, cookie: str) -> None:
+    """Have *cookie* for a session and no other."""
+    desk.client.cookies.clear()
+    desk._cookie = cookie
+    if cookie:
+        desk.client.cookies.set(cookies.SESSION, cookie)
+
+
+def _check(entry: AuditEntry, started: datetime) -> None:
+    """It says who, when, what, and how that was before and is now; no secret."""
+    assert entry.action in ACTION_NAMES, entry
+    assert entry.user_name == "administrator"
+    assert entry.at.timestamp() >= started.timestamp() - 1
+    assert entry.target, entry
+    assert entry.before or entry.after or entry.action in SAY_ALL, entry
+    states: list[Any] = [json.loads(state) for state in (entry.before, entry.after) if state]
+    if entry.action in WITH_BOTH:
+        assert len(states) == 2, entry
+        assert states[0] != states[1], entry
+    assert "hidden" not in str(entry)
+    assert "new one" not in str(entry)
+
+
+def test_what_is_changed_is_told_as_it_was(desk_of_all: Desk) -> None:
+    desk, seen = desk_of_all, len(_entries(desk_of_all))
+    chosen = {"topics.take", "sites.weigh", "topics.decide", "topics.undo", "topics.save_term"}
+    for name, of, fields in STEPS:
+        if name in chosen:
+            assert desk.post(_path(desk, name, of), **fields).status_code == 303, name
+    told: list[Any] = [
+        (entry.action, *(json.loads(state) if state else None
+                         for state in (entry.before, entry.after)))
+        for entry in _entries(desk)[seen:]
+    ]  # fmt: skip
+    imported, term, accepted, rejected, merged, undone, weighed = told
+    assert [row["weight"] for row in imported[1]["terms"]] == [1.0]
+    assert [(row["text"], row["weight"]) for row in imported[2]["terms"]] == [
+        ("侨务", 4.0), ("博物馆", 2.0),
+    ]  # fmt: skip
+    assert (imported[2]["file"], term[1]["weight"], term[2]["weight"]) == ("词.csv", 4.0, 3.0)
+    assert accepted[0] == "word.accept"
+    assert (accepted[1], accepted[2]["weight"]) == (None, 2.0)
+    assert (rejected[1], rejected[2]) == (accepted[2], None)
+    assert (merged[1], merged[2]["synonym_of"]) == (None, "华侨")
+    assert (undone[0], undone[1]["text"], undone[2]) == ("word.undo", "寻根问祖", None)
+    assert weighed[0] == "watch.weight"
+    assert [state["weight"] for state in weighed[1:]] == [1.0, 2.5]
