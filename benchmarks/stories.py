@@ -120,7 +120,13 @@ def _weeks_before(train: Path, rows: Sequence[Row]) -> Background:
 
 
 def _seconds(moment: str) -> float | None:
-    return datetime.fromisoformat(moment).timestamp() if moment else None
+    """Epoch seconds; a time of which a digit is missing (T9:18:) counts by its day alone."""
+    if not moment:
+        return None
+    try:
+        return datetime.fromisoformat(moment).timestamp()
+    except ValueError:
+        return datetime.fromisoformat(moment[:10]).timestamp()
 
 
 # --- peers --------------------------------------------------------------------------------------

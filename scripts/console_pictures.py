@@ -1,9 +1,10 @@
 """Pictures of the console over what the demo found: every page, or those of docs/operators.md.
 
 Usage: ``python scripts/console_pictures.py [FOLDER] [--docs]``, after ``qiaocrawl demo --folder
-FOLDER`` (``data/demo`` when not given). All pages, in Chinese and English, light and dark, 1,280
-and 390 px wide, go to ``var/console``; with ``--docs`` those of the documentation go to
-``docs/images``. Works on a copy of the demo's database. Needs playwright and Chromium.
+FOLDER`` (``data/demo`` when not given) and ``qiaocrawl demo console``, which tells stories. All
+pages, in Chinese and English, light and dark, 1,280 and 390 px wide, go to ``var/console``; with
+``--docs`` those of the documentation go to ``docs/images``. Works on a copy of the demo's database.
+Needs playwright and Chromium.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ _DOCS = {
     "console-coverage": (f"/coverage?topic={_TOPIC}", 640),
     "console-import": ("", 600),
     "console-jobs": ("/jobs", 560),
+    "console-story": ("/stories/1", 640),
 }
 """Pictures of the documentation, with the height that is shown."""
 _PAGES = {
@@ -54,6 +56,8 @@ _PAGES = {
     "template": "/sites/template?host=news.nanyang.test", "jobs": "/jobs",
     "people": "/people",
     "changes": "/people/changes", "password": "/password", "tokens": "/tokens",
+    "stories": "/stories?days=365", "story": "/stories/1", "briefings": "/briefings",
+    "briefing": "/briefings/1", "missed": "/coverage/missed",
     "missing": "/nowhere", "import": "",
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +25,7 @@ from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.demo import office
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.server import DemoServer
+from qiaocrawl.demo.stories import LAST_DAY
 from qiaocrawl.demo.web import DemoWeb, build_web, demo_sites
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.jobs.spider_command import SpiderCommand
@@ -135,7 +136,7 @@ def console(
 
 
 def _furnish(url: str, folder: Path) -> None:
-    """Watch the sites' pages once, and add what else an office has, where it is missing."""
+    """Watch the sites' pages once, tell stories, and add what else an office has."""
     with Database.open(url) as database:
         database.upgrade()
         with database.engine.begin() as c:
@@ -147,6 +148,9 @@ def _furnish(url: str, folder: Path) -> None:
                 (f"QIAO_MAX_SECONDS={_WATCH_SECONDS}",),
             )  # fmt: skip
             _run_stage(command, database, Terminal())
+    from qiaocrawl.cli.analysis.demo_meaning import analyse_demo
+
+    analyse_demo(url, _TOPIC, Terminal())
 
 
 def _run_stage(command: SpiderCommand, database: Database, console: Console) -> None:
@@ -240,9 +244,16 @@ def next_steps(database: Database, folder: Path) -> list[tuple[str, str]]:
     url = f"--database sqlite:///{os.path.relpath(folder / 'demo.db')}"
     with database.engine.connect() as c:
         best = summary.best_articles(c, _TOPIC, 1)
+    # The demo web tells of fixed days.
+    month = LAST_DAY - timedelta(days=30)
     steps = [
         (_("on-topic articles as a workbook:"),
          f"{own} export {url} --topic {_TOPIC} --only-relevant --out {folder}/articles.xlsx"),
+        (_("what the articles tell together: stories, and whom they name:"),
+         f"{own} analyse {url}"),
+        (_("then a month of it on one page, every sentence with its sources:"),
+         f"{own} briefing make {_TOPIC} {url} --since {month:%Y-%m-%d}"
+         f" --out {folder}/briefing.docx"),
         (_("a topic of your own, on the real web:"), f"{own} init"),
         (_("all of it in the browser, to read, search and mark:"), _console_command(own, folder)),
     ]  # fmt: skip

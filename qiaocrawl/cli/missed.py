@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +18,6 @@ from qiaocrawl.cli.output import (
     folding_table,
     joined,
     say_written,
-    shown_moment,
     table_console,
 )
 from qiaocrawl.cli.terminal import echo
@@ -28,7 +26,7 @@ from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options.advice import advised
-from qiaocrawl.storage.reports.outcome_names import ADVICE, outcome_name, outcome_with_code
+from qiaocrawl.storage.reports.outcome_names import ADVICE, outcome_name
 
 if TYPE_CHECKING:
     from qiaocrawl.storage.reports.missed import MissedPage, SiteMisses
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
 _SITES_SHOWN = 30
 _HOST_COLUMNS = 32
 _INDENT = 6
-# Of the file, for officers: Chinese whoever writes it.
-_HEADER = ("站点", "网址", "类别", "缘由", "HTTP", "链接文字", "时间", "怎么办")
 
 
 def missed(
@@ -56,6 +52,7 @@ def missed(
 
     For what search engines did not answer: qiaocrawl coverage TOPIC.
     """
+    from qiaocrawl.storage.export.missed_table import write_missed
     from qiaocrawl.storage.reports.missed import missed_pages, misses_by_site, was_crawled
 
     sites, outcomes = tuple(site or ()), _outcomes(why or ())
@@ -70,7 +67,8 @@ def missed(
             command = advised(f"qiaocrawl run {topic}")
             echo(_("nothing was crawled yet; next: {command}", command=command))
         if csv_file is not None:
-            _write_csv(missed_pages(c, topic, sites, outcomes), csv_file)
+            count = write_missed(missed_pages(c, topic, sites, outcomes), csv_file)
+            say_written(csv_file, _("{count} pages", count=count))
 
 
 def _outcomes(names: Sequence[str]) -> tuple[Outcome, ...]:
@@ -127,27 +125,3 @@ def _show_pages(pages: Sequence[MissedPage], total: int) -> None:
 def _counts(counts: dict[Outcome, int]) -> str:
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
     return joined(f"{outcome_name(outcome)} {count}" for outcome, count in ordered)
-
-
-def _advice(outcome: Outcome) -> str:
-    advice = ADVICE[outcome]
-    return f"{_(advice.words)} {advice.command}".strip()
-
-
-def _write_csv(pages: Iterable[MissedPage], file: Path) -> None:
-    """UTF-8 with a byte order mark, which Excel needs; formulas disarmed, China's time."""
-    from qiaocrawl.storage.export.neutral import neutral
-    from qiaocrawl.storage.outfile import growing_file
-
-    count = 0
-    with growing_file(file) as part, part.open("w", encoding="utf-8-sig", newline="") as out:
-        writer = csv.writer(out)
-        writer.writerow(_HEADER)
-        for page in pages:
-            writer.writerow([neutral(value) for value in (
-                page.host, page.url, outcome_with_code(page.outcome), shown_reason(page.why),
-                str(page.http_status or ""), page.anchor, shown_moment(page.closed_at),
-                _advice(page.outcome),
-            )])  # fmt: skip
-            count += 1
-    say_written(file, _("{count} pages", count=count))

@@ -205,7 +205,7 @@ def _account(site: str, name: str, database: str) -> Account:
 
 def _keep_cookies(recipe: Recipe, vault: Vault, row: Account, text: str, database: str) -> None:
     usable = usable_for(recipe, read_pasted(text, recipe), now=time.time())
-    refused = ", ".join(f"{number} {why}" for why, number in usable.refused.items())
+    refused = ", ".join(f"{number} {_(why)}" for why, number in usable.refused.items())
     if not usable.cookies:
         raise SessionError(
             _(

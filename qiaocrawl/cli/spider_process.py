@@ -58,16 +58,16 @@ def run_spider(
             watch()
             time.sleep(_POLL_SECONDS)
     except BaseException:
-        on_stop()
-        _end(process)
+        _end(process, on_stop)
         raise
     watch()
     return process.returncode
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
+def _end(process: subprocess.Popen[bytes], on_stop: Callable[[], None]) -> None:
     try:
+        on_stop()
+        process.terminate()
         process.wait()
     except KeyboardInterrupt:
         # The workers that analyse its pages are of its group.

@@ -70,7 +70,7 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
     app = _Console(
         routes=_routes(areas),
         lifespan=lifespan,
-        middleware=[Middleware(BodyLimit, most_bytes=MAX_BODY_BYTES)],
+        middleware=[Middleware(BodyLimit, most_bytes=MAX_BODY_BYTES, refused=_too_large)],
         exception_handlers={HTTPException: _http_error, Exception: _failure},
     )
     app.state.areas = tuple(areas)
@@ -88,11 +88,23 @@ def _routes(areas: Sequence[Area]) -> list[BaseRoute]:
 
 
 def _http_error(request: Request, error: Exception) -> Response:
-    """An address that is no page."""
+    """An address that is no page, or not asked for like that."""
     assert isinstance(error, HTTPException)
-    is_missing = error.status_code == 404
-    return _outside(request, error.status_code,
-                    N_("There is no such page.") if is_missing else str(error.detail))  # fmt: skip
+    known = {
+        404: N_("There is no such page."),
+        405: N_("This page cannot be asked for like that. Open it by a link or a button."),
+    }
+    status = error.status_code
+    response = _outside(request, status, known.get(status, N_("The request is wrong.")))
+    # Of 405: which methods there are.
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _too_large(request: Request) -> Response:
+    """More than a form or a workbook has."""
+    return _outside(request, 413, N_("That is too much at once: at most {most} MB."),
+                    most=MAX_BODY_BYTES // 1024**2)  # fmt: skip
 
 
 def _failure(request: Request, error: Exception) -> Response:
@@ -100,10 +112,10 @@ def _failure(request: Request, error: Exception) -> Response:
     return _outside(request, 500, N_("Something went wrong here. The log of the console has it."))
 
 
-def _outside(request: Request, status: int, message: str) -> Response:
+def _outside(request: Request, status: int, message: str, **values: object) -> Response:
     """An error page where no gate was passed, which is where the language is chosen."""
     if not hasattr(request.state, "visit"):
         visitor = request.cookies.get(cookies.VISITOR, "")
         request.state.visit = Visit(None, csrf.form_token(visitor), "")
     with using_language(request.cookies.get(cookies.LANGUAGE, "")):
-        return error_page(request, status, _(message))
+        return error_page(request, status, _(message, **values))

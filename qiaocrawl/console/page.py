@@ -27,6 +27,8 @@ class Page:
         method: GET changes nothing; POST needs the token of a form.
         for_programs: a token in the header ``Authorization`` serves as well as a log-in, and
             errors are JSON.
+        by_itself: scripts of our pages ask for it while nobody does anything: it keeps no
+            session alive.
     """
 
     path: str
@@ -35,6 +37,7 @@ class Page:
     role: str = READER
     method: str = "GET"
     for_programs: bool = False
+    by_itself: bool = False
 
 
 @dataclass(frozen=True, slots=True)

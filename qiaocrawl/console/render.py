@@ -17,7 +17,9 @@ from qiaocrawl import __version__
 from qiaocrawl.console.page import Area
 from qiaocrawl.console.security import cookies
 from qiaocrawl.console.state import link, visit_of
+from qiaocrawl.console.stored_words import shown_method, shown_note
 from qiaocrawl.language import ENGLISH, _, language, ngettext
+from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.storage.export.neutral import xml_text
 from qiaocrawl.storage.export.readable import shown_time
 from qiaocrawl.text.zones import SHANGHAI
@@ -80,6 +82,9 @@ def _environment() -> Environment:
         "web": _web,
         "xml": xml_text,
         "mail_date": format_datetime,
+        "reason": shown_reason,
+        "note": shown_note,
+        "method": shown_method,
     }
     return environment
 

@@ -47,17 +47,17 @@ def run(settings: ConsoleSettings, ready: Callable[[str], None]) -> None:
     with closing(_listening(settings.host, settings.port)) as listener:
         host, port = listener.getsockname()[:2]
         shown_host = f"[{host}]" if ":" in host else host
-        ready(f"http://{shown_host}:{port}{settings.root_path}/")
         server = uvicorn.Server(uvicorn.Config(
             create_app(settings), root_path=settings.root_path, log_level="warning",
             timeout_graceful_shutdown=_STOP_SECONDS, server_header=False,
             # Of a proxy on this machine only.
             proxy_headers=True, forwarded_allow_ips="127.0.0.1,::1",
         ))  # fmt: skip
-        _serve(server, listener)
+        address = f"http://{shown_host}:{port}{settings.root_path}/"
+        _serve(server, listener, lambda: ready(address))
 
 
-def _serve(server: uvicorn.Server, listener: socket.socket) -> None:
+def _serve(server: uvicorn.Server, listener: socket.socket, ready: Callable[[], None]) -> None:
     """Serve; a signal ends it well instead of being raised again when all is over."""
 
     def ended(_number: int, _frame: FrameType | None) -> None:
@@ -66,6 +66,8 @@ def _serve(server: uvicorn.Server, listener: socket.socket) -> None:
     # uvicorn puts these back when it is done, and sends itself the signal it got.
     before = {number: signal.signal(number, ended) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        # Not before: whoever is told the address may send a signal at once.
+        ready()
         server.run(sockets=[listener])
     finally:
         for number, handler in before.items():

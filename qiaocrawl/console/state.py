@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 
+from qiaocrawl.console.kept import Kept
 from qiaocrawl.console.settings import ConsoleSettings
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.console.audit_log import Actor
@@ -16,20 +18,24 @@ if TYPE_CHECKING:
     from qiaocrawl.console.job_keeper import JobKeeper
     from qiaocrawl.console.search.keeper import SearchKeeper
 
+_HASHED_AT_ONCE = 2
+
 
 @dataclass(slots=True)
 class Console:
     """What all requests of one process share.
 
     Attributes:
-        kept: when something that takes long was counted (``time.monotonic``), and what came out.
+        kept: what takes long to count, for all who look.
+        hashing: held while a password is looked at, which takes 64 MiB.
     """
 
     settings: ConsoleSettings
     database: Database
     search: SearchKeeper
     jobs: JobKeeper
-    kept: dict[str, tuple[float, object]] = field(default_factory=dict)
+    kept: Kept = field(default_factory=Kept)
+    hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HASHED_AT_ONCE))
 
 
 @dataclass(slots=True)
@@ -64,6 +70,11 @@ def actor_of(request: Request) -> Actor:
     """The same for the log of changes."""
     visit = visit_of(request)
     return Actor(visit.user.name if visit.user else "", visit.address)
+
+
+def origin_of(request: Request) -> str:
+    """Scheme and host by which *request* came, which links for other programs begin with."""
+    return f"{request.url.scheme}://{request.url.netloc}"
 
 
 def link(request: Request, name: str, **parameters: Any) -> str:

@@ -32,6 +32,35 @@ async def read(
     return await run_in_threadpool(on_connection)
 
 
+async def read_kept(
+    request: Request,
+    name: str,
+    seconds: float,
+    work: Work[Parameters, Result],
+    *arguments: Parameters.args,
+    **named: Parameters.kwargs,
+) -> Result:
+    """As :func:`read`, at most once in *seconds* for all who ask under *name*."""
+    console = console_of(request)
+
+    def on_connection() -> Result:
+        with console.database.engine.connect() as c:
+            return work(begin_reading(c), *arguments, **named)
+
+    return await run_in_threadpool(console.kept.get, name, seconds, on_connection)
+
+
+async def hashing(
+    request: Request,
+    work: Callable[Parameters, Result],
+    *arguments: Parameters.args,
+    **named: Parameters.kwargs,
+) -> Result:
+    """What *work* on a password gives: few at a time, in a thread, since it takes long."""
+    async with console_of(request).hashing:
+        return await run_in_threadpool(work, *arguments, **named)
+
+
 async def write(
     request: Request,
     work: Work[Parameters, Result],

@@ -124,6 +124,7 @@ class JobDesk:
             JobError: the spider runs for the topic already.
         """
         with self._database.engine.begin() as c:
+            stored.lock_topic(c, wanted)
             if (same := stored.same_active_job(c, wanted, there=beside_others)) is not None:
                 raise JobError(
                     _(
@@ -186,6 +187,7 @@ class JobDesk:
 
     def _fire(self, c: Connection, due: Schedule, next_at: float, now: float) -> None:
         """Write that a schedule's time has come, and enter its job, in one transaction."""
+        stored.lock_topic(c, due.request)
         is_missed = now - due.next_at > MISSED_AFTER_SECONDS
         if is_missed and due.when_missed is WhenMissed.SKIP:
             result = FiringResult.MISSED

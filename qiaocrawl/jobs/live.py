@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -39,18 +39,28 @@ class LiveJob:
     progress: CrawlProgress
 
 
-def live_jobs(c: Connection, jobs: list[Job], now: float) -> list[LiveJob]:
-    """*jobs* with their crawls' progress; a topic that is gone has none."""
-    return [LiveJob(job, _progress(c, job, now)) for job in jobs]
+Counting = Callable[[Connection, str, Sequence[Queue], float], CrawlProgress]
+"""As :func:`crawl_progress`."""
 
 
-def _progress(c: Connection, job: Job, now: float) -> CrawlProgress:
+def live_jobs(
+    c: Connection, jobs: list[Job], now: float, count: Counting = crawl_progress
+) -> list[LiveJob]:
+    """*jobs* with their crawls' progress; a topic that is gone has none.
+
+    Args:
+        count: what counts a crawl's URLs, or remembers what it counted a moment ago.
+    """
+    return [LiveJob(job, _progress(c, job, now, count)) for job in jobs]
+
+
+def _progress(c: Connection, job: Job, now: float, count: Counting) -> CrawlProgress:
     wanted = job.request
     is_crawl = wanted.spider != JUDGE and job.state is not JobState.WAITING
     if not is_crawl or find_topic_id(c, wanted.topic) is None:
         return _NOTHING
     queues = tuple(Queue) if wanted.spider == ROUND else (Queue(wanted.spider),)
-    return crawl_progress(c, wanted.topic, queues, now)
+    return count(c, wanted.topic, queues, now)
 
 
 def workers_of(c: Connection, jobs: Iterable[Job]) -> dict[int, StoredCollector]:

@@ -16,7 +16,7 @@ from http.cookiejar import Cookie
 from typing import Any
 
 from qiaocrawl.errors import SessionError
-from qiaocrawl.language import _
+from qiaocrawl.language import N_, _
 from qiaocrawl.sessions.origins import is_public_suffix
 from qiaocrawl.sessions.recipe import Recipe
 
@@ -89,7 +89,7 @@ def from_jar(jar: Iterable[Cookie]) -> tuple[StoredCookie, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Usable:
-    """Cookies that may be kept for a login, and how many were refused, by reason."""
+    """Cookies that may be kept for a login, and how many were refused, by reason (``_()``)."""
 
     cookies: tuple[StoredCookie, ...]
     refused: Mapping[str, int]
@@ -111,12 +111,12 @@ def usable_for(recipe: Recipe, cookies: Iterable[StoredCookie], *, now: float) -
 
 def _refusal(recipe: Recipe, cookie: StoredCookie, now: float) -> str:
     if not _NAME.fullmatch(cookie.name) or not _VALUE.fullmatch(cookie.value):
-        return "malformed"
+        return N_("malformed")
     if cookie.expires is not None and cookie.expires <= now:
-        return "expired"
+        return N_("expired")
     if is_public_suffix(cookie.domain):
-        return "domain nobody owns"
-    return "" if recipe.may_hold_cookies(cookie.domain) else "of another site"
+        return N_("domain nobody owns")
+    return "" if recipe.may_hold_cookies(cookie.domain) else N_("of another site")
 
 
 def read_pasted(text: str, recipe: Recipe) -> tuple[StoredCookie, ...]:

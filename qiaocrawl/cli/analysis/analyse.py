@@ -52,8 +52,8 @@ def analyse(
         with stopping() as stopped:
             if rebuild:
                 _forget(runtime)
-            if not (_stories(runtime, since_minute, console, stopped)
-                    and _names(runtime, console, stopped)):  # fmt: skip
+            if not (place_stories(runtime, since_minute, console, stopped)
+                    and read_all_names(runtime, console, stopped)):  # fmt: skip
                 console.print(_("stopped; the same command without --rebuild goes on"))
                 raise typer.Exit(130)
             messages = check_with(runtime, options, datetime.now(UTC) - LOOKS_BACK)
@@ -74,7 +74,7 @@ def _forget(runtime: Runtime) -> None:
     runtime.write_now(forget_names)
 
 
-def _stories(runtime: Runtime, since_minute: int, console: Terminal, stopped: Event) -> bool:
+def place_stories(runtime: Runtime, since_minute: int, console: Terminal, stopped: Event) -> bool:
     """Place all that waits; False if it was stopped before."""
     from qiaocrawl.analyse.stories import analyse_stories, count_waiting
 
@@ -86,7 +86,7 @@ def _stories(runtime: Runtime, since_minute: int, console: Terminal, stopped: Ev
     return not done.stopped
 
 
-def _names(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
+def read_all_names(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
     """Read the names of what was placed; False if it was stopped before."""
     from qiaocrawl.analyse.names import read_names
     from qiaocrawl.storage.analysis.names import count_unread

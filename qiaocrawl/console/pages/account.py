@@ -12,7 +12,7 @@ from qiaocrawl.console.render import THEMES, render
 from qiaocrawl.console.security import cookies, passwords
 from qiaocrawl.console.security.redirects import local_path
 from qiaocrawl.console.state import actor_of, console_of, link, user_of, visit_of
-from qiaocrawl.console.work import read, write
+from qiaocrawl.console.work import hashing, read, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import LANGUAGES, N_, _
 from qiaocrawl.storage.console import sessions, users
@@ -37,14 +37,24 @@ async def do_log_in(request: Request) -> Response:
     target = local_path(await field(request, "next", 4000), link(request, "overview.show"))
     address = visit_of(request).address
     message, status = _("Too many tries. Wait a quarter of an hour."), 429
-    if not await read(request, sessions.is_throttled, name, address):
+    if await _may_try(request, name, address):
         user = await read(request, users.find_user, name)
         stored = user.password if user is not None and user.disabled_at is None else None
-        if passwords.is_right(stored, password) and user is not None:
+        if await hashing(request, passwords.is_right, stored, password) and user is not None:
             return await _begin(request, user, target)
-        await write(request, sessions.note_failure, name, address)
+        await write(request, sessions.record_failure, name, address)
         message, status = _("Name or password is wrong."), 403
     return render(request, "account/log_in.html", status, target=target, message=message, name=name)
+
+
+async def _may_try(request: Request, name: str, address: str) -> bool:
+    """Count a try, and whether its password may be looked at."""
+    # Many tries in vain must not take the lock that writing takes.
+    if await read(request, sessions.is_throttled, name, address):
+        return False
+    if not await write(request, sessions.note_try, name, address):
+        return False
+    return not await read(request, sessions.is_throttled, name, address, own=1)
 
 
 async def _begin(request: Request, user: users.User, target: str) -> Response:
@@ -68,7 +78,8 @@ async def _begin(request: Request, user: users.User, target: str) -> Response:
 
 async def log_out(request: Request) -> Response:
     """End the session, here and in the database."""
-    await write(request, sessions.close_session, request.cookies[cookies.SESSION])
+    cookie = request.cookies[cookies.SESSION]
+    await write(request, sessions.close_session, actor_of(request), cookie)
     response = RedirectResponse(link(request, "account.log_in"), 303)
     cookies.forget(request, response, cookies.SESSION)
     return response
@@ -81,11 +92,11 @@ async def password(request: Request) -> Response:
 
 
 async def save_password(request: Request) -> Response:
-    """Change one's own password; all other sessions end."""
+    """Change one's own password; all other sessions end, and all tokens."""
     user = user_of(request)
     old, new = [await field(request, name, _MAX_PASSWORD_FIELD) for name in ("old", "new")]
     message = ""
-    if not passwords.is_right(user.password, old):
+    if not await hashing(request, passwords.is_right, user.password, old):
         message = _("The present password is wrong.")
     elif new != await field(request, "again", _MAX_PASSWORD_FIELD):
         message = _("The new passwords differ.")
@@ -93,7 +104,7 @@ async def save_password(request: Request) -> Response:
         message = _("The new password is the old one.")
     else:
         try:
-            stored = passwords.hashed(new)
+            stored = await hashing(request, passwords.hashed, new)
         except ConfigError as error:
             message = str(error)
     if message:

@@ -68,13 +68,14 @@ async def log_in(request: Request) -> Response:
     account, do = await _account(request), await field(request, "do")
     recipe = await run_in_threadpool(_recipe, account)
     if do not in ("login", "check"):
-        raise HTTPException(400, _("There is no such page."))
+        raise ConfigError(_("{value!r} must be one of {names}", value=do, names="login, check"))
     if do == "login" and recipe.way in ("cookies", "http"):
         raise ConfigError(_("{site} is not logged in to by a form or a QR code", site=account.site))
     Vault.from_option(Options.from_environment()["QIAO_SECRET_KEY"])
     with_picture = do == "login" and recipe.browser is not None
     await run_in_threadpool(_logins(request).start, account.id, do, with_picture=with_picture)
-    await _note(request, f"account.{do}", account)
+    states = {"state": account.state}, {"way": recipe.way if do == "login" else "check"}
+    await write(request, record, actor_of(request), f"account.{do}", account.owner, *states)
     return _back(request, account)
 
 
@@ -85,7 +86,7 @@ async def take_cookies(request: Request) -> Response:
     vault = Vault.from_option(Options.from_environment()["QIAO_SECRET_KEY"])
     usable = usable_for(recipe, read_pasted(text, recipe), now=time.time())
     if not usable.cookies:
-        refused = ", ".join(f"{number} {why}" for why, number in usable.refused.items())
+        refused = ", ".join(f"{number} {_(why)}" for why, number in usable.refused.items())
         raise ConfigError(
             _("none of the cookies can be used for {name}: {refused}", name=recipe.name,
               refused=refused)
@@ -94,7 +95,8 @@ async def take_cookies(request: Request) -> Response:
 
     def keep(c: Connection) -> None:
         stored.save_session(c, account.id, sealed, now=datetime.now(UTC), logged_in=True)
-        record(c, actor, "account.cookies", account.owner, None, {"count": len(usable.cookies)})
+        after = {"state": AccountState.ACTIVE, "count": len(usable.cookies)}
+        record(c, actor, "account.cookies", account.owner, {"state": account.state}, after)
 
     await write(request, keep)
     return _back(request, account)
@@ -106,14 +108,11 @@ async def log_out(request: Request) -> Response:
 
     def forget(c: Connection) -> None:
         stored.save_state(c, account.id, AccountState.OUT, "", now=datetime.now(UTC))
-        record(c, actor, "account.log_out", account.owner, {"state": account.state}, None)
+        states = {"state": account.state}, {"state": AccountState.OUT}
+        record(c, actor, "account.log_out", account.owner, *states)
 
     await write(request, forget)
     return _back(request, account)
-
-
-async def _note(request: Request, action: str, account: Account) -> None:
-    await write(request, record, actor_of(request), action, account.owner, None, None)
 
 
 def _back(request: Request, account: Account) -> Response:
@@ -147,6 +146,7 @@ PAGES = (
     Page("/sites/accounts/{account_id:int}/cookies", "sites.cookies", take_cookies, EDITOR,
          "POST"),
     Page("/sites/accounts/{account_id:int}/log-out", "sites.log_out", log_out, EDITOR, "POST"),
-    Page("/sites/accounts/{account_id:int}/progress", "sites.log_in_progress", progress, EDITOR),
-    Page("/sites/accounts/{account_id:int}/code.png", "sites.code", code, EDITOR),
+    Page("/sites/accounts/{account_id:int}/progress", "sites.log_in_progress", progress, EDITOR,
+         by_itself=True),
+    Page("/sites/accounts/{account_id:int}/code.png", "sites.code", code, EDITOR, by_itself=True),
 )  # fmt: skip

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -16,6 +15,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from qiaocrawl.console.clean_html import marked_text, shown_html
+from qiaocrawl.console.difference import Comparison, Difference
+from qiaocrawl.console.forms import whole_number
+from qiaocrawl.console.pages.article_filter import MOST_PLACES, PLACE, ArticleFilter
+from qiaocrawl.console.pages.listed_articles import matches_of, place_of
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security.headers import STORED_PAGE_POLICY
 from qiaocrawl.console.work import read
@@ -24,14 +27,16 @@ from qiaocrawl.extract import extract_article
 from qiaocrawl.extract.field_labels import FIELD_LABELS, field_text
 from qiaocrawl.items import PagePicture
 from qiaocrawl.language import N_, _
-from qiaocrawl.storage.console.marks import Marks, marks_of
+from qiaocrawl.storage.console.article_list import MOST_COUNTED, topic_titles
+from qiaocrawl.storage.console.marks import Marks, best_topics, marks_of
 from qiaocrawl.storage.console.stored_page import PageEvidence, page_evidence
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.selection import ArticleRecord, iter_articles
 from qiaocrawl.storage.export.stored_copy import stored_copy
 from qiaocrawl.storage.pages.page_pictures import picture_of_article
-from qiaocrawl.storage.pages.revisions import Revision, revisions_of
+from qiaocrawl.storage.pages.revisions import REVISED, Revision, revisions_of
 from qiaocrawl.storage.reports.evidence import ArticleEvidence, evidence_of, has_article
+from qiaocrawl.storage.reports.presence import Presence, presence_of
 from qiaocrawl.storage.reports.url_history import url_history
 from qiaocrawl.storage.titles.reprint_groups import Member, chain
 from qiaocrawl.urls import url_key
@@ -43,8 +48,8 @@ REVISION_NAMES = {
     "withdrawn": N_("no article after all"),
 }
 _MARKED_WORDS = 40
-_DIFFERENCE_CHARS = 60_000
 _FIELD_CHARS = 400
+_MOST_CHANGES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,44 +57,77 @@ class Change:
     """A revision with what differs from the text after it."""
 
     revision: Revision
-    title: Markup
-    difference: Markup
+    title: Difference
+    text: Difference
 
 
 @dataclass(frozen=True, slots=True)
 class ShownArticle:
-    """What the page of an article shows."""
+    """What the page of an article shows.
+
+    Attributes:
+        topics: what the imported ones are called, by name.
+        topic: the one it is judged for, unless another is chosen.
+    """
 
     evidence: ArticleEvidence
     record: ArticleRecord
     group: list[Member]
-    changes: list[Change]
+    revisions: list[Revision]
+    presence: Presence | None
     marks: Marks
+    topics: dict[str, str]
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The parts of the page that are made of the article's own words."""
+
+    title: Markup
+    body: Markup
+    changes: list[Change]
 
 
 async def show(request: Request) -> Response:
-    """Text, fields, judgements, reprint group, revisions."""
-    article = await read(request, _shown, request.path_params["article_id"])
-    words = _words(article.evidence, request.query_params.get("q", ""))
-    record = article.record
-    body = shown_html(record.html, words) if record.html else _paragraphs(record.text, words)
+    """Text, fields, judgements, reprint group, revisions, and where it stands in its list."""
+    article_id = request.path_params["article_id"]
+    choice = ArticleFilter.of(request.query_params)
+    article = await read(request, _shown, article_id, choice.topic)
+    place = whole_number(request, PLACE, -1, 0, MOST_PLACES)
+    in_list = None
+    if place >= 0:
+        matches, _notice = await matches_of(request, choice)
+        in_list = await read(request, place_of, choice, matches, article_id, place)
+    # What strangers wrote may take a while: in no transaction, and not where all others wait.
+    texts = await run_in_threadpool(_texts, article, choice.words)
     return render(
-        request, "articles/detail.html", article=article, body=body,
-        title_text=marked_text(record.title, words), verdict_name=verdict_name,
-        revision_names=REVISION_NAMES,
+        request, "articles/detail.html", article=article, texts=texts, choice=choice,
+        place=place, in_list=in_list, most_counted=MOST_COUNTED, verdict_name=verdict_name,
+        revision_names=REVISION_NAMES, more_changes=len(article.revisions) - len(texts.changes),
     )  # fmt: skip
 
 
-def _shown(c: Connection, article_id: int) -> ShownArticle:
+def _shown(c: Connection, article_id: int, topic: str) -> ShownArticle:
     _require(c, article_id)
     evidence = evidence_of(c, article_id)
     (record,) = iter_articles(c, Selection(article_ids=(article_id,)))
     history = url_history(c, url_key(record.url))
     revisions = revisions_of(c, history.id) if history is not None else []
+    topics = topic_titles(c)
     return ShownArticle(
-        evidence, record, chain(c, article_id), _changes(revisions, record),
-        marks_of(c, [article_id]).get(article_id, Marks()),
+        evidence, record, chain(c, article_id), revisions,
+        presence_of(c, history, revisions) if history is not None else None,
+        marks_of(c, [article_id]).get(article_id, Marks()), topics,
+        topic if topic in topics else best_topics(c, [article_id])[article_id],
     )  # fmt: skip
+
+
+def _list_query(request: Request) -> str:
+    """The list that an article was opened from, and its place there: behind the ``?``."""
+    choice = ArticleFilter.of(request.query_params)
+    place = whole_number(request, PLACE, -1, 0, MOST_PLACES)
+    return choice.query_at(place) if place >= 0 else choice.query()
 
 
 def _require(c: Connection, article_id: int) -> None:
@@ -97,10 +135,19 @@ def _require(c: Connection, article_id: int) -> None:
         raise HTTPException(404, _("There is no such article."))
 
 
-def _words(evidence: ArticleEvidence, searched: str) -> list[str]:
+def _texts(article: ShownArticle, searched: Sequence[str]) -> _Texts:
+    record = article.record
+    words = _words(article.evidence, searched)
+    body = shown_html(record.html, words) if record.html else _paragraphs(record.text, words)
+    return _Texts(
+        marked_text(record.title, words), body, _changes(article.revisions, record)
+    )  # fmt: skip
+
+
+def _words(evidence: ArticleEvidence, searched: Sequence[str]) -> list[str]:
     """What is marked: what was searched for, and what spoke for the topics."""
     terms = [str(term[0]) for judgement in evidence.judgements for term in judgement.terms if term]
-    return [*searched.split()[:_MARKED_WORDS], *terms[:_MARKED_WORDS]]
+    return [*searched[:_MARKED_WORDS], *terms[:_MARKED_WORDS]]
 
 
 def _paragraphs(text: str, words: Sequence[str]) -> Markup:
@@ -112,43 +159,18 @@ def _paragraphs(text: str, words: Sequence[str]) -> Markup:
 
 def _changes(revisions: Sequence[Revision], record: ArticleRecord) -> list[Change]:
     """Each revision beside what the article said next, the newest first."""
-    title, text, changes = record.title, record.text, []
-    for revision in reversed(revisions):
-        if revision.kind == "revised":
-            changes.append(Change(revision, _difference(revision.title, title),
-                                  _difference(revision.text, text)))  # fmt: skip
+    title, text, changes, nothing = record.title, record.text, [], Difference(Markup(""))
+    comparison = Comparison()
+    for revision in revisions[: -_MOST_CHANGES - 1 : -1]:
+        if revision.kind == REVISED:
+            changes.append(Change(
+                revision, comparison.difference(revision.title, title),
+                comparison.difference(revision.text, text),
+            ))  # fmt: skip
             title, text = revision.title, revision.text
         else:
-            changes.append(Change(revision, Markup(""), Markup("")))
+            changes.append(Change(revision, nothing, nothing))
     return changes
-
-
-def _difference(before: str, after: str) -> Markup:
-    """Both texts in one, what went in ``<del>``, what came in ``<ins>``; "" for equal ones."""
-    if before == after:
-        return Markup("")
-    before, after = before[:_DIFFERENCE_CHARS], after[:_DIFFERENCE_CHARS]
-    pieces = []
-    for tag, a, b, x, y in difflib.SequenceMatcher(
-        None, before.split("\n"), after.split("\n"), autojunk=False
-    ).get_opcodes():
-        old, new = "\n".join(before.split("\n")[a:b]), "\n".join(after.split("\n")[x:y])
-        pieces.append(Markup("{}\n").format(old) if tag == "equal" else _within(old, new))
-    return Markup("").join(pieces)
-
-
-def _within(before: str, after: str) -> Markup:
-    """The same of two pieces, by characters."""
-    pieces = []
-    for tag, a, b, x, y in difflib.SequenceMatcher(None, before, after).get_opcodes():
-        if tag == "equal":
-            pieces.append(escape(before[a:b]))
-            continue
-        if b > a:
-            pieces.append(Markup("<del>{}</del>").format(before[a:b]))
-        if y > x:
-            pieces.append(Markup("<ins>{}</ins>").format(after[x:y]))
-    return Markup("").join(pieces) + Markup("\n")
 
 
 async def evidence(request: Request) -> Response:
@@ -158,6 +180,7 @@ async def evidence(request: Request) -> Response:
     picture = await read(request, picture_of_article, article_id)
     return render(
         request, "articles/evidence.html", article=article, source=page, picture=picture,
+        query=_list_query(request),
         picture_sha256=hashlib.sha256(picture.data).hexdigest() if picture else "",
     )  # fmt: skip
 
@@ -212,7 +235,8 @@ async def fields(request: Request) -> Response:
             extract_article, page.body, page.final_url, page.header("content-type")
         )
         rows = [_field(name, field) for name, field in extraction.fields.items()]
-    return render(request, "articles/fields.html", article=article, rows=rows)
+    return render(request, "articles/fields.html", article=article, rows=rows,
+                  query=_list_query(request))  # fmt: skip
 
 
 def _field(name: str, field: Any) -> tuple[str, str, str, float]:

@@ -13,10 +13,13 @@ from qiaocrawl.storage.export.choice import MARKS, Selection
 from qiaocrawl.text.zones import SHANGHAI
 
 ON_TOPIC, OFF_TOPIC, ANY = "yes", "no", "any"
+PLACE = "place"
+"""Of an article in the list that its address belongs to."""
 FORMATS = ("xlsx", "docx", "csv", "jsonl")
 """Of exports, as the library calls them."""
 _MOST_CHARS = 500
 _MOST_PAGES = 1_000
+MOST_PLACES = 30 * _MOST_PAGES
 _MOST_DAYS = 3_650
 
 
@@ -26,6 +29,7 @@ class ArticleFilter:
 
     Attributes:
         found: in the last so many days of China, today being the first.
+        found_from, found_to: days of China on which it was found.
         since, until: days of publication.
         copies: "1" shows every copy, else a reprint group is one row.
     """
@@ -38,6 +42,8 @@ class ArticleFilter:
     since: str = ""
     until: str = ""
     found: str = ""
+    found_from: str = ""
+    found_to: str = ""
     relevance: str = ON_TOPIC
     status: str = ""
     tag: str = ""
@@ -64,6 +70,8 @@ class ArticleFilter:
             since=own.since if _start(own.since) else "",
             until=own.until if _start(own.until) else "",
             found=str(_number(own.found, _MOST_DAYS) or ""),
+            found_from=own.found_from if _start(own.found_from) else "",
+            found_to=own.found_to if _start(own.found_to) else "",
         )
 
     def query(self, **changes: str) -> str:
@@ -76,6 +84,10 @@ class ArticleFilter:
         return urlencode({
             name: value for name, value in asdict(changed).items() if value != defaults[name]
         })  # fmt: skip
+
+    def query_at(self, place: int) -> str:
+        """The same for an article of the list: its *place* in the whole of it, from 0 on."""
+        return "&".join(filter(None, (self.query(), urlencode({PLACE: place}))))
 
     @property
     def number(self) -> int:
@@ -92,11 +104,17 @@ class ArticleFilter:
         """What is searched for."""
         return terms(self.q)
 
+    @property
+    def words(self) -> list[str]:
+        """The words and phrases among them that an article must have."""
+        return [term.text for term in self.terms if not term.is_unwanted]
+
     def selection(self) -> Selection:
         """The same for the library, without what is searched for."""
         return Selection(
             topic=self.topic or None,
-            fetched_since=_today() - timedelta(days=int(self.found) - 1) if self.found else None,
+            fetched_since=self._found_since(),
+            fetched_before=_day_after(_start(self.found_to)),
             only_relevant=self.relevance == ON_TOPIC,
             only_irrelevant=self.relevance == OFF_TOPIC,
             since=_start(self.since),
@@ -107,6 +125,13 @@ class ArticleFilter:
             marks=(self.status,) if self.status else (),
             tags=(self.tag,) if self.tag else (),
         )
+
+    def _found_since(self) -> datetime | None:
+        last_days = _today() - timedelta(days=int(self.found) - 1) if self.found else None
+        first_day = _start(self.found_from)
+        if last_days is None or first_day is None:
+            return last_days or first_day
+        return max(last_days, first_day)
 
 
 def _today() -> datetime:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
@@ -17,9 +18,10 @@ from starlette.responses import RedirectResponse, Response
 from qiaocrawl.console.forms import field, whole_number
 from qiaocrawl.console.known_topic import known_topic
 from qiaocrawl.console.page import EDITOR, Area, Page
+from qiaocrawl.console.pages import missed
 from qiaocrawl.console.render import render
 from qiaocrawl.console.state import actor_of, link
-from qiaocrawl.console.work import read, write
+from qiaocrawl.console.work import read, read_kept, write
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineDefinition, load_definitions
@@ -30,13 +32,49 @@ from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.search import coverage as stored
 from qiaocrawl.storage.search.coverage_cells import MISSED, Cell, Sums, cells_of
 from qiaocrawl.storage.search.engine_health import EngineHealth, engine_health
-from qiaocrawl.storage.search.ledger import NO_ANSWER, ask_again
+from qiaocrawl.storage.search.ledger import NO_ANSWER, ask_again, ask_all_again
 from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.text import fold
 from qiaocrawl.text.zones import SHANGHAI
 
 TERMS_SHOWN, SITES_SHOWN = 40, 24
 _HEALTH_DAYS = 30
 _NOT_MISSED = (AnswerState.HIT, AnswerState.EMPTY)
+# Nobody chose to ask these, or they are asked next anyway.
+_NOT_ASKED_AGAIN = frozenset({AnswerState.ROBOTS, AnswerState.NOT_ASKED})
+# The whole ledger and all articles are read for it.
+_KEPT_SECONDS = 20.0
+_MOST_FIND_CHARS, _MOST_PARTS = 100, 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What stands behind the ``?``: the map of an engine, and which part of it.
+
+    Attributes:
+        state: only cells in it; None for all.
+        find: only terms and sites that hold it.
+        part, sites_part: so many times the terms and sites that are shown come before.
+    """
+
+    topic: str
+    engine: str
+    state: AnswerState | None
+    find: str
+    part: int
+    sites_part: int
+
+    def query(self, **changes: object) -> str:
+        """The same as an address has it, with *changes*."""
+        values = {**asdict(self), **changes}
+        return urlencode({name: value for name, value in values.items() if value})
+
+    def has(self, cell: Cell) -> bool:
+        """Whether *cell* is one of those that are shown."""
+        if cell.engine != self.engine or (self.state is not None and cell.state != self.state):
+            return False
+        wanted = fold(self.find)
+        return wanted in fold(cell.term) or wanted in cell.site
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +94,32 @@ async def show(request: Request) -> Response:
     if not topics:
         return render(request, "coverage/empty.html")
     topic = await known_topic(request, request.query_params.get("topic", topics[0].name))
-    cells = await read(request, _cells, topic)
-    health = await read(request, engine_health, _since())
+    cells = await read_kept(request, f"coverage {topic}", _KEPT_SECONDS, _cells, topic)
+    health = await read_kept(request, "engine health", _KEPT_SECONDS, engine_health, _since())
     engines = list(dict.fromkeys(cell.engine for cell in cells))
     engine = request.query_params.get("engine") or _most_asked(cells)
-    part = whole_number(request, "part", 0, 0, 10_000)
+    choice = _choice(request, topic, engine)
     total = Sums()
     for cell in cells:
         total.add(cell)
     return render(
         request, "coverage/show.html", topic=topic, topics=topics, engines=engines, engine=engine,
-        grid=_grid([cell for cell in cells if cell.engine == engine], part), part=part,
-        terms_shown=TERMS_SHOWN, total=total, state_names=ANSWER_NAMES, kind=_kind,
+        grid=_grid(cells, choice), choice=choice,
+        terms_shown=TERMS_SHOWN, sites_shown=SITES_SHOWN, total=total, state_names=ANSWER_NAMES,
         advice=_advice([cell for cell in cells if cell.engine == engine]), has_cells=bool(cells),
-        health=_bars(health), missed=sum(total.states[state] for state in MISSED),
+        health=_bars(health), all_missed=sum(total.states[state] for state in MISSED), kind=_kind,
+        not_asked_again=_NOT_ASKED_AGAIN, asked=whole_number(request, "asked", -1, 0, 10**9),
+    )  # fmt: skip
+
+
+def _choice(request: Request, topic: str, engine: str) -> Choice:
+    given = request.query_params
+    state = given.get("state", "")
+    return Choice(
+        topic, engine, AnswerState(state) if state in set(AnswerState) else None,
+        given.get("find", "").strip()[:_MOST_FIND_CHARS],
+        whole_number(request, "part", 0, 0, _MOST_PARTS),
+        whole_number(request, "sites_part", 0, 0, _MOST_PARTS),
     )  # fmt: skip
 
 
@@ -91,13 +141,17 @@ def _most_asked(cells: Sequence[Cell]) -> str:
     return max(tries, key=lambda name: tries[name], default="")
 
 
-def _grid(cells: Sequence[Cell], part: int) -> Grid:
-    terms = list(dict.fromkeys(cell.term for cell in cells))
-    sites = list(dict.fromkeys(cell.site for cell in cells))
-    first = part * TERMS_SHOWN
+def _grid(cells: Sequence[Cell], choice: Choice) -> Grid:
+    shown = {(cell.term, cell.site): cell for cell in cells if choice.has(cell)}
+    # In the order of the plan, whatever is left out.
+    planned = [cell for cell in cells if cell.engine == choice.engine]
+    kept_terms, kept_sites = {term for term, _site in shown}, {site for _term, site in shown}
+    terms = [term for term in dict.fromkeys(cell.term for cell in planned) if term in kept_terms]
+    sites = [site for site in dict.fromkeys(cell.site for cell in planned) if site in kept_sites]
+    first, first_site = choice.part * TERMS_SHOWN, choice.sites_part * SITES_SHOWN
     return Grid(
-        terms[first : first + TERMS_SHOWN], sites[:SITES_SHOWN],
-        {(cell.term, cell.site): cell for cell in cells}, len(terms), len(sites),
+        terms[first : first + TERMS_SHOWN], sites[first_site : first_site + SITES_SHOWN],
+        shown, len(terms), len(sites),
     )  # fmt: skip
 
 
@@ -193,7 +247,7 @@ def _cell_page(c: Connection, topic: str, chosen: stored.Chosen) -> dict[str, An
     rows = stored.ledger_rows(c, topic, chosen)
     if not rows:
         return None
-    (one,) = cells_of(rows, stored.lost_answers(c, topic))
+    (one,) = cells_of(rows, stored.lost_answers(c, topic, chosen))
     past = stored.past_answers(c, [row.id for row in rows[:100]])
     return {"cell": one, "rows": rows, "past": list(reversed(past))}
 
@@ -205,8 +259,12 @@ async def again(request: Request) -> Response:
     topic, actor = await known_topic(request, given.pop("topic")), actor_of(request)
 
     def change(c: Connection) -> None:
+        chosen = stored.Chosen(given["engine"] or "-", given["site"] or "-", given["term"] or "-")
+        before = [_when_due(row) for row in stored.ledger_rows(c, topic, chosen)]
         if ask_again(c, topic, **given, now=time.time()):
-            record(c, actor, "query.again", " ".join(given.values()), None, {"topic": topic})
+            after = [_when_due(row) for row in stored.ledger_rows(c, topic, chosen)]
+            states = [{"topic": topic, "queries": queries} for queries in (before, after)]
+            record(c, actor, "query.again", " ".join(given.values()), *states)
 
     await write(request, change)
     target = link(request, "coverage.cell")
@@ -214,8 +272,37 @@ async def again(request: Request) -> Response:
     return RedirectResponse(f"{target}?{query}&asked=1", 303)
 
 
+def _when_due(row: stored.LedgerRow) -> dict[str, object]:
+    return {"period": row.period, "page": row.page, "state": row.state, "due_at": row.due_at}
+
+
+async def again_all(request: Request) -> Response:
+    """The same for all queries of an engine in one state."""
+    topic = await known_topic(request, await field(request, "topic", 64))
+    engine, name, actor = (
+        await field(request, "engine", 64), await field(request, "state", 64), actor_of(request)
+    )  # fmt: skip
+    if name not in set(AnswerState) - _NOT_ASKED_AGAIN:
+        raise HTTPException(400, _("Queries in this state are not asked again."))
+
+    def change(c: Connection) -> int:
+        state = AnswerState(name)
+        count = ask_all_again(c, topic, engine=engine, state=state, now=time.time())
+        if count:
+            what = {"topic": topic, "state": name, "queries": count}
+            after = {**what, "due_at": datetime.now(UTC)}
+            record(c, actor, "query.again", engine, what, after)
+        return count
+
+    count = await write(request, change)
+    query = urlencode({"topic": topic, "engine": engine, "asked": count})
+    return RedirectResponse(f"{link(request, 'coverage.show')}?{query}", 303)
+
+
 AREA = Area(N_("Coverage"), "table-cells", (
     Page("/coverage", "coverage.show", show),
     Page("/coverage/cell", "coverage.cell", cell),
     Page("/coverage/again", "coverage.again", again, EDITOR, "POST"),
+    Page("/coverage/again-all", "coverage.again_all", again_all, EDITOR, "POST"),
+    *missed.PAGES,
 ))  # fmt: skip

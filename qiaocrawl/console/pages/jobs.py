@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -23,6 +23,7 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.state import actor_of, console_of, link, user_of
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError, JobError
+from qiaocrawl.items import Queue
 from qiaocrawl.jobs.live import STATE_NAMES, LiveJob, error_lines, live_jobs
 from qiaocrawl.jobs.requests import SPIDERS, checked_request
 from qiaocrawl.jobs.timetable import Timetable
@@ -32,6 +33,7 @@ from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.jobs import jobs as stored
 from qiaocrawl.storage.jobs import schedules
 from qiaocrawl.storage.jobs.jobs import Job, JobRequest
+from qiaocrawl.storage.jobs.progress import CrawlProgress, crawl_progress
 from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, Timing, WhenMissed
 from qiaocrawl.storage.reports.end_names import end_name
 from qiaocrawl.storage.reports.run_log import newest_runs
@@ -61,7 +63,7 @@ _EVENTS_A_STREAM = 30
 async def show(request: Request) -> Response:
     """What runs, what is scheduled, what ran; and a form for more."""
     before = whole_number(request, "before", 0, 0, 2**62)
-    values = await read(request, _jobs_page, before)
+    values = await read(request, _jobs_page, request, before)
     history = values["history"]
     return render(
         request, "jobs/show.html", **values, servers=list(await _servers(request)),
@@ -77,12 +79,23 @@ async def _servers(request: Request) -> Mapping[str, object]:
     return await run_in_threadpool(console_of(request).jobs.desk.nodes.refresh)
 
 
-def _jobs_page(c: Connection, before: int) -> dict[str, Any]:
+def _live_jobs(request: Request, c: Connection, jobs: list[Job]) -> list[LiveJob]:
+    """*jobs* with their progress, counted once for all who look: it takes longer the more URLs."""
+    kept = console_of(request).kept
+
+    def count(c: Connection, topic: str, queues: Sequence[Queue], now: float) -> CrawlProgress:
+        name = f"progress {topic} {','.join(queues)}"
+        return kept.get(name, _EVENT_SECONDS, lambda: crawl_progress(c, topic, queues, now))
+
+    return live_jobs(c, jobs, time.time(), count)
+
+
+def _jobs_page(c: Connection, request: Request, before: int) -> dict[str, Any]:
     active = stored.active_jobs(c)
     active_ids = {job.id for job in active}
     history = stored.newest_jobs(c, _HISTORY_SHOWN + len(active), before or None)
     return {
-        "live": live_jobs(c, active, time.time()),
+        "live": _live_jobs(request, c, active),
         "history": [job for job in history if job.id not in active_ids][:_HISTORY_SHOWN],
         "schedules": schedules.schedules(c),
         "topics": list_topics(c),
@@ -106,7 +119,7 @@ async def events(request: Request) -> Response:
     """What runs, as server-sent events: one message each time something changed."""
 
     def snapshot(c: Connection) -> dict[str, Any]:
-        jobs = live_jobs(c, stored.active_jobs(c), time.time())
+        jobs = _live_jobs(request, c, stored.active_jobs(c))
         return {"jobs": [_live(job) for job in jobs]}
 
     return _stream(request, snapshot, lambda data: bool(data["jobs"]))
@@ -127,7 +140,7 @@ async def job_events(request: Request) -> Response:
     def snapshot(c: Connection) -> dict[str, Any]:
         job = stored.find_job(c, job_id)
         assert job is not None, "jobs are never deleted"
-        (live,) = live_jobs(c, [job], time.time())
+        (live,) = _live_jobs(request, c, [job])
         try:
             log = desk.log_end(job)
         except JobError as error:
@@ -175,7 +188,7 @@ async def job(request: Request) -> Response:
         log = await run_in_threadpool(desk.log_end, one)
     except JobError as error:
         log = str(error)
-    (live,) = await read(request, live_jobs, [one], time.time())
+    (live,) = await read(request, lambda c: _live_jobs(request, c, [one]))
     run = None
     if one.token:
         run = await read(request, stored.run_of_token, one.token, one.created_at)
@@ -220,7 +233,9 @@ async def _add_schedule(request: Request, wanted: JobRequest, times: str) -> Non
     try:
         timing = Timing(times, zone, next_at, WhenMissed(missed))
     except ValueError:
-        raise ConfigError(_("when missed: {names}", names=", ".join(WhenMissed))) from None
+        names = ", ".join(WhenMissed)
+        text = _("a missed time: {value!r} must be one of {names}", value=missed, names=names)
+        raise ConfigError(text) from None
     by, actor = user_of(request).name, actor_of(request)
 
     def add(c: Connection) -> None:
@@ -242,7 +257,8 @@ async def stop(request: Request) -> Response:
     """Let a job end in order."""
     one = await _job(request)
     await run_in_threadpool(console_of(request).jobs.desk.stop, one.id)
-    await _note(request, "job.stop", f"{one.id}", {"state": one.state}, None)
+    states = [{"state": job.state} for job in (one, await _job(request))]
+    await _note(request, "job.stop", f"{one.id}", *states)
     return await back(request, "jobs.show")
 
 
@@ -286,9 +302,9 @@ async def _scheduled(request: Request) -> Schedule:
 AREA = Area(N_("Jobs"), "spider", (
     Page("/jobs", "jobs.show", show),
     Page("/jobs", "jobs.start", start, EDITOR, "POST"),
-    Page("/jobs/events", "jobs.events", events),
+    Page("/jobs/events", "jobs.events", events, by_itself=True),
     Page("/jobs/{job_id:int}", "jobs.job", job),
-    Page("/jobs/{job_id:int}/events", "jobs.job_events", job_events),
+    Page("/jobs/{job_id:int}/events", "jobs.job_events", job_events, by_itself=True),
     Page("/jobs/{job_id:int}/stop", "jobs.stop", stop, EDITOR, "POST"),
     Page("/schedules/{schedule_id:int}/switch", "jobs.switch", switch, EDITOR, "POST"),
     Page("/schedules/{schedule_id:int}/drop", "jobs.drop", drop, EDITOR, "POST"),

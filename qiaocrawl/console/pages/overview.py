@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,15 +12,18 @@ from starlette.routing import NoMatchFound
 from qiaocrawl.console.forms import whole_number
 from qiaocrawl.console.page import Area, Page
 from qiaocrawl.console.render import render
-from qiaocrawl.console.state import console_of, link
-from qiaocrawl.console.work import read
+from qiaocrawl.console.state import link
+from qiaocrawl.console.work import read, read_kept
 from qiaocrawl.language import N_, language
+from qiaocrawl.search.query import AnswerState
 from qiaocrawl.storage.console.overview import (
     DAYS,
     Day,
-    Overview,
+    Refusal,
     dead_links,
     overview,
+    refusals,
+    sources,
     start_of_days,
 )
 
@@ -44,13 +46,9 @@ class Bar:
 
 async def show(request: Request) -> Response:
     """The first page; counted anew every twenty seconds, in each language."""
-    console = console_of(request)
-    kept = console.kept.get(language())
-    if kept is None or time.monotonic() - kept[0] > _KEPT_SECONDS:
-        kept = time.monotonic(), await read(request, overview, datetime.now(UTC))
-        console.kept[language()] = kept
-    figures = kept[1]
-    assert isinstance(figures, Overview)
+    figures = await read_kept(
+        request, f"overview {language()}", _KEPT_SECONDS, overview, datetime.now(UTC)
+    )
     return render(
         request, "overview/show.html", figures=figures, bars=_bars(figures.days),
         highest=max(day.articles for day in figures.days), days=DAYS, width=_WIDTH,
@@ -58,9 +56,37 @@ async def show(request: Request) -> Response:
     )  # fmt: skip
 
 
+async def sources_page(request: Request) -> Response:
+    """Sites that brought something lately."""
+    days, number = _days(request), whole_number(request, "page", 1, 1, 1000)
+    since = start_of_days(datetime.now(UTC), days)
+    every = await read_kept(request, f"sources {days}", _KEPT_SECONDS, sources, since)
+    return render(
+        request, "overview/sources.html", sources=every[(number - 1) * _ROWS : number * _ROWS],
+        count=len(every), days=days, number=number, more=len(every) > number * _ROWS,
+    )  # fmt: skip
+
+
+async def refused(request: Request) -> Response:
+    """Engines that refused lately, each with the topics it did so for."""
+    days = _days(request)
+    since = start_of_days(datetime.now(UTC), days)
+    by_engine: dict[str, list[Refusal]] = {}
+    for refusal in await read(request, refusals, since):
+        by_engine.setdefault(refusal.engine, []).append(refusal)
+    return render(
+        request, "overview/refused.html", by_engine=by_engine, days=days,
+        state=AnswerState.BLOCKED.value,
+    )  # fmt: skip
+
+
+def _days(request: Request) -> int:
+    return whole_number(request, "found", DAYS, 1, _MOST_DAYS)
+
+
 async def dead(request: Request) -> Response:
     """Pages that are gone."""
-    days = whole_number(request, "found", DAYS, 1, _MOST_DAYS)
+    days = _days(request)
     number = whole_number(request, "page", 1, 1, 1000)
     since = start_of_days(datetime.now(UTC), days)
     links = await read(request, dead_links, since, (number - 1) * _ROWS, _ROWS + 1)
@@ -91,4 +117,6 @@ def _bars(days: tuple[Day, ...]) -> list[Bar]:
 AREA = Area(N_("Overview"), "gauge-high", (
     Page("/", "overview.show", show),
     Page("/dead", "overview.dead", dead),
+    Page("/sources", "overview.sources", sources_page),
+    Page("/refused", "overview.refused", refused),
 ))  # fmt: skip

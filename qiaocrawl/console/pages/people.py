@@ -12,23 +12,29 @@ from qiaocrawl.console.pages.account import ROLE_NAMES
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import passwords
 from qiaocrawl.console.state import actor_of
-from qiaocrawl.console.work import read, write
+from qiaocrawl.console.work import hashing, read, write
 from qiaocrawl.language import N_, _
 from qiaocrawl.storage.console import audit_log, users
 
 _ENTRIES_SHOWN = 50
 ACTION_NAMES = {
     "account.add": N_("added a site's account"),
+    "account.check": N_("had a site's log-in checked"),
     "account.cookies": N_("pasted the cookies of a log-in"),
     "account.log_out": N_("logged a site's account out"),
+    "account.login": N_("started the log-in of a site's account"),
     "template.drop": N_("deleted a template"), "template.save": N_("wrote a template"),
     "article.judge": N_("judged an article"), "article.note": N_("wrote a note"),
     "article.star": N_("starred an article"), "article.tags": N_("tagged an article"),
     "job.start": N_("started a job"), "job.stop": N_("stopped a job"),
+    "story.follow": N_("followed a story"), "briefing.make": N_("made a briefing"),
     "query.again": N_("had a query asked again"), "schedule.add": N_("made a schedule"),
     "schedule.drop": N_("deleted a schedule"), "schedule.switch": N_("switched a schedule"),
     "search.remove": N_("forgot a list"), "search.save": N_("kept a list"),
-    "session.begin": N_("logged in"), "token.add": N_("made a token"),
+    "session.begin": N_("logged in"), "session.end": N_("logged out"),
+    "session.fail": N_("failed to log in"),
+    "session.throttle": N_("may try no log-in for a quarter of an hour"),
+    "token.add": N_("made a token"),
     "token.remove": N_("deleted a token"), "topic.import": N_("imported a list"),
     "topic.sites": N_("changed a site"), "topic.terms": N_("changed a term"),
     "user.add": N_("added a user"), "user.disable": N_("disabled a user"),
@@ -59,7 +65,7 @@ async def add(request: Request) -> Response:
     """Make a user with a password that is shown this once."""
     name, role = await field(request, "name"), await field(request, "role")
     password = passwords.made_up()
-    stored = passwords.hashed(password)
+    stored = await hashing(request, passwords.hashed, password)
     await write(request, users.add_user, actor_of(request), name, stored, role)
     return await _page(request, name, password)
 
@@ -67,7 +73,7 @@ async def add(request: Request) -> Response:
 async def reset(request: Request) -> Response:
     """Give a user a new password that is shown this once."""
     user, password = await _named(request), passwords.made_up()
-    stored = passwords.hashed(password)
+    stored = await hashing(request, passwords.hashed, password)
     await write(request, users.set_password, actor_of(request), user, stored, by_self=False)
     return await _page(request, user.name, password)
 

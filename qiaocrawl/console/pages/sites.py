@@ -8,25 +8,29 @@ from typing import Any
 
 from sqlalchemy import Connection
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from qiaocrawl.console.forms import field
+from qiaocrawl.console.forms import back, field, whole_number
 from qiaocrawl.console.known_topic import known_topic
 from qiaocrawl.console.page import EDITOR, Area, Page
 from qiaocrawl.console.pages import accounts, new_account, site_template
 from qiaocrawl.console.render import render
-from qiaocrawl.console.state import actor_of, link
-from qiaocrawl.console.work import read, write
+from qiaocrawl.console.state import actor_of
+from qiaocrawl.console.work import read, read_kept, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.reports import summary
 from qiaocrawl.storage.sites import watched
 from qiaocrawl.storage.sites.accounts import list_accounts
+from qiaocrawl.storage.sites.watched_list import ListedPage, watched_list
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.urls import canonical_url, url_key
 
-_PAGES_SHOWN = 300
+_PAGES_A_PAGE = 100
+_MOST_PARTS, _MOST_FIND_CHARS = 10_000, 200
+# All that was judged for a topic is counted for it.
+_KEPT_SECONDS = 60.0
 _ILL_AFTER = 3
 
 PAGE_KINDS = {
@@ -39,7 +43,7 @@ PAGE_KINDS = {
 class ShownPage:
     """A watched page with its times as moments and its health in words and style."""
 
-    page: watched.WatchedPage
+    page: ListedPage
     changed_at: datetime | None
     next_at: datetime | None
     health: str
@@ -52,25 +56,32 @@ async def show(request: Request) -> Response:
     topic = request.query_params.get("topic", topics[0].name if topics else "")
     if topics:
         await known_topic(request, topic)
-    values = await read(request, _sites_page, topic if topics else "")
+    find = request.query_params.get("find", "").strip()[:_MOST_FIND_CHARS]
+    number = whole_number(request, "page", 1, 1, _MOST_PARTS)
+    values = await read(request, _sites_page, topic if topics else "", find, number)
+    lines: list[summary.SiteLine] = []
+    if topics:
+        lines = await read_kept(request, f"sites {topic}", _KEPT_SECONDS, summary.sites, topic)
     return render(
         request, "sites/show.html", topics=topics, topic=topic, account_names=accounts.STATE_NAMES,
-        page_kinds=PAGE_KINDS, most_weight=watched.MAX_PAGE_WEIGHT, **values,
+        page_kinds=PAGE_KINDS, most_weight=watched.MAX_PAGE_WEIGHT, sites=lines, find=find,
+        number=number, first=(number - 1) * _PAGES_A_PAGE, **values,
     )  # fmt: skip
 
 
-def _sites_page(c: Connection, topic: str) -> dict[str, Any]:
-    pages = watched.watched_pages(c, topic) if topic else []
-    pages.sort(key=lambda page: (-page.failures, page.host, page.url))
+def _sites_page(c: Connection, topic: str, find: str, number: int) -> dict[str, Any]:
+    pages: list[ListedPage] = []
+    count = 0
+    if topic:
+        skip = (number - 1) * _PAGES_A_PAGE
+        pages, count = watched_list(c, topic, find, skip, _PAGES_A_PAGE)
     return {
-        "sites": summary.sites(c, topic) if topic else [],
-        "pages": [_shown(page) for page in pages[:_PAGES_SHOWN]],
-        "all_pages": len(pages),
+        "pages": [_shown(page) for page in pages], "all_pages": count,
         "accounts": list_accounts(c),
-    }
+    }  # fmt: skip
 
 
-def _shown(page: watched.WatchedPage) -> ShownPage:
+def _shown(page: ListedPage) -> ShownPage:
     health, style = _("well"), "success"
     if page.failures >= _ILL_AFTER:
         health, style = _("{count} failures in a row", count=page.failures), "danger"
@@ -88,29 +99,34 @@ def _moment(seconds: float | None) -> datetime | None:
 async def weigh(request: Request) -> Response:
     """Give a watched page another weight: heavier ones are visited more often."""
     url, text = await field(request, "url", 4_000), await field(request, "weight")
+    weight, topic = _weight(text), await field(request, "topic", 64)
+    canonical, actor = canonical_url(url), actor_of(request)
+
+    def change(c: Connection) -> int:
+        before = watched.weights_of(c, url_key(canonical)) if canonical else {}
+        if not canonical or topic not in before:
+            return 0
+        own = {"topic": topic, "weight": before[topic]}
+        record(c, actor, "watch.weight", url, own, {**own, "weight": weight})
+        return watched.set_weight(c, url_key(canonical), weight, topic)
+
+    if not await write(request, change):
+        raise ConfigError(_("{url!r} is no watched page", url=url))
+    return await back(request, "sites.show")
+
+
+def _weight(text: str) -> float:
     try:
         weight = float(text)
     except ValueError:
         weight = 0.0
     if not 0 < weight <= watched.MAX_PAGE_WEIGHT:
+        most = watched.MAX_PAGE_WEIGHT
         raise ConfigError(
-            _(
-                "a weight must be above 0 and at most {most:g}, got {weight:g}",
-                most=watched.MAX_PAGE_WEIGHT, weight=weight,
-            )
+            _("weight {value!r} must be a number above 0 and at most {most:g}", value=text,
+              most=most)
         )  # fmt: skip
-    canonical, actor = canonical_url(url), actor_of(request)
-
-    def change(c: Connection) -> int:
-        count = watched.set_weight(c, url_key(canonical), weight) if canonical else 0
-        if count:
-            record(c, actor, "watch.weight", url, None, {"weight": weight})
-        return count
-
-    if not await write(request, change):
-        raise ConfigError(_("{url!r} is not watched (qiaocrawl watch list)", url=url))
-    topic = await field(request, "topic", 64)
-    return RedirectResponse(f"{link(request, 'sites.show')}?topic={topic}#watched", 303)
+    return weight
 
 
 AREA = Area(N_("Sites"), "globe", (

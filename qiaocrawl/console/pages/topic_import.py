@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
@@ -23,13 +24,15 @@ from qiaocrawl.console.security import csrf
 from qiaocrawl.console.state import actor_of, link, user_of
 from qiaocrawl.console.uploads import Upload, Uploads
 from qiaocrawl.console.work import read, write
-from qiaocrawl.errors import ConfigError
+from qiaocrawl.errors import ConfigError, TopicError
 from qiaocrawl.language import _
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.topics.importing import with_tables
 from qiaocrawl.storage.topics.topics import save_pack
-from qiaocrawl.topic.files import MAX_FILE_BYTES
+from qiaocrawl.topic.check import site_key, term_key
+from qiaocrawl.topic.files import MAX_FILE_BYTES, ZIP_MAGIC
 from qiaocrawl.topic.merge import compare_packs
+from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.workbook.findings import Finding, Level, messages
 from qiaocrawl.topic.workbook.form import format_form
 from qiaocrawl.topic.workbook.marked import write_marked
@@ -40,6 +43,9 @@ EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _ROWS_SHOWN = 300
 _LEVELS = {Level.FAULT: "danger", Level.CHANGED: "warning", Level.LEFT_OUT: "secondary"}
 _UPLOADS = Uploads()
+_FILE = "uploaded.file"
+# What Excel takes in no name of a sheet.
+_NO_SHEET_NAME = re.compile(r"[\[\]:*?/\\]")
 Made = TypeVar("Made")
 
 
@@ -62,9 +68,9 @@ async def look(request: Request) -> Response:
         raise ConfigError(_("choose a file first: an Excel workbook (.xlsx) or CSV"))
     data = await sent.read(MAX_FILE_BYTES + 1)
     await sent.close()
-    # Its own name, without a path of whoever sent it.
-    name = Path(sent.filename.replace("\\", "/")).name[-100:]
-    key = _UPLOADS.keep(name, data, user_of(request).name, topic)
+    # Its own name, without a path of whoever sent it: to be shown, not to be written to.
+    name = Path(sent.filename.replace("\\", "/")).name[-100:].strip(". ")
+    key = _UPLOADS.keep(name or _FILE, data, user_of(request).name, topic)
     return RedirectResponse(link(request, "topics.preview", key=key), 303)
 
 
@@ -100,18 +106,32 @@ def _kept(request: Request) -> tuple[str, Upload]:
 
 def _read(upload: Upload) -> tuple[tuple[Sheet, ...], WorkbookReading]:
     def read(path: Path) -> tuple[tuple[Sheet, ...], WorkbookReading]:
-        sheets = read_file(path)
+        sheets = _sheets(path, upload)
         return sheets, read_workbook(sheets, {})
 
     return _as_file(upload, read)
 
 
+def _sheets(path: Path, upload: Upload) -> tuple[Sheet, ...]:
+    """The sheets of *path*; the one of a CSV is called as its sender called the file."""
+    sheets = read_file(path)
+    if upload.data.startswith(ZIP_MAGIC):
+        return sheets
+    name = _NO_SHEET_NAME.sub(" ", Path(upload.name).stem)
+    return tuple(replace(sheet, name=name) for sheet in sheets)
+
+
 def _as_file(upload: Upload, work: Callable[[Path], Made]) -> Made:
     """What *work* makes of the upload as a file, which is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="qiaocrawl-") as folder:
-        path = Path(folder) / upload.name
+        # Any other name could be too long for the file system, or none at all.
+        path = Path(folder) / _FILE
         path.write_bytes(upload.data)
-        return work(path)
+        try:
+            return work(path)
+        except TopicError as error:
+            message = str(error).replace(path.name, upload.name, 1)
+            raise TopicError(message, error.faults) from None
 
 
 def _rows(sheets: tuple[Sheet, ...], reading: WorkbookReading) -> list[PreviewRow]:
@@ -147,16 +167,32 @@ async def take(request: Request) -> Response:
     def save(c: Connection) -> None:
         title = Path(upload.name).stem[:200]
         before, after = with_tables(c, upload.topic, title, terms, sites)
-        changes = {
-            change.table: {"added": change.added, "changed": change.changed}
-            for change in compare_packs(before, after)
-        }
         save_pack(c, after, now=time.time())
-        record(c, actor, "topic.import", upload.topic, None, {"file": upload.name, **changes})
+        was, now = _changed_rows(before, after)
+        record(c, actor, "topic.import", upload.topic, was, {"file": upload.name, **now})
 
     await write(request, save)
     _UPLOADS.drop(key)
     return RedirectResponse(link(request, "topics.pack", topic=upload.topic), 303)
+
+
+def _changed_rows(
+    before: TopicPack | None, after: TopicPack
+) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """The rows that an import changes, as they were and as they are; None for no topic."""
+    was: dict[str, Any] = {}
+    now: dict[str, Any] = {}
+    for change in compare_packs(before, after):
+        if not (change.added or change.changed):
+            continue
+        keys = {*change.added, *change.changed}
+        for pack, rows in ((before, was), (after, now)):
+            if pack is None:
+                continue
+            terms = [asdict(row) for row in pack.terms if term_key(row) in keys]
+            sites = [asdict(row) for row in pack.sites if site_key(row) in keys]
+            rows[change.table] = terms if change.table == "terms" else sites
+    return None if before is None else was, now
 
 
 async def marked(request: Request) -> Response:
@@ -164,7 +200,7 @@ async def marked(request: Request) -> Response:
     _key, upload = _kept(request)
 
     def write_to(path: Path) -> bytes:
-        sheets = read_file(path)
+        sheets = _sheets(path, upload)
         target = path.with_name("marked.xlsx")
         write_marked(path, target, sheets, read_workbook(sheets, {}).findings)
         return target.read_bytes()

@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from qiaocrawl.console.crawl_scorer import crawl_scorer, page_text
 from qiaocrawl.console.forms import field, whole_number
 from qiaocrawl.console.known_topic import known_topic
 from qiaocrawl.console.page import EDITOR, Page
@@ -18,17 +19,14 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.state import actor_of, link
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import PageText
 from qiaocrawl.jobs.requests import JUDGE
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.relevance.scorer import FollowsPack, PageScorer, make_scorer
+from qiaocrawl.relevance.scorer import FollowsPack, PageScorer
 from qiaocrawl.storage.console.audit_log import last_entry, record
-from qiaocrawl.storage.pages.reprocessing import next_texts
 from qiaocrawl.storage.topics.threshold_view import ThresholdView, threshold_view
 from qiaocrawl.storage.topics.topics import load_pack, save_pack
 from qiaocrawl.topic.check import require_valid
-from qiaocrawl.topic.pack import TopicPack
 
 _AROUND_THRESHOLD = 10
 _USUAL_THRESHOLD = 0.5
@@ -42,7 +40,7 @@ async def show(request: Request) -> Response:
     """The articles next to a score, and what it would turn if it were the threshold."""
     topic = await _topic(request)
     pack = await read(request, load_pack, topic)
-    scorer = await run_in_threadpool(_scorer, pack)
+    scorer = await run_in_threadpool(crawl_scorer, pack)
     present = _threshold(scorer)
     percent = whole_number(request, "percent", round(100 * present), 1, 100)
     last = await read(request, last_entry, _MOVED, topic)
@@ -61,15 +59,6 @@ async def _topic(request: Request) -> str:
     return await known_topic(request, str(request.path_params["topic"]))
 
 
-def _scorer(pack: TopicPack) -> PageScorer:
-    """The one that crawls judge by."""
-    options = Options.from_environment()
-    return make_scorer(
-        options["QIAO_RELEVANCE_METHOD"], pack, options["QIAO_RELEVANCE_THRESHOLD"],
-        options["QIAO_RELEVANCE_OPTIONS"],
-    )  # fmt: skip
-
-
 def _threshold(scorer: PageScorer) -> float:
     # A plug-in may have none.
     return float(getattr(scorer, "threshold", _USUAL_THRESHOLD))
@@ -82,9 +71,7 @@ def _is_stale(c: Connection, scorer: PageScorer, view: ThresholdView) -> bool:
 
 
 def _score_now(c: Connection, scorer: PageScorer, article_id: int) -> float:
-    (text,) = next_texts(c, after_id=article_id - 1, limit=1)
-    page = PageText(text.title, text.text, meta=text.meta, url=text.url)
-    return scorer.judge(page).score
+    return scorer.judge(page_text(c, article_id)).score
 
 
 def _wanted(scorer: PageScorer, score: float) -> float | None:
@@ -99,7 +86,7 @@ async def move(request: Request) -> Response:
 
     def save(c: Connection) -> None:
         pack = load_pack(c, topic)
-        scorer = _scorer(pack)
+        scorer = crawl_scorer(pack)
         wanted = _wanted(scorer, score)
         if wanted is None:
             raise ConfigError(_("no threshold of the topic puts the line there"))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from dataclasses import field as dataclass_field
 from datetime import UTC, datetime
 from itertools import islice
+from typing import Any
 
 from sqlalchemy import Connection
 from starlette.requests import Request
@@ -37,7 +38,7 @@ from qiaocrawl.storage.topics.lexicon_decisions import (
 )
 from qiaocrawl.storage.topics.topics import load_pack
 from qiaocrawl.text import fold
-from qiaocrawl.topic.pack import TERM_KINDS
+from qiaocrawl.topic.pack import TERM_KINDS, TopicPack
 
 MOST_TEXTS, MOST_WORDS = 1_000, 100
 _HISTORY_SHOWN = 10
@@ -132,11 +133,21 @@ async def decide_word(request: Request) -> Response:
     actor, by = actor_of(request), user_of(request).name
 
     def take(c: Connection) -> None:
-        decide(c, name, [decision], by=by, now=datetime.now(UTC))
-        record(c, actor, f"word.{decision.action}", f"{name}: {text}", None, None)
+        before = _state(load_pack(c, name), text)
+        pack = decide(c, name, [decision], by=by, now=datetime.now(UTC))
+        after = _state(pack, text)
+        if decision.action == "merge":
+            after = {**(after or {}), "synonym_of": decision.synonym_of}
+        record(c, actor, f"word.{decision.action}", f"{name}: {text}", before, after)
 
     await write(request, take)
     return _back(request, name)
+
+
+def _state(pack: TopicPack, word: str) -> dict[str, Any] | None:
+    """What the topic has under *word*, for the log of changes; None for nothing."""
+    key = fold(word)
+    return next((asdict(term) for term in pack.terms if fold(term.text) == key), None)
 
 
 def _put_off(reviews: _Reviews, topic: str, text: str) -> None:
@@ -160,8 +171,11 @@ async def undo_last(request: Request) -> Response:
     name, actor = await _topic(request), actor_of(request)
 
     def take_back(c: Connection) -> None:
+        before = load_pack(c, name)
         for entry in undo(c, name, since=None, last=1, now=datetime.now(UTC)):
-            record(c, actor, "word.undo", f"{name}: {entry.decision.text}", None, None)
+            word = entry.decision.text
+            states = _state(before, word), _state(load_pack(c, name), word)
+            record(c, actor, "word.undo", f"{name}: {word}", *states)
 
     await write(request, take_back)
     return _back(request, name)

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import field, whole_number
+from qiaocrawl.console.forms import field, wanted_number, whole_number
 from qiaocrawl.console.known_topic import known_topic
 from qiaocrawl.console.page import EDITOR, Area, Page
 from qiaocrawl.console.pages import topic_import, topic_packs, topic_threshold, topic_words
@@ -29,7 +29,16 @@ from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.topics.topics import list_topics, load_pack, save_pack
 from qiaocrawl.text import fold
 from qiaocrawl.topic.check import require_valid
-from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS, Site, Term, TopicPack
+from qiaocrawl.topic.pack import (
+    MAX_TIER,
+    MIN_TIER,
+    ROLES,
+    SITE_KINDS,
+    TERM_KINDS,
+    Site,
+    Term,
+    TopicPack,
+)
 from qiaocrawl.topic.tables import write_sites, write_terms
 
 _ROWS_A_PAGE = 100
@@ -75,7 +84,7 @@ async def save_term(request: Request) -> Response:
     term = None
     if not await field(request, "remove"):
         kind, note = await field(request, "kind"), await field(request, "note", 10_000)
-        term = Term(text, kind, _number(await field(request, "weight"), "weight"), note)
+        term = Term(text, kind, _number(await field(request, "weight"), _("Weight")), note)
     await _change(request, "terms", fold(old), lambda row: fold(row.text), term)
     return _back(request, "terms")
 
@@ -88,7 +97,7 @@ async def save_site(request: Request) -> Response:
     if not await field(request, "remove"):
         names = ("name", "role", "region", "kind", "start_url", "note")
         values: dict[str, Any] = {name: await field(request, name, 10_000) for name in names}
-        tier = int(_number(await field(request, "tier"), "tier"))
+        tier = wanted_number(_("Tier"), await field(request, "tier"), MIN_TIER, MAX_TIER)
         render_it = await field(request, "render") == "yes"
         site = Site(host=host, tier=tier, render=render_it, **values)
     await _change(request, "sites", old, lambda row: row.host, site)

@@ -130,20 +130,27 @@ class FullTextIndex:
         except (OSError, ValueError) as error:
             raise _unusable(self._folder, error) from error
 
-    def search(self, wanted: Sequence[Term], *, newest_first: bool) -> Matches:
-        """The articles that hold all *wanted* terms.
+    def search(
+        self, wanted: Sequence[Term], *, newest_first: bool, most: int | None = MOST_MATCHES
+    ) -> Matches:
+        """The articles that hold all *wanted* terms and none of the unwanted.
+
+        Args:
+            most: ids at most; None for all.
 
         Raises:
             StorageError: the index is damaged.
         """
-        if not any(not term.is_unwanted for term in wanted):
+        if not wanted:
             return Matches((), 0)
+        # Among articles that only lack words none is better than another.
+        newest_first = newest_first or all(term.is_unwanted for term in wanted)
         try:
             # Another process may have written since.
             self._index.reload()
             searcher = self._index.searcher()
             result: Any = searcher.search(
-                self._query(wanted), limit=MOST_MATCHES, count=True,
+                self._query(wanted), limit=most or max(int(searcher.num_docs), 1), count=True,
                 order_by_field="fetched" if newest_first else None,
             )  # fmt: skip
             addresses = [address for _score, address in result.hits]
@@ -165,6 +172,8 @@ class FullTextIndex:
 
     def _query(self, wanted: Sequence[Term]) -> tantivy.Query:
         parts = []
+        if all(term.is_unwanted for term in wanted):
+            parts.append((tantivy.Occur.Must, tantivy.Query.all_query()))
         for term in wanted:
             occur = tantivy.Occur.MustNot if term.is_unwanted else tantivy.Occur.Must
             title = tantivy.Query.boost_query(self._row(term, "title"), _TITLE_BOOST)

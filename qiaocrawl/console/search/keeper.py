@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.console.search.index import (
+    MOST_MATCHES,
     FullTextIndex,
     IndexedArticle,
     IndexState,
@@ -90,8 +91,14 @@ class SearchKeeper:
         """
         return BROKEN if self._problem else "" if self._in_step else BUILDING
 
-    def search(self, wanted: Sequence[Term], *, newest_first: bool) -> Matches | None:
-        """What the index finds, brought in step first; None where it cannot be relied on."""
+    def search(
+        self, wanted: Sequence[Term], *, newest_first: bool, most: int | None = MOST_MATCHES
+    ) -> Matches | None:
+        """What the index finds, brought in step first; None where it cannot be relied on.
+
+        Args:
+            most: as of :meth:`FullTextIndex.search`.
+        """
         if not self._in_step or self._problem:
             return None
         try:
@@ -100,7 +107,7 @@ class SearchKeeper:
                 self._in_step = self._catch_up(_SEARCH_BATCH)
                 if not self._in_step or self._index is None:
                     return None
-                return self._index.search(wanted, newest_first=newest_first)
+                return self._index.search(wanted, newest_first=newest_first, most=most)
         except (QiaoError, SQLAlchemyError) as error:
             self._give_up(error)
             return None

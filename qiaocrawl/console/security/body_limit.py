@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from starlette.responses import PlainTextResponse
+from collections.abc import Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
@@ -11,11 +14,14 @@ class _TooLargeError(Exception):
 
 
 class BodyLimit:
-    """Answers 413 where a body has more than *most_bytes*, announced or not."""
+    """Gives what *refused* makes where a body has more than *most_bytes*, announced or not."""
 
-    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
+    def __init__(
+        self, app: ASGIApp, most_bytes: int, refused: Callable[[Request], Response]
+    ) -> None:
         self._app = app
         self._most_bytes = most_bytes
+        self._refused = refused
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -23,9 +29,8 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         announced = dict(scope["headers"]).get(b"content-length", b"0")
-        refused = PlainTextResponse("the request is too large", 413)
-        if not announced.isdigit() or int(announced) > self._most_bytes:
-            await refused(scope, receive, send)
+        if not self._is_small(announced):
+            await self._refused(Request(scope))(scope, receive, send)
             return
         received = 0
 
@@ -40,4 +45,9 @@ class BodyLimit:
         try:
             await self._app(scope, counted, send)
         except _TooLargeError:
-            await refused(scope, receive, send)
+            await self._refused(Request(scope))(scope, receive, send)
+
+    def _is_small(self, announced: bytes) -> bool:
+        # Longer numbers than Python reads are no lengths either.
+        is_length = announced.isdigit() and len(announced) < 19
+        return is_length and int(announced) <= self._most_bytes

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from urllib.parse import urlsplit
 
 from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
+
+from qiaocrawl.console.security.redirects import is_of_this_site
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 
 FIELD, HEADER = "csrf_token", "x-csrf-token"
 _MAX_FIELDS = 2_000
@@ -28,18 +32,20 @@ def comes_from_elsewhere(request: Request) -> bool:
     if site not in ("same-origin", "none"):
         return True
     origin = request.headers.get("origin")
-    if origin is None:
-        return False
-    try:
-        there = urlsplit(origin)
-        return (there.scheme, there.netloc) != (request.url.scheme, request.headers.get("host"))
-    except ValueError:
-        return True
+    return origin is not None and not is_of_this_site(request, origin)
 
 
 async def form_of(request: Request) -> FormData:
-    """The form that *request* brings, as Starlette keeps it for the page behind."""
-    return await request.form(max_files=20, max_fields=_MAX_FIELDS)
+    """The form that *request* brings, as Starlette keeps it for the page behind.
+
+    Raises:
+        ConfigError: it is no form, or has too many fields.
+    """
+    try:
+        return await request.form(max_files=20, max_fields=_MAX_FIELDS)
+    except HTTPException:
+        # What was wrong stands there in English.
+        raise ConfigError(_("the form cannot be read; reload the page and try again")) from None
 
 
 async def has_token(request: Request, token: str) -> bool:

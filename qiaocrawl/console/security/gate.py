@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from urllib.parse import quote
 
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -12,6 +15,7 @@ from starlette.routing import Route
 from qiaocrawl.console.page import ANYBODY, Page
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import cookies, csrf
+from qiaocrawl.console.security.redirects import came_from
 from qiaocrawl.console.state import Visit, console_of, link
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import QiaoError, StorageError
@@ -23,6 +27,19 @@ from qiaocrawl.storage.console.users import User
 _BEFORE_PASSWORD = {"account.password", "account.save_password", "account.log_out",
                     "account.preferences"}  # fmt: skip
 
+_MOST_ROW = 2**63 - 1
+# In the address of a page that its script, not somebody at the keyboard, loads anew (jobs.js).
+_UNATTENDED = "unattended"
+
+
+class _RowConvertor(IntegerConvertor):
+    """The number of a row: Python reads no number of thousands of digits."""
+
+    regex = "[0-9]{1,19}"
+
+
+register_url_convertor("row", _RowConvertor())
+
 
 def route(page: Page) -> Route:
     """*page* behind the gate."""
@@ -31,7 +48,8 @@ def route(page: Page) -> Route:
         with using_language(request.cookies.get(cookies.LANGUAGE, "")):
             return await _answered(request, page)
 
-    return Route(page.path, guarded, name=page.name, methods=[page.method])
+    path = page.path.replace(":int}", ":row}")
+    return Route(path, guarded, name=page.name, methods=[page.method])
 
 
 async def _answered(request: Request, page: Page) -> Response:
@@ -40,7 +58,8 @@ async def _answered(request: Request, page: Page) -> Response:
     request.state.visit = Visit(None, csrf.form_token(visitor), _address(request))
     user, is_program = await _user_of(request, page)
     try:
-        response = await _refused(request, page, user, is_program) or await page.endpoint(request)
+        refused = await _refused(request, page, user, is_program) or _not_there(request)
+        response = refused or await page.endpoint(request)
     except HTTPException as error:
         response = error_page(request, error.status_code, str(error.detail))
     except QiaoError as error:
@@ -54,8 +73,10 @@ async def _user_of(request: Request, page: Page) -> tuple[User | None, bool]:
     """Who asks, and whether by a program's token; enters them in the visit."""
     settings = console_of(request).settings
     scheme, _space, token = request.headers.get("authorization", "").partition(" ")
-    if page.for_programs and scheme.lower() == "bearer":
-        return await _user_of_token(request, token.strip()), True
+    if page.for_programs and scheme.lower() in ("bearer", "basic"):
+        is_password = scheme.lower() == "basic"
+        token = _password_in(token) if is_password else token.strip()
+        return await _user_of_token(request, token), True
     cookie = request.cookies.get(cookies.SESSION, "")
     if not cookie:
         return None, False
@@ -66,10 +87,19 @@ async def _user_of(request: Request, page: Page) -> tuple[User | None, bool]:
     if session is None:
         return None, False
     user, seen_is_due = session
-    if seen_is_due:
+    if seen_is_due and not (page.by_itself or _UNATTENDED in request.query_params):
         await write(request, sessions.note_seen, cookie)
     request.state.visit = Visit(user, csrf.form_token(cookie), _address(request))
     return user, False
+
+
+def _password_in(credentials: str) -> str:
+    """The password of HTTP Basic, which is all that news readers can send; "" for none."""
+    try:
+        text = base64.b64decode(credentials.strip(), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return ""
+    return text.partition(":")[2]
 
 
 async def _user_of_token(request: Request, token: str) -> User | None:
@@ -97,10 +127,24 @@ async def _refused(
     if user is None:
         return _log_in_first(request, page)
     if user.must_change and page.name not in _BEFORE_PASSWORD:
-        return RedirectResponse(link(request, "account.password"), 303)
+        return _password_first(request, page)
     if not user.may(page.role):
         return error_page(request, 403, _("Your role does not allow this."))
     return None
+
+
+def _not_there(request: Request) -> Response | None:
+    """The answer to a number that no row can have; None for any other."""
+    numbers = [value for value in request.path_params.values() if isinstance(value, int)]
+    if max(numbers, default=0) <= _MOST_ROW:
+        return None
+    return error_page(request, 404, _("There is no such page."))
+
+
+def _password_first(request: Request, page: Page) -> Response:
+    if page.for_programs or _wants_json(request):
+        return error_page(request, 403, _("Choose a new password first: log in to the console."))
+    return RedirectResponse(link(request, "account.password"), 303)
 
 
 def _log_in_first(request: Request, page: Page) -> Response:
@@ -119,10 +163,16 @@ def _path(request: Request) -> str:
 def error_page(request: Request, status: int, message: str) -> Response:
     """What went wrong, as a page, or as JSON for programs and scripts."""
     page: Page | None = getattr(request.state, "page", None)
-    if (page is not None and page.for_programs) or _wants_json(request):
-        headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-        return JSONResponse({"error": message}, status, headers)
-    return render(request, "error.html", status=status, message=message)
+    for_programs = page is not None and page.for_programs
+    if for_programs or _wants_json(request):
+        response = JSONResponse({"error": message}, status)
+        if status == 401:
+            response.headers.append("WWW-Authenticate", "Bearer")
+        if status == 401 and for_programs:
+            # Not for scripts of our pages: the browser would ask for a name and a password.
+            response.headers.append("WWW-Authenticate", 'Basic realm="qiaocrawl", charset="UTF-8"')
+        return response
+    return render(request, "error.html", status=status, message=message, back=came_from(request))
 
 
 def _wants_json(request: Request) -> bool:

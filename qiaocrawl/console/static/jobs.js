@@ -15,10 +15,18 @@ function fill(card, job) {
   }
 }
 
-// What somebody is writing into a form must not be lost.
+// What somebody is writing into a form must not be lost. Nobody did anything: the session is not to
+// be kept alive by it (see security/gate.py), so it says so in its address, which is put back here.
+const here = new URL(location.href);
+if (here.searchParams.has("unattended")) {
+  here.searchParams.delete("unattended");
+  history.replaceState(null, "", here);
+}
 function reload() {
   const writing = document.activeElement && document.activeElement.closest("form");
-  if (!writing) location.reload();
+  if (writing) return;
+  here.searchParams.set("unattended", "1");
+  location.replace(here);
 }
 
 for (const log of document.querySelectorAll(".console-log")) log.scrollTop = log.scrollHeight;
@@ -38,5 +46,7 @@ if (stream) {
     }
     if (data.jobs.map((job) => job.id).join(",") !== stream.dataset.ids) reload();
   };
+  // The session is over: the page to log in again is better than jobs that stand still.
+  events.onerror = () => { if (events.readyState === EventSource.CLOSED) setTimeout(reload, 5000); };
   addEventListener("pagehide", () => events.close());
 }

@@ -43,7 +43,9 @@ _DEVICE = re.compile(
     re.IGNORECASE,
 )
 """What a post was written with (来自：手机客户端), which is no medium either."""
-_REPORTED = re.compile(r"[据據]([^，,。\s]{2,20}?)(?:客户端|客戶端)?(?:报道|報道|报导|報導|消息|讯|訊)")
+_REPORTED = re.compile(
+    r"[据據]([^，,。\s]{2,20}?)(?:客户端|客戶端)?(?:报道|報道|报导|報導|消息|讯|訊)"
+)
 """A medium in the words a text cites it by (据新华社报道)."""
 _LABEL_WORD = re.compile(
     r"(?:作者|编辑|編輯|记者|責任|责任|发布|發布|时间|時間|点击|點擊|浏览|瀏覽|阅读|字号|字體|"

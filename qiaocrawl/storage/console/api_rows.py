@@ -7,6 +7,7 @@ first does.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -19,14 +20,29 @@ from qiaocrawl.storage.topics.topic_ids import topic_id
 Record = dict[str, Any]
 
 
-def article_records(
-    c: Connection, *, after: int, limit: int, topic_name: str = "", only_relevant: bool = False,
-    since: datetime | None = None, with_text: bool = False,
-) -> list[Record]:  # fmt: skip
-    """The first *limit* articles behind the one of number *after*.
+@dataclass(frozen=True, slots=True)
+class ArticleChoice:
+    """Which articles, and what of them.
 
-    Args:
+    Attributes:
+        topic_name: judged for this topic; "" for all articles.
+        only_relevant: on topic for it, or for any.
         since: stored or changed at this time or later.
+        group_id: of this group of reprints.
+        with_text: with their texts.
+    """
+
+    topic_name: str = ""
+    only_relevant: bool = False
+    since: datetime | None = None
+    group_id: int | None = None
+    with_text: bool = False
+
+
+def article_records(
+    c: Connection, *, after: int, limit: int, choice: ArticleChoice
+) -> list[Record]:
+    """The first *limit* articles behind the one of number *after*.
 
     Raises:
         StorageError: the topic was never imported.
@@ -37,26 +53,33 @@ def article_records(
         article.c.fetched_at, article.c.updated_at, verdict.c.group_id,
     ]  # fmt: skip
     statement = (
-        select(*columns, *([article.c.text] if with_text else []))
+        select(*columns, *([article.c.text] if choice.with_text else []))
         .join(url, url.c.id == article.c.url_id)
         .outerjoin(verdict, verdict.c.article_id == article.c.id)
         .where(article.c.id > after)
         .order_by(article.c.id)
         .limit(limit)
     )
-    if topic_name:
-        conditions: list[ColumnElement[bool]] = [
-            relevance.c.article_id == article.c.id,
-            relevance.c.topic_id == topic_id(c, topic_name),
-        ]
-        if only_relevant:
-            conditions.append(relevance.c.relevant)
-        statement = statement.where(select(1).where(*conditions).exists())
-    if since is not None:
-        statement = statement.where(article.c.updated_at >= to_stored_time(since))
+    statement = statement.where(*_conditions(c, choice))
     rows = c.execute(statement).mappings().all()
     judged = _judgements(c, [row["id"] for row in rows])
     return [{**_record(row), "topics": judged.get(row["id"], [])} for row in rows]
+
+
+def _conditions(c: Connection, choice: ArticleChoice) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    judged: list[ColumnElement[bool]] = [relevance.c.article_id == article.c.id]
+    if choice.topic_name:
+        judged.append(relevance.c.topic_id == topic_id(c, choice.topic_name))
+    if choice.only_relevant:
+        judged.append(relevance.c.relevant)
+    if len(judged) > 1:
+        conditions.append(select(1).where(*judged).exists())
+    if choice.since is not None:
+        conditions.append(article.c.updated_at >= to_stored_time(choice.since))
+    if choice.group_id is not None:
+        conditions.append(verdict.c.group_id == choice.group_id)
+    return conditions
 
 
 def _judgements(c: Connection, article_ids: Sequence[int]) -> dict[int, list[Record]]:

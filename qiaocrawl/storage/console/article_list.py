@@ -12,6 +12,7 @@ from sqlalchemy.sql.util import ClauseAdapter
 
 from qiaocrawl.storage.console.few_articles import MOST_FEW, few_articles
 from qiaocrawl.storage.console.row_by_row import row_by_row
+from qiaocrawl.storage.export import ordering
 from qiaocrawl.storage.export.choice import Selection, article_conditions, chosen_sites
 from qiaocrawl.storage.schema import article, article_tag, relevance, site, topic, verdict
 from qiaocrawl.storage.topics.topic_ids import topic_id
@@ -20,8 +21,7 @@ MOST_COUNTED = 1000
 """A list is counted so far; of more it says "more than"."""
 MOST_READ = MOST_FEW
 """So many texts are read for words that no index is asked for: a second or two."""
-NEWEST, PUBLISHED, SCORE = "newest", "published", "score"
-SORTS = (NEWEST, PUBLISHED, SCORE)
+NEWEST, PUBLISHED, SCORE = SORTS = ordering.ORDERS
 """Newly found first, newly published first, most on topic first."""
 _ORDERS = {
     NEWEST: (article.c.fetched_at, article.c.published_at, article.c.site),
@@ -83,10 +83,16 @@ def list_page(c: Connection, wish: ListWish) -> ListPage:
 
 def read_first(c: Connection, selection: Selection, sort: str) -> Selection:
     """*selection*, of the first ``MOST_READ`` articles that meet it but for its words."""
-    rest = replace(selection, words=())
-    first = list_page(c, ListWish(rest, sort, folded=False, limit=MOST_READ))
+    rest = ListWish(selection.without_texts, sort, folded=False, limit=MOST_READ)
+    first = list_page(c, rest)
     # No row has the number 0: there is none.
     return replace(selection, article_ids=first.ids or (0,))
+
+
+def topic_titles(c: Connection) -> dict[str, str]:
+    """What the topics are called for people, by their names."""
+    rows = c.execute(select(topic.c.name, topic.c.title).order_by(topic.c.name))
+    return {name: title or name for name, title in rows}
 
 
 def facet_values(c: Connection, topic_name: str | None) -> FacetValues:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, insert, select, update
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.items import Relevance
 from qiaocrawl.language import _
 from qiaocrawl.storage.console.audit_log import Actor, record
 from qiaocrawl.storage.converters import clean_text, clean_word, stored_moment
+from qiaocrawl.storage.pages.articles import save_relevance
 from qiaocrawl.storage.schema import (
     article,
     article_mark,
@@ -22,6 +24,7 @@ from qiaocrawl.storage.schema import (
     url,
 )
 from qiaocrawl.storage.topics import judgements
+from qiaocrawl.storage.topics.topic_ids import topic_id
 
 MAX_NOTE_CHARS = 2_000
 MAX_TAG_CHARS = 50
@@ -94,14 +97,35 @@ def judge(c: Connection, actor: Actor, article_id: int, topic_name: str, *, rele
         StorageError: the topic was never imported.
     """
     _url_id, address = _page(c, article_id)
-    name = topic_name or _best_topic(c, article_id)
-    before = dict(marks_of(c, [article_id]).get(article_id, Marks()).judged).get(name)
+    name = topic_name or best_topics(c, [article_id])[article_id]
+    before = _judgement(c, article_id, name)
     judgements.save_judgement(c, name, address, relevant=relevant, note="", now=time.time())
     record(
         c, actor, "article.judge", address,
         None if before is None else {"topic": name, "relevant": before},
         {"topic": name, "relevant": relevant},
     )  # fmt: skip
+
+
+def take_back(
+    c: Connection, actor: Actor, article_id: int, topic_name: str, verdict: Relevance
+) -> None:
+    """Take back what was said of an article and a topic; *verdict* of a scorer holds then.
+
+    Raises:
+        ConfigError: there is no such article.
+        StorageError: the topic was never imported.
+    """
+    _url_id, address = _page(c, article_id)
+    before = _judgement(c, article_id, topic_name)
+    if not judgements.drop_judgement(c, topic_name, address, now=time.time()):
+        return
+    save_relevance(c, article_id, {topic_name: topic_id(c, topic_name)}, [verdict])
+    record(c, actor, "article.judge", address, {"topic": topic_name, "relevant": before}, None)
+
+
+def _judgement(c: Connection, article_id: int, topic_name: str) -> bool | None:
+    return dict(marks_of(c, [article_id]).get(article_id, Marks()).judged).get(topic_name)
 
 
 def set_star(c: Connection, actor: Actor, article_id: int, *, starred: bool) -> None:
@@ -176,18 +200,20 @@ def _page(c: Connection, article_id: int) -> tuple[int, str]:
     return row.id, row.url
 
 
-def _best_topic(c: Connection, article_id: int) -> str:
-    best = c.execute(
-        select(topic.c.name)
-        .join(relevance, relevance.c.topic_id == topic.c.id)
-        .where(relevance.c.article_id == article_id)
-        .order_by(relevance.c.score.desc())
-        .limit(1)
-    ).scalar_one_or_none()
-    found_for = (
-        select(topic.c.name)
-        .join(url, url.c.topic_id == topic.c.id)
-        .join(article, article.c.url_id == url.c.id)
-        .where(article.c.id == article_id)
+def best_topics(c: Connection, article_ids: Sequence[int]) -> dict[int, str]:
+    """By articles: the topic each scored best for, or was found for where none judged it."""
+    ids = article.c.id.in_(article_ids)
+    found_for = c.execute(
+        select(article.c.id, topic.c.name)
+        .join(url, url.c.id == article.c.url_id)
+        .join(topic, topic.c.id == url.c.topic_id)
+        .where(ids)
     )
-    return best or str(c.execute(found_for).scalar_one())
+    best = {row.id: str(row.name) for row in found_for}
+    scored = c.execute(
+        select(relevance.c.article_id, topic.c.name)
+        .join(topic, topic.c.id == relevance.c.topic_id)
+        .where(relevance.c.article_id.in_(article_ids))
+        .order_by(relevance.c.score, topic.c.id.desc())
+    )
+    return best | {article_id: str(name) for article_id, name in scored}

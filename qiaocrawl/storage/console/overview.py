@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, distinct, exists, func, select, true
+from sqlalchemy import Connection, Select, case, distinct, exists, func, select, true
 
 from qiaocrawl.items import Outcome
 from qiaocrawl.search.query import AnswerState
@@ -83,6 +83,9 @@ def overview(c: Connection, now: datetime) -> Overview:
     midnight, start = start_of_days(now, 1), start_of_days(now, DAYS)
     with row_by_row(c):
         days = _days(c, start)
+    steps = _steps(c)
+    # Before the first crawl it is no news that there is no article.
+    limits = _LIMITS if steps.pages else replace(_LIMITS, article_hours=0.0)
     logins = select(account.c.site).where(account.c.state == AccountState.RESTING).distinct()
     return Overview(
         days,
@@ -90,8 +93,8 @@ def overview(c: Connection, now: datetime) -> Overview:
         _period(c, start, days),
         tuple(c.execute(logins.order_by(account.c.site)).scalars()),
         sum(run.ended is None and not run.is_dead for run in last_runs(c, _RUNS_LOOKED_AT)),
-        tuple(alarms(c, _LIMITS, now=now.timestamp())),
-        _steps(c),
+        tuple(alarms(c, limits, now=now.timestamp())),
+        steps,
     )
 
 
@@ -150,6 +153,59 @@ def _by_day(c: Connection, start: datetime, *, relevant: bool) -> Counter[date]:
     return counts
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a site brought in a period."""
+
+    host: str
+    articles: int
+    on_topic: int
+
+
+def sources(c: Connection, since: datetime) -> list[Source]:
+    """The sites with articles found since a moment (aware), those with most first."""
+    count, on_topic = func.count(), func.sum(case((_is_on_topic(), 1), else_=0))
+    rows = c.execute(
+        select(article.c.site, count, on_topic)
+        .where(article.c.fetched_at >= to_stored_time(since))
+        .group_by(article.c.site)
+        .order_by(count.desc(), article.c.site)
+    )
+    return [Source(host, articles, int(relevant)) for host, articles, relevant in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Queries of a topic that an engine refused, and when it last did."""
+
+    engine: str
+    topic: str
+    title: str
+    queries: int
+    last_at: datetime | None
+
+
+def refusals(c: Connection, since: datetime) -> list[Refusal]:
+    """What engines refused since a moment (aware) and did not answer later, by engine."""
+    rows = c.execute(
+        select(
+            query.c.engine, topic.c.name, topic.c.title, func.count(), func.max(query.c.asked_at)
+        )
+        .join(topic, topic.c.id == query.c.topic_id)
+        .where(*_refused(since))
+        .group_by(query.c.engine, topic.c.name, topic.c.title)
+        .order_by(query.c.engine, topic.c.name)
+    )
+    return [
+        Refusal(engine, name, title, queries, from_time(last_at))
+        for engine, name, title, queries, last_at in rows
+    ]
+
+
+def _refused(since: datetime) -> tuple[Any, ...]:
+    return query.c.state == AnswerState.BLOCKED, query.c.asked_at >= to_stored_time(since)
+
+
 def _is_on_topic() -> Any:
     own = relevance.c.article_id == article.c.id, relevance.c.relevant == true()
     return exists().where(*own).correlate(article)
@@ -164,12 +220,7 @@ def _period(c: Connection, start: datetime, days: Sequence[Day]) -> Period:
     dead = select(func.count()).select_from(url).where(
         url.c.outcome == Outcome.DEAD, url.c.done_at >= since
     )  # fmt: skip
-    refusing = (
-        select(query.c.engine)
-        .where(query.c.state == AnswerState.BLOCKED, query.c.asked_at >= since)
-        .distinct()
-        .order_by(query.c.engine)
-    )
+    refusing = select(query.c.engine).where(*_refused(start)).distinct().order_by(query.c.engine)
     return Period(
         sum(day.articles for day in days),
         sum(day.on_topic for day in days),

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.storage.console.audit_log import Actor, record
-from qiaocrawl.storage.console.users import User, user_of
+from qiaocrawl.storage.console.users import User, find_user, user_of
 from qiaocrawl.storage.converters import clean_word, from_time, stored_moment
 from qiaocrawl.storage.schema import api_token, console_session, console_user, login_failure
 
@@ -51,9 +51,10 @@ def open_session(c: Connection, user_id: int, cookie: str, address: str) -> None
     ))  # fmt: skip
 
 
-def close_session(c: Connection, cookie: str) -> None:
+def close_session(c: Connection, actor: Actor, cookie: str) -> None:
     """Log out."""
     c.execute(delete(console_session).where(console_session.c.digest == digest(cookie)))
+    record(c, actor, "session.end", actor.name, None, None)
 
 
 def session_user(
@@ -100,11 +101,28 @@ def drop_old(c: Connection, *, idle_seconds: float, total_seconds: float) -> Non
     c.execute(delete(login_failure).where(expired))
 
 
-def note_failure(c: Connection, name: str, address: str) -> None:
-    """Count a failed log-in."""
+def note_try(c: Connection, name: str, address: str) -> bool:
+    """Count a log-in as failed before its password is looked at; False where none may be tried.
+
+    Once this is committed :func:`is_throttled` has to be asked again: only then does each of
+    several tries at the same time see the others. :func:`forget_failures` takes it back.
+    """
+    if is_throttled(c, name, address):
+        return False
     c.execute(insert(login_failure).values(
         name_key=_name_key(name), address=address, failed_at=stored_moment(time.time()),
     ))  # fmt: skip
+    return True
+
+
+def record_failure(c: Connection, name: str, address: str) -> None:
+    """Put a log-in that failed into the log of changes, and that it was the last for a while."""
+    user = find_user(c, name)
+    # A name that is nobody's may be a password in the wrong field, and is not kept.
+    known = "" if user is None else user.name
+    record(c, Actor(known, address), "session.fail", known, None, None)
+    if is_throttled(c, name, address):
+        record(c, Actor(known, address), "session.throttle", known, None, None)
 
 
 def forget_failures(c: Connection, name: str, address: str) -> None:
@@ -114,8 +132,12 @@ def forget_failures(c: Connection, name: str, address: str) -> None:
     ))  # fmt: skip
 
 
-def is_throttled(c: Connection, name: str, address: str) -> bool:
-    """Whether too many log-ins failed lately for one more to be tried."""
+def is_throttled(c: Connection, name: str, address: str, *, own: int = 0) -> bool:
+    """Whether too many log-ins failed lately for one more to be tried.
+
+    Args:
+        own: tries that are counted already and are yet to be made.
+    """
     of_name = login_failure.c.name_key == _name_key(name)
     of_address = login_failure.c.address == address
     recent = login_failure.c.failed_at > stored_moment(time.time() - FAILURE_WINDOW_SECONDS)
@@ -123,7 +145,7 @@ def is_throttled(c: Connection, name: str, address: str) -> bool:
         c.execute(
             select(func.count()).select_from(login_failure).where(recent, *which)
         ).scalar_one()
-        >= most
+        >= most + own
         for which, most in (
             ((of_name, of_address), MAX_FAILURES_OF_PAIR),
             ((of_address,), MAX_FAILURES_OF_ADDRESS),

@@ -89,14 +89,17 @@ def add_user(c: Connection, actor: Actor, name: str, password: str, role: str) -
 
 
 def set_password(c: Connection, actor: Actor, user: User, password: str, *, by_self: bool) -> None:
-    """Change the password and end all sessions of the user."""
+    """Change the password, end all sessions of the user, and take all tokens away."""
     c.execute(
         update(console_user)
         .where(console_user.c.id == user.id)
         .values(password=password, must_change=not by_self)
     )
     end_sessions(c, user.id)
-    record(c, actor, "user.password", user.name, None, {"by_self": by_self})
+    # Whoever knew the old password may have made one.
+    tokens = c.execute(delete(api_token).where(api_token.c.user_id == user.id)).rowcount
+    record(c, actor, "user.password", user.name, None,
+           {"by_self": by_self, "tokens_removed": tokens})  # fmt: skip
 
 
 def set_role(c: Connection, actor: Actor, user: User, role: str) -> None:
@@ -141,10 +144,13 @@ def _check_role(role: str) -> None:
 
 
 def _keep_an_administrator(c: Connection, user: User) -> None:
-    others = select(console_user.c.id).where(
-        console_user.c.role == ROLES[-1],
-        console_user.c.disabled_at.is_(None),
-        console_user.c.id != user.id,
+    # All of them, in one order, until the change is committed: two who take each other's rights
+    # away at the same time would leave nobody.
+    able = (
+        select(console_user.c.id)
+        .where(console_user.c.role == ROLES[-1], console_user.c.disabled_at.is_(None))
+        .order_by(console_user.c.id)
+        .with_for_update()
     )
-    if c.execute(others.limit(1)).first() is None:
+    if not {row_id for (row_id,) in c.execute(able)} - {user.id}:
         raise ConfigError(_("{name!r} is the last administrator", name=user.name))

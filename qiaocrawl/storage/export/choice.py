@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -10,6 +10,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
+    and_,
     exists,
     false,
     func,
@@ -38,6 +39,8 @@ STARRED, NOTED, JUDGED, UNJUDGED = "starred", "noted", "judged", "unjudged"
 REPRINT, GONE = "reprint", "gone"
 MARKS = (STARRED, NOTED, JUDGED, UNJUDGED, REPRINT, GONE)
 """What people did with an article, or what became of its page."""
+_AT_A_TIME = 5_000
+"""Articles a statement is given or reads the texts of: seconds of the two minutes it may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Selection:
     Attributes:
         topic: adds this topic's relevance to articles and takes only pages found for it, or
             judged by it.
-        fetched_since: the earliest fetch time.
+        fetched_since, fetched_before: fetched from the first moment on and before the second.
         only_relevant: leaves out what the topic (or, without one, every topic) judged
             irrelevant or never judged.
         since, before: publication from the first moment on and before the second; an article
@@ -56,11 +59,13 @@ class Selection:
         regions, tiers: of sites, as the topic (or, without one, any topic) has them.
         terms: words the topic's scorer found in the article.
         words: each must stand in title or text, in simplified or traditional characters.
+        without_words: none of these may.
         by_story: one record a story instead of one an article, in formats for people.
         article_ids: these articles only.
         only_irrelevant: what the topic (or, without one, any) judged irrelevant.
         marks: of ``MARKS``, all of them.
         tags: of these, all.
+        order: one of ``ordering.ORDERS``; "" leaves it to the format.
         with_copies: stored pages beside a file for people, as far as it leads to them.
     """
 
@@ -80,12 +85,28 @@ class Selection:
     tags: tuple[str, ...] = ()
     by_story: bool = False
     with_copies: bool = True
+    without_words: tuple[str, ...] = ()
+    fetched_before: datetime | None = None
+    order: str = ""
 
     @property
     def is_of_articles(self) -> bool:
         """Whether it asks for something that only articles have."""
-        rest = replace(self, topic=None, fetched_since=None, by_story=False, with_copies=True)
+        rest = replace(
+            self, topic=None, fetched_since=None, fetched_before=None, by_story=False,
+            with_copies=True, order="",
+        )  # fmt: skip
         return rest != Selection()
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether it asks for words, which no index of the database finds."""
+        return bool(self.words or self.without_words)
+
+    @property
+    def without_texts(self) -> Selection:
+        """The same, whatever the texts say."""
+        return replace(self, words=(), without_words=())
 
 
 published = func.coalesce(article.c.published_at, article.c.fetched_at)
@@ -98,7 +119,28 @@ def article_conditions(c: Connection, selection: Selection) -> list[ColumnElemen
     Raises:
         StorageError: the selection's topic was never imported.
     """
-    return [*_fetched_since(selection), *judged_conditions(c, selection)]
+    return [*_fetched_within(selection), *judged_conditions(c, selection)]
+
+
+def batches(c: Connection, selection: Selection) -> Iterator[Selection]:
+    """*selection* in parts that come to all of it, by id, each a moment's work for a database.
+
+    One part where neither texts are read nor many articles are named.
+
+    Raises:
+        StorageError: its topic was never imported.
+    """
+    ids: Sequence[int] = sorted(set(selection.article_ids))
+    if selection.reads_texts and not ids:
+        # To look for a rare word would take one statement through all texts there are.
+        met = select(article.c.id).where(*article_conditions(c, selection.without_texts))
+        ids = c.execute(met.order_by(article.c.id)).scalars().all()
+        if not ids:
+            return
+    if not ids:
+        yield selection
+    for start in range(0, len(ids), _AT_A_TIME):
+        yield replace(selection, article_ids=tuple(ids[start : start + _AT_A_TIME]))
 
 
 def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
@@ -116,17 +158,23 @@ def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement
     if UNJUDGED in selection.marks:
         conditions.append(article.c.url_id.not_in(_operator_judged(c, selection)))
     conditions += published_within(selection.since, selection.before)
-    return [*conditions, *(says(word) for word in selection.words)]
+    conditions += [says(word) for word in selection.words]
+    return [*conditions, *(~says(word) for word in selection.without_words)]
 
 
 def indexed_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
     """Those of the conditions for which an index finds all articles that meet them."""
-    return [*_fetched_since(selection), *_indexed(c, selection)]
+    fetched = _fetched_within(selection)
+    return [*([and_(*fetched)] if fetched else []), *_indexed(c, selection)]
 
 
-def _fetched_since(selection: Selection) -> list[ColumnElement[bool]]:
-    since = selection.fetched_since
-    return [] if since is None else [article.c.fetched_at >= to_stored_time(since)]
+def _fetched_within(selection: Selection) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if selection.fetched_since is not None:
+        conditions.append(article.c.fetched_at >= to_stored_time(selection.fetched_since))
+    if selection.fetched_before is not None:
+        conditions.append(article.c.fetched_at < to_stored_time(selection.fetched_before))
+    return conditions
 
 
 def _indexed(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:

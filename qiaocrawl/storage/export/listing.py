@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, and_, func, select
 
 from qiaocrawl.storage.converters import from_json, from_time
-from qiaocrawl.storage.export.choice import Selection, article_conditions, published
+from qiaocrawl.storage.export.choice import Selection, article_conditions, batches, published
+from qiaocrawl.storage.export.ordering import in_order
 from qiaocrawl.storage.raw_sql import ListStatement
 from qiaocrawl.storage.schema import article, relevance, site, url, verdict
 from qiaocrawl.storage.topics.judgements import operator_answers
@@ -121,7 +123,7 @@ class _Member(NamedTuple):
 
 
 def list_articles(c: Connection, selection: Selection, limit: int = 0) -> list[ListedArticle]:
-    """The selected articles, newest first; with ``by_story`` one a story.
+    """The selected articles in their order, else newest first; with ``by_story`` one a story.
 
     Args:
         limit: the newest so many; 0 for all.
@@ -129,7 +131,7 @@ def list_articles(c: Connection, selection: Selection, limit: int = 0) -> list[L
     Raises:
         StorageError: the selection's topic was never imported.
     """
-    rows = {row.id: row for row in c.execute(_rows(c, selection))}
+    rows = _selected(c, selection)
     outlets = OutletNames(c, selection.topic)
     stories = _stories(c, rows.values())
     if selection.only_relevant:
@@ -149,6 +151,22 @@ def list_articles(c: Connection, selection: Selection, limit: int = 0) -> list[L
         if limit and len(listed) == limit:
             break
     return list(listed.values())
+
+
+def _selected(c: Connection, selection: Selection) -> dict[int, Any]:
+    """The selected rows by id, in the selection's order, else newest first."""
+    parts = [c.execute(_rows(c, part)).all() for part in batches(c, selection)]
+    if selection.order:
+        return {row.id: row for row in in_order(chain.from_iterable(parts), selection.order)}
+    if len(parts) == 1:
+        return {row.id: row for row in parts[0]}
+    # As the statement orders one part.
+    newest = sorted(
+        (row for part in parts for row in part),
+        key=lambda row: (row.published_at or row.fetched_at, row.id),
+        reverse=True,
+    )
+    return {row.id: row for row in newest}
 
 
 def count_listed(c: Connection, selection: Selection) -> int:

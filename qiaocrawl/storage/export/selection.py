@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
@@ -14,7 +15,13 @@ from qiaocrawl.items import FetchedPage
 from qiaocrawl.items.article import Comment
 from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.converters import from_time, json_mapping, to_stored_time
-from qiaocrawl.storage.export.choice import Selection, article_conditions, judged_conditions
+from qiaocrawl.storage.export.choice import (
+    Selection,
+    article_conditions,
+    batches,
+    judged_conditions,
+)
+from qiaocrawl.storage.export.ordering import ordered_ids
 from qiaocrawl.storage.pages.articles import comments_from
 from qiaocrawl.storage.pages.raw_pages import page_of
 from qiaocrawl.storage.schema import (
@@ -83,17 +90,37 @@ def count_articles(c: Connection, selection: Selection) -> int:
     Raises:
         StorageError: its topic was never imported.
     """
+    return sum(_count(c, part) for part in batches(c, selection))
+
+
+def _count(c: Connection, selection: Selection) -> int:
     ids = select(article.c.id).where(*article_conditions(c, selection)).subquery()
     count: int = c.execute(select(func.count()).select_from(ids)).scalar_one()
     return count
 
 
 def iter_articles(c: Connection, selection: Selection) -> Iterator[ArticleRecord]:
-    """The selected articles by id.
+    """The selected articles in the selection's order, else by id.
 
     Raises:
         StorageError: its topic was never imported.
     """
+    if selection.order:
+        yield from _ordered(c, selection)
+        return
+    for part in batches(c, selection):
+        yield from _articles(c, part)
+
+
+def _ordered(c: Connection, selection: Selection) -> Iterator[ArticleRecord]:
+    statement = _article_rows(c, selection)
+    rest = ordered_ids(c, selection)
+    while some := tuple(islice(rest, _ARTICLES_AT_A_TIME)):
+        rows = {row[0]: row for row in c.execute(statement.where(article.c.id.in_(some)))}
+        yield from (_record(rows[row_id]) for row_id in some if row_id in rows)
+
+
+def _articles(c: Connection, selection: Selection) -> Iterator[ArticleRecord]:
     statement = _article_rows(c, selection).where(*article_conditions(c, selection))
     after = 0
     while rows := c.execute(
@@ -193,6 +220,8 @@ def _page_conditions(c: Connection, selection: Selection) -> list[ColumnElement[
     )]  # fmt: skip
     if selection.fetched_since is not None:
         conditions.append(page_source.c.last_seen_at >= to_stored_time(selection.fetched_since))
+    if selection.fetched_before is not None:
+        conditions.append(page_source.c.last_seen_at < to_stored_time(selection.fetched_before))
     judged = judged_conditions(c, selection)
     if not judged:
         return conditions

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from qiaocrawl.storage.converters import clean_word, from_time, to_json, to_stored_time
-from qiaocrawl.storage.schema import job, run
+from qiaocrawl.storage.schema import job, run, topic
 
 
 class JobState(StrEnum):
@@ -135,6 +135,16 @@ def newest_jobs(c: Connection, limit: int, before: int | None = None) -> list[Jo
     if before is not None:
         statement = statement.where(job.c.id < before)
     return [_job(row) for row in c.execute(statement)]
+
+
+def lock_topic(c: Connection, request: JobRequest) -> None:
+    """Let no other transaction look for jobs of the topic until this one is over.
+
+    Without this two that ask at the same time both find none, and both enter one; SQLite lets one
+    transaction write at a time anyway.
+    """
+    mine = topic.c.name == clean_word(request.topic, 64)
+    c.execute(select(topic.c.id).where(mine).with_for_update())
 
 
 def same_active_job(c: Connection, request: JobRequest, *, there: bool = False) -> int | None:

@@ -90,9 +90,13 @@ def was_crawled(c: Connection, topic: str) -> bool:
 
 
 def missed_pages(
-    c: Connection, topic: str, sites: tuple[str, ...] = (), outcomes: tuple[Outcome, ...] = MISSED
-) -> Iterator[MissedPage]:
+    c: Connection, topic: str, sites: tuple[str, ...] = (),
+    outcomes: tuple[Outcome, ...] = MISSED, *, skip: int = 0, limit: int | None = None,
+) -> Iterator[MissedPage]:  # fmt: skip
     """The missed pages of *topic*, those the crawl thought best of first.
+
+    Args:
+        skip, limit: a part of them; None for all that follow.
 
     Raises:
         StorageError: the topic was never imported.
@@ -106,6 +110,8 @@ def missed_pages(
         .where(*_of(c, topic, sites), url.c.outcome.in_(outcomes))
         .order_by(desc(url.c.score), url.c.id)
     )  # fmt: skip
+    if limit is not None:
+        statement = statement.offset(skip).limit(limit)
     for address, name, outcome, why, status, anchor, closed in c.execute(statement):
         yield MissedPage(
             address, name, Outcome(outcome), why or "", status, anchor, from_time(closed)

@@ -97,6 +97,7 @@ class StoredArticle:
     of_url: str
     judgements: tuple[Judgement, ...]
     html: str = ""
+    id: int = 0
 
 
 def url_history(c: Connection, key: bytes) -> UrlHistory | None:
@@ -152,7 +153,7 @@ def article_at(c: Connection, url_id: int) -> StoredArticle | None:
     return StoredArticle(
         title, from_time(published), source, kind or "",
         similarity or 0.0, why or "", of_title or "", of_url or "",
-        judgements_of(c, article_id), decompress_text(html),
+        judgements_of(c, article_id), decompress_text(html), article_id,
     )  # fmt: skip
 
 

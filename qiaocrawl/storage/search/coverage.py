@@ -71,22 +71,35 @@ class PastAnswer:
 
 
 def ledger_rows(c: Connection, topic: str, chosen: Chosen) -> list[LedgerRow]:
-    """The chosen queries of *topic* in the order they were planned. Linear in the ledger.
+    """The chosen queries of *topic* in the order they were planned.
+
+    Linear in the ledger and the articles; for one term and engine in what these brought.
 
     Raises:
         StorageError: *topic* was never imported.
     """
     table = schema.query
     topic_row = topic_id(c, topic)
-    articles = _articles(topic_row).add_columns(table.c.id).group_by(table.c.id)
-    # int(): MariaDB sums to Decimal.
-    brought = {row[2]: (row[0], int(row[1] or 0)) for row in c.execute(articles)}
+    brought = _brought(c, topic_row, chosen)
     statement = select(
         table.c.id, table.c.term, table.c.site, table.c.engine, table.c.period, table.c.page,
         table.c.state, table.c.hits, table.c.new_urls, table.c.message, table.c.tries,
         table.c.planned_at, table.c.asked_at, table.c.due_at,
     ).where(table.c.topic_id == topic_row, *_conditions(chosen)).order_by(table.c.id)  # fmt: skip
     return [_ledger_row(row, brought.get(row[0], (0, 0))) for row in c.execute(statement)]
+
+
+def _brought(c: Connection, topic: int, chosen: Chosen) -> dict[int, tuple[int, int]]:
+    """Articles, and those on topic, by the row of the query that was first to bring them."""
+    brought: dict[int, tuple[int, int]] = {}
+    few = bool(chosen.engine and chosen.term)
+    for statement in _articles_of_hits(topic) if few else [_articles(topic)]:
+        rows = statement.add_columns(schema.query.c.id).where(*_conditions(chosen))
+        for articles, on_topic, row_id in c.execute(rows.group_by(schema.query.c.id)):
+            before = brought.get(row_id, (0, 0))
+            # int(): MariaDB sums to Decimal.
+            brought[row_id] = (before[0] + articles, before[1] + int(on_topic or 0))
+    return brought
 
 
 def _ledger_row(row: Any, brought: tuple[int, int]) -> LedgerRow:
@@ -117,8 +130,12 @@ def _conditions(chosen: Chosen) -> list[Any]:
     return conditions
 
 
-def lost_answers(c: Connection, topic: str) -> dict[int, PastAnswer]:
-    """The last hit of every query of *topic* that had hits and has no answer now, by row id."""
+def lost_answers(c: Connection, topic: str, chosen: Chosen | None = None) -> dict[int, PastAnswer]:
+    """The last hit of every query of *topic* that had hits and has no answer now, by row id.
+
+    Args:
+        chosen: of these queries only.
+    """
     query, past = schema.query, schema.query_answer
     statement = (
         select(*_past_columns())
@@ -127,6 +144,7 @@ def lost_answers(c: Connection, topic: str) -> dict[int, PastAnswer]:
             query.c.topic_id == topic_id(c, topic),
             query.c.state.in_([state.value for state in NO_ANSWER]),
             past.c.state.in_([state.value for state in WITH_HITS]),
+            *_conditions(chosen or Chosen()),
         )
         # Oldest first, so that the last one of a query stays in the dict below.
         .order_by(past.c.asked_at)
@@ -187,23 +205,45 @@ def articles_by_pair(c: Connection, topic: str) -> dict[Pair, tuple[int, int]]:
 
 def _articles(topic: int) -> Select[Any, Any]:
     """Number of articles and of those on topic, joined to the queries that led to them."""
-    query, url, article, relevance = (
-        schema.query, schema.url, schema.article, schema.relevance,
-    )  # fmt: skip
+    query, url, article = schema.query, schema.url, schema.article
     # A hit that redirects (links that only the engine resolves do) counts by where it leads.
     before = url.alias("before")
     led_by = case((before.c.outcome == "redirect", before.c.parent_key), else_=url.c.parent_key)
-    on_topic = case((relevance.c.relevant, 1), else_=0)
-    # The LEFT JOIN of relevance keeps articles this topic has not judged.
-    return (
-        select(func.count(), func.sum(on_topic))
-        .select_from(article)
-        .join(url, url.c.id == article.c.url_id)
+    joined = (
+        article.join(url, url.c.id == article.c.url_id)
         .outerjoin(before, before.c.key == url.c.parent_key)
         .join(query, query.c.url_key == led_by)
-        .outerjoin(
-            relevance,
-            (relevance.c.article_id == article.c.id) & (relevance.c.topic_id == topic),
-        )
-        .where(query.c.topic_id == topic)
+    )
+    return _counted(joined, topic)
+
+
+def _articles_of_hits(topic: int) -> list[Select[Any, Any]]:
+    """The same from the side of the queries, by what they had: a few of them take a moment.
+
+    Two statements whose numbers add up: of the hits, and of where hits redirect to.
+    """
+    query, hit, url, article = schema.query, schema.query_hit, schema.url, schema.article
+    target = url.alias("target")
+    led = query.join(hit, hit.c.query_id == query.c.id).join(
+        url, (url.c.key == hit.c.key) & (url.c.parent_key == query.c.url_key)
+    )
+    behind = led.join(
+        target, (target.c.key == url.c.redirect_key) & (target.c.parent_key == url.c.key)
+    )
+    is_redirect = url.c.outcome == "redirect"
+    return [
+        _counted(led.join(article, article.c.url_id == url.c.id), topic),
+        _counted(behind.join(article, article.c.url_id == target.c.id), topic).where(is_redirect),
+    ]
+
+
+def _counted(joined: Any, topic: int) -> Select[Any, Any]:
+    article, relevance = schema.article, schema.relevance
+    on_topic = case((relevance.c.relevant, 1), else_=0)
+    # The LEFT JOIN of relevance keeps articles this topic has not judged.
+    own = (relevance.c.article_id == article.c.id) & (relevance.c.topic_id == topic)
+    return (
+        select(func.count(), func.sum(on_topic))
+        .select_from(joined.outerjoin(relevance, own))
+        .where(schema.query.c.topic_id == topic)
     )

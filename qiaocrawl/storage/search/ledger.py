@@ -327,3 +327,26 @@ def ask_again(
         .values(due_at=to_stored_time(datetime.fromtimestamp(now, UTC)))
     )
     return c.execute(statement).rowcount
+
+
+def ask_all_again(
+    c: Connection, topic: str, *, engine: str, state: AnswerState, now: float
+) -> int:  # fmt: skip
+    """As :func:`ask_again`, for all queries of *engine* whose last answer was *state*.
+
+    Raises:
+        StorageError: *topic* was never imported.
+    """
+    table = schema.query
+    statement = (
+        update(table)
+        .where(
+            table.c.topic_id == topic_id(c, topic),
+            table.c.engine == clean_word(engine, 64),
+            table.c.state == state.value,
+            # What was never asked is due anyway, and nobody chose to ask the others.
+            table.c.state.not_in([AnswerState.ROBOTS.value, AnswerState.NOT_ASKED.value]),
+        )
+        .values(due_at=to_stored_time(datetime.fromtimestamp(now, UTC)))
+    )
+    return c.execute(statement).rowcount

@@ -42,6 +42,14 @@ _SET_WEIGHT = Statement(
     "UPDATE watched_page SET weight = :weight"
     " WHERE url_id = (SELECT id FROM url WHERE `key` = :key)"
 )
+_SET_WEIGHT_OF_TOPIC = Statement(
+    "UPDATE watched_page SET weight = :weight WHERE topic_id = :topic_id"
+    " AND url_id = (SELECT id FROM url WHERE `key` = :key)"
+)
+_WEIGHTS = Statement(
+    "SELECT t.name, w.weight FROM watched_page w JOIN topic t ON t.id = w.topic_id"
+    " WHERE w.url_id = (SELECT id FROM url WHERE `key` = :key) ORDER BY t.name"
+)
 _ON_HOST = Statement(
     "SELECT COUNT(*) FROM watched_page w JOIN url u ON u.id = w.url_id"
     " WHERE w.topic_id = :topic_id AND u.host_id = (SELECT host_id FROM url WHERE id = :url_id)"
@@ -187,9 +195,25 @@ def pages_on_host(c: Connection, topic: str, url_id: int) -> int:
     return count
 
 
-def set_weight(c: Connection, key: bytes, weight: float) -> int:
-    """Give the watched page of *key* a weight, for all topics; says for how many it is watched."""
-    return int(_SET_WEIGHT.run(c, {"key": key, "weight": weight}).rowcount)
+def weights_of(c: Connection, key: bytes) -> dict[str, float]:
+    """The weight of the watched page of *key* for each topic; empty where it is not watched."""
+    return dict(_WEIGHTS.run(c, {"key": key}).fetchall())
+
+
+def set_weight(c: Connection, key: bytes, weight: float, topic: str | None = None) -> int:
+    """Give the watched page of *key* a weight; says for how many topics it is watched.
+
+    Args:
+        topic: for this one only; None for all.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    params = {"key": key, "weight": weight}
+    if topic is None:
+        return int(_SET_WEIGHT.run(c, params).rowcount)
+    params_of_topic = {**params, "topic_id": topic_id(c, topic)}
+    return int(_SET_WEIGHT_OF_TOPIC.run(c, params_of_topic).rowcount)
 
 
 def save_page(c: Connection, topic: str, page: WatchedPage) -> None:

@@ -31,6 +31,7 @@ _SAVE = upsert(
     "judgement", "topic_id, `key`, url, relevant, note, judged_at",
     key="topic_id, `key`", change="relevant, note, judged_at",
 )  # fmt: skip
+_DROP = Statement("DELETE FROM judgement WHERE topic_id = :topic_id AND `key` = :key")
 _FROM = (
     " FROM judgement j LEFT JOIN url u ON u.`key` = j.`key`"
     " LEFT JOIN article a ON a.url_id = u.id WHERE j.topic_id = :topic_id"
@@ -111,6 +112,22 @@ def save_judgement(
         decide_article(c, article[0])
 
 
+def drop_judgement(c: Connection, topic: str, url: str, *, now: float) -> bool:
+    """Take back what was said of the page at the canonical *url*; False if nothing was.
+
+    The verdict of its article stays the operator's until a scorer's is stored in its place
+    (``articles.save_relevance``).
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    topic_row = topic_id(c, topic)
+    if not _DROP.run(c, {"topic_id": topic_row, "key": url_key(url)}).rowcount:
+        return False
+    mark_changed(c, topic_row, now)
+    return True
+
+
 def decide_article(c: Connection, article_id: int) -> None:
     """Give the article the verdicts that operators gave its page, for every topic they did."""
     _DECIDE.run(c, {"article_id": article_id})
@@ -152,12 +169,17 @@ def judged_samples(
     for key, url, relevant, title, text in reversed(rows):
         shown = collapse(title) or url
         samples.append(Sample(
-            name=f"judged-{bytes(key).hex()}",
+            name=sample_name(bytes(key)),
             title=clean_word(shown[:_MAX_TITLE_CHARS], _MAX_TITLE_CHARS),
             text=clean_text((text.strip() or shown)[:_MAX_TEXT_CHARS], _MAX_TEXT_CHARS),
             relevant=bool(relevant),
         ))  # fmt: skip
     return tuple(samples)
+
+
+def sample_name(key: bytes) -> str:
+    """What the sample of the judged page with the URL key *key* is called."""
+    return f"judged-{key.hex()}"
 
 
 def judged_pack(c: Connection, name: str) -> TopicPack:
