@@ -82,7 +82,7 @@ class SiteFrame:
             body="\n".join(text(line) for line in posting.lines),
             published_at=_to_the_minute(posting.published_at),
             author=text(posting.author) if signed else "",
-            source=text(posting.source) if sourced else "",
+            source=text(_medium(posting.source)) if sourced else "",
             channel=text(posting.channel.name),
             on_topic=posting.story.on_topic,
             reprint_group=posting.story.key,
@@ -99,6 +99,11 @@ def _allowed(site: Site, path: str) -> bool:
         if line.startswith("Disallow: ")
     ]
     return not any(path.startswith(rule) for rule in rules)
+
+
+def _medium(source_line: str) -> str:
+    """The medium a source line names: of 据侨乡晚报报道 the paper."""
+    return source_line.removeprefix("据").removesuffix("报道")
 
 
 def _to_the_minute(day: datetime) -> datetime:

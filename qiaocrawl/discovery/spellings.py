@@ -1,7 +1,8 @@
 """Spellings of one address that stay distinct in canonical form, as on a few servers (F-T6).
 
 A folder and its default page, double slashes, a bare ``sid=``: a crawl follows the one it
-meets first. No URL is rewritten: the server gets the spelling that was found.
+meets first. No URL is rewritten: the server gets the spelling that was found. A file under its
+plain name is not remembered (most URLs are one): linked with ``sid=`` later, it is fetched again.
 """
 
 from __future__ import annotations
