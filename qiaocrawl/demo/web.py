@@ -57,6 +57,10 @@ class DemoWeb:
         """From now on answer as a week later: some articles were corrected, one is deleted."""
         self._is_later = True
 
+    def changed(self) -> list[str]:
+        """The addresses that answer otherwise then."""
+        return [self.sites[host].url(path) for host, path in self.later]
+
     def gold(self) -> list[Gold]:
         """The truth about every page, in the order of the sites."""
         return [page.gold for page in self.pages.values() if page.gold is not None]
