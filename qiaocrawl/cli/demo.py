@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +25,6 @@ from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.demo import office
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.server import DemoServer
-from qiaocrawl.demo.stories import LAST_DAY
 from qiaocrawl.demo.web import DemoWeb, build_web, demo_sites
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.jobs.spider_command import SpiderCommand
@@ -115,33 +114,82 @@ def console(
     """Open the console over what the demo found; Ctrl-C ends it."""
     from qiaocrawl.cli.project.console import start
 
-    file = folder / "demo.db"
-    if not file.exists():
-        raise DemoError(
-            _("there is no {file}; run `{command}` first", file=file,
-              command=f"{own_command(sys.argv[0])} demo")
-        )  # fmt: skip
-    url = f"sqlite:///{file.resolve()}"
+    url = _url_in(folder)
     web = _whole_web()
+    web.pass_time()
     server = DemoServer(web)
     host, bound = server.start()
     # Its jobs are processes with this environment: they ask the demo web, as the demo did.
     os.environ.update(_environment(url, f"{host}:{bound}"))
     os.environ.update(office.environment(folder, next(iter(web.sites))))
     try:
-        _furnish(url, folder)
+        _furnish(url, folder, web)
         start(Options.from_environment({"QIAO_CONSOLE_PORT": str(port)}))
     finally:
         server.stop()
 
 
-def _furnish(url: str, folder: Path) -> None:
+@app.command()
+def briefing(
+    folder: Annotated[Path, typer.Option(help="Where the demo kept its database.")] = Path(
+        "data/demo"
+    ),
+) -> None:
+    """Look again a week later, tell stories, and write a briefing of the demo's last month."""
+    from qiaocrawl.cli.analysis.demo_meaning import analyse_demo, write_briefing
+
+    url = _url_in(folder)
+    look_again(url, folder, Terminal())
+    write_briefing(url, analyse_demo(url, _TOPIC, Terminal()), folder)
+
+
+def look_again(url: str, folder: Path, console: Console) -> None:
+    """See what the demo web's sites corrected and deleted within a week.
+
+    Raises:
+        DemoError: the spider failed; the message names its log.
+    """
+    web = _whole_web()
+    web.pass_time()
+    with DemoServer(web) as server, Database.open(url) as database:
+        database.upgrade()
+        with database.engine.begin() as c:
+            office.look_again(c, _TOPIC, web.changed(), datetime.now(UTC))
+        command = SpiderCommand(
+            "watch", _("look again"), folder / "look.log",
+            (f"topic={_TOPIC}", f"site={','.join(sorted({host for host, _path in web.later}))}"),
+            (f"QIAO_MAX_SECONDS={_WATCH_SECONDS}",),
+            environment=_environment(url, server.address),
+        )  # fmt: skip
+        _run_stage(command, database, console)
+
+
+def _url_in(folder: Path) -> str:
+    """The address of the database that a demo kept in *folder*.
+
+    Raises:
+        DemoError: there is none.
+    """
+    file = folder / "demo.db"
+    if not file.exists():
+        raise DemoError(
+            _("there is no {file}; run `{command}` first", file=file,
+              command=f"{own_command(sys.argv[0])} demo")
+        )  # fmt: skip
+    return f"sqlite:///{file.resolve()}"
+
+
+def _furnish(url: str, folder: Path, web: DemoWeb) -> None:
     """Watch the sites' pages once, tell stories, and add what else an office has."""
     with Database.open(url) as database:
         database.upgrade()
         with database.engine.begin() as c:
             office.furnish(c, _TOPIC, datetime.now(UTC))
-            is_watching = bool(watched.watched_pages(c, _TOPIC))
+            hosts = {page.host for page in watched.watched_pages(c, _TOPIC)}
+            deep = {site.host for site in web.sites.values() if site.role == "authoritative"}
+            is_watching = deep <= hosts
+            if not is_watching:
+                office.look_again(c, _TOPIC, web.changed(), datetime.now(UTC))
         if not is_watching:
             command = SpiderCommand(
                 "watch", _("revisit watched pages"), folder / "watch.log", (f"topic={_TOPIC}",),
@@ -244,18 +292,15 @@ def next_steps(database: Database, folder: Path) -> list[tuple[str, str]]:
     url = f"--database sqlite:///{os.path.relpath(folder / 'demo.db')}"
     with database.engine.connect() as c:
         best = summary.best_articles(c, _TOPIC, 1)
-    # The demo web tells of fixed days.
-    month = LAST_DAY - timedelta(days=30)
     steps = [
         (_("on-topic articles as a workbook:"),
          f"{own} export {url} --topic {_TOPIC} --only-relevant --out {folder}/articles.xlsx"),
-        (_("what the articles tell together: stories, and whom they name:"),
-         f"{own} analyse {url}"),
-        (_("then a month of it on one page, every sentence with its sources:"),
-         f"{own} briefing make {_TOPIC} {url} --since {month:%Y-%m-%d}"
-         f" --out {folder}/briefing.docx"),
+        (_("a week later: a fire that many tell of, figures that were corrected, an article that is"
+           " gone; told as stories, with warnings and a briefing of the month:"),
+         _demo_command(own, "briefing", folder)),
         (_("a topic of your own, on the real web:"), f"{own} init"),
-        (_("all of it in the browser, to read, search and mark:"), _console_command(own, folder)),
+        (_("all of it in the browser, to read, search and mark:"), 
+         _demo_command(own, "console", folder)),
     ]  # fmt: skip
     if best:
         why = f"{own} why {url} {best[0].url}"
@@ -263,9 +308,9 @@ def next_steps(database: Database, folder: Path) -> list[tuple[str, str]]:
     return steps
 
 
-def _console_command(own: str, folder: Path) -> str:
+def _demo_command(own: str, name: str, folder: Path) -> str:
     chosen = "" if folder == Path("data/demo") else f" --folder {shlex.quote(str(folder))}"
-    return f"{own} demo console{chosen}"
+    return f"{own} demo {name}{chosen}"
 
 
 def _searched_cells(database: Database) -> list[Cell]:

@@ -32,19 +32,25 @@ _MAX_LINKS = 2
 
 def article_pages(frame: SiteFrame) -> Iterator[tuple[str, DemoPage]]:
     """Every page of every article by path."""
-    for position, posting in enumerate(frame.postings):
-        if posting.kind is Kind.LOGIN_WALL:
-            yield posting.path, _wall(frame, posting)
-            continue
-        parts = _parts(frame, posting)
-        for number, lines in enumerate(parts, start=1):
-            path = part_path(posting.path, number)
-            pager = _pager(frame, posting.path, number, len(parts)) if len(parts) > 1 else ""
-            slots = {**_slots(frame, path, position, lines), "pager": pager}
-            yield path, _article(frame, path, posting, slots)
-        print_path = _print_path(frame, position)
-        if print_path:
-            yield print_path, _print_version(frame, print_path, posting)
+    for position in range(len(frame.postings)):
+        yield from pages_of_article(frame, position)
+
+
+def pages_of_article(frame: SiteFrame, position: int) -> Iterator[tuple[str, DemoPage]]:
+    """The pages of the article at *position* by path, its print version among them."""
+    posting = frame.postings[position]
+    if posting.kind is Kind.LOGIN_WALL:
+        yield posting.path, _wall(frame, posting)
+        return
+    parts = _parts(frame, posting)
+    for number, lines in enumerate(parts, start=1):
+        path = part_path(posting.path, number)
+        pager = _pager(frame, posting.path, number, len(parts)) if len(parts) > 1 else ""
+        slots = {**_slots(frame, path, position, lines), "pager": pager}
+        yield path, _article(frame, path, posting, slots)
+    print_path = _print_path(frame, position)
+    if print_path:
+        yield print_path, _print_version(frame, print_path, posting)
 
 
 def part_path(path: str, number: int) -> str:

@@ -88,6 +88,7 @@ class SiteFrame:
             reprint_group=posting.story.key,
             target_url=site.url(posting.path) if kind in (Kind.PART, Kind.PRINT) else "",
             robots_allowed=_allowed(site, path),
+            taken_from=posting.taken_from,
         )
 
 

@@ -68,6 +68,8 @@ class Gold:
     target_url: str = ""
     """Where a redirect ends, or the first page of a part, or the article a print page shows."""
     robots_allowed: bool = True
+    taken_from: str = ""
+    """The host from which an article was taken; of one group there is one article on each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from qiaocrawl.sessions.vault import new_key
+from qiaocrawl.storage.converters import from_time
 from qiaocrawl.storage.jobs import schedules
 from qiaocrawl.storage.jobs.jobs import JobRequest
 from qiaocrawl.storage.jobs.schedules import Timing, WhenMissed
+from qiaocrawl.storage.schema import article, url
+from qiaocrawl.storage.sites import watched
 from qiaocrawl.storage.sites.accounts import add_account, list_accounts
 
 LOGIN = "qiaoxiang.demo"
@@ -49,3 +53,18 @@ def furnish(c: Connection, topic: str, now: datetime) -> None:
         timing = Timing("mon-fri 8:00", "Asia/Shanghai", next_at, WhenMissed.SKIP)
         row_id = schedules.add_schedule(c, JobRequest("watch", topic), timing, by=_BY, now=now)
         schedules.switch(c, row_id, False, next_at)
+
+
+def look_again(c: Connection, topic: str, urls: Sequence[str], now: datetime) -> int:
+    """Let the stored articles at *urls* be due to be looked at; how many there are."""
+    rows = c.execute(
+        select(url.c.id, article.c.published_at)
+        .join(article, article.c.url_id == url.c.id)
+        .where(url.c.url.in_(urls))
+    ).all()
+    for row in rows:
+        published = from_time(row.published_at) or now
+        watched.put_article(
+            c, topic, row.id, published=published.timestamp(), next_at=now.timestamp()
+        )
+    return len(rows)

@@ -29,8 +29,26 @@ _DIGESTS = (("侨界一周", "qiaotuan"), ("一周体坛", "sport"))
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """What becomes of a page after its first month.
+
+    Attributes:
+        replace: texts in title and body, each with what stands there then.
+        note: a line behind the body.
+        deleted: it is gone.
+    """
+
+    replace: tuple[tuple[str, str], ...] = ()
+    note: str = ""
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Posting:
-    """One story on one site. ``lines`` are what the page shows as body, the date line in them."""
+    """One story on one site. ``lines`` are what the page shows as body, the date line in them.
+
+    ``taken_from`` is the host it was taken from, "" for an original.
+    """
 
     site: Site
     channel: Channel
@@ -45,6 +63,8 @@ class Posting:
     number: int = 0
     path: str = ""
     robots_allowed: bool = True
+    taken_from: str = ""
+    later: Later | None = None
 
 
 class Publisher:
@@ -85,8 +105,8 @@ class Publisher:
     def _original(self, site: Site, channel: Channel, story: Story) -> Posting:
         """*story* as *site* is the first to tell it."""
         rng = self._rng
-        kind = _KIND_OF_THEME.get(site.theme, Kind.ARTICLE)
-        lines = _shortened(story.lines, kind)
+        kind = kind_on(site)
+        lines = shortened(story.lines, kind)
         named = {
             "short": site.short,
             "city": story.lead_city,
@@ -139,7 +159,7 @@ class Publisher:
 
     def _copy(self, site: Site, channel: Channel, original: Posting) -> Posting:
         rng = self._rng
-        kind = _KIND_OF_THEME.get(site.theme, Kind.ARTICLE)
+        kind = kind_on(site)
         note = f"（本文转载自{original.site.name}，标题和内容略有改动）"
         lines = reprint_lines(rng, original.lines, note)
         later = timedelta(minutes=rng.randint(30, 3900))
@@ -149,10 +169,11 @@ class Publisher:
             channel=channel,
             kind=kind,
             title=reprint_title(rng, original.story, original.title),
-            lines=_shortened(lines, kind),
+            lines=shortened(lines, kind),
             published_at=_office_hours(original.published_at + later),
             source=reprint_source(rng, original.site) if kind is not Kind.FORUM else "",
             original=False,
+            taken_from=original.site.host,
         )
 
     def _add(self, posting: Posting) -> None:
@@ -174,15 +195,24 @@ class Publisher:
         finished: list[Posting] = []
         for posting in postings:
             number += self._rng.randint(1, 30)
-            path = _path(posting, number)
-            finished.append(replace(posting, number=number, path=path))
+            finished.append(numbered(posting, number))
         for feature, change in _CHANGES.items():
             if feature in site.features:
                 finished = change(finished)
         return finished
 
 
-def _shortened(lines: Sequence[str], kind: Kind) -> tuple[str, ...]:
+def kind_on(site: Site) -> Kind:
+    """What the articles of *site* are."""
+    return _KIND_OF_THEME.get(site.theme, Kind.ARTICLE)
+
+
+def numbered(posting: Posting, number: int) -> Posting:
+    """*posting* under *number* of its site, with the path that goes with it."""
+    return replace(posting, number=number, path=_path(posting, number))
+
+
+def shortened(lines: Sequence[str], kind: Kind) -> tuple[str, ...]:
     """*lines* as far as *kind* has room."""
     room = _SHORT_FORMS.get(kind)
     shown_lines: list[str] = []

@@ -11,6 +11,8 @@ from qiaocrawl.demo.articles import LOGIN_PATH, article_pages
 from qiaocrawl.demo.encoding import content_type
 from qiaocrawl.demo.feeds import feed_links, feed_pages
 from qiaocrawl.demo.frame import SiteFrame
+from qiaocrawl.demo.happenings.telling import is_happening, with_happenings
+from qiaocrawl.demo.happenings.week_later import later_pages
 from qiaocrawl.demo.inventory import Site, load_furniture, load_sites
 from qiaocrawl.demo.lists import list_pages
 from qiaocrawl.demo.media import png_file
@@ -28,7 +30,8 @@ _IMAGES = "/img/"
 class DemoWeb:
     """A web of ``.test`` hosts that answers from memory.
 
-    ``pages`` holds what exists by (host, path with query); ``sites`` the sites by host.
+    ``pages`` holds what exists by (host, path with query); ``sites`` the sites by host; ``later``
+    what answers instead once :meth:`pass_time` was called.
     """
 
     def __init__(
@@ -36,16 +39,27 @@ class DemoWeb:
         sites: Mapping[str, Site],
         pages: Mapping[tuple[str, str], DemoPage],
         frames: Mapping[str, SiteFrame],
+        later: Mapping[tuple[str, str], DemoPage],
     ) -> None:
         self.sites = sites
         self.pages = pages
+        self.later = later
         self.engines: dict[str, EngineSite] = {}
         self._frames = frames
         self._soft: dict[str, DemoPage] = {}
+        self._is_later = False
 
     def add_engines(self, engines: Iterable[EngineSite]) -> None:
         """Let *engines* answer for their hosts."""
         self.engines.update({engine.host: engine for engine in engines})
+
+    def pass_time(self) -> None:
+        """From now on answer as a week later: some articles were corrected, one is deleted."""
+        self._is_later = True
+
+    def changed(self) -> list[str]:
+        """The addresses that answer otherwise then."""
+        return [self.sites[host].url(path) for host, path in self.later]
 
     def gold(self) -> list[Gold]:
         """The truth about every page, in the order of the sites."""
@@ -70,7 +84,11 @@ class DemoWeb:
             return self.engines[host].respond(target, headers or {})
         if host not in self.sites:
             return _plain(421, f"no such host: {host}")
-        return self._lookup(host, target) or self._unknown(host, target)
+        page = self._lookup(host, target)
+        if page is not None and page.gold is not None and self._is_later:
+            path = page.gold.url.removeprefix(f"http://{host}")
+            page = self.later.get((host, path), page)
+        return page or self._unknown(host, target)
 
     def _lookup(self, host: str, target: str) -> DemoPage | None:
         page = self.pages.get((host, target))
@@ -108,11 +126,12 @@ def build_web(seed: int = SEED, scale: float = 1.0) -> DemoWeb:
         raise ValueError(f"scale must be above 0, got {scale!r}")
     pages: dict[tuple[str, str], DemoPage] = {}
     frames: dict[str, SiteFrame] = {}
-    postings = Publisher(seed, scale).publish()
+    later: dict[tuple[str, str], DemoPage] = {}
+    postings = with_happenings(Publisher(seed, scale).publish())
     for host, group in groupby(postings, key=lambda posting: posting.site.host):
-        site_postings = list(group)
-        frames[host] = _print_site(seed, site_postings, pages)
-    return DemoWeb({site.host: site for site in load_sites()}, pages, frames)
+        frames[host] = _print_site(seed, list(group), pages)
+        later |= {(host, path): page for path, page in later_pages(seed, frames[host])}
+    return DemoWeb({site.host: site for site in load_sites()}, pages, frames, later)
 
 
 def demo_sites() -> list[SiteRow]:
@@ -127,7 +146,8 @@ def _print_site(
     seed: int, postings: list[Posting], pages: dict[tuple[str, str], DemoPage]
 ) -> SiteFrame:
     site = postings[0].site
-    oddities = oddities_of(seed, site, postings)
+    # What happened last leaves everything else as it was.
+    oddities = oddities_of(seed, site, [own for own in postings if not is_happening(own)])
     strays = [(oddity.path, oddity.text) for oddity in oddities if oddity.text]
     strays += [(posting.path, posting.title) for posting in postings if not posting.robots_allowed]
     strays += feed_links(site)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from qiaocrawl.analysis.spread.likeness import likeness
-from qiaocrawl.analysis.spread.outlets import is_nobody, is_own, outlet_of
+from qiaocrawl.analysis.spread.outlets import is_nobody, is_own, is_short_for, outlet_of
 from qiaocrawl.dedup.bodies.comparison import containment
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ SURE_ABOVE = 0.5
 """Up to this certainty the way is unknown."""
 _SOURCE_LINK, _SOURCE, _CREDIT, _LINK, _TEXT = 0.98, 0.95, 0.88, 0.85, 0.75
 _OUTSIDE = 0.9
+# A short form of a name may be meant otherwise.
+_SHORT_FORM = 0.9
 # A date that is wrong by minutes, and by more.
 _SLIGHTLY, _CONTRADICTED = 0.95, 0.6
 # Clocks differ, and pages are saved again minutes after they were published.
@@ -86,6 +88,7 @@ class EdgeFinder:
         self._likeness: NDArray[np.float64] = likeness(publications)
         self._by_key = {publication.key: at for at, publication in enumerate(publications)}
         self._by_outlet: dict[str, list[int]] = {}
+        self._by_short_form: dict[str, list[int]] = {}
         for at, publication in enumerate(publications):
             outlet = outlet_of(publication.outlet, publication.host)
             self._by_outlet.setdefault(outlet, []).append(at)
@@ -131,7 +134,7 @@ class EdgeFinder:
         named += [("credit", name, _OUTSIDE * _CREDIT) for name in own.credits]
         for kind, name, certainty in named:
             outlet = "" if is_nobody(name) or is_own(name) else outlet_of(name)
-            if outlet and outlet not in self._by_outlet:
+            if outlet and not self._of_outlet(name):
                 evidence = Evidence("source" if kind == "source" else "credit", name)
                 return Edge(own.key, "", outlet, certainty, (evidence,))
         return None
@@ -141,12 +144,24 @@ class EdgeFinder:
         own = self._all[child]
         if is_own(own.source):
             return True
-        return not is_nobody(own.source) and child in self._by_outlet.get(outlet_of(own.source), ())
+        return not is_nobody(own.source) and child in self._of_outlet(own.source)
+
+    def _of_outlet(self, name: str) -> list[int]:
+        """What is here of the outlet that *name* names, in full or for short."""
+        outlet = outlet_of(name)
+        if outlet in self._by_outlet:
+            return self._by_outlet[outlet]
+        if name not in self._by_short_form:
+            names = {own.outlet for own in self._all if own.outlet}
+            meant = {outlet_of(known) for known in names if is_short_for(name, known)}
+            # What may be short for several is none of them.
+            self._by_short_form[name] = self._by_outlet[meant.pop()] if len(meant) == 1 else []
+        return self._by_short_form[name]
 
     def _named(self, child: int, name: str, evidence: Evidence, certainty: float) -> Iterator[Edge]:
         if is_nobody(name) or is_own(name):
             return
-        members = self._by_outlet.get(outlet_of(name), [])
+        members = self._of_outlet(name)
         if child in members or not members:
             return
         # Of several of one outlet the one most alike, then the earliest.
@@ -155,13 +170,23 @@ class EdgeFinder:
             not self._windows[at].may_precede(window, _SLACK), -round(self._likeness[child, at], 2),
             self._windows[at].latest, self._all[at].key,
         ))  # fmt: skip
+        if outlet_of(name) not in self._by_outlet:
+            if self._contained(child, best) < _LEAST_CONTAINMENT:
+                return
+            certainty *= _SHORT_FORM
         yield self._edge(child, best, certainty, evidence)
 
     def _most_alike(self, child: int) -> Iterator[Edge]:
         # Likeness to those that are surely earlier; the child itself is never.
         alike = np.where(self._latest < self._earliest[child], self._likeness[child], 0.0)
         best = float(alike.max())
-        equal = [int(at) for at in np.flatnonzero(alike >= best - _AS_ALIKE)]
+        is_equal = alike >= best - _AS_ALIKE
+        # One that names its day only may be the earliest of all.
+        is_equal |= (self._likeness[child] >= best - _AS_ALIKE) & (
+            self._earliest <= self._earliest[is_equal].min()
+        )
+        is_equal[child] = False
+        equal = [int(at) for at in np.flatnonzero(is_equal)]
         equal.sort(key=lambda at: (self._latest[at], self._all[at].key))
         if not best or self._contained(child, equal[0]) < _LEAST_CONTAINMENT:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 
@@ -14,12 +14,23 @@ _ENDS = re.compile(
     r"(?:官方)?(?:客户端|公众号|微信|微博|网站|app|号)+$|(?:中文|新闻)?网$|(?:通讯)?社$|编辑部$"
 )
 _AROUND = re.compile(r"^[\s《〈“\"'【\[(]+|[\s》〉”\"'】\]):：]+$")
-_OWN = re.compile(r"(?:本[站网報报刊台]|原创|原創|本公众号)(?:原创|讯|记者|编辑|综合|首发)*")
+_OWN = re.compile(r"(?:本[站网報报刊台]|原创|原創|本公众号)(?:原创|讯|记者|编辑|首发)*")
+# 本网综合 says that it was put together from others, not from whom.
 _NOBODY = re.compile(
-    r"(?:网络|互联网|网上|网友|综合|转载|整理|未知|佚名|不详|其他|其它|无|暂无|admin|internet|unknown)"
-    r"(?:媒体|综合|转载|整理|收集|报道|摘录|资料)*"
+    r"(?:网络|互联网|网上|网友|本[站网报刊台](?=综合)|综合|转载|整理|未知|佚名|不详|其他|其它|无|暂无"
+    r"|admin|internet|unknown)(?:媒体|综合|转载|整理|收集|报道|摘录|资料)*"
 )
+# 综合新华社消息, 据《侨报》报道, 新华社综合: words around the name.
+_TAKEN_FROM = re.compile(r"^(?:(?:转载自|转自|摘编自|摘自|原载于?|来源)[:：]?|综合|据)\s*(?=\S{2})")
+_SAID_SO = re.compile(r"(?<=\S{2})(?:综合报道|的?报道|综合)$")
+_REPORTS = re.compile(r"(?<=\S{2})(?:的?消息|电讯)$")
 _SHORTEST = 2
+# 南洋日报 for 南洋华文日报: of what leaves out something in the middle, so many characters stay.
+_LEAST_CONTRACTED = 4
+# Of two characters these are kinds of outlets, no names of them.
+_KINDS = re.compile(
+    r"[日晚早晨时周快商侨华党校导]报|新闻|资讯|快讯|在线|论坛|博客|图片|电视|广播|网站|频道|中国|海外"
+)
 
 
 def is_own(name: str) -> bool:
@@ -40,23 +51,59 @@ def outlet_of(name: str, host: str = "") -> str:
     True
     """
     listed = _listed()
-    bare = _bare(name)
-    while bare:
+    bare = ""
+    for bare in _readings(name):
         if outlet := listed.get(bare):
             return outlet
-        shorter = _ENDS.sub("", bare)
-        if shorter == bare or len(shorter) < _SHORTEST:
-            break
-        bare = shorter
     parts = host.lower().split(".")
     domains = (".".join(parts[at:]) for at in range(len(parts) - 1))
     # A name that is no outlet's tells more than the host of a portal that many publish on.
     return bare or next((listed[domain] for domain in domains if domain in listed), host.lower())
 
 
+def is_short_for(name: str, outlet: str) -> bool:
+    """Whether *name* is a short form of *outlet*, which goes by no listed name.
+
+    Its beginning or its end, or what is left without something in the middle.
+
+    >>> is_short_for("南洋日报", "南洋华文日报")
+    True
+    """
+    if outlet_of(outlet) in _listed().values():
+        return False
+    return any(_shortens(reading, _bare(outlet)) for reading in _readings(name))
+
+
 def known_outlets() -> Mapping[str, str]:
     """Every listed name that is no host, folded, with its outlet."""
     return {name: outlet for name, outlet in _listed().items() if "." not in name}
+
+
+def _readings(name: str) -> Iterator[str]:
+    """What *name* may mean, from all it says to what is left without the words around."""
+    bare = _bare(name)
+    ends = [_TAKEN_FROM, _SAID_SO]
+    # Without 据 before it, 消息 may be of the name: 参考消息.
+    if _TAKEN_FROM.match(bare):
+        ends.append(_REPORTS)
+    yield bare
+    for words in (*ends, _ENDS):
+        while (shorter := _bare(words.sub("", bare))) != bare and len(shorter) >= _SHORTEST:
+            bare = shorter
+            yield bare
+
+
+def _shortens(name: str, outlet: str) -> bool:
+    if len(name) < _SHORTEST or len(name) >= len(outlet) or _KINDS.fullmatch(name):
+        return False
+    if outlet.startswith(name) or outlet.endswith(name):
+        return True
+    letters = iter(outlet)
+    return (
+        len(name) >= _LEAST_CONTRACTED
+        and (name[0], name[-1]) == (outlet[0], outlet[-1])
+        and all(letter in letters for letter in name)
+    )
 
 
 def _bare(name: str) -> str:

@@ -1,37 +1,78 @@
-"""What the demo's articles mean, for its console: stories, names, and a briefing of a month."""
+"""What the demo's articles mean: stories, names, warnings, and a briefing of its last month."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import resources
 from threading import Event
 from typing import TYPE_CHECKING
 
 from qiaocrawl.analyse.briefing import make_briefing
 from qiaocrawl.analyse.kept_briefing import briefing_files, keep
+from qiaocrawl.analyse.warnings import Checked, check_warnings
 from qiaocrawl.analysis.trends import default_calendar
+from qiaocrawl.analysis.warnings import Moment, read_rules
 from qiaocrawl.cli.analysis.analyse import place_stories, read_all_names
+from qiaocrawl.cli.output import say_written
 from qiaocrawl.demo.stories import LAST_DAY
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.analysis.briefings import list_briefings
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.analysis.briefings import briefing_file_of, list_briefings
+from qiaocrawl.storage.outfile import growing_file
 
 if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
     from qiaocrawl.cli.terminal import Terminal
 
+_ENDINGS = ("docx", "html")
 MONTH = LAST_DAY - timedelta(days=30), LAST_DAY + timedelta(days=1)
 """The last month that the demo web tells of."""
+LEAST_OUTLETS = 4
+"""Of a story of the month so many outlets must tell: then the demo's rules warn of it."""
 
 
-def analyse_demo(url: str, topic: str, console: Terminal) -> None:
-    """Put the articles at *url* into stories and keep a briefing, if there is none yet."""
+def analyse_demo(url: str, topic: str, console: Terminal) -> int:
+    """Put the articles at *url* into stories, check the demo's rules and keep a briefing.
+
+    Returns:
+        The number of the briefing; of the newest one if any is kept already.
+    """
     runtime = Runtime(Options.from_environment({"QIAO_DATABASE_URL": url}), crawling=False)
     try:
-        if runtime.reader.run(list_briefings):
-            return
-        never = Event()
-        place_stories(runtime, 0, console, never)
-        read_all_names(runtime, console, never)
+        if kept := runtime.reader.run(lambda c: list_briefings(c, topic)):
+            return kept[0].id
+        tell_stories(runtime, console)
+        check_demo_rules(runtime, MONTH[1])
         made = runtime.reader.run(lambda c: make_briefing(c, topic, MONTH, default_calendar()))
-        runtime.write_now(lambda c: keep(c, topic, made, briefing_files(made)))
+        return runtime.write_now(lambda c: keep(c, topic, made, briefing_files(made)))
     finally:
         runtime.close()
+
+
+def write_briefing(url: str, number: int, folder: Path) -> None:
+    """Write the kept briefing *number* into *folder*, as Word file and as page."""
+    with Database.open(url) as database, database.engine.connect() as c:
+        files = {ending: briefing_file_of(c, number, ending) for ending in _ENDINGS}
+    for ending, content in files.items():
+        file = folder / f"briefing.{ending}"
+        with growing_file(file) as part:
+            part.write_bytes(content)
+        say_written(file)
+
+
+def tell_stories(runtime: Runtime, console: Terminal) -> None:
+    """Place all articles in stories and read whom they name."""
+    never = Event()
+    place_stories(runtime, 0, console, never)
+    read_all_names(runtime, console, never)
+
+
+def check_demo_rules(runtime: Runtime, now: datetime) -> Checked:
+    """Hold the rules of the demo's office against all stories, as of *now*."""
+    file = resources.files("qiaocrawl.demo") / "data" / "warning_rules.toml"
+    book = read_rules(file)
+    moment = Moment(now, default_calendar(), book.quiet)
+    return check_warnings(runtime, book.rules, moment, MONTH[0] - timedelta(days=10_000))

@@ -21,7 +21,7 @@ from qiaocrawl.analysis.spread import (
     time_line_svg,
     tree_svg,
 )
-from qiaocrawl.analysis.spread.outlets import is_nobody, is_own, outlet_of
+from qiaocrawl.analysis.spread.outlets import is_nobody, is_own, is_short_for, outlet_of
 from qiaocrawl.dedup.bodies.fingerprints import body_sketch
 from qiaocrawl.text.zones import SHANGHAI
 
@@ -60,6 +60,16 @@ def parents(tree: SpreadTree) -> dict[str, str]:
         ("泉州", "www.sohu.com", "泉州"),
         ("", "news.qzwb.example", "news.qzwb.example"),
         ("", "", ""),
+        ("综合新华社消息", "", "新华社"),
+        ("新华社综合报道", "", "新华社"),
+        ("据《联合早报》报道", "", "联合早报"),
+        ("據南洋華文日報報道", "", "南洋华文日报"),
+        ("转自：欧洲时报", "", "欧洲时报"),
+        ("参考消息", "", "参考消息"),
+        ("据参考消息报道", "", "参考消息"),
+        ("南海消息", "", "南海消息"),
+        ("腾讯综合", "", "腾讯"),
+        ("综合", "", "综合"),
     ],
 )
 def test_outlets_by_all_their_names(name: str, host: str, outlet: str) -> None:
@@ -68,8 +78,8 @@ def test_outlets_by_all_their_names(name: str, host: str, outlet: str) -> None:
 
 def test_source_lines_that_name_nobody_or_themselves() -> None:
     assert all(map(is_own, ("本站", "本网讯", "原创")))
-    assert all(map(is_nobody, ("", "网络", "互联网综合", "佚名")))
-    assert not any(map(is_own, ("本溪日报", "")))
+    assert all(map(is_nobody, ("", "网络", "互联网综合", "佚名", "本站综合", "本網綜合報道")))
+    assert not any(map(is_own, ("本溪日报", "", "本站综合")))
     assert not any(map(is_nobody, ("网络传播杂志社", "综合开发研究院")))
 
 
@@ -90,6 +100,62 @@ def test_source_lines_that_name_nobody_or_themselves() -> None:
 )
 def test_whom_a_text_credits(text: str, names: tuple[str, ...]) -> None:
     assert credits_in(text) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "outlet", "is_short"),
+    [
+        ("侨报网", "寰宇侨报网", True),
+        ("据侨报网报道", "寰宇侨报网", True),
+        ("南洋日报", "南洋华文日报", True),
+        ("闽南侨务网", "闽南侨务信息网", True),
+        ("华声", "港澳华声", True),
+        ("日报", "南洋华文日报", False),
+        ("南华日报", "南洋华文", False),
+        ("寰宇侨报网", "寰宇侨报网", False),
+        ("寰宇侨报网", "侨报网", False),
+        # It is another that is listed.
+        ("人民日报", "人民日报海外版", False),
+        ("", "寰宇侨报网", False),
+    ],
+)
+def test_short_forms_of_outlets(name: str, outlet: str, is_short: bool) -> None:
+    assert is_short_for(name, outlet) is is_short
+
+
+def test_a_source_line_in_short_names_who_is_here() -> None:
+    tree = spread_tree([
+        publication("a", 0, outlet="南洋华文日报"),
+        publication("b", 60, outlet="港澳华声", source="南洋日报"),
+        publication("c", 90, outlet="江北新闻网", source="综合南洋华文日报"),
+        # Its own name in short is no credit of another.
+        publication("d", 95, ["完全是另外一件事情的报道"] * 2, outlet="寰宇侨报网",
+                    source="寰宇侨报网", credits=("侨报网",)),
+        # Another text is hardly from there: the name may be meant otherwise.
+        publication("e", 99, ["又是一件不同的事情"] * 2, outlet="都市在线", source="南洋日报"),
+    ])  # fmt: skip
+    assert parents(tree) == {"a": "", "b": "a", "c": "a", "d": "", "e": ""}
+    certainties = [tree.edges[f"http://{name}.example/1"].certainty for name in "bc"]
+    assert certainties[0] < certainties[1] == 0.95
+
+
+def test_what_is_short_for_two_outlets_names_neither() -> None:
+    tree = spread_tree([
+        publication("a", 0, outlet="南洋华文日报"), publication("b", 30, outlet="南洋商业日报"),
+        publication("c", 60, ["完全是另外一件事情的报道"] * 2, source="南洋日报"),
+    ])  # fmt: skip
+    assert parents(tree)["c"] == "南洋日报"
+
+
+def test_one_that_names_its_day_only_may_have_been_the_source() -> None:
+    midnight = -(12 * 60 + 7.5)
+    day_only = publication("a", midnight)
+    copy = publication("b", 0, source="a报")
+    unsourced = publication("c", 120)
+    assert parents(spread_tree([day_only, copy, unsourced])) == {"a": "", "b": "a", "c": "a"}
+    # Without anybody who surely had it from there, it is open.
+    tree = spread_tree([day_only, replace(copy, source=""), unsourced])
+    assert tree.edges["http://c.example/1"].alternatives
 
 
 def test_a_copy_of_a_changed_copy_is_known_by_the_change() -> None:
