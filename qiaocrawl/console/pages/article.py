@@ -92,7 +92,7 @@ class _Texts:
 async def show(request: Request) -> Response:
     """Text, fields, judgements, reprint group, revisions, and where it stands in its list."""
     article_id = request.path_params["article_id"]
-    choice = ArticleFilter.of(request.query_params)
+    choice = ArticleFilter.of(request.query_params.multi_items())
     article = await read(request, _shown, article_id, choice.topic)
     place = whole_number(request, PLACE, -1, 0, MOST_PLACES)
     in_list = None
@@ -125,7 +125,7 @@ def _shown(c: Connection, article_id: int, topic: str) -> ShownArticle:
 
 def _list_query(request: Request) -> str:
     """The list that an article was opened from, and its place there: behind the ``?``."""
-    choice = ArticleFilter.of(request.query_params)
+    choice = ArticleFilter.of(request.query_params.multi_items())
     place = whole_number(request, PLACE, -1, 0, MOST_PLACES)
     return choice.query_at(place) if place >= 0 else choice.query()
 
