@@ -26,7 +26,7 @@ from qiaocrawl.console.pages.listed_articles import (
     rows_of,
     selection_of,
 )
-from qiaocrawl.console.pages.reading import facets
+from qiaocrawl.console.pages.reading import evidence, facets, reasons
 from qiaocrawl.console.pages.reading.facets import STATUS_NAMES
 from qiaocrawl.console.render import render
 from qiaocrawl.console.search.index import MOST_MATCHES
@@ -130,9 +130,7 @@ AREA = Area(N_("Articles"), "newspaper", (
     Page("/articles/searches/{search_id:int}/remove", "articles.remove_search", remove_search,
          READER, "POST"),
     Page("/articles/{article_id:int}", "articles.detail", article.show),
-    Page("/articles/{article_id:int}/evidence", "articles.evidence", article.evidence),
-    Page("/articles/{article_id:int}/page", "articles.page", article.stored_page),
-    Page("/articles/{article_id:int}/picture", "articles.picture", article.picture),
-    Page("/articles/{article_id:int}/fields", "articles.fields", article.fields),
+    *evidence.PAGES,
+    *reasons.PAGES,
     Page("/articles/{article_id:int}/mark", "articles.mark", article_marks.mark, EDITOR, "POST"),
 ))  # fmt: skip

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
 
-from sqlalchemy import Column, Connection, Table, delete, func, select, update
+from sqlalchemy import Column, ColumnElement, Connection, Table, delete, func, select, update
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Queue
@@ -70,22 +70,27 @@ def holdings(c: Connection, name: str) -> Holdings:
     """
     whose = topic_id(c, name)
 
-    def count(table: Table, *conditions: object) -> int:
-        rows = select(table.c.topic_id).where(table.c.topic_id == whose, *conditions)  # type: ignore[arg-type]
+    def count(table: Table, *conditions: ColumnElement[bool]) -> int:
+        rows = select(table.c.topic_id).where(table.c.topic_id == whose, *conditions)
         some = rows.limit(MOST_COUNTED + 1).subquery()
         return int(c.execute(select(func.count()).select_from(some)).scalar_one())
 
     job_schedule = schema.job_schedule
     is_on = job_schedule.c.topic == name, job_schedule.c.is_on
     schedules = c.execute(select(func.count()).select_from(job_schedule).where(*is_on))
-    tables = (schema.term, schema.site, schema.sample, schema.judgement, schema.relevance)
     return Holdings(
-        *map(count, tables),
+        terms=count(schema.term),
+        sites=count(schema.site),
+        samples=count(schema.sample),
+        judgements=count(schema.judgement),
+        articles=count(schema.relevance),
         # The index of URLs begins with the queue.
-        count(schema.url, schema.url.c.queue.in_(_QUEUES)),
-        count(schema.run), count(schema.briefing), int(schedules.scalar_one()),
-        sum(job.request.topic == name for job in active_jobs(c)),
-    )  # fmt: skip
+        pages=count(schema.url, schema.url.c.queue.in_(_QUEUES)),
+        runs=count(schema.run),
+        briefings=count(schema.briefing),
+        schedules=int(schedules.scalar_one()),
+        jobs=sum(job.request.topic == name for job in active_jobs(c)),
+    )
 
 
 def rename_topic(c: Connection, name: str, new: str) -> None:

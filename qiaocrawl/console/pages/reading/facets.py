@@ -66,7 +66,7 @@ async def show(request: Request) -> Response:
     """The counts: a part of the list's page for its script, a page of its own for others."""
     choice = replace(ArticleFilter.of(request.query_params.multi_items()), page="")
     matches, notice = await matches_of(request, choice)
-    facets, titles = Facets({}, {}), {}
+    facets, titles = Facets({}, {}), dict[str, str]()
     # Without the index each count would read thousands of texts.
     if not selection_of(choice, matches).reads_texts:
         is_part = matches is not None and matches.total > MOST_MATCHES
