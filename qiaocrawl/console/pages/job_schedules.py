@@ -126,7 +126,7 @@ async def show(request: Request) -> Response:
         request, "jobs/schedule.html", entry=entry, coming=coming(entry), spiders=SPIDERS,
         zones=ZONES, missed_names=MISSED_NAMES, servers=list(await job_servers(request)),
         topics=titles,
-        minutes=int((entry.request.settings or {}).get(_BUDGET, 0)) // 60,
+        minutes=f"{float((entry.request.settings or {}).get(_BUDGET, 0)) / 60:g}",
     )  # fmt: skip
 
 

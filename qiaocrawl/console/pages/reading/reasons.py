@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import itemgetter
 
 from sqlalchemy import Connection
@@ -17,7 +18,8 @@ from qiaocrawl.console.pages.reading.evidence import list_query, require_article
 from qiaocrawl.console.render import render
 from qiaocrawl.console.work import read
 from qiaocrawl.items import PageText
-from qiaocrawl.relevance.scorer import TellsWeights
+from qiaocrawl.options import Options
+from qiaocrawl.relevance.scorer import PageScorer, TellsWeights
 from qiaocrawl.storage.console.article_list import topic_titles
 from qiaocrawl.storage.reports.evidence import ArticleEvidence, evidence_of
 from qiaocrawl.storage.reports.url_history import Judgement
@@ -70,12 +72,11 @@ def _loaded(
 def _reasons(
     judgements: Sequence[Judgement], packs: Sequence[TopicPack], page: PageText
 ) -> list[Reasons]:
-    # To learn a topic from its samples may take a second.
     return [_of(stored, pack, page) for stored, pack in zip(judgements, packs, strict=False)]
 
 
 def _of(stored: Judgement, pack: TopicPack, page: PageText) -> Reasons:
-    scorer = crawl_scorer(pack)
+    scorer = _learnt(pack, Options.from_environment()["QIAO_RELEVANCE_METHOD"])
     score = scorer.judge(page).score
     if not isinstance(scorer, TellsWeights):
         return Reasons(stored, score, None, None)
@@ -84,6 +85,12 @@ def _of(stored: Judgement, pack: TopicPack, page: PageText) -> Reasons:
     for_it = tuple(pair for pair in weights if pair[1] > 0)[:_MOST_WORDS]
     against = tuple(pair for pair in reversed(weights) if pair[1] < 0)[:_MOST_WORDS]
     return Reasons(stored, score, for_it, against)
+
+
+@lru_cache(maxsize=3)
+def _learnt(pack: TopicPack, method: str) -> PageScorer:
+    """The scorer of *pack*, which is learnt once for all its articles that nobody judged."""
+    return crawl_scorer(pack)
 
 
 PAGES = (Page("/articles/{article_id:int}/reasons", "articles.reasons", show),)
