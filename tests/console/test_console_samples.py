@@ -71,7 +71,7 @@ def test_files_of_several_kinds_are_samples(editing: Desk) -> None:
     word.save(file)
     files = [
         ("../../某地 侨联（1）.md", "title: 球赛\nrelevant: no\n\n昨晚的球赛。".encode()),
-        ("回乡.txt", "侨胞回乡\n一批侨胞回到家乡。".encode("gb18030")),
+        ("回乡.txt", "侨胞回乡\n一批侨胞回到家乡。".encode()),
         ("来访.docx", file.getvalue()),
     ]
     assert send(editing, files, relevant="yes") == 303

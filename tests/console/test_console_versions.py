@@ -29,7 +29,7 @@ def add_earlier(desk: Desk, url_id: int = 1, kind: str = "text/html; charset=utf
                 "INSERT INTO page_source (url_id, digest, final_url, http_status, headers,"
                 " content_type, charset, body_bytes, truncated, fetched_at, last_seen_at, body)"
                 " VALUES (:url, :digest, 'http://www.a-qiao.cn/0', 200, :headers, :kind, '',"
-                " :size, 0, '2026-01-02', '2026-01-03', :body)"
+                " :size, 0, '2026-01-02 08:00:00.000000', '2026-01-03 08:00:00.000000', :body)"
             ),
             {"url": url_id, "digest": hashlib.md5(EARLIER).digest(), "kind": kind,
              "headers": f'[["content-type", "{kind}"]]', "size": len(EARLIER),
@@ -79,8 +79,8 @@ def test_an_earlier_version_of_a_file_shows_what_was_read_from_it(sqlite_desk: D
         c.execute(
             text(
                 "INSERT INTO revision (url_id, kind, at, page_source_id, note, title, published_at,"
-                " body_digest, text) VALUES (1, 'revised', '2026-02-01', :version, 'body', '旧件',"
-                " NULL, x'', '旧件的文字')"
+                " body_digest, text) VALUES (1, 'revised', '2026-02-01 08:00:00.000000', :version,"
+                " 'body', '旧件', NULL, x'', '旧件的文字')"
             ),
             {"version": version},
         )
