@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -53,8 +54,14 @@ def test_earlier_versions_are_opened_in_the_same_frame(desk: Desk) -> None:
     page = desk.get(link).text
     assert "another stored version" in visible(page)
     assert hashlib.sha256(EARLIER).hexdigest() in page
-    # The picture is one of the other version.
+    # The picture is one of the other version; each may have its own.
     assert "console-picture" not in page
+    with desk.database.engine.begin() as c:
+        save_picture(c, version, replace(picture, data=b"RIFF2"))
+    shown = re.findall(r'console-picture" src="([^"]+)"', desk.get(link).text)
+    assert [desk.get(path).content for path in shown] == [b"RIFF2"]
+    assert desk.get("/articles/1/picture").content == b"RIFF"
+    assert desk.get(f"/articles/2/picture?version={version}").status_code == 404
     (frame,) = re.findall(r'<iframe[^>]* sandbox src="([^"]+)"', page)
     copy = desk.get(frame)
     assert "旧文" in copy.text

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, exists, select
 
 from qiaocrawl.items import FetchedPage
-from qiaocrawl.storage.export.stored_copy import version_of
+from qiaocrawl.storage.pages.page_versions import version_of
 from qiaocrawl.storage.pages.raw_pages import load_page, page_of
 from qiaocrawl.storage.schema import article, page_source, url
 from qiaocrawl.urls import canonical_url, url_key

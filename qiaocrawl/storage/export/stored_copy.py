@@ -7,12 +7,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, select
+from sqlalchemy import Connection, select
 
 from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.storage.pages.page_versions import version_of
 from qiaocrawl.storage.pages.raw_pages import page_of
 from qiaocrawl.storage.schema import article, page_source, revision, url
 from qiaocrawl.text import clean_text, decode_page
@@ -57,13 +58,6 @@ def write_copy(c: Connection, article_id: int, file: Path) -> bool:
     with growing_file(file) as part:
         part.write_text(markup, "utf-8", errors="replace")
     return True
-
-
-def version_of(version: int) -> ColumnElement[bool]:
-    """The condition on a stored page that it is an article's own (0), or that *version* of it."""
-    if not version:
-        return page_source.c.id == article.c.page_source_id
-    return and_(page_source.c.id == version, page_source.c.url_id == article.c.url_id)
 
 
 def stored_copy(c: Connection, article_id: int, version: int = 0) -> str:

@@ -61,9 +61,7 @@ async def show(request: Request) -> Response:
     article, page = await read(request, _with_page, article_id, version)
     if page is None and version:
         raise HTTPException(404, _("This version is not stored, or not of this page."))
-    # Of the page that the article was read from only.
-    is_own = page is not None and page.is_own
-    picture = await read(request, picture_of_article, article_id) if is_own else None
+    picture = await read(request, picture_of_article, article_id, version)
     return render(
         request, "articles/evidence.html", article=article, source=page, picture=picture,
         query=list_query(request),
@@ -85,11 +83,11 @@ def _with_page(
 
 async def picture(request: Request) -> Response:
     """The picture of the stored page, where a browser rendered it."""
-    article_id = request.path_params["article_id"]
+    article_id, version = request.path_params["article_id"], _version(request)
 
     def load(c: Connection) -> PagePicture | None:
         require_article(c, article_id)
-        return picture_of_article(c, article_id)
+        return picture_of_article(c, article_id, version)
 
     shown = await read(request, load)
     if shown is None:
