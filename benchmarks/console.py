@@ -190,6 +190,15 @@ class Run:
         }  # fmt: skip
         pages = {kind: [f"/articles?{urlencode(choice)}" for choice in choices]
                  for kind, choices in lists.items()}  # fmt: skip
+        # No choice twice: counts are kept for half a minute.
+        counted: list[dict[str, object]] = [
+            {"found": 30 + number, **({"topic": TOPIC}, {}, {"site": hosts[number % len(hosts)]},
+                                      {"tier": 1, "relevance": "any"})[number % 4]}
+            for number in range(self._requests)
+        ]  # fmt: skip
+        pages["counts of choices"] = [
+            f"/articles/facets?part=1&{urlencode(choice)}" for choice in counted
+        ]
         ids = [rng.randint(1, self._articles) for _day in days]
         return {
             "overview": ["/"] * self._requests,

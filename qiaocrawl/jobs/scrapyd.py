@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -136,7 +137,7 @@ class ScrapydServer:
         Raises:
             ServerAwayError: it does not answer.
         """
-        address = f"logs/{PROJECT}/{spider}/{token}.log"
+        address = _log_address(spider, token)
         try:
             size = int(self._client.head(address).headers.get("Content-Length", 0))
             # From its begin: scrapyd answers a range of more bytes than there are with a fault.
@@ -147,6 +148,22 @@ class ScrapydServer:
         except httpx.HTTPError as error:
             raise self._away(type(error).__name__) from error
         return answer.content.decode("utf-8", "replace") if answer.is_success else ""
+
+    def save_log(self, spider: str, token: str, file: Path) -> bool:
+        """Write a job's whole log to *file*; False where there is none.
+
+        Raises:
+            ServerAwayError: it does not answer.
+        """
+        try:
+            with self._client.stream("GET", _log_address(spider, token)) as answer:
+                if not answer.is_success:
+                    return False
+                with file.open("wb") as out:
+                    out.writelines(answer.iter_bytes())
+        except httpx.HTTPError as error:
+            raise self._away(type(error).__name__) from error
+        return True
 
     def close(self) -> None:
         """Close its connections."""
@@ -177,3 +194,7 @@ class ScrapydServer:
         return ServerAwayError(
             _("scrapyd {name} does not answer: {error}", name=self.name, error=error)
         )
+
+
+def _log_address(spider: str, token: str) -> str:
+    return f"logs/{PROJECT}/{spider}/{token}.log"

@@ -65,6 +65,14 @@ class Timetable:
             raise ConfigError(_("times {times!r}: they never come", times=self.times))
         return min(moments)
 
+    def coming(self, moment: float, count: int) -> list[float]:
+        """The first *count* times after *moment*, as :meth:`next_after` has them."""
+        times: list[float] = []
+        for _number in range(count):
+            moment = self.next_after(moment)
+            times.append(moment)
+        return times
+
     def _next_of(self, trigger: Any, after: datetime) -> datetime | None:
         time: datetime | None = trigger.get_next_fire_time(None, after)
         # An hour that comes twice: what names its hour was due in the first one.

@@ -102,6 +102,14 @@ class BlendScorer:
         parts = self._parts(evidence, learnt)
         return judgement(self._topic, "blend", chance, self.threshold, parts, places)
 
+    def weights(self, page: PageText) -> Mapping[str, float]:
+        """What each word of a page adds to its logit, below 0 for what speaks against."""
+        places = PagePlaces(page, self._words)
+        if not places.both:
+            return {}
+        _logit, evidence, learnt = self._judged(places)
+        return self._parts(evidence, learnt)
+
     def pack_threshold(self, score: float) -> float | None:
         """The pack's threshold with which on topic is what now has *score* or more.
 

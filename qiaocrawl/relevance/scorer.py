@@ -53,6 +53,15 @@ class FollowsPack(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsWeights(Protocol):
+    """A scorer that can tell what each word of a page adds to its judgement."""
+
+    def weights(self, page: PageText) -> Mapping[str, float]:
+        """By word, what it adds to ln(P / (1 - P)); below 0 it speaks against the topic."""
+        ...
+
+
 page_scorers: Registry[ScorerFactory] = Registry(
     N_("page scorer"), "qiaocrawl.relevance", "qiaocrawl.page_scorers"
 )

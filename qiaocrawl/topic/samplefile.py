@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from qiaocrawl.language import _
-from qiaocrawl.topic.check import closest
+from qiaocrawl.topic.check import MAX_SAMPLE_NAME_CHARACTERS, closest, fold
 from qiaocrawl.topic.columns import as_flag
 from qiaocrawl.topic.pack import Sample
 
@@ -30,6 +30,7 @@ _FIELDS: Mapping[str, str] = {
 
 
 _COLON = re.compile("[:\uff1a]")
+_BETWEEN = re.compile(r"^[ \t]*-{3,}[ \t]*$", re.MULTILINE)
 
 
 def parse_sample(name: str, data: bytes) -> Sample:
@@ -86,3 +87,31 @@ def _header(head: str) -> dict[str, str]:
             raise ValueError(_("the header names {field} twice", field=field))
         fields[field] = values[0].strip()
     return fields
+
+
+def free_name(wanted: str, taken: Collection[str]) -> str:
+    """A name for a sample: *wanted* as far as it can be one, numbered where it is *taken*.
+
+    >>> free_name("某地 侨联（1）", ())
+    '某地_侨联_1'
+    >>> free_name("某地", ("某地",))
+    '某地_2'
+    """
+    words = re.sub(r"[^\w-]+", "_", unicodedata.normalize("NFC", wanted)).strip("_-")
+    base = words[: MAX_SAMPLE_NAME_CHARACTERS - 6] or "sample"
+    used = {fold(name) for name in taken}
+    number, name = 1, base
+    while fold(name) in used:
+        number += 1
+        name = f"{base}_{number}"
+    return name
+
+
+def parted(text: str) -> list[str]:
+    """Texts written one below the other, parted by lines of three or more hyphens.
+
+    >>> parted("a\\nb\\n---\\nc\\n")
+    ['a\\nb', 'c']
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return [part.strip() for part in _BETWEEN.split(lines) if part.strip()]

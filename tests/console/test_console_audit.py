@@ -64,6 +64,12 @@ STEPS: tuple[Step, ...] = (
     ("topics.decide", TOPIC, {"word": "寻根", "action": "reject"}),
     ("topics.decide", TOPIC, {"word": "寻根问祖", "action": "merge", "synonym_of": "华侨"}),
     ("topics.undo", TOPIC, {}),
+    ("topics.make", "", {"name": "wenlv", "words": "博物馆"}),
+    ("topics.save_about", "wenlv", {"title": "文旅"}),
+    ("topics.rename", "wenlv", {"name": "luyou"}),
+    ("topics.take_samples", "luyou", {"texts": "开馆\n一座博物馆开馆。"}),
+    ("topics.save_sample", "luyou", {"name": "开馆", "title": "新馆", "text": "开馆了。"}),
+    ("topics.delete", "luyou", {"sure": "luyou"}),
     ("sites.weigh", "", {"url": WATCHED, "weight": "2.5", "topic": TOPIC}),
     ("sites.save_template", "", TEMPLATE),
     ("sites.save_template", "", {**TEMPLATE, "remove": "yes"}),
@@ -75,7 +81,10 @@ STEPS: tuple[Step, ...] = (
     ("jobs.start", "", JOB),
     ("jobs.stop", "1", {}),
     ("jobs.start", "", {**JOB, "times": "6:00"}),
-    ("jobs.switch", "1", {"on": "no"}),
+    ("jobs.change_schedule", "1", {**JOB, "times": "7:00"}),
+    ("jobs.run_schedule", "1", {}),
+    ("topics.retire", TOPIC, {"sure": TOPIC}),
+    ("jobs.switch", "1", {"on": "yes"}),
     ("jobs.drop", "1", {}),
     ("people.add", "", {"name": "新人", "role": "reader"}),
     ("people.change", "2", {"role": "editor"}),
@@ -90,8 +99,10 @@ STEPS: tuple[Step, ...] = (
 )
 WITH_BOTH = {
     "account.check", "account.cookies", "account.log_out", "account.login", "article.note",
-    "article.star", "article.tags", "job.stop", "query.again", "schedule.switch", "topic.sites",
-    "topic.terms", "topic.threshold", "user.disable", "user.enable", "user.role", "watch.weight",
+    "article.star", "article.tags", "job.stop", "query.again", "schedule.change",
+    "schedule.switch", "topic.about", "topic.rename", "topic.retire", "topic.samples",
+    "topic.sites", "topic.terms", "topic.threshold", "user.disable", "user.enable", "user.role",
+    "watch.weight",
 }  # fmt: skip
 """What changes something that is there: the entry has it as it was and as it is."""
 SAY_ALL = {"session.begin", "session.end"}

@@ -21,6 +21,7 @@ from qiaocrawl.storage import Database
 from qiaocrawl.storage.console import sessions, users
 from qiaocrawl.storage.console.audit_log import Actor
 from qiaocrawl.storage.jobs.jobs import JobRequest, add_job
+from qiaocrawl.storage.jobs.schedules import Timing, add_schedule
 from qiaocrawl.storage.pages.page_pictures import save_picture
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites.accounts import add_account
@@ -34,7 +35,10 @@ _PAGES = {
     "overview": "/", "articles": "/articles?q=侨务", "article": "/articles/1",
     "evidence": "/articles/1/evidence", "fields": "/articles/1/fields", "people": "/people",
     "changes": "/people/changes", "tokens": "/tokens", "dead": "/dead",
-    "nothing": "/articles?q=没有的词",
+    "nothing": "/articles?q=没有的词", "facets": "/articles/facets?site=www.a-qiao.cn",
+    "chosen": "/articles?site=www.a-qiao.cn&site=www.b-news.cn&tier=1",
+    "reasons": "/articles/1/reasons", "samples": "/topics/qiaoqing/samples?name=s1",
+    "about": "/topics/qiaoqing/about", "schedule": "/schedules/1",
     "jobs": "/jobs", "job": "/jobs/1", "coverage": "/coverage", "topics": "/topics",
     "terms": "/topics/qiaoqing", "sites": "/topics/qiaoqing?table=sites",
     "words": "/topics/qiaoqing/words", "threshold": "/topics/qiaoqing/threshold?percent=30",
@@ -74,6 +78,9 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
             add_account(c, "weibo.com", "编辑部", b"", now=datetime.now(UTC))
             add_job(c, JobRequest("site", "qiaoqing"), by="editor", machine="elsewhere",
                     now=datetime.now(UTC))  # fmt: skip
+            timing = Timing("6:00, 18:30", "Asia/Shanghai", now)
+            add_schedule(c, JobRequest("site", "qiaoqing"), timing, by="chief",
+                         now=datetime.now(UTC))  # fmt: skip
             picture = PagePicture("image/webp", 1280, 720, True, datetime.now(UTC), b"RIFF")
             save_picture(c, 1, picture)
     tell_stories(address)

@@ -28,13 +28,14 @@ from qiaocrawl.storage import Database
 from qiaocrawl.storage.compression import compress, compress_text
 from qiaocrawl.storage.console import marks
 from qiaocrawl.storage.console.audit_log import Actor
-from qiaocrawl.storage.jobs import jobs
+from qiaocrawl.storage.jobs import jobs, schedules
 from qiaocrawl.storage.jobs.jobs import JobRequest, JobState
+from qiaocrawl.storage.jobs.schedules import Timing
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites import watched
 from qiaocrawl.storage.sites.accounts import add_account, save_state
 from qiaocrawl.storage.topics.topics import save_pack
-from qiaocrawl.topic.pack import Term
+from qiaocrawl.topic.pack import Sample, Term
 from storage_samples import PACK, add_article, url_key
 
 pytestmark = pytest.mark.chromium
@@ -55,6 +56,10 @@ _WORK = (
     "/topics/qiaoqing?table=sites&find=%22%3E",
     "/sites",
     "/topics/qiaoqing/words",
+    "/topics/qiaoqing/about",
+    "/topics/qiaoqing/samples",
+    "/topics/qiaoqing/samples?name=s0",
+    "/schedules/1",
     "/topics/qiaoqing/threshold",
     "/coverage?engine=demo",
     f"/coverage/cell?{_CELL}",
@@ -123,7 +128,12 @@ def _fill_work(database: Database, wanted: list[str]) -> None:
     site = replace(PACK.sites[0], name=parts[1], region=parts[0][:20], note=parts[2])
     now, request = time.time(), JobRequest("site", PACK.name, parts[1], {"start": parts[0]})
     with database.engine.begin() as c:
-        save_pack(c, replace(PACK, title=parts[0], terms=terms, sites=(site,)), now=now)
+        samples = tuple(Sample(f"s{number}", part, part, True) for number, part in enumerate(parts))
+        pack = replace(PACK, title=parts[0], description=parts[1], terms=terms, sites=(site,),
+                       samples=samples)  # fmt: skip
+        save_pack(c, pack, now=now)
+        schedules.add_schedule(c, request, Timing(parts[2], "UTC", now), by=parts[3],
+                               now=datetime.now(UTC))  # fmt: skip
         for part in parts:
             job_id = jobs.add_job(c, request, by=part, machine=part, now=datetime.now(UTC))
             jobs.change(c, job_id, JobState.FAILED, {JobState.WAITING}, message=part)
@@ -180,7 +190,8 @@ def test_payloads_do_nothing_in_any_page(tmp_path: Path) -> None:
         _check_records(desk, len(wanted))
     lists = -(-(len(wanted) + 4) // _ROWS)
     paths = [f"/articles?relevance=any&copies=1&page={page + 1}" for page in range(lists)]
-    paths += ["/articles/1", "/articles/1/fields", "/people/changes",
+    paths += ["/articles/1", "/articles/1/fields", "/articles/1/reasons", "/people/changes",
+              f"/articles/facets?relevance=any&site={_IN_ADDRESS}&region=%22%3E{_IN_ADDRESS}",
               f"/articles?q={_IN_ADDRESS}&tag=%22%3E{_IN_ADDRESS}"]  # fmt: skip
     paths += [preview, *_WORK, *_API]
     with served(url) as base, chromium() as browser:

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from qiaocrawl.console.clean_html import marked_text, shown_html
 from qiaocrawl.console.difference import Comparison, Difference
 from qiaocrawl.console.forms import whole_number
 from qiaocrawl.console.pages.article_filter import MOST_PLACES, PLACE, ArticleFilter
 from qiaocrawl.console.pages.listed_articles import matches_of, place_of
+from qiaocrawl.console.pages.reading.evidence import require_article
 from qiaocrawl.console.render import render
-from qiaocrawl.console.security.headers import STORED_PAGE_POLICY
 from qiaocrawl.console.work import read
 from qiaocrawl.dedup.verdict_names import verdict_name
-from qiaocrawl.extract import extract_article
-from qiaocrawl.extract.field_labels import FIELD_LABELS, field_text
-from qiaocrawl.items import PagePicture
-from qiaocrawl.language import N_, _
+from qiaocrawl.language import N_
 from qiaocrawl.storage.console.article_list import MOST_COUNTED, topic_titles
 from qiaocrawl.storage.console.marks import Marks, best_topics, marks_of
-from qiaocrawl.storage.console.stored_page import PageEvidence, page_evidence
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.selection import ArticleRecord, iter_articles
-from qiaocrawl.storage.export.stored_copy import stored_copy
-from qiaocrawl.storage.pages.page_pictures import picture_of_article
 from qiaocrawl.storage.pages.revisions import REVISED, Revision, revisions_of
-from qiaocrawl.storage.reports.evidence import ArticleEvidence, evidence_of, has_article
+from qiaocrawl.storage.reports.evidence import ArticleEvidence, evidence_of
 from qiaocrawl.storage.reports.presence import Presence, presence_of
 from qiaocrawl.storage.reports.url_history import url_history
 from qiaocrawl.storage.titles.reprint_groups import Member, chain
@@ -48,7 +39,6 @@ REVISION_NAMES = {
     "withdrawn": N_("no article after all"),
 }
 _MARKED_WORDS = 40
-_FIELD_CHARS = 400
 _MOST_CHANGES = 30
 
 
@@ -92,7 +82,7 @@ class _Texts:
 async def show(request: Request) -> Response:
     """Text, fields, judgements, reprint group, revisions, and where it stands in its list."""
     article_id = request.path_params["article_id"]
-    choice = ArticleFilter.of(request.query_params)
+    choice = ArticleFilter.of(request.query_params.multi_items())
     article = await read(request, _shown, article_id, choice.topic)
     place = whole_number(request, PLACE, -1, 0, MOST_PLACES)
     in_list = None
@@ -109,7 +99,7 @@ async def show(request: Request) -> Response:
 
 
 def _shown(c: Connection, article_id: int, topic: str) -> ShownArticle:
-    _require(c, article_id)
+    require_article(c, article_id)
     evidence = evidence_of(c, article_id)
     (record,) = iter_articles(c, Selection(article_ids=(article_id,)))
     history = url_history(c, url_key(record.url))
@@ -121,18 +111,6 @@ def _shown(c: Connection, article_id: int, topic: str) -> ShownArticle:
         marks_of(c, [article_id]).get(article_id, Marks()), topics,
         topic if topic in topics else best_topics(c, [article_id])[article_id],
     )  # fmt: skip
-
-
-def _list_query(request: Request) -> str:
-    """The list that an article was opened from, and its place there: behind the ``?``."""
-    choice = ArticleFilter.of(request.query_params)
-    place = whole_number(request, PLACE, -1, 0, MOST_PLACES)
-    return choice.query_at(place) if place >= 0 else choice.query()
-
-
-def _require(c: Connection, article_id: int) -> None:
-    if article_id >= 2**63 or not has_article(c, article_id):
-        raise HTTPException(404, _("There is no such article."))
 
 
 def _texts(article: ShownArticle, searched: Sequence[str]) -> _Texts:
@@ -171,74 +149,3 @@ def _changes(revisions: Sequence[Revision], record: ArticleRecord) -> list[Chang
         else:
             changes.append(Change(revision, nothing, nothing))
     return changes
-
-
-async def evidence(request: Request) -> Response:
-    """The stored page in a frame without rights, with its digest, time and headers."""
-    article_id = request.path_params["article_id"]
-    article, page = await read(request, _with_page, article_id)
-    picture = await read(request, picture_of_article, article_id)
-    return render(
-        request, "articles/evidence.html", article=article, source=page, picture=picture,
-        query=_list_query(request),
-        picture_sha256=hashlib.sha256(picture.data).hexdigest() if picture else "",
-    )  # fmt: skip
-
-
-async def picture(request: Request) -> Response:
-    """The picture of the stored page, where a browser rendered it."""
-    article_id = request.path_params["article_id"]
-
-    def load(c: Connection) -> PagePicture | None:
-        _require(c, article_id)
-        return picture_of_article(c, article_id)
-
-    shown = await read(request, load)
-    if shown is None:
-        raise HTTPException(404, _("No picture was taken of this page."))
-    return Response(
-        shown.data, media_type=shown.media_type,
-        headers={"Content-Security-Policy": STORED_PAGE_POLICY},
-    )  # fmt: skip
-
-
-def _with_page(c: Connection, article_id: int) -> tuple[ArticleEvidence, PageEvidence | None]:
-    _require(c, article_id)
-    return evidence_of(c, article_id), page_evidence(c, article_id)
-
-
-async def stored_page(request: Request) -> Response:
-    """What the frame shows; by itself it can do nothing either."""
-    article_id = request.path_params["article_id"]
-
-    def copy(c: Connection) -> str:
-        _require(c, article_id)
-        return stored_copy(c, article_id)
-
-    markup = await read(request, copy)
-    if not markup:
-        raise HTTPException(404, _("This page is no longer stored."))
-    return HTMLResponse(
-        markup.encode("utf-8", "replace"),
-        headers={"Content-Security-Policy": STORED_PAGE_POLICY, "X-Frame-Options": "SAMEORIGIN"},
-    )
-
-
-async def fields(request: Request) -> Response:
-    """The fields as they are read from the stored page: value, where from, how sure."""
-    article_id = request.path_params["article_id"]
-    article, source = await read(request, _with_page, article_id)
-    rows: list[tuple[str, str, str, float]] = []
-    if source is not None:
-        page = source.page
-        extraction = await run_in_threadpool(
-            extract_article, page.body, page.final_url, page.header("content-type")
-        )
-        rows = [_field(name, field) for name, field in extraction.fields.items()]
-    return render(request, "articles/fields.html", article=article, rows=rows,
-                  query=_list_query(request))  # fmt: skip
-
-
-def _field(name: str, field: Any) -> tuple[str, str, str, float]:
-    label = _(FIELD_LABELS.get(name, name))
-    return label, field_text(field.value)[:_FIELD_CHARS], field_text(field.origin), field.confidence

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, timedelta
+from typing import Any
 from urllib.parse import urlencode
 
 from qiaocrawl.console.search.tokens import Term, terms
@@ -17,6 +18,9 @@ PLACE = "place"
 """Of an article in the list that its address belongs to."""
 FORMATS = ("xlsx", "docx", "csv", "jsonl")
 """Of exports, as the library calls them."""
+SEVERAL = ("site", "region", "tier")
+"""Choices of which there may be several; an article must meet one of each."""
+_MOST_VALUES = 50
 _MOST_CHARS = 500
 _MOST_PAGES = 1_000
 MOST_PLACES = 30 * _MOST_PAGES
@@ -25,7 +29,7 @@ _MOST_DAYS = 3_650
 
 @dataclass(frozen=True, slots=True)
 class ArticleFilter:
-    """The choices of a list; "" for those that are not made.
+    """The choices of a list; "" or () for those that are not made.
 
     Attributes:
         found: in the last so many days of China, today being the first.
@@ -36,9 +40,9 @@ class ArticleFilter:
 
     q: str = ""
     topic: str = ""
-    site: str = ""
-    region: str = ""
-    tier: str = ""
+    site: tuple[str, ...] = ()
+    region: tuple[str, ...] = ()
+    tier: tuple[str, ...] = ()
     since: str = ""
     until: str = ""
     found: str = ""
@@ -52,20 +56,24 @@ class ArticleFilter:
     page: str = ""
 
     @classmethod
-    def of(cls, parameters: Mapping[str, str]) -> ArticleFilter:
+    def of(cls, parameters: Iterable[tuple[str, str]]) -> ArticleFilter:
         """The choices of an address; what cannot be one counts as not made."""
-        given = {
-            name: parameters[name].strip()[:_MOST_CHARS]
-            for name in cls.__dataclass_fields__
-            if name in parameters
-        }
+        given: dict[str, Any] = {}
+        for name, value in parameters:
+            text = value.strip()[:_MOST_CHARS]
+            if name in SEVERAL:
+                chosen = given.get(name, ())
+                is_new = text and text not in chosen and len(chosen) < _MOST_VALUES
+                given[name] = (*chosen, text) if is_new else chosen
+            elif name in cls.__dataclass_fields__:
+                given[name] = text
         own = replace(cls(), **given)
         return replace(
             own,
             relevance=own.relevance if own.relevance in (ON_TOPIC, OFF_TOPIC) else ANY,
             status=own.status if own.status in MARKS else "",
             sort=own.sort if own.sort in SORTS else NEWEST,
-            tier=own.tier if _number(own.tier, 9) else "",
+            tier=tuple(tier for tier in own.tier if _number(tier, 9)),
             page=str(own.number) if own.number > 1 else "",
             since=own.since if _start(own.since) else "",
             until=own.until if _start(own.until) else "",
@@ -74,16 +82,32 @@ class ArticleFilter:
             found_to=own.found_to if _start(own.found_to) else "",
         )
 
-    def query(self, **changes: str) -> str:
+    def query(self, **changes: str | tuple[str, ...]) -> str:
         """What stands behind the ``?``, with *changes*; choices not made are left out.
 
-        Another choice begins at the first page again.
+        Another choice begins at the first page again. Of a choice of several values *changes* may
+        name one, or "" for none.
         """
-        changed = replace(self, **{"page": "", **changes})
+        wanted: dict[str, Any] = {"page": "", **changes}
+        for name in SEVERAL:
+            if isinstance(wanted.get(name), str):
+                wanted[name] = (wanted[name],) if wanted[name] else ()
         defaults = asdict(ArticleFilter())
-        return urlencode({
-            name: value for name, value in asdict(changed).items() if value != defaults[name]
-        })  # fmt: skip
+        changed = asdict(replace(self, **wanted))
+        made = {name: value for name, value in changed.items() if value != defaults[name]}
+        return urlencode(made, doseq=True)
+
+    def query_with(self, name: str, value: str) -> str:
+        """The same with *value* chosen for *name*, or, where it is chosen, not any more.
+
+        Relevance has no such thing as no choice.
+        """
+        chosen = getattr(self, name)
+        if name not in SEVERAL:
+            is_left = chosen == value and name != "relevance"
+            return self.query(**{name: "" if is_left else value})
+        rest = tuple(other for other in chosen if other != value)
+        return self.query(**{name: rest if value in chosen else (*rest, value)})
 
     def query_at(self, place: int) -> str:
         """The same for an article of the list: its *place* in the whole of it, from 0 on."""
@@ -119,9 +143,9 @@ class ArticleFilter:
             only_irrelevant=self.relevance == OFF_TOPIC,
             since=_start(self.since),
             before=_day_after(_start(self.until)),
-            sites=(self.site,) if self.site else (),
-            regions=(self.region,) if self.region else (),
-            tiers=(int(self.tier),) if self.tier else (),
+            sites=self.site,
+            regions=self.region,
+            tiers=tuple(map(int, self.tier)),
             marks=(self.status,) if self.status else (),
             tags=(self.tag,) if self.tag else (),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from urllib.parse import parse_qsl
@@ -25,6 +26,8 @@ from qiaocrawl.console.pages.listed_articles import (
     rows_of,
     selection_of,
 )
+from qiaocrawl.console.pages.reading import evidence, facets, reasons
+from qiaocrawl.console.pages.reading.facets import STATUS_NAMES
 from qiaocrawl.console.render import render
 from qiaocrawl.console.search.index import MOST_MATCHES
 from qiaocrawl.console.state import actor_of, origin_of, user_of
@@ -36,14 +39,6 @@ from qiaocrawl.storage.export import exporters
 from qiaocrawl.text.zones import SHANGHAI
 
 _FEED_ITEMS = 50
-STATUS_NAMES = {
-    "starred": N_("starred"),
-    "noted": N_("with a note"),
-    "judged": N_("judged"),
-    "unjudged": N_("not judged yet"),
-    "reprint": N_("reprints"),
-    "gone": N_("gone from the web"),
-}
 SORT_NAMES = {
     "newest": N_("newly found first"),
     "published": N_("newly published first"),
@@ -53,7 +48,7 @@ SORT_NAMES = {
 
 async def show(request: Request) -> Response:
     """The list."""
-    choice = ArticleFilter.of(request.query_params)
+    choice = ArticleFilter.of(request.query_params.multi_items())
     matches, notice = await matches_of(request, choice)
     listing = await read(request, listing_of, choice, matches)
     searches = await read(request, saved_searches.list_searches, user_of(request))
@@ -62,13 +57,18 @@ async def show(request: Request) -> Response:
         searches=searches, status_names=STATUS_NAMES, sort_names=SORT_NAMES, formats=FORMATS,
         most_counted=article_list.MOST_COUNTED, rows_a_page=ROWS,
         cut_from=matches.total if matches and matches.total > MOST_MATCHES else 0,
-        most_matches=MOST_MATCHES, best_first=choice.sort == article_list.SCORE,
+        most_matches=MOST_MATCHES, best_first=choice.sort == article_list.SCORE, pairs=_pairs,
     )  # fmt: skip
+
+
+def _pairs(values: Iterable[object]) -> list[tuple[str, str]]:
+    """Values that are called what they are."""
+    return [(str(value), str(value)) for value in values]
 
 
 async def export(request: Request) -> Response:
     """The list as a file."""
-    choice = ArticleFilter.of(request.query_params)
+    choice = ArticleFilter.of(request.query_params.multi_items())
     name = request.path_params["format"]
     if name not in FORMATS:
         raise HTTPException(404, _("There is no such page."))
@@ -88,7 +88,7 @@ async def export(request: Request) -> Response:
 
 async def feed(request: Request) -> Response:
     """The list as RSS, for a news reader."""
-    choice = ArticleFilter.of(request.query_params)
+    choice = ArticleFilter.of(request.query_params.multi_items())
     matches, _notice = await matches_of(request, choice)
 
     def newest(c: Connection) -> tuple[Row, ...]:
@@ -105,7 +105,7 @@ async def feed(request: Request) -> Response:
 
 async def save_search(request: Request) -> Response:
     """Keep the list under a name."""
-    query = ArticleFilter.of(dict(parse_qsl(await field(request, "query", 4_000)))).query()
+    query = ArticleFilter.of(parse_qsl(await field(request, "query", 4_000))).query()
     name = await field(request, "name", 200)
     user, actor = user_of(request), actor_of(request)
     await write(request, saved_searches.save_search, actor, user, name, query)
@@ -123,15 +123,14 @@ async def remove_search(request: Request) -> Response:
 
 AREA = Area(N_("Articles"), "newspaper", (
     Page("/articles", "articles.list", show),
+    facets.PAGE,
     Page("/articles/feed.xml", "articles.feed", feed, READER, for_programs=True),
     Page("/articles/export/{format}", "articles.export", export),
     Page("/articles/searches", "articles.save_search", save_search, READER, "POST"),
     Page("/articles/searches/{search_id:int}/remove", "articles.remove_search", remove_search,
          READER, "POST"),
     Page("/articles/{article_id:int}", "articles.detail", article.show),
-    Page("/articles/{article_id:int}/evidence", "articles.evidence", article.evidence),
-    Page("/articles/{article_id:int}/page", "articles.page", article.stored_page),
-    Page("/articles/{article_id:int}/picture", "articles.picture", article.picture),
-    Page("/articles/{article_id:int}/fields", "articles.fields", article.fields),
+    *evidence.PAGES,
+    *reasons.PAGES,
     Page("/articles/{article_id:int}/mark", "articles.mark", article_marks.mark, EDITOR, "POST"),
 ))  # fmt: skip

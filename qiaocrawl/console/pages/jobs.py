@@ -7,9 +7,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
@@ -17,40 +15,38 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from qiaocrawl.console.downloads import download
 from qiaocrawl.console.forms import back, field, whole_number
 from qiaocrawl.console.page import EDITOR, Area, Page
+from qiaocrawl.console.pages import job_schedules
+from qiaocrawl.console.pages.job_schedules import (
+    MISSED_NAMES,
+    RESULT_NAMES,
+    ZONES,
+    coming,
+    job_servers,
+    wanted_job,
+    zoned,
+)
 from qiaocrawl.console.render import render
 from qiaocrawl.console.state import actor_of, console_of, link, user_of
 from qiaocrawl.console.work import read, write
-from qiaocrawl.errors import ConfigError, JobError
+from qiaocrawl.errors import JobError
 from qiaocrawl.items import Queue
 from qiaocrawl.jobs.live import STATE_NAMES, LiveJob, error_lines, live_jobs
-from qiaocrawl.jobs.requests import SPIDERS, checked_request
-from qiaocrawl.jobs.timetable import Timetable
+from qiaocrawl.jobs.requests import SPIDERS
+from qiaocrawl.jobs.whole_log import whole_log
 from qiaocrawl.language import N_, _, language, using_language
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.jobs import jobs as stored
 from qiaocrawl.storage.jobs import schedules
-from qiaocrawl.storage.jobs.jobs import Job, JobRequest
+from qiaocrawl.storage.jobs.jobs import Job
 from qiaocrawl.storage.jobs.progress import CrawlProgress, crawl_progress
-from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, Timing, WhenMissed
 from qiaocrawl.storage.reports.end_names import end_name
 from qiaocrawl.storage.reports.run_log import newest_runs
 from qiaocrawl.storage.topics.topics import list_topics
 
-RESULT_NAMES = {
-    FiringResult.STARTED: N_("started"),
-    FiringResult.OVERLAP: N_("left out: it still ran"),
-    FiringResult.MISSED: N_("left out: no console ran"),
-}
-MISSED_NAMES = {
-    WhenMissed.RUN: N_("make up for it by one run"),
-    WhenMissed.SKIP: N_("leave it out"),
-}
-ZONES = ("Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo", "Europe/London", "Europe/Paris",
-         "America/New_York", "America/Los_Angeles", "Australia/Sydney", "UTC")  # fmt: skip
-"""What is offered; any other zone can be written."""
 _HISTORY_SHOWN = 30
 _RUNS_SHOWN = 15
 _ERRORS_SHOWN = 20
@@ -66,17 +62,12 @@ async def show(request: Request) -> Response:
     values = await read(request, _jobs_page, request, before)
     history = values["history"]
     return render(
-        request, "jobs/show.html", **values, servers=list(await _servers(request)),
+        request, "jobs/show.html", **values, servers=list(await job_servers(request)),
         spiders=SPIDERS, zones=ZONES, missed_names=MISSED_NAMES, result_names=RESULT_NAMES,
-        state_names=STATE_NAMES, end=_end, end_name=end_name, zoned=_zoned,
+        state_names=STATE_NAMES, end=_end, end_name=end_name, zoned=zoned, coming=coming,
         titles={topic.name: topic.title for topic in values["topics"]},
         older=history[-1].id if len(history) == _HISTORY_SHOWN else 0,
     )  # fmt: skip
-
-
-async def _servers(request: Request) -> Mapping[str, object]:
-    """The nodes by name, as they are now."""
-    return await run_in_threadpool(console_of(request).jobs.desk.nodes.refresh)
 
 
 def _live_jobs(request: Request, c: Connection, jobs: list[Job]) -> list[LiveJob]:
@@ -106,13 +97,6 @@ def _jobs_page(c: Connection, request: Request, before: int) -> dict[str, Any]:
 def _end(job: Job) -> str:
     """How a job ended, or why it waits, in words."""
     return end_name(job.message) if job.message else ""
-
-
-def _zoned(schedule: Schedule, seconds: float | None) -> str:
-    """A time of a schedule by the clocks of its zone."""
-    if seconds is None:
-        return ""
-    return f"{datetime.fromtimestamp(seconds, ZoneInfo(schedule.zone)):%Y-%m-%d %H:%M}"
 
 
 async def events(request: Request) -> Response:
@@ -198,6 +182,14 @@ async def job(request: Request) -> Response:
     )  # fmt: skip
 
 
+async def log(request: Request) -> Response:
+    """The whole log of a job as text."""
+    desk, one = console_of(request).jobs.desk, await _job(request)
+    return await download(
+        request, f"job-{one.id}.txt", lambda _c, file: whole_log(desk.nodes, one, file)
+    )
+
+
 async def _job(request: Request) -> Job:
     one = await read(request, stored.find_job, request.path_params["job_id"])
     if one is None:
@@ -207,43 +199,14 @@ async def _job(request: Request) -> Job:
 
 async def start(request: Request) -> Response:
     """Start a spider at once, or at the times that are given."""
-    wanted = await _wanted(request)
+    wanted = await wanted_job(request)
     if times := await field(request, "times", 200):
-        await _add_schedule(request, wanted, times)
+        await job_schedules.add(request, wanted, times)
         return RedirectResponse(link(request, "jobs.show") + "#schedules", 303)
     desk, by = console_of(request).jobs.desk, user_of(request).name
     job_id = await run_in_threadpool(desk.request, wanted, by)
     await _note(request, "job.start", f"{job_id}", None, asdict(wanted))
     return RedirectResponse(link(request, "jobs.job", job_id=job_id), 303)
-
-
-async def _wanted(request: Request) -> JobRequest:
-    names = ("spider", "topic", "server", "minutes")
-    spider, topic, server, minutes = [await field(request, name) for name in names]
-    servers = await _servers(request)
-    return await read(
-        request, checked_request, servers, spider=spider, topic=topic, server=server,
-        minutes=minutes,
-    )  # fmt: skip
-
-
-async def _add_schedule(request: Request, wanted: JobRequest, times: str) -> None:
-    zone, missed = await field(request, "zone", 64), await field(request, "when_missed")
-    next_at = Timetable(times, zone).next_after(time.time())
-    try:
-        timing = Timing(times, zone, next_at, WhenMissed(missed))
-    except ValueError:
-        names = ", ".join(WhenMissed)
-        text = _("a missed time: {value!r} must be one of {names}", value=missed, names=names)
-        raise ConfigError(text) from None
-    by, actor = user_of(request).name, actor_of(request)
-
-    def add(c: Connection) -> None:
-        schedules.add_schedule(c, wanted, timing, by=by, now=datetime.now(UTC))
-        after = {**asdict(wanted), "times": times, "zone": zone}
-        record(c, actor, "schedule.add", f"{wanted.spider} {wanted.topic}", None, after)
-
-    await write(request, add)
 
 
 async def _note(
@@ -262,43 +225,6 @@ async def stop(request: Request) -> Response:
     return await back(request, "jobs.show")
 
 
-async def switch(request: Request) -> Response:
-    """Switch a schedule on or off."""
-    entry, actor = await _scheduled(request), actor_of(request)
-    is_on = await field(request, "on") == "yes"
-    next_at = Timetable(entry.times, entry.zone).next_after(time.time())
-
-    def change(c: Connection) -> None:
-        schedules.switch(c, entry.id, is_on, next_at)
-        record(c, actor, "schedule.switch", _of(entry), {"on": entry.is_on}, {"on": is_on})
-
-    await write(request, change)
-    return RedirectResponse(link(request, "jobs.show") + "#schedules", 303)
-
-
-async def drop(request: Request) -> Response:
-    """Delete a schedule."""
-    entry, actor = await _scheduled(request), actor_of(request)
-
-    def change(c: Connection) -> None:
-        schedules.drop_schedule(c, entry.id)
-        record(c, actor, "schedule.drop", _of(entry), {"times": entry.times}, None)
-
-    await write(request, change)
-    return RedirectResponse(link(request, "jobs.show") + "#schedules", 303)
-
-
-def _of(schedule: Schedule) -> str:
-    return f"{schedule.request.spider} {schedule.request.topic}"
-
-
-async def _scheduled(request: Request) -> Schedule:
-    entry = await read(request, schedules.find_schedule, request.path_params["schedule_id"])
-    if entry is None:
-        raise HTTPException(404, _("There is no such schedule."))
-    return entry
-
-
 AREA = Area(N_("Jobs"), "spider", (
     Page("/jobs", "jobs.show", show),
     Page("/jobs", "jobs.start", start, EDITOR, "POST"),
@@ -306,6 +232,6 @@ AREA = Area(N_("Jobs"), "spider", (
     Page("/jobs/{job_id:int}", "jobs.job", job),
     Page("/jobs/{job_id:int}/events", "jobs.job_events", job_events, by_itself=True),
     Page("/jobs/{job_id:int}/stop", "jobs.stop", stop, EDITOR, "POST"),
-    Page("/schedules/{schedule_id:int}/switch", "jobs.switch", switch, EDITOR, "POST"),
-    Page("/schedules/{schedule_id:int}/drop", "jobs.drop", drop, EDITOR, "POST"),
+    Page("/jobs/{job_id:int}/log.txt", "jobs.log", log),
+    *job_schedules.PAGES,
 ))  # fmt: skip

@@ -40,7 +40,10 @@ ACTION_NAMES = {
     "user.add": N_("added a user"), "user.disable": N_("disabled a user"),
     "user.enable": N_("enabled a user"), "user.password": N_("set a password"),
     "user.role": N_("changed a role"), "watch.weight": N_("weighted a watched page"),
-    "topic.threshold": N_("set a topic's threshold"),
+    "topic.threshold": N_("set a topic's threshold"), "topic.new": N_("made a topic"),
+    "topic.about": N_("changed a topic's title"), "topic.rename": N_("renamed a topic"),
+    "topic.retire": N_("retired a topic"), "topic.delete": N_("deleted a topic"),
+    "topic.samples": N_("changed samples"), "schedule.change": N_("changed a schedule"),
     "word.accept": N_("took a new word"), "word.merge": N_("took a synonym"),
     "word.reject": N_("refused a word"), "word.undo": N_("took back a decision on a word"),
 }  # fmt: skip

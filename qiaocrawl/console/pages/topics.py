@@ -19,6 +19,7 @@ from qiaocrawl.console.forms import field, wanted_number, whole_number
 from qiaocrawl.console.known_topic import known_topic
 from qiaocrawl.console.page import EDITOR, Area, Page
 from qiaocrawl.console.pages import topic_import, topic_packs, topic_threshold, topic_words
+from qiaocrawl.console.pages.topic import about, making, samples
 from qiaocrawl.console.pages.topic_import import EXCEL, download
 from qiaocrawl.console.render import render
 from qiaocrawl.console.state import actor_of, link
@@ -165,10 +166,13 @@ AREA = Area(N_("Topics"), "book", (
     Page("/topics", "topics.show", show),
     *topic_import.PAGES,
     *topic_packs.PAGES,
+    *making.PAGES,
     Page("/topics/{topic}", "topics.pack", pack),
     Page("/topics/{topic}/terms", "topics.save_term", save_term, EDITOR, "POST"),
     Page("/topics/{topic}/sites", "topics.save_site", save_site, EDITOR, "POST"),
     Page("/topics/{topic}/{table}.{ending}", "topics.export", export),
     *topic_threshold.PAGES,
     *topic_words.PAGES,
+    *about.PAGES,
+    *samples.ROUTES,
 ))  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, exists, select
 
 from qiaocrawl.items import FetchedPage
+from qiaocrawl.storage.pages.page_versions import version_of
 from qiaocrawl.storage.pages.raw_pages import load_page, page_of
 from qiaocrawl.storage.schema import article, page_source, url
 from qiaocrawl.urls import canonical_url, url_key
@@ -21,24 +22,33 @@ class PageEvidence:
         digest: hexadecimal; of the whole body, also where less is stored.
         sha256: hexadecimal; of what is stored.
         body_bytes: of the whole body.
+        version: its row, which tells it from other versions of the page.
+        is_own: the article was read from this version.
     """
 
     page: FetchedPage
     digest: str
     sha256: str
     body_bytes: int
+    version: int
+    is_own: bool
 
 
-def page_evidence(c: Connection, article_id: int) -> PageEvidence | None:
-    """The page an article was read from; None where it is not stored any more."""
+def page_evidence(c: Connection, article_id: int, version: int = 0) -> PageEvidence | None:
+    """The page an article was read from; None where it is not stored any more.
+
+    Args:
+        version: the row of a stored version of its page; 0 is the one it was read from.
+    """
     row = c.execute(
         select(
             url.c.url, page_source.c.final_url, page_source.c.http_status, page_source.c.headers,
             page_source.c.body, page_source.c.fetched_at, page_source.c.truncated,
-            page_source.c.digest, page_source.c.body_bytes,
+            page_source.c.digest, page_source.c.body_bytes, page_source.c.id,
+            article.c.page_source_id,
         )
         .select_from(article)
-        .join(page_source, page_source.c.id == article.c.page_source_id)
+        .join(page_source, version_of(version))
         .join(url, url.c.id == article.c.url_id)
         .where(article.c.id == article_id)
     ).one_or_none()  # fmt: skip
@@ -46,7 +56,10 @@ def page_evidence(c: Connection, article_id: int) -> PageEvidence | None:
         return None
     page = page_of(row[:7])
     sha256 = hashlib.sha256(page.body).hexdigest()
-    return PageEvidence(page, bytes(row.digest).hex(), sha256, row.body_bytes)
+    return PageEvidence(
+        page, bytes(row.digest).hex(), sha256, row.body_bytes, row.id,
+        row.id == row.page_source_id,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -12,8 +13,9 @@ from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.storage.pages.page_versions import version_of
 from qiaocrawl.storage.pages.raw_pages import page_of
-from qiaocrawl.storage.schema import article, page_source, url
+from qiaocrawl.storage.schema import article, page_source, revision, url
 from qiaocrawl.text import clean_text, decode_page
 from qiaocrawl.text.visible import visible
 from qiaocrawl.text.zones import china_time
@@ -58,15 +60,21 @@ def write_copy(c: Connection, article_id: int, file: Path) -> bool:
     return True
 
 
-def stored_copy(c: Connection, article_id: int) -> str:
-    """The page an article was read from as a document of its own; "" where it is not stored."""
+def stored_copy(c: Connection, article_id: int, version: int = 0) -> str:
+    """The page an article was read from as a document of its own; "" where it is not stored.
+
+    Args:
+        version: the row of a stored version of its page; 0 is the one it was read from.
+    """
     row = c.execute(
         select(
             url.c.url, page_source.c.final_url, page_source.c.http_status, page_source.c.headers,
             page_source.c.body, page_source.c.fetched_at, page_source.c.truncated,
-            article.c.title, article.c.text, article.c.html,
+            article.c.title, article.c.text, article.c.html, page_source.c.id,
+            article.c.page_source_id,
         )
-        .join(page_source, page_source.c.id == article.c.page_source_id)
+        .select_from(article)
+        .join(page_source, version_of(version))
         .join(url, url.c.id == article.c.url_id)
         .where(article.c.id == article_id)
     ).one_or_none()  # fmt: skip
@@ -77,9 +85,25 @@ def stored_copy(c: Connection, article_id: int) -> str:
     if content_type.partition(";")[0].strip().lower() in _HTML:
         markup = decode_page(page.body, content_type).text
     else:
-        body = decompress_text(row.html) or paragraphs(row.text)
+        title, body = _read_from(c, row)
         markup = f"<h1>{escape(title)}</h1>{body}"
     return sandboxed(page, title, markup)
+
+
+def _read_from(c: Connection, row: Any) -> tuple[str, str]:
+    """Title and text that were read from the version in *row*, the text as HTML.
+
+    Of an earlier version of a file they are what the article said then, as far as that was kept.
+    """
+    if row.id == row.page_source_id:
+        return str(row.title), decompress_text(row.html) or paragraphs(row.text)
+    said = c.execute(
+        select(revision.c.title, revision.c.text)
+        .where(revision.c.page_source_id == row.id)
+        .order_by(revision.c.id.desc())
+        .limit(1)
+    ).one_or_none()
+    return ("", "") if said is None else (str(said.title), paragraphs(said.text))
 
 
 def sandboxed(page: FetchedPage, title: str, markup: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from http import HTTPStatus
 from pathlib import Path
+from typing import BinaryIO
 
 from sqlalchemy import Connection
 from warcio.statusandheaders import StatusAndHeaders
@@ -25,13 +26,7 @@ def write_warc(c: Connection, selection: Selection, out: Path, progress: Progres
     """A ``response`` record a page, gzipped each on its own."""
     written = cut = 0
     with growing_file(out) as part, part.open("wb") as file:
-        writer = WARCWriter(file, gzip=True)
-        about = {
-            "software": "qiaocrawl",
-            "format": "WARC File Format 1.0",
-            "description": _("bodies are decoded from their Content-Encoding"),
-        }
-        writer.write_record(writer.create_warcinfo_record(out.name, about))
+        writer = _begun(file, out.name)
         for page in iter_pages(c, selection):
             _write_page(writer, page)
             written += 1
@@ -40,6 +35,27 @@ def write_warc(c: Connection, selection: Selection, out: Path, progress: Progres
     return ExportReport(
         written, (_("{cut} pages had been cut when they were stored", cut=cut),) * bool(cut)
     )
+
+
+def write_record(page: FetchedPage, out: Path) -> None:
+    """Write one *page* as such a file.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    with growing_file(out) as part, part.open("wb") as file:
+        _write_page(_begun(file, out.name), page)
+
+
+def _begun(file: BinaryIO, name: str) -> WARCWriter:
+    writer = WARCWriter(file, gzip=True)
+    about = {
+        "software": "qiaocrawl",
+        "format": "WARC File Format 1.0",
+        "description": _("bodies are decoded from their Content-Encoding"),
+    }
+    writer.write_record(writer.create_warcinfo_record(name, about))
+    return writer
 
 
 def _write_page(writer: WARCWriter, page: FetchedPage) -> None:

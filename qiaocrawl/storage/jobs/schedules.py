@@ -119,6 +119,15 @@ def fire(c: Connection, due: Schedule, result: FiringResult, *, next_at: float, 
     return c.execute(statement).rowcount == 1
 
 
+def change_schedule(c: Connection, schedule_id: int, request: JobRequest, timing: Timing) -> None:
+    """Let a schedule ask for *request* at other times; on or off it stays."""
+    values = {
+        **request_values(request), "times": clean_word(timing.times, 200), "zone": timing.zone,
+        "when_missed": timing.when_missed.value, "next_at": timing.next_at,
+    }  # fmt: skip
+    c.execute(update(job_schedule).where(job_schedule.c.id == schedule_id).values(values))
+
+
 def switch(c: Connection, schedule_id: int, is_on: bool, next_at: float) -> None:
     """Switch a schedule on, to run next at *next_at*, or off."""
     statement = update(job_schedule).where(job_schedule.c.id == schedule_id)

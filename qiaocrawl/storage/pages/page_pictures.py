@@ -6,9 +6,10 @@ from sqlalchemy import Connection, select
 
 from qiaocrawl.items import PagePicture
 from qiaocrawl.storage.converters import from_time, to_time
+from qiaocrawl.storage.pages.page_versions import version_of
 from qiaocrawl.storage.pages.raw_pages import most_blob_bytes
 from qiaocrawl.storage.raw_sql import upsert
-from qiaocrawl.storage.schema import article, page_picture
+from qiaocrawl.storage.schema import article, page_picture, page_source
 
 _COLUMNS = "media_type, width, height, cut, taken_at, picture"
 # The first one stays: it was taken when the page was first seen to be as it is stored.
@@ -29,14 +30,19 @@ def save_picture(c: Connection, page_source_id: int, picture: PagePicture) -> No
     })  # fmt: skip
 
 
-def picture_of_article(c: Connection, article_id: int) -> PagePicture | None:
-    """The picture of the page an article was read from; None where none was taken."""
+def picture_of_article(c: Connection, article_id: int, version: int = 0) -> PagePicture | None:
+    """The picture of the page an article was read from; None where none was taken.
+
+    Args:
+        version: the row of a stored version of its page; 0 is the one it was read from.
+    """
     table = page_picture.c
     row = c.execute(
         select(
             table.media_type, table.width, table.height, table.cut, table.taken_at, table.picture
         )
-        .join(article, article.c.page_source_id == table.page_source_id)
+        .join(page_source, page_source.c.id == table.page_source_id)
+        .join(article, version_of(version))
         .where(article.c.id == article_id)
     ).one_or_none()
     if row is None:

@@ -1,0 +1,215 @@
+"""Schedules of jobs: made, changed, switched, run at once; and what a form asks to be run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from qiaocrawl.console.forms import field
+from qiaocrawl.console.page import EDITOR, Page
+from qiaocrawl.console.render import render
+from qiaocrawl.console.state import actor_of, console_of, link, user_of
+from qiaocrawl.console.work import read, write
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.jobs.requests import SPIDERS, checked_request
+from qiaocrawl.jobs.timetable import Timetable
+from qiaocrawl.language import N_, _
+from qiaocrawl.storage.console.audit_log import record
+from qiaocrawl.storage.jobs import schedules
+from qiaocrawl.storage.jobs.jobs import JobRequest
+from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, Timing, WhenMissed
+from qiaocrawl.storage.topics.topics import list_topics
+
+RESULT_NAMES = {
+    FiringResult.STARTED: N_("started"),
+    FiringResult.OVERLAP: N_("left out: it still ran"),
+    FiringResult.MISSED: N_("left out: no console ran"),
+}
+MISSED_NAMES = {
+    WhenMissed.RUN: N_("make up for it by one run"),
+    WhenMissed.SKIP: N_("leave it out"),
+}
+ZONES = ("Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo", "Europe/London", "Europe/Paris",
+         "America/New_York", "America/Los_Angeles", "Australia/Sydney", "UTC")  # fmt: skip
+"""What is offered; any other zone can be written."""
+_TIMES_SHOWN = 3
+_BUDGET = "QIAO_MAX_SECONDS"
+
+
+def zoned(schedule: Schedule, seconds: float | None) -> str:
+    """A time of a schedule by the clocks of its zone."""
+    if seconds is None:
+        return ""
+    return f"{datetime.fromtimestamp(seconds, ZoneInfo(schedule.zone)):%Y-%m-%d %H:%M}"
+
+
+def coming(schedule: Schedule) -> list[str]:
+    """The next three times of a schedule, by the clocks of its zone."""
+    try:
+        later = Timetable(schedule.times, schedule.zone).coming(
+            schedule.next_at, _TIMES_SHOWN - 1
+        )  # fmt: skip
+    except ConfigError:
+        # Written by another version, or by hand.
+        later = []
+    return [zoned(schedule, moment) for moment in (schedule.next_at, *later)]
+
+
+async def job_servers(request: Request) -> Mapping[str, object]:
+    """The nodes by name, as they are now."""
+    return await run_in_threadpool(console_of(request).jobs.desk.nodes.refresh)
+
+
+async def wanted_job(request: Request) -> JobRequest:
+    """What the form asks to be run.
+
+    Raises:
+        ConfigError: a wrong value, named.
+    """
+    names = ("spider", "topic", "server", "minutes")
+    spider, topic, server, minutes = [await field(request, name) for name in names]
+    servers = await job_servers(request)
+    return await read(
+        request, checked_request, servers, spider=spider, topic=topic, server=server,
+        minutes=minutes,
+    )  # fmt: skip
+
+
+async def add(request: Request, wanted: JobRequest, times: str) -> None:
+    """Enter a schedule that is on.
+
+    Raises:
+        ConfigError: times, zone or the choice for missed times cannot be read.
+    """
+    timing = await _timing(request, times)
+    by, actor = user_of(request).name, actor_of(request)
+
+    def enter(c: Connection) -> None:
+        schedules.add_schedule(c, wanted, timing, by=by, now=datetime.now(UTC))
+        record(c, actor, "schedule.add", f"{wanted.spider} {wanted.topic}", None,
+               _state(wanted, timing))  # fmt: skip
+
+    await write(request, enter)
+
+
+async def _timing(request: Request, times: str) -> Timing:
+    zone, missed = await field(request, "zone", 64), await field(request, "when_missed")
+    next_at = Timetable(times, zone).next_after(time.time())
+    try:
+        return Timing(times, zone, next_at, WhenMissed(missed))
+    except ValueError:
+        names = ", ".join(WhenMissed)
+        text = _("a missed time: {value!r} must be one of {names}", value=missed, names=names)
+        raise ConfigError(text) from None
+
+
+def _state(wanted: JobRequest, timing: Timing | Schedule) -> dict[str, Any]:
+    return {**asdict(wanted), "times": timing.times, "zone": timing.zone,
+            "when_missed": timing.when_missed.value}  # fmt: skip
+
+
+async def show(request: Request) -> Response:
+    """One schedule: its next times, and what can be changed of it."""
+    entry = await _scheduled(request)
+    titles = {topic.name: topic.title for topic in await read(request, list_topics)}
+    return render(
+        request, "jobs/schedule.html", entry=entry, coming=coming(entry), spiders=SPIDERS,
+        zones=ZONES, missed_names=MISSED_NAMES, servers=list(await job_servers(request)),
+        topics=titles,
+        minutes=f"{float((entry.request.settings or {}).get(_BUDGET, 0)) / 60:g}",
+    )  # fmt: skip
+
+
+async def change(request: Request) -> Response:
+    """Let it ask for something else, or at other times."""
+    entry, actor = await _scheduled(request), actor_of(request)
+    wanted = _kept(entry.request, await wanted_job(request))
+    timing = await _timing(request, await field(request, "times", 200))
+
+    def save(c: Connection) -> None:
+        schedules.change_schedule(c, entry.id, wanted, timing)
+        record(c, actor, "schedule.change", _of(entry), _state(entry.request, entry),
+               _state(wanted, timing))  # fmt: skip
+
+    await write(request, save)
+    return RedirectResponse(link(request, "jobs.schedule", schedule_id=entry.id), 303)
+
+
+def _kept(before: JobRequest, wanted: JobRequest) -> JobRequest:
+    """*wanted* with what the form does not ask for, as it was, unless the spider is another."""
+    if before.spider != wanted.spider:
+        return wanted
+    settings = {**(before.settings or {})}
+    settings.pop(_BUDGET, None)
+    return replace(
+        wanted, arguments=before.arguments, settings={**settings, **(wanted.settings or {})}
+    )
+
+
+async def run_now(request: Request) -> Response:
+    """Run what it asks for once, at once; its times stay."""
+    entry, by = await _scheduled(request), user_of(request).name
+    job_id = await run_in_threadpool(console_of(request).jobs.desk.request, entry.request, by)
+    after = {**asdict(entry.request), "schedule": entry.id}
+    await write(request, record, actor_of(request), "job.start", f"{job_id}", None, after)
+    return RedirectResponse(link(request, "jobs.job", job_id=job_id), 303)
+
+
+async def switch(request: Request) -> Response:
+    """Switch a schedule on or off."""
+    entry, actor = await _scheduled(request), actor_of(request)
+    is_on = await field(request, "on") == "yes"
+    next_at = Timetable(entry.times, entry.zone).next_after(time.time())
+
+    def turn(c: Connection) -> None:
+        schedules.switch(c, entry.id, is_on, next_at)
+        record(c, actor, "schedule.switch", _of(entry), {"on": entry.is_on}, {"on": is_on})
+
+    await write(request, turn)
+    return _back(request)
+
+
+async def drop(request: Request) -> Response:
+    """Delete a schedule."""
+    entry, actor = await _scheduled(request), actor_of(request)
+
+    def remove(c: Connection) -> None:
+        schedules.drop_schedule(c, entry.id)
+        record(c, actor, "schedule.drop", _of(entry), {"times": entry.times}, None)
+
+    await write(request, remove)
+    return _back(request)
+
+
+def _of(schedule: Schedule) -> str:
+    return f"{schedule.request.spider} {schedule.request.topic}"
+
+
+async def _scheduled(request: Request) -> Schedule:
+    entry = await read(request, schedules.find_schedule, request.path_params["schedule_id"])
+    if entry is None:
+        raise HTTPException(404, _("There is no such schedule."))
+    return entry
+
+
+def _back(request: Request) -> Response:
+    return RedirectResponse(link(request, "jobs.show") + "#schedules", 303)
+
+
+PAGES = (
+    Page("/schedules/{schedule_id:int}", "jobs.schedule", show),
+    Page("/schedules/{schedule_id:int}", "jobs.change_schedule", change, EDITOR, "POST"),
+    Page("/schedules/{schedule_id:int}/run", "jobs.run_schedule", run_now, EDITOR, "POST"),
+    Page("/schedules/{schedule_id:int}/switch", "jobs.switch", switch, EDITOR, "POST"),
+    Page("/schedules/{schedule_id:int}/drop", "jobs.drop", drop, EDITOR, "POST"),
+)

@@ -1,0 +1,1 @@
+"""What stands beside the lists of articles and beside one article: counts, stored versions."""

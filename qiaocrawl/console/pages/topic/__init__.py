@@ -1,0 +1,1 @@
+"""A topic's beginning, name and end, and its samples."""
