@@ -1,4 +1,4 @@
-"""What the demo's articles mean, for its console: stories, names, and a briefing of a month."""
+"""What the demo's articles mean, for its console: stories, names, warnings, a month's briefing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 from qiaocrawl.analyse.briefing import make_briefing
 from qiaocrawl.analyse.kept_briefing import briefing_files, keep
+from qiaocrawl.analyse.warnings import check_warnings
 from qiaocrawl.analysis.trends import default_calendar
+from qiaocrawl.analysis.warnings import Moment, Rule
 from qiaocrawl.cli.analysis.analyse import place_stories, read_all_names
 from qiaocrawl.demo.stories import LAST_DAY
+from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.analysis.briefings import list_briefings
+from qiaocrawl.storage.analysis.warning_rules import add_rule
 
 if TYPE_CHECKING:
     from qiaocrawl.cli.terminal import Terminal
@@ -31,7 +35,17 @@ def analyse_demo(url: str, topic: str, console: Terminal) -> None:
         never = Event()
         place_stories(runtime, 0, console, never)
         read_all_names(runtime, console, never)
+        _warn(runtime)
         made = runtime.reader.run(lambda c: make_briefing(c, topic, MONTH, default_calendar()))
         runtime.write_now(lambda c: keep(c, topic, made, briefing_files(made)))
     finally:
         runtime.close()
+
+
+def _warn(runtime: Runtime) -> None:
+    """Keep a rule that tells no channel, and what it warns of at the end of the month."""
+    rule = Rule(_("Three outlets within three days"), least_outlets=3, within_hours=72.0,
+                channels=())  # fmt: skip
+    end = MONTH[1]
+    runtime.write_now(lambda c: add_rule(c, rule, "demo", end))
+    check_warnings(runtime, [rule], Moment(end, default_calendar()), MONTH[0])

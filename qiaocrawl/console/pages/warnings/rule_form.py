@@ -27,7 +27,7 @@ LABELS: Mapping[str, str] = {
     "within_hours": N_("Within hours"), "least_articles": N_("Articles at least"),
     "least_outlets": N_("Outlets at least"), "least_negative": N_("Negative at least, %"),
     "least_deviation": N_("Standard deviations above the usual at least"),
-    "first": N_("Told of for the first time"), "channels": N_("Channels"),
+    "first": N_("Told of for the first time"), "channels": N_("Warning channels"),
     "begin": N_("Quiet from"), "end": N_("Quiet until"),
     "passes": N_("What passes in quiet hours"),
 }  # fmt: skip
