@@ -59,8 +59,9 @@ def test_open_warnings_say_why_and_who_was_told(warned: Desk) -> None:
     page = warned.get("/warnings").text
     words = visible(page)
     assert words.index("马德里") < words.index("槟城"), "the more severe one first"
-    for expected in (PACK.title, "火情", "words: 失火", "2 articles", "desk: sent", "mail: did not "
-                     "arrive yet, attempt 1 : connection refused", "nobody; it is shown here"):  # fmt: skip
+    stuck = "mail: did not arrive yet, attempt 1 : connection refused"
+    for expected in (PACK.title, "火情", "words: 失火", "2 articles", "desk: sent", stuck,
+                     "nobody; it is shown here"):  # fmt: skip
         assert expected in words, expected
     numbers = re.findall(r'href="/stories/(\d+)"', page)
     assert len(numbers) == 2

@@ -99,17 +99,17 @@ async def mark(request: Request) -> Response:
         raise ConfigError(_("action {given!r} must be one of {allowed}", given=action,
                             allowed=", ".join(_ACTIONS)))  # fmt: skip
 
-    def change(c: Connection, actor: Actor) -> None:
+    def change(c: Connection, by: Actor) -> None:
         lock_warnings(c)
         warnings = load_warnings(c)
         own = next((one for one in warnings.values() if one.id == name), None)
         if own is None:
             raise HTTPException(404, _("There is no such warning."))
-        after = _changed(warnings, own.story, action, actor.name)
+        after = _changed(warnings, own.story, action, by.name)
         if after[own.story] == own:
             return
         keep_step(c, warnings, after, (), datetime.now(UTC))
-        record(c, actor, _ACTIONS[action], own.title, _state(own), _state(after[own.story]))
+        record(c, by, _ACTIONS[action], own.title, _state(own), _state(after[own.story]))
 
     await write(request, change, actor_of(request))
     return await back(request, "warnings.show")
