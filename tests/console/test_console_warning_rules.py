@@ -157,8 +157,9 @@ def test_a_preview_shows_stories_and_keeps_nothing(editor: Desk) -> None:
     # Of a rule there is, the form stays that rule's.
     editor.post("/warnings/rules", **SIMPLE)
     (kept,) = _rules(editor)
-    again = editor.post("/warnings/rules/preview", rule_id=str(kept.id), **SIMPLE)
+    again = editor.post("/warnings/rules/preview", rule_id=str(kept.id), revision="7", **SIMPLE)
     assert f'action="/warnings/rules/{kept.id}"' in again.text
+    assert 'name="revision" value="7"' in again.text, "what it was opened with"
 
 
 def test_a_rule_that_the_file_has_too_does_not_count(editor: Desk, files: Path) -> None:

@@ -19,7 +19,6 @@ from qiaocrawl.analysis.trends import calendar_with
 from qiaocrawl.analysis.warnings import Moment, Rule
 from qiaocrawl.analysis.warnings.rule_tables import clock, quiet_table, rule_table
 from qiaocrawl.analysis.warnings.rule_wording import FIRST_NAMES, quiet_text, rule_conditions
-from qiaocrawl.analysis.warnings.rules import DEFAULT_CHANNEL
 from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES, reason_text
 from qiaocrawl.console.forms import field, wanted_number
 from qiaocrawl.console.page import EDITOR, Page
@@ -77,8 +76,8 @@ async def new(request: Request) -> Response:
 
 
 def _channels() -> tuple[str, ...]:
-    """Where a new rule tells first: the channels there are."""
-    return channel_names(Options.from_environment()["QIAO_WARNING_CHANNELS"]) or (DEFAULT_CHANNEL,)
+    """The channels that have an address; a new rule tells all of them."""
+    return channel_names(Options.from_environment()["QIAO_WARNING_CHANNELS"])
 
 
 async def edit(request: Request) -> Response:
@@ -111,7 +110,7 @@ async def _form(
 
 
 async def _known(request: Request, office: OfficeRules) -> Mapping[str, Mapping[str, str]]:
-    """Topics by name with their titles, and all channels; those without an address say so."""
+    """Topics by name with their titles; channels that have an address or are in a rule."""
     topics = {topic.name: topic.title for topic in await read(request, list_topics)}
     there = await run_in_threadpool(_channels)
     named = (channel for one in office.rules for channel in one.rule.channels)
@@ -129,7 +128,13 @@ async def add(request: Request) -> Response:
 
 async def save(request: Request) -> Response:
     """Keep a rule as it was changed."""
-    return await _save(request, await _kept(request))
+    return await _save(request, await _as_opened(request, await _kept(request)))
+
+
+async def _as_opened(request: Request, kept: KeptRule) -> KeptRule:
+    """The rule with the revision the form was opened with: a newer one is not overwritten."""
+    revision = wanted_number("revision", await field(request, "revision", 20), 1, 2**31 - 1)
+    return kept._replace(revision=revision)
 
 
 async def _save(request: Request, kept: KeptRule | None) -> Response:
@@ -143,8 +148,7 @@ async def _save(request: Request, kept: KeptRule | None) -> Response:
     if kept is None:
         await write(request, _add, actor_of(request), rule)
     else:
-        revision = wanted_number("revision", await field(request, "revision", 20), 1, 2**31 - 1)
-        await write(request, _change, actor_of(request), kept._replace(revision=revision), rule)
+        await write(request, _change, actor_of(request), kept, rule)
     return _back(request)
 
 
@@ -171,6 +175,8 @@ async def preview(request: Request) -> Response:
     form = await read_form(request, await _known(request, office))
     rule_id = wanted_number("rule", await field(request, "rule_id", 20) or "0", 0, 2**31 - 1)
     kept = await read(request, stored.kept_rule, rule_id)
+    if kept is not None:
+        kept = await _as_opened(request, kept)
     found = None
     if form.rule is not None:
         calendar = calendar_with(Options.from_environment()["QIAO_HOLIDAYS"])
