@@ -59,7 +59,8 @@ _PAGES = {
     "stories": "/stories?days=365", "story": "/stories/1", "briefings": "/briefings",
     "briefing": "/briefings/1", "missed": "/coverage/missed",
     "warnings": "/warnings", "warning-rules": "/warnings/rules",
-    "warning-rule": "/warnings/rules/1", "warning-channels": "/warnings/channels", "missing": "/nowhere", "import": "",
+    "warning-rule": "/warnings/rules/1", "warning-channels": "/warnings/channels",
+    "missing": "/nowhere", "import": "",
 }  # fmt: skip
 
 
