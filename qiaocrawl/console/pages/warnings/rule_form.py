@@ -18,6 +18,7 @@ from qiaocrawl.console.security import csrf
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.storage.analysis.warning_rules import MOST_NAME_CHARS
+from qiaocrawl.storage.converters import clean_word
 from qiaocrawl.text.toml_file import check_table
 
 LABELS: Mapping[str, str] = {
@@ -83,7 +84,7 @@ async def read_form(request: Request, known: Known) -> RuleForm:
     """What was sent, and the rule in it if nothing is wrong."""
     sent = await csrf.form_of(request)
     # As it was sent, so that nothing is lost where something is wrong.
-    values = {name: str(sent.get(name, "")).strip()[:_WORDS_CHARS]
+    values = {name: clean_word(str(sent.get(name, "")), _WORDS_CHARS)
               for name in (*_TEXTS, *SWITCHES)}  # fmt: skip
     lists = {name: tuple(dict.fromkeys(map(str, sent.getlist(name))))
              for name in ("first", "channels")}  # fmt: skip
