@@ -58,6 +58,8 @@ _PAGES = {
     "changes": "/people/changes", "password": "/password", "tokens": "/tokens",
     "stories": "/stories?days=365", "story": "/stories/1", "briefings": "/briefings",
     "briefing": "/briefings/1", "missed": "/coverage/missed",
+    "warnings": "/warnings", "warning-rules": "/warnings/rules",
+    "warning-rule": "/warnings/rules/1", "warning-channels": "/warnings/channels",
     "missing": "/nowhere", "import": "",
 }  # fmt: skip
 

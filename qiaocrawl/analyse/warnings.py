@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from qiaocrawl.analysis.tone import tone_of
-from qiaocrawl.analysis.trends import Stretch, trend_of
-from qiaocrawl.analysis.trends.series import seconds_of
-from qiaocrawl.analysis.warnings import First, Moment, Rule, StoryArticle, StorySignal, step
-from qiaocrawl.storage.analysis import names, story_texts
-from qiaocrawl.storage.analysis.moments import article_moments
+from qiaocrawl.analyse.story_signals import (
+    firsts_of,
+    signal_article,
+    times_until,
+    trend_at,
+    wants_tone,
+    wants_trend,
+)
+from qiaocrawl.analysis.warnings import Moment, Rule, StorySignal, step
+from qiaocrawl.storage.analysis import story_texts
 from qiaocrawl.storage.analysis.story_lists import one_story
-from qiaocrawl.storage.analysis.story_texts import StoryText
 from qiaocrawl.storage.analysis.warnings import keep_step, load_warnings, lock_warnings
-from qiaocrawl.storage.export.choice import Selection
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from qiaocrawl.analysis.warnings.rules import FirstKind
     from qiaocrawl.runtime import Runtime
-
-_BASE_DAYS = 56
-_NAME_KINDS: Mapping[FirstKind, str] = {"place": "place", "body": "organisation"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,10 @@ def check_warnings(
     transaction that keeps the warnings: whoever writes in between is seen by that one.
     """
     minute = int(since.timestamp() // 60)
-    signals = runtime.reader.run(partial(_signals, rules=rules, minute=minute, moment=moment))
+    signals: list[StorySignal] = []
+    # Without rules nothing opens, but what is open is over some time.
+    if any(rule.enabled for rule in rules):
+        signals = runtime.reader.run(partial(_signals, rules=rules, minute=minute, moment=moment))
     return runtime.write_now(partial(_keep, rules=rules, signals=signals, moment=moment))
 
 
@@ -79,62 +77,18 @@ def _signals(
     numbers = story_texts.touched_since(c, minute)
     texts = story_texts.texts_of(c, numbers)
     called = story_texts.first_articles(c, numbers)
-    wants_tone = any(rule.least_negative is not None for rule in rules)
-    all_times = _all_times(c, moment.now) if any(map(_wants_trend, rules)) else None
+    with_tone = wants_tone(rules)
+    all_times = times_until(c, moment.now, moment.now) if wants_trend(rules) else None
     firsts = {kind for rule in rules for kind in rule.first}
     signals = []
     for number in numbers:
         if number not in called:
             continue  # another worker merged it meanwhile
         own = texts[number]
-        deviation, in_burst = _trend(own, all_times, moment)
+        deviation, in_burst = trend_at(own, all_times, moment.now, moment.calendar)
         signals.append(StorySignal(
             str(called[number]), one_story(c, number).title,
-            tuple(_article(text, wants_tone) for text in own), deviation, in_burst,
-            tuple(_firsts(c, own, firsts)),
+            tuple(signal_article(text, with_tone) for text in own), deviation, in_burst,
+            tuple(firsts_of(c, own, firsts)),
         ))  # fmt: skip
     return signals
-
-
-def _article(text: StoryText, wants_tone: bool) -> StoryArticle:
-    tone = tone_of(text.title, text.text).label if wants_tone else "unsure"
-    return StoryArticle(text.url, text.title, text.text, text.outlet.name, text.at,
-                        text.outlet.tier, text.topics, tone)  # fmt: skip
-
-
-def _wants_trend(rule: Rule) -> bool:
-    return rule.in_burst or rule.least_deviation is not None
-
-
-def _all_times(c: Connection, now: datetime) -> NDArray[np.float64]:
-    # Trends count whole days: the first one from its midnight, and what is dated ahead of now.
-    since, before = now - timedelta(days=_BASE_DAYS + 2), now + timedelta(days=1)
-    moments = article_moments(c, Selection(since=since, before=before))
-    return seconds_of(moment.at for moment in moments)
-
-
-def _trend(
-    texts: Sequence[StoryText], all_times: NDArray[np.float64] | None, moment: Moment
-) -> tuple[float | None, bool]:
-    """How far today is above what is usual for the story, and whether it bursts."""
-    if all_times is None:
-        return None, False
-    stretch = Stretch(moment.now - timedelta(days=1), moment.now, base_days=_BASE_DAYS)
-    trend = trend_of([text.at for text in texts], all_times, stretch, moment.calendar)
-    newest = trend.steps[-1]
-    return newest.deviation, newest.is_burst
-
-
-def _firsts(c: Connection, texts: Sequence[StoryText], kinds: Set[FirstKind]) -> list[First]:
-    """What was never told before the story's first article was fetched."""
-    urls = {text.url_id: text.url for text in texts}
-    firsts = []
-    for kind, stored_kind in _NAME_KINDS.items():
-        if kind in kinds:
-            for name, url_id in names.first_names(c, stored_kind, list(urls)).items():
-                firsts.append(First(kind, name, urls[url_id]))
-    if "outlet" in kinds and texts:
-        told = story_texts.told_before(c, [text.host for text in texts], list(urls))
-        new = {text.outlet.name: text.url for text in texts if text.host not in told}
-        firsts += [First("outlet", outlet, address) for outlet, address in new.items()]
-    return firsts

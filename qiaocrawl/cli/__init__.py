@@ -63,7 +63,7 @@ _TABLE = (
     ("briefing", "analysis.briefing:app", _RESULTS,
      "Briefings: what happened on one page, each sentence cited; made, kept, read again."),
     ("warnings", "analysis.warnings:app", _RESULTS,
-     "Warnings: stories that your rules hold for; listed, checked, sent, muted."),
+     "Warnings: stories that your rules hold for; listed, checked, sent, muted; the rules."),
     ("watch", "watch:app", _RESULTS,
      "Pages that are looked at again and again, and what articles said before."),
     ("topic", "topic.command:app", _TOPICS,

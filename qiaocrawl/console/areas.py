@@ -18,12 +18,14 @@ from qiaocrawl.console.pages import (
     sites,
     stories,
     topics,
+    warnings,
 )
 
 AREAS: tuple[Area, ...] = (
     overview.AREA,
     articles.AREA,
     stories.AREA,
+    warnings.AREA,
     coverage.AREA,
     topics.AREA,
     sites.AREA,

@@ -66,8 +66,8 @@ OPTIONS: tuple[Option, ...] = (
            "Public holidays and worked weekends that trends know beside the shipped years; a year "
            "of yours takes the place of ours (analysis.md).", text),
     Option("QIAO_WARNING_RULES", "", "TOML file",
-           "Of which stories `qiaocrawl analyse` warns, and the quiet hours; empty = of none "
-           "(analysis.md).", text),
+           "Of which stories `qiaocrawl analyse` warns, and the quiet hours, beside the rules "
+           "written in the console (analysis.md).", text),
     Option("QIAO_BRIEFING_TEMPLATES", "", "folder",
            "Folder of your templates for briefings: briefing.html, briefing.docx or both; empty = "
            "ours (`qiaocrawl briefing template` writes ours to change).", text),

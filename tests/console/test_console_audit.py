@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from console_client import Desk, visible
+from qiaocrawl.analysis.warnings import Rule
 from qiaocrawl.console.areas import AREAS
 from qiaocrawl.console.pages import topic_threshold
 from qiaocrawl.console.pages.people import ACTION_NAMES
@@ -23,13 +24,14 @@ from qiaocrawl.storage.console.audit_log import AuditEntry
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites import watched
 from storage_samples import PACK, candidate, enqueue, url_key
-from told_stories import make_stories
+from told_stories import make_stories, warn_of_stories
 
 POSTS = {page.name: page.path for area in AREAS for page in area.pages if page.method == "POST"}
 CHANGE_NOTHING = {
     "account.preferences": "a cookie of the browser",
     "topics.look": "a file in memory, for half an hour",
     "topics.collect": "words in memory, to be decided about",
+    "warnings.preview": "what a rule would have warned of, counted",
 }
 """Forms that leave no trace in the database."""
 TOPIC, WATCHED = PACK.name, "http://www.a-qiao.cn/list/"
@@ -38,6 +40,7 @@ TERM = {"text": "侨务", "old": "侨务", "kind": "policy", "weight": "3", "not
 SITE = {"host": "www.b-news.cn", "name": "丙", "role": "target", "tier": "2", "kind": "newspaper"}
 TEMPLATE = {"url": WATCHED, "hosts": "www.a-qiao.cn", "path": "*", "body": "p"}
 JOB = {"spider": "site", "topic": TOPIC, "minutes": "5", "zone": "UTC", "when_missed": "run"}
+WARNING_RULE = {"name": "火情", "severity": "warning", "any_of": "失火", "enabled": "yes"}
 FILE = "词,权重\n侨务,4\n博物馆,2\n".encode()
 
 Step = tuple[str, str, dict[str, str]]
@@ -53,6 +56,15 @@ STEPS: tuple[Step, ...] = (
     ("articles.mark", "1", {"action": "tags", "value": "要"}),
     ("stories.follow", "1", {}),
     ("briefings.make", "", {"topic": TOPIC, "days": "1"}),
+    ("warnings.mark", "1", {"action": "note"}),
+    ("warnings.mark", "1", {"action": "mute"}),
+    ("warnings.mark", "1", {"action": "unmute"}),
+    ("warnings.add_rule", "", WARNING_RULE),
+    ("warnings.save_rule", "1", {**WARNING_RULE, "severity": "urgent", "revision": "1"}),
+    ("warnings.switch_rule", "1", {"on": "no"}),
+    ("warnings.drop_rule", "1", {}),
+    ("warnings.save_quiet", "", {"begin": "22:00", "end": "07:00", "passes": "urgent"}),
+    ("warnings.test", "", {"channel": "desk"}),
     ("coverage.again", "", CELL),
     ("coverage.again_all", "", {"topic": TOPIC, "engine": "demo", "state": "blocked"}),
     ("topics.take", "", {}),
@@ -99,10 +111,10 @@ STEPS: tuple[Step, ...] = (
 )
 WITH_BOTH = {
     "account.check", "account.cookies", "account.log_out", "account.login", "article.note",
-    "article.star", "article.tags", "job.stop", "query.again", "schedule.change",
-    "schedule.switch", "topic.about", "topic.rename", "topic.retire", "topic.samples",
-    "topic.sites", "topic.terms", "topic.threshold", "user.disable", "user.enable", "user.role",
-    "watch.weight",
+    "article.star", "article.tags", "job.stop", "query.again", "rule.change", "rule.switch",
+    "schedule.change", "schedule.switch", "topic.about", "topic.rename", "topic.retire",
+    "topic.samples", "topic.sites", "topic.terms", "topic.threshold", "user.disable", "user.enable",
+    "user.role", "warning.mute", "warning.note", "warning.unmute", "watch.weight",
 }  # fmt: skip
 """What changes something that is there: the entry has it as it was and as it is."""
 SAY_ALL = {"session.begin", "session.end"}
@@ -120,7 +132,12 @@ def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Logins, "start", lambda *_self, **_named: None)
     monkeypatch.setattr(passwords, "hashed", lambda password: f"-{password}")
     monkeypatch.setattr(passwords, "is_right", lambda stored, given: bool(stored))
+    channels = tmp_path / "channels.toml"
+    # Nobody listens there: that it did not arrive is what the log has to say.
+    channels.write_text('desk = "json://127.0.0.1:9/hidden"\n', "utf-8")
+    monkeypatch.setenv("QIAO_WARNING_CHANNELS", str(channels))
     make_stories(str(sqlite_desk.database.engine.url))
+    warn_of_stories(str(sqlite_desk.database.engine.url), Rule("任何", channels=()))
     now = time.time()
     with sqlite_desk.database.engine.begin() as c:
         query = Query(TOPIC, CELL["term"], CELL["site"], "demo", 1)
@@ -173,8 +190,8 @@ def test_every_change_is_in_the_log(desk_of_all: Desk) -> None:
             _check(entry, started)
     written = {entry.action for entry in _entries(desk)}
     assert written >= WITH_BOTH
-    # The others are log-ins that fail (test_console_sessions).
-    assert ACTION_NAMES.keys() - written == {"session.fail", "session.throttle"}
+    # The others are log-ins that fail (test_console_sessions), and a command's.
+    assert ACTION_NAMES.keys() - written == {"session.fail", "session.throttle", "rule.import"}
     assert "<code>" not in desk.get("/people/changes").text
 
 

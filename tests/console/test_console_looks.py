@@ -13,11 +13,14 @@ from playwright.sync_api import BrowserContext, Page
 
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
+from qiaocrawl.analysis.warnings import Rule
 from qiaocrawl.console.security import cookies
 from qiaocrawl.items import PagePicture
+from qiaocrawl.runs.warn.delivery import deliver_due
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.sessions import new_key
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.analysis.warning_rules import add_rule
 from qiaocrawl.storage.console import sessions, users
 from qiaocrawl.storage.console.audit_log import Actor
 from qiaocrawl.storage.jobs.jobs import JobRequest, add_job
@@ -26,7 +29,7 @@ from qiaocrawl.storage.pages.page_pictures import save_picture
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites.accounts import add_account
 from qiaocrawl.storage.topics.topic_ids import topic_id
-from told_stories import keep_a_briefing, tell_stories
+from told_stories import keep_a_briefing, tell_stories, warn_of_stories
 
 pytestmark = pytest.mark.chromium
 
@@ -44,6 +47,9 @@ _PAGES = {
     "words": "/topics/qiaoqing/words", "threshold": "/topics/qiaoqing/threshold?percent=30",
     "stories": "/stories?least=1", "story": "/stories/1", "briefings": "/briefings",
     "briefing": "/briefings/1", "missed": "/coverage/missed", "why": "/coverage/url?url=http://www.a-qiao.cn/0",
+    "warnings": "/warnings", "warning-rules": "/warnings/rules",
+    "warning-rule": "/warnings/rules/1",
+    "new-rule": "/warnings/rules/new", "warning-channels": "/warnings/channels",
     "sources": "/sources", "refused": "/refused",
     "watched": "/sites", "account": "/sites/accounts/1", "new-account": "/sites/accounts/new",
     "template": "/sites/template?host=www.a-qiao.cn&hosts=www.a-qiao.cn&body=p&title=h1",
@@ -85,6 +91,14 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
             save_picture(c, 1, picture)
     tell_stories(address)
     keep_a_briefing(address)
+    rules = (Rule("涉侨安全", "urgent", any_of=("失火", "抢劫"), least_outlets=2, within_hours=6,
+                  channels=("desk",)), Rule("新地", "notice", first=("place",)))  # fmt: skip
+    warn_of_stories(address, *rules)
+    with Database.open(address) as database:
+        with database.engine.begin() as c:
+            for rule in rules:
+                add_rule(c, rule, "editor", datetime.now(UTC))
+        deliver_due(database, {}, time.time())
     return address
 
 

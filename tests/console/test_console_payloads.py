@@ -20,11 +20,23 @@ from sqlalchemy import text
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from console_client import BASE, Desk, desk_at
+from qiaocrawl.analysis.trends import HolidayCalendar
+from qiaocrawl.analysis.warnings import (
+    First,
+    Moment,
+    Rule,
+    StoryArticle,
+    StorySignal,
+    noted,
+    step,
+)
 from qiaocrawl.console.clean_html import shown_html
 from qiaocrawl.console.security import cookies
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.sessions.accounts import AccountState
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.analysis.warning_rules import add_rule
+from qiaocrawl.storage.analysis.warnings import keep_step, note_failed, take_due
 from qiaocrawl.storage.compression import compress, compress_text
 from qiaocrawl.storage.console import marks
 from qiaocrawl.storage.console.audit_log import Actor
@@ -66,6 +78,10 @@ _WORK = (
     "/jobs",
     "/jobs/1",
     "/sites/accounts/1",
+    "/warnings",
+    "/warnings/rules",
+    "/warnings/rules/1",
+    "/warnings/channels",
 )
 _STORED = (
     "/articles/1/evidence",
@@ -146,6 +162,22 @@ def _fill_work(database: Database, wanted: list[str]) -> None:
         )
 
 
+def _fill_warnings(database: Database, wanted: list[str]) -> None:
+    """The same in rules, in a warning, and in what channels answered."""
+    parts, now = wanted[: len(OURS)], datetime.now(UTC)
+    articles = (StoryArticle(parts[0], parts[1], parts[2], parts[3], now),)
+    rules = [Rule(part, any_of=(part,), channels=(part[:50],)) for part in parts]
+    warning = Rule(parts[4], first=("place",), channels=(parts[5][:50],))
+    signal = StorySignal("1", "\n".join(parts), articles, firsts=(First("place", parts[6], ""),))
+    after, messages = step({}, [warning], [signal], Moment(now, HolidayCalendar()))
+    with database.engine.begin() as c:
+        for rule in rules:
+            add_rule(c, rule, rule.name, now)
+        keep_step(c, {}, noted(after, "1", parts[7], now), messages, now)
+        for message in take_due(c, now.timestamp() + 1):
+            note_failed(c, message, parts[0], now.timestamp())
+
+
 def _workbook(wanted: list[str]) -> bytes:
     book = openpyxl.Workbook()
     book.active.append(["词", "类别", "权重"])
@@ -181,6 +213,7 @@ def test_payloads_do_nothing_in_any_page(tmp_path: Path) -> None:
         database.upgrade()
         _fill(database, wanted)
         _fill_work(database, wanted)
+        _fill_warnings(database, wanted)
     with desk_at(url) as desk:
         desk.log_in_as("administrator")
         session = desk.client.cookies[cookies.SESSION]

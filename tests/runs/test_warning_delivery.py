@@ -2,58 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from qiaocrawl.analysis.trends import HolidayCalendar
 from qiaocrawl.analysis.warnings import Moment, Rule, StoryArticle, StorySignal, step
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.runs.warn.channels import read_channels
-from qiaocrawl.runs.warn.delivery import deliver_due
+from qiaocrawl.runs.warn.channels import channel_names, read_channels
+from qiaocrawl.runs.warn.delivery import deliver_due, send_test
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.analysis.warning_lists import last_deliveries
 from qiaocrawl.storage.analysis.warnings import keep_step, take_due
+from webhooks import Webhook, served_webhook
 
 NOW = datetime(2026, 3, 5, 4, tzinfo=UTC)
 
 
-class Webhook(ThreadingHTTPServer):
-    """What it was sent, and the status codes it answers with, one after the other."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.codes: list[int] = []
-        self.bodies: list[dict[str, str]] = []
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Webhook
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        code = self.server.codes.pop(0) if self.server.codes else 200
-        if code == 200:
-            self.server.bodies.append(json.loads(body))
-        self.send_response(code)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing at the terminal."""
-
-
 @pytest.fixture
 def webhook() -> Iterator[Webhook]:
-    with Webhook() as server:
-        thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
+    with served_webhook() as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def _keep_warning(database: Database, *channels: str) -> None:
@@ -67,7 +38,7 @@ def _keep_warning(database: Database, *channels: str) -> None:
 
 def test_a_warning_arrives_once(database: Database, webhook: Webhook, tmp_path: Path) -> None:
     file = tmp_path / "channels.toml"
-    file.write_text(f'desk = "json://127.0.0.1:{webhook.server_port}/secret"\n', "utf-8")
+    file.write_text(f'desk = "{webhook.address}"\n', "utf-8")
     channels = read_channels(str(file))
     _keep_warning(database, "desk", "nowhere")
     now = NOW.timestamp()
@@ -108,3 +79,37 @@ def test_messages_are_taken_one_by_one(database: Database) -> None:
         (second,) = take_due(c, NOW.timestamp(), limit=1, after=first.id)
         assert first.id != second.id
         assert take_due(c, NOW.timestamp()) == []
+
+
+def test_a_test_message_is_tried_once_and_kept(database: Database, webhook: Webhook) -> None:
+    channels = {"desk": webhook.address}
+    assert send_test(database, channels, "desk", NOW) == ""
+    (body,) = webhook.bodies
+    assert "desk" in body["title"]
+    webhook.codes = [500]
+    error = send_test(database, channels, "desk", NOW)
+    assert error
+    assert send_test(database, channels, "nowhere", NOW) != ""
+    with database.engine.connect() as c:
+        last = last_deliveries(c)
+    assert (last["desk"].state, last["desk"].error) == ("given_up", error)
+    assert last["nowhere"].state == "given_up"
+    # What did not arrive as a test is not tried again.
+    report = deliver_due(database, channels, NOW.timestamp() + 10**6)
+    assert (report.sent, report.waiting, report.given_up) == (0, 0, 0)
+
+
+def test_no_part_of_an_address_is_in_the_reason(database: Database) -> None:
+    """Nobody listens there; what the library says of it names the server."""
+    address = "json://officer:hunter22@127.0.0.1:9/token-of-ours?key=s3cr%40t"
+    reason = send_test(database, {"desk": address}, "desk", NOW)
+    assert reason
+    for secret in ("officer", "hunter22", "127.0.0.1", "token-of-ours", "s3cr%40t", "s3cr@t"):
+        assert secret not in reason
+
+
+def test_names_of_channels_are_read_without_their_addresses(tmp_path: Path) -> None:
+    file = tmp_path / "channels.toml"
+    file.write_text('good = "json://127.0.0.1/"\nbad = "no-such://pass@x"\n', "utf-8")
+    assert channel_names(str(file)) == ("good", "bad")
+    assert channel_names("") == ()

@@ -91,6 +91,26 @@ def muted(warnings: Warnings, story: str) -> dict[str, StoryWarning]:
     return {**warnings, story: replace(warnings[story], status="muted")}
 
 
+def unmuted(warnings: Warnings, story: str, now: datetime) -> dict[str, StoryWarning]:
+    """The warnings, of which people are told of *story* again.
+
+    The next step tells channels what they missed, but not of a story that is over by *now*.
+    """
+    own = warnings[story]
+    if own.status != "muted":
+        return dict(warnings)
+    if now - own.hit_at < _CLOSES_AFTER:
+        return {**warnings, story: replace(own, status="open")}
+    told = highest(own.told, own.wanted)
+    return {**warnings, story: replace(own, status="closed", told=told)}
+
+
+def noted(warnings: Warnings, story: str, by: str, now: datetime) -> dict[str, StoryWarning]:
+    """The warnings, of which *by* has taken note of *story* as it stands; "" takes it back."""
+    own = replace(warnings[story], noted_by=by, noted_at=now if by else None)
+    return {**warnings, story: own}
+
+
 def _merged(warnings: Warnings, merged: Mapping[str, str]) -> dict[str, StoryWarning]:
     after: dict[str, StoryWarning] = {}
     for warning in sorted(warnings.values(), key=lambda own: (own.opened_at, own.id)):
@@ -132,12 +152,15 @@ def _hit(
             signal.story, signal.story, signal.title, severity, now, now, now, reasons, keys,
             len(signal.articles), wanted=wanted,
         )  # fmt: skip
+    is_raised = rank(severity) > rank(earlier.severity)
     after = replace(
         earlier, title=signal.title, severity=max(earlier.severity, severity, key=rank),
         reasons={**earlier.reasons, **reasons}, keys=keys, articles=len(signal.articles),
         status="open" if earlier.status == "closed" else earlier.status,
-        wanted=highest(earlier.wanted, wanted),
+        wanted=highest(earlier.wanted, wanted), raised_at=now if is_raised else earlier.raised_at,
     )  # fmt: skip
+    if is_raised or earlier.status == "closed":
+        after = replace(after, noted_by="", noted_at=None)
     if after == earlier:
         return replace(earlier, hit_at=now)
     return replace(after, hit_at=now, changed_at=now, revision=earlier.revision + 1)

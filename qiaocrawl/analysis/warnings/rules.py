@@ -26,6 +26,11 @@ FirstKind = Literal["place", "body", "outlet"]
 SEVERITIES: tuple[Severity, ...] = ("notice", "warning", "urgent")
 """From the least to the most urgent."""
 DEFAULT_CHANNEL = "default"
+LIMITS: Mapping[str, tuple[float, float]] = {
+    "most_tier": (1, 5), "least_articles": (1, 100_000), "least_outlets": (1, 100_000),
+    "within_hours": (0.0, 8_760.0), "least_negative": (0.01, 1.0), "least_deviation": (0.5, 100.0),
+}  # fmt: skip
+"""The least and the most of each number of a rule; a whole number where the least is one."""
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
 
 
@@ -63,12 +68,12 @@ class Rule:
     any_of: Texts = ()
     all_of: Texts = ()
     none_of: Texts = ()
-    most_tier: Annotated[int, number(1, 5)] | None = None
-    least_articles: Annotated[int, number(1, 100_000)] = 1
-    least_outlets: Annotated[int, number(1, 100_000)] = 1
-    within_hours: Annotated[float, number(0.0, 8_760.0)] = 0.0
-    least_negative: Annotated[float, number(0.01, 1.0)] | None = None
-    least_deviation: Annotated[float, number(0.5, 100.0)] | None = None
+    most_tier: Annotated[int, number(*LIMITS["most_tier"])] | None = None
+    least_articles: Annotated[int, number(*LIMITS["least_articles"])] = 1
+    least_outlets: Annotated[int, number(*LIMITS["least_outlets"])] = 1
+    within_hours: Annotated[float, number(*LIMITS["within_hours"])] = 0.0
+    least_negative: Annotated[float, number(*LIMITS["least_negative"])] | None = None
+    least_deviation: Annotated[float, number(*LIMITS["least_deviation"])] | None = None
     in_burst: StrictBool = False
     first: tuple[FirstKind, ...] = ()
     channels: Texts = (DEFAULT_CHANNEL,)
@@ -88,12 +93,20 @@ class Rule:
         return TermGroup(self.name, self.any_of, self.all_of, self.none_of)
 
 
-def _minutes(value: object) -> int:
-    """The minute of the day of a text such as 22:30."""
+def minute_of_day(value: object) -> int:
+    """The minute of the day of a text such as 22:30.
+
+    Raises:
+        ValueError: it is none.
+    """
     match = _CLOCK.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise ValueError(f'must be a time of the day such as "22:30", got {value!r}')
     return int(match[1]) * 60 + int(match[2])
+
+
+def _none_for_empty(value: object) -> object:
+    return None if value == "" else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +116,15 @@ class QuietHours:
     Args:
         begin, end: minutes of the day; the same for no such hours. The end may be a day later.
         days_off: days off are quiet as a whole.
-        passes: what is told nevertheless, this severity and above; None for nothing.
+        passes: what is told nevertheless, this severity and above; None, in a file "", for nothing.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    begin: Annotated[int, BeforeValidator(_minutes)] = 0
-    end: Annotated[int, BeforeValidator(_minutes)] = 0
+    begin: Annotated[int, BeforeValidator(minute_of_day)] = 0
+    end: Annotated[int, BeforeValidator(minute_of_day)] = 0
     days_off: StrictBool = False
-    passes: Severity | None = "urgent"
+    passes: Annotated[Severity | None, BeforeValidator(_none_for_empty)] = "urgent"
 
     def is_quiet(self, now: datetime, calendar: HolidayCalendar) -> bool:
         """Whether the aware moment *now* is quiet."""
@@ -129,7 +142,7 @@ class QuietHours:
 
 
 class RuleBook(NamedTuple):
-    """What an officer's file says."""
+    """Rules and quiet hours that belong together, as those of a file."""
 
     rules: tuple[Rule, ...] = ()
     quiet: QuietHours = QuietHours()

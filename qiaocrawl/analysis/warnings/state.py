@@ -25,6 +25,8 @@ class StoryWarning:
         reasons: by rule, as they held when the rule held last.
         wanted, told: the highest severity by channel that rules ask for, and that was told.
         revision: how often it changed.
+        raised_at: when its severity rose last; None if it never did.
+        noted_by, noted_at: who took note of it as it stands now; "" and None for nobody.
     """
 
     id: str
@@ -41,6 +43,14 @@ class StoryWarning:
     wanted: Mapping[str, Severity] = field(default_factory=dict)
     told: Mapping[str, Severity] = field(default_factory=dict)
     revision: int = 0
+    raised_at: datetime | None = None
+    noted_by: str = ""
+    noted_at: datetime | None = None
+
+    @property
+    def told_at(self) -> datetime:
+        """When there was something to tell last: it opened, or its severity rose."""
+        return self.raised_at or self.opened_at
 
     def untold(self) -> dict[str, Severity]:
         """Channels that have to be told of it, or of its higher severity."""
@@ -92,6 +102,8 @@ def highest(first: Mapping[str, Severity], second: Mapping[str, Severity]) -> di
 def joined(older: StoryWarning, younger: StoryWarning) -> StoryWarning:
     """The warning of two stories that became one: the older one, with what both know."""
     severity = max(older.severity, younger.severity, key=rank)
+    is_raised = severity != older.severity
+    noted = younger if is_raised else older
     is_muted = "muted" in (older.status, younger.status)
     return replace(
         older, severity=severity, reasons={**younger.reasons, **older.reasons},
@@ -102,6 +114,8 @@ def joined(older: StoryWarning, younger: StoryWarning) -> StoryWarning:
         status="muted" if is_muted else older.status,
         wanted=highest(older.wanted, younger.wanted), told=highest(older.told, younger.told),
         revision=older.revision + 1,
+        raised_at=younger.told_at if is_raised else older.raised_at,
+        noted_by=noted.noted_by, noted_at=noted.noted_at,
     )  # fmt: skip
 
 
@@ -109,7 +123,7 @@ def to_record(warning: StoryWarning) -> dict[str, Any]:
     """A warning as JSON has it."""
     record = asdict(warning)
     for name in _MOMENTS:
-        record[name] = record[name].isoformat()
+        record[name] = record[name] and record[name].isoformat()
     record["reasons"] = {rule: [[reason.kind, reason.value] for reason in reasons]
                          for rule, reasons in warning.reasons.items()}  # fmt: skip
     return record
@@ -117,10 +131,10 @@ def to_record(warning: StoryWarning) -> dict[str, Any]:
 
 def from_record(record: Mapping[str, Any]) -> StoryWarning:
     """The warning that :func:`to_record` made *record* of."""
-    moments = {name: datetime.fromisoformat(record[name]) for name in _MOMENTS}
+    moments = {name: datetime.fromisoformat(record[name]) for name in _MOMENTS if record.get(name)}
     reasons = {rule: tuple(Reason(kind, value) for kind, value in entries)
                for rule, entries in record["reasons"].items()}  # fmt: skip
     return StoryWarning(**{**record, **moments, "reasons": reasons, "keys": tuple(record["keys"])})
 
 
-_MOMENTS = ("opened_at", "changed_at", "hit_at")
+_MOMENTS = ("opened_at", "changed_at", "hit_at", "raised_at", "noted_at")

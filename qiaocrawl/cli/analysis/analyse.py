@@ -30,7 +30,7 @@ def analyse(
 ) -> None:
     """Put new articles into stories, read whom they name, and check warnings.
 
-    Warnings are checked if QIAO_WARNING_RULES is given, and sent if QIAO_WARNING_CHANNELS is.
+    Warnings are checked if there are rules of them, and sent if QIAO_WARNING_CHANNELS is given.
     Ctrl-C stops it; the same command then goes on.
     """
     from qiaocrawl.cli.analysis.warnings import (

@@ -11,7 +11,7 @@ from qiaocrawl.analyse.briefing import make_briefing
 from qiaocrawl.analyse.kept_briefing import briefing_files, keep
 from qiaocrawl.analyse.warnings import Checked, check_warnings
 from qiaocrawl.analysis.trends import default_calendar
-from qiaocrawl.analysis.warnings import Moment, read_rules
+from qiaocrawl.analysis.warnings import Moment, RuleBook, read_rules
 from qiaocrawl.cli.analysis.analyse import place_stories, read_all_names
 from qiaocrawl.cli.output import say_written
 from qiaocrawl.demo.stories import LAST_DAY
@@ -19,6 +19,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.analysis.briefings import briefing_file_of, list_briefings
+from qiaocrawl.storage.analysis.warning_rules import add_rule
 from qiaocrawl.storage.outfile import growing_file
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def analyse_demo(url: str, topic: str, console: Terminal) -> int:
             return kept[0].id
         tell_stories(runtime, console)
         check_demo_rules(runtime, MONTH[1])
+        keep_demo_rules(runtime)
         made = runtime.reader.run(lambda c: make_briefing(c, topic, MONTH, default_calendar()))
         return runtime.write_now(lambda c: keep(c, topic, made, briefing_files(made)))
     finally:
@@ -70,9 +72,18 @@ def tell_stories(runtime: Runtime, console: Terminal) -> None:
     read_all_names(runtime, console, never)
 
 
+def keep_demo_rules(runtime: Runtime) -> None:
+    """Keep the rules of the demo's office in the database, where the console has them."""
+    for rule in _demo_rules().rules:
+        runtime.write_now(lambda c, rule=rule: add_rule(c, rule, "demo", MONTH[1]))
+
+
 def check_demo_rules(runtime: Runtime, now: datetime) -> Checked:
     """Hold the rules of the demo's office against all stories, as of *now*."""
-    file = resources.files("qiaocrawl.demo") / "data" / "warning_rules.toml"
-    book = read_rules(file)
+    book = _demo_rules()
     moment = Moment(now, default_calendar(), book.quiet)
     return check_warnings(runtime, book.rules, moment, MONTH[0] - timedelta(days=10_000))
+
+
+def _demo_rules() -> RuleBook:
+    return read_rules(resources.files("qiaocrawl.demo") / "data" / "warning_rules.toml")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
+from qiaocrawl.cli.analysis.warning_rules import rules
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database, transaction_on
 from qiaocrawl.cli.moments import start_of
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
@@ -19,18 +19,20 @@ from qiaocrawl.options import Options
 from qiaocrawl.options.advice import advised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from sqlalchemy import Connection
 
-    from qiaocrawl.analysis.warnings.state import StoryWarning
+    from qiaocrawl.analysis.warnings.state import StoryWarning, Warnings
     from qiaocrawl.runtime import Runtime
     from qiaocrawl.storage import Database
 
 app = typer.Typer(
-    help="Warnings: stories that your rules hold for; listed, checked, sent, muted.",
+    help="Warnings: stories that your rules hold for; listed, checked, sent, muted; the rules.",
     no_args_is_help=True,
 )
+
+app.command()(rules)
 
 # What came within a day is looked at again, so that a check that was killed is made good.
 LOOKS_BACK = timedelta(days=1)
@@ -77,20 +79,23 @@ def check(
     ] = "1d",
     database: DatabaseUrl = "",
 ) -> None:
-    """Hold the rules of QIAO_WARNING_RULES against stories; `qiaocrawl analyse` does so too.
+    """Hold the rules of the office against stories; `qiaocrawl analyse` does so too.
 
-    Messages wait for `qiaocrawl warnings send`. The same check made again tells nothing.
+    Rules are those of QIAO_WARNING_RULES and those written in the console. Messages wait for
+    `qiaocrawl warnings send`. The same check made again tells nothing.
     """
     from qiaocrawl.runtime import Runtime
 
     start = start_of(since, "--since")
     given = {"QIAO_DATABASE_URL": database} if database else {}
     options = Options.from_environment(given)
-    if not options["QIAO_WARNING_RULES"]:
-        raise ConfigError(_("QIAO_WARNING_RULES names no file of rules (docs/analysis.md)"))
     runtime = Runtime(options, crawling=False)
     try:
-        if check_with(runtime, options, start or datetime.fromtimestamp(0, UTC)):
+        messages = check_with(runtime, options, start or datetime.fromtimestamp(0, UTC))
+        if messages is None:
+            raise ConfigError(_("there are no rules: write some in the console, or name a file of "
+                                "them by QIAO_WARNING_RULES (docs/analysis.md)"))  # fmt: skip
+        if messages:
             say_how_to_send()
     finally:
         runtime.close()
@@ -119,6 +124,28 @@ def mute(
 ) -> None:
     """Tell nobody of a story any more."""
     from qiaocrawl.analysis.warnings import muted
+
+    _mark(database, story, muted)
+    echo(_("noted: nobody is told of it any more"))
+
+
+@app.command()
+def unmute(
+    story: Annotated[int, typer.Argument(help="Number of a story.")], database: DatabaseUrl = ""
+) -> None:
+    """Tell of a muted story again; the next check tells channels what they missed."""
+    from qiaocrawl.analysis.warnings import unmuted
+
+    _mark(database, story, lambda warnings, own: unmuted(warnings, own, datetime.now(UTC)))
+    echo(_("noted: it is told of again"))
+
+
+def _mark(
+    database: str,
+    story: int,
+    changed: Callable[[Warnings, str], Warnings],
+) -> None:
+    """Keep the warnings as *changed* makes them of those there are and the story's name."""
     from qiaocrawl.storage.analysis.warnings import keep_step, load_warnings, lock_warnings
 
     with transaction_on(database) as c:
@@ -128,22 +155,25 @@ def mute(
         named = next((name for name, number in numbers.items() if number == str(story)), "")
         if not named:
             raise ConfigError(_("there is no warning of story {number}", number=story))
-        keep_step(c, warnings, muted(warnings, named), (), datetime.now(UTC))
-    echo(_("noted: nobody is told of it any more"))
+        keep_step(c, warnings, changed(warnings, named), (), datetime.now(UTC))
 
 
-def check_with(runtime: Runtime, options: Options, since: datetime) -> int:
-    """Check with the rules that *options* name, if any; how many messages are to be sent."""
+def check_with(runtime: Runtime, options: Options, since: datetime) -> int | None:
+    """Check with the rules of the office; how many messages are to be sent.
+
+    None where there is no rule, and no warning that one opened before.
+    """
+    from qiaocrawl.analyse.warning_rules import office_rules
     from qiaocrawl.analyse.warnings import check_warnings
-    from qiaocrawl.analysis.trends import default_calendar, read_calendar
-    from qiaocrawl.analysis.warnings import Moment, read_rules
+    from qiaocrawl.analysis.trends import calendar_with
+    from qiaocrawl.analysis.warnings import Moment
+    from qiaocrawl.storage.analysis.warning_lists import count_by_status
 
-    if not options["QIAO_WARNING_RULES"]:
-        return 0
-    book = read_rules(Path(options["QIAO_WARNING_RULES"]))
-    holidays = options["QIAO_HOLIDAYS"]
-    calendar = read_calendar(Path(holidays)) if holidays else default_calendar()
-    moment = Moment(datetime.now(UTC), calendar, book.quiet)
+    file = options["QIAO_WARNING_RULES"]
+    book = runtime.reader.run(lambda c: office_rules(c, file)).book
+    if not book.rules and not runtime.reader.run(count_by_status):
+        return None
+    moment = Moment(datetime.now(UTC), calendar_with(options["QIAO_HOLIDAYS"]), book.quiet)
     checked = check_warnings(runtime, book.rules, moment, since)
     echo(_("warnings: {stories:,} stories looked at, {open:,} open, {messages:,} to be sent",
            stories=checked.stories, open=checked.open, messages=checked.messages))  # fmt: skip

@@ -44,6 +44,13 @@ ACTION_NAMES = {
     "topic.about": N_("changed a topic's title"), "topic.rename": N_("renamed a topic"),
     "topic.retire": N_("retired a topic"), "topic.delete": N_("deleted a topic"),
     "topic.samples": N_("changed samples"), "schedule.change": N_("changed a schedule"),
+    "channel.test": N_("sent a test message to a channel"),
+    "rule.add": N_("wrote a rule of warnings"), "rule.change": N_("changed a rule of warnings"),
+    "rule.drop": N_("deleted a rule of warnings"),
+    "rule.import": N_("imported rules of warnings"),
+    "rule.quiet": N_("set the quiet hours"), "rule.switch": N_("switched a rule of warnings"),
+    "warning.mute": N_("muted a warning"), "warning.note": N_("took note of a warning"),
+    "warning.unmute": N_("unmuted a warning"),
     "word.accept": N_("took a new word"), "word.merge": N_("took a synonym"),
     "word.reject": N_("refused a word"), "word.undo": N_("took back a decision on a word"),
 }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
@@ -24,18 +25,31 @@ def read_channels(file: str) -> Channels:
     Raises:
         ConfigError: it cannot be read, or with every channel whose address is wrong.
     """
-    if not file:
-        return {}
-    try:
-        table = parse_toml(Path(file).read_bytes())
-    except (OSError, ValueError) as error:
-        reason = _("cannot be read as TOML in UTF-8: {error}", error=error)
-        raise ConfigError(f"{file}: {reason}") from None
+    table = _table(file)
     faults = [name for name, address in table.items() if not _is_right(address)]
     if faults:
         raise ConfigError(_("{file}: no address that apprise knows: {names}", file=file,
                             names=", ".join(faults)))  # fmt: skip
     return table
+
+
+def channel_names(file: str) -> tuple[str, ...]:
+    """The names of the channels of a file, which may be shown; its addresses are not looked at.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    return tuple(_table(file))
+
+
+def _table(file: str) -> dict[str, Any]:
+    if not file:
+        return {}
+    try:
+        return parse_toml(Path(file).read_bytes())
+    except (OSError, ValueError) as error:
+        reason = _("cannot be read as TOML in UTF-8: {error}", error=error)
+        raise ConfigError(f"{file}: {reason}") from None
 
 
 def _is_right(address: object) -> bool:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
-from qiaocrawl.language import N_
+from qiaocrawl.language import N_, _
 from qiaocrawl.storage.analysis.warnings import (
     GIVEN_UP,
     DueMessage,
+    add_claimed,
     note_failed,
     note_sent,
     take_due,
@@ -27,6 +30,9 @@ logger = logging.getLogger(__name__)
 _NO_CHANNEL = N_("no channel is called so")
 _REFUSED = N_("not accepted")
 _REASON_CHARS = 200
+_BETWEEN_PARTS = re.compile("[/:@?&=,]+")
+# Shorter ones are words of any message.
+_SECRET_CHARS = 4
 
 
 @dataclass(slots=True)
@@ -68,6 +74,27 @@ def deliver_due(database: Database, channels: Channels, now: float) -> DeliveryR
                            message.id, error)  # fmt: skip
 
 
+def send_test(database: Database, channels: Channels, channel: str, now: datetime) -> str:
+    """Send one message that says it is a test, once; why it did not arrive, "" if it did.
+
+    It is kept as any other message, so that people see what became of it.
+
+    Args:
+        now: aware.
+    """
+    title = _("Test of the channel {channel}", channel=channel)
+    body = _("Warnings of qiaocrawl come by this channel. This is a test: nothing has happened.")
+    with database.engine.begin() as c:
+        message = add_claimed(c, channel, title, body, now)
+    error = _send(message, channels.get(channel, ""))
+    with database.engine.begin() as c:
+        if error:
+            note_failed(c, message, error, now.timestamp(), most=1)
+        else:
+            note_sent(c, message, now)
+    return error
+
+
 def _send(message: DueMessage, address: str) -> str:
     """Why it was not delivered; "" if it was."""
     if not address:
@@ -84,5 +111,13 @@ def _send(message: DueMessage, address: str) -> str:
         if is_sent:
             return ""
         reason: str = log.getvalue().strip().partition("\n")[0]
-    # What a library says of a failure may hold the address, and with it a password.
-    return reason.replace(address, "…")[:_REASON_CHARS] or _REFUSED
+    return _without_secrets(reason, address)[:_REASON_CHARS] or _REFUSED
+
+
+def _without_secrets(reason: str, address: str) -> str:
+    """What a library says of a failure, without the address or a part of it: some are passwords."""
+    _scheme, _colon, rest = address.partition("://")
+    parts = [part for part in _BETWEEN_PARTS.split(rest) if len(part) >= _SECRET_CHARS]
+    for part in sorted({address, *parts, *map(unquote, parts)}, key=len, reverse=True):
+        reason = reason.replace(part, "…")
+    return reason

@@ -40,6 +40,22 @@ def touched_since(c: Connection, minute: int) -> list[int]:
     return list(c.execute(statement.order_by(story.c.id)).scalars())
 
 
+def newest_since(c: Connection, minute: int, least_articles: int, limit: int) -> list[int]:
+    """Numbers of the stories that something came to since, whether they go on, newest first.
+
+    Args:
+        limit: of them at most.
+    """
+    statement = (
+        select(story.c.id)
+        .where(story.c.state != "merged", story.c.touched >= minute,
+               story.c.articles >= least_articles)
+        .order_by(story.c.touched.desc(), story.c.id.desc())
+        .limit(limit)
+    )  # fmt: skip
+    return list(c.execute(statement).scalars())
+
+
 def texts_of(
     c: Connection, numbers: Sequence[int], topic_name: str | None = None
 ) -> dict[int, list[StoryText]]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from secrets import token_hex
 from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from qiaocrawl.analysis.warnings.rules import SEVERITIES
 from qiaocrawl.analysis.warnings.state import Message, StoryWarning, from_record, to_record
 from qiaocrawl.analysis.warnings.wording import message_text, message_title
 from qiaocrawl.storage.converters import clean_text, clean_word, to_stored_time
 from qiaocrawl.storage.raw_sql import Statement
-from qiaocrawl.storage.schema import story_warning, warning_message
+from qiaocrawl.storage.schema import story_warning, warning_message, warning_notice
 
 WAITING, SENT, GIVEN_UP = "waiting", "sent", "given_up"
 
@@ -134,17 +136,19 @@ def note_sent(c: Connection, message: DueMessage, now: datetime) -> None:
     )
 
 
-def note_failed(c: Connection, message: DueMessage, error: str, now: float) -> str:
+def note_failed(
+    c: Connection, message: DueMessage, error: str, now: float, most: int = _MOST_ATTEMPTS
+) -> str:
     """A message was not delivered; returns its state.
 
-    It waits a minute, then four times as long each time, six hours at most; after ten attempts it
-    is given up.
+    It waits a minute, then four times as long each time, six hours at most; after *most* attempts
+    it is given up.
 
     Args:
         now: epoch seconds.
     """
     pause = min(_FIRST_PAUSE_SECONDS * _GROWTH ** (message.attempts - 1), _LONGEST_PAUSE_SECONDS)
-    state = GIVEN_UP if message.attempts >= _MOST_ATTEMPTS else WAITING
+    state = GIVEN_UP if message.attempts >= most else WAITING
     c.execute(
         update(warning_message)
         .where(warning_message.c.id == message.id)
@@ -166,9 +170,25 @@ def _keep_message(c: Connection, message: Message, now: datetime) -> None:
     if c.execute(kept).first() is not None:
         return
     title, body = message_title(message), message_text(message)
-    c.execute(insert(warning_message).values(
+    made = c.execute(insert(warning_message).values(
         message_id=message.id, channel=message.channel, severity=message.severity,
         title=clean_text(title, 1_000), body=clean_text(body, 100_000),
         created_at=to_stored_time(now), state=WAITING, attempts=0, next_at=now.timestamp(),
         error="",
-    ))  # fmt: skip
+    )).inserted_primary_key  # fmt: skip
+    assert made is not None
+    c.execute(insert(warning_notice), [
+        {"message_id": made[0], "opened_for": notice.warning.id} for notice in message.notices
+    ])  # fmt: skip
+
+
+def add_claimed(c: Connection, channel: str, title: str, body: str, now: datetime) -> DueMessage:
+    """A message of no warning that whoever made it sends at once; nobody else does before."""
+    made = c.execute(insert(warning_message).values(
+        message_id=token_hex(16), channel=clean_word(channel, 64), severity=SEVERITIES[0],
+        title=clean_text(title, 1_000), body=clean_text(body, 100_000),
+        created_at=to_stored_time(now), state=WAITING, attempts=1,
+        next_at=now.timestamp() + _CLAIM_SECONDS, error="",
+    )).inserted_primary_key  # fmt: skip
+    assert made is not None
+    return DueMessage(int(made[0]), channel, SEVERITIES[0], title, body, 1)

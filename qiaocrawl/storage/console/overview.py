@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Select, case, distinct, exists, func, select,
 from qiaocrawl.items import Outcome
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.sessions.accounts import AccountState
+from qiaocrawl.storage.analysis.warning_lists import count_by_status
 from qiaocrawl.storage.console.row_by_row import row_by_row
 from qiaocrawl.storage.converters import from_time, to_stored_time
 from qiaocrawl.storage.reports.alarms import Limits, alarms, last_runs
@@ -67,13 +68,15 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The first page. ``logins`` are accounts nobody is logged in to any more."""
+    """The first page. ``logins`` are accounts nobody is logged in to any more; ``warnings`` those
+    that are open."""
 
     days: tuple[Day, ...]
     today: Period
     month: Period
     logins: tuple[str, ...]
     running: int
+    warnings: int
     alarms: tuple[str, ...]
     steps: Steps
 
@@ -93,6 +96,7 @@ def overview(c: Connection, now: datetime) -> Overview:
         _period(c, start, days),
         tuple(c.execute(logins.order_by(account.c.site)).scalars()),
         sum(run.ended is None and not run.is_dead for run in last_runs(c, _RUNS_LOOKED_AT)),
+        count_by_status(c).get("open", 0),
         tuple(alarms(c, limits, now=now.timestamp())),
         steps,
     )

@@ -45,7 +45,8 @@
     story_clock, story_background           how far that has come; how common terms are
     story_correction, story_follow          what people said about stories; which they follow
     article_name ── url                     whom and what articles of stories name
-    story_warning, warning_message          what officers are warned of, and who was told
+    story_warning, warning_message ── warning_notice   what officers are warned of, who was told
+    warning_rule, quiet_hours               of what to warn, and when not to
     briefing ── briefing_file               what leaders were told, as it was made
     node                                    scrapyd servers, and what they may run
     collector ── host_owner                 workers that are alive, and the hosts each has
@@ -136,7 +137,13 @@ from qiaocrawl.storage.schema.topics import (
     term,
     topic,
 )
-from qiaocrawl.storage.schema.warnings import story_warning, warning_message
+from qiaocrawl.storage.schema.warnings import (
+    quiet_hours,
+    story_warning,
+    warning_message,
+    warning_notice,
+    warning_rule,
+)
 
 __all__ = [
     "KEYED_TABLE_OPTIONS",
@@ -181,6 +188,7 @@ __all__ = [
     "query",
     "query_answer",
     "query_hit",
+    "quiet_hours",
     "relevance",
     "rendering",
     "revision",
@@ -209,6 +217,8 @@ __all__ = [
     "verdict",
     "visit",
     "warning_message",
+    "warning_notice",
+    "warning_rule",
     "watch_day",
     "watch_hour",
     "watched_article",

@@ -1,8 +1,8 @@
-"""Warnings of stories, and what channels were told or are still to be told."""
+"""Warnings of stories, the rules they follow, and what channels were told or are to be told."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, SmallInteger
+from sqlalchemy import Column, ForeignKey, Index, Integer, SmallInteger
 
 from qiaocrawl.storage.column_types import (
     code_type,
@@ -46,4 +46,32 @@ warning_message = table(
     # Why the last attempt failed.
     Column("error", name_type(500), nullable=False),
     Index(None, "state", "next_at"),
+)
+
+warning_notice = table(
+    "warning_notice",
+    Column("message_id", ForeignKey("warning_message.id"), primary_key=True),
+    # The warning's own name: its row is another one after each change.
+    Column("opened_for", code_type(64), primary_key=True, index=True),
+)
+
+warning_rule = table(
+    "warning_rule",
+    id_column(),
+    Column("name", name_type(100), nullable=False, unique=True),
+    # JSON: the table a file would have of it.
+    Column("record", long_text_type(), nullable=False),
+    # Counts changes: who saves an older one is told so.
+    Column("revision", Integer, nullable=False),
+    Column("changed_by", name_type(100), nullable=False),
+    Column("changed_at", time_type(), nullable=False),
+)
+
+quiet_hours = table(
+    "quiet_hours",
+    # 1: there is one row, or none.
+    id_column(),
+    Column("record", long_text_type(), nullable=False),
+    Column("changed_by", name_type(100), nullable=False),
+    Column("changed_at", time_type(), nullable=False),
 )

@@ -1,0 +1,155 @@
+"""The warnings there are: listed, muted, taken note of, followed by a news reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from qiaocrawl.analysis.warnings import StoryWarning, muted, noted, unmuted
+from qiaocrawl.analysis.warnings.rules import SEVERITIES, rank
+from qiaocrawl.analysis.warnings.state import Status
+from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES, reason_text, warning_text
+from qiaocrawl.console.forms import back, field
+from qiaocrawl.console.page import EDITOR, READER, Page
+from qiaocrawl.console.render import render
+from qiaocrawl.console.state import actor_of, origin_of
+from qiaocrawl.console.work import read, write
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _
+from qiaocrawl.storage.analysis import warning_lists
+from qiaocrawl.storage.analysis.warning_lists import WarningLine
+from qiaocrawl.storage.analysis.warnings import keep_step, load_warnings, lock_warnings
+from qiaocrawl.storage.console.audit_log import Actor, record
+from qiaocrawl.storage.topics.topics import list_topics
+
+_SHOWN = 100
+_FEED_ITEMS = 50
+STATES: Mapping[Status, str] = {
+    "open": N_("open"), "muted": N_("muted"), "closed": N_("over"),
+}  # fmt: skip
+_ACTIONS = {
+    "mute": "warning.mute", "unmute": "warning.unmute",
+    "note": "warning.note", "unnote": "warning.note",
+}  # fmt: skip
+"""What the form can do, as the log of changes calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Which warnings are asked for: a state, the least severity, a topic ("" for any)."""
+
+    state: Status
+    severity: str
+    topic: str
+
+    @classmethod
+    def of(cls, request: Request) -> _Choice:
+        """That of an address; what is no choice is left out."""
+        asked = request.query_params
+        state: Status = next((own for own in STATES if own == asked.get("state")), "open")
+        severity = asked.get("severity", "")
+        return cls(state, severity if severity in SEVERITIES else "", asked.get("topic", ""))
+
+    def lines(self, c: Connection, statuses: Sequence[Status]) -> list[WarningLine]:
+        """The warnings of *statuses* that are of this severity and topic, in no order."""
+        least = rank(next((own for own in SEVERITIES if own == self.severity), None))
+        chosen = [own for own in warning_lists.warnings_of(c, statuses)
+                  if rank(own.severity) >= least]  # fmt: skip
+        lines = warning_lists.lines_of(c, chosen)
+        return [line for line in lines if not self.topic or self.topic in line.topics]
+
+
+async def show(request: Request) -> Response:
+    """Those that are open, what nobody has taken note of first; others on demand."""
+    choice = _Choice.of(request)
+
+    def page(c: Connection) -> dict[str, Any]:
+        lines = sorted(choice.lines(c, (choice.state,)), key=_urgency)
+        return {"lines": lines[:_SHOWN], "more": len(lines) - _SHOWN,
+                "counts": warning_lists.count_by_status(c), "topics": list_topics(c)}  # fmt: skip
+
+    return render(
+        request, "warnings/show.html", choice=choice, states=STATES, severities=SEVERITY_NAMES,
+        why=_why, **await read(request, page),
+    )  # fmt: skip
+
+
+def _urgency(line: WarningLine) -> tuple[bool, int, float]:
+    own = line.warning
+    return own.noted_at is not None, -rank(own.severity), -own.changed_at.timestamp()
+
+
+def _why(warning: StoryWarning) -> list[tuple[str, str]]:
+    """Each rule that held, and why."""
+    return [(rule, _("; ").join(map(reason_text, reasons)))
+            for rule, reasons in warning.reasons.items()]  # fmt: skip
+
+
+async def mark(request: Request) -> Response:
+    """Mute a warning or tell of it again; take note of it or take that back."""
+    name, action = str(request.path_params["warning"]), await field(request, "action", 20)
+    if action not in _ACTIONS:
+        raise ConfigError(_("action {given!r} must be one of {allowed}", given=action,
+                            allowed=", ".join(_ACTIONS)))  # fmt: skip
+
+    def change(c: Connection, by: Actor) -> None:
+        lock_warnings(c)
+        warnings = load_warnings(c)
+        own = next((one for one in warnings.values() if one.id == name), None)
+        if own is None:
+            raise HTTPException(404, _("There is no such warning."))
+        after = _changed(warnings, own.story, action, by.name)
+        if after[own.story] == own:
+            return
+        keep_step(c, warnings, after, (), datetime.now(UTC))
+        record(c, by, _ACTIONS[action], own.title, _state(own), _state(after[own.story]))
+
+    await write(request, change, actor_of(request))
+    return await back(request, "warnings.show")
+
+
+def _changed(
+    warnings: Mapping[str, StoryWarning], story: str, action: str, by: str
+) -> dict[str, StoryWarning]:
+    now = datetime.now(UTC)
+    if action == "mute":
+        return muted(warnings, story)
+    if action == "unmute":
+        return unmuted(warnings, story, now)
+    return noted(warnings, story, by if action == "note" else "", now)
+
+
+def _state(warning: StoryWarning) -> dict[str, Any]:
+    return {"status": warning.status, "noted_by": warning.noted_by}
+
+
+async def feed(request: Request) -> Response:
+    """Warnings as RSS, an item each; one whose severity rose comes to the top again."""
+    choice = _Choice.of(request)
+
+    def newest(c: Connection) -> list[WarningLine]:
+        # Nobody is told of muted ones, by a news reader neither.
+        lines = choice.lines(c, ("open", "closed"))
+        lines.sort(key=lambda line: (line.warning.told_at, line.warning.id), reverse=True)
+        return lines[:_FEED_ITEMS]
+
+    response = render(
+        request, "warnings/feed.xml", lines=await read(request, newest), base=origin_of(request),
+        severities=SEVERITY_NAMES, text=warning_text,
+    )  # fmt: skip
+    response.headers["Content-Type"] = "application/rss+xml; charset=utf-8"
+    return response
+
+
+PAGES = (
+    Page("/warnings", "warnings.show", show),
+    Page("/warnings/feed", "warnings.feed", feed, READER, for_programs=True),
+    Page("/warnings/{warning}/mark", "warnings.mark", mark, EDITOR, "POST"),
+)

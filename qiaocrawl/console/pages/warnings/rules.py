@@ -1,0 +1,239 @@
+"""The rules of warnings: listed, written in a form, tried on the last month, switched, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from qiaocrawl.analyse.warning_preview import RulePreview, preview_rule
+from qiaocrawl.analyse.warning_rules import OfficeRules, office_rules
+from qiaocrawl.analysis.trends import calendar_with
+from qiaocrawl.analysis.warnings import Moment, Rule
+from qiaocrawl.analysis.warnings.rule_tables import clock, quiet_table, rule_table
+from qiaocrawl.analysis.warnings.rule_wording import FIRST_NAMES, quiet_text, rule_conditions
+from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES, reason_text
+from qiaocrawl.console.forms import field, wanted_number
+from qiaocrawl.console.page import EDITOR, Page
+from qiaocrawl.console.pages.warnings.rule_form import (
+    LABELS,
+    RuleForm,
+    form_of,
+    read_form,
+    read_quiet,
+)
+from qiaocrawl.console.render import render
+from qiaocrawl.console.state import actor_of, link
+from qiaocrawl.console.work import read, write
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
+from qiaocrawl.options import Options
+from qiaocrawl.runs.warn.channels import channel_names
+from qiaocrawl.storage.analysis import warning_rules as stored
+from qiaocrawl.storage.analysis.warning_rules import KeptRule
+from qiaocrawl.storage.console.audit_log import Actor, record
+from qiaocrawl.storage.topics.topics import list_topics
+
+_PREVIEW_DAYS = 30
+_STORIES_SHOWN = 100
+
+
+async def show(request: Request) -> Response:
+    """All rules with where they come from, and the quiet hours."""
+    return await _list(request)
+
+
+async def _list(request: Request, fault: str = "", status: int = 200) -> Response:
+    office = await read(request, office_rules, _file())
+    quiet = office.quiet
+    return render(
+        request, "warnings/rules.html", status, office=office, severities=SEVERITY_NAMES,
+        conditions=rule_conditions, quiet_text=quiet_text, labels=LABELS, fault=fault,
+        quiet={"begin": clock(quiet.begin), "end": clock(quiet.end)},
+    )  # fmt: skip
+
+
+def _file() -> str:
+    place: str = Options.from_environment()["QIAO_WARNING_RULES"]
+    return place
+
+
+async def new(request: Request) -> Response:
+    """An empty form, or one as a rule there is fills it."""
+    office = await read(request, office_rules, _file())
+    like = request.query_params.get("like", "")
+    first = Rule("-", channels=await run_in_threadpool(_channels))
+    rule = next((one.rule for one in office.rules if one.rule.name == like), first)
+    form = form_of(rule)
+    return await _form(request, office, replace(form, values={**form.values, "name": ""}))
+
+
+def _channels() -> tuple[str, ...]:
+    """The channels that have an address; a new rule tells all of them."""
+    return channel_names(Options.from_environment()["QIAO_WARNING_CHANNELS"])
+
+
+async def edit(request: Request) -> Response:
+    """A rule in the form."""
+    kept = await _kept(request)
+    office = await read(request, office_rules, _file())
+    return await _form(request, office, form_of(kept.rule), kept)
+
+
+async def _kept(request: Request) -> KeptRule:
+    kept = await read(request, stored.kept_rule, request.path_params["rule_id"])
+    if kept is None:
+        raise HTTPException(404, _("There is no such rule."))
+    return kept
+
+
+async def _form(
+    request: Request,
+    office: OfficeRules,
+    form: RuleForm,
+    kept: KeptRule | None = None,
+    preview: RulePreview | None = None,
+) -> Response:
+    known = await _known(request, office)
+    return render(
+        request, "warnings/rule.html", 400 if form.faults else 200, form=form, kept=kept,
+        labels=LABELS, severities=SEVERITY_NAMES, firsts=FIRST_NAMES, known=known,
+        preview=preview, days=_PREVIEW_DAYS, shown=_STORIES_SHOWN, why=_why,
+    )  # fmt: skip
+
+
+async def _known(request: Request, office: OfficeRules) -> Mapping[str, Mapping[str, str]]:
+    """Topics by name with their titles; channels that have an address or are in a rule."""
+    topics = {topic.name: topic.title for topic in await read(request, list_topics)}
+    there = await run_in_threadpool(_channels)
+    named = (channel for one in office.rules for channel in one.rule.channels)
+    return {"topics": topics, "channels": dict.fromkeys((*there, *named), "")}
+
+
+def _why(reasons: Any) -> str:
+    return _("; ").join(map(reason_text, reasons))
+
+
+async def add(request: Request) -> Response:
+    """Keep a new rule."""
+    return await _save(request, None)
+
+
+async def save(request: Request) -> Response:
+    """Keep a rule as it was changed."""
+    return await _save(request, await _as_opened(request, await _kept(request)))
+
+
+async def _as_opened(request: Request, kept: KeptRule) -> KeptRule:
+    """The rule with the revision the form was opened with: a newer one is not overwritten."""
+    revision = wanted_number("revision", await field(request, "revision", 20), 1, 2**31 - 1)
+    return kept._replace(revision=revision)
+
+
+async def _save(request: Request, kept: KeptRule | None) -> Response:
+    office = await read(request, office_rules, _file())
+    form = await read_form(request, await _known(request, office))
+    rule, others = form.rule, {own.rule.name for own in office.rules}
+    if rule is not None and rule.name in others - {kept.rule.name if kept else ""}:
+        form.faults["name"] = _("there is a rule {name!r} already", name=rule.name)
+    if rule is None or form.faults:
+        return await _form(request, office, form, kept)
+    if kept is None:
+        await write(request, _add, actor_of(request), rule)
+    else:
+        await write(request, _change, actor_of(request), kept, rule)
+    return _back(request)
+
+
+def _add(c: Connection, actor: Actor, rule: Rule) -> None:
+    stored.add_rule(c, rule, actor.name, datetime.now(UTC))
+    record(c, actor, "rule.add", rule.name, None, rule_table(rule))
+
+
+def _change(c: Connection, actor: Actor, kept: KeptRule, rule: Rule, action: str = "") -> None:
+    if rule == kept.rule:
+        return
+    stored.change_rule(c, kept, rule, actor.name, datetime.now(UTC))
+    states = rule_table(kept.rule), rule_table(rule)
+    record(c, actor, action or "rule.change", kept.rule.name, *states)
+
+
+def _back(request: Request) -> Response:
+    return RedirectResponse(link(request, "warnings.rules"), 303)
+
+
+async def preview(request: Request) -> Response:
+    """What the rule in the form would have warned of lately; nothing is kept."""
+    office = await read(request, office_rules, _file())
+    form = await read_form(request, await _known(request, office))
+    rule_id = wanted_number("rule", await field(request, "rule_id", 20) or "0", 0, 2**31 - 1)
+    kept = await read(request, stored.kept_rule, rule_id)
+    if kept is not None:
+        kept = await _as_opened(request, kept)
+    found = None
+    if form.rule is not None:
+        calendar = calendar_with(Options.from_environment()["QIAO_HOLIDAYS"])
+        moment = Moment(datetime.now(UTC), calendar, office.quiet)
+        found = await read(request, preview_rule, form.rule, moment, _PREVIEW_DAYS)
+    return await _form(request, office, form, kept, found)
+
+
+async def switch(request: Request) -> Response:
+    """Switch a rule on or off."""
+    kept, wanted = await _kept(request), await field(request, "on", 10)
+    if wanted not in ("yes", "no"):
+        raise ConfigError(_("on {given!r} must be yes or no", given=wanted))
+    rule = replace(kept.rule, enabled=wanted == "yes")
+    await write(request, _change, actor_of(request), kept, rule, "rule.switch")
+    return _back(request)
+
+
+async def drop(request: Request) -> Response:
+    """Delete a rule."""
+    kept = await _kept(request)
+
+    def forget(c: Connection, actor: Actor) -> None:
+        stored.drop_rule(c, kept.id)
+        record(c, actor, "rule.drop", kept.rule.name, rule_table(kept.rule), None)
+
+    await write(request, forget, actor_of(request))
+    return _back(request)
+
+
+async def save_quiet(request: Request) -> Response:
+    """Keep the quiet hours."""
+    try:
+        quiet = await read_quiet(request)
+    except ConfigError as error:
+        return await _list(request, str(error), 400)
+
+    def keep(c: Connection, actor: Actor) -> None:
+        before = stored.kept_quiet_hours(c)
+        if before == quiet:
+            return
+        stored.keep_quiet_hours(c, quiet, actor.name, datetime.now(UTC))
+        state = None if before is None else quiet_table(before)
+        record(c, actor, "rule.quiet", quiet_text(quiet), state, quiet_table(quiet))
+
+    await write(request, keep, actor_of(request))
+    return _back(request)
+
+
+PAGES = (
+    Page("/warnings/rules", "warnings.rules", show),
+    Page("/warnings/rules", "warnings.add_rule", add, EDITOR, "POST"),
+    Page("/warnings/rules/new", "warnings.new_rule", new, EDITOR),
+    Page("/warnings/rules/preview", "warnings.preview", preview, EDITOR, "POST"),
+    Page("/warnings/rules/quiet", "warnings.save_quiet", save_quiet, EDITOR, "POST"),
+    Page("/warnings/rules/{rule_id:int}", "warnings.rule", edit, EDITOR),
+    Page("/warnings/rules/{rule_id:int}", "warnings.save_rule", save, EDITOR, "POST"),
+    Page("/warnings/rules/{rule_id:int}/switch", "warnings.switch_rule", switch, EDITOR, "POST"),
+    Page("/warnings/rules/{rule_id:int}/drop", "warnings.drop_rule", drop, EDITOR, "POST"),
+)
