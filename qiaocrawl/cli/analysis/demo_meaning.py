@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from qiaocrawl.analyse.briefing import make_briefing
 from qiaocrawl.analyse.kept_briefing import briefing_files, keep
 from qiaocrawl.analysis.trends import default_calendar
-from qiaocrawl.cli.analysis.analyse import place_stories, read_all_names
+from qiaocrawl.cli.analysis.analyse import judge_all_classes, place_stories, read_all_names
 from qiaocrawl.demo.stories import LAST_DAY
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
@@ -31,6 +31,7 @@ def analyse_demo(url: str, topic: str, console: Terminal) -> None:
         never = Event()
         place_stories(runtime, 0, console, never)
         read_all_names(runtime, console, never)
+        judge_all_classes(runtime, console, never)
         made = runtime.reader.run(lambda c: make_briefing(c, topic, MONTH, default_calendar()))
         runtime.write_now(lambda c: keep(c, topic, made, briefing_files(made)))
     finally:

@@ -27,6 +27,7 @@ from qiaocrawl.extract import extract_article
 from qiaocrawl.extract.field_labels import FIELD_LABELS, field_text
 from qiaocrawl.items import PagePicture
 from qiaocrawl.language import N_, _
+from qiaocrawl.storage.analysis.classes import StoredClass, classes_of, topic_classes
 from qiaocrawl.storage.console.article_list import MOST_COUNTED, topic_titles
 from qiaocrawl.storage.console.marks import Marks, best_topics, marks_of
 from qiaocrawl.storage.console.stored_page import PageEvidence, page_evidence
@@ -68,6 +69,8 @@ class ShownArticle:
     Attributes:
         topics: what the imported ones are called, by name.
         topic: the one it is judged for, unless another is chosen.
+        classes: what it is about, by topic.
+        all_classes: those there are.
     """
 
     evidence: ArticleEvidence
@@ -78,6 +81,8 @@ class ShownArticle:
     marks: Marks
     topics: dict[str, str]
     topic: str
+    classes: dict[str, StoredClass]
+    all_classes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +125,7 @@ def _shown(c: Connection, article_id: int, topic: str) -> ShownArticle:
         presence_of(c, history, revisions) if history is not None else None,
         marks_of(c, [article_id]).get(article_id, Marks()), topics,
         topic if topic in topics else best_topics(c, [article_id])[article_id],
+        {own.topic: own for own in classes_of(c, article_id)}, topic_classes(c),
     )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from qiaocrawl.storage.converters import clean_text, to_stored_time
 from qiaocrawl.storage.pages.revisions import DELETED, REVISED
 from qiaocrawl.storage.schema import (
     article,
+    article_class,
     article_mark,
     article_tag,
     judgement,
@@ -65,6 +66,7 @@ class Selection:
         only_irrelevant: what the topic (or, without one, any) judged irrelevant.
         marks: of ``MARKS``, all of them.
         tags: of these, all.
+        classes: of these, one; "" is of those that are not sure.
         order: one of ``ordering.ORDERS``; "" leaves it to the format.
         with_copies: stored pages beside a file for people, as far as it leads to them.
     """
@@ -88,6 +90,7 @@ class Selection:
     without_words: tuple[str, ...] = ()
     fetched_before: datetime | None = None
     order: str = ""
+    classes: tuple[str, ...] = ()
 
     @property
     def is_of_articles(self) -> bool:
@@ -155,6 +158,8 @@ def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement
     if REPRINT in selection.marks:
         copy = verdict.c.article_id == article.c.id, verdict.c.group_id != article.c.id
         conditions.append(exists().where(*copy).correlate_except(verdict))
+    if selection.classes:
+        conditions.append(_of_class(c, selection))
     if UNJUDGED in selection.marks:
         conditions.append(article.c.url_id.not_in(_operator_judged(c, selection)))
     conditions += published_within(selection.since, selection.before)
@@ -210,6 +215,14 @@ def _judged(c: Connection, selection: Selection) -> ColumnElement[bool]:
         quoted = (f'["{clean_text(term, len(term))}",' for term in selection.terms)
         judged.append(or_(*(relevance.c.terms.contains(term, autoescape=True) for term in quoted)))
     return exists().where(*judged).correlate_except(relevance)
+
+
+def _of_class(c: Connection, selection: Selection) -> ColumnElement[bool]:
+    names = [clean_text(name, 32) for name in selection.classes]
+    own = [article_class.c.url_id == article.c.url_id, article_class.c.name.in_(names)]
+    if selection.topic is not None:
+        own.append(article_class.c.topic_id == topic_id(c, selection.topic))
+    return exists().where(*own).correlate_except(article_class)
 
 
 def _marked(c: Connection, selection: Selection, mark: str) -> Select[tuple[int]]:
