@@ -51,7 +51,7 @@ _TIME = re.compile(
     r"|(?:凌晨|早上|上午|中午|下午|晚上?)?\d{1,2}[时点](?:\d{1,2}分)?许?|目前|昨[日天晚]|今[日天]|当[天日]|近日|日前"
 )
 _NAMES_A_DAY = re.compile(
-    "[0-9一二三四五六七八九十]日|[昨今明前当][日天晚晨夜]|[次翌]日|(?:周|星期)[一二三四五六日天]"
+    "[0-9０-９一二三四五六七八九十]日|[昨今明前当][日天晚晨夜]|[次翌]日|(?:周|星期)[一二三四五六日天]"
 )
 _SOME_DAY = date(2010, 6, 15)
 _PEOPLE = re.compile(
@@ -124,16 +124,16 @@ def _records(texts: Sequence[MarkedText], learning: Sequence[MarkedText]) -> Ite
 
 
 def _days(texts: Sequence[MarkedText]) -> float:
-    """Whether the days we find are the marked times that name one, by where they begin."""
+    """Whether the days we find stand in the marked times that name one."""
     hits = predicted = wanted = 0
     for text in texts:
-        gold = {
-            start
+        gold = [
+            (start, end)
             for start, end, kind in text.spans
             if kind == "TIME" and _NAMES_A_DAY.search(text.text, start, end)
-        }
-        found = {day.start for day in named_days(text.text, _SOME_DAY)}
-        hits += len(gold & found)
+        ]
+        found = [day.start for day in named_days(text.text, _SOME_DAY)]
+        hits += sum(any(start <= day < end for day in found) for start, end in gold)
         predicted += len(found)
         wanted += len(gold)
     return f1(hits, predicted, wanted)

@@ -116,7 +116,9 @@ def class_(
     name: Annotated[
         str, typer.Argument(help="Class: a kind of the topic's terms (教育) or one of your own.")
     ] = "",
-    topic: Annotated[str, typer.Option(help="The topic it is a class of; the best one by itself.")] = "",
+    topic: Annotated[
+        str, typer.Option(help="The topic it is a class of; the best one by itself.")
+    ] = "",
     undo: Annotated[
         bool, typer.Option("--undo", help="Take back what was said; the program judges again.")
     ] = False,

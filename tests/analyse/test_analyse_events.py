@@ -25,7 +25,7 @@ def test_a_stored_story_has_its_events(database_url: str) -> None:
         assert [(event_time(own), event_place(own)) for own in events[1]] == [
             ("2026-08-03", "西班牙 马德里"),
             ("2026-08-05", "西班牙 马德里"),
-            ("2026-08-20", "西班牙 马德里"),
+            ("2026-08-11", "西班牙 马德里"),
         ]
         fire, visit, trial = events[1]
         assert [key.split("/")[2] for key in fire.keys] == [host for host, *_rest in TEXTS]

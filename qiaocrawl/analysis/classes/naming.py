@@ -14,7 +14,7 @@ _UNSURE_SHOWN = N_("not sure")
 _UNSURE_CHINESE = "没有把握"
 
 # What a term is, not what an article with it is about.
-_NO_CLASSES = frozenset({"core", "group", "person", "organisation", "place", "other"})
+_NO_CLASSES = frozenset({"core", "group", "person", "organisation", "event", "place", "other"})
 
 
 def class_names(kinds: Iterable[str], marked: Iterable[str] = ()) -> tuple[str, ...]:

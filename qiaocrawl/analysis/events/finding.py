@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from qiaocrawl.analysis.entities.places import Place, resolve_place
+from qiaocrawl.analysis.entities.places import Place
 from qiaocrawl.analysis.events.event import Event, EventSource
 from qiaocrawl.analysis.events.mentions import Mention, mentions_of
 from qiaocrawl.analysis.summaries.article import headline_of
@@ -28,11 +28,12 @@ def find_events(sources: Sequence[EventSource]) -> tuple[Event, ...]:
     verbatim, days and places those of the sentences that tell it (a place also of the title, where
     the title tells the same). Days more than a year away from all articles are left out.
     """
+    published = [source.published for source in sources if source.published is not None]
     mentions = [
         mention
         for at, source in enumerate(sources)
         for mention in mentions_of(at, source)
-        if _is_near(mention, source)
+        if _is_near(mention.first, published)
     ]
     groups: list[_Group] = []
     for mention in sorted(mentions, key=_order):
@@ -51,7 +52,7 @@ class _Group:
     first: date | None
     last: date | None
     mentions: list[Mention] = field(default_factory=list)
-    places: Counter[str] = field(default_factory=Counter)
+    places: Counter[Place] = field(default_factory=Counter)
     words: dict[str, float] = field(default_factory=dict)
 
     def add(self, mention: Mention) -> None:
@@ -61,10 +62,8 @@ class _Group:
         self.words |= mention.words
 
 
-def _is_near(mention: Mention, source: EventSource) -> bool:
-    if mention.first is None or source.published is None:
-        return True
-    return abs(mention.first - source.published) <= _NEAR
+def _is_near(day: date | None, published: Sequence[date]) -> bool:
+    return day is None or not published or any(abs(day - own) <= _NEAR for own in published)
 
 
 def _order(mention: Mention) -> tuple[bool, date, date, bool, int, int]:
@@ -101,14 +100,14 @@ def _share(some: dict[str, float], others: dict[str, float]) -> float:
     return common / least if least else 0.0
 
 
-def _nearness(some: Iterable[str], others: Iterable[str]) -> int:
+def _nearness(some: Iterable[Place], others: Iterable[Place]) -> int:
     """1 where they name one place or one lies in the other, -1 where elsewhere, 0 where unknown."""
     some, others = set(some), set(others)
     if not some or not others:
         return 0
     if some & others:
         return 1
-    pairs = [(_place(one), _place(other)) for one in some for other in others]
+    pairs = [(one, other) for one in some for other in others]
     return 1 if any(_holds(one, other) or _holds(other, one) for one, other in pairs) else -1
 
 
@@ -119,10 +118,6 @@ def _holds(whole: Place, part: Place) -> bool:
     if whole.country != part.country:
         return False
     return whole.name in (whole.country, part.province)
-
-
-def _place(name: str) -> Place:
-    return resolve_place(name) or Place(name, "")
 
 
 def _group_order(group: _Group) -> tuple[bool, date, date, int]:
@@ -150,7 +145,7 @@ def _name(told: Sequence[Mention]) -> str:
     texts = [mention.text.strip(_MARKS) for mention in told[:_READ_FOR_NAME]]
     # Each its own line, so that no run of clauses reaches over two.
     headline = headline_of("\n".join(f"{text}。" for text in texts if text))
-    return headline.text if headline else ""
+    return headline.text.strip(_MARKS) if headline else ""
 
 
 def _place_of(
@@ -160,26 +155,24 @@ def _place_of(
     counts = group.places or _title_places(told, sources)
     if not counts:
         return None
-    places = {name: _place(name) for name in counts}
 
-    def rank(name: str) -> tuple[int, int, str]:
-        # What is named of a part is named of the whole.
+    def rank(place: Place) -> tuple[int, bool, str]:
+        # Where the whole is named the part is meant too.
         own = sum(
-            count for other, count in counts.items()
-            if other == name or _is_inside(places[name], places[other])
-        )  # fmt: skip
-        return -own, name in (places[name].country, places[name].province), name
+            count for other, count in counts.items() if other == place or _is_inside(place, other)
+        )
+        return -own, place.name in (place.country, place.province), place.name
 
-    return places[min(counts, key=rank)]
+    return min(counts, key=rank)
 
 
 def _is_inside(part: Place, whole: Place) -> bool:
     return bool(part.country) and part != whole and _holds(whole, part)
 
 
-def _title_places(told: Sequence[Mention], sources: Sequence[EventSource]) -> Counter[str]:
+def _title_places(told: Sequence[Mention], sources: Sequence[EventSource]) -> Counter[Place]:
     """Places in titles that tell the same as what was told of the event in their article."""
-    places: Counter[str] = Counter()
+    places: Counter[Place] = Counter()
     for mention in told:
         source = sources[mention.source]
         titled = mentions_of(0, EventSource("", source.title, "", None, (), (), source.places))

@@ -9,7 +9,7 @@ from datetime import date
 from typing import NamedTuple
 
 from qiaocrawl.analysis.entities.gazetteers import Gazetteers, KnownName, default_gazetteers
-from qiaocrawl.analysis.entities.places import resolve_place
+from qiaocrawl.analysis.entities.places import Place, resolve_place
 from qiaocrawl.analysis.entities.tagger import simplified
 from qiaocrawl.analysis.events.event import EventSource
 from qiaocrawl.analysis.events.times import NamedDay, named_days
@@ -29,9 +29,10 @@ _MARKS = " \t　，,、；;：:\n"
 _LEAST_WORD, _NO_WORDS = 2, re.compile(r"[\d０-９]|[月日年时点分][^\W]?$")
 # 西班牙警方在马德里: what stands behind these is where it happened.
 _AT = re.compile("(?:在|于|抵|抵达|到|赴|访问|走访)$")
-# 浙江籍侨胞, 来自温州的商人: where somebody comes from is not where it happened.
+# 浙江籍侨胞, 来自温州的商人: where somebody comes from is not where it happened; nor is 北京 where
+# 北京路 lies.
 _ORIGIN_BEFORE = re.compile("(?:来自|祖籍|驻)$")
-_ORIGIN_BEHIND = re.compile("籍|裔|帮|人(?![民大口])|商[人会帮]")
+_ORIGIN_BEHIND = re.compile("籍|裔|帮|人(?![民大口])|商[人会帮]|路|街|山(?![区村上里火洪体林])")
 # 中国驻西班牙大使馆 is a body, and so are those that a tagger has not learnt.
 _MISSION = re.compile(
     r"(?:中华人民共和国|中国)?驻[\w]{1,12}?(?:大使馆|总领事馆|领事馆|使馆|领馆|使领馆|代表团)"
@@ -47,7 +48,7 @@ class Mention:
         source: position of the article.
         text: verbatim.
         first, last: None where no day is named.
-        places: normal forms, each with how much speaks for it.
+        places: each with how much speaks for it.
         persons, bodies: that it names, or the rest of its paragraph.
         words: that it is compared by, each with its weight.
     """
@@ -56,7 +57,7 @@ class Mention:
     text: str
     first: date | None
     last: date | None
-    places: dict[str, int]
+    places: dict[Place, int]
     persons: tuple[str, ...]
     bodies: tuple[str, ...]
     words: dict[str, float]
@@ -127,11 +128,11 @@ def _runs(source: EventSource) -> list[_Run]:
         return []
     found: list[tuple[int, int, NamedDay]] = []
     for sentence in sentences_of(source.text):
-        own = [day for day in days if sentence.start <= day.start < sentence.end]
-        starts = _starts(sentence, own)
-        ends = [start for start, _day in starts[1:]] + [sentence.end]
-        found += [(start, end, day) for (start, day), end in zip(starts, ends, strict=True)
-                  if own]  # fmt: skip
+        starts = _starts(
+            sentence, [day for day in days if sentence.start <= day.start < sentence.end]
+        )
+        ends = [start for start, _day in starts[1:]] + [sentence.end] * bool(starts)
+        found += [(start, end, day) for (start, day), end in zip(starts, ends, strict=True)]
     following = [start for start, _end, _day in found[1:]] + [len(source.text)]
     return [
         _Run(start, end, min(until, _line_end(source.text, end)), day)
@@ -173,16 +174,15 @@ def _mention(at: int, text: str, day: NamedDay | None, names: _Names, behind: st
     """What *text* tells; who acts is often named in what stands *behind* it only."""
     plain, rest = simplified(text), simplified(behind)
     words = cut_words(plain)
-    places: dict[str, int] = {}
+    places: dict[Place, int] = {}
     bodies: list[str] = []
     for start, end, name in names.matches(plain, words):
         if name.kind == "organisation":
             bodies.append(name.normal_form)
         elif name.kind == "place" and not _is_origin(plain, start, end):
-            place = resolve_place(plain[start:end])
-            form = place.name if place else name.normal_form
+            place = resolve_place(plain[start:end]) or Place(name.normal_form, "")
             weight = _COUNTED_AT if _AT.search(plain, max(0, start - 2), start) else 1
-            places[form] = places.get(form, 0) + weight
+            places[place] = places.get(place, 0) + weight
     bodies += [name.normal_form for _start, _end, name in names.matches(rest, cut_words(rest))
                if name.kind == "organisation"]  # fmt: skip
     # A day is no word they share.

@@ -38,6 +38,9 @@ _BARE_NUMERAL = re.compile(
     rf"(?:(?<=当地时间)|(?<=北京时间)|(?<=^)|(?<=[\s，。；：、“（]))(?P<day>{_NUMERAL})日"
     "(?=上午|下午|中午|凌晨|清晨|傍晚|早|晚|夜|在|于|电|讯|从|向|表|举|发|宣|会)"
 )
+_NUMERAL_AND_HOUR = re.compile(
+    rf"(?<![一二三四五六七八九十廿月第])(?P<day>{_NUMERAL})日(?=上午|下午|中午|凌晨|清晨|傍晚)"
+)
 _RELATIVE = re.compile(
     "(?<!《)(?P<relative>今[天日晚晨早]|昨[天日晚晨夜]|(?<![之目此先以提当生午年周日])(?:大?前天|前晚)"
     "|(?<![之目此先以提当生午年周日向])前日(?=[，、（(上下中凌清早晚夜在于])"
@@ -58,10 +61,10 @@ _DAYS_AGO = re.compile(
 )
 
 _PATTERNS = (
-    _MONTH_AND_DAY, _SIGNED, _OF_MONTH, _BARE, _BARE_NUMERAL, _RELATIVE, _ANAPHOR, _WEEKDAY,
-    _BARE_WEEKDAY, _WEEK, _DAYS_AGO,
+    _MONTH_AND_DAY, _SIGNED, _OF_MONTH, _BARE, _BARE_NUMERAL, _NUMERAL_AND_HOUR, _RELATIVE,
+    _ANAPHOR, _WEEKDAY, _BARE_WEEKDAY, _WEEK, _DAYS_AGO,
 )  # fmt: skip
-_QUICK = re.compile("[日号天晚晨夜早周星礼]|[-/.]")
+_QUICK = re.compile("[日号號天晚晨夜早周週星礼禮]|[-/.]")
 
 _RELATIVE_DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2}
 _WEEKDAYS = {letter: at for at, letter in enumerate("一二三四五六日")} | {"天": 6, "末": 5}

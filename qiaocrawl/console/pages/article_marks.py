@@ -23,6 +23,7 @@ from qiaocrawl.storage.console import marks
 from qiaocrawl.storage.console.audit_log import Actor, record
 from qiaocrawl.storage.console.marks import Marks
 from qiaocrawl.storage.reports.evidence import has_article
+from qiaocrawl.storage.topics.topic_ids import find_topic_id
 from qiaocrawl.topic.pack import TopicPack
 
 RELEVANT, IRRELEVANT, UNJUDGED = "relevant", "irrelevant", "unjudged"
@@ -69,6 +70,8 @@ def _mark(c: Connection, actor: Actor, article_id: int, wanted: tuple[str, str, 
 def _mark_class(c: Connection, actor: Actor, article_id: int, wanted: tuple[str, str]) -> None:
     """Say what the article is about; "" takes it back."""
     topic, name = wanted[0], class_named(wanted[1])
+    if find_topic_id(c, topic) is None:
+        raise HTTPException(404, _("There is no such topic."))
     marked = mark_class(c, article_id, topic, name, by=actor.name, now=datetime.now(UTC))
     before, after = (
         {"topic": topic, "class": own} if own else None for own in (marked.before, name)

@@ -30,6 +30,7 @@ from qiaocrawl.storage.schema import (
     relevance,
     revision,
     site,
+    topic,
     url,
     verdict,
 )
@@ -159,7 +160,9 @@ def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement
         copy = verdict.c.article_id == article.c.id, verdict.c.group_id != article.c.id
         conditions.append(exists().where(*copy).correlate_except(verdict))
     if selection.classes:
-        conditions.append(_of_class(c, selection))
+        # Looked up for each article: there may be many of a class.
+        own = article_class.c.url_id == article.c.url_id, *_of_classes(c, selection)
+        conditions.append(exists().where(*own).correlate_except(article_class, topic))
     if UNJUDGED in selection.marks:
         conditions.append(article.c.url_id.not_in(_operator_judged(c, selection)))
     conditions += published_within(selection.since, selection.before)
@@ -170,7 +173,11 @@ def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement
 def indexed_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
     """Those of the conditions for which an index finds all articles that meet them."""
     fetched = _fetched_within(selection)
-    return [*([and_(*fetched)] if fetched else []), *_indexed(c, selection)]
+    chosen = [and_(*fetched)] if fetched else []
+    if selection.classes:
+        own = select(article_class.c.url_id).where(*_of_classes(c, selection))
+        chosen.append(article.c.url_id.in_(own))
+    return [*chosen, *_indexed(c, selection)]
 
 
 def _fetched_within(selection: Selection) -> list[ColumnElement[bool]]:
@@ -217,12 +224,13 @@ def _judged(c: Connection, selection: Selection) -> ColumnElement[bool]:
     return exists().where(*judged).correlate_except(relevance)
 
 
-def _of_class(c: Connection, selection: Selection) -> ColumnElement[bool]:
-    names = [clean_text(name, 32) for name in selection.classes]
-    own = [article_class.c.url_id == article.c.url_id, article_class.c.name.in_(names)]
+def _of_classes(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
+    """The rows of ``article_class`` that are meant; by topic always: the index begins with it."""
+    topics = select(topic.c.id)
     if selection.topic is not None:
-        own.append(article_class.c.topic_id == topic_id(c, selection.topic))
-    return exists().where(*own).correlate_except(article_class)
+        topics = topics.where(topic.c.name == selection.topic)
+    names = [clean_text(name, 32) for name in selection.classes]
+    return [article_class.c.topic_id.in_(topics), article_class.c.name.in_(names)]
 
 
 def _marked(c: Connection, selection: Selection, mark: str) -> Select[tuple[int]]:

@@ -26,7 +26,7 @@ GROUPS = {
 
 def test_classes_are_the_kinds_of_terms_that_say_what_a_text_is_about() -> None:
     names = class_names(term.kind for term in TERMS)
-    assert set(names) == {"policy", "event", "education", "business", "culture", "safety", "media"}
+    assert set(names) == {"policy", "education", "business", "culture", "safety", "media"}
     assert class_names(["core"], ["选举", "选举"]) == ("选举",)
     assert class_named("教育") == class_named(" Education ") == "education"
     assert class_named("unsure") == class_named("没有把握") == ""
@@ -38,7 +38,7 @@ def test_classes_are_the_kinds_of_terms_that_say_what_a_text_is_about() -> None:
 def test_terms_alone_give_a_class_and_nothing_gives_none() -> None:
     model = learn_classes(TERMS)
     found = model.judge("槟城独中迎百年校庆", "这所华文独中的华文教师说，华文教育不易。")
-    assert (found.name, found.words[0]) == ("education", "华文")
+    assert (found.name, found.words[0]) == ("education", "独中")
     traditional = model.judge("檳城獨中迎百年校慶", "這所華文獨中的華文教師說，華文教育不易。")
     assert traditional.name == "education"
     nothing = model.judge("天气晴好", "今天天气晴好。")
@@ -58,10 +58,10 @@ def test_what_people_mark_teaches_the_others() -> None:
         for number in range(6)
     ]
     before, after = learn_classes(TERMS), learn_classes(TERMS, [*election, *school])
-    text = ("选票点算结束", "候选人在选区里感谢选民。")
+    text = ("选票点算结束", "候选人承认败选，在选区里感谢选民，选民投票选出新议员。")
     assert before.judge(*text).name == ""
     assert after.judge(*text).name == "大选"
-    assert after.judge("新学年", "老师给孩子们发新课本，教室里坐满了孩子。").name == "education"
+    assert after.judge("新学年", "老师点名，给孩子们发新课本，教室里坐满了开学的孩子。").name == "education"
     assert after.judge("领事提醒", "使馆发布领事提醒，领事保护热线开通。").name == "safety"
     assert before.digest != after.digest
     again = learn_classes(TERMS, [*election, *school])

@@ -68,9 +68,7 @@ def test_one_day_in_two_places_is_two_events() -> None:
 
 
 def test_what_no_article_says_is_empty() -> None:
-    undated = EventSource(
-        "a", "槟城华文小学迎百年校庆", "一所华文小学迎来百年校庆，三百名校友回校。"
-    )
+    undated = EventSource("a", "华文小学迎百年校庆", "一所华文小学迎来百年校庆，三百名校友回校。")
     (event,) = find_events([undated])
     assert (event.first, event.last, event.place, event.persons) == (None, None, None, ())
     assert event_time(event) == event_place(event) == ""
@@ -106,6 +104,8 @@ def test_where_people_come_from_is_not_where_it_happened() -> None:
     )
     (event,) = find_events([source])
     assert event_place(event) == "葡萄牙 里斯本"
+    street = EventSource("b", "", "8月3日，有人在北京路附近受伤。", date(2026, 8, 4))
+    assert find_events([street])[0].place is None
 
 
 def test_a_day_of_hearing_is_no_event() -> None:
