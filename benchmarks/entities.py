@@ -7,7 +7,7 @@ sentences of the file of the same name four times; ``ours_other_sets`` without t
 ``ours_shipped`` is the tagger that comes along with the gazetteers. Without --train half of each
 file is learnt from and the other half measured. Peer: jieba's tagger.
 ``cec_events`` holds event records (participants, times, places): a tagger of these kinds, learnt
-from that file alone, beside patterns.
+from that file alone, beside patterns; ``named_days`` finds the times that name a day.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -33,6 +34,7 @@ from qiaocrawl.analysis.entities.training import (
     read_marked_texts,
     train_tagger,
 )
+from qiaocrawl.analysis.events import named_days
 
 TASK = "entities"
 RECORDS = "cec_events"
@@ -48,6 +50,10 @@ _TIME = re.compile(
     r"(?:\d{4}年)?(?:\d{1,2}月)?\d{1,2}日(?:凌晨|早上|上午|中午|下午|傍晚|晚上?)?(?:\d{1,2}时(?:\d{1,2}分)?许?)?"
     r"|(?:凌晨|早上|上午|中午|下午|晚上?)?\d{1,2}[时点](?:\d{1,2}分)?许?|目前|昨[日天晚]|今[日天]|当[天日]|近日|日前"
 )
+_NAMES_A_DAY = re.compile(
+    "[0-9０-９一二三四五六七八九十]日|[昨今明前当][日天晚晨夜]|[次翌]日|(?:周|星期)[一二三四五六日天]"
+)
+_SOME_DAY = date(2010, 6, 15)
 _PEOPLE = re.compile(
     "(?:消防|公安|救援|医护|施工|遇难|受伤|工作)人员|民警|司机|乘客|死者|伤者|群众|村民|警方|消防官兵|记者|目击者|居民"
 )
@@ -114,6 +120,23 @@ def _records(texts: Sequence[MarkedText], learning: Sequence[MarkedText]) -> Ite
         tagger = Tagger(train_tagger(learning, kinds=_RECORD_KINDS, plan=_PLAN), _BOLDNESS)
         yield from _figures(RECORDS, "ours", texts, _tagged(tagger), _RECORD_KINDS)
     yield from _figures(RECORDS, "patterns", texts, _patterns, _RECORD_KINDS)
+    yield Measured(TASK, RECORDS, "named_days", "f1_day", _days(texts))
+
+
+def _days(texts: Sequence[MarkedText]) -> float:
+    """Whether the days we find stand in the marked times that name one."""
+    hits = predicted = wanted = 0
+    for text in texts:
+        gold = [
+            (start, end)
+            for start, end, kind in text.spans
+            if kind == "TIME" and _NAMES_A_DAY.search(text.text, start, end)
+        ]
+        found = [day.start for day in named_days(text.text, _SOME_DAY)]
+        hits += sum(any(start <= day < end for day in found) for start, end in gold)
+        predicted += len(found)
+        wanted += len(gold)
+    return f1(hits, predicted, wanted)
 
 
 def _patterns(text: str) -> Spans:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
 
+from qiaocrawl.analyse.events import events_in
 from qiaocrawl.analysis.briefing import (
+    BriefEvent,
     Briefing,
     BriefPlace,
     BriefSentence,
@@ -30,6 +32,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.storage.analysis import names, story_lists, story_texts
 from qiaocrawl.storage.analysis.briefings import briefing_before
+from qiaocrawl.storage.analysis.classes import count_classes
 from qiaocrawl.storage.analysis.moments import article_moments
 from qiaocrawl.storage.analysis.publications import publications_of
 from qiaocrawl.storage.analysis.story_texts import StoryText
@@ -49,6 +52,7 @@ _BASE_DAYS = 56
 _LONG_AGO = datetime(1900, 1, 1, tzinfo=UTC)
 _SENTENCES, _TEXTS_READ, _NAMES, _PLACES = 4, 20, 5, 12
 _MISSED_SITES = 8
+_EVENTS, _CITED_OF_AN_EVENT = 6, 3
 _DAYS_TOLD, _CURVE = 7, timedelta(days=14)
 
 
@@ -88,6 +92,7 @@ def make_briefing(
         lines[most_stories:], _places(c, rows),
         _gaps(c, topic, rows, len(ranked) - len(told)), tuple(desk.sources.values()),
         _since_last(c, topic, stretch, lines),
+        tuple(count_classes(c, topic, [row.url_id for row in rows]).items()),
     )  # fmt: skip
 
 
@@ -152,7 +157,24 @@ class _Desk:
             figures.outlets, origin, figures.depth, figures.unknown, self._names(number),
             sentences, contradictions,
             tone_shares(tone_of(text.title, text.text) for text in voices),
-            self.warnings.get(number), _days(texts), tree,
+            self.warnings.get(number), _days(texts), tree, self._events(texts),
+        )  # fmt: skip
+
+    def _events(self, texts: Sequence[StoryText]) -> tuple[BriefEvent, ...]:
+        """What happened; of many those that most articles tell of.
+
+        One without a day says no more than the story.
+        """
+        events = events_in(self.c, texts)
+        if len(events) == 1 and events[0].first is None:
+            return ()
+        most = sorted(events, key=lambda own: (-len(own.keys), own.number))[:_EVENTS]
+        by_url = {text.url: text for text in texts}
+        return tuple(
+            BriefEvent(event, tuple(
+                self._cited(by_url[key]) for key in event.keys[:_CITED_OF_AN_EVENT]
+            ))
+            for event in events if event in most
         )  # fmt: skip
 
     def _summary(

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from qiaocrawl.analysis.events.event import Event
     from qiaocrawl.analysis.spread.tree import SpreadTree
     from qiaocrawl.analysis.summaries.figures import Contradiction
     from qiaocrawl.analysis.tone.tone import Share
@@ -31,6 +32,14 @@ class BriefSentence:
     """A sentence, verbatim of each source cited."""
 
     text: str
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BriefEvent:
+    """Something that happened in a story, with the sources that tell of it."""
+
+    event: Event
     sources: tuple[int, ...]
 
 
@@ -66,6 +75,7 @@ class BriefStory:
         warning: None where nobody is warned of it.
         days: its last days that have articles, in China, each with how many.
         tree: who took it from whom.
+        events: what happened, in order of time; of many those that most articles tell of.
     """
 
     number: int
@@ -84,6 +94,7 @@ class BriefStory:
     warning: StoryWarning | None
     days: tuple[tuple[date, int], ...]
     tree: SpreadTree
+    events: tuple[BriefEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +152,7 @@ class Briefing:
         curve: by day too, of two weeks at least.
         others: number, title and articles of all stories that are not told.
         last: None where nothing was told before.
+        classes: what articles are about, each with how many; "" of those not sure, the last.
     """
 
     topic: str
@@ -156,3 +168,4 @@ class Briefing:
     gaps: Gaps
     sources: tuple[BriefSource, ...]
     last: SinceLast | None = None
+    classes: tuple[tuple[str, int], ...] = ()

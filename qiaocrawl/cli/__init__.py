@@ -51,7 +51,7 @@ _TABLE = (
     ("words", "analysis.words:app", _RESULTS,
      "Words of a day, week or month: hot, new, as a cloud, and what your groups hit."),
     ("analyse", "analysis.analyse:analyse", _RESULTS,
-     "Put new articles into stories, read whom they name, and check warnings."),
+     "Put new articles into stories, read whom they name, judge classes, and check warnings."),
     ("story", "analysis.story:app", _RESULTS,
      "Stories: what articles tell together; look at them, correct them."),
     ("trends", "analysis.trends:trends", _RESULTS,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import getpass
 import shlex
 import tempfile
 import webbrowser
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +16,7 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to
+from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.output import folding_table, joined, shown_moment, table_console
 from qiaocrawl.cli.shared_options import (
     combined,
@@ -32,6 +34,7 @@ from qiaocrawl.options.advice import advised
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from qiaocrawl.storage.analysis.classes import StoredClass
     from qiaocrawl.storage.export.choice import Selection
     from qiaocrawl.storage.export.listing import ListedArticle
     from qiaocrawl.storage.reports.evidence import ArticleEvidence
@@ -90,12 +93,14 @@ def search(words: dict[str, Any], shown: _Shown, *choices: dict[str, Any]) -> No
 @app.command()
 def show(which: Which, database: DatabaseUrl = "") -> None:
     """Show an article with its evidence: who published it when, and why it is on topic."""
+    from qiaocrawl.storage.analysis.classes import classes_of
     from qiaocrawl.storage.reports.evidence import evidence_of
 
     with connection_to(database) as c:
         evidence = evidence_of(c, _article_id(c, which))
+        classes = classes_of(c, evidence.listed.id)
     table = folding_table(_("what"), _("value"))
-    for name, value in _evidence_lines(evidence):
+    for name, value in (*_evidence_lines(evidence), *map(_class_line, classes)):
         table.add_row(name, escape(value))
     console = table_console()
     console.print(table)
@@ -103,6 +108,39 @@ def show(which: Which, database: DatabaseUrl = "") -> None:
     console.print(evidence.text, markup=False, highlight=False, soft_wrap=not console.is_terminal)
     command = advised(f"qiaocrawl article open {evidence.listed.id}")
     console.print(_("\nstored page: {command}", command=command), soft_wrap=True)
+
+
+@app.command("class")
+def class_(
+    which: Which,
+    name: Annotated[
+        str, typer.Argument(help="Class: a kind of the topic's terms (教育) or one of your own.")
+    ] = "",
+    topic: Annotated[
+        str, typer.Option(help="The topic it is a class of; the best one by itself.")
+    ] = "",
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Take back what was said; the program judges again.")
+    ] = False,
+    database: DatabaseUrl = "",
+) -> None:
+    """Say which class an article is of: for ever, and as an example for others.
+
+    Others are judged again with the next `qiaocrawl analyse`.
+    """
+    from qiaocrawl.analysis.classes.naming import class_label, class_named
+    from qiaocrawl.storage.analysis.classes import mark_class
+    from qiaocrawl.storage.console.marks import best_topics
+
+    wanted = class_named(name)
+    if bool(wanted) == undo:
+        raise ConfigError(_("article class: give a name, or --undo"))
+    with transaction_on(database) as c:
+        article_id = _article_id(c, which)
+        topic = topic or best_topics(c, [article_id]).get(article_id, "")
+        mark_class(c, article_id, topic, wanted, by=getpass.getuser(), now=datetime.now(UTC))
+    said = _("taken back") if undo else class_label(wanted)
+    echo(_("article {which}: {said}", which=article_id, said=said))
 
 
 @app.command("open")
@@ -126,6 +164,15 @@ def open_(
     echo(str(file))
     if not print_path and not webbrowser.open(file.as_uri()):
         raise ConfigError(_("no browser could be started; the page is {file}", file=file))
+
+
+def _class_line(own: StoredClass) -> tuple[str, str]:
+    """The class of an article for a topic, who said so or what spoke for it."""
+    from qiaocrawl.analysis.classes.naming import class_label
+
+    why = _("by {name}", name=own.marked_by) if own.marked_by else joined(own.words)
+    facts = class_label(own.name), f"{own.certainty:.0%}", f"({why})" if why else ""
+    return _("class ({topic})", topic=own.topic), " ".join(filter(None, facts))
 
 
 def _article_id(c: Connection, which: str) -> int:

@@ -89,9 +89,21 @@ def topic_choice(
     only_relevant: Annotated[
         bool, typer.Option("--only-relevant", help="Only what is on topic.")
     ] = False,
+    class_: Annotated[
+        list[str] | None,
+        typer.Option("--class", help="Only of this class of the topic (unsure: of none)."),
+    ] = None,
 ) -> dict[str, Any]:
     """What they are about."""
-    return {"topic": topic or None, "terms": tuple(term or ()), "only_relevant": only_relevant}
+    classes: tuple[str, ...] = ()
+    if class_:
+        from qiaocrawl.analysis.classes.naming import class_named
+
+        classes = tuple(map(class_named, class_))
+    return {
+        "topic": topic or None, "terms": tuple(term or ()), "only_relevant": only_relevant,
+        "classes": classes,
+    }  # fmt: skip
 
 
 def words_choice(

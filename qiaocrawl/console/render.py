@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from qiaocrawl import __version__
+from qiaocrawl.analysis.classes import class_label
 from qiaocrawl.console.page import Area
 from qiaocrawl.console.security import cookies
 from qiaocrawl.console.state import link, visit_of
@@ -85,6 +86,7 @@ def _environment() -> Environment:
         "reason": shown_reason,
         "note": shown_note,
         "method": shown_method,
+        "class_label": class_label,
     }
     return environment
 

@@ -54,6 +54,7 @@ STEPS: tuple[Step, ...] = (
     ("articles.mark", "1", {"action": "star", "value": "yes"}),
     ("articles.mark", "1", {"action": "note", "value": "记"}),
     ("articles.mark", "1", {"action": "tags", "value": "要"}),
+    ("articles.mark", "1", {"action": "class", "topic": TOPIC, "value": "教育"}),
     ("stories.follow", "1", {}),
     ("briefings.make", "", {"topic": TOPIC, "days": "1"}),
     ("warnings.mark", "1", {"action": "note"}),

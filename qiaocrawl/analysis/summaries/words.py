@@ -52,7 +52,12 @@ class TextWords:
 
 def words_of(text: str) -> list[str]:
     """The words of two letters and more."""
-    return [word for word in _cutter().cut(clean_surrogates(text)) if len(word) > 1]
+    return [word for word in cut_words(text) if len(word) > 1]
+
+
+def cut_words(text: str) -> list[str]:
+    """*text* in words, none left out."""
+    return list(_cutter().cut(clean_surrogates(text)))
 
 
 def names_in(text: str) -> int:

@@ -28,7 +28,7 @@ def analyse(
     ] = False,
     database: DatabaseUrl = "",
 ) -> None:
-    """Put new articles into stories, read whom they name, and check warnings.
+    """Put new articles into stories, read whom they name, judge classes, and check warnings.
 
     Warnings are checked if there are rules of them, and sent if QIAO_WARNING_CHANNELS is given.
     Ctrl-C stops it; the same command then goes on.
@@ -53,7 +53,8 @@ def analyse(
             if rebuild:
                 _forget(runtime)
             if not (place_stories(runtime, since_minute, console, stopped)
-                    and read_all_names(runtime, console, stopped)):  # fmt: skip
+                    and read_all_names(runtime, console, stopped)
+                    and judge_all_classes(runtime, console, stopped)):  # fmt: skip
                 console.print(_("stopped; the same command without --rebuild goes on"))
                 raise typer.Exit(130)
             messages = check_with(runtime, options, datetime.now(UTC) - LOOKS_BACK)
@@ -94,4 +95,15 @@ def read_all_names(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
     total = runtime.reader.run(count_unread)
     with shown_pass(_("names"), total, console, stopped) as shown:
         read_names(runtime, shown.advance)
+    return not stopped.is_set()
+
+
+def judge_all_classes(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
+    """Judge what new articles on topic are about; False if it was stopped before."""
+    from qiaocrawl.analyse.classes import count_waiting, judge_classes, topic_models
+
+    models = topic_models(runtime)
+    total = runtime.reader.run(lambda c: count_waiting(c, models))
+    with shown_pass(_("classes"), total, console, stopped) as shown:
+        judge_classes(runtime, models, shown.advance)
     return not stopped.is_set()

@@ -12,7 +12,7 @@ from qiaocrawl.analyse.kept_briefing import briefing_files, keep
 from qiaocrawl.analyse.warnings import Checked, check_warnings
 from qiaocrawl.analysis.trends import default_calendar
 from qiaocrawl.analysis.warnings import Moment, RuleBook, read_rules
-from qiaocrawl.cli.analysis.analyse import place_stories, read_all_names
+from qiaocrawl.cli.analysis.analyse import judge_all_classes, place_stories, read_all_names
 from qiaocrawl.cli.output import say_written
 from qiaocrawl.demo.stories import LAST_DAY
 from qiaocrawl.options import Options
@@ -70,6 +70,7 @@ def tell_stories(runtime: Runtime, console: Terminal) -> None:
     never = Event()
     place_stories(runtime, 0, console, never)
     read_all_names(runtime, console, never)
+    judge_all_classes(runtime, console, never)
 
 
 def keep_demo_rules(runtime: Runtime) -> None:

@@ -154,22 +154,31 @@ def _titled(line: StoryLine) -> str:
 
 
 def _write(c: Connection, lines: Sequence[StoryLine], out: Path) -> None:
+    from qiaocrawl.analyse.events import events_of_stories
+    from qiaocrawl.cli.analysis.event_sheets import event_sheets
     from qiaocrawl.cli.analysis.story_sheets import story_sheets
 
     articles = {line.id: story_lists.articles_of(c, line.id) for line in lines}
     names = names_of_stories(c, [line.id for line in lines])
-    write_sheets(out, story_sheets(lines, articles, names))
+    events = events_of_stories(c, [line.id for line in lines])
+    write_sheets(
+        out, [*story_sheets(lines, articles, names), *event_sheets(lines, articles, events)]
+    )
     say_written(out)
 
 
 @app.command()
 def show(number: Number, database: DatabaseUrl = "") -> None:
-    """Show a story: its articles, and what became of it, with the reasons."""
+    """Show a story: its articles, its events, and what became of it, with the reasons."""
+    from qiaocrawl.analyse.events import events_of_stories
+    from qiaocrawl.cli.analysis.event_sheets import event_table
+
     with connection_to(database) as c:
         line = story_lists.one_story(c, number)
         articles = story_lists.articles_of(c, number)
         changes = story_lists.changes_of(c, number)
         names = names_of_stories(c, [number])[number]
+        events = events_of_stories(c, [number])[number]
     console = table_console()
     console.print(f"{line.id}  {escape(line.title)}", style="bold")
     console.print(_state(line), markup=False)
@@ -184,6 +193,8 @@ def show(number: Number, database: DatabaseUrl = "") -> None:
     console.print(table)
     if any(one.is_reprint for one in articles):
         console.print(_("= has the text of another"))
+    if events:
+        console.print(event_table(events, articles))
     for change in changes:
         console.print(_told(change), markup=False)
 

@@ -21,6 +21,7 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.work import read
 from qiaocrawl.dedup.verdict_names import verdict_name
 from qiaocrawl.language import N_
+from qiaocrawl.storage.analysis.classes import StoredClass, classes_of, topic_classes
 from qiaocrawl.storage.console.article_list import MOST_COUNTED, topic_titles
 from qiaocrawl.storage.console.marks import Marks, best_topics, marks_of
 from qiaocrawl.storage.export.choice import Selection
@@ -58,6 +59,8 @@ class ShownArticle:
     Attributes:
         topics: what the imported ones are called, by name.
         topic: the one it is judged for, unless another is chosen.
+        classes: what it is about, by topic.
+        all_classes: those there are.
     """
 
     evidence: ArticleEvidence
@@ -68,6 +71,8 @@ class ShownArticle:
     marks: Marks
     topics: dict[str, str]
     topic: str
+    classes: dict[str, StoredClass]
+    all_classes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,7 @@ def _shown(c: Connection, article_id: int, topic: str) -> ShownArticle:
         presence_of(c, history, revisions) if history is not None else None,
         marks_of(c, [article_id]).get(article_id, Marks()), topics,
         topic if topic in topics else best_topics(c, [article_id])[article_id],
+        {own.topic: own for own in classes_of(c, article_id)}, topic_classes(c),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from qiaocrawl.analysis.classes import class_named
 from qiaocrawl.console.search.tokens import Term, terms
 from qiaocrawl.storage.console.article_list import NEWEST, SORTS
 from qiaocrawl.storage.export.choice import MARKS, Selection
@@ -32,6 +33,7 @@ class ArticleFilter:
     """The choices of a list; "" or () for those that are not made.
 
     Attributes:
+        about: a class of the topic; UNSURE for those of none.
         found: in the last so many days of China, today being the first.
         found_from, found_to: days of China on which it was found.
         since, until: days of publication.
@@ -51,6 +53,7 @@ class ArticleFilter:
     relevance: str = ON_TOPIC
     status: str = ""
     tag: str = ""
+    about: str = ""
     sort: str = NEWEST
     copies: str = ""
     page: str = ""
@@ -148,6 +151,7 @@ class ArticleFilter:
             tiers=tuple(map(int, self.tier)),
             marks=(self.status,) if self.status else (),
             tags=(self.tag,) if self.tag else (),
+            classes=(class_named(self.about),) if self.about else (),
         )
 
     def _found_since(self) -> datetime | None:

@@ -1,6 +1,8 @@
-"""Marking an article: whether it is on topic, a star, a note, tags."""
+"""Marking an article: whether it is on topic, what it is about, a star, a note, tags."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime
 
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
@@ -8,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from qiaocrawl.analysis.classes import class_named
 from qiaocrawl.console.crawl_scorer import crawl_scorer, pack_without, page_text
 from qiaocrawl.console.forms import back, field
 from qiaocrawl.console.state import actor_of
@@ -15,14 +18,16 @@ from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.language import _
+from qiaocrawl.storage.analysis.classes import mark_class
 from qiaocrawl.storage.console import marks
-from qiaocrawl.storage.console.audit_log import Actor
+from qiaocrawl.storage.console.audit_log import Actor, record
 from qiaocrawl.storage.console.marks import Marks
 from qiaocrawl.storage.reports.evidence import has_article
+from qiaocrawl.storage.topics.topic_ids import find_topic_id
 from qiaocrawl.topic.pack import TopicPack
 
 RELEVANT, IRRELEVANT, UNJUDGED = "relevant", "irrelevant", "unjudged"
-STAR, UNSTAR, NOTE, TAGS = "star", "unstar", "note", "tags"
+STAR, UNSTAR, NOTE, TAGS, CLASS = "star", "unstar", "note", "tags", "class"
 
 
 async def mark(request: Request) -> Response:
@@ -56,8 +61,22 @@ def _mark(c: Connection, actor: Actor, article_id: int, wanted: tuple[str, str, 
         marks.set_note(c, actor, article_id, value)
     elif action == TAGS:
         marks.set_tags(c, actor, article_id, value.replace("，", ",").split(","))
+    elif action == CLASS:
+        _mark_class(c, actor, article_id, (topic, value))
     else:
         raise HTTPException(400, _("There is no such mark."))
+
+
+def _mark_class(c: Connection, actor: Actor, article_id: int, wanted: tuple[str, str]) -> None:
+    """Say what the article is about; "" takes it back."""
+    topic, name = wanted[0], class_named(wanted[1])
+    if find_topic_id(c, topic) is None:
+        raise HTTPException(404, _("There is no such topic."))
+    marked = mark_class(c, article_id, topic, name, by=actor.name, now=datetime.now(UTC))
+    before, after = (
+        {"topic": topic, "class": own} if own else None for own in (marked.before, name)
+    )
+    record(c, actor, "article.class", marked.url, before, after)
 
 
 async def _take_back(request: Request, article_id: int, topic: str) -> None:

@@ -24,6 +24,7 @@ ACTION_NAMES = {
     "account.log_out": N_("logged a site's account out"),
     "account.login": N_("started the log-in of a site's account"),
     "template.drop": N_("deleted a template"), "template.save": N_("wrote a template"),
+    "article.class": N_("said what an article is about"),
     "article.judge": N_("judged an article"), "article.note": N_("wrote a note"),
     "article.star": N_("starred an article"), "article.tags": N_("tagged an article"),
     "job.start": N_("started a job"), "job.stop": N_("stopped a job"),

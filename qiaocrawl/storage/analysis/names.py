@@ -83,6 +83,22 @@ def names_of_stories(c: Connection, numbers: Sequence[int]) -> dict[int, list[St
     return by_story
 
 
+def names_of_articles(c: Connection, url_ids: Sequence[int]) -> dict[int, list[tuple[str, str]]]:
+    """Kind and normal form of what each article names; of those nobody read, nothing."""
+    named: dict[int, list[tuple[str, str]]] = {}
+    columns = article_name.c
+    for start in range(0, len(url_ids), _AT_A_TIME):
+        own = url_ids[start : start + _AT_A_TIME]
+        statement = (
+            select(columns.url_id, columns.kind, columns.name)
+            .where(columns.url_id.in_(own), columns.kind != "")
+            .order_by(columns.mentions.desc(), columns.name)
+        )
+        for url_id, kind, name in c.execute(statement):
+            named.setdefault(url_id, []).append((kind, name))
+    return named
+
+
 def first_names(c: Connection, kind: str, url_ids: Sequence[int]) -> dict[str, int]:
     """What these articles name that none names which was fetched before the first of them.
 

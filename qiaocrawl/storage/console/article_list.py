@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, exists, false, func, literal, select
 from sqlalchemy.sql.util import ClauseAdapter
 
+from qiaocrawl.storage.analysis.classes import topic_classes
 from qiaocrawl.storage.console.few_articles import MOST_FEW, few_articles
 from qiaocrawl.storage.console.row_by_row import row_by_row
 from qiaocrawl.storage.export import ordering
@@ -66,6 +67,7 @@ class FacetValues:
     regions: tuple[str, ...]
     tiers: tuple[int, ...]
     tags: tuple[str, ...]
+    classes: tuple[str, ...]
 
 
 def list_page(c: Connection, wish: ListWish) -> ListPage:
@@ -112,6 +114,7 @@ def facet_values(c: Connection, topic_name: str | None) -> FacetValues:
         tuple(sorted({row.region for row in rows if row.region})),
         tuple(sorted({row.tier for row in rows if row.tier})),
         tuple(tags.scalars()),
+        topic_classes(c, topic_name),
     )
 
 

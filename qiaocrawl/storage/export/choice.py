@@ -23,12 +23,14 @@ from qiaocrawl.storage.converters import clean_text, to_stored_time
 from qiaocrawl.storage.pages.revisions import DELETED, REVISED
 from qiaocrawl.storage.schema import (
     article,
+    article_class,
     article_mark,
     article_tag,
     judgement,
     relevance,
     revision,
     site,
+    topic,
     url,
     verdict,
 )
@@ -65,6 +67,7 @@ class Selection:
         only_irrelevant: what the topic (or, without one, any) judged irrelevant.
         marks: of ``MARKS``, all of them.
         tags: of these, all.
+        classes: of these, one; "" is of those that are not sure.
         order: one of ``ordering.ORDERS``; "" leaves it to the format.
         with_copies: stored pages beside a file for people, as far as it leads to them.
     """
@@ -88,6 +91,7 @@ class Selection:
     without_words: tuple[str, ...] = ()
     fetched_before: datetime | None = None
     order: str = ""
+    classes: tuple[str, ...] = ()
 
     @property
     def is_of_articles(self) -> bool:
@@ -155,6 +159,10 @@ def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement
     if REPRINT in selection.marks:
         copy = verdict.c.article_id == article.c.id, verdict.c.group_id != article.c.id
         conditions.append(exists().where(*copy).correlate_except(verdict))
+    if selection.classes:
+        # Looked up for each article: there may be many of a class.
+        own = article_class.c.url_id == article.c.url_id, *_of_classes(c, selection)
+        conditions.append(exists().where(*own).correlate_except(article_class, topic))
     if UNJUDGED in selection.marks:
         conditions.append(article.c.url_id.not_in(_operator_judged(c, selection)))
     conditions += published_within(selection.since, selection.before)
@@ -165,7 +173,11 @@ def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement
 def indexed_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
     """Those of the conditions for which an index finds all articles that meet them."""
     fetched = _fetched_within(selection)
-    return [*([and_(*fetched)] if fetched else []), *_indexed(c, selection)]
+    chosen = [and_(*fetched)] if fetched else []
+    if selection.classes:
+        own = select(article_class.c.url_id).where(*_of_classes(c, selection))
+        chosen.append(article.c.url_id.in_(own))
+    return [*chosen, *_indexed(c, selection)]
 
 
 def _fetched_within(selection: Selection) -> list[ColumnElement[bool]]:
@@ -210,6 +222,15 @@ def _judged(c: Connection, selection: Selection) -> ColumnElement[bool]:
         quoted = (f'["{clean_text(term, len(term))}",' for term in selection.terms)
         judged.append(or_(*(relevance.c.terms.contains(term, autoescape=True) for term in quoted)))
     return exists().where(*judged).correlate_except(relevance)
+
+
+def _of_classes(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
+    """The rows of ``article_class`` that are meant; by topic always: the index begins with it."""
+    topics = select(topic.c.id)
+    if selection.topic is not None:
+        topics = topics.where(topic.c.name == selection.topic)
+    names = [clean_text(name, 32) for name in selection.classes]
+    return [article_class.c.topic_id.in_(topics), article_class.c.name.in_(names)]
 
 
 def _marked(c: Connection, selection: Selection, mark: str) -> Select[tuple[int]]:

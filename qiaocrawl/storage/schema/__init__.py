@@ -45,6 +45,7 @@
     story_clock, story_background           how far that has come; how common terms are
     story_correction, story_follow          what people said about stories; which they follow
     article_name ── url                     whom and what articles of stories name
+    article_class ── url, topic            what articles on a topic are about
     story_warning, warning_message ── warning_notice   what officers are warned of, who was told
     warning_rule, quiet_hours               of what to warn, and when not to
     briefing ── briefing_file               what leaders were told, as it was made
@@ -58,6 +59,7 @@ Changing a table means a new file in ``migrations/versions/``; a test compares t
 from __future__ import annotations
 
 from qiaocrawl.storage.schema.analysis import (
+    article_class,
     article_name,
     story,
     story_article,
@@ -154,6 +156,7 @@ __all__ = [
     "aliased_url",
     "api_token",
     "article",
+    "article_class",
     "article_mark",
     "article_name",
     "article_part",

@@ -138,3 +138,21 @@ article_name = table(
     Column("mentions", Integer, nullable=False),
     Index(None, "kind", "name"),
 )
+
+article_class = table(
+    "article_class",
+    # What an article on a topic is about; it stays when the article goes.
+    Column("url_id", ForeignKey("url.id"), primary_key=True),
+    Column("topic_id", ForeignKey("topic.id"), primary_key=True),
+    # "" where none is sure.
+    Column("name", name_type(32), nullable=False),
+    Column("certainty", seconds_type(), nullable=False),
+    # JSON: what spoke for it.
+    Column("words", text_type(), nullable=False),
+    # What it was judged by; "" where a person said it: that is never judged again.
+    Column("model", code_type(16), nullable=False),
+    Column("marked_by", name_type(100), nullable=False),
+    Column("marked_at", time_type()),
+    Index(None, "topic_id", "name"),
+    Index(None, "model", "name"),
+)

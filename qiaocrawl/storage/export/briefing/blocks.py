@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple
 
-from qiaocrawl.analysis.briefing import Briefing, BriefSource, BriefStory
+from qiaocrawl.analysis.briefing import BriefEvent, Briefing, BriefSource, BriefStory
+from qiaocrawl.analysis.classes import class_label
+from qiaocrawl.analysis.events.wording import event_place, event_time
 from qiaocrawl.analysis.spread import tree_svg
 from qiaocrawl.analysis.summaries.figures import Contradiction
 from qiaocrawl.analysis.trends.picture import trend_svg
@@ -82,7 +84,7 @@ SECTIONS = (
 """The parts of a briefing, in their order."""
 
 _DAY = timedelta(days=1)
-_OTHERS, _NAMED_SINCE = 15, 8
+_OTHERS, _NAMED_SINCE, _NAMED_IN_EVENT = 15, 8, 4
 _NAME_LINES = {
     "person": N_("who: {names}"), "place": N_("where: {names}"),
     "organisation": N_("bodies: {names}"),
@@ -118,7 +120,7 @@ def sections_of(briefing: Briefing) -> list[Section]:
         for block in _story(at, story, links)
     ]
     parts: list[tuple[str, str, list[Block]]] = [
-        ("figures", "", [Paragraph(_text(_counts(briefing))),
+        ("figures", "", [Paragraph(_text(_counts(briefing))), *_classes(briefing),
                          Picture(trend_svg(briefing.curve, _("articles by day"), language()))]),
         ("glance", _("At a glance"), _listed(_text(_glance(own)) for own in briefing.stories)),
         ("warnings", _("Warnings"), _listed(map(_warning, warned))),
@@ -203,6 +205,14 @@ def _counts(briefing: Briefing) -> str:
              direction=direction, expected=f"{sum(expected):.0f}")  # fmt: skip
 
 
+def _classes(briefing: Briefing) -> list[Block]:
+    """How many articles are about what; nothing where no class is sure."""
+    if not any(name for name, _count in briefing.classes):
+        return []
+    counts = _(", ").join(f"{class_label(name)} {count}" for name, count in briefing.classes)
+    return [Paragraph(_text(_("about: {classes}", classes=counts)), small=True)]
+
+
 def _glance(story: BriefStory) -> str:
     state = _("new") if story.is_new else _("goes on")
     return _("{title} ({state}; articles: {new}; outlets: {outlets})", title=story.title,
@@ -222,6 +232,8 @@ def _story(at: int, story: BriefStory, links: dict[int, str]) -> Iterator[Block]
     yield Paragraph((Piece(_spread(story)), *_cites([story.first.source], links)), small=True)
     for sentence in story.sentences:
         yield Paragraph((Piece(sentence.text), *_cites(sentence.sources, links)))
+    if story.events:
+        yield Items(tuple(_event(own, links) for own in story.events))
     if story.contradictions:
         yield Items(tuple(_contradiction(own, links) for own in story.contradictions))
     facts = [_(line, names=_(", ").join(f"{name} {count}" for name, count in story.names[kind]))
@@ -248,6 +260,16 @@ def _spread(story: BriefStory) -> str:
         facts.append(_("origin unknown of {count}", count=story.unknown))
     days = [f"{day:%m-%d} {count}" for day, count in story.days]
     return _("; ").join([*facts, _("by day: {days}", days=_(", ").join(days)), first])
+
+
+def _event(own: BriefEvent, links: dict[int, str]) -> Line:
+    """When, where and what, with who and which bodies it names."""
+    event = own.event
+    lead = " · ".join(filter(None, (event_time(event), event_place(event))))
+    who = _(", ").join((*event.persons, *event.bodies)[:_NAMED_IN_EVENT])
+    text = _("{lead}: {what}", lead=lead, what=event.name) if lead else event.name
+    text = _("{event} ({who})", event=text, who=who) if who else text
+    return (Piece(text), *_cites(own.sources, links))
 
 
 def _contradiction(own: Contradiction, links: dict[int, str]) -> Line:

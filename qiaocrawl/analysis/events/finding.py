@@ -1,0 +1,182 @@
+"""The events of a story: what several articles tell of one day and place is one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+from qiaocrawl.analysis.entities.places import Place
+from qiaocrawl.analysis.events.event import Event, EventSource
+from qiaocrawl.analysis.events.mentions import Mention, mentions_of
+from qiaocrawl.analysis.summaries.article import headline_of
+
+# By weight, of the words of the shorter of two that both have.
+_SAME_FROM, _SAME_PLACE_FROM, _UNDATED_FROM = 0.25, 0.12, 0.3
+_TITLE_FROM = 0.3
+# What lies farther from the articles is background: 1949年10月1日.
+_NEAR = timedelta(days=366)
+_READ_FOR_NAME = 8
+_MARKS = "，,。！？!?；;：:、 \n"
+
+
+def find_events(sources: Sequence[EventSource]) -> tuple[Event, ...]:
+    """What *sources*, the articles of one story, say happened, in order of time.
+
+    What names no day comes last. Nothing is said that does not stand in an article: names are
+    verbatim, days and places those of the sentences that tell it (a place also of the title, where
+    the title tells the same). Days more than a year away from all articles are left out.
+    """
+    published = [source.published for source in sources if source.published is not None]
+    mentions = [
+        mention
+        for at, source in enumerate(sources)
+        for mention in mentions_of(at, source)
+        if _is_near(mention.first, published)
+    ]
+    groups: list[_Group] = []
+    for mention in sorted(mentions, key=_order):
+        group = _best(mention, groups)
+        if group is None:
+            groups.append(group := _Group(mention.first, mention.last))
+        group.add(mention)
+    ordered = sorted(groups, key=_group_order)
+    return tuple(_event(number, group, sources) for number, group in enumerate(ordered, start=1))
+
+
+@dataclass(slots=True)
+class _Group:
+    """Mentions of one event."""
+
+    first: date | None
+    last: date | None
+    mentions: list[Mention] = field(default_factory=list)
+    places: Counter[Place] = field(default_factory=Counter)
+    words: dict[str, float] = field(default_factory=dict)
+
+    def add(self, mention: Mention) -> None:
+        """One more."""
+        self.mentions.append(mention)
+        self.places.update(mention.places)
+        self.words |= mention.words
+
+
+def _is_near(day: date | None, published: Sequence[date]) -> bool:
+    return day is None or not published or any(abs(day - own) <= _NEAR for own in published)
+
+
+def _order(mention: Mention) -> tuple[bool, date, date, bool, int, int]:
+    """Dated ones first, of each day those with a place, the longest first."""
+    first, last = mention.first or date.max, mention.last or date.max
+    return (
+        mention.first is None, first, last, not mention.places, -len(mention.words), mention.source,
+    )  # fmt: skip
+
+
+def _best(mention: Mention, groups: Iterable[_Group]) -> _Group | None:
+    """The event that *mention* tells of too; None of a new one."""
+    best, best_share = None, 0.0
+    for group in groups:
+        dated_alike = (group.first, group.last) == (mention.first, mention.last)
+        if not (dated_alike or mention.first is None):
+            continue
+        near = _nearness(mention.places, group.places)
+        if near < 0:
+            continue
+        share = _share(mention.words, group.words)
+        least = _SAME_PLACE_FROM if near else _SAME_FROM
+        if not dated_alike:
+            least = _UNDATED_FROM
+        if share >= least and share > best_share:
+            best, best_share = group, share
+    return best
+
+
+def _share(some: dict[str, float], others: dict[str, float]) -> float:
+    """The weight of the words both have, of that of the one with less."""
+    common = sum(weight for word, weight in some.items() if word in others)
+    least = min(sum(some.values()), sum(others.values()))
+    return common / least if least else 0.0
+
+
+def _nearness(some: Iterable[Place], others: Iterable[Place]) -> int:
+    """1 where they name one place or one lies in the other, -1 where elsewhere, 0 where unknown."""
+    some, others = set(some), set(others)
+    if not some or not others:
+        return 0
+    if some & others:
+        return 1
+    pairs = [(one, other) for one in some for other in others]
+    return 1 if any(_holds(one, other) or _holds(other, one) for one, other in pairs) else -1
+
+
+def _holds(whole: Place, part: Place) -> bool:
+    """Whether *part* lies in *whole*, a country or a province; an unknown place lies anywhere."""
+    if not whole.country or not part.country:
+        return True
+    if whole.country != part.country:
+        return False
+    return whole.name in (whole.country, part.province)
+
+
+def _group_order(group: _Group) -> tuple[bool, date, date, int]:
+    return (
+        group.first is None, group.first or date.max, group.last or date.max,
+        min(mention.source for mention in group.mentions),
+    )  # fmt: skip
+
+
+def _event(number: int, group: _Group, sources: Sequence[EventSource]) -> Event:
+    told = sorted(group.mentions, key=lambda mention: mention.source)
+    articles = sorted({mention.source for mention in told})
+    persons = Counter(name for mention in told for name in mention.persons)
+    bodies = Counter(name for mention in told for name in mention.bodies)
+    return Event(
+        number, _name(told), group.first, group.last, _place_of(group, told, sources),
+        tuple(name for name, _ in persons.most_common()),
+        tuple(name for name, _ in bodies.most_common()),
+        tuple(sources[at].key for at in articles),
+    )  # fmt: skip
+
+
+def _name(told: Sequence[Mention]) -> str:
+    """Some clauses of one of *told*, verbatim."""
+    texts = [mention.text.strip(_MARKS) for mention in told[:_READ_FOR_NAME]]
+    # Each its own line, so that no run of clauses reaches over two.
+    headline = headline_of("\n".join(f"{text}。" for text in texts if text))
+    return headline.text.strip(_MARKS) if headline else ""
+
+
+def _place_of(
+    group: _Group, told: Sequence[Mention], sources: Sequence[EventSource]
+) -> Place | None:
+    """The place named most often; of a country and a city in it the city."""
+    counts = group.places or _title_places(told, sources)
+    if not counts:
+        return None
+
+    def rank(place: Place) -> tuple[int, bool, str]:
+        # Where the whole is named the part is meant too.
+        own = sum(
+            count for other, count in counts.items() if other == place or _is_inside(place, other)
+        )
+        return -own, place.name in (place.country, place.province), place.name
+
+    return min(counts, key=rank)
+
+
+def _is_inside(part: Place, whole: Place) -> bool:
+    return bool(part.country) and part != whole and _holds(whole, part)
+
+
+def _title_places(told: Sequence[Mention], sources: Sequence[EventSource]) -> Counter[Place]:
+    """Places in titles that tell the same as what was told of the event in their article."""
+    places: Counter[Place] = Counter()
+    for mention in told:
+        source = sources[mention.source]
+        titled = mentions_of(0, EventSource("", source.title, "", None, (), (), source.places))
+        for own in titled:
+            if _share(own.words, mention.words) >= _TITLE_FROM:
+                places.update(own.places)
+    return places

@@ -1,0 +1,60 @@
+"""Events and classes at the command line and in Excel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from openpyxl import load_workbook
+
+from command_runs import Run
+from dated_stories import TEXTS, put_dated
+from title_samples import made, runtime_on
+
+
+def test_events_are_shown_and_written(run: Run, database_url: str, tmp_path: Path) -> None:
+    made(database_url)
+    with runtime_on(database_url) as runtime:
+        put_dated(runtime)
+    code, _out, error = run("analyse", "--database", database_url)
+    assert (code, error) == (0, "")
+    code, out, error = run("story", "show", "1", "--database", database_url)
+    assert (code, error) == (0, "")
+    assert "2026-08-05" in out
+    assert "西班牙 马德里" in out
+    assert "1、2、3、4" in out
+    book = tmp_path / "s.xlsx"
+    given = (
+        "--since",
+        "2026-08-01",
+        "--min-voices",
+        "1",
+        "--out",
+        str(book),
+        "--database",
+        database_url,
+    )
+    assert run("story", "list", *given)[0] == 0
+    events = list(load_workbook(book)["事件"].iter_rows(values_only=True))
+    assert events[0][:8] == ("故事", "编号", "名称", "时间", "地点", "人物", "机构", "文章")
+    assert [row[3] for row in events[1:]] == ["2026-08-03", "2026-08-05", "2026-08-11"]
+    assert [row[5] or "" for row in events[1:]] == ["姚敬", "", ""]
+    named = list(load_workbook(book)["人物与事件"].iter_rows(min_row=2, values_only=True))
+    assert named[[row[1] for row in named].index("姚敬")][:5] == (1, "姚敬", "人物", 1, "1")
+
+
+def test_a_class_is_marked_shown_and_taken_back(run: Run, database_url: str) -> None:
+    made(database_url)
+    with runtime_on(database_url) as runtime:
+        put_dated(runtime)
+    database = ("--database", database_url)
+    assert run("analyse", *database)[0] == 0
+    assert run("article", "class", "1", "安全", *database)[0] == 0
+    assert "safety" in run("article", "show", "1", *database)[1]
+    assert TEXTS[0][2] in run("article", "list", "--class", "安全", *database)[1]
+    assert "0 articles" in run("article", "list", "--class", "education", *database)[1]
+    for wrong in (("1",), ("1", "安全", "--undo"), ("99", "安全")):
+        code, _out, error = run("article", "class", *wrong, *database)
+        assert code != 0
+        assert error
+    assert run("article", "class", "1", "--undo", *database)[0] == 0
+    assert "0 articles" in run("article", "list", "--class", "安全", *database)[1]
