@@ -91,7 +91,7 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
             save_picture(c, 1, picture)
     tell_stories(address)
     keep_a_briefing(address)
-    rules = (Rule("涉侨安全", "urgent", any_of=("失火", "抢劫"), least_outlets=2, within_hours=6,
+    rules = (Rule("涉侨安全", "urgent", any_of=("失火", "抢劫"), least_outlets=2, within_hours=24,
                   channels=("desk",)), Rule("新地", "notice", first=("place",)))  # fmt: skip
     warn_of_stories(address, *rules)
     with Database.open(address) as database:

@@ -13,8 +13,9 @@ from qiaocrawl.analysis.events.mentions import Mention, mentions_of
 from qiaocrawl.analysis.summaries.article import headline_of
 
 # By weight, of the words of the shorter of two that both have.
-_SAME_FROM, _SAME_PLACE_FROM, _UNDATED_FROM = 0.25, 0.12, 0.3
+_SAME_FROM, _SAME_PLACE_FROM, _UNDATED_FROM = 0.15, 0.08, 0.3
 _TITLE_FROM = 0.3
+_LEAST_WORDS = 2
 # What lies farther from the articles is background: 1949年10月1日.
 _NEAR = timedelta(days=366)
 _READ_FOR_NAME = 8
@@ -33,7 +34,7 @@ def find_events(sources: Sequence[EventSource]) -> tuple[Event, ...]:
         mention
         for at, source in enumerate(sources)
         for mention in mentions_of(at, source)
-        if _is_near(mention.first, published)
+        if _is_near(mention.first, published) and _says_something(mention)
     ]
     groups: list[_Group] = []
     for mention in sorted(mentions, key=_order):
@@ -62,6 +63,11 @@ class _Group:
         self.words |= mention.words
 
 
+def _says_something(mention: Mention) -> bool:
+    """Whether it says more than a day (时间：2月22日)."""
+    return mention.first is None or len(mention.words) >= _LEAST_WORDS
+
+
 def _is_near(day: date | None, published: Sequence[date]) -> bool:
     return day is None or not published or any(abs(day - own) <= _NEAR for own in published)
 
@@ -76,7 +82,7 @@ def _order(mention: Mention) -> tuple[bool, date, date, bool, int, int]:
 
 def _best(mention: Mention, groups: Iterable[_Group]) -> _Group | None:
     """The event that *mention* tells of too; None of a new one."""
-    best, best_share = None, 0.0
+    best, best_share = None, -1.0
     for group in groups:
         dated_alike = (group.first, group.last) == (mention.first, mention.last)
         if not (dated_alike or mention.first is None):
@@ -85,12 +91,19 @@ def _best(mention: Mention, groups: Iterable[_Group]) -> _Group | None:
         if near < 0:
             continue
         share = _share(mention.words, group.words)
-        least = _SAME_PLACE_FROM if near else _SAME_FROM
-        if not dated_alike:
-            least = _UNDATED_FROM
-        if share >= least and share > best_share:
+        if share >= _least(mention, group, near) and share > best_share:
             best, best_share = group, share
     return best
+
+
+def _least(mention: Mention, group: _Group, near: int) -> float:
+    """The share of words from which *mention* tells of the event *group*."""
+    if mention.first != group.first:
+        return _UNDATED_FROM
+    # What one article says of one day belongs together, unless it happened elsewhere.
+    if any(own.source == mention.source for own in group.mentions):
+        return 0.0
+    return _SAME_PLACE_FROM if near else _SAME_FROM
 
 
 def _share(some: dict[str, float], others: dict[str, float]) -> float:

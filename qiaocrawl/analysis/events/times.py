@@ -160,7 +160,8 @@ def _first_day(
     if groups.get("year"):
         return date(_year(groups["year"]), _number(groups["month"]), _number(groups["day"]))
     if groups.get("anaphor"):
-        return _anaphor(groups["anaphor"], before)
+        is_near = before is not None and "\n" not in text[before.end : match.start()]
+        return _anaphor(groups["anaphor"], before) if is_near else None
     if match.re is _MONTH_AND_DAY:
         return _month_and_day(match, text, published, before)
     if published is None:

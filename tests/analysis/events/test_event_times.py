@@ -88,6 +88,9 @@ def test_days_lean_on_those_named_before() -> None:
     )
     assert told == ["2026-07-10", "2026-07-11", "2026-07-11", "2026-07-12"]
     assert days("当日下午，领事看望伤者。") == [], "no day was named"
+    assert days("7月10日凌晨失火。\n当日下午，领事看望伤者。") == ["2026-07-10"], (
+        "another paragraph"
+    )
     assert days("2024年8月3日失火，同年9月1日开庭，次年1月2日宣判。", None) == [
         "2024-08-03", "2024-09-01", "2025-01-02",
     ]  # fmt: skip

@@ -116,3 +116,14 @@ def test_a_day_of_hearing_is_no_event() -> None:
         date(2026, 8, 5),
     )
     assert [event_time(event) for event in find_events([source])] == ["2026-08-03"]
+
+
+def test_what_one_article_says_of_one_day_is_one_event() -> None:
+    source = EventSource(
+        "a", "",
+        "8月3日，里斯本一家华人超市遭抢劫。\n3日晚，警方抓获两名嫌疑人。\n日期：2026年8月4日",
+        date(2026, 8, 5),
+    )  # fmt: skip
+    assert [shown(event) for event in find_events([source])] == [
+        ("2026-08-03", "葡萄牙 里斯本", ("a",))
+    ], "and a day by itself tells nothing"
