@@ -87,7 +87,7 @@ class CountingWeb(DemoWeb):
     """
 
     def __init__(self, web: DemoWeb, *, refuses: bool) -> None:
-        super().__init__(web.sites, web.pages, web._frames)
+        super().__init__(web.sites, web.pages, web._frames, web.later)
         self.engines = web.engines
         self.refuses = refuses
         self.requests = self.refusals = 0

@@ -114,7 +114,7 @@ def show(which: Which, database: DatabaseUrl = "") -> None:
 def class_(
     which: Which,
     name: Annotated[
-        str, typer.Argument(help="Class: a kind of the topic's terms (教育) or one of your own.")
+        str, typer.Argument(help="Class: a kind of the topic's terms or one of your own.")
     ] = "",
     topic: Annotated[
         str, typer.Option(help="The topic it is a class of; the best one by itself.")

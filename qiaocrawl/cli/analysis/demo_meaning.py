@@ -75,8 +75,8 @@ def tell_stories(runtime: Runtime, console: Terminal) -> None:
 
 def keep_demo_rules(runtime: Runtime) -> None:
     """Keep the rules of the demo's office in the database, where the console has them."""
-    for rule in _demo_rules().rules:
-        runtime.write_now(lambda c, rule=rule: add_rule(c, rule, "demo", MONTH[1]))
+    rules = _demo_rules().rules
+    runtime.write_now(lambda c: [add_rule(c, rule, "demo", MONTH[1]) for rule in rules])
 
 
 def check_demo_rules(runtime: Runtime, now: datetime) -> Checked:

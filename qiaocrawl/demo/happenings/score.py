@@ -283,5 +283,6 @@ def _score_warnings(
         told = [own for own in members if own.gold.on_topic and own.gold.published_at is not None
                 and own.gold.published_at >= since]  # fmt: skip
         if len(told) >= least_outlets:
-            count = sum(warnings[number] for number in {own.story for own in told} - {None})
+            stories = {own.story for own in told if own.story is not None}
+            count = sum(warnings[number] for number in stories)
             score.warnings.add(count == 1, count > 0)
