@@ -42,7 +42,9 @@ def test_events_are_shown_and_written(run: Run, database_url: str, tmp_path: Pat
     assert named[[row[1] for row in named].index("姚敬")][:5] == (1, "姚敬", "人物", 1, "1")
 
 
-def test_a_class_is_marked_shown_and_taken_back(run: Run, database_url: str) -> None:
+def test_a_class_is_marked_shown_and_taken_back(
+    run: Run, database_url: str, tmp_path: Path
+) -> None:
     made(database_url)
     with runtime_on(database_url) as runtime:
         put_dated(runtime)
@@ -52,6 +54,11 @@ def test_a_class_is_marked_shown_and_taken_back(run: Run, database_url: str) -> 
     assert "safety" in run("article", "show", "1", *database)[1]
     assert TEXTS[0][2] in run("article", "list", "--class", "安全", *database)[1]
     assert "0 articles" in run("article", "list", "--class", "education", *database)[1]
+    book = tmp_path / "a.xlsx"
+    assert run("export", "--class", "safety", "--out", str(book), *database)[0] == 0
+    header, *rows = load_workbook(book)["文章"].iter_rows(values_only=True)
+    at = [header.index(name) for name in ("标题", "类别")]
+    assert [tuple(row[column] for column in at) for row in rows] == [(TEXTS[0][2], "安全")]
     for wrong in (("1",), ("1", "安全", "--undo"), ("99", "安全")):
         code, _out, error = run("article", "class", *wrong, *database)
         assert code != 0

@@ -21,6 +21,7 @@ def test_an_editor_says_what_an_article_is_about(desk: Desk) -> None:
     assert "safety" in visible(desk.get(page).text)
     listed = visible(desk.get("/articles?about=safety&copies=1").text)
     assert STORIES[0][0] in listed
+    assert "about=safety" in desk.get("/articles?copies=1").text, "each row leads to its like"
     assert STORIES[2][0] not in listed
     assert STORIES[0][0] not in visible(desk.get("/articles?about=unsure&copies=1").text)
     assert desk.post(f"{page}/mark", **wanted | {"value": "安" * 33}).status_code == 400

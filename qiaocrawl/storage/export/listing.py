@@ -41,6 +41,11 @@ _TERMS = ListStatement(
     "SELECT article_id, terms FROM relevance WHERE article_id IN ({list})"
     " AND (topic_id = :topic_id OR :topic_id = 0) ORDER BY article_id, score"
 )
+_CLASSES = ListStatement(
+    "SELECT a.id, k.name FROM article a JOIN article_class k ON k.url_id = a.url_id"
+    " WHERE a.id IN ({list}) AND (k.topic_id = :topic_id OR :topic_id = 0)"
+    " ORDER BY a.id, k.certainty"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +108,14 @@ class ListedArticle:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What a list leaves out; ``terms`` are the words that spoke for the topic, best first."""
+    """What a list leaves out; ``terms`` are the words that spoke for the topic, best first.
+
+    ``class_name`` is the class it has for the topic; "" where none is sure.
+    """
 
     text: str
     terms: tuple[str, ...]
+    class_name: str = ""
 
 
 class _Member(NamedTuple):
@@ -184,8 +193,12 @@ def with_details(
         ids = [listed.id for listed in batch]
         texts = dict(_BODIES.fetch(c, ids))
         terms = dict(_TERMS.fetch(c, ids, {"topic_id": wanted}))  # of several the best stays
+        classes = dict(_CLASSES.fetch(c, ids, {"topic_id": wanted}))
         for listed in batch:
-            yield listed, Details(texts[listed.id], _words(terms.get(listed.id)))
+            yield (
+                listed,
+                Details(texts[listed.id], _words(terms.get(listed.id)), classes.get(listed.id, "")),
+            )
 
 
 class OutletNames:

@@ -34,6 +34,7 @@ from qiaocrawl.storage.export.readable import reprint_note, summary_of
 from qiaocrawl.storage.export.stored_copy import write_copy
 from qiaocrawl.storage.outfile import growing_file
 from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.topic.pack import TERM_KINDS
 
 JUDGEMENT = "判断（是/否）"
 URL = "网址"
@@ -100,6 +101,8 @@ _OUTLETS = _Column(
     "刊发同一报道的媒体数，同一媒体的几个网址只算一家。",
 )  # fmt: skip
 _ABOUT = (
+    _Column("类别", 9, lambda row: TERM_KINDS.get(row.details.class_name, row.details.class_name),
+            "文章说的是哪一类，由人指定或由程序判定（`qiaocrawl analyse`）；没有把握的留空。"),
     _Column("命中词", 22, lambda row: "、".join(row.details.terms),
             "文中使其切题的词，最有力者在前。"),
     _Column("摘要", 60, lambda row: summary_of(row.details.text), "正文开头一段。"),

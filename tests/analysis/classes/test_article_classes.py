@@ -61,8 +61,8 @@ def test_what_people_mark_teaches_the_others() -> None:
     text = ("选票点算结束", "候选人承认败选，在选区里感谢选民，选民投票选出新议员。")
     assert before.judge(*text).name == ""
     assert after.judge(*text).name == "大选"
-    pupils = "老师点名，给孩子们发新课本，教室里坐满了开学的孩子。"
-    assert after.judge("新学年", pupils).name == "education"
+    school_text = "老师点名，给孩子们发新课本，教室里坐满了开学的孩子。"
+    assert after.judge("新学年", school_text).name == "education"
     assert after.judge("领事提醒", "使馆发布领事提醒，领事保护热线开通。").name == "safety"
     assert before.digest != after.digest
     again = learn_classes(TERMS, [*election, *school])
