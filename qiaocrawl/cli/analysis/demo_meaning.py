@@ -17,7 +17,7 @@ from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.analysis.briefings import list_briefings
-from qiaocrawl.storage.analysis.warning_rules import add_rule
+from qiaocrawl.storage.analysis.warning_rules import add_rule, kept_rules
 
 if TYPE_CHECKING:
     from qiaocrawl.cli.terminal import Terminal
@@ -27,25 +27,28 @@ MONTH = LAST_DAY - timedelta(days=30), LAST_DAY + timedelta(days=1)
 
 
 def analyse_demo(url: str, topic: str, console: Terminal) -> None:
-    """Put the articles at *url* into stories and keep a briefing, if there is none yet."""
+    """Put the articles at *url* into stories, warn of some and keep a briefing, each once."""
     runtime = Runtime(Options.from_environment({"QIAO_DATABASE_URL": url}), crawling=False)
     try:
-        if runtime.reader.run(list_briefings):
+        has_rules = bool(runtime.reader.run(kept_rules))
+        has_briefing = bool(runtime.reader.run(list_briefings))
+        if has_rules and has_briefing:
             return
         never = Event()
         place_stories(runtime, 0, console, never)
         read_all_names(runtime, console, never)
-        _warn(runtime)
-        made = runtime.reader.run(lambda c: make_briefing(c, topic, MONTH, default_calendar()))
-        runtime.write_now(lambda c: keep(c, topic, made, briefing_files(made)))
+        if not has_rules:
+            _warn(runtime)
+        if not has_briefing:
+            made = runtime.reader.run(lambda c: make_briefing(c, topic, MONTH, default_calendar()))
+            runtime.write_now(lambda c: keep(c, topic, made, briefing_files(made)))
     finally:
         runtime.close()
 
 
 def _warn(runtime: Runtime) -> None:
     """Keep a rule that tells no channel, and what it warns of at the end of the month."""
-    rule = Rule(_("Three outlets within three days"), least_outlets=3, within_hours=72.0,
-                channels=())  # fmt: skip
+    rule = Rule(_("Two outlets or more"), least_outlets=2, channels=())
     end = MONTH[1]
     runtime.write_now(lambda c: add_rule(c, rule, "demo", end))
     check_warnings(runtime, [rule], Moment(end, default_calendar()), MONTH[0])
