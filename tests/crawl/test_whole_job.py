@@ -128,7 +128,8 @@ def open_the_console(operator: Operator, folder: Path, url: str) -> None:
             desk.log_in_as("administrator")
             for path in ("/", "/articles", "/coverage", "/topics", "/sites", "/jobs",
                          "/sites/accounts/1", "/people", "/topics/qiaoqing/threshold",
-                         "/stories?days=3650", "/briefings", "/briefings/1/page"):  # fmt: skip
+                         "/stories?days=3650", "/briefings", "/briefings/1/page",
+                         "/warnings", "/warnings/rules"):  # fmt: skip
                 answer = desk.get(path)
                 assert answer.status_code == 200, path
                 pages[path] = visible(answer.text)
@@ -149,6 +150,8 @@ def open_the_console(operator: Operator, folder: Path, url: str) -> None:
         "No article",
         "No story",
         "No briefing",
+        "No warning",
+        "There is no rule",
     )
     assert not [(path, text) for path, text in pages.items() if any(map(text.count, empty))]
 

@@ -19,7 +19,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.analysis.briefings import briefing_file_of, list_briefings
-from qiaocrawl.storage.analysis.warning_rules import add_rule
+from qiaocrawl.storage.analysis.warning_rules import add_rule, kept_rules
 from qiaocrawl.storage.outfile import growing_file
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def analyse_demo(url: str, topic: str, console: Terminal) -> int:
             return kept[0].id
         tell_stories(runtime, console)
         check_demo_rules(runtime, MONTH[1])
-        keep_demo_rules(runtime)
+        if not runtime.reader.run(kept_rules):
+            keep_demo_rules(runtime)
         made = runtime.reader.run(lambda c: make_briefing(c, topic, MONTH, default_calendar()))
         return runtime.write_now(lambda c: keep(c, topic, made, briefing_files(made)))
     finally:
