@@ -102,7 +102,7 @@ class BlendScorer:
         parts = self._parts(evidence, learnt)
         return judgement(self._topic, "blend", chance, self.threshold, parts, places)
 
-    def weights(self, page: PageText) -> Mapping[str, float]:
+    def word_weights(self, page: PageText) -> Mapping[str, float]:
         """What each word of a page adds to its logit, below 0 for what speaks against."""
         places = PagePlaces(page, self._words)
         if not places.both:

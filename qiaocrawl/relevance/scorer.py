@@ -57,7 +57,7 @@ class FollowsPack(Protocol):
 class TellsWeights(Protocol):
     """A scorer that can tell what each word of a page adds to its judgement."""
 
-    def weights(self, page: PageText) -> Mapping[str, float]:
+    def word_weights(self, page: PageText) -> Mapping[str, float]:
         """By word, what it adds to ln(P / (1 - P)); below 0 it speaks against the topic."""
         ...
 

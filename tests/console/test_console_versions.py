@@ -17,7 +17,8 @@ from console_client import Desk, visible
 from qiaocrawl.items import PagePicture
 from qiaocrawl.storage.compression import compress
 from qiaocrawl.storage.pages.page_pictures import save_picture
-from storage_samples import PACK
+from qiaocrawl.topic.pack import Sample
+from storage_samples import PACK, add_topic
 
 EARLIER = "<html><h1>旧题</h1><p>旧文<script>alert(1)</script></p></html>".encode()
 
@@ -116,6 +117,13 @@ def test_one_page_goes_out_as_warc(desk: Desk) -> None:
 def test_words_for_and_against_have_their_weights(sqlite_desk: Desk) -> None:
     desk = sqlite_desk
     add_stories(desk.database, body="昨晚的球赛之后，华侨代表讨论侨务工作。球赛很精彩。")
+    samples = [
+        Sample(f"{kind}{number}", title, text_of * (number + 1), kind == "on")
+        for number in range(8)
+        for kind, title, text_of in (("on", "侨胞回乡", "一批华侨代表回到家乡开会。"),
+                                     ("off", "球赛", "昨晚的球赛很精彩。"))
+    ]  # fmt: skip
+    add_topic(desk.database, replace(PACK, samples=tuple(samples)))
     desk.log_in_as("reader")
     assert "侨务 40%" in visible(desk.get("/articles/1").text)
     page = desk.get("/articles/1/reasons").text

@@ -80,7 +80,7 @@ def _of(stored: Judgement, pack: TopicPack, page: PageText) -> Reasons:
     score = scorer.judge(page).score
     if not isinstance(scorer, TellsWeights):
         return Reasons(stored, score, None, None)
-    weights = [pair for pair in scorer.weights(page).items() if abs(pair[1]) >= _LEAST_WEIGHT]
+    weights = [pair for pair in scorer.word_weights(page).items() if abs(pair[1]) >= _LEAST_WEIGHT]
     weights.sort(key=itemgetter(1, 0), reverse=True)
     for_it = tuple(pair for pair in weights if pair[1] > 0)[:_MOST_WORDS]
     against = tuple(pair for pair in reversed(weights) if pair[1] < 0)[:_MOST_WORDS]
