@@ -20,7 +20,7 @@ COMMANDS = (ROUND, JUDGE)
 """Those that are no spider; they run on this machine only."""
 
 SPIDERS: Mapping[str, str] = {
-    ROUND: N_("the whole round: watch, search, pages, sites"),
+    ROUND: N_("the whole round: watch, search, pages, sites, analysis"),
     "search": N_("ask search engines"),
     "pages": N_("fetch the pages that were found"),
     "site": N_("crawl the sites"),

@@ -65,3 +65,14 @@ def test_a_class_is_marked_shown_and_taken_back(
         assert error
     assert run("article", "class", "1", "--undo", *database)[0] == 0
     assert "0 articles" in run("article", "list", "--class", "安全", *database)[1]
+
+
+def test_a_round_ends_with_the_analysis(run: Run, database_url: str) -> None:
+    made(database_url)
+    with runtime_on(database_url) as runtime:
+        put_dated(runtime)
+    here = ("--only", "analyse", "--database", database_url)
+    code, out, error = run("run", "qiaoqing", *here)
+    assert (code, error) == (0, ""), out
+    assert run("story", "show", "1", "--database", database_url)[0] == 0
+    assert run("run", "qiaoqing", *here)[0] == 0, "again, with nothing new"

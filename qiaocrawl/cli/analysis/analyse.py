@@ -16,6 +16,7 @@ from qiaocrawl.language import _
 if TYPE_CHECKING:
     from threading import Event
 
+    from qiaocrawl.options import Options
     from qiaocrawl.runtime import Runtime
 
 
@@ -33,38 +34,54 @@ def analyse(
     Warnings are checked if there are rules of them, and sent if QIAO_WARNING_CHANNELS is given.
     Ctrl-C stops it; the same command then goes on.
     """
+    start = start_of(since, "--since")
+    since_minute = int(start.timestamp() // 60) if start else 0
+    if code := bring_up_to_date(database, Terminal(), since_minute, rebuild=rebuild):
+        raise typer.Exit(code)
+
+
+def bring_up_to_date(
+    url: str, console: Terminal, since_minute: int = 0, *, rebuild: bool = False
+) -> int:
+    """All of it for the database at *url*, "" for the one of the options; an exit code.
+
+    Raises:
+        ConfigError: rules of warnings or channels are wrong.
+    """
+    from qiaocrawl.options import Options
+    from qiaocrawl.runtime import Runtime
+
+    options = Options.from_environment({"QIAO_DATABASE_URL": url} if url else {})
+    runtime = Runtime(options, crawling=False)
+    try:
+        with stopping() as stopped:
+            if rebuild:
+                _forget(runtime)
+            if (place_stories(runtime, since_minute, console, stopped)
+                    and read_all_names(runtime, console, stopped)
+                    and judge_all_classes(runtime, console, stopped)):  # fmt: skip
+                return _warn(runtime, options)
+            console.print(_("stopped; the same command without --rebuild goes on"))
+            return 130
+    finally:
+        runtime.close()
+
+
+def _warn(runtime: Runtime, options: Options) -> int:
+    """Check the rules, and send what is due; an exit code."""
     from qiaocrawl.cli.analysis.warnings import (
         LOOKS_BACK,
         check_with,
         say_how_to_send,
         send_with,
     )
-    from qiaocrawl.options import Options
-    from qiaocrawl.runtime import Runtime
 
-    start = start_of(since, "--since")
-    since_minute = int(start.timestamp() // 60) if start else 0
-    given = {"QIAO_DATABASE_URL": database} if database else {}
-    options = Options.from_environment(given)
-    runtime = Runtime(options, crawling=False)
-    console = Terminal()
-    try:
-        with stopping() as stopped:
-            if rebuild:
-                _forget(runtime)
-            if not (place_stories(runtime, since_minute, console, stopped)
-                    and read_all_names(runtime, console, stopped)
-                    and judge_all_classes(runtime, console, stopped)):  # fmt: skip
-                console.print(_("stopped; the same command without --rebuild goes on"))
-                raise typer.Exit(130)
-            messages = check_with(runtime, options, datetime.now(UTC) - LOOKS_BACK)
-            if options["QIAO_WARNING_CHANNELS"]:
-                if not send_with(runtime.database, options):
-                    raise typer.Exit(1)
-            elif messages:
-                say_how_to_send()
-    finally:
-        runtime.close()
+    messages = check_with(runtime, options, datetime.now(UTC) - LOOKS_BACK)
+    if options["QIAO_WARNING_CHANNELS"]:
+        return 0 if send_with(runtime.database, options) else 1
+    if messages:
+        say_how_to_send()
+    return 0
 
 
 def _forget(runtime: Runtime) -> None:

@@ -1,4 +1,4 @@
-"""``qiaocrawl run``: a topic's whole round (watch, search, pages, site) within a time budget."""
+"""``qiaocrawl run``: a topic's whole round (watch, search, pages, site, analyse), for cron."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from qiaocrawl.cli.moments import budget_seconds
 from qiaocrawl.cli.output import folding_table, print_hanging
 from qiaocrawl.cli.spider_process import LOGS, run_with_bar, topic_command
 from qiaocrawl.cli.terminal import Terminal
-from qiaocrawl.errors import ConfigError
+from qiaocrawl.errors import ConfigError, QiaoError
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.advice import advised
@@ -46,7 +46,9 @@ _STAGES = (
 )
 # They crawl the topic's authoritative sites, and a topic may have none.
 _OF_SITES = ("watch", "site")
-_NAMES = tuple(name for name, _, _ in _STAGES)
+# What it means comes last, and whatever time is left: warnings wait for no budget.
+_ANALYSE = "analyse"
+_NAMES = (*(name for name, _, _ in _STAGES), _ANALYSE)
 # A stage of less could hardly begin.
 _LEAST_SECONDS = 20.0
 
@@ -64,22 +66,28 @@ class _Plan:
     logs: Path
     pids: list[int] = field(default_factory=list)
 
+    @property
+    def last_spider(self) -> str:
+        """The last stage that is a spider; it may have all the time that is left."""
+        return [name for name in self.stages if name != _ANALYSE][-1]
+
 
 def run(
     topic: Annotated[str, typer.Argument(help="An imported topic.")],
     hours: Annotated[float, typer.Option(min=0, help="Time budget; 0 = until all is done.")] = 0,
     minutes: Annotated[float, typer.Option(min=0, help="The same in minutes.")] = 0,
     only: Annotated[
-        str, typer.Option(help="Stages, comma separated: watch, search, pages, site.")
+        str, typer.Option(help="Stages, comma separated: watch, search, pages, site, analyse.")
     ] = "",
     logs: Annotated[Path, typer.Option(help="Folder for the spiders' logs.")] = LOGS,
     database: DatabaseUrl = "",
 ) -> None:
-    """Watch, search, fetch and crawl TOPIC in one go, then say what came of it.
+    """Watch, search, fetch, crawl and analyse TOPIC in one go, then say what came of it.
 
     A stage that has used up its time ends in order, and the next run goes on there, as after a
-    power cut. Ctrl-C ends it in order, a second one at once. Exit code 0 when every stage did what
-    it was asked, 1 when one failed, 130 after Ctrl-C: for cron.
+    power cut; stories and warnings (`qiaocrawl analyse`) come after the budget. Ctrl-C ends it in
+    order, a second one at once. Exit code 0 when every stage did what it was asked, 1 when one
+    failed, 130 after Ctrl-C: for cron.
     """
     seconds = budget_seconds(hours, minutes)
     console = Terminal(highlight=False)
@@ -134,7 +142,7 @@ def _chosen_stages(only: str, pack: TopicPack, console: Console) -> tuple[str, .
     return stages
 
 
-def _run_stages(plan: _Plan, database: Database, console: Console) -> int:
+def _run_stages(plan: _Plan, database: Database, console: Terminal) -> int:
     # systemd and cron stop a job so, and a terminal that is closed: the spider, which has a session
     # of its own, ends in order, and the summary is printed.
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -148,6 +156,8 @@ def _run_stages(plan: _Plan, database: Database, console: Console) -> int:
         for name, title, share in _STAGES:
             if name in plan.stages:
                 codes.append(_run_stage(plan, name, _(title), share, database, console))
+        if _ANALYSE in plan.stages:
+            codes.append(_analyse(database, console))
     except KeyboardInterrupt:
         codes.append(_INTERRUPTED)
         print_hanging(console, _("– stopped; the same command goes on there"))
@@ -166,7 +176,7 @@ def _run_stage(
         if left < _LEAST_SECONDS:
             print_hanging(console, _("– {title}: no time left, next time", title=title))
             return 0
-        seconds = left if name == plan.stages[-1] else max(left * share, _LEAST_SECONDS)
+        seconds = left if name == plan.last_spider else max(left * share, _LEAST_SECONDS)
         settings.append(f"QIAO_MAX_SECONDS={seconds:.0f}")
     command = topic_command(name, title, plan.topic, database, plan.logs, settings)
     command = replace(command, on_start=plan.pids.append)
@@ -183,6 +193,18 @@ def _run_stage(
         )
         print_hanging(console, _("  log: {log}", log=command.log))
     return min(code, 1) if code >= 0 else 1
+
+
+def _analyse(database: Database, console: Terminal) -> int:
+    """Do what ``qiaocrawl analyse`` does; its exit code."""
+    from qiaocrawl.cli.analysis.analyse import bring_up_to_date
+
+    url = database.engine.url.render_as_string(hide_password=False)
+    try:
+        return bring_up_to_date(url, console)
+    except QiaoError as error:
+        print_hanging(console, _("✗ analysis: failed: {error}", error=error))
+        return 1
 
 
 def _last_words(log: Path) -> str:
@@ -217,6 +239,7 @@ def _print_summary(
         f"article list --topic {plan.topic} --only-relevant",
         f"export --topic {plan.topic} --only-relevant --out {plan.topic}.xlsx",
         f"missed {plan.topic}",
+        f"briefing make {plan.topic}",
     ):
         console.print(f"  {advised(f'qiaocrawl {step}')}", soft_wrap=True)
 
