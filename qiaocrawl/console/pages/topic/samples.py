@@ -155,15 +155,17 @@ def _of_text(name: str, text: str) -> Given:
 
 
 async def _of_files(request: Request) -> list[Given]:
-    given = []
-    for sent in (await csrf.form_of(request)).getlist("files"):
-        if isinstance(sent, UploadFile) and sent.filename:
-            data = await sent.read(MAX_FILE_BYTES + 1)
-            # Its own name, without a path of whoever sent it.
-            name = Path(sent.filename.replace("\\", "/")).name[-100:]
-            given.append(await run_in_threadpool(_of_file, name, data))
-            await sent.close()
-    return given
+    sent = [one for one in (await csrf.form_of(request)).getlist("files")
+            if isinstance(one, UploadFile)]  # fmt: skip
+    files = []
+    for one in sent:
+        data = await one.read(MAX_FILE_BYTES + 1)
+        await one.close()
+        # Its own name, without a path of whoever sent it.
+        name = Path((one.filename or "").replace("\\", "/")).name[-100:]
+        if name:
+            files.append((name, data))
+    return [await run_in_threadpool(_of_file, name, data) for name, data in files]
 
 
 def _of_file(name: str, data: bytes) -> Given:
