@@ -29,7 +29,7 @@ _TABLE = (
     ("init", "project.init:init", _DAILY,
      "Set up the folder you are in: topic, contact, database; then `qiaocrawl run`."),
     ("run", "project.run:run", _DAILY,
-     "Watch, search, fetch and crawl TOPIC in one go, then say what came of it."),
+     "Watch, search, fetch, crawl and analyse TOPIC in one go, then say what came of it."),
     ("schedule", "project.schedule:schedule", _DAILY,
      "Print (or --install) a systemd user timer that runs TOPIC every day, in this folder."),
     ("crawl", "project.crawl:crawl", _DAILY,

@@ -69,7 +69,9 @@ def is_short_for(name: str, outlet: str) -> bool:
     >>> is_short_for("南洋日报", "南洋华文日报")
     True
     """
-    if outlet_of(outlet) in _listed().values():
+    full = outlet_of(outlet)
+    # The full name is none, nor is that of another that is listed.
+    if full in _listed().values() or outlet_of(name) == full:
         return False
     return any(_shortens(reading, _bare(outlet)) for reading in _readings(name))
 
