@@ -39,11 +39,11 @@ class DemoWeb:
         sites: Mapping[str, Site],
         pages: Mapping[tuple[str, str], DemoPage],
         frames: Mapping[str, SiteFrame],
-        later: Mapping[tuple[str, str], DemoPage],
+        later: Mapping[tuple[str, str], DemoPage] | None = None,
     ) -> None:
         self.sites = sites
         self.pages = pages
-        self.later = later
+        self.later = later or {}
         self.engines: dict[str, EngineSite] = {}
         self._frames = frames
         self._soft: dict[str, DemoPage] = {}
@@ -112,12 +112,13 @@ class DemoWeb:
         return self._soft[host]
 
 
-def build_web(seed: int = SEED, scale: float = 1.0) -> DemoWeb:
+def build_web(seed: int = SEED, scale: float = 1.0, *, happenings: bool = True) -> DemoWeb:
     """The whole demo web, the same bytes for the same arguments.
 
     Args:
         seed: all chance comes from it.
         scale: factor on the number of articles of every channel, above 0.
+        happenings: those of the last month too; what is learnt from the web's pages is without.
 
     Raises:
         ValueError: *scale* is not above 0.
@@ -127,7 +128,9 @@ def build_web(seed: int = SEED, scale: float = 1.0) -> DemoWeb:
     pages: dict[tuple[str, str], DemoPage] = {}
     frames: dict[str, SiteFrame] = {}
     later: dict[tuple[str, str], DemoPage] = {}
-    postings = with_happenings(Publisher(seed, scale).publish())
+    postings = Publisher(seed, scale).publish()
+    if happenings:
+        postings = with_happenings(postings)
     for host, group in groupby(postings, key=lambda posting: posting.site.host):
         frames[host] = _print_site(seed, list(group), pages)
         later |= {(host, path): page for path, page in later_pages(seed, frames[host])}

@@ -104,7 +104,7 @@ def _text(markup: str) -> str:
 def demo_pages() -> Iterator[GatePage]:
     """A sample of the demo web: a few pages of every kind from every site, spread over it."""
     found: dict[tuple[str, Kind], list[DemoPage]] = defaultdict(list)
-    for (host, _), page in build_web().pages.items():
+    for (host, _), page in build_web(happenings=False).pages.items():
         if page.gold is not None and page.gold.kind in _DEMO_KINDS:
             found[host, page.gold.kind].append(page)
     for pages in found.values():

@@ -176,7 +176,7 @@ def _saved_pages(folder: Path) -> _Source:
 
 def _demo_pages() -> _Source:
     sources = []
-    for (host, path), page in build_web().pages.items():
+    for (host, path), page in build_web(happenings=False).pages.items():
         content_type = dict(page.headers).get("Content-Type", "")
         if page.status == 200 and "html" in content_type:
             sources.append((page.body, content_type, f"http://{host}{path}"))
