@@ -42,7 +42,6 @@ _DOCS = {
     "console-coverage": (f"/coverage?topic={_TOPIC}", 640),
     "console-import": ("", 600),
     "console-jobs": ("/jobs", 560),
-    "console-story": ("/stories/1", 640),
 }
 """Pictures of the documentation, with the height that is shown."""
 _PAGES = {
