@@ -20,7 +20,7 @@ from qiaocrawl.analyse.story_signals import (
 )
 from qiaocrawl.analysis.warnings import Moment, Rule, StorySignal, step
 from qiaocrawl.storage.analysis import story_texts
-from qiaocrawl.storage.analysis.story_lists import one_story
+from qiaocrawl.storage.analysis.story_lists import titles_of
 from qiaocrawl.storage.analysis.warnings import keep_step, load_warnings, lock_warnings
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def _signals(
     numbers = story_texts.touched_since(c, minute)
     texts = story_texts.texts_of(c, numbers)
     called = story_texts.first_articles(c, numbers)
+    titles = titles_of(c, numbers)
     with_tone = wants_tone(rules)
     all_times = times_until(c, moment.now, moment.now) if wants_trend(rules) else None
     firsts = {kind for rule in rules for kind in rule.first}
@@ -87,7 +88,7 @@ def _signals(
         own = texts[number]
         deviation, in_burst = trend_at(own, all_times, moment.now, moment.calendar)
         signals.append(StorySignal(
-            str(called[number]), one_story(c, number).title,
+            str(called[number]), titles[number][0],
             tuple(signal_article(text, with_tone) for text in own), deviation, in_burst,
             tuple(firsts_of(c, own, firsts)),
         ))  # fmt: skip

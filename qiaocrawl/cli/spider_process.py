@@ -37,7 +37,7 @@ def topic_command(
     logs.mkdir(parents=True, exist_ok=True)
     environment = {
         SETTINGS_VARIABLE: settings_module(),
-        "QIAO_DATABASE_URL": database.engine.url.render_as_string(hide_password=False),
+        "QIAO_DATABASE_URL": database.url,
     }
     log = logs / f"{datetime.now(SHANGHAI):%Y%m%d-%H%M%S}-{topic}-{spider}.log"
     return SpiderCommand(spider, title, log, (f"topic={topic}",), settings, environment)

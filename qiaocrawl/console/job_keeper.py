@@ -26,8 +26,7 @@ class JobKeeper:
 
     def __init__(self, database: Database, options: Options | None = None) -> None:
         self.desk = JobDesk(database, options or Options.from_environment(), LOGS)
-        url = database.engine.url.render_as_string(hide_password=False)
-        self.logins = Logins(url, LOGS)
+        self.logins = Logins(database.url, LOGS)
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
 

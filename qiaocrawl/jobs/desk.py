@@ -70,8 +70,7 @@ class JobDesk:
         *, lost_after_seconds: float = _LOST_AFTER_SECONDS, is_remote_only: bool = False,
     ) -> None:  # fmt: skip
         self._database = database
-        url = database.engine.url.render_as_string(hide_password=False)
-        self.local = LocalProcesses(logs, url)
+        self.local = LocalProcesses(logs, database.url)
         self.nodes = NodeServers(database, options)
         self._is_remote_only = is_remote_only
         self._at_once = 1 if database.dialect == "sqlite" else options["QIAO_JOBS_AT_ONCE"]

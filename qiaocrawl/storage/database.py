@@ -31,6 +31,11 @@ class Database:
         """One function for each thread using the database; it shortens that thread's patience."""
         self._crawl_lock: CrawlLock | None = None
 
+    @property
+    def url(self) -> str:
+        """Its address with the password: for the environment of our own processes only."""
+        return self.engine.url.render_as_string(hide_password=False)
+
     @classmethod
     def open(cls, url: str, *, must_exist: bool = False) -> Self:
         """The database at *url*; a SQLite file and its folder are made when missing.

@@ -57,14 +57,19 @@ def bring_up_to_date(
         with stopping() as stopped:
             if rebuild:
                 _forget(runtime)
-            if (place_stories(runtime, since_minute, console, stopped)
-                    and read_all_names(runtime, console, stopped)
-                    and judge_all_classes(runtime, console, stopped)):  # fmt: skip
+            if read_articles(runtime, since_minute, console, stopped):
                 return _warn(runtime, options)
             console.print(_("stopped; the same command without --rebuild goes on"))
             return 130
     finally:
         runtime.close()
+
+
+def read_articles(runtime: Runtime, since_minute: int, console: Terminal, stopped: Event) -> bool:
+    """Stories, names and classes of what is new; False if it was stopped before."""
+    return (_place_stories(runtime, since_minute, console, stopped)
+            and _read_names(runtime, console, stopped)
+            and _judge_classes(runtime, console, stopped))  # fmt: skip
 
 
 def _warn(runtime: Runtime, options: Options) -> int:
@@ -92,7 +97,7 @@ def _forget(runtime: Runtime) -> None:
     runtime.write_now(forget_names)
 
 
-def place_stories(runtime: Runtime, since_minute: int, console: Terminal, stopped: Event) -> bool:
+def _place_stories(runtime: Runtime, since_minute: int, console: Terminal, stopped: Event) -> bool:
     """Place all that waits; False if it was stopped before."""
     from qiaocrawl.analyse.stories import analyse_stories, count_waiting
 
@@ -104,7 +109,7 @@ def place_stories(runtime: Runtime, since_minute: int, console: Terminal, stoppe
     return not done.stopped
 
 
-def read_all_names(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
+def _read_names(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
     """Read the names of what was placed; False if it was stopped before."""
     from qiaocrawl.analyse.names import read_names
     from qiaocrawl.storage.analysis.names import count_unread
@@ -115,7 +120,7 @@ def read_all_names(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
     return not stopped.is_set()
 
 
-def judge_all_classes(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
+def _judge_classes(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
     """Judge what new articles on topic are about; False if it was stopped before."""
     from qiaocrawl.analyse.classes import count_waiting, judge_classes, topic_models
 

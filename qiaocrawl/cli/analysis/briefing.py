@@ -149,11 +149,19 @@ def _check_files(files: Iterable[Path]) -> None:
 
 def _give(files: Mapping[str, bytes], out: Iterable[Path]) -> None:
     """Write *files* to where they were asked for; without that, print the text."""
+    asked = list(out)
+    write_files(files, asked)
+    if not asked:
+        text = files["md"].decode()
+        Terminal(soft_wrap=True, highlight=False).print(text, markup=False)
+
+
+def write_files(files: Mapping[str, bytes], out: Iterable[Path]) -> None:
+    """Write to each of *out* the file of its ending; a PDF is printed from the page."""
     from qiaocrawl.storage.export.briefing.pdf import to_pdf
     from qiaocrawl.storage.outfile import growing_file
 
-    asked = list(out)
-    for file in asked:
+    for file in out:
         ending = file.suffix.lower()[1:]
         content = files.get(ending) or to_pdf(
             files["html"].decode(), Options.from_environment()["QIAO_CHROMIUM"]
@@ -161,6 +169,3 @@ def _give(files: Mapping[str, bytes], out: Iterable[Path]) -> None:
         with growing_file(file) as part:
             part.write_bytes(content)
         say_written(file)
-    if not asked:
-        text = files["md"].decode()
-        Terminal(soft_wrap=True, highlight=False).print(text, markup=False)

@@ -12,15 +12,14 @@ from qiaocrawl.analyse.kept_briefing import briefing_files, keep
 from qiaocrawl.analyse.warnings import Checked, check_warnings
 from qiaocrawl.analysis.trends import default_calendar
 from qiaocrawl.analysis.warnings import Moment, RuleBook, read_rules
-from qiaocrawl.cli.analysis.analyse import judge_all_classes, place_stories, read_all_names
-from qiaocrawl.cli.output import say_written
+from qiaocrawl.cli.analysis.analyse import read_articles
+from qiaocrawl.cli.analysis.briefing import write_files
 from qiaocrawl.demo.stories import LAST_DAY
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.analysis.briefings import briefing_file_of, list_briefings
 from qiaocrawl.storage.analysis.warning_rules import add_rule, kept_rules
-from qiaocrawl.storage.outfile import growing_file
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -59,19 +58,12 @@ def write_briefing(url: str, number: int, folder: Path) -> None:
     """Write the kept briefing *number* into *folder*, as Word file and as page."""
     with Database.open(url) as database, database.engine.connect() as c:
         files = {ending: briefing_file_of(c, number, ending) for ending in _ENDINGS}
-    for ending, content in files.items():
-        file = folder / f"briefing.{ending}"
-        with growing_file(file) as part:
-            part.write_bytes(content)
-        say_written(file)
+    write_files(files, [folder / f"briefing.{ending}" for ending in _ENDINGS])
 
 
 def tell_stories(runtime: Runtime, console: Terminal) -> None:
-    """Place all articles in stories and read whom they name."""
-    never = Event()
-    place_stories(runtime, 0, console, never)
-    read_all_names(runtime, console, never)
-    judge_all_classes(runtime, console, never)
+    """Place all articles in stories, read whom they name, and judge their classes."""
+    read_articles(runtime, 0, console, Event())
 
 
 def keep_demo_rules(runtime: Runtime) -> None:

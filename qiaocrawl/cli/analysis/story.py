@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from qiaocrawl.analysis.stories.wording import CHANGE_NAMES, STATE_NAMES
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.lexicon.sheets import check_ending, write_sheets
 from qiaocrawl.cli.moments import start_of
@@ -43,16 +44,14 @@ app = typer.Typer(
 )
 
 Number = Annotated[int, typer.Argument(help="Number of a story.")]
+Topic = Annotated[str, typer.Option(help="With an article on this topic only.")]
+Since = Annotated[str, typer.Option(help="New articles since: today, yesterday, 7d, 2026-03-05.")]
+MinVoices = Annotated[
+    int, typer.Option(min=1, help="Least texts of a story; a text and its reprints are one.")
+]
+Limit = Annotated[int, typer.Option(min=1, max=10_000, help="Stories shown.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV.")]
 
-_STATES = {
-    "awake": N_("goes on"), "asleep": N_("rests"), "ended": N_("is over"),
-    "merged": N_("is part of another"),
-}  # fmt: skip
-_KINDS = {
-    "opened": N_("began"), "joined": N_("article joined"), "merged": N_("stories became one"),
-    "split": N_("was split"), "slept": N_("fell asleep"), "woke": N_("woke up"),
-    "ended": N_("ended"),
-}  # fmt: skip
 _NAMES = {
     "person": N_("Persons: {names}"), "place": N_("Places: {names}"),
     "organisation": N_("Bodies: {names}"),
@@ -64,16 +63,12 @@ _SHORT = "%m-%d %H:%M"
 
 @app.command("list")
 def list_(
-    topic: Annotated[str, typer.Option(help="With an article on this topic only.")] = "",
-    since: Annotated[
-        str, typer.Option(help="New articles since: today, yesterday, 7d, 2026-03-05.")
-    ] = "7d",
-    min_voices: Annotated[
-        int, typer.Option(min=1, help="Least texts of a story; a text and its reprints are one.")
-    ] = 2,
+    topic: Topic = "",
+    since: Since = "7d",
+    min_voices: MinVoices = 2,
     followed: Annotated[bool, typer.Option("--followed", help="Those you follow only.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Stories shown.")] = 20,
-    out: Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV.")] = None,
+    limit: Limit = 20,
+    out: Out = None,
     database: DatabaseUrl = "",
 ) -> None:
     """List stories, those of most texts first; ★ are followed."""
@@ -99,15 +94,11 @@ def uncovered(
             help="Workbook (.xlsx) or CSV with columns group, term and use (any, all, none)."
         ),
     ],
-    topic: Annotated[str, typer.Option(help="With an article on this topic only.")] = "",
-    since: Annotated[
-        str, typer.Option(help="New articles since: today, yesterday, 7d, 2026-03-05.")
-    ] = "7d",
-    min_voices: Annotated[
-        int, typer.Option(min=1, help="Least texts of a story; a text and its reprints are one.")
-    ] = 2,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Stories shown.")] = 20,
-    out: Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV.")] = None,
+    topic: Topic = "",
+    since: Since = "7d",
+    min_voices: MinVoices = 2,
+    limit: Limit = 20,
+    out: Out = None,
     database: DatabaseUrl = "",
 ) -> None:
     """List stories that none of your groups of terms touches: topics you might be missing.
@@ -285,7 +276,7 @@ def _named(names: Sequence[StoryName]) -> Iterator[str]:
 
 
 def _state(line: StoryLine) -> str:
-    state = _(_STATES[line.state])
+    state = _(STATE_NAMES[line.state])
     if line.merged_into is not None:
         state = f"{state}: {line.merged_into}"
     return _("{state}; {voices} texts, {articles} articles: {words}", state=state,
@@ -294,7 +285,7 @@ def _state(line: StoryLine) -> str:
 
 def _told(change: StoryEvent) -> str:
     facts = [
-        shown_moment(change.at), _(_KINDS[change.kind]),
+        shown_moment(change.at), _(CHANGE_NAMES[change.kind]),
         "" if change.other is None else str(change.other),
         _("by hand") if change.by_hand else "",
         f"{change.score:.2f}" if change.score else "", joined(change.words),

@@ -199,9 +199,8 @@ def _analyse(database: Database, console: Terminal) -> int:
     """Do what ``qiaocrawl analyse`` does; its exit code."""
     from qiaocrawl.cli.analysis.analyse import bring_up_to_date
 
-    url = database.engine.url.render_as_string(hide_password=False)
     try:
-        return bring_up_to_date(url, console)
+        return bring_up_to_date(database.url, console)
     except QiaoError as error:
         print_hanging(console, _("✗ analysis: failed: {error}", error=error))
         return 1

@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from qiaocrawl.analyse.briefing import tell_story
 from qiaocrawl.analysis.briefing import BriefSource, BriefStory
 from qiaocrawl.analysis.spread import time_line_svg
+from qiaocrawl.analysis.stories.wording import CHANGE_NAMES, STATE_NAMES
 from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES
 from qiaocrawl.console.forms import whole_number
 from qiaocrawl.console.known_topic import known_topic
@@ -30,15 +31,6 @@ from qiaocrawl.storage.topics.topics import list_topics
 
 _DAYS = (1, 7, 30, 365)
 _SHOWN = 100
-_STATES = {
-    "awake": N_("goes on"), "asleep": N_("rests"), "ended": N_("is over"),
-    "merged": N_("is part of another"),
-}  # fmt: skip
-_KINDS = {
-    "opened": N_("began"), "joined": N_("article joined"), "merged": N_("stories became one"),
-    "split": N_("was split"), "slept": N_("fell asleep"), "woke": N_("woke up"),
-    "ended": N_("ended"),
-}  # fmt: skip
 
 
 async def show(request: Request) -> Response:
@@ -58,7 +50,7 @@ async def show(request: Request) -> Response:
     return render(
         request, "stories/show.html", topics=topics, topic=topic, days=days, all_days=_DAYS,
         followed=followed, least=least, lines=lines[:_SHOWN], more=len(lines) > _SHOWN,
-        states=_STATES,
+        states=STATE_NAMES,
     )  # fmt: skip
 
 
@@ -77,7 +69,7 @@ async def one(request: Request) -> Response:
         time_line = picture_markup(time_line_svg(story.tree, line.title, tongue))
     return render(
         request, "stories/one.html", line=line, story=story, markup=markup, time_line=time_line,
-        articles=articles, changes=changes[-_SHOWN:][::-1], states=_STATES, kinds=_KINDS,
+        articles=articles, changes=changes[-_SHOWN:][::-1], states=STATE_NAMES, kinds=CHANGE_NAMES,
         severities=SEVERITY_NAMES,
     )  # fmt: skip
 

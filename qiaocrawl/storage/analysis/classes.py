@@ -14,8 +14,9 @@ from qiaocrawl.analysis.classes import ArticleClass, MarkedArticle, class_names
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.storage.converters import clean_word, to_json, to_stored_time
+from qiaocrawl.storage.pages.articles import page_of
 from qiaocrawl.storage.raw_sql import Statement, upsert
-from qiaocrawl.storage.schema import article, article_class, term, topic, url
+from qiaocrawl.storage.schema import article, article_class, term, topic
 from qiaocrawl.storage.topics.topic_ids import topic_id
 
 MOST_NAME_CHARS = 32
@@ -75,14 +76,8 @@ def mark_class(
             _("a class has a name of at most {most} characters, got {name!r}",
               most=MOST_NAME_CHARS, name=name)
         )  # fmt: skip
-    page = c.execute(
-        select(url.c.id, url.c.url)
-        .join(article, article.c.url_id == url.c.id)
-        .where(article.c.id == article_id)
-    ).first()
-    if page is None:
-        raise ConfigError(_("there is no article {which}", which=article_id))
-    url_id, own = page.id, article_class.c
+    url_id, address = page_of(c, article_id)
+    own = article_class.c
     key = own.url_id == url_id, own.topic_id == topic_id(c, topic_name)
     before = c.execute(select(own.name).where(*key, own.model == "")).scalar()
     c.execute(delete(article_class).where(*key))
@@ -92,7 +87,7 @@ def mark_class(
             certainty=1.0, words="[]", model="", marked_by=clean_word(by, 100),
             marked_at=to_stored_time(now),
         ))  # fmt: skip
-    return ClassMark(page.url, str(before or ""))
+    return ClassMark(address, str(before or ""))
 
 
 def classes_of(c: Connection, article_id: int) -> list[StoredClass]:

@@ -13,7 +13,7 @@ from qiaocrawl.items import Relevance
 from qiaocrawl.language import _
 from qiaocrawl.storage.console.audit_log import Actor, record
 from qiaocrawl.storage.converters import clean_text, clean_word, stored_moment
-from qiaocrawl.storage.pages.articles import save_relevance
+from qiaocrawl.storage.pages.articles import page_of, save_relevance
 from qiaocrawl.storage.schema import (
     article,
     article_mark,
@@ -96,7 +96,7 @@ def judge(c: Connection, actor: Actor, article_id: int, topic_name: str, *, rele
         ConfigError: there is no such article.
         StorageError: the topic was never imported.
     """
-    _url_id, address = _page(c, article_id)
+    _url_id, address = page_of(c, article_id)
     name = topic_name or best_topics(c, [article_id])[article_id]
     before = _judgement(c, article_id, name)
     judgements.save_judgement(c, name, address, relevant=relevant, note="", now=time.time())
@@ -116,7 +116,7 @@ def take_back(
         ConfigError: there is no such article.
         StorageError: the topic was never imported.
     """
-    _url_id, address = _page(c, article_id)
+    _url_id, address = page_of(c, article_id)
     before = _judgement(c, article_id, topic_name)
     if not judgements.drop_judgement(c, topic_name, address, now=time.time()):
         return
@@ -161,7 +161,7 @@ def set_tags(c: Connection, actor: Actor, article_id: int, tags: Sequence[str]) 
             "an article has at most {most} tags of {chars} characters",
             most=MAX_TAGS, chars=MAX_TAG_CHARS,
         ))  # fmt: skip
-    url_id, _address = _page(c, article_id)
+    url_id, _address = page_of(c, article_id)
     before = marks_of(c, [article_id]).get(article_id, Marks())
     c.execute(delete(article_tag).where(article_tag.c.url_id == url_id))
     if wanted:
@@ -171,7 +171,7 @@ def set_tags(c: Connection, actor: Actor, article_id: int, tags: Sequence[str]) 
 
 def _save(c: Connection, actor: Actor, article_id: int, **values: object) -> Marks:
     """Change the row of an article's marks, or make it; returns what they were."""
-    url_id, _address = _page(c, article_id)
+    url_id, _address = page_of(c, article_id)
     before = marks_of(c, [article_id]).get(article_id, Marks())
     values |= {"marked_by": actor.name, "marked_at": stored_moment(time.time())}
     changed = c.execute(
@@ -186,18 +186,7 @@ def _save(c: Connection, actor: Actor, article_id: int, **values: object) -> Mar
 def _record(
     c: Connection, actor: Actor, article_id: int, action: str, before: object, after: object
 ) -> None:
-    record(c, actor, action, _page(c, article_id)[1], {"value": before}, {"value": after})
-
-
-def _page(c: Connection, article_id: int) -> tuple[int, str]:
-    row = c.execute(
-        select(url.c.id, url.c.url)
-        .join(article, article.c.url_id == url.c.id)
-        .where(article.c.id == article_id)
-    ).one_or_none()
-    if row is None:
-        raise ConfigError(_("there is no article {which}", which=article_id))
-    return row.id, row.url
+    record(c, actor, action, page_of(c, article_id)[1], {"value": before}, {"value": after})
 
 
 def best_topics(c: Connection, article_ids: Sequence[int]) -> dict[int, str]:

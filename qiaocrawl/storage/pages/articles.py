@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.errors import StorageError
+from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.items import PageAnalysis, Relevance, TitleRecord
 from qiaocrawl.items.article import Article, Comment
 from qiaocrawl.language import _
@@ -54,6 +54,10 @@ MAX_TERM_CHARS = 100
 _FIND = Statement(
     "SELECT a.id, u.`key`, h.name FROM url u JOIN host h ON h.id = u.host_id"
     " LEFT JOIN article a ON a.url_id = u.id WHERE u.id = :url_id"
+)
+
+_PAGE = Statement(
+    "SELECT u.id, u.url FROM article a JOIN url u ON u.id = a.url_id WHERE a.id = :article_id"
 )
 
 _FIELDS = (
@@ -198,6 +202,18 @@ def comments_from(stored: str | None) -> tuple[Comment, ...]:
 def packed_html(html: str) -> bytes | None:
     """*html* as it is stored; None for one that is too long: cut, its elements would not end."""
     return compress_text(html) if len(html) <= MAX_HTML_CHARS else None
+
+
+def page_of(c: Connection, article_id: int) -> tuple[int, str]:
+    """The row id of an article's URL, and the URL.
+
+    Raises:
+        ConfigError: there is no such article.
+    """
+    row = _PAGE.run(c, {"article_id": article_id}).fetchone()
+    if row is None:
+        raise ConfigError(_("there is no article {which}", which=article_id))
+    return row[0], row[1]
 
 
 def save_relevance(

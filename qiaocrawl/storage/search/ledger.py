@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
 
 from qiaocrawl.fetch.backoff import backoff_seconds
 from qiaocrawl.search.query import AnswerState, Query
@@ -314,19 +314,11 @@ def ask_again(
     Raises:
         StorageError: *topic* was never imported.
     """
-    table = schema.query
-    statement = (
-        update(table)
-        .where(
-            table.c.topic_id == topic_id(c, topic),
-            table.c.term == clean_word(term, 200),
-            table.c.site == clean_host(site),
-            table.c.engine == clean_word(engine, 64),
-            table.c.state != AnswerState.ROBOTS.value,
-        )
-        .values(due_at=to_stored_time(datetime.fromtimestamp(now, UTC)))
-    )
-    return c.execute(statement).rowcount
+    own = schema.query.c
+    return _let_be_due(
+        c, topic, now, own.term == clean_word(term, 200), own.site == clean_host(site),
+        own.engine == clean_word(engine, 64), own.state != AnswerState.ROBOTS.value,
+    )  # fmt: skip
 
 
 def ask_all_again(
@@ -337,16 +329,16 @@ def ask_all_again(
     Raises:
         StorageError: *topic* was never imported.
     """
+    own = schema.query.c
+    return _let_be_due(
+        c, topic, now, own.engine == clean_word(engine, 64), own.state == state.value,
+        # What was never asked is due anyway, and nobody chose to ask the others.
+        own.state.not_in([AnswerState.ROBOTS.value, AnswerState.NOT_ASKED.value]),
+    )  # fmt: skip
+
+
+def _let_be_due(c: Connection, topic: str, now: float, *conditions: ColumnElement[bool]) -> int:
     table = schema.query
-    statement = (
-        update(table)
-        .where(
-            table.c.topic_id == topic_id(c, topic),
-            table.c.engine == clean_word(engine, 64),
-            table.c.state == state.value,
-            # What was never asked is due anyway, and nobody chose to ask the others.
-            table.c.state.not_in([AnswerState.ROBOTS.value, AnswerState.NOT_ASKED.value]),
-        )
-        .values(due_at=to_stored_time(datetime.fromtimestamp(now, UTC)))
-    )
-    return c.execute(statement).rowcount
+    due_at = to_stored_time(datetime.fromtimestamp(now, UTC))
+    of_topic = table.c.topic_id == topic_id(c, topic)
+    return c.execute(update(table).where(of_topic, *conditions).values(due_at=due_at)).rowcount

@@ -67,10 +67,10 @@ async def show(request: Request) -> Response:
     choice = replace(ArticleFilter.of(request.query_params.multi_items()), page="")
     matches, notice = await matches_of(request, choice)
     facets, titles = Facets({}, {}), dict[str, str]()
+    selection = selection_of(choice, matches)
     # Without the index each count would read thousands of texts.
-    if not selection_of(choice, matches).reads_texts:
+    if not selection.reads_texts:
         is_part = matches is not None and matches.total > MOST_MATCHES
-        selection = selection_of(choice, matches)
 
         def work(c: Connection) -> tuple[Facets, dict[str, str]]:
             counter = FacetCounter(c, selection, choice.folded, is_part)
