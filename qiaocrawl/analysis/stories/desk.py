@@ -60,7 +60,7 @@ class StoryDesk:
     Args:
         settings: how alike stories must be.
         background: how common terms are; it is counted on.
-        words: to keep whole, such as the terms of topics.
+        words: the terms of topics, which are kept whole and weigh little.
         recall: gives a sleeping story back by its number; None: the desk keeps them itself.
     """
 

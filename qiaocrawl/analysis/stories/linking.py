@@ -22,14 +22,17 @@ class LinkSettings:
         threshold: from this score on they are.
         spread: 0 takes the mean likeness of all pairs of texts; 1/2 measures it by how alike the
             texts of either story are among themselves.
-        gap_days: texts published so far apart are half as alike.
+        gap_days: two texts published so far apart are half as alike.
+        gap_growth: the more texts two stories have, the longer a pause may be: by the number of
+            their pairs to this power.
         terms: by how many of its heaviest terms a story is looked up.
         compared: how many stories one is compared with.
     """
 
-    threshold: float = 0.23
-    spread: float = 0.3
-    gap_days: float = 180.0
+    threshold: float = 0.2
+    spread: float = 0.4
+    gap_days: float = 4.0
+    gap_growth: float = 0.6
     terms: int = 96
     compared: int = 32
 
@@ -160,9 +163,13 @@ class _Entry(tuple):  # type: ignore[type-arg]
 
 def score_of(one: Story, other: Story, product: int, settings: LinkSettings) -> float:
     """How alike two stories are; *product*: of their vectors."""
-    mean = product / (SCALE * SCALE * len(one.voices) * len(other.voices))
+    pairs = len(one.voices) * len(other.voices)
+    mean = product / (SCALE * SCALE * pairs)
     score: float = mean / (_own_likeness(one) * _own_likeness(other)) ** settings.spread
-    return score / (1 + _gap_days(one, other) / settings.gap_days)
+    # What many write about is taken up again after weeks; a single report is soon over, and the
+    # next one like it (another year's festival) is of something else.
+    pause_days = settings.gap_days * float(pairs**settings.gap_growth)
+    return score / (1 + (_gap_days(one, other) / pause_days) ** 2)
 
 
 def _own_likeness(story: Story) -> float:

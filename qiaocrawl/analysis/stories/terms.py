@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 from zlib import crc32
@@ -38,6 +38,13 @@ Counts = NDArray[np.float32]
 def term_id(term: str) -> int:
     """The number of a word, the same in every process."""
     return crc32(term.encode("utf-8", "surrogatepass")) & _MASK
+
+
+def term_ids(word: str) -> set[int]:
+    """The numbers of a word and of the pairs of characters in it."""
+    folded = fold(word)
+    pairs = {_PAIR + pair for run in _HAN_RUN.findall(folded) for pair in _pairs_of(run)}
+    return {term_id(term) for term in {folded, *pairs}}
 
 
 class Terms(NamedTuple):
@@ -76,7 +83,7 @@ class TermReader:
         words.update(set(map(fold, names)) - words.keys())
         pairs: Counter[str] = Counter()
         for run in _HAN_RUN.findall(text[:PAIRED_CHARS]):
-            pairs.update(map(_PAIR.__add__, map(str.__add__, run, run[1:])))
+            pairs.update(map(_PAIR.__add__, _pairs_of(run)))
         numbers = self._numbers(words)
         merged = dict(zip(numbers, words.values(), strict=True))
         for number, count in zip(self._numbers(pairs), pairs.values(), strict=True):
@@ -100,6 +107,10 @@ class TermReader:
                 number = known[term] = term_id(term)
             numbers.append(number)
         return numbers
+
+
+def _pairs_of(run: str) -> Iterator[str]:
+    return map(str.__add__, run, run[1:])
 
 
 def _counts(word: str) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from qiaocrawl.analysis.stories.background import Background, counts_of
 from qiaocrawl.analysis.stories.story import Item, Voice
-from qiaocrawl.analysis.stories.terms import TermReader, Terms
+from qiaocrawl.analysis.stories.terms import TermReader, Terms, term_ids
 from qiaocrawl.analysis.stories.vector import SCALE, Vector
 
 KEPT_TERMS = 400
@@ -18,19 +18,24 @@ _USUAL_LENGTH = 32.0
 # A text that says little is less alike to any other, one that says much more so.
 _LENGTH_EXPONENT = 0.75
 _MOST_LENGTH = 4.0
+# Nearly all articles of a store have terms of its topics: these tell no story from another.
+_TOPICAL_WEIGHT = 0.25
 
 
 class VoiceReader:
     """Makes voices of articles.
 
     Args:
-        words: to keep whole, such as the terms of topics.
         background: how common terms are.
+        words: the terms of topics, which are kept whole and weigh little.
     """
 
     def __init__(self, background: Background, words: Sequence[str] = ()) -> None:
         self.background = background
         self._reader = TermReader(words)
+        self._topical = np.array(
+            sorted({id_ for word in words for id_ in term_ids(word)}), np.int32
+        )
 
     def read(self, items: Sequence[Item], time: float) -> list[Voice]:
         """The voices of the articles of one minute, which are counted first.
@@ -44,6 +49,7 @@ class VoiceReader:
 
     def _voice(self, item: Item, terms: Terms) -> Voice:
         weights = self.background.weights(terms.ids, terms.counts)
+        weights[np.isin(terms.ids, self._topical, assume_unique=True)] *= _TOPICAL_WEIGHT
         length = float(np.linalg.norm(weights)) / _USUAL_LENGTH
         if not length:
             return Voice(item.key, item.published, Vector(terms.ids[:0], np.zeros(0, np.int64)))

@@ -153,3 +153,34 @@ def test_a_restored_desk_goes_on_as_the_first() -> None:
     more = [*items("d", SCHOOL[1:]), *items("e", OTHERS)]
     assert second.take(START + 1, more) == first.take(START + 1, more)
     assert groups(second) == groups(first)
+
+
+def test_what_looks_alike_each_year_is_another_happening() -> None:
+    desk = StoryDesk()
+    festivals = [
+        item(f"f{year}", f"第{year}届侨乡美食节在漳州开幕 百个摊位飘香", day=365.0 * year)
+        for year in range(1, 5)
+    ]
+    desk.take(START, [*festivals, item("same", "漳州侨乡美食节开幕，百个摊位飘香", day=366.0)])
+    assert groups(desk) == [["f1", "same"], ["f2"], ["f3"], ["f4"]]
+
+
+def test_a_large_story_is_taken_up_after_a_longer_pause() -> None:
+    late = "福建泉州台风中紧急转移的三千侨胞重返家园"
+    small, large = StoryDesk(), StoryDesk()
+    small.take(START, items("a", FLOOD[:1]))
+    large.take(START, items("a", [*FLOOD, *(f"{title}（图）" for title in FLOOD)]))
+    small.take(START + 1, [item("x", late, day=12)])
+    large.take(START + 1, [item("x", late, day=12)])
+    assert len(small.stories) == 2
+    assert len(large.stories) == 1
+
+
+def test_terms_of_the_topic_make_no_story() -> None:
+    titles = ["侨胞、侨团、侨社在巴黎画廊里过节", "侨胞、侨团、侨社到上野公园赏樱花"]
+    taken = [item(f"t{at}", title) for at, title in enumerate(titles)]
+    plain, of_topic = StoryDesk(), StoryDesk(words=["侨胞", "侨团", "侨社"])
+    plain.take(START, taken)
+    of_topic.take(START, taken)
+    assert len(plain.stories) == 1
+    assert len(of_topic.stories) == 2
