@@ -5,8 +5,9 @@
 Without a database the demo is run first, in a temporary folder; a given one is copied there. Then
 its sites are looked at again as a week later, the articles are put into stories, names are read and
 the demo's rules are checked, three times. Shares are of right ones; what was left open is told
-beside what was wrong. The naive way: who has the earliest date was first, and all have it from
-there.
+beside what was wrong. Stories are scored by B-cubed and pairs against the happenings that articles
+tell. The naive way: who has the earliest date was first, all have it from there, and each group of
+reprints is a story of its own.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import argparse
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -26,8 +28,10 @@ sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 
 from rich.console import Console
 from rich.table import Table
+from sqlalchemy import Connection, select
 
 from benchmarks.rows import write_rows
+from benchmarks.stories import b_cubed, pairwise
 from qiaocrawl.analysis.trends import default_calendar
 from qiaocrawl.cli.analysis.demo_meaning import (
     LEAST_OUTLETS,
@@ -38,9 +42,11 @@ from qiaocrawl.cli.analysis.demo_meaning import (
 from qiaocrawl.cli.demo import look_again, run_demo
 from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.demo.happenings.score import Found, MeaningScore, earliest_score, score_meaning
+from qiaocrawl.demo.model import Gold
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
+from qiaocrawl.storage.schema import article, story_article, url, verdict
 
 TOPIC = "qiaoqing"
 _CHECKS = 3
@@ -62,10 +68,32 @@ def measure(folder: Path) -> Rows:
             c, golds, TOPIC, default_calendar(), (MONTH[0], LEAST_OUTLETS)
         ))  # fmt: skip
         naive = runtime.reader.run(lambda c: earliest_score(c, golds, TOPIC))
+        found = runtime.reader.run(partial(_story_rows, {gold.url: gold for gold in golds}))
     finally:
         runtime.close()
-    rows = [*_rows("qiaocrawl", ours), *_rows("earliest", naive)]
-    return [*rows, _row("qiaocrawl", "warnings_told_again", sum(told[1:]))]
+    rows = [*_rows("ours", ours), *_rows("earliest", naive)]
+    return [*rows, *found, _row("ours", "warnings_told_again", sum(told[1:]))]
+
+
+def _story_rows(golds: Mapping[str, Gold], c: Connection) -> Rows:
+    """How well the stories, and the groups of reprints alone, are the happenings told."""
+    stored = c.execute(
+        select(url.c.url, story_article.c.story_id, verdict.c.group_id)
+        .join(story_article, story_article.c.url_id == url.c.id)
+        .join(article, article.c.url_id == url.c.id)
+        .join(verdict, verdict.c.article_id == article.c.id)
+    ).all()
+    told: dict[str, object] = {row.url: golds[row.url].reprint_group for row in stored}
+    ways: dict[str, dict[str, object]] = {
+        "ours": {row.url: row.story_id for row in stored},
+        "earliest": {row.url: row.group_id for row in stored},
+    }
+    measures = {"stories_b3": b_cubed, "stories_pairwise": pairwise}
+    return [
+        _row(method, metric, round(score(told, clusters), 3))
+        for method, clusters in ways.items()
+        for metric, score in measures.items()
+    ]
 
 
 def _rows(method: str, score: MeaningScore) -> Iterator[dict[str, object]]:
