@@ -1,25 +1,24 @@
-"""A full qiaocrawl crawl beside a bare Scrapy spider that only fetches the same pages.
+"""A full qiaocrawl crawl beside bare Scrapy, and beside what one would write instead.
 
-    python benchmarks/crawl.py [--pages 3000] [--rounds 3] [--json FILE]
+    python benchmarks/crawl.py [--pages 100 700] [--rounds 3] [--before DIR] [--json FILE]
 
-Both run on the same local server, in turn, with the same concurrency and no delay; medians
-over the rounds. CPU counts the crawl's process and its children (the analysis workers).
-A last qiaocrawl run under a profiler says where the time of the crawl's own process goes.
+All crawl the same local site, in turn, with the same concurrency and no delay. CPU is that of
+all threads and processes, those of a server of forks too. A page's cost is the slope between
+two numbers of pages, since a start costs what thousands of pages do; medians over the rounds.
+"bare" only fetches. "usual" is Scrapy with LinkExtractor, trafilatura, jieba and a cosine of
+titles, and SQLAlchemy into SQLite: the same job without its promises (``crawls/usual_spider.py``).
+A last run under a profiler says where the time goes, by stage.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import pstats
-import re
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -28,218 +27,171 @@ sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 
 from rich.console import Console
 from rich.table import Table
-from sqlalchemy import text
 
-from benchmarks.local_site import HOST, LocalSite, ServedSite, serving
+from benchmarks.crawls.running import Run, bare, ours, usual
+from benchmarks.crawls.stages import main_process_stages, worker_stages
+from benchmarks.local_site import LocalSite, ServedSite, serving
 from benchmarks.rows import write_rows
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.topics.topics import save_pack
-from qiaocrawl.topic.folder import load_pack
 
-_CONCURRENCY = 16
-_QUIET = [
-    "-s",
-    "TELNETCONSOLE_ENABLED=0",
-    "-s",
-    "REMOTE_CONTROL_ENABLED=0",
-    "-s",
-    "LOG_LEVEL=INFO",
-    "-s",
-    f"CONCURRENT_REQUESTS_PER_DOMAIN={_CONCURRENCY}",
-    "-s",
-    f"CONCURRENT_REQUESTS={_CONCURRENCY}",
-    "-s",
-    "DOWNLOAD_DELAY=0",
-]
-_ELAPSED = re.compile(r"'elapsed_time_seconds': ([\d.]+)")
+_TASK = "crawl"
+_PARTS = ("main thread", "writer", "order", "reader", "pool of workers", "other threads",
+          "workers", "fork server", "resource tracker")  # fmt: skip
+_SHOWN_PARTS = _PARTS[:7]
+_WORKER_PAGES = 200
 
-_BARE = """
-import scrapy
-
-class Bare(scrapy.Spider):
-    name = "bare"
-    custom_settings = {"CONCURRENT_ITEMS": 4, "ROBOTSTXT_OBEY": False}
-
-    async def start(self):
-        for url in open(self.urls).read().split():
-            yield scrapy.Request(url, dont_filter=True)
-
-    def parse(self, response):
-        self.crawler.stats.inc_value("fetched")
-"""
-
-# Functions of the profile by the part of the way they belong to: first match counts.
-_PARTS = (
-    ("storage writes", re.compile(r"sqlalchemy|sqlite3|qiaocrawl/storage")),
-    ("analysis hand-over", re.compile(r"pebble|multiprocessing|pickle|qiaocrawl/pool")),
-    (
-        "links and frontier",
-        re.compile(
-            r"qiaocrawl/(follow|crawl/worker|crawl/scheduler|frontier)"
-            r"|pipelines/links|dupefilter"
-        ),
-    ),
-    ("deduplication", re.compile(r"qiaocrawl/(dedup|vsm)")),
-    ("Scrapy and Twisted", re.compile(r"scrapy|twisted|asyncio|selectors|parsel|w3lib|zope")),
-)
+Crawl = Callable[[ServedSite, Path], Run]
+Rows = list[dict[str, object]]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One crawl: pages a second by its own clock, CPU milliseconds a page, start-up."""
+@dataclass
+class Method:
+    """One kind of crawl, and its runs: of the smaller and the larger site, once a round."""
 
-    pages_per_second: float
-    cpu_ms_per_page: float
-    startup_seconds: float
+    name: str
+    crawl: Crawl
+    rounds: list[tuple[Run, Run]] = field(default_factory=list)
 
+    def figures(self, reference: Method | None) -> dict[str, float]:
+        """Medians of what a page more costs; rates beside those of *reference*, too."""
+        seconds = [_slope(pair, _elapsed) for pair in self.rounds]
+        found = {
+            "cpu_ms_per_page": 1000 * self._median_slope(_cpu),
+            "pages_per_second": 1 / statistics.median(seconds),
+            "start_cpu_seconds": statistics.median(
+                small.cpu_seconds - small.pages * _slope((small, large), _cpu)
+                for small, large in self.rounds
+            ),
+        }
+        if reference is not None:
+            found["rate_beside_bare"] = statistics.median(
+                _slope(theirs, _elapsed) / own
+                for theirs, own in zip(reference.rounds, seconds, strict=True)
+            )
+        for part in _PARTS:
+            if any(part in run.cpu for run, _ in self.rounds):
+                found[f"cpu_ms_per_page: {part}"] = 1000 * self._median_slope(partial(_part, part))
+        return found
 
-def _measured(command: list[str], environment: dict[str, str], folder: Path, pages: int) -> Run:
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    done = subprocess.run(
-        command, cwd=folder, env={**os.environ, **environment}, capture_output=True, check=False
-    )
-    wall = time.monotonic() - began
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    output = done.stderr.decode("utf-8", "replace")
-    match = _ELAPSED.search(output)
-    if done.returncode or match is None:
-        raise SystemExit(f"{' '.join(command[:6])} failed:\n{output[-3000:]}")
-    elapsed = float(match[1])
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Run(pages / elapsed, 1000 * cpu / pages, wall - elapsed)
-
-
-def _bare(served: ServedSite, folder: Path) -> Run:
-    (folder / "bare.py").write_text(_BARE)
-    urls = folder / "urls.txt"
-    urls.write_text("\n".join(f"http://{served.origin}{path}" for path in served.site.pages))
-    command = [
-        sys.executable,
-        "-m",
-        "scrapy",
-        "runspider",
-        "bare.py",
-        "-a",
-        f"urls={urls}",
-        *_QUIET,
-    ]
-    return _measured(command, {}, folder, len(served.site.pages))
+    def _median_slope(self, value: Callable[[Run], float]) -> float:
+        return statistics.median(_slope(pair, value) for pair in self.rounds)
 
 
-def _full(served: ServedSite, folder: Path, url: str, *, profile: Path | None = None) -> Run:
-    database = Database.open(url)
-    database.upgrade()
-    with database.engine.begin() as c:
-        save_pack(c, load_pack(PROJECT / "topics" / "qiaoqing"), now=time.time())
-    database.close()
-    runner = ["-m", "scrapy"]
-    if profile is not None:
-        runner = ["-m", "cProfile", "-o", str(profile), "-m", "scrapy"]
-    command = [
-        sys.executable,
-        *runner,
-        "crawl",
-        "site",
-        "-a",
-        "topic=qiaoqing",
-        "-a",
-        f"start=http://{HOST}/",
-        *_QUIET,
-    ]
-    environment = {
-        "QIAO_DATABASE_URL": url,
-        "QIAO_DEMO": served.origin,
-        "PYTHONPATH": str(PROJECT),
-        "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
-        # The spiders beside it follow links only.
-        "QIAO_SITEMAPS": "off",
-        "QIAO_SOFT_404_PROBE": "off",
-        # A tree of made-up texts is what a maze is.
-        "QIAO_TRAPS_ALLOWED": f"{HOST}/*",
-    }
-    run = _measured(command, environment, folder, len(served.site.pages))
-    _check_complete(url, len(served.site.pages))
-    return run
+def _slope(pair: tuple[Run, Run], value: Callable[[Run], float]) -> float:
+    """What a page more adds to *value*."""
+    small, large = pair
+    return (value(large) - value(small)) / (large.pages - small.pages)
 
 
-def _check_complete(url: str, pages: int) -> None:
-    database = Database.open(url)
-    with database.engine.connect() as c:
-        stored = c.execute(text("SELECT COUNT(DISTINCT url_id) FROM page_source")).scalar_one()
-    database.close()
-    if stored != pages:
-        raise SystemExit(f"{stored} of {pages} pages stored: no fair comparison")
+def _elapsed(run: Run) -> float:
+    return run.seconds
 
 
-def _shares(profile: Path) -> dict[str, float]:
-    """Share of the main process's own time by part, in percent."""
-    stats = pstats.Stats(str(profile)).stats  # type: ignore[attr-defined]
-    sums: dict[str, float] = {}
-    for (file, _, name), (_, _, own, _, _) in stats.items():
-        if name in {"<method 'poll' of 'select.epoll' objects>"}:
-            continue
-        part = next((part for part, pattern in _PARTS if pattern.search(file)), "other Python")
-        sums[part] = sums.get(part, 0.0) + own
-    total = sum(sums.values())
-    return {part: round(100 * own / total, 1) for part, own in sorted(sums.items())}
+def _cpu(run: Run) -> float:
+    return run.cpu_seconds
 
 
-def _median(runs: list[Run], field: str) -> float:
-    return float(statistics.median(getattr(run, field) for run in runs))
+def _part(part: str, run: Run) -> float:
+    return run.cpu.get(part, 0.0)
+
+
+def _methods(arguments: argparse.Namespace) -> list[Method]:
+    kinds: dict[str, Crawl] = {"bare": bare, "usual": usual, "ours": ours}
+    kinds["ours-bfs"] = partial(ours, strategy="bfs")
+    if arguments.before is not None:
+        kinds["before"] = partial(ours, project=arguments.before.resolve())
+        kinds["before-bfs"] = partial(ours, project=arguments.before.resolve(), strategy="bfs")
+    chosen = arguments.methods or [name for name in kinds if name != "before-bfs"]
+    if missing := sorted(set(chosen) - kinds.keys()):
+        raise SystemExit(f"no method {missing[0]!r}; there are {', '.join(kinds)}")
+    return [Method(name, kinds[name]) for name in kinds if name in chosen]
+
+
+def _measure(
+    methods: Sequence[Method], sizes: Sequence[int], rounds: int, console: Console
+) -> None:
+    sites = [LocalSite.build(size) for size in sizes]
+    with tempfile.TemporaryDirectory() as name:
+        # Not counted: byte code and compiled loops are written at the first run.
+        with serving(sites[0]) as served:
+            for method in methods:
+                method.crawl(served, Path(name))
+        for number in range(rounds):
+            found: dict[str, list[Run]] = {method.name: [] for method in methods}
+            for site in sites:
+                with serving(site) as served:
+                    for method in methods:
+                        found[method.name].append(method.crawl(served, Path(name)))
+            for method in methods:
+                method.rounds.append((found[method.name][0], found[method.name][-1]))
+            console.print(f"round {number + 1} of {rounds} done", style="dim")
+
+
+def _profiled(pages: int) -> tuple[dict[str, float], float, dict[str, float]]:
+    site = LocalSite.build(pages)
+    with tempfile.TemporaryDirectory() as name, serving(site) as served:
+        profile = Path(name) / "profile"
+        ours(served, Path(name), profile=profile)
+        main = main_process_stages(profile)
+    whole = sum(main.values())
+    return ({stage: seconds / whole for stage, seconds in main.items()},
+            *worker_stages(site, _WORKER_PAGES))  # fmt: skip
+
+
+def _show(console: Console, figures: Mapping[str, Mapping[str, float]]) -> None:
+    table = Table("", "CPU ms a page", "pages/s", "rate / bare", "start CPU s", *_SHOWN_PARTS)
+    for name, found in figures.items():
+        parts = [found.get(f"cpu_ms_per_page: {part}") for part in _SHOWN_PARTS]
+        table.add_row(
+            name, f"{found['cpu_ms_per_page']:.2f}", f"{found['pages_per_second']:.0f}",
+            f"{found.get('rate_beside_bare', 1):.3f}", f"{found['start_cpu_seconds']:.2f}",
+            *("" if part is None else f"{part:.2f}" for part in parts),
+        )  # fmt: skip
+    console.print(table)
+
+
+def _show_stages(console: Console, title: str, shares: Mapping[str, float]) -> None:
+    console.print(title)
+    for stage, share in shares.items():
+        if share >= 0.005:
+            console.print(f"  {100 * share:5.1f} %  {stage}")
 
 
 def main() -> None:
-    """Run both in turn and print the table."""
+    """Run all in turn and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pages", type=int, default=3000)
+    parser.add_argument("--pages", type=int, nargs=2, default=(100, 700), metavar=("N1", "N2"),
+                        help="sizes of the two sites, such as 700 5000")  # fmt: skip
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--before", type=Path, help="another checkout, measured in turn")
+    parser.add_argument("--methods", nargs="+", help="ours, ours-bfs, bare, usual, before …")
+    parser.add_argument("--no-profile", action="store_true", help="no cost by stage")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    site = LocalSite.build(arguments.pages)
-    bare, full = [], []
-    with tempfile.TemporaryDirectory() as name, serving(site) as served:
-        folder = Path(name)
-        for number in range(arguments.rounds):
-            bare.append(_bare(served, folder))
-            full.append(_full(served, folder, f"sqlite:///{folder}/{number}.db"))
-        profile = folder / "profile"
-        _full(served, folder, f"sqlite:///{folder}/profile.db", profile=profile)
-        shares = _shares(profile)
-    rows = [
-        {
-            "method": method,
-            "pages": arguments.pages,
-            "rounds": len(runs),
-            **{
-                f: round(_median(runs, f), 2)
-                for f in ("pages_per_second", "cpu_ms_per_page", "startup_seconds")
-            },
+    methods = _methods(arguments)
+    # A terminal may be narrow; the table is not.
+    console = Console(width=140)
+    _measure(methods, sorted(arguments.pages), arguments.rounds, console)
+    reference = next((method for method in methods if method.name == "bare"), None)
+    figures = {method.name: method.figures(reference) for method in methods}
+    _show(console, figures)
+    if not arguments.no_profile:
+        main_shares, worker_ms, worker_shares = _profiled(max(arguments.pages))
+        _show_stages(console, "The crawl's own process, all threads (profiled run):", main_shares)
+        _show_stages(console, f"A worker's {worker_ms:.2f} ms (profiled run):", worker_shares)
+        figures["ours"] = figures.get("ours", {}) | {
+            **{f"share of main process: {stage}": share for stage, share in main_shares.items()},
+            **{f"share of worker: {stage}": share for stage, share in worker_shares.items()},
         }
-        for method, runs in (("bare Scrapy, fetching only", bare), ("qiaocrawl, all stages", full))
-    ]
-    ratios = [f.pages_per_second / b.pages_per_second for f, b in zip(full, bare, strict=True)]
-    rows[1]["rate_ratio"] = round(statistics.median(ratios), 3)
-    rows[1]["shares_percent"] = shares
-    _print(rows, shares)
     if arguments.json:
-        write_rows(arguments.json, rows)
+        write_rows(arguments.json, _rows(figures, arguments.pages))
 
 
-def _print(rows: list[dict[str, object]], shares: dict[str, float]) -> None:
-    console = Console()
-    table = Table("", "pages/s", "CPU ms a page", "start-up s", "rate / bare")
-    for row in rows:
-        table.add_row(
-            str(row["method"]),
-            str(row["pages_per_second"]),
-            str(row["cpu_ms_per_page"]),
-            str(row["startup_seconds"]),
-            str(row.get("rate_ratio", "1")),
-        )
-    console.print(table)
-    console.print("Where the crawl's own process spends its time (profiled run, %):")
-    for part, share in sorted(shares.items(), key=lambda pair: -pair[1]):
-        console.print(f"  {share:5.1f}  {part}")
+def _rows(figures: Mapping[str, Mapping[str, float]], sizes: Sequence[int]) -> Rows:
+    name = f"local site, {min(sizes)} to {max(sizes)} pages"
+    return [
+        {"task": _TASK, "set": name, "method": method, "metric": metric, "value": round(value, 4)}
+        for method, found in figures.items() for metric, value in found.items()
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":
