@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from typing import Any
 
+from qiaocrawl.vsm.usage import counts_with_beginnings
+
 TERM_TAG = "n"
 """Part of speech of a term that jieba's dictionary does not know; jieba itself would say "x",
 as of a punctuation mark."""
@@ -88,15 +90,13 @@ def _jieba() -> Any:
 
 @cache
 def _base_dictionary() -> tuple[dict[str, int], int]:
-    """jieba's word frequencies and their sum, read once a process (0.7 s).
+    """jieba's word frequencies and their sum, read once a process.
 
     Read past jieba's own cache: that is a file of a fixed name in the shared temporary
     folder, where anyone on the machine could have put another one.
     """
     _jieba().setLogLevel(logging.WARNING)
-    reader = _jieba().Tokenizer()
-    frequencies, total = reader.gen_pfdict(reader.get_dict_file())
-    return frequencies, total
+    return counts_with_beginnings()
 
 
 def dictionary_entries() -> Iterator[tuple[str, int, str]]:

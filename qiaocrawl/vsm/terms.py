@@ -1,15 +1,11 @@
-"""What is known of a word by itself: how common it is, and what kind of word.
-
-Counts and parts of speech are those of jieba's dictionary (MIT licence), which is there anyway;
-nothing of it is copied into this project.
-"""
+"""What is known of a word by itself: how common it is, and what kind of word."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from functools import cache
-from importlib import resources
+
+from qiaocrawl.vsm.usage import word_counts, word_tags
 
 NUMBER = "number"
 LATIN = "latin"
@@ -32,36 +28,22 @@ _TITLE_WORDS = 12.0
 _RAREST = 1e-6
 
 
-@cache
-def _dictionary() -> tuple[dict[str, tuple[int, str]], int]:
-    """Each word's count and tag, and the sum of the counts; read once a process (0.5 s)."""
-    words: dict[str, tuple[int, str]] = {}
-    total = 0
-    tags: dict[str, str] = {}
-    text = resources.files("jieba").joinpath("dict.txt").read_text(encoding="utf-8")
-    for line in text.splitlines():
-        word, count, tag = line.split(" ")
-        words[word] = int(count), tags.setdefault(tag, tag)
-        total += int(count)
-    return words, total
-
-
 def title_share(word: str) -> float:
     """The share of titles, in (0, 1], that hold *word* by general usage (ours).
 
     A word of relative frequency p stands in 1 - exp(-12 p) of texts of twelve words.
     """
-    words, total = _dictionary()
-    entry = words.get(word)
-    if entry is None:
+    counts, total = word_counts()
+    count = counts.get(word)
+    if count is None:
         return _RAREST
     # expm1: 1 - exp(-x) of a tiny x would round to 0.
-    return max(-math.expm1(-_TITLE_WORDS * entry[0] / total), _RAREST)
+    return max(-math.expm1(-_TITLE_WORDS * count / total), _RAREST)
 
 
 def dictionary_words() -> Iterable[str]:
     """All words whose usage is known."""
-    return _dictionary()[0]
+    return word_counts()[0]
 
 
 def word_class(word: str) -> str:
@@ -76,9 +58,9 @@ def word_class(word: str) -> str:
         return NUMBER
     if word.isascii():
         return LATIN
-    entry = _dictionary()[0].get(word)
-    if entry is None:
+    tag = word_tags().get(word)
+    if tag is None:
         return UNKNOWN
-    if entry[1].startswith(_NAME_TAGS):
+    if tag.startswith(_NAME_TAGS):
         return NAME
-    return FUNCTION if entry[1][:1] in _FUNCTION_TAGS else COMMON
+    return FUNCTION if tag[:1] in _FUNCTION_TAGS else COMMON
