@@ -113,7 +113,7 @@ def read_web(folder: Path, recorded: RecordedWeb) -> Web:
     """The web in *folder*, opened as *recorded*."""
     graph = find_graph(folder)
     assert graph is not None, "the caller has looked"
-    rows = _graph_rows(graph)
+    rows = graph_rows(graph)
     pages: dict[str, bytes] = {}
     labelled: set[bytes] = set()
     for row in rows:
@@ -133,7 +133,8 @@ def read_web(folder: Path, recorded: RecordedWeb) -> Web:
     return Web(folder, pages, links, frozenset(named), tuple(seeds or _sources(links)))
 
 
-def _graph_rows(graph: Path) -> list[dict[str, Any]]:
+def graph_rows(graph: Path) -> list[dict[str, Any]]:
+    """The lines of a recorded link graph."""
     opener: Any = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}.get(graph.suffix, open)
     with opener(graph, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]

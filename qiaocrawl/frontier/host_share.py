@@ -24,10 +24,8 @@ from qiaocrawl.frontier.policies import (
     Collector,
     HostPolicy,
     LinkMode,
-    assign_hosts,
-    balancing_moves,
+    deal_round,
     make_policy,
-    refresh_capacities,
 )
 from qiaocrawl.frontier.policies.host_policy import entry_turns
 from qiaocrawl.items import Candidate, Lease
@@ -104,21 +102,16 @@ def deal_hosts(
         Collector(w.token, w.weight, w.fetch_seconds, turns=w.turns)
         for w in workers if w.token not in dead
     ]  # fmt: skip
-    refresh_capacities(fleet)
     owned: dict[int, list[int]] = {collector.token: [] for collector in fleet}
     # Hosts of a worker that has no row wait for a new one as much as new hosts do.
     free = stored.free_hosts(c, crawl, rows, _MOST_NEW_HOSTS)
     for host in stored.owned_hosts(c, crawl, rows):
         if host.has_work:
             owned.get(host.token, free).append(host.host_id)
-    for collector in fleet:
-        collector.hosts = len(owned[collector.token])
-    rng = random.Random()
-    given = assign_hosts(free, fleet, policy, rng)
-    moved = balancing_moves(owned, fleet)
-    stored.give_hosts(c, crawl, {**given, **moved})
+    dealt = deal_round(fleet, owned, free, policy, random.Random())
+    stored.give_hosts(c, crawl, {**dealt.given, **dealt.moved})
     stored.save_turns(c, {collector.token: collector.turns for collector in fleet})
-    return Dealt(tuple(dead), len(given), len(moved))
+    return Dealt(tuple(dead), len(dealt.given), len(dealt.moved))
 
 
 class HostShare:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from qiaocrawl.frontier.policies.balance import balancing_moves
 from qiaocrawl.frontier.policies.collector import Collector, refresh_capacities
+from qiaocrawl.frontier.policies.dealing import Round, deal_round
 from qiaocrawl.frontier.policies.host_policy import (
     POLICIES,
     SHARED,
@@ -23,8 +24,10 @@ __all__ = [
     "Collector",
     "HostPolicy",
     "LinkMode",
+    "Round",
     "assign_hosts",
     "balancing_moves",
+    "deal_round",
     "make_policy",
     "refresh_capacities",
 ]
