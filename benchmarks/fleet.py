@@ -2,9 +2,13 @@
 
     python benchmarks/fleet.py [--collectors 1,2,4] [--policies shared,least_load,…] [--json FILE]
     python benchmarks/fleet.py --members 3 …     # on a Galera cluster, which loses a member too
+    python benchmarks/fleet.py --simulate [--data DIR] [--collectors 4,16,64]
 
-All figures but processor time are the web's: it notes who asks what, and when. The pause of a host
-holds over all collectors, so its gaps are counted whoever asked.
+Simulated are crawls of recorded link graphs in DIR, and of a made-up web of a million pages, by
+every policy and mode and by crawlers that hash (benchmarks/fleets/simulation.py).
+
+Of real crawls all figures but processor time are the web's: it notes who asks what, and when. The
+pause of a host holds over all collectors, so its gaps are counted whoever asked.
 """
 
 from __future__ import annotations
@@ -28,6 +32,8 @@ from benchmarks.fleets.crew import Crew, Terms, crew, page_hits
 from benchmarks.fleets.figures import coverage, crossings, politeness
 from benchmarks.fleets.galera import Galera
 from benchmarks.fleets.harm import Harm, KilledCollector, KilledMember, SplitMember
+from benchmarks.fleets.links import LinkedWeb, generated_web, recorded_webs
+from benchmarks.fleets.trials import simulated_rows, simulation_tables
 from benchmarks.fleets.web import FleetWeb, serving
 from benchmarks.mariadb_server import MariaDB
 from benchmarks.process_samples import Samples
@@ -37,6 +43,8 @@ from qiaocrawl.frontier.policies import POLICIES, SHARED, LinkMode
 _DATABASE = "CREATE DATABASE {} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 # The killed one's hosts must not be done before they are missed.
 _KILL_DELAY_SECONDS = 1.5
+_COLLECTORS = (1, 2, 4)
+_SIMULATED_COLLECTORS = (4, 16, 64)
 _WRONG = (
     "politeness_violations",
     "hosts_asked_too_fast",
@@ -135,7 +143,7 @@ def _runs(
     bench: Bench, cluster: Galera | None, arguments: argparse.Namespace
 ) -> Iterator[dict[str, object]]:
     exchange = LinkMode.EXCHANGE.value
-    for count in arguments.collectors:
+    for count in arguments.collectors or _COLLECTORS:
         yield bench.run(count, Terms(SHARED, exchange))
     for policy in arguments.policies:
         yield bench.run(2, Terms(policy, exchange))
@@ -149,6 +157,25 @@ def _runs(
                 yield bench.run(len(bench.members), Terms(policy, exchange), loss)
 
 
+def _simulate(arguments: argparse.Namespace, console: Console) -> int:
+    webs: list[LinkedWeb] = []
+    if arguments.data is not None:
+        webs += recorded_webs(arguments.data, arguments.web)
+    if arguments.pages:
+        webs.append(generated_web(arguments.pages))
+    rows: list[dict[str, object]] = []
+    for web in webs:
+        console.print(f"{web.name}: {web.pages:,} pages on {web.host_count:,} hosts, "
+                      f"{web.reachable:,} can be reached from {len(web.starts):,}")  # fmt: skip
+        of_web = list(simulated_rows([web], arguments.collectors or _SIMULATED_COLLECTORS))
+        rows += of_web
+        for table in simulation_tables(of_web):
+            console.print(table)
+        if arguments.json:
+            write_rows(arguments.json, rows)
+    return 0
+
+
 def _words(given: str) -> list[str]:
     return [word for word in given.split(",") if word]
 
@@ -156,7 +183,16 @@ def _words(given: str) -> list[str]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "--collectors", type=lambda given: [*map(int, _words(given))], default="1,2,4"
+        "--collectors",
+        type=lambda given: [*map(int, _words(given))],
+        help="1,2,4 if not given; simulated: 4,16,64",
+    )
+    simulated = parser.add_argument_group("simulated crawls")
+    simulated.add_argument("--simulate", action="store_true")
+    simulated.add_argument("--data", type=Path, help="folder of recorded webs")
+    simulated.add_argument("--web", action="append", default=[], help="only this one of DATA")
+    simulated.add_argument(
+        "--pages", type=int, default=1_000_000, help="of the made-up web; 0: without it"
     )
     parser.add_argument(
         "--policies", type=_words, default=",".join(POLICIES),
@@ -184,6 +220,8 @@ def main() -> int:
     """Run all; exit code 1 when a pause was broken, or a collector ended badly."""
     arguments = _arguments()
     console = Console()
+    if arguments.simulate:
+        return _simulate(arguments, console)
     rows: list[dict[str, object]] = []
     web = FleetWeb(arguments.hosts, arguments.articles, arguments.delay)
     with _bench(web, arguments) as (bench, cluster):

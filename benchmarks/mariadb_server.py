@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import pymysql
 
 _START_SECONDS = 180
 _STOP_SECONDS = 180
+_LOOPBACK = "127.0.0.1"
 # Below those the kernel gives to connections: while the server is away nobody takes its port.
 _PORTS = range(20_000, 32_000)
 
@@ -26,10 +27,17 @@ class NoServerError(Exception):
 
 
 class MariaDB:
-    """A private server in a temporary folder, listening on loopback only."""
+    """A private server in a temporary folder, listening on loopback only.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        host: the address it listens on instead.
+        inside: what the server's command begins with, to run it in a network of its own.
+    """
+
+    def __init__(self, folder: Path, host: str = _LOOPBACK, inside: Sequence[str] = ()) -> None:
         self.folder = folder
+        self.host = host
+        self._inside = inside
         self.port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -60,10 +68,11 @@ class MariaDB:
     def start(self, *arguments: str) -> None:
         """Start the server and wait until it answers."""
         command = [
-            server_program(), "--no-defaults", *self._user(), f"--datadir={self.folder / 'data'}",
+            *self._inside, server_program(), "--no-defaults", *self._user(),
+            f"--datadir={self.folder / 'data'}",
             f"--socket={self.folder / 's'}", f"--pid-file={self.folder / 'pid'}",
             f"--tmpdir={self.folder}",
-            f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve",
+            f"--port={self.port}", f"--bind-address={self.host}", "--skip-name-resolve",
             "--character-set-server=utf8mb4", "--innodb-buffer-pool-size=64M",
             "--innodb-log-file-size=32M", "--performance-schema=OFF", *arguments,
         ]  # fmt: skip
@@ -108,10 +117,18 @@ class MariaDB:
 
     def connect(self, database: str | None = None) -> pymysql.Connection:
         """A connection as root."""
+        # A new server lets root in from itself only; elsewhere its socket is.
+        socket_path = None if self.host == _LOOPBACK else str(self.folder / "s")
         return pymysql.connect(
-            host="127.0.0.1", port=self.port, user="root", database=database, autocommit=True,
-            connect_timeout=60,
+            host=self.host, port=self.port, unix_socket=socket_path, user="root",
+            database=database, autocommit=True, connect_timeout=60,
         )  # fmt: skip
+
+    def let_in(self) -> None:
+        """Let root in over the network, where the server has one of its own."""
+        if self.host != _LOOPBACK:
+            self.execute("CREATE USER root@'%'")
+            self.execute("GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION")
 
     def execute(self, sql: str) -> None:
         """Run one statement as root."""
@@ -120,7 +137,7 @@ class MariaDB:
 
     def url(self, database: str) -> str:
         """The SQLAlchemy URL of *database*."""
-        return f"mysql+pymysql://root@127.0.0.1:{self.port}/{database}"
+        return f"mysql+pymysql://root@{self.host}:{self.port}/{database}"
 
     def _wait(self) -> None:
         until = time.monotonic() + _START_SECONDS

@@ -1,4 +1,4 @@
-"""A Galera cluster of MariaDB on loopback: members of one machine, on ports of their own.
+"""A Galera cluster of MariaDB on one machine: members on loopback, or in networks of their own.
 
 Members begin as copies of one empty database, so that none needs a state transfer; what one that
 was away has missed, it gets from the others' write-set cache.
@@ -14,6 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from benchmarks.fleets.network import ClusterNetwork
 from benchmarks.mariadb_server import MariaDB, NoServerError, server_program
 
 _PROVIDERS = ("/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so")
@@ -46,10 +47,24 @@ echo "done $gtid"
 
 
 class Galera:
-    """*size* members; the first of them begins the cluster."""
+    """*size* members; the first of them begins the cluster.
 
-    def __init__(self, folder: Path, size: int) -> None:
-        self.members = [MariaDB(folder / f"m{number}") for number in range(size)]
+    Args:
+        network: where each member is a machine by itself; without it all are on loopback.
+        settings: more of Galera's own options, such as its time-outs.
+    """
+
+    def __init__(
+        self, folder: Path, size: int, network: ClusterNetwork | None = None, settings: str = ""
+    ) -> None:
+        self.network, self._settings = network, settings
+        if network is None:
+            self.members = [MariaDB(folder / f"m{number}") for number in range(size)]
+        else:
+            self.members = [
+                MariaDB(folder / f"m{number}", network.office(number), network.inside(number))
+                for number in range(size)
+            ]
         scripts = folder / "scripts"
         scripts.mkdir(parents=True)
         (scripts / "wsrep_sst_incremental").write_text(_TRANSFER)
@@ -65,6 +80,7 @@ class Galera:
         # An orderly end writes down where the cluster stands: the others begin there.
         self._start(0, "--wsrep-new-cluster")
         self.wait_until_synced(0)
+        first.let_in()
         first.stop()
         for other in others:
             shutil.copytree(first.folder / "data", other.folder / "data")
@@ -120,20 +136,34 @@ class Galera:
             time.sleep(0.1)
 
     def _options(self, number: int) -> list[str]:
-        addresses = ",".join(f"127.0.0.1:{port}" for port in self._group_ports)
-        port = self._group_ports[number]
+        hosts = [self._group_host(member) for member in range(len(self.members))]
+        addresses = ",".join(map("{}:{}".format, hosts, self._group_ports))
+        host, port = hosts[number], self._group_ports[number]
         provider = [
-            f"gmcast.listen_addr=tcp://127.0.0.1:{port}", f"ist.recv_addr=127.0.0.1:{port + 1}",
-            "base_host=127.0.0.1", f"base_port={port}",
+            f"gmcast.listen_addr=tcp://{host}:{port}", f"ist.recv_addr={host}:{port + 1}",
+            f"base_host={host}", f"base_port={port}", *filter(None, [self._settings]),
         ]  # fmt: skip
         return [
             "--wsrep-on=ON", f"--wsrep-provider={provider_library()}",
             f"--wsrep-cluster-address=gcomm://{addresses}", f"--wsrep-node-name=m{number}",
-            f"--wsrep-node-address=127.0.0.1:{port}", "--wsrep-cluster-name=fleet",
+            f"--wsrep-node-address={host}:{port}", "--wsrep-cluster-name=fleet",
             f"--wsrep-provider-options={';'.join(provider)}",
             "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2", "--wsrep-slave-threads=2",
             "--wsrep-sst-method=incremental",
         ]  # fmt: skip
+
+    def _group_host(self, number: int) -> str:
+        return "127.0.0.1" if self.network is None else self.network.cluster(number)
+
+
+def has_galera() -> bool:
+    """Whether server and library are installed."""
+    try:
+        server_program()
+        provider_library()
+    except NoServerError:
+        return False
+    return True
 
 
 def provider_library() -> str:

@@ -123,12 +123,12 @@ def generated_web(pages: int) -> LinkedWeb:
     sources = np.repeat(numbers, counts)
     to_host = hosts[sources]
     goes_outside = rng.random(len(sources)) < _OUTSIDE_SHARE
-    # The n-th host is linked in proportion to 1 / sqrt(n), its pages likewise: both powers are
-    # those of uniform numbers.
+    # A power of a uniform number: the n-th host is linked in proportion to n^-1/2, the n-th page
+    # of a host to n^-4/5.
     popular = (len(sizes) * rng.random(len(sources)) ** 2).astype(np.int64)
     by_popularity = rng.permutation(len(sizes))
     to_host = np.where(goes_outside, by_popularity[popular], to_host)
-    within = (sizes[to_host] * rng.random(len(sources)) ** 3).astype(np.int64)
+    within = (sizes[to_host] * rng.random(len(sources)) ** 5).astype(np.int64)
     targets = begins[to_host] + within
     # Hidden ones are linked by their parents only.
     keeps = ~is_hidden[targets] & (targets != sources)

@@ -50,8 +50,8 @@ have to be dealt out and noticed too; well above what a loaded machine keeps a w
 _STEADY_SECONDS = 10.0
 # A worker that has no host asks more often: those it waits for may be new.
 _IDLE_BEAT_SECONDS = 0.5
-# Hosts dealt at a time: the rest follow in the next round.
-_MOST_NEW_HOSTS = 2_000
+MOST_NEW_HOSTS = 2_000
+"""Hosts dealt at a time: the rest follow in the next round."""
 _RATE_SECONDS = 60.0
 # Share of the old mean that stays with each fetch.
 _DECAY = 0.9
@@ -104,7 +104,7 @@ def deal_hosts(
     ]  # fmt: skip
     owned: dict[int, list[int]] = {collector.token: [] for collector in fleet}
     # Hosts of a worker that has no row wait for a new one as much as new hosts do.
-    free = stored.free_hosts(c, crawl, rows, _MOST_NEW_HOSTS)
+    free = stored.free_hosts(c, crawl, rows, MOST_NEW_HOSTS)
     for host in stored.owned_hosts(c, crawl, rows):
         if host.has_work:
             owned.get(host.token, free).append(host.host_id)

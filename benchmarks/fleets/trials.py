@@ -1,0 +1,77 @@
+"""All simulated crawls of some webs, as rows of figures and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rich.table import Table
+
+from benchmarks.fleets.links import LinkedWeb
+from benchmarks.fleets.partition import PARTITIONS, PartitionCrawl
+from benchmarks.fleets.simulation import (
+    EQUAL,
+    MIXED,
+    MODES,
+    SharedFrontierCrawl,
+    our_methods,
+    speeds_of,
+)
+from qiaocrawl.frontier.policies import SHARED
+
+TASK = "fleet_simulation"
+_MIXED_COLLECTORS = 16
+"""With so many collectors a quarter of them slow is tried too."""
+_SHOWN = {
+    "coverage_percent": ("coverage %", 1),
+    "overlap_percent": ("overlap %", 1),
+    "urls_crossed_per_page": ("URLs crossed a page", 2),
+    "messages_per_page": ("messages a page", 2),
+    "most_loaded_over_mean": ("most load / mean", 2),
+    "idle_percent_of_90": ("idle % until 90 %", 1),
+    "idle_percent": ("idle %", 1),
+    "seconds_to_90": ("s to 90 %", 0),
+    "seconds": ("s", 0),
+    "asked_too_soon_percent": ("asked too soon %", 1),
+}
+
+
+def simulated_rows(
+    webs: Sequence[LinkedWeb], collectors: Sequence[int]
+) -> Iterator[dict[str, object]]:
+    """A row for each figure of each crawl: task, set, method, metric, value."""
+    for web in webs:
+        for count in collectors:
+            kinds = (EQUAL, MIXED) if count == _MIXED_COLLECTORS else (EQUAL,)
+            for kind in kinds:
+                given = f"{web.name}, {count} collectors" + (
+                    ", every fourth slow" if kind == MIXED else ""
+                )
+                for method, figures in _crawls(web, count, kind):
+                    for metric, value in figures.items():
+                        yield {"task": TASK, "set": given, "method": method, "metric": metric,
+                               "value": round(value, 4)}  # fmt: skip
+
+
+def _crawls(web: LinkedWeb, count: int, kind: str) -> Iterator[tuple[str, dict[str, float]]]:
+    speeds = speeds_of(kind, count)
+    for policy, mode in our_methods():
+        name = "ours" if policy == SHARED else f"{policy}, {mode}"
+        yield name, SharedFrontierCrawl(web, speeds, policy, mode).run().figures(web, speeds)
+    for partition in PARTITIONS:
+        for mode in reversed(MODES):
+            crawl = PartitionCrawl(web, speeds, partition, mode).run()
+            yield f"peer: {partition}, {mode}", crawl.figures(web, speeds)
+
+
+def simulation_tables(rows: Sequence[dict[str, object]]) -> Iterator[Table]:
+    """A table for each set."""
+    for given, of_set in groupby(rows, lambda row: row["set"]):
+        table = Table("method", *(words for words, _ in _SHOWN.values()), title=str(given))
+        for method, of_method in groupby(of_set, lambda row: row["method"]):
+            values = {str(row["metric"]): float(str(row["value"])) for row in of_method}
+            name = "ours (shared)" if method == "ours" else str(method)
+            table.add_row(name, *(
+                f"{values[metric]:.{digits}f}" for metric, (_, digits) in _SHOWN.items()
+            ))  # fmt: skip
+        yield table
