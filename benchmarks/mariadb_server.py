@@ -18,6 +18,10 @@ import pymysql
 _START_SECONDS = 180
 _STOP_SECONDS = 180
 _LOOPBACK = "127.0.0.1"
+_ROOT_EVERYWHERE = """FLUSH PRIVILEGES;
+CREATE USER root@'%';
+GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;
+"""
 # Below those the kernel gives to connections: while the server is away nobody takes its port.
 _PORTS = range(20_000, 32_000)
 
@@ -64,6 +68,14 @@ class MariaDB:
         )
         if result.returncode:
             raise RuntimeError(f"mariadb-install-db failed: {result.stdout}{result.stderr}")
+        if self.host != _LOOPBACK:
+            self._let_in()
+
+    def _let_in(self) -> None:
+        """Let root in over the network: at first it is known on the server's own machine only."""
+        command = [server_program(), "--no-defaults", *self._user(), "--bootstrap",
+                   f"--datadir={self.folder / 'data'}"]  # fmt: skip
+        subprocess.run(command, input=_ROOT_EVERYWHERE, capture_output=True, text=True, check=True)
 
     def start(self, *arguments: str) -> None:
         """Start the server and wait until it answers."""
@@ -117,18 +129,10 @@ class MariaDB:
 
     def connect(self, database: str | None = None) -> pymysql.Connection:
         """A connection as root."""
-        # A new server lets root in from itself only; elsewhere its socket is.
-        socket_path = None if self.host == _LOOPBACK else str(self.folder / "s")
         return pymysql.connect(
-            host=self.host, port=self.port, unix_socket=socket_path, user="root",
-            database=database, autocommit=True, connect_timeout=60,
+            host=self.host, port=self.port, user="root", database=database, autocommit=True,
+            connect_timeout=60,
         )  # fmt: skip
-
-    def let_in(self) -> None:
-        """Let root in over the network, where the server has one of its own."""
-        if self.host != _LOOPBACK:
-            self.execute("CREATE USER root@'%'")
-            self.execute("GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION")
 
     def execute(self, sql: str) -> None:
         """Run one statement as root."""

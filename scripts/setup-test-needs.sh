@@ -1,6 +1,6 @@
 #!/bin/sh
-# Sets up what the tests need beside Python packages: a MariaDB server, Chromium, a Chinese
-# font. What cannot be set up is named, and the tests that need it are skipped visibly.
+# Sets up what the tests need beside Python packages: a MariaDB server, Galera, Chromium,
+# a Chinese font. What cannot be set up is named, and the tests that need it are skipped visibly.
 # Always ends with exit code 0: the other tests run all the same.
 set -u
 cd "$(dirname "$0")/.."
@@ -33,8 +33,9 @@ has_chinese_font() { find /usr/share/fonts -name 'Noto*CJK*' 2>/dev/null | grep 
 # servers of their own in temporary folders. Backups need mariadb-dump, from the client.
 need "MariaDB server" "mariadb-server-core mariadb-client-core mariadb-client" \
     have mariadbd mariadb-install-db my_print_defaults mariadb-dump
+need "Galera cluster" "galera-4" test -e /usr/lib/galera/libgalera_smm.so
 need "Chromium" "chromium" have chromium
 need "Chinese font" "fonts-noto-cjk" has_chinese_font
 
-[ "$missing" -eq 0 ] || echo "$missing of 3 needs not set up (see above)"
+[ "$missing" -eq 0 ] || echo "$missing of 4 needs not set up (see above)"
 exit 0

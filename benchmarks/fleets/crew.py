@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.fleets.web import Hit, ServedWeb
+from benchmarks.process_samples import Samples
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import load_pack
@@ -24,6 +25,7 @@ TOPIC = "qiaoqing"
 _LONGEST_SECONDS = 900.0
 _LOOK_SECONDS = 0.5
 _END = re.compile(r"Spider closed \((\w+)\)")
+_REFUSED = re.compile(r"lease_lost': (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,21 @@ class Collector:
 
     def ends_well(self) -> bool:
         """Whether it said that the crawl is finished."""
-        match = _END.search(self.log.read_text("utf-8", "replace"))
-        return self.process.returncode == 0 and match is not None and match[1] == "finished"
+        return self.process.returncode == 0 and self.finished_at() is not None
+
+    def finished_at(self) -> float | None:
+        """When it said that the crawl is finished, by the monotonic clock; None: it did not."""
+        match = _END.search(self._said())
+        if match is None or match[1] != "finished":
+            return None
+        return time.monotonic() - (time.time() - self.log.stat().st_mtime)
+
+    def refused(self) -> int:
+        """How many pages it fetched whose lease was another's by then: nothing was stored."""
+        return sum(map(int, _REFUSED.findall(self._said())))
+
+    def _said(self) -> str:
+        return self.log.read_text("utf-8", "replace")
 
 
 class Crew:
@@ -122,6 +137,13 @@ class Crew:
         """Processor time of all collectors, which are gone, and of their analysis workers."""
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - self._cpu_before
+
+    def cpu_seconds_so_far(self) -> float:
+        """Processor time of all collectors, while they live."""
+        samples = Samples()
+        for collector in self.collectors:
+            samples.take(collector.name, collector.process.pid)
+        return samples.cpu_seconds()
 
     def close(self) -> None:
         """End what is left of it."""

@@ -9,6 +9,8 @@ from itertools import pairwise
 from benchmarks.fleets.crew import page_hits
 from benchmarks.fleets.web import FORBIDDEN, FleetWeb, Hit
 
+# Two rounds of dealing, and the requests that were under way.
+_SETTLED_SECONDS = 10.0
 _SHORT = 0.75
 """A gap below this part of the pause is a violation. A request that a busy machine holds up on its
 way makes the next gap a short one, so a little less than the pause is none."""
@@ -75,4 +77,31 @@ def takeover(hits: Sequence[Hit], dead: str, killed_at: float) -> dict[str, floa
         "hosts_taken_over": len(hosts),
         "hosts_go_on_seconds": round(max(hosts.values(), default=0.0), 1),
         "longest_silence_seconds": round(silence, 1),
+    }
+
+
+def false_finishes(hits: Sequence[Hit], finished: Sequence[float]) -> int:
+    """How many collectors said that all is done before a page was asked for the first time.
+
+    Args:
+        finished: when collectors said so.
+    """
+    first_asked: dict[tuple[str, str], float] = {}
+    for hit in page_hits(hits):
+        first_asked.setdefault((hit.host, hit.path), hit.at)
+    last_new = max(first_asked.values(), default=0.0)
+    return sum(at < last_new for at in finished)
+
+
+def shed_load(hits: Sequence[Hit], slow: str, slow_at: float) -> dict[str, float]:
+    """Pages of the collector *slow* in a hundred, before and well after it had become slow."""
+    settled = slow_at + _SETTLED_SECONDS
+
+    def share(begin: float, end: float) -> float:
+        asked = [slow in hit.agent for hit in page_hits(hits) if begin <= hit.at < end]
+        return round(100 * sum(asked) / max(len(asked), 1))
+
+    return {
+        "share_before_percent": share(0.0, slow_at),
+        "share_after_percent": share(settled, float("inf")),
     }

@@ -80,7 +80,6 @@ class Galera:
         # An orderly end writes down where the cluster stands: the others begin there.
         self._start(0, "--wsrep-new-cluster")
         self.wait_until_synced(0)
-        first.let_in()
         first.stop()
         for other in others:
             shutil.copytree(first.folder / "data", other.folder / "data")
@@ -134,6 +133,34 @@ class Galera:
             if time.monotonic() > deadline:
                 raise TimeoutError(self.status(number, "wsrep_local_state_comment"))
             time.sleep(0.1)
+
+    def wait_until_joined(self, number: int) -> None:
+        """Until a member sees all the others again, and has what they have.
+
+        Raises:
+            TimeoutError: it does not get there.
+        """
+        deadline = time.monotonic() + _SYNCED_SECONDS
+        while self.status(number, "wsrep_cluster_size") != str(len(self.members)):
+            if time.monotonic() > deadline:
+                raise TimeoutError(self.status(number, "wsrep_cluster_size"))
+            time.sleep(0.1)
+        self.wait_until_synced(number)
+
+    def differing_tables(self, database: str) -> list[str]:
+        """Tables of which members hold different rows; none is being written to."""
+        checksums: list[dict[str, int]] = []
+        for number, member in enumerate(self.members):
+            self.wait_until_synced(number)
+            with member.connect(database) as connection, connection.cursor() as cursor:
+                # The next statement waits for all that the others had committed before.
+                cursor.execute("SET SESSION wsrep_sync_wait = 15")
+                cursor.execute("SHOW TABLES")
+                tables = [row[0] for row in cursor.fetchall()]
+                cursor.execute(f"CHECKSUM TABLE {', '.join(tables)}")
+                checksums.append(dict(cursor.fetchall()))
+        first, *others = checksums
+        return [name for name, sum_ in first.items() if any(o.get(name) != sum_ for o in others)]
 
     def _options(self, number: int) -> list[str]:
         hosts = [self._group_host(member) for member in range(len(self.members))]

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from benchmarks.fleets.crew import Collector, Crew
-from benchmarks.fleets.figures import takeover
+from benchmarks.fleets.figures import shed_load, takeover
 from benchmarks.fleets.galera import Galera
 from benchmarks.fleets.web import Hit
 
-_MEMBER_AWAY_SECONDS = 10.0
+MEMBER_AWAY_SECONDS = 10.0
+_SLOW_SECONDS = 1.0
 
 
 class Harm(ABC):
@@ -48,14 +49,36 @@ class KilledCollector(Harm):
         return crew.collectors[1:]
 
 
+class SlowCollector(Harm):
+    """The web answers the first collector a second late from now on."""
+
+    def happen(self, crew: Crew) -> None:
+        """Slow it down."""
+        self._victim = crew.collectors[0]
+        self._at = time.monotonic()
+        crew.served.slow_down(self._victim.name, _SLOW_SECONDS)
+
+    def figures(self, hits: Sequence[Hit]) -> dict[str, object]:
+        """How much it did before and after."""
+        return {"harm": "a collector slow", **shed_load(hits, self._victim.name, self._at)}
+
+
 class LostMember(Harm):
-    """The last member of the cluster is lost for a while; its collector waits for it."""
+    """A member of the cluster is lost for a while; its collector waits for it.
+
+    Args:
+        number: of the member; the last one if not given.
+        away_seconds: for how long.
+    """
 
     name = ""
 
-    def __init__(self, cluster: Galera) -> None:
+    def __init__(
+        self, cluster: Galera, number: int | None = None, away_seconds: float = MEMBER_AWAY_SECONDS
+    ) -> None:
         self.cluster = cluster
-        self.number = len(cluster.members) - 1
+        self.number = len(cluster.members) - 1 if number is None else number
+        self._away_seconds = away_seconds
 
     @abstractmethod
     def lose(self) -> None:
@@ -69,7 +92,7 @@ class LostMember(Harm):
         """Lose it, and bring it back."""
         self._lost_at = time.monotonic()
         self.lose()
-        time.sleep(_MEMBER_AWAY_SECONDS)
+        time.sleep(self._away_seconds)
         self.regain()
         self._back_at = time.monotonic()
 
@@ -99,18 +122,32 @@ class KilledMember(LostMember):
 
 
 class SplitMember(LostMember):
-    """It is cut off from the others, not from its collector."""
+    """It is cut off from the others, not from its collector.
 
-    name = "a member cut off"
+    Where members are in networks of their own the cable between them is pulled; else Galera is
+    told to hear nobody, which is less than a split.
+    """
+
+    def __init__(
+        self, cluster: Galera, number: int | None = None, away_seconds: float = MEMBER_AWAY_SECONDS
+    ) -> None:
+        super().__init__(cluster, number, away_seconds)
+        self.name = "a member isolated" if cluster.network is None else "a network split"
 
     def lose(self) -> None:
-        """Let it hear nobody, and nobody hear it."""
-        self._isolate(1)
+        """Let nothing pass between it and the others."""
+        if self.cluster.network is not None:
+            self.cluster.network.cut(self.number)
+        else:
+            self._isolate(1)
 
     def regain(self) -> None:
         """Let it hear the others again."""
-        self._isolate(0)
-        self.cluster.wait_until_synced(self.number)
+        if self.cluster.network is not None:
+            self.cluster.network.join(self.number)
+        else:
+            self._isolate(0)
+        self.cluster.wait_until_joined(self.number)
 
     def _isolate(self, value: int) -> None:
         self.cluster.members[self.number].execute(

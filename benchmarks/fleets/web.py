@@ -13,7 +13,7 @@ import os
 import random
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 
 FORBIDDEN = "/private.html"
@@ -103,11 +103,27 @@ def _written(host: str, path: str, links: list[str]) -> bytes:
     ).encode()
 
 
+@dataclass(slots=True)
+class _Manners:
+    """How the web answers now: slowly to some, and pages not at all until it opens."""
+
+    hits: list[Hit] = field(default_factory=list)
+    slow: dict[str, float] = field(default_factory=dict)
+    is_open: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def latency_seconds(self, hit: Hit) -> float:
+        return next(
+            (seconds for agent, seconds in self.slow.items() if agent in hit.agent),
+            _LATENCY_SECONDS,
+        )
+
+
 class _Protocol(asyncio.Protocol):
     """Enough HTTP/1.1 with keep-alive; a request counts when its head is here."""
 
-    def __init__(self, web: FleetWeb, hits: list[Hit]) -> None:
-        self._web, self._hits = web, hits
+    def __init__(self, web: FleetWeb, manners: _Manners) -> None:
+        self._web, self._manners = web, manners
+        self._tasks: set[asyncio.Task[None]] = set()
         self._buffer = b""
         self._transport: asyncio.Transport | None = None
 
@@ -126,10 +142,15 @@ class _Protocol(asyncio.Protocol):
             fields = dict(line.lower().split(": ", 1) for line in lines[1:])
             hit = Hit(time.monotonic(), fields["host"], lines[0].split(" ")[1],
                       fields.get("user-agent", ""))  # fmt: skip
-            self._hits.append(hit)
-            asyncio.get_running_loop().call_later(_LATENCY_SECONDS, self._answer, hit)
+            self._manners.hits.append(hit)
+            task = asyncio.get_running_loop().create_task(self._answer(hit))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
-    def _answer(self, hit: Hit) -> None:
+    async def _answer(self, hit: Hit) -> None:
+        await asyncio.sleep(self._manners.latency_seconds(hit))
+        if hit.path != "/robots.txt":
+            await self._manners.is_open.wait()
         if self._transport is not None:
             body = self._web.page(hit.host, hit.path)
             status = b"404 Not Found" if body is None else b"200 OK"
@@ -139,29 +160,38 @@ class _Protocol(asyncio.Protocol):
             )
 
 
-def _serve(web: FleetWeb, pipe: Connection) -> None:
-    hits: list[Hit] = []
+def _serve(web: FleetWeb, pipe: Connection, is_open: bool) -> None:
     # Before all others: a request that is noted late looks too close to the next one.
     with contextlib.suppress(PermissionError):
         os.setpriority(os.PRIO_PROCESS, 0, _PRIORITY)
 
     async def run() -> None:
+        manners = _Manners()
+        if is_open:
+            manners.is_open.set()
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: _Protocol(web, hits), "127.0.0.1", 0)
+        server = await loop.create_server(lambda: _Protocol(web, manners), "127.0.0.1", 0)
         pipe.send(server.sockets[0].getsockname()[1])
-        loop.add_reader(pipe.fileno(), tell)
+        loop.add_reader(pipe.fileno(), _obey, pipe, manners)
         await server.serve_forever()
-
-    def tell() -> None:
-        try:
-            pipe.recv()
-        except EOFError:
-            raise SystemExit from None
-        pipe.send(hits)
-        hits.clear()
 
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(run())
+
+
+def _obey(pipe: Connection, manners: _Manners) -> None:
+    """Do what the benchmark asks for, and hand over what came since."""
+    try:
+        order, *values = pipe.recv()
+    except EOFError:
+        raise SystemExit from None
+    if order == "open":
+        manners.is_open.set()
+    elif order == "slow":
+        agent, seconds = values
+        manners.slow[agent] = seconds
+    pipe.send(manners.hits)
+    manners.hits.clear()
 
 
 class ServedWeb:
@@ -174,17 +204,32 @@ class ServedWeb:
 
     def look(self) -> list[Hit]:
         """All requests so far, in order."""
-        self._pipe.send("hits")
+        return self._ask("hits")
+
+    def open(self) -> None:
+        """Answer requests for pages from now on."""
+        self._ask("open")
+
+    def slow_down(self, agent: str, seconds: float) -> None:
+        """Answer whoever has *agent* in his User-Agent after so many seconds."""
+        self._ask("slow", agent, seconds)
+
+    def _ask(self, *order: str | float) -> list[Hit]:
+        self._pipe.send(order)
         self.hits += self._pipe.recv()
         return self.hits
 
 
 @contextlib.contextmanager
-def serving(web: FleetWeb) -> Iterator[ServedWeb]:
-    """Serve *web* from a process of its own until the block ends."""
+def serving(web: FleetWeb, *, is_open: bool = True) -> Iterator[ServedWeb]:
+    """Serve *web* from a process of its own until the block ends.
+
+    Args:
+        is_open: False = requests for pages wait until :meth:`ServedWeb.open`.
+    """
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("fork").Process(
-        target=_serve, args=(web, theirs), daemon=True
+        target=_serve, args=(web, theirs, is_open), daemon=True
     )
     process.start()
     try:

@@ -8,65 +8,14 @@ from collections import Counter, defaultdict
 import pytest
 from sqlalchemy import Connection, text
 
-from qiaocrawl.frontier import CrawlTopic, host_share, strategies
-from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
+from collector_samples import WAIT_SECONDS, Collector
+from qiaocrawl.frontier import host_share
 from qiaocrawl.frontier.host_share import DEAD_AFTER_SECONDS
-from qiaocrawl.frontier.limits import Fetches, Limits
-from qiaocrawl.frontier.ordering import FrontierOrder
-from qiaocrawl.frontier.worker import FrontierWorker
-from qiaocrawl.items import Outcome, Queue
-from qiaocrawl.options import Options
-from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
-from storage_samples import PACK, add_topic, candidate, enqueue
+from storage_samples import add_topic, candidate, enqueue
 
 pytestmark = pytest.mark.mariadb
 HOSTS, PAGES = 18, 6
-# Enough for the slowest machine: the crawl itself takes a second or two.
-WAIT_SECONDS = 120
-
-
-class Collector:
-    """A worker that fetches nothing but closes what it is handed; ``fetched`` are its pages."""
-
-    def __init__(self, url: str, **options: object) -> None:
-        self.runtime = Runtime(Options.from_environment({
-            "QIAO_DATABASE_URL": url, "QIAO_URL_ALIASES": "off", "QIAO_FRONTIER_BATCH": 8,
-            "QIAO_FRONTIER_LEASE_SECONDS": 3600,
-            **options,
-        }))  # fmt: skip
-        order = FrontierOrder(strategies.get("bfs")(CrawlTopic(PACK)))  # type: ignore[arg-type]
-        self.worker = FrontierWorker(
-            self.runtime, self.runtime.scope(Queue.SITE, PACK.name, None), ordering=order,
-            limits=Limits(), fetches=Fetches(1, 4), run_id=None, wake=lambda: None,
-        )  # fmt: skip
-        self.fetched: list[tuple[str, str]] = []
-
-    async def crawl(self, most: int = 10**6) -> None:
-        """Until the frontier has drained, or *most* pages are closed."""
-        async with asyncio.timeout(WAIT_SECONDS):
-            while not self.worker.drained and len(self.fetched) < most:
-                lease = self.worker.next_lease()
-                if lease is None:
-                    await asyncio.sleep(0.01)
-                    continue
-                await asyncio.sleep(0.01)
-                self.worker.left_downloader(lease, answered=True, seconds=0.01)
-                end = LeaseEnd(Outcome.LIST)
-                if await self.worker.complete(CompleteLease(lease, end, lambda c: None)):
-                    self.fetched.append((lease.host, lease.url))
-
-    async def die(self) -> None:
-        """End as kill -9 does: leases and hosts stay behind."""
-        self.worker._closing = True
-        self.worker._event.set()
-        assert self.worker._pump_task is not None
-        await asyncio.wait([self.worker._pump_task])
-        self.runtime.close()
-
-    async def close(self) -> None:
-        await self.worker.close()
-        self.runtime.close()
 
 
 @pytest.fixture
