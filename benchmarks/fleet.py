@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,7 +45,7 @@ _COLLECTORS = (1, 2, 4)
 _SIMULATED_COLLECTORS = (4, 16, 64)
 _SCALED_COLLECTORS = (1, 2, 4, 8)
 # A farm that never makes collectors wait.
-_FARM_HOSTS, _FARM_DELAY_SECONDS = 32, 0.05
+_FARM_HOSTS, _FARM_DELAY_SECONDS = 20, 0.05
 _WRONG = (
     "politeness_violations",
     "hosts_asked_too_fast",
@@ -55,6 +55,7 @@ _WRONG = (
     "rows_left",
     "members_differ",
 )
+_RUNS_A_TABLE = 4
 _COLUMNS = (
     "collectors", "members", "policy", "mode", "harm", "pages", "pages_missed", "fetched_twice",
     "politeness_violations", "least_gap_seconds", "pages_per_cpu_second",
@@ -116,12 +117,13 @@ def _simulate(arguments: argparse.Namespace, console: Console) -> int:
     for web in webs:
         console.print(f"{web.name}: {web.pages:,} pages on {web.host_count:,} hosts, "
                       f"{web.reachable:,} can be reached from {len(web.starts):,}")  # fmt: skip
-        of_web = list(simulated_rows([web], arguments.collectors or _SIMULATED_COLLECTORS))
-        rows += of_web
-        for table in simulation_tables(of_web):
-            console.print(table)
-        if arguments.json:
-            write_rows(arguments.json, rows)
+        for count in arguments.collectors or _SIMULATED_COLLECTORS:
+            of_count = list(simulated_rows(web, count))
+            rows += of_count
+            for table in simulation_tables(of_count):
+                console.print(table)
+            if arguments.json:
+                write_rows(arguments.json, rows)
     return 0
 
 
@@ -139,7 +141,9 @@ def _arguments() -> argparse.Namespace:
     simulated = parser.add_argument_group("simulated crawls")
     simulated.add_argument("--simulate", action="store_true")
     simulated.add_argument("--data", type=Path, help="folder of recorded webs")
-    simulated.add_argument("--web", action="append", default=[], help="only this one of DATA")
+    simulated.add_argument(
+        "--web", action="append", default=[], help="only this one of DATA, not all as one"
+    )
     simulated.add_argument(
         "--pages", type=int, default=1_000_000, help="of the made-up web; 0: without it"
     )
@@ -176,20 +180,26 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _table(rows: Sequence[dict[str, object]]) -> Table:
+    """A line for each figure, a column for each crawl: a terminal holds few of them."""
+    table = Table("", *("" for _ in rows), show_header=False)
+    for name in _COLUMNS:
+        if any(name in row for row in rows):
+            table.add_row(name.replace("_", " "), *(str(row.get(name, "")) for row in rows))
+    return table
+
+
 def _crawl(arguments: argparse.Namespace, console: Console) -> int:
     """Real crawls; exit code 1 when one went wrong."""
     rows: list[dict[str, object]] = []
     kind = _scaled if arguments.scale else _losses if arguments.campaign else _usual
     for row in kind(arguments):
         rows.append(row)
-        console.print(row)
+        console.print(", ".join(f"{name} {value}" for name, value in row.items()), style="dim")
         if arguments.json:
             write_rows(arguments.json, rows)
-    columns = [name for name in _COLUMNS if any(name in row for row in rows)]
-    table = Table(*(name.replace("_", " ") for name in columns))
-    for row in rows:
-        table.add_row(*(str(row.get(name, "")) for name in columns))
-    console.print(table)
+    for begin in range(0, len(rows), _RUNS_A_TABLE):
+        console.print(_table(rows[begin : begin + _RUNS_A_TABLE]))
     if arguments.campaign:
         console.print(campaign_sums(rows))
     wrong = _WRONG + WRONG if arguments.campaign else _WRONG

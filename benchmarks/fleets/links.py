@@ -161,17 +161,19 @@ def _host_sizes(pages: int) -> NDArray[np.int64]:
 
 
 def recorded_webs(data: Path, names: Sequence[str]) -> list[LinkedWeb]:
-    """The recorded webs in *data*, or those of *names*; where there are several, all as one too.
+    """The recorded webs in *data* as one, or each of *names*.
+
+    Most have one host or a few: there a single collector has work under every policy.
 
     Raises:
         FocusError: there are none.
     """
     folders = [one for one in find_collections(data) if not names or one.name in names]
     written = [_read(folder) for folder in folders]
-    webs = [_numbered(folder.name, [pages]) for folder, pages in zip(folders, written, strict=True)]
-    if len(webs) > 1:
-        webs.append(_numbered("recorded, together", written))
-    return webs
+    if names:
+        return [_numbered(folder.name, [pages])
+                for folder, pages in zip(folders, written, strict=True)]  # fmt: skip
+    return [_numbered("recorded", written)]
 
 
 @dataclass(frozen=True, slots=True)

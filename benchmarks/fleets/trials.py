@@ -36,21 +36,17 @@ _SHOWN = {
 }
 
 
-def simulated_rows(
-    webs: Sequence[LinkedWeb], collectors: Sequence[int]
-) -> Iterator[dict[str, object]]:
-    """A row for each figure of each crawl: task, set, method, metric, value."""
-    for web in webs:
-        for count in collectors:
-            kinds = (EQUAL, MIXED) if count == _MIXED_COLLECTORS else (EQUAL,)
-            for kind in kinds:
-                given = f"{web.name}, {count} collectors" + (
-                    ", every fourth slow" if kind == MIXED else ""
-                )
-                for method, figures in _crawls(web, count, kind):
-                    for metric, value in figures.items():
-                        yield {"task": TASK, "set": given, "method": method, "metric": metric,
-                               "value": round(value, 4)}  # fmt: skip
+def simulated_rows(web: LinkedWeb, count: int) -> Iterator[dict[str, object]]:
+    """A row for each figure of each crawl of *web* by *count* collectors.
+
+    They are task, set, method, metric and value, as in all benchmarks.
+    """
+    for kind in (EQUAL, MIXED) if count == _MIXED_COLLECTORS else (EQUAL,):
+        slow = ", every fourth slow" if kind == MIXED else ""
+        for method, figures in _crawls(web, count, kind):
+            for metric, value in figures.items():
+                yield {"task": TASK, "set": f"{web.name}, {count} collectors{slow}",
+                       "method": method, "metric": metric, "value": round(value, 4)}  # fmt: skip
 
 
 def _crawls(web: LinkedWeb, count: int, kind: str) -> Iterator[tuple[str, dict[str, float]]]:
