@@ -44,8 +44,9 @@ class ErrorKind(Enum):
 
 
 # 1205 lock wait timeout, 1213 deadlock, 1020 record changed since last read (MariaDB's
-# snapshot check), 3572 NOWAIT lock.
-_MYSQL_CONTENTION = {1020, 1205, 1213, 3572}
+# snapshot check), 3572 NOWAIT lock, 3101 another member of a MySQL group was first, 9007 the same
+# of TiDB.
+_MYSQL_CONTENTION = {1020, 1205, 1213, 3101, 3572, 9007}
 # 0 is PyMySQL's word for a closed connection. 2002/2003/2005 cannot connect, 2006/2013 gone
 # away, 4031 idle client (MySQL 8), 1927 killed (MariaDB), 1040 too many connections, 1053
 # shutdown, 1077/1079 stopping, 1158-1161 network, 1021/1114 disk or table full, 1290/1836

@@ -96,7 +96,22 @@ def _mysql_problems(c: Connection) -> list[str]:
     return [*_version_problems(c), *_setting_problems(c), *_table_problems(c)]
 
 
+def locks_nothing(version: str) -> bool:
+    """Whether a server of this version takes SKIP LOCKED for no lock at all.
+
+    TiDB does, which calls itself MySQL 8 (pingcap/tidb issue 69720).
+    """
+    return "TiDB" in version
+
+
 def _version_problems(c: Connection) -> list[str]:
+    if locks_nothing(str(c.scalar(text("SELECT VERSION()")))):
+        return [
+            _(
+                "server is TiDB, which locks no rows for SKIP LOCKED: two workers would fetch the "
+                "same pages; run one worker at a time, or use MariaDB or MySQL"
+            )
+        ]
     version = c.dialect.server_version_info or ()
     is_mariadb = bool(getattr(c.dialect, "is_mariadb", False))
     least, name = (MIN_MARIADB, "MariaDB") if is_mariadb else (MIN_MYSQL, "MySQL")

@@ -13,6 +13,8 @@ from qiaocrawl.storage.error_kinds import ErrorKind, classify
     ("code", "kind"),
     [
         (1213, ErrorKind.CONTENTION),
+        # A member of a MySQL group whose commit came second.
+        (3101, ErrorKind.CONTENTION),
         (2013, ErrorKind.OUTAGE),
         # A member of a cluster that has lost the others.
         (1047, ErrorKind.OUTAGE),

@@ -17,6 +17,7 @@ import qiaocrawl
 from mariadb_fixtures import MariaDB
 from qiaocrawl.errors import SchemaError, StorageError
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.integrity import locks_nothing
 from qiaocrawl.storage.schema import metadata
 
 
@@ -173,3 +174,8 @@ def test_check_finds_three_byte_utf8_and_small_packets(mariadb: MariaDB, mariadb
         "innodb_flush_log_at_trx_commit is 2",
     ):
         assert word in found
+
+
+def test_a_server_that_takes_no_row_locks_is_told_apart() -> None:
+    assert locks_nothing("8.0.11-TiDB-v8.5.6")
+    assert not locks_nothing("10.11.18-MariaDB-0+deb12u1")
