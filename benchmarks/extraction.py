@@ -1,6 +1,6 @@
 """Our body extractors beside other projects' on the same pages, with gold.
 
-    python benchmarks/extraction.py --data DIR [--json FILE] [--methods blend,density]
+    python benchmarks/extraction.py --data DIR [--json FILE] [--methods blend,blend:fields]
         [--peers trafilatura,gne] [--half all|choose|report] [--runs 3] [--limit N]
 
 DIR holds ``gold.jsonl`` (a page a line: id, url, lang, source_dataset, title, date, author,
@@ -9,7 +9,9 @@ in ``bodies/score.py``.
 
 Time is the CPU time of this process for text and metadata, taken in turn over small batches
 of pages; ``speed_ratio`` is trafilatura's time over the method's, the median of the runs. Ours
-begin with bytes, so their time holds the decoding; the others get the decoded page.
+begin with bytes, so their time holds the decoding; the others get the decoded page. They give
+structure (HTML, comments, links) as well; ``blend:fields`` is ``blend`` without, for text and
+metadata as the others are asked for.
 
 ``--half`` keeps what is chosen on and what is reported on apart, by site: a page is in the
 report half when the CRC-32 of its registrable domain (of its id where it has no URL) is odd.
@@ -57,7 +59,9 @@ from qiaocrawl.errors import QiaoError
 from qiaocrawl.extract import extract_article, extractors
 from qiaocrawl.urls import host_of, registrable_domain
 
-OUR_METHODS = ("blend", "density", "visual", "cluster")
+FIELDS_ONLY = ":fields"
+"""Behind a method's name: text and fields, as most others give them, and no more."""
+OUR_METHODS = ("blend", f"blend{FIELDS_ONLY}", "density", "visual", "cluster")
 """Measured unless others are named; ``template`` needs templates of the very sites."""
 HALVES = ("all", "choose", "report")
 _BATCH_PAGES = 20
@@ -156,9 +160,10 @@ def _fitting(body: bytes) -> str:
 
 def our_method(name: str) -> Method:
     """:func:`qiaocrawl.extract.extract_article` with the body extractor *name*."""
+    method, extras = name.removesuffix(FIELDS_ONLY), not name.endswith(FIELDS_ONLY)
 
     def read(page: GoldPage) -> Found:
-        extraction = extract_article(page.body, page.url, method=name)
+        extraction = extract_article(page.body, page.url, method=method, extras=extras)
         day = extraction.published_at
         return Found(extraction.text, extraction.title, day.date().isoformat() if day else "",
                      extraction.authors)  # fmt: skip
@@ -193,7 +198,7 @@ def chosen_methods(
     """
     methods: dict[str, Method] = {}
     for name in ours:
-        if name in extractors.names():
+        if name.removesuffix(FIELDS_ONLY) in extractors.names():
             methods[name] = our_method(name)
         else:
             console.print(f"{name}: not registered, skipped")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from zlib import crc32
 
 import numpy as np
@@ -108,6 +109,8 @@ def _pairs(counts: NDArray[np.int64]) -> float:
     return float((counts * (counts - 1) / 2).sum())
 
 
+# Nearly all units are of the few thousand common ones.
+@lru_cache(maxsize=16_384)
 def _code(unit: str) -> int:
     return crc32(unit.encode("utf-8", "replace"))
 

@@ -25,7 +25,12 @@ LIMITS = "limits"
 
 
 def extract_article(
-    body: bytes, url: str = "", content_type: str = "", method: str = "blend"
+    body: bytes,
+    url: str = "",
+    content_type: str = "",
+    method: str = "blend",
+    *,
+    extras: bool = True,
 ) -> Extraction:
     """Text, title, date, authors, source and the other fields of a page.
 
@@ -43,16 +48,24 @@ def extract_article(
             or no URL at all will do.
         content_type: the Content-Type header, or "".
         method: name of a body extractor; :data:`qiaocrawl.extract.extractors` has the names.
+        extras: also what reads the body once more: ``html``, ``comments``, ``engagement`` and
+            ``fields["main_links"]``; without them these are empty, and a page costs less.
 
     Raises:
         ConfigError: no extractor is called *method*.
         TypeError: *body* is no bytes, such as a text that was decoded already.
     """
-    return examine(body, url, content_type, method)[1]
+    return examine(body, url, content_type, method, extras=extras)[1]
 
 
 def examine(
-    body: bytes, url: str, content_type: str, method: str, extractor: Extractor | None = None
+    body: bytes,
+    url: str,
+    content_type: str,
+    method: str,
+    extractor: Extractor | None = None,
+    *,
+    extras: bool = True,
 ) -> tuple[ExtractedPage | None, Extraction]:
     """As :func:`extract_article`, with the extracted page behind it; None for what is no HTML.
 
@@ -72,10 +85,11 @@ def examine(
         return None, Extraction(method=method, fields=fields)
     page = parse_page(body[:MAX_BODY_BYTES], content_type, url if canonical_url(url) else "")
     extracted = extract_page(page, method, datetime.now(UTC), extractor)
-    return extracted, _extraction(extracted, method, cut=len(body) > MAX_BODY_BYTES)
+    cut = len(body) > MAX_BODY_BYTES
+    return extracted, _extraction(extracted, method, cut=cut, extras=extras)
 
 
-def _extraction(extracted: ExtractedPage, method: str, *, cut: bool) -> Extraction:
+def _extraction(extracted: ExtractedPage, method: str, *, cut: bool, extras: bool) -> Extraction:
     """*extracted* as an :class:`Extraction`; *cut* says that the body went on."""
     metadata, kind = extracted.metadata, extracted.judgement.kind
     limits = extracted.doubts
@@ -86,7 +100,7 @@ def _extraction(extracted: ExtractedPage, method: str, *, cut: bool) -> Extracti
         name: Field(_clean(field.value), _clean(field.origin), field.confidence)
         for name, field in metadata.fields.items()
     }
-    links = main_links_of(extracted.page, extracted.body)
+    links = main_links_of(extracted.page, extracted.body) if extras else ()
     if links:
         fields["main_links"] = Field(_clean(links), "links in the body", 0.9)
     fields[KIND] = Field(str(kind), _clean(extracted.judgement.reason), _KIND_CONFIDENCE)
@@ -102,9 +116,9 @@ def _extraction(extracted: ExtractedPage, method: str, *, cut: bool) -> Extracti
         confidence=min(max(extracted.body.score, 0.0), 1.0) if extracted.text else 0.0,
         method=method,
         fields=fields,
-        html=extracted.html,
-        engagement=extracted.engagement,
-        comments=extracted.comments(datetime.now(UTC)),
+        html=extracted.html if extras else "",
+        engagement=extracted.engagement if extras else {},
+        comments=extracted.comments(datetime.now(UTC)) if extras else (),
     )
 
 

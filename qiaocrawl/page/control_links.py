@@ -16,7 +16,6 @@ from urllib.parse import urlencode
 
 from qiaocrawl.items import Link
 from qiaocrawl.page.links import NEXT_TAG
-from qiaocrawl.page.region import region_of
 from qiaocrawl.text import collapse
 from qiaocrawl.urls import canonical_host, canonical_url, looks_like_file, url_key
 
@@ -59,7 +58,7 @@ def control_links(page: Page) -> tuple[Link, ...]:
             host=host,
             anchor=collapse(anchor)[:_MAX_ANCHOR_CHARS],
             tag=tag,
-            region=region_of(node),
+            region=page.regions.of(node),
         )
     return tuple(islice(links.values(), MAX_CONTROLS))
 

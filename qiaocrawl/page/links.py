@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from qiaocrawl.items import Link
-from qiaocrawl.page.region import region_of
+from qiaocrawl.page.region import Regions
 from qiaocrawl.page.sanitize import MAX_LINKS
 from qiaocrawl.text import collapse
 from qiaocrawl.urls import canonical_host, looks_like_file, url_key
@@ -69,12 +69,14 @@ class LinkNodes:
         joiner: gives their canonical URLs.
         charset: of the page, in which its links' queries are written.
         source_chars: the length of the page's source.
+        regions: tells where on the page each stands.
     """
 
     nodes: Sequence[tuple[str, LexborNode]]
     joiner: UrlJoiner
     charset: str
     source_chars: int
+    regions: Regions
 
 
 @dataclass(slots=True)
@@ -92,7 +94,9 @@ def harvest_links(page: LinkNodes, max_links: int) -> LinkHarvest:
     Links to the page itself by fragment, to scripts and to mail are none.
     """
     entries, files = _entries(page)
-    chosen = tuple(_link(url, entry) for url, entry in islice(entries.items(), max_links))
+    chosen = tuple(
+        _link(url, entry, page.regions) for url, entry in islice(entries.items(), max_links)
+    )
     unread = max(len(page.nodes) - MAX_LINKS, 0)
     return LinkHarvest(chosen, len(entries), len(entries) - len(chosen), files, unread)
 
@@ -127,12 +131,13 @@ def _entries(page: LinkNodes) -> tuple[dict[str, _Entry], int]:
     return entries, len(files)
 
 
-def _link(url: str, entry: _Entry) -> Link:
-    title = entry.attributes.get("title")
-    rel = entry.attributes.get("rel")
+def _link(url: str, entry: _Entry, regions: Regions) -> Link:
+    attributes = entry.attributes
+    title, rel = attributes.get("title"), attributes.get("rel")
     pictured = _picture(entry.node)
-    names = f"{entry.attributes.get('name') or ''} {pictured.get('name') or ''}"
-    scripts = entry.attributes.get("onmouseover") or pictured.get("onmouseover") or ""
+    name, names = attributes.get("name"), pictured.get("name")
+    names = f"{name or ''} {names or ''}" if name or names else ""
+    scripts = attributes.get("onmouseover") or pictured.get("onmouseover")
     return Link(
         url=url,
         key=url_key(url),
@@ -142,10 +147,10 @@ def _link(url: str, entry: _Entry) -> Link:
         title=collapse(title)[:MAX_TITLE_CHARS] if title else "",
         tag=entry.tag,
         nofollow="nofollow" in (rel or "").lower(),
-        region=region_of(entry.node),
-        name=collapse(names)[:MAX_TITLE_CHARS],
-        onmouseover=collapse(scripts)[:MAX_ANCHOR_CHARS],
-        src=_without_data(pictured.get("src") or "")[:MAX_ANCHOR_CHARS],
+        region=regions.of(entry.node),
+        name=collapse(names)[:MAX_TITLE_CHARS] if names else "",
+        onmouseover=collapse(scripts)[:MAX_ANCHOR_CHARS] if scripts else "",
+        src=_without_data(pictured.get("src") or "")[:MAX_ANCHOR_CHARS] if pictured else "",
     )
 
 

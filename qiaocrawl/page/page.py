@@ -20,6 +20,7 @@ from qiaocrawl.page.links import (
     harvest_links,
 )
 from qiaocrawl.page.markup import json_ld_of, meta_of, refresh_target, safe_base
+from qiaocrawl.page.region import Regions
 from qiaocrawl.page.sanitize import sanitize_html
 from qiaocrawl.text import Decoded, collapse, decode_page
 from qiaocrawl.urls import UrlJoiner, canonical_url
@@ -130,6 +131,11 @@ class Page:
         return self._links
 
     @cached_property
+    def regions(self) -> Regions:
+        """Tells where on the page its links stand."""
+        return Regions()
+
+    @cached_property
     def joiner(self) -> UrlJoiner:
         """Gives the canonical URLs of the page's links and pictures."""
         return UrlJoiner(self.base_url)
@@ -200,7 +206,9 @@ class Page:
 
     def harvest(self, max_links: int) -> LinkHarvest:
         """Links with their extended metadata, and counts of what was left out."""
-        links = LinkNodes(self.link_nodes, self.joiner, self.charset, len(self.source))
+        links = LinkNodes(
+            self.link_nodes, self.joiner, self.charset, len(self.source), self.regions
+        )
         return harvest_links(links, max_links)
 
     def links(self, max_links: int) -> list[Link]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -201,3 +202,15 @@ def test_a_page_with_pieces_cut_out_and_put_in(
     for at, length, piece in cuts:
         body = body[:at] + piece + body[at + length :]
     check(extract_article(body, URL, content_type, method), method)
+
+
+def test_without_extras_text_and_fields_are_the_same() -> None:
+    page = PAGE.replace("</p>", '<a href="/ziliao">资料</a></p>', 1).encode()
+    whole, bare = (
+        extract_article(page, URL, "text/html", extras=extras) for extras in (True, False)
+    )
+    assert whole.html
+    assert "main_links" in whole.fields
+    assert (bare.html, bare.comments, bare.engagement) == ("", (), {})
+    fields = {name: field for name, field in whole.fields.items() if name != "main_links"}
+    assert replace(whole, html="", comments=(), engagement={}, fields=fields) == bare

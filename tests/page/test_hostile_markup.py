@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hostile_pages import HOSTILE
-from qiaocrawl.page import parse_page
+from qiaocrawl.page import parse_page, sanitize
 from qiaocrawl.page.sanitize import MAX_ATTRIBUTES, sanitize_html
 
 URL = "https://www.example.com/"
@@ -45,3 +47,29 @@ def test_long_attributes_of_honest_pages_stay() -> None:
     words = " ".join(["word"] * 20_000)
     html = f'<img src="{picture}"><div data-text="{words}">正文</div>'
     assert sanitize_html(html) == (html, ())
+
+
+_SOUP = st.lists(
+    st.sampled_from(("<b>", "</b>", "<DIV>", "</div>", "<p>", "<a href=x>", "<a>", "<option>",
+                     "<i>", "</i>", "</Div>", "<body>", "字", "<div")),
+    max_size=60,
+)  # fmt: skip
+
+
+@given(_SOUP)
+def test_a_page_held_for_harmless_loses_nothing(tags: list[str]) -> None:
+    html = "".join(tags)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, least in (("DEPTH", 6), ("FORMATTING", 3), ("LINKS", 4), ("REBUILT", 40)):
+            patch.setattr(sanitize, f"MAX_{name}", least)
+        patch.setitem(sanitize._MOST, "option", 2)
+        patch.setitem(sanitize._MOST, "body", 2)
+        if sanitize._is_harmless(sanitize._ANY_TAG.findall(html)):
+            assert sanitize._Flattener(html).flat() == (html, [])
+
+
+def test_most_large_pages_are_held_for_harmless() -> None:
+    html = "<div><p>侨<b>乡</b><BR><a href=/x>文</a></div>" * 2_000
+    assert sanitize._is_harmless(sanitize._ANY_TAG.findall(html))
+    assert sanitize_html(html) == (html, ())
+    assert not sanitize._is_harmless(sanitize._ANY_TAG.findall("<div>" * 400 + html))

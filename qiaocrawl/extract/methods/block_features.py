@@ -51,7 +51,7 @@ _IMPRINT_CHARS = 150
 """Longer blocks tell more than a notice or an imprint does."""
 _MARKS = attrgetter("linked", "bold", "links", "after_break", "element")
 _PLACE = attrgetter("first", "end", "parent", "depth", "images")
-_TAG_FLAGS = np.eye(len(TAGS) + 1, dtype=np.float32)[:, :-1]
+_TAG_FLAGS = np.eye(len(TAGS) + 1, dtype=np.float32)[:-1]
 _LAST_KINDS = np.array([[STOP], [DOT], [COMMA], [QUOTE], [BULLET]])
 _NAME_BITS = np.arange(len(NAME_KINDS))[:, None]
 _LEVELS = 4
@@ -130,6 +130,10 @@ class _Builder:
         """Add features as (rows, n), or as (rows, 1) where they are the same for all blocks."""
         self.rows.append(rows)
 
+    def _add_each(self, *rows: NDArray[np.generic]) -> None:
+        """Add features as (n,) each; stacking them first costs more than to write them."""
+        self.rows += [row[None] for row in rows]
+
     # --- counting -------------------------------------------------------------------------
 
     def _count_characters(self) -> None:
@@ -169,15 +173,17 @@ class _Builder:
         self.parent = np.where(parent < 0, np.arange(m), parent)
         named = np.fromiter(map(name_flags, numbers), np.int64, len(numbers))
         bits = (named[self.names] >> _NAME_BITS) & 1
-        self.flags = np.vstack((_TAG_FLAGS[self.tags].T, bits)).astype(np.float32)
+        self.flags = np.empty((len(TAGS) + len(bits), m), dtype=np.float32)
+        _TAG_FLAGS.take(self.tags, axis=1, out=self.flags[: len(TAGS)])
+        self.flags[len(TAGS) :] = bits
         levels = [self.marks[4]]
         for _ in range(_LEVELS - 1):
             levels.append(self.parent[levels[-1]])
         self.containers = np.stack(levels)
 
-    def _inside(self, per_block: NDArray[np.generic]) -> NDArray[np.float64]:
-        """Sums of (rows, n) over the blocks of every element, as (rows, elements)."""
-        running = _running(per_block)
+    def _inside(self, *per_block: Floats) -> NDArray[np.float64]:
+        """Sums of (n,) each over the blocks of every element, as (rows, elements)."""
+        running = _running(*per_block)
         return running[:, self.end] - running[:, self.first]
 
     def _above(self) -> NDArray[np.bool_]:
@@ -196,10 +202,10 @@ class _Builder:
         self.size = np.log1p(chars)
         self.link_share = self.linked / chars
         self.log_stops = np.log1p(self.stops)
-        self._add(np.stack((
+        self._add_each(
             self.size, self.link_share, np.minimum(marks[1] / chars, 1), np.log1p(marks[2]),
             marks[3], self.log_stops, np.minimum(self.stops / chars * 20, 3),
-        )))  # fmt: skip
+        )  # fmt: skip
         self._add(counts[[LETTER, HAN, DIGIT, OTHER, BULLET]] / chars)
         self._add(np.log1p(counts[[COMMA, QUOTE, SPACE]]))
         self._add(self.last_kind == _LAST_KINDS)
@@ -212,9 +218,9 @@ class _Builder:
         weight = flags.sum(axis=0)
         self.wordy = np.log1p(weight)
         self._add(np.log1p(flags))
-        self._add(np.stack((
-            np.minimum(8 * weight / self.chars, 3), np.log1p(self._title_words(text, starts)),
-        )))  # fmt: skip
+        self._add_each(
+            np.minimum(8 * weight / self.chars, 3), np.log1p(self._title_words(text, starts))
+        )
 
     def _notices(self, flags: Floats, text: str) -> NDArray[np.bool_]:
         """Legal notices, imprints, paid text: too few in any collection to be learnt.
@@ -255,16 +261,16 @@ class _Builder:
         return np.asarray((counts > 0).sum(axis=0), dtype=np.float32)
 
     def _around(self) -> None:
-        sums = self._inside(np.stack((self.chars, self.linked, self.stops, self.prose, self.wordy)))
+        sums = self._inside(self.chars, self.linked, self.stops, self.prose, self.wordy)
         self.chars_in, linked_in, stops_in, self.prose_in, words_in = sums
         count = self.end - self.first
         blocks_in = np.maximum(count, 1)
         self.links_in = linked_in / np.maximum(self.chars_in, 1)
-        around = np.stack((
+        for around in (
             np.log1p(self.chars_in), self.links_in, np.log1p(count), np.log1p(stops_in / blocks_in),
             self.chars_in / self.all_chars, self.prose_in / self.all_prose, words_in / blocks_in,
-        ))  # fmt: skip
-        self._add(around[:, self.containers].reshape(-1, self.n))
+        ):  # fmt: skip
+            self._add(around[self.containers])
         own = self.flags[:, self.containers[0]]
         self._add(own)
         self._add(self.flags[len(TAGS) :, self.containers[1]])
@@ -273,40 +279,38 @@ class _Builder:
 
     def _neighbours(self) -> None:
         n, far = self.n, 3
-        signals = np.stack((self.size, self.link_share, self.log_stops, self.wordy,
-                            self.containers[0]))  # fmt: skip
+        signals = (self.size, self.link_share, self.log_stops, self.wordy, self.containers[0])
         padded = np.full((len(signals), n + 2 * far), -1.0, dtype=np.float32)
-        padded[:, far : far + n] = signals
+        for row, signal in zip(padded, signals, strict=True):
+            row[far : far + n] = signal
         for step in (-3, -2, -1, 1, 2, 3):
             beside = padded[:, far + step : far + step + n]
             self._add(beside[:4])
             if abs(step) < far:
                 self._add(beside[4:] == signals[4])
-        running = _running(np.stack((self.chars, self.free, self.linked, self.stops)))
+        running = _running(self.chars, self.free, self.linked, self.stops)
         order = np.arange(n)
         for half in (3, 8, 20):
             lower, upper = np.maximum(order - half, 0), np.minimum(order + half + 1, n)
             chars, free, linked, stops = running[:, upper] - running[:, lower]
-            self._add(np.stack((np.log1p(free), linked / np.maximum(chars, 1), np.log1p(stops))))
+            self._add_each(np.log1p(free), linked / np.maximum(chars, 1), np.log1p(stops))
 
     def _position(self) -> None:
         n = self.n
         order = np.arange(n)
         self.order = order
-        before, prose_before = _running(np.stack((self.chars, self.prose)))[:, :-1]
-        self._add(np.stack((
+        before, prose_before = _running(self.chars, self.prose)[:, :-1]
+        self._add_each(
             order / n, before / self.all_chars, prose_before / self.all_prose, np.log1p(order),
             np.log1p(n - order),
-        )))  # fmt: skip
+        )  # fmt: skip
         at = self._title_block()
         if at < 0:
             self._add(np.zeros((4, 1)))
             return
         away = order - at
         since = np.maximum(prose_before - prose_before[at] - self.prose[at], 0) * (away > 0)
-        self._add(np.stack((
-            np.sign(away), np.log1p(np.maximum(away, 0)), np.log1p(since), np.ones(n),
-        )))  # fmt: skip
+        self._add_each(np.sign(away), np.log1p(np.maximum(away, 0)), np.log1p(since), np.ones(1))
 
     def _title_block(self) -> int:
         """The last block that is a beginning or most of ``<title>``; -1 when none is."""
@@ -363,7 +367,8 @@ class _Builder:
         )
         mean = np.log1p(chars / np.maximum(size, 1))
         links = linked / np.maximum(chars, 1)
-        self._add(np.stack((np.log1p(size), prose / self.all_prose, links, mean))[:, self.alike])
+        for of_group in (np.log1p(size), prose / self.all_prose, links, mean):
+            self._add(of_group[None, self.alike])
         _, which, twins = np.unique(self.parent * many + kind, return_inverse=True,
                                     return_counts=True)  # fmt: skip
         self._add(np.log1p(twins)[which][self.containers[:3]])
@@ -382,8 +387,9 @@ class _Builder:
         self._add(self.free[None] / longest)
 
 
-def _running(rows: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Running sums of (rows, n) along the blocks, with a 0 before the first."""
-    running = np.zeros((rows.shape[0], rows.shape[1] + 1))
-    np.cumsum(rows, axis=1, out=running[:, 1:])
+def _running(*rows: Floats) -> NDArray[np.float64]:
+    """Running sums of (n,) each along the blocks, with a 0 before the first, as (rows, n + 1)."""
+    running = np.zeros((len(rows), len(rows[0]) + 1))
+    for row, sums in zip(rows, running, strict=True):
+        row.cumsum(out=sums[1:])
     return running

@@ -8,7 +8,7 @@ from __future__ import annotations
 import zipfile
 import zlib
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from io import BytesIO
 from itertools import pairwise
@@ -79,19 +79,16 @@ class BlockNetwork:
         votes = 1 / (1 + np.exp(-np.clip(layer[:, :, 0], -30, 30)))
         return np.asarray(votes.mean(axis=0), dtype=np.float32)
 
-    @cached_property
-    def _side_by_side(self) -> Floats:
-        """The first layers of all voters as one (f, V * outputs)."""
-        return np.ascontiguousarray(np.concatenate(list(self.weights[0]), axis=1))
-
     def _first_layer(self, scaled: Floats) -> Floats:
         """Nearly all of the work, as (V, n, outputs)."""
-        joined = self._side_by_side
-        rows = max(1, _MULTIPLICATIONS // joined.size)
-        out = np.empty((len(scaled), joined.shape[1]), dtype=np.float32)
-        for at in range(0, len(scaled), rows):
-            np.matmul(scaled[at : at + rows], joined, out=out[at : at + rows])
-        return out.reshape(len(scaled), len(self.weights[0]), -1).transpose(1, 0, 2)
+        voters = self.weights[0]
+        out = np.empty((len(voters), len(scaled), voters.shape[2]), dtype=np.float32)
+        # By voters and some rows: small products near to a square cost least.
+        rows = max(1, _MULTIPLICATIONS // voters[0].size)
+        for weight, result in zip(voters, out, strict=True):
+            for at in range(0, len(scaled), rows):
+                np.matmul(scaled[at : at + rows], weight, out=result[at : at + rows])
+        return out
 
     def save(self, path: Path) -> None:
         """Write the network to *path* (.npz)."""

@@ -112,6 +112,10 @@ def _one_of(words: Iterable[str]) -> str:
 
 
 _HAN_WORD = re.compile(_one_of([word for word in _WORD_KIND if not word.isascii()]))
+# One of these is among the first letters of each ("icp备"); on an English page the first is near
+# its end, if there is one.
+_HAN_BEGIN = re.compile("[©\u4e00-\u9fff]")
+_BEFORE_HAN = 3
 _LATIN_WORD = re.compile(
     "[ \\n(]((?:" + _one_of([word for word in _WORD_KIND if word.isascii()]) + "))"
 )
@@ -128,7 +132,9 @@ def find_words(text: str) -> list[tuple[int, int]]:
 
     Latin words count at the beginning of a word only: behind a space, a line end or "(".
     """
-    hits = [(match.start(), _WORD_KIND[match[0]]) for match in _HAN_WORD.finditer(text)]
+    begin = _HAN_BEGIN.search(text)
+    han = _HAN_WORD.finditer(text, max(begin.start() - _BEFORE_HAN, 0)) if begin else ()
+    hits = [(match.start(), _WORD_KIND[match[0]]) for match in han]
     hits += [(match.start(1), _WORD_KIND[match[1]]) for match in _LATIN_WORD.finditer(text)]
     hits += [(match.start(), len(_WORDS)) for match in _CLOCK.finditer(text)]
     return hits

@@ -103,3 +103,9 @@ def test_features_are_finite_numbers_for_any_text(texts: list[str], title: str) 
     if found is not None:
         assert np.isfinite(found.values).all()
         assert len(found.values) == len(page.blocks.blocks)
+
+
+def test_words_are_found_wherever_the_first_chinese_letter_stands() -> None:
+    assert find_words("icp备 1") == [(0, WORD_NAMES.index("legal"))]
+    assert find_words("read on ©") == [(8, WORD_NAMES.index("legal"))]
+    assert find_words("plain words") == []
