@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from qiaocrawl.analysis.stories.lookup import StoryLookup
 from qiaocrawl.analysis.stories.story import Story
-from qiaocrawl.analysis.stories.vector import SCALE, Multiplier, Vector
+from qiaocrawl.analysis.stories.vector import SCALE, Multiplier
 
 _DAY_SECONDS = 86_400.0
 
@@ -37,6 +37,12 @@ class LinkSettings:
     compared: int = 32
 
 
+_Entry = tuple[float, int, int, int, int, Story, Story]
+"""Two stories that may be joined: the score negated, their numbers, when it was pushed, the product
+of their vectors, and they. Stories themselves are never compared: of two entries with the same
+numbers and score the older one goes first, and only those of the present stories count."""
+
+
 class Join(NamedTuple):
     """Two stories that became one, under the number of the first."""
 
@@ -53,40 +59,28 @@ class StoryLinks:
     Nothing here depends on the order in which stories were put in, only on their numbers.
     """
 
-    # As many entries of the index are read to find what one story may be like.
-    _LOOKED_AT = 20_000
-
     def __init__(self, settings: LinkSettings, multiplier: Multiplier | None = None) -> None:
         self.settings = settings
         self.stories: dict[int, Story] = {}
-        self._top: dict[int, Vector] = {}
-        # By which the product with another story becomes a score, but for what that one adds.
-        self._shares: dict[int, float] = {}
-        self._by_term: defaultdict[int, dict[int, int]] = defaultdict(dict)
+        self._lookup = StoryLookup()
         self._multiplier = multiplier or Multiplier()
+        self._pushed = 0
 
     def put(self, number: int, story: Story | None) -> None:
         """Have *story* under its *number*; None takes it out."""
         if number in self.stories:
-            for term in self._top.pop(number).ids.tolist():
-                own = self._by_term[term]
-                del own[number]
-                if not own:
-                    del self._by_term[term]
-            del self.stories[number], self._shares[number]
+            self._lookup.remove(number)
+            del self.stories[number]
         if story is not None:
             self.stories[number] = story
-            self._shares[number] = 1 / (
-                len(story.voices) * _own_likeness(story) ** self.settings.spread
-            )
-            top = self._top[number] = story.vector.top(self.settings.terms)
-            for term, value in zip(top.ids.tolist(), top.values.tolist(), strict=True):
-                self._by_term[term][number] = value
+            # By which the product with another story becomes a score, but for what that one adds.
+            share = 1 / (len(story.voices) * _own_likeness(story) ** self.settings.spread)
+            self._lookup.put(number, story.vector.top(self.settings.terms), share)
 
     def alike(self, number: int) -> list[tuple[float, int, int]]:
         """Score, number and product of the stories most like one, in no order."""
         story = self.stories[number]
-        numbers = self._near(number)
+        numbers = self._lookup.near(number, self.settings.compared)
         others = [self.stories[near] for near in numbers]
         products = self._multiplier.products(story.vector, [other.vector for other in others])
         return [
@@ -106,12 +100,12 @@ class StoryLinks:
         Args:
             numbers: the stories that are new or have changed; the others are settled.
         """
-        heap: list[tuple[float, int, int, int, Story, Story]] = []
+        heap: list[_Entry] = []
         joins: list[Join] = []
         for number in sorted(numbers):
             self._push(heap, number, threshold)
         while heap:
-            score, kept, gone, product, one, other = heapq.heappop(heap)
+            score, kept, gone, _, product, one, other = heapq.heappop(heap)
             if self.stories.get(kept) is not one or self.stories.get(gone) is not other:
                 continue
             self.put(gone, None)
@@ -120,45 +114,14 @@ class StoryLinks:
             self._push(heap, kept, threshold)
         return joins
 
-    def _push(
-        self, heap: list[tuple[float, int, int, int, Story, Story]], number: int, threshold: float
-    ) -> None:
+    def _push(self, heap: list[_Entry], number: int, threshold: float) -> None:
         for score, near, product in self.alike(number):
             if score >= threshold:
-                # The older story keeps its number. Stories themselves are never compared: two
-                # entries with the same numbers hold the same scores only if they are the same.
+                # The older story keeps its number.
                 kept, gone = min(number, near), max(number, near)
-                entry = (-score, kept, gone, product, self.stories[kept], self.stories[gone])
-                heapq.heappush(heap, _Entry(entry))
-
-    def _near(self, number: int) -> list[int]:
-        """The stories that share most with one by the heaviest terms of both."""
-        top = self._top[number]
-        lists = sorted(
-            (len(self._by_term[term]), term, value)
-            for term, value in zip(top.ids.tolist(), top.values.tolist(), strict=True)
-        )
-        shared: dict[int, int] = {}
-        looked_at = 0
-        for length, term, value in lists:
-            looked_at += length
-            if looked_at > self._LOOKED_AT and shared:
-                break
-            for near, other_value in self._by_term[term].items():
-                shared[near] = shared.get(near, 0) + value * other_value
-        shared.pop(number, None)
-        rough = {near: self._shares[near] * product for near, product in shared.items()}
-        best = heapq.nsmallest(self.settings.compared, rough, key=lambda near: (-rough[near], near))
-        return sorted(best)
-
-
-class _Entry(tuple):  # type: ignore[type-arg]
-    """An entry of the heap: ordered by score and numbers, not by stories."""
-
-    __slots__ = ()
-
-    def __lt__(self, other: tuple[object, ...]) -> bool:
-        return bool(self[:3] < other[:3])
+                pair = self.stories[kept], self.stories[gone]
+                self._pushed += 1
+                heapq.heappush(heap, (-score, kept, gone, self._pushed, product, *pair))
 
 
 def score_of(one: Story, other: Story, product: int, settings: LinkSettings) -> float:

@@ -71,6 +71,7 @@ class TermReader:
     def __init__(self, words: Iterable[str] = ()) -> None:
         self._segmenter = Segmenter(words, "rjieba")
         self._ids: dict[str, int] = {}
+        self._counted: dict[str, bool] = {}
 
     def terms(self, title: str, body: str = "", names: Iterable[str] = ()) -> Terms:
         """The terms of an article.
@@ -79,7 +80,9 @@ class TermReader:
             names: normal forms of what it names, which count as words of their own.
         """
         text = fold(f"{title}\n{body[:BODY_CHARS]}")
-        words = Counter(word for word in self._segmenter.words(text) if _counts(word))
+        words = Counter(self._segmenter.words(text))
+        for word in [word for word in words if not self._is_counted(word)]:
+            del words[word]
         words.update(set(map(fold, names)) - words.keys())
         pairs: Counter[str] = Counter()
         for run in _HAN_RUN.findall(text[:PAIRED_CHARS]):
@@ -94,6 +97,14 @@ class TermReader:
             np.array([merged[number] for number in ids], np.float32),
             {number: word for number, word in zip(numbers, words, strict=True) if len(word) > 1},
         )
+
+    def _is_counted(self, word: str) -> bool:
+        known = self._counted.get(word)
+        if known is None:
+            if len(self._counted) > _REMEMBERED_TERMS:
+                self._counted.clear()
+            known = self._counted[word] = _counts(word)
+        return known
 
     def _numbers(self, terms: Iterable[str]) -> list[int]:
         """The numbers of *terms*, in their order; two may share one."""
