@@ -107,21 +107,41 @@ def show(measured: Iterable[Measured], console: Console) -> None:
         console.print(table)
 
 
+class WithoutData(NamedTuple):
+    """A measurement of its own that an option with a number asks for, instead of one of data."""
+
+    flag: str
+    help: str
+    measure: Callable[[int, Console], Iterable[Measured]]
+
+
 def run(
-    task: str, doc: str, measure: Callable[[Path, Path | None, Console], Iterable[Measured]]
+    task: str,
+    doc: str,
+    measure: Callable[[Path, Path | None, Console], Iterable[Measured]],
+    other: WithoutData | None = None,
 ) -> None:
     """The command line of a benchmark: measure, print the tables, write the rows."""
     parser = argparse.ArgumentParser(description=doc.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help=f"folder with {task}/*.jsonl.gz")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--data", type=Path, help=f"folder with {task}/*.jsonl.gz")
+    if other:
+        which.add_argument(other.flag, type=int, metavar="COUNT", dest="count", help=other.help)
     parser.add_argument("--train", type=Path, help="folder laid out alike, to learn from")
     parser.add_argument("--json", type=Path, help="write the rows as JSON Lines")
     arguments = parser.parse_args()
+    count = getattr(arguments, "count", None)
+    if count is not None and count < 1:
+        parser.error(f"{other.flag if other else ''}: at least 1, got {count}")
     for folder in filter(None, (arguments.data, arguments.train)):
         if not files_of(folder, task):
             sys.exit(f"benchmarks: {str(folder)!r}: no {task}/*.jsonl.gz there")
     console = Console(width=None if sys.stdout.isatty() else 160)
     try:
-        measured = list(measure(arguments.data, arguments.train, console))
+        if other and count is not None:
+            measured = list(other.measure(count, console))
+        else:
+            measured = list(measure(arguments.data, arguments.train, console))
     except QiaoError as error:
         sys.exit(f"benchmarks: {error}")
     show(measured, console)

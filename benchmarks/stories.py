@@ -1,12 +1,14 @@
 """Our stories beside simple clusterers: B-cubed, pairwise F, and stories a second.
 
     python benchmarks/stories.py --data DIR [--train DIR] [--json FILE]
+    python benchmarks/stories.py --behind 1000000 [--json FILE]
 
 DIR/events holds files of ``id``, ``time``, ``title``, ``text`` and ``story``. Rows of a file whose
 times are days apart at most come minute by minute; others, whose times tell when they were
 published long ago, as one crawl. With --train the titles of TRAIN/bursts that are older than a
 file are the weeks before it. One setting for all files. Peers see the whole file at once, by
-TF-IDF of pairs of characters: a single pass, and the same with time decay.
+TF-IDF of pairs of characters: a single pass, and the same with time decay. --behind asks for
+articles a second and memory with so many articles behind (``stories_behind.py``).
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 import numpy as np
 from rich.console import Console
 
-from benchmarks.analysis_data import Measured, f1, files_of, read_lines, run
+from benchmarks.analysis_data import Measured, WithoutData, f1, files_of, read_lines, run
+from benchmarks.stories_behind import measure_behind
 from qiaocrawl.analysis.stories.background import Background, counts_of
 from qiaocrawl.analysis.stories.desk import StoryDesk
 from qiaocrawl.analysis.stories.story import Item
@@ -167,4 +170,7 @@ def _pairs(row: Row) -> Counter[str]:
 
 
 if __name__ == "__main__":
-    run(FILES, __doc__, measure)
+    behind = WithoutData(
+        "--behind", "instead: speed and memory with so many articles", measure_behind
+    )
+    run(FILES, __doc__, measure, behind)
