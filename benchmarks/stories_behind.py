@@ -1,7 +1,7 @@
 """Stories a second and memory with many articles behind: the desk beside comparing with all.
 
 The articles are generated, words drawn by how usual they are in general and by happening; those
-of COUNT are spread over 180 days. Of the days before the last week only what they leave behind is
+of COUNT are spread over a year. Of the days before the last week only what they leave behind is
 made: counts of terms, and a sleeping story for each happening of two articles or more that a desk
 still knows. The last week is taken minute by minute; its last articles are timed. The peer compares
 each of some articles with all stories awake, by the same vectors and the same score.
@@ -28,7 +28,7 @@ from qiaocrawl.analysis.stories.vector import Multiplier
 from qiaocrawl.analysis.stories.voices import VoiceReader
 from qiaocrawl.vsm.terms import dictionary_words, title_share
 
-_DAYS = 180
+_DAYS = 365
 _START_DAY = 20_000
 _TIMED, _COMPARED = 2_000, 40
 _SAMPLED = 200

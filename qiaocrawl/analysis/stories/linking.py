@@ -5,13 +5,16 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from qiaocrawl.analysis.stories.lookup import StoryLookup
 from qiaocrawl.analysis.stories.story import Story
 from qiaocrawl.analysis.stories.vector import SCALE, Multiplier
 
-_DAY_SECONDS = 86_400.0
+DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class LinkSettings:
     terms: int = 96
     compared: int = 32
 
+
+_N = TypeVar("_N", float, NDArray[np.float64])
 
 _Entry = tuple[float, int, int, int, int, Story, Story]
 """Two stories that may be joined: the score negated, their numbers, when it was pushed, the product
@@ -127,12 +132,26 @@ class StoryLinks:
 def score_of(one: Story, other: Story, product: int, settings: LinkSettings) -> float:
     """How alike two stories are; *product*: of their vectors."""
     pairs = len(one.voices) * len(other.voices)
-    mean = product / (SCALE * SCALE * pairs)
-    score: float = mean / (_own_likeness(one) * _own_likeness(other)) ** settings.spread
+    likeness = _own_likeness(one) * _own_likeness(other)
+    score: float = scored(product, pairs, likeness, _gap_days(one, other), settings)
+    return score
+
+
+def scored(product: _N, pairs: _N, likeness: _N, gap_days: _N, settings: LinkSettings) -> _N:
+    """How alike two stories are, or several pairs of them.
+
+    Args:
+        product: of their vectors.
+        pairs: number of the pairs of their texts.
+        likeness: the product of the mean likenesses within either.
+        gap_days: between the end of one and the beginning of the other.
+    """
+    score: _N = product / (SCALE * SCALE * pairs) / likeness**settings.spread
     # What many write about is taken up again after weeks; a single report is soon over, and the
     # next one like it (another year's festival) is of something else.
-    pause_days = settings.gap_days * float(pairs**settings.gap_growth)
-    return score / (1 + (_gap_days(one, other) / pause_days) ** 2)
+    pause_days = settings.gap_days * pairs**settings.gap_growth
+    score /= 1 + (gap_days / pause_days) ** 2
+    return score
 
 
 def _own_likeness(story: Story) -> float:
@@ -144,4 +163,4 @@ def _gap_days(one: Story, other: Story) -> float:
     """Days between the end of one and the beginning of the other; 0 where they overlap."""
     if one.first is None or one.last is None or other.first is None or other.last is None:
         return 0.0
-    return max(one.first - other.last, other.first - one.last, 0.0) / _DAY_SECONDS
+    return max(one.first - other.last, other.first - one.last, 0.0) / DAY_SECONDS

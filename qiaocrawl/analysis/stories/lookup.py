@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import defaultdict
-from typing import Any
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +14,40 @@ from qiaocrawl.vsm.growing_array import Column
 
 # As many entries are read to find what one story may be like.
 _LOOKED_AT = 20_000
-# Lists are made anew when so many stories, and this share of all, came or went.
+# So many stories that came last stand in no order yet, and so many entries in a short array.
+_MOST_LATEST, _MOST_RECENT_ENTRIES = 64, 100_000
+# All lists are made anew when so many stories, and this share of all, came or went.
 _LEAST_CHANGED, _MOST_CHANGED = 1_024, 0.25
 _NOBODY = -1
+
+
+class _Entries(NamedTuple):
+    """Terms of stories, ascending; the slot of the story, and the value the term has there."""
+
+    terms: Ids
+    slots: Ids
+    values: Ids
+
+    def of(self, ids: Ids, own: NDArray[np.int64]) -> tuple[Ids, NDArray[np.float64]]:
+        """Who has terms of *ids*, which ascend, and the product of both values."""
+        starts = np.searchsorted(self.terms, ids, "left")
+        counts = np.searchsorted(self.terms, ids, "right") - starts
+        # The places of all entries, one term's after the other's.
+        places = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        return self.slots[places], np.repeat(own, counts) * self.values[places].astype(np.float64)
+
+
+_NO_ENTRIES = _Entries(*(np.zeros(0, np.int32) for _ in range(3)))
 
 
 class StoryLookup:
     """Which stories share most with one.
 
-    Most entries stand in one array, ordered by term; what came since that was made stands in lists
-    of its own, and what went is passed over. So a story that grows costs no more where a hundred
-    thousand are awake than where ten are. What is found depends on the stories alone, not on
-    their order, as long as sums of products are below 2**53: two stories of 8,000 texts each.
+    Entries stand in one array, ordered by term; those of recent stories in a shorter one, the
+    latest in no order. What went is passed over until arrays are made anew. So it costs little
+    more where a hundred thousand stories are awake than where a hundred are. What is found depends
+    on the stories alone, not on when they came, as long as sums of products are below 2**53: two
+    stories of 8,000 texts each.
     """
 
     def __init__(self) -> None:
@@ -35,11 +56,12 @@ class StoryLookup:
         self._numbers = Column(np.int64, fill=_NOBODY)
         self._shares = Column(np.float64)
         self._used = 0
-        # How many stories have each term.
+        # How many stories have each term; and the values of the terms looked for, else all 0.
         self._live = np.zeros(DIMENSIONS, np.int32)
-        self._starts = np.zeros(DIMENSIONS + 1, np.int64)
-        self._entries: tuple[Ids, Ids] = (np.zeros(0, np.int32), np.zeros(0, np.int32))
-        self._new: defaultdict[int, tuple[array[int], array[int]]] = defaultdict(_no_entries)
+        self._asked = np.zeros(DIMENSIONS, np.int64)
+        self._all = self._recent = _NO_ENTRIES
+        self._latest: list[tuple[int, Vector]] = []
+        self._latest_entries = _NO_ENTRIES
         self._changed = 0
 
     def put(self, number: int, top: Vector, share: float) -> None:
@@ -56,10 +78,8 @@ class StoryLookup:
         self._slots[number] = slot
         self._tops[number] = top
         self._live[top.ids] += 1
-        for term, value in zip(top.ids.tolist(), top.values.tolist(), strict=True):
-            slots, values = self._new[term]
-            slots.append(slot)
-            values.append(value)
+        self._latest.append((slot, top))
+        self._latest_entries = _NO_ENTRIES
         self._count_change()
 
     def remove(self, number: int) -> None:
@@ -85,62 +105,70 @@ class StoryLookup:
         )
         return sorted(near for _, near in best[:count])
 
-    def _shared(self, top: Vector) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _shared(self, top: Vector) -> tuple[Ids, NDArray[np.float64]]:
         """Who has terms of *top*, and what each adds to the product; the rarest terms only."""
         lengths = self._live[top.ids]
         order = np.lexsort((top.ids, lengths))
         read = max(int(np.searchsorted(np.cumsum(lengths[order]), _LOOKED_AT, "right")), 1)
-        ids, own = top.ids[order[:read]], top.values[order[:read]]
-        starts = self._starts[ids]
-        counts = self._starts[ids + 1] - starts
-        # The places of all entries, one term's after the other's.
-        places = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        slots, values = array("i"), array("i")
-        new_counts = np.zeros(read, np.int64)
-        for at, term in enumerate(ids.tolist()):
-            new = self._new.get(term)
-            if new:
-                slots += new[0]
-                values += new[1]
-                new_counts[at] = len(new[0])
-        who = np.concatenate((self._entries[0][places], np.frombuffer(slots, np.int32)))
-        theirs = np.concatenate((self._entries[1][places], np.frombuffer(values, np.int32)))
-        ours = np.concatenate((np.repeat(own, counts), np.repeat(own, new_counts)))
-        return who.astype(np.int64), ours * theirs.astype(np.float64)
+        kept = np.sort(order[:read])
+        ids, own = top.ids[kept], top.values[kept]
+        latest = self._entries_of_latest()
+        self._asked[ids] = own
+        asked = self._asked[latest.terms]
+        self._asked[ids] = 0
+        has = np.flatnonzero(asked)
+        found = (
+            self._all.of(ids, own),
+            self._recent.of(ids, own),
+            (latest.slots[has], asked[has] * latest.values[has].astype(np.float64)),
+        )
+        return (
+            np.concatenate([slots for slots, _ in found]),
+            np.concatenate([products for _, products in found]),
+        )
+
+    def _entries_of_latest(self) -> _Entries:
+        if not self._latest_entries.terms.size:
+            self._latest_entries = _entries_of(self._latest)
+        return self._latest_entries
 
     def _count_change(self) -> None:
         self._changed += 1
         if self._changed > _LEAST_CHANGED + _MOST_CHANGED * len(self._tops):
             self._make_anew()
+        elif len(self._latest) >= _MOST_LATEST:
+            self._recent = _ordered(self._recent, _entries_of(self._latest))
+            self._latest.clear()
+            self._latest_entries = _NO_ENTRIES
+            if self._recent.terms.size > _MOST_RECENT_ENTRIES:
+                self._all, self._recent = _ordered(self._all, self._recent), _NO_ENTRIES
 
     def _make_anew(self) -> None:
         """All entries into one array, without those of stories that went."""
-        self._changed = 0
-        self._new.clear()
         shares = [float(self._shares.data[self._slots[number]]) for number in self._tops]
-        self._used = len(self._tops)
+        self._changed, self._used = 0, len(self._tops)
         self._slots = {number: slot for slot, number in enumerate(self._tops)}
         self._numbers, self._shares = Column(np.int64, fill=_NOBODY), Column(np.float64)
         self._numbers.reserve(self._used)[: self._used] = list(self._tops)
         self._shares.reserve(self._used)[: self._used] = shares
-        terms, slots, values = _flat(list(self._tops.values()))
-        order = np.argsort(terms, kind="stable")
-        self._entries = slots[order], values[order]
-        self._starts[1:] = np.cumsum(np.bincount(terms, minlength=DIMENSIONS))
+        self._all = _ordered(_entries_of(list(enumerate(self._tops.values()))))
+        self._recent = self._latest_entries = _NO_ENTRIES
+        self._latest.clear()
 
 
-def _no_entries() -> tuple[array[int], array[int]]:
-    return array("i"), array("i")
-
-
-def _flat(tops: list[Vector]) -> tuple[NDArray[Any], Ids, Ids]:
-    """Term, place in *tops* and value of all entries."""
+def _entries_of(tops: Sequence[tuple[int, Vector]]) -> _Entries:
+    """The entries of stories by their slots, in no order."""
     if not tops:
-        nothing = np.zeros(0, np.int32)
-        return nothing, nothing, nothing
-    lengths = [len(top.ids) for top in tops]
-    return (
-        np.concatenate([top.ids for top in tops]),
-        np.repeat(np.arange(len(tops), dtype=np.int32), lengths),
-        np.concatenate([top.values for top in tops]).astype(np.int32),
+        return _NO_ENTRIES
+    return _Entries(
+        np.concatenate([top.ids for _, top in tops]),
+        np.repeat(np.array([slot for slot, _ in tops], np.int32), [len(t.ids) for _, t in tops]),
+        np.concatenate([top.values for _, top in tops]).astype(np.int32),
     )
+
+
+def _ordered(*parts: _Entries) -> _Entries:
+    """The entries of all *parts*, by term."""
+    terms, slots, values = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    order = np.argsort(terms, kind="stable")
+    return _Entries(terms[order], slots[order], values[order])

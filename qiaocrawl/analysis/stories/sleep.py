@@ -45,8 +45,9 @@ class Sleepers:
 
     def begin(self) -> None:
         """What changes from here on may be taken back."""
-        for number in self._before.keys() - self._sleepers.keys():
-            self._kept.pop(number, None)
+        for number in self._before:
+            if number not in self._sleepers:
+                self._kept.pop(number, None)
         self._before.clear()
 
     def take_back(self) -> None:

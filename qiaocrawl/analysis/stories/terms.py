@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 from zlib import crc32
@@ -30,6 +30,7 @@ _PAIR = "\u0000"
 _HAN_RUN = re.compile("[\u3400-\u9fff]{2,}")
 _RAREST_PAIR = 3e-6
 _REMEMBERED_TERMS = 500_000
+_NOT_COUNTED = -1
 
 Ids = NDArray[np.int32]
 Counts = NDArray[np.float32]
@@ -70,8 +71,7 @@ class TermReader:
 
     def __init__(self, words: Iterable[str] = ()) -> None:
         self._segmenter = Segmenter(words, "rjieba")
-        self._ids: dict[str, int] = {}
-        self._counted: dict[str, bool] = {}
+        self._words, self._pairs = _Numbers(_word_number), _Numbers(_pair_number)
 
     def terms(self, title: str, body: str = "", names: Iterable[str] = ()) -> Terms:
         """The terms of an article.
@@ -81,43 +81,48 @@ class TermReader:
         """
         text = fold(f"{title}\n{body[:BODY_CHARS]}")
         words = Counter(self._segmenter.words(text))
-        for word in [word for word in words if not self._is_counted(word)]:
-            del words[word]
         words.update(set(map(fold, names)) - words.keys())
         pairs: Counter[str] = Counter()
         for run in _HAN_RUN.findall(text[:PAIRED_CHARS]):
-            pairs.update(map(_PAIR.__add__, _pairs_of(run)))
-        numbers = self._numbers(words)
-        merged = dict(zip(numbers, words.values(), strict=True))
-        for number, count in zip(self._numbers(pairs), pairs.values(), strict=True):
-            merged[number] = merged.get(number, 0) + count
-        ids = sorted(merged)
+            pairs.update(_pairs_of(run))
+        word_numbers = self._words.of(words)
+        numbers = np.array([*word_numbers, *self._pairs.of(pairs)], np.int32)
+        counts = np.array([*words.values(), *pairs.values()], np.float32)
+        ids, places = np.unique(numbers, return_inverse=True)
+        merged = np.bincount(places, counts).astype(np.float32)
+        # What does not count has the lowest number, and stands first.
+        first = int(np.searchsorted(ids, 0))
         return Terms(
-            np.array(ids, np.int32),
-            np.array([merged[number] for number in ids], np.float32),
-            {number: word for number, word in zip(numbers, words, strict=True) if len(word) > 1},
-        )
+            ids[first:], merged[first:],
+            {number: word for number, word in zip(word_numbers, words, strict=True)
+             if len(word) > 1 and number >= 0},
+        )  # fmt: skip
 
-    def _is_counted(self, word: str) -> bool:
-        known = self._counted.get(word)
-        if known is None:
-            if len(self._counted) > _REMEMBERED_TERMS:
-                self._counted.clear()
-            known = self._counted[word] = _counts(word)
-        return known
 
-    def _numbers(self, terms: Iterable[str]) -> list[int]:
+class _Numbers(dict[str, int]):
+    """Numbers of words or pairs, remembered; below 0 where one does not count."""
+
+    def __init__(self, number_of: Callable[[str], int]) -> None:
+        super().__init__()
+        self._number_of = number_of
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = self._number_of(term)
+        return number
+
+    def of(self, terms: Iterable[str]) -> list[int]:
         """The numbers of *terms*, in their order; two may share one."""
-        known = self._ids
-        if len(known) > _REMEMBERED_TERMS:
-            known.clear()
-        numbers = []
-        for term in terms:
-            number = known.get(term)
-            if number is None:
-                number = known[term] = term_id(term)
-            numbers.append(number)
-        return numbers
+        if len(self) > _REMEMBERED_TERMS:
+            self.clear()
+        return list(map(self.__getitem__, terms))
+
+
+def _word_number(word: str) -> int:
+    return term_id(word) if _counts(word) else _NOT_COUNTED
+
+
+def _pair_number(pair: str) -> int:
+    return term_id(_PAIR + pair)
 
 
 def _pairs_of(run: str) -> Iterator[str]:

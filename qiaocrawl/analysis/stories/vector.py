@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,11 +24,16 @@ class Vector(NamedTuple):
 
     def plus(self, other: Vector) -> Vector:
         """The sum of both."""
-        ids, places = np.unique(np.concatenate((self.ids, other.ids)), return_inverse=True)
-        values = np.zeros(len(ids), np.int64)
-        values[places[: len(self.ids)]] = self.values
-        values[places[len(self.ids) :]] += other.values
-        return Vector(ids, values)
+        places = np.searchsorted(self.ids, other.ids)
+        known = places < len(self.ids)
+        known[known] = self.ids[places[known]] == other.ids[known]
+        values = self.values.copy()
+        values[places[known]] += other.values[known]
+        new = ~known
+        return Vector(
+            np.insert(self.ids, places[new], other.ids[new]),
+            np.insert(values, places[new], other.values[new]),
+        )
 
     def top(self, count: int) -> Vector:
         """The *count* highest values, more of them where some are equal."""
@@ -55,10 +61,17 @@ class Multiplier:
     def __init__(self) -> None:
         self._dense = np.zeros(DIMENSIONS, np.int64)
 
-    def products(self, vector: Vector, others: list[Vector]) -> list[int]:
+    def products(self, vector: Vector, others: Sequence[Vector]) -> list[int]:
         """The inner product of *vector* with each of *others*, in units of ``SCALE`` squared."""
+        if not others:
+            return []
         dense = self._dense
         dense[vector.ids] = vector.values
-        products = [int(dense[other.ids] @ other.values) for other in others]
+        # All others at once: one call of numpy, not one each. Some may have no terms.
+        values = np.concatenate([other.values for other in others])
+        summed = np.zeros(len(values) + 1, np.int64)
+        np.cumsum(dense[np.concatenate([other.ids for other in others])] * values, out=summed[1:])
         dense[vector.ids] = 0
+        ends = np.cumsum([len(other.ids) for other in others])
+        products: list[int] = np.diff(summed[ends], prepend=0).tolist()
         return products
