@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-_LOOK_SECONDS = 0.2
+_LOOK_SECONDS = 0.5
 _TICKS = os.sysconf("SC_CLK_TCK")
 _SERVER = b"multiprocessing.forkserver"
 _TRACKER = b"multiprocessing.resource_tracker"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
+from functools import lru_cache
 
 from qiaocrawl.urls import url_key
 
@@ -66,6 +67,8 @@ class Spellings:
                 del self._first[next(iter(self._first))]
 
 
+# Cached: the links of a site's navigation stand on every page, and each is asked for twice a page.
+@lru_cache(maxsize=8_192)
 def _plain_key(url: str) -> bytes | None:
     """The key of a page whatever its spelling; None where there can be no other one."""
     plain = plain_spelling(url)

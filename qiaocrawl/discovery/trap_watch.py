@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from qiaocrawl.discovery.first_addresses import FirstAddresses
 from qiaocrawl.discovery.page_evidence import PageEvidence
@@ -112,13 +113,15 @@ class TrapWatch:
             other, is_double = self._first_addresses.other_address(page.url, page.digest)
             self.counts["doubles"] += bool(other)
             forms = self._forms(page.url)
-            self._try(page, forms, is_double=is_double)
+            links = _links_of(page)
+            self._try(page, forms, links, is_double=is_double)
             # Report only groups that this page cuts.
             before = [form for form in forms if self._is_cut(form)]
             for form in forms:
-                record_page(
-                    self._score(form), self._double_effects(form, forms[0], page, other, is_double)
-                )
+                effects = self._effects(form, forms[0], page, links)
+                if is_double:
+                    effects = _double_effects(effects, form, page.url, other)
+                record_page(self._score(form), effects)
                 self._changed.add(form)
                 if page.sample:
                     self._keep_texts(form)
@@ -159,23 +162,15 @@ class TrapWatch:
             self.counts["cut"] += len(cut)
         return cut
 
-    def _double_effects(
-        self, form: str, own: str, page: PageEvidence, other: str, is_double: bool
-    ) -> PageEffects:
-        effects = self._effects(form, own, page)
-        if not is_double:
-            return effects
-        # A double under another query string blames forms with a query, not the folders above.
-        same_path = "?" in form and _same_path(other, page.url)
-        return replace(effects, is_double=True, same_path=same_path)
-
-    def _try(self, page: PageEvidence, forms: Sequence[str], *, is_double: bool) -> None:
+    def _try(
+        self, page: PageEvidence, forms: Sequence[str], links: Sequence[_Link], *, is_double: bool
+    ) -> None:
         """Count the page for the trial it was taken up for, or for its host."""
         group = group_of(page.trial)
         if not group or not self._is_closed(group):
             self._trials.fetched(canonical_host(page.url))
             return
-        effects = self._effects(forms[0], forms[0], page)
+        effects = self._effects(forms[0], forms[0], page, links)
         tells = page.value is PageValue.STORY and not is_double
         leads = page.value is PageValue.LIST and effects.fresh_story
         score = self._scores.get(group)
@@ -284,37 +279,46 @@ class TrapWatch:
                     cut.append(form)
         return cut
 
-    def _effects(self, form: str, own: str, page: PageEvidence) -> PageEffects:
+    def _effects(
+        self, form: str, own: str, page: PageEvidence, links: Sequence[_Link]
+    ) -> PageEffects:
         new = 0
         unknown = fresh_story = False
         unread: Counter[str] = Counter()
         known_keys: list[int] = []
         stories: list[int] = []
-        own_section = section_of(url_forms(page.url))
-        for link in page.links:
-            forms = self._forms(link)
-            fresh = link in page.fresh
-            inside = form in forms
-            if inside and form.endswith(NEW_BRANCH):
-                inside = section_of(forms) != own_section
-            if inside and link != page.url:
-                new += fresh
-                if not fresh:
-                    known_keys.append(hash(link))
-            score = self._scores.get(forms[0])
-            if score is not None and score.stories and forms[0] != own:
-                stories.append(hash(link))
-                fresh_story |= fresh
-            elif fresh and forms[0] != own and (score is None or not score.fetched):
+        is_branch = form.endswith(NEW_BRANCH)
+        # A page is told to three or four groups, and may have hundreds of links.
+        for key, link_form, forms, is_fresh, is_itself in links:
+            inside = form in forms or (is_branch and self._is_new_branch(form, forms))
+            if inside and not is_itself:
+                new += is_fresh
+                if not is_fresh:
+                    known_keys.append(key)
+            if link_form == own:
+                continue
+            score = self._scores.get(link_form)
+            if score is not None and score.stories:
+                stories.append(key)
+                fresh_story |= is_fresh
+            elif is_fresh and (score is None or not score.fetched):
                 unknown |= not inside
-                unread[forms[0]] += 1
+                unread[link_form] += 1
         # A list leads to many of one kind; what may be stories of its own section counts as well.
         unknown |= max(unread.values(), default=0) > len(page.fresh) / 2
         return PageEffects(
             page.value, inside_new=new, inside_known=known_keys, stories=stories,
             fresh_story=fresh_story, unknown=unknown,
-            new_folders=new > 0 and form.endswith(NEW_BRANCH), sample=page.sample,
+            new_folders=new > 0 and is_branch, sample=page.sample,
         )  # fmt: skip
+
+    def _is_new_branch(self, form: str, forms: tuple[str, ...]) -> bool:
+        """Whether *form*, of new branches, is a group of the URL of *forms* too."""
+        section = section_of(forms)
+        if not section or form != f"{section.partition('/')[0]}{NEW_BRANCH}":
+            return False
+        score = self._scores.get(section)
+        return score is None or not score.stories
 
     # --- scores -------------------------------------------------------------------------------
 
@@ -391,6 +395,30 @@ class TrapWatch:
             "qiaocrawl/traps/doubles": self.counts["doubles"],
             "qiaocrawl/traps/urls_closed": self.counts["closed"],
         }
+
+
+class _Link(NamedTuple):
+    """A link of a page; ``form`` is the first of *forms*."""
+
+    key: int
+    form: str
+    forms: tuple[str, ...]
+    is_fresh: bool
+    is_itself: bool
+
+
+def _links_of(page: PageEvidence) -> list[_Link]:
+    """The links of *page* with what its groups ask about each, looked up once."""
+    return [
+        _Link(hash(link), (forms := url_forms(link))[0], forms, link in page.fresh,
+              link == page.url)
+        for link in page.links
+    ]  # fmt: skip
+
+
+def _double_effects(effects: PageEffects, form: str, url: str, other: str) -> PageEffects:
+    # A double under another query string blames forms with a query, not the folders above.
+    return replace(effects, is_double=True, same_path="?" in form and _same_path(other, url))
 
 
 def _same_path(one: str, other: str) -> bool:

@@ -6,6 +6,7 @@ import math
 import re
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote
 
 TABLE_SIZE = 1 << 17
@@ -75,6 +76,7 @@ def url_features(url: str, host: str) -> UrlFeatures:
     )  # fmt: skip
 
 
+@lru_cache(maxsize=8_192)
 def place(kind: str, name: str) -> int:
     """Where the group *name* of a kind stands in the table of yields."""
     # A CRC, not hash(): models are stored, and hash() differs from process to process.
@@ -91,6 +93,8 @@ def anchor_length(words: int) -> float:
     return min(1.0, words / _MANY_WORDS)
 
 
+# Cached: the anchors of a site's navigation stand on every page.
+@lru_cache(maxsize=8_192)
 def is_pager(anchor: str) -> bool:
     """Whether *anchor* only leads to the next pages of a list, such as ``3``, ``下一页``, ``»``."""
     return bool(anchor) and _PAGER.fullmatch(anchor.strip()) is not None
