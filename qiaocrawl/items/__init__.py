@@ -16,6 +16,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from qiaocrawl.items.article import Article, ArticlePart
+from qiaocrawl.items.travelling import travelling
 
 # --- frontier ----------------------------------------------------------------
 SEED_SCORE = 1e10
@@ -25,6 +26,7 @@ PRUNED = -math.inf
 """The score of a link that is not to be fetched."""
 
 
+@travelling
 @dataclass(frozen=True, slots=True)
 class Link:
     """A link with its extended metadata (T5). ``url`` is canonical, ``key`` its 16-byte hash."""
@@ -196,6 +198,7 @@ class Outcome(StrEnum):
 # --- pages -------------------------------------------------------------------
 
 
+@travelling
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
     """What came over the wire: evidence. ``headers`` are decoded latin-1, names lower case."""
@@ -231,6 +234,7 @@ class PagePicture:
     data: bytes
 
 
+@travelling
 @dataclass(frozen=True, slots=True)
 class PageText:
     """The words of a page by place, as page scorers read them; all but title and text optional.
@@ -250,6 +254,7 @@ class PageText:
     url: str = ""
 
 
+@travelling
 @dataclass(frozen=True, slots=True)
 class Relevance:
     """A topic's judgement of one page; ``score`` in [0, 1]. ``terms`` explain it.
@@ -267,6 +272,7 @@ class Relevance:
     places: tuple[str, ...] = ()
 
 
+@travelling
 @dataclass(frozen=True, slots=True)
 class SiteObservation:
     """What one article tells about its site, for learning what the site repeats.
@@ -293,6 +299,7 @@ class SiteObservation:
     left_out: int = 0
 
 
+@travelling
 @dataclass(frozen=True, slots=True)
 class PageAnalysis:
     """All that was read from one page in one parse.

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from qiaocrawl.items.travelling import travelling
+
 ARTICLE, DOCUMENT = "article", "document"
 """Kinds of articles: pages, and files such as PDF."""
 
@@ -19,6 +21,7 @@ class Comment(NamedTuple):
     text: str
 
 
+@travelling
 @dataclass(frozen=True, slots=True)
 class Article:
     """Page attributes (Q7, E6). ``text`` is the body, a paragraph a line, no title line.
@@ -53,6 +56,7 @@ class PartText(NamedTuple):
     html: str = ""
 
 
+@travelling
 @dataclass(frozen=True, slots=True)
 class ArticlePart:
     """Where a page stands among the parts of a paged article.
