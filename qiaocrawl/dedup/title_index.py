@@ -109,7 +109,12 @@ class TitleIndex:
         ``of`` is the earlier title it is most like in the way the verdict says; None for
         DISTINCT. A key judged before is replaced.
         """
-        return self.judge_all([record])[0]
+        if record.key in self:
+            return self.judge_all([record])[0]
+        # What judge_all() does with a new key, without its batches.
+        if self._hosts.learn(record):
+            self._clean_again(record.host)
+        return self._judge_batch([record], [self._hosts.clean(record)])[0]
 
     def judge_all(self, records: Iterable[TitleRecord]) -> list[Verdict]:
         """:meth:`judge` for many, one after the other, at a lower cost each."""
@@ -225,6 +230,9 @@ class TitleIndex:
     ) -> dict[int, NearTitles]:
         """By place in the batch, the earlier titles near by their words."""
         titles, rows, cosines, newest = pairs
+        # Most titles are near to none: nothing to be scored.
+        if not len(titles):
+            return {}
         scores = self._scores(self._known.members.rows[numbers[titles]], rows, cosines)
         near_titles: dict[int, NearTitles] = {}
         for place, head, score in zip(titles.tolist(), newest.tolist(), scores, strict=True):

@@ -6,8 +6,9 @@ waiting; this is the view of one process, which may hear of other processes' pag
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import IntEnum
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from qiaocrawl.frontier.strategies.strategy import (
     VisitedPage,
 )
 from qiaocrawl.frontier.threshold import MovingThreshold
-from qiaocrawl.items import SEED_SCORE, Visit
+from qiaocrawl.items import SEED_SCORE, Link, Visit
 from qiaocrawl.vsm.growing_array import Column
 
 
@@ -288,8 +289,32 @@ def scores_of(strategy: Strategy | LearningStrategy, visit: Visit) -> Sequence[f
     page = VisitedPage(
         visit.url, visit.host, visit.depth, visit.relevance, visit.relevant, visit.at
     )
-    links = [FoundLink(link, place, len(visit.links)) for place, link in enumerate(visit.links)]
-    return strategy.score(page, links)
+    return strategy.score(page, _FoundLinks(visit.links))
+
+
+class _FoundLinks(Sequence[FoundLink]):
+    """*links* as a strategy sees them, made when it looks: breadth first only counts them."""
+
+    def __init__(self, links: Sequence[Link]) -> None:
+        self._links = links
+
+    def __len__(self) -> int:
+        return len(self._links)
+
+    @overload
+    def __getitem__(self, place: int) -> FoundLink: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[FoundLink]: ...
+    def __getitem__(self, place: int | slice) -> FoundLink | list[FoundLink]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        at = range(len(self._links))[place]
+        return FoundLink(self._links[at], at, len(self._links))
+
+    def __iter__(self) -> Iterator[FoundLink]:
+        count = len(self._links)
+        for place, link in enumerate(self._links):
+            yield FoundLink(link, place, count)
 
 
 def _ranked(scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:

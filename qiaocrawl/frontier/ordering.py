@@ -63,6 +63,8 @@ class FrontierOrder:
         self.topic = topic
         self._threshold = threshold
         self._proposed = ProposedUrls()
+        # A hop to another thread and back costs more than these scores do.
+        self._is_instant = threshold is None and getattr(strategy, "is_instant", False)
         # One thread: strategies need no lock, and pages are learnt from in the order they come.
         self._thread = ThreadPoolExecutor(1, "qiaocrawl-order")
 
@@ -93,6 +95,8 @@ class FrontierOrder:
         # Taken here, not in the thread: "dfs" ranks by the time a page came, not by when
         # it was scored.
         now = time.time()
+        if self._is_instant:
+            return self._follow(lease, analysis, policy, now)
         return await self.run(partial(self._follow, lease, analysis, policy, now))
 
     def _follow(

@@ -180,17 +180,21 @@ class TitleRows:
         self._reserve_terms()
         # One more: starts holds the end of the last row too.
         rows = len(self) + titles + 1
-        self._starts.reserve(rows + 1)
-        self._heads.reserve(rows)
-        self._signatures.reserve(rows)
+        # Columns of one size are as long as each other: asking one of them is enough. This runs
+        # for every title, and few need room.
+        if rows + 1 > len(self._heads.data):
+            self._starts.reserve(rows + 1)
+            self._heads.reserve(rows)
+            self._signatures.reserve(rows)
         ends = int(self._starts.data[len(self)]) + words
         # Each word could begin a block.
         pool = int(self._sizes[1]) + _BLOCK * words + 1
         if max(ends, pool) > _MOST_PLACES:
             raise OverflowError(f"{len(self)} titles are as many as an index holds")
         self._terms.reserve(ends)
-        for column in (self._row, self._weight, self._rest):
-            column.reserve(pool)
+        if pool > len(self._row.data):
+            for column in (self._row, self._weight, self._rest):
+                column.reserve(pool)
         if rows > _FULLEST * len(self._slots):
             size = len(self._slots)
             while rows > _FULLEST * size:
@@ -200,6 +204,8 @@ class TitleRows:
 
     def _reserve_terms(self) -> None:
         size = len(self._table) + 1
+        if size <= len(self._places.data):
+            return
         for column in (self._blocks, self._newest, self._fill, self._weights, self._places):
             column.reserve(size)
 

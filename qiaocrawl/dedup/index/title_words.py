@@ -74,6 +74,10 @@ class TitleWords:
 
 def _without_marks(numbers: NDArray[np.int32], ends: NDArray[np.int64]) -> TitleBatch:
     """*numbers* of titles that end at *ends*, without punctuation marks (-1)."""
+    if len(ends) == 1:
+        # A crawl brings one title at a time; all the sums below would cost more than its words.
+        words = numbers[numbers >= 0][:MAX_WORDS]
+        return TitleBatch(words, np.array([0, len(words)], np.int64))
     # -1 is a mark, no word: the sums say how many words stand before each place.
     counted = np.concatenate(([0], np.cumsum(numbers >= 0)))
     starts = np.concatenate(([0], counted[ends]))

@@ -15,6 +15,7 @@ class BreadthFirst:
 
     name: ClassVar[str] = "bfs"
     page_scorer: ClassVar[str] = ""
+    is_instant: ClassVar[bool] = True
 
     def __init__(self, topic: CrawlTopic) -> None:
         """Breadth first asks nothing of *topic*."""

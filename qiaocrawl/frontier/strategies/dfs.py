@@ -23,6 +23,7 @@ class DepthFirst:
 
     name: ClassVar[str] = "dfs"
     page_scorer: ClassVar[str] = ""
+    is_instant: ClassVar[bool] = True
 
     def __init__(self, topic: CrawlTopic) -> None:
         """Depth first asks nothing of *topic*."""

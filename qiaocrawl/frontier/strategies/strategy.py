@@ -59,7 +59,8 @@ class Strategy(Protocol):
 
     The highest score is fetched first, the older of equal scores before. Of several links to
     one URL the highest score counts. ``unit_scores = True`` on a class says that its scores lie
-    in [0, 1] and mean the same throughout a crawl, so that a threshold does.
+    in [0, 1] and mean the same throughout a crawl, so that a threshold does; ``is_instant = True``,
+    that scores are no work (no word is looked at), so that no thread is kept for them.
     """
 
     name: ClassVar[str]
