@@ -30,6 +30,6 @@ def travelling(cls: type[T]) -> type[T]:
         for put, value in zip(fill, values, strict=True):
             put(self, value)
 
-    cls.__getstate__ = getstate  # type: ignore[attr-defined, method-assign]
+    cls.__getstate__ = getstate  # type: ignore[method-assign]
     cls.__setstate__ = setstate  # type: ignore[attr-defined]
     return cls
