@@ -7,7 +7,7 @@ all threads and processes, those of a server of forks too. A page's cost is the 
 two numbers of pages, since a start costs what thousands of pages do; medians over the rounds.
 "bare" only fetches. "usual" is Scrapy with LinkExtractor, trafilatura, jieba and a cosine of
 titles, and SQLAlchemy into SQLite: the same job without its promises (``crawls/usual_spider.py``).
-A last run under a profiler says where the time goes, by stage.
+Last runs under a profiler say where the time of a page goes, by stage.
 """
 
 from __future__ import annotations
@@ -126,15 +126,20 @@ def _measure(
             console.print(f"round {number + 1} of {rounds} done", style="dim")
 
 
-def _profiled(pages: int) -> tuple[dict[str, float], float, dict[str, float]]:
-    site = LocalSite.build(pages)
-    with tempfile.TemporaryDirectory() as name, serving(site) as served:
-        profile = Path(name) / "profile"
-        ours(served, Path(name), profile=profile)
-        main = main_process_stages(profile)
-    whole = sum(main.values())
-    return ({stage: seconds / whole for stage, seconds in main.items()},
-            *worker_stages(site, _WORKER_PAGES))  # fmt: skip
+def _profiled(sizes: Sequence[int]) -> tuple[dict[str, float], float, dict[str, float]]:
+    found: list[dict[str, float]] = []
+    for size in sizes:
+        site = LocalSite.build(size)
+        with tempfile.TemporaryDirectory() as name, serving(site) as served:
+            profile = Path(name) / "profile"
+            ours(served, Path(name), profile=profile)
+            found.append(main_process_stages(profile))
+    small, large = found
+    # What more pages add: imports and dictionaries are the start's.
+    added = {stage: max(seconds - small.get(stage, 0.0), 0.0) for stage, seconds in large.items()}
+    whole = sum(added.values())
+    shares = {stage: added[stage] / whole for stage in sorted(added, key=lambda one: -added[one])}
+    return shares, *worker_stages(LocalSite.build(max(sizes)), _WORKER_PAGES)
 
 
 def _show(console: Console, figures: Mapping[str, Mapping[str, float]]) -> None:
@@ -175,8 +180,10 @@ def main() -> None:
     figures = {method.name: method.figures(reference) for method in methods}
     _show(console, figures)
     if not arguments.no_profile:
-        main_shares, worker_ms, worker_shares = _profiled(max(arguments.pages))
-        _show_stages(console, "The crawl's own process, all threads (profiled run):", main_shares)
+        main_shares, worker_ms, worker_shares = _profiled(sorted(arguments.pages))
+        _show_stages(
+            console, "The crawl's own process, all threads (profiled runs, slope):", main_shares
+        )
         _show_stages(console, f"A worker's {worker_ms:.2f} ms (profiled run):", worker_shares)
         figures["ours"] = figures.get("ours", {}) | {
             **{f"share of main process: {stage}": share for stage, share in main_shares.items()},
