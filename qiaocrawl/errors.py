@@ -8,6 +8,7 @@ QiaoError
 │   ├── SchemaError        the schema is older or newer than this code
 │   ├── OutdatedError      what was to be written was made from rows that changed meanwhile
 │   ├── DatabaseLostError  the database was deleted, replaced or damaged while in use
+│   ├── PageStoreError     raw pages outside the database that cannot be read or written
 │   └── CrawlLockedError   another crawl already runs on this SQLite file
 ├── ExtractionError        a page cannot be analysed (the page, not the program, is at fault)
 │   └── PoisonPageError    a page that killed or outlasted its worker
@@ -86,6 +87,10 @@ class OutdatedError(StorageError):
 
 class DatabaseLostError(StorageError):
     """The database was deleted, replaced or damaged while in use: waiting helps nothing."""
+
+
+class PageStoreError(StorageError):
+    """Raw pages outside the database that cannot be read or written; names file and offset."""
 
 
 class CrawlLockedError(StorageError):

@@ -16,6 +16,7 @@ from qiaocrawl.language import _
 Converter = Callable[[object], Any]
 
 _YEAR_HOURS = 8_760
+_MOST_ADDRESS_CHARS = 400
 
 
 def text(value: object) -> str:
@@ -162,6 +163,25 @@ def database_url(value: object) -> str:
     if in_egg and url.startswith("sqlite:") and not url.startswith("sqlite:////"):
         raise ValueError(_("must be absolute (sqlite:////FOLDER/FILE) in an egg"))
     return url
+
+
+def page_store(value: object) -> str:
+    """``database``, or the address of a place fsspec reaches; no credentials stand in it."""
+    address = str(value).strip().rstrip("/")
+    if address == "database":
+        return address
+    scheme, there, rest = address.partition("://")
+    if not there or not rest or scheme in ("memory", "http", "https", "data") or "::" in address:
+        raise ValueError(
+            _("must be database, file:///FOLDER, s3://BUCKET/FOLDER or another address of fsspec")
+        )
+    if "@" in rest.partition("/")[0] or "?" in rest:
+        raise ValueError(_("must not hold a password: credentials belong in the environment"))
+    if scheme == "file" and (not rest.startswith("/") or "/../" in f"{rest}/"):
+        raise ValueError(_("must be absolute, such as file:///srv/pages"))
+    if len(address) > _MOST_ADDRESS_CHARS:
+        raise ValueError(_("must be at most {most} characters long", most=_MOST_ADDRESS_CHARS))
+    return address
 
 
 def scrapyd_servers(value: object) -> tuple[str, ...]:

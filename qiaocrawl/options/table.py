@@ -17,6 +17,7 @@ from qiaocrawl.options.kinds import (
     names,
     number,
     own_or,
+    page_store,
     render_mode,
     root_path,
     scrapyd_servers,
@@ -49,6 +50,13 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_STORAGE_OUTAGE_SECONDS", 300.0, "s",
            "How long a database that does not answer is waited for before a crawl gives up.",
            number(0, 86400)),
+    Option("QIAO_PAGE_STORE", "database", "address",
+           "Where raw pages and pictures are kept: database, file:///FOLDER, s3://BUCKET/FOLDER "
+           "or another address of fsspec; its credentials come from the environment "
+           "(page-store.md).", page_store),
+    Option("QIAO_PAGE_STORE_FILE_MB", 64, "MB",
+           "Size of a file in QIAO_PAGE_STORE. Pages stay in the database until one is full.",
+           count(1, 1024)),
     # messages
     Option(VARIABLE, "", "language",
            "What help, tables and messages at the terminal are written in: zh_CN or en; empty = by "

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, exists, select
 
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.storage.pages.page_versions import version_of
-from qiaocrawl.storage.pages.raw_pages import load_page, page_of
+from qiaocrawl.storage.pages.raw_pages import PAGE_COLUMNS, load_page, page_of
 from qiaocrawl.storage.schema import article, page_source, url
 from qiaocrawl.urls import canonical_url, url_key
 
@@ -42,9 +42,7 @@ def page_evidence(c: Connection, article_id: int, version: int = 0) -> PageEvide
     """
     row = c.execute(
         select(
-            url.c.url, page_source.c.final_url, page_source.c.http_status, page_source.c.headers,
-            page_source.c.body, page_source.c.fetched_at, page_source.c.truncated,
-            page_source.c.digest, page_source.c.body_bytes, page_source.c.id,
+            *PAGE_COLUMNS, page_source.c.digest, page_source.c.body_bytes, page_source.c.id,
             article.c.page_source_id,
         )
         .select_from(article)
@@ -54,7 +52,7 @@ def page_evidence(c: Connection, article_id: int, version: int = 0) -> PageEvide
     ).one_or_none()  # fmt: skip
     if row is None:
         return None
-    page = page_of(row[:7])
+    page = page_of(c, row[: len(PAGE_COLUMNS)])
     sha256 = hashlib.sha256(page.body).hexdigest()
     return PageEvidence(
         page, bytes(row.digest).hex(), sha256, row.body_bytes, row.id,

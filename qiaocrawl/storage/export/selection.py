@@ -23,7 +23,7 @@ from qiaocrawl.storage.export.choice import (
 )
 from qiaocrawl.storage.export.ordering import ordered_ids
 from qiaocrawl.storage.pages.articles import comments_from
-from qiaocrawl.storage.pages.raw_pages import page_of
+from qiaocrawl.storage.pages.raw_pages import PAGE_COLUMNS, pages_of
 from qiaocrawl.storage.schema import (
     article,
     article_part,
@@ -145,22 +145,20 @@ def count_pages(c: Connection, selection: Selection) -> int:
 def iter_pages(c: Connection, selection: Selection) -> Iterator[FetchedPage]:
     """The selected pages, the newest of each URL, in the order they were stored.
 
+    Pages that cannot be read are left out, counted and logged.
+
     Raises:
         StorageError: its topic was never imported.
     """
-    columns = (
-        page_source.c.id, url.c.url, page_source.c.final_url, page_source.c.http_status,
-        page_source.c.headers, page_source.c.body, page_source.c.fetched_at,
-        page_source.c.truncated,
-    )  # fmt: skip
-    statement = select(*columns).join(url).where(*_page_conditions(c, selection))
+    statement = (
+        select(page_source.c.id, *PAGE_COLUMNS).join(url).where(*_page_conditions(c, selection))
+    )
     after = 0
     while rows := c.execute(
         statement.where(page_source.c.id > after).order_by(page_source.c.id)
         .limit(_PAGES_AT_A_TIME)
     ).all():  # fmt: skip
-        for row in rows:
-            yield page_of(row[1:])
+        yield from (page for page in pages_of(c, [row[1:] for row in rows]) if page is not None)
         after = rows[-1][0]
 
 

@@ -14,7 +14,7 @@ from qiaocrawl.items import FetchedPage
 from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.outfile import growing_file
 from qiaocrawl.storage.pages.page_versions import version_of
-from qiaocrawl.storage.pages.raw_pages import page_of
+from qiaocrawl.storage.pages.raw_pages import PAGE_COLUMNS, page_of
 from qiaocrawl.storage.schema import article, page_source, revision, url
 from qiaocrawl.text import clean_text, decode_page
 from qiaocrawl.text.visible import visible
@@ -68,9 +68,7 @@ def stored_copy(c: Connection, article_id: int, version: int = 0) -> str:
     """
     row = c.execute(
         select(
-            url.c.url, page_source.c.final_url, page_source.c.http_status, page_source.c.headers,
-            page_source.c.body, page_source.c.fetched_at, page_source.c.truncated,
-            article.c.title, article.c.text, article.c.html, page_source.c.id,
+            *PAGE_COLUMNS, article.c.title, article.c.text, article.c.html, page_source.c.id,
             article.c.page_source_id,
         )
         .select_from(article)
@@ -80,7 +78,7 @@ def stored_copy(c: Connection, article_id: int, version: int = 0) -> str:
     ).one_or_none()  # fmt: skip
     if row is None:
         return ""
-    page, title = page_of(row[:7]), str(row.title)
+    page, title = page_of(c, row[: len(PAGE_COLUMNS)]), str(row.title)
     content_type = page.header("content-type")
     if content_type.partition(";")[0].strip().lower() in _HTML:
         markup = decode_page(page.body, content_type).text

@@ -6,6 +6,7 @@ from sqlalchemy import Connection, select
 
 from qiaocrawl.items import PagePicture
 from qiaocrawl.storage.converters import from_time, to_time
+from qiaocrawl.storage.page_store.reading import payload
 from qiaocrawl.storage.pages.page_versions import version_of
 from qiaocrawl.storage.pages.raw_pages import most_blob_bytes
 from qiaocrawl.storage.raw_sql import upsert
@@ -35,11 +36,20 @@ def picture_of_article(c: Connection, article_id: int, version: int = 0) -> Page
 
     Args:
         version: the row of a stored version of its page; 0 is the one it was read from.
+
+    Raises:
+        PageStoreError: it is in a file that is missing or damaged.
     """
     table = page_picture.c
     row = c.execute(
         select(
-            table.media_type, table.width, table.height, table.cut, table.taken_at, table.picture
+            table.media_type,
+            table.width,
+            table.height,
+            table.cut,
+            table.taken_at,
+            table.picture,
+            table.record_id,
         )
         .join(page_source, page_source.c.id == table.page_source_id)
         .join(article, version_of(version))
@@ -50,4 +60,5 @@ def picture_of_article(c: Connection, article_id: int, version: int = 0) -> Page
     taken_at = from_time(row.taken_at)
     assert taken_at is not None
     size = row.width, row.height, bool(row.cut)
-    return PagePicture(row.media_type, *size, taken_at, bytes(row.picture))
+    data = bytes(row.picture) if row.record_id is None else payload(c, row.record_id)
+    return PagePicture(row.media_type, *size, taken_at, data)

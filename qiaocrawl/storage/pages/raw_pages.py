@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from email.message import Message
 from typing import Any
 
 from sqlalchemy import Connection
 
+from qiaocrawl.errors import PageStoreError
 from qiaocrawl.items import FetchedPage, Lease
 from qiaocrawl.storage.compression import compress, decompress
 from qiaocrawl.storage.converters import (
@@ -23,8 +25,12 @@ from qiaocrawl.storage.converters import (
     to_time,
 )
 from qiaocrawl.storage.frontier.row_sql import FENCE, fence
+from qiaocrawl.storage.page_store.reading import payload, payloads
 from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.schema import page_source, url
 from qiaocrawl.storage.topics.topic_ids import topic_id
+
+logger = logging.getLogger(__name__)
 
 # What a statement holds besides the body: headers, URL, the SQL text itself.
 _PACKET_RESERVE_BYTES = 256 * 1024
@@ -54,11 +60,22 @@ _INSERT = Statement(
 )
 _PACKET = Statement("SELECT @@max_allowed_packet")
 
-_PAGE = "u.url, p.final_url, p.http_status, p.headers, p.body, p.fetched_at, p.truncated"
+_PAGE = (
+    "u.url, p.final_url, p.http_status, p.headers, p.body, p.fetched_at, p.truncated, p.record_id"
+)
+PAGE_COLUMNS = (
+    url.c.url, page_source.c.final_url, page_source.c.http_status, page_source.c.headers,
+    page_source.c.body, page_source.c.fetched_at, page_source.c.truncated,
+    page_source.c.record_id,
+)  # fmt: skip
+"""What :func:`page_of` and :func:`pages_of` read."""
 _NEWEST = Statement(
     f"SELECT {_PAGE} FROM page_source p JOIN url u ON u.id = p.url_id WHERE p.url_id = :url_id"
     " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1"
 )
+_BODY = 4
+# Columns of a batch before those of the page.
+_OF_FRONTIER = 8
 # NOT EXISTS leaves the newest page of each URL.
 _BATCH = (
     f"SELECT p.id, p.url_id, u.`key`, h.name, u.queue, t.name, u.depth, u.anchor, {_PAGE}"
@@ -128,13 +145,19 @@ def seen_again(c: Connection, url_id: int, now: float) -> None:
 
 
 def load_page(c: Connection, url_id: int) -> FetchedPage | None:
-    """The page of *url_id* that was seen last; None when none is stored."""
+    """The page of *url_id* that was seen last; None when none is stored.
+
+    Raises:
+        PageStoreError: it is in a file that is missing or damaged.
+    """
     row = _NEWEST.run(c, {"url_id": url_id}).fetchone()
-    return None if row is None else page_of(row)
+    return None if row is None else page_of(c, row)
 
 
 def iter_pages(c: Connection, *, topic: str | None, after_id: int, limit: int) -> list[StoredPage]:
-    """The next *limit* newest pages (one a URL) after page_source *after_id*, by id.
+    """The next *limit* newest pages (one a URL) after page_source *after_id*, by id; [] at the end.
+
+    Pages that cannot be read are left out, counted and logged (:func:`pages_of`).
 
     Args:
         topic: only URLs found for this topic; None for all.
@@ -143,19 +166,22 @@ def iter_pages(c: Connection, *, topic: str | None, after_id: int, limit: int) -
         StorageError: *topic* was never imported.
     """
     params: dict[str, Any] = {"after_id": after_id, "count": limit}
-    if topic is None:
-        rows = _BATCH_OF_ALL.run(c, params).fetchall()
-    else:
-        params["topic_id"] = topic_id(c, topic)
-        rows = _BATCH_OF_TOPIC.run(c, params).fetchall()
-    return [_stored_page(row) for row in rows]
+    statement = _BATCH_OF_ALL
+    if topic is not None:
+        statement, params["topic_id"] = _BATCH_OF_TOPIC, topic_id(c, topic)
+    # Until one can be read: no page would mean that this was the end.
+    while rows := statement.run(c, params).fetchall():
+        pages = pages_of(c, [row[_OF_FRONTIER:] for row in rows])
+        read = [_stored_page(row, page) for row, page in zip(rows, pages, strict=True) if page]
+        if read:
+            return read
+        params["after_id"] = rows[-1][0]
+    return []
 
 
-def _stored_page(row: Any) -> StoredPage:
-    row_id, url_id, key, host, queue, topic, depth, anchor, *page = row
-    return StoredPage(
-        row_id, url_id, bytes(key), host, queue, topic, depth, anchor, page=page_of(page)
-    )
+def _stored_page(row: Any, page: FetchedPage) -> StoredPage:
+    row_id, url_id, key, host, queue, topic, depth, anchor = row[:_OF_FRONTIER]
+    return StoredPage(row_id, url_id, bytes(key), host, queue, topic, depth, anchor, page=page)
 
 
 def _insert(c: Connection, url_id: int, digest: bytes, page: FetchedPage) -> int:
@@ -221,17 +247,44 @@ def _declared_charset(content_type: str) -> str:
     return str(message.get_param("charset", "")).lower()
 
 
-def page_of(row: Any) -> FetchedPage:
-    """The page in *row*: URL, final URL, status, headers, body, time and whether it was cut."""
-    url, final_url, status, headers, body, fetched_at, truncated = row
+def page_of(c: Connection, row: Any) -> FetchedPage:
+    """The page in *row* (``PAGE_COLUMNS``), wherever its body is.
+
+    Raises:
+        PageStoreError: it is in a file that is missing or damaged; names file and offset.
+    """
+    record_id = row[-1]
+    return _page(row, decompress(row[_BODY]) if record_id is None else payload(c, record_id))
+
+
+def pages_of(c: Connection, rows: Sequence[Any]) -> list[FetchedPage | None]:
+    """The page in each row; what is in files is read together.
+
+    One that is missing or damaged there is None, counted (``unread_pages``) and logged.
+    """
+    found = payloads(c, [row[-1] for row in rows if row[-1] is not None])
+    pages: list[FetchedPage | None] = []
+    for row in rows:
+        body = decompress(row[_BODY]) if row[-1] is None else found[row[-1]]
+        if isinstance(body, PageStoreError):
+            changes["unread_pages"] += 1
+            logger.error("the stored page of %s cannot be read: %s", row[0], body)
+            pages.append(None)
+        else:
+            pages.append(_page(row, body))
+    return pages
+
+
+def _page(row: Any, body: bytes) -> FetchedPage:
+    address, final_url, status, headers, _body, fetched_at, truncated, _record_id = row
     when = from_time(fetched_at)
     assert when is not None
     return FetchedPage(
-        url=url,
+        url=address,
         final_url=final_url,
         status=status,
         headers=tuple((name, value) for name, value in from_json(headers) or ()),
-        body=decompress(body),
+        body=body,
         fetched_at=when,
         truncated=bool(truncated),
     )

@@ -52,6 +52,7 @@
     node                                    scrapyd servers, and what they may run
     collector ── host_owner                 workers that are alive, and the hosts each has
     host_round                              when the hosts of a crawl were dealt out last
+    page_store ── page_file ── page_record  files with raw pages and pictures outside the database
 
 Changing a table means a new file in ``migrations/versions/``; a test compares the two.
 """
@@ -101,6 +102,7 @@ from qiaocrawl.storage.schema.frontier import (
 )
 from qiaocrawl.storage.schema.jobs import job, job_schedule
 from qiaocrawl.storage.schema.nodes import collector, host_owner, host_round, node
+from qiaocrawl.storage.schema.page_store import page_file, page_record, page_store
 from qiaocrawl.storage.schema.pages import (
     article,
     article_part,
@@ -185,8 +187,11 @@ __all__ = [
     "missing_page",
     "node",
     "order_model",
+    "page_file",
     "page_picture",
+    "page_record",
     "page_source",
+    "page_store",
     "proxy",
     "query",
     "query_answer",

@@ -36,8 +36,10 @@ page_source = table(
     Column("truncated", Boolean, nullable=False),
     Column("fetched_at", time_type(), nullable=False),
     Column("last_seen_at", time_type(), nullable=False),
-    # zstd; last, so that reading the columns before it does not walk through it.
+    # zstd; behind all but the next, so that reading the columns before it does not walk through it.
+    # Empty: it is the payload of this record in a file.
     Column("body", blob_type(), nullable=False),
+    Column("record_id", ForeignKey("page_record.id"), index=True),
     UniqueConstraint("url_id", "digest"),
 )
 
@@ -56,7 +58,9 @@ page_picture = table(
     # Some of the page's height is not in it.
     Column("cut", Boolean, nullable=False),
     Column("taken_at", time_type(), nullable=False),
+    # Empty: it is the payload of this record in a file.
     Column("picture", blob_type(), nullable=False),
+    Column("record_id", ForeignKey("page_record.id"), index=True),
 )
 
 article = table(

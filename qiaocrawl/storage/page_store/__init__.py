@@ -1,0 +1,1 @@
+"""Raw pages and pictures as WARC records in files outside the database (QIAO_PAGE_STORE)."""

@@ -1,0 +1,266 @@
+"""Pages and pictures go from their rows into files.
+
+A row keeps its body until the file that has it is whole, in its place and known: then it gets the
+number of the record, and the body goes, in one statement. Whatever is killed on the way leaves
+a row with its body, or one with its record.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+from sqlalchemy.exc import IntegrityError
+
+from qiaocrawl.errors import PageStoreError
+from qiaocrawl.items import FetchedPage, PagePicture
+from qiaocrawl.storage.compression import decompress
+from qiaocrawl.storage.converters import from_json, from_time
+from qiaocrawl.storage.error_kinds import DriverError
+from qiaocrawl.storage.page_store.files_table import (
+    GrowingFile,
+    NewRecord,
+    StoreWork,
+    complete,
+    growing_page_file,
+)
+from qiaocrawl.storage.page_store.reading import payload
+from qiaocrawl.storage.page_store.records import digest_of, page_member, picture_member
+from qiaocrawl.storage.raw_sql import Statement, upsert
+from qiaocrawl.storage.schema import State, page_picture, page_record, page_source, url
+
+logger = logging.getLogger(__name__)
+
+Advance = Callable[[int], bool]
+"""Called with the number of pages or records just done; False asks to stop."""
+
+# Read into memory at a time; a body has up to 10 MiB.
+_ROWS_AT_A_TIME = 20
+# Of one transaction that takes bodies out of the database: a running crawl waits for it.
+_SWITCHED_AT_A_TIME = 100
+# What looking whether there is enough for a file counts at most.
+_MOST_COUNTED = 20_000
+
+_SAVE_RECORD = upsert(
+    "page_record", "digest, file_id, offset_bytes, length_bytes, fault", key="digest",
+    # Known, but not to be read where it was: this one takes its place.
+    change="file_id, offset_bytes, length_bytes, fault",
+)  # fmt: skip
+_SWITCH = {
+    "page_source": Statement(
+        "UPDATE page_source SET record_id = :record, body = :empty"
+        " WHERE id = :id AND record_id IS NULL"
+    ),
+    "page_picture": Statement(
+        "UPDATE page_picture SET record_id = :record, picture = :empty"
+        " WHERE page_source_id = :id AND record_id IS NULL"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A page or picture whose bytes are in its row."""
+
+    table: str
+    row_id: int
+    payload: bytes
+    member: Callable[[], bytes]
+
+
+@dataclass(slots=True)
+class _Pass:
+    """What one file gets: its records, and which rows each digest is for."""
+
+    rows: list[tuple[str, int, bytes]] = field(default_factory=list)
+    new: set[bytes] = field(default_factory=set)
+
+
+def waiting_bytes(c: Connection) -> int:
+    """The bodies, as they were fetched, that are in the database; what is counted has an end."""
+    some = (
+        select(page_source.c.body_bytes)
+        .where(page_source.c.record_id.is_(None))
+        .limit(_MOST_COUNTED)
+        .subquery()
+    )
+    return int(c.execute(select(func.sum(some.c.body_bytes))).scalar() or 0)
+
+
+def waiting_rows(c: Connection) -> int:
+    """How many pages and pictures are in the database."""
+    return sum(
+        c.execute(select(func.count()).select_from(table).where(table.c.record_id.is_(None)))
+        .scalar_one() for table in (page_source, page_picture)
+    )  # fmt: skip
+
+
+def pack(work: StoreWork, advance: Advance = lambda number: True) -> int:
+    """Put all that may go into files; returns how many pages and pictures went.
+
+    Pages that wait for their analysis stay.
+
+    Raises:
+        PageStoreError: the store cannot be written, or another process has taken it over.
+    """
+    done = 0
+    while packed := pack_file(work):
+        done += packed
+        if not advance(packed):
+            break
+    return done
+
+
+def pack_file(work: StoreWork) -> int:
+    """Fill one file; returns how many pages and pictures are in it now, or in another already.
+
+    Raises:
+        PageStoreError: as :func:`pack`.
+    """
+    passed = _Pass()
+    with ExitStack() as stack:
+        file: GrowingFile | None = None
+        for one in _all_waiting(work):
+            digest = digest_of(one.payload)
+            passed.rows.append((one.table, one.row_id, digest))
+            if digest not in passed.new and not _is_kept(work, digest):
+                if file is None:
+                    file = stack.enter_context(growing_page_file(work))
+                file.add(digest, one.member())
+                passed.new.add(digest)
+            if (file is not None and file.is_full) or len(passed.rows) >= _MOST_COUNTED:
+                break
+    # The file is in its place now, for good.
+    if file is not None:
+        work.write(partial(_tell, file=file))
+    return _switch_all(work, passed.rows)
+
+
+def _is_kept(work: StoreWork, digest: bytes) -> bool:
+    """Whether a record with the same bytes is there, and can be read."""
+
+    def look(c: Connection) -> bool:
+        found = c.execute(select(page_record.c.id).where(page_record.c.digest == digest)).scalar()
+        if found is None:
+            return False
+        try:
+            payload(c, found)
+        except PageStoreError as error:
+            logger.warning("stored anew, since it cannot be read: %s", error)
+            return False
+        return True
+
+    return work.reader.run(look)
+
+
+def _tell(c: Connection, file: GrowingFile) -> None:
+    complete(c, file)
+    _SAVE_RECORD.run_many(c, [_values(record, file.row_id) for record in file.records])
+
+
+def _values(record: NewRecord, file_id: int) -> dict[str, Any]:
+    return {
+        "digest": record.digest, "file_id": file_id, "offset_bytes": record.offset,
+        "length_bytes": record.length, "fault": "",
+    }  # fmt: skip
+
+
+def _switch_all(work: StoreWork, rows: Sequence[tuple[str, int, bytes]]) -> int:
+    done = 0
+    for start in range(0, len(rows), _SWITCHED_AT_A_TIME):
+        some = rows[start : start + _SWITCHED_AT_A_TIME]
+        try:
+            done += work.write(partial(_switch, rows=some))
+        except (IntegrityError, DriverError) as error:
+            # A record went meanwhile, since nobody named it yet: the bodies are still here.
+            logger.warning("%d pages stay in the database for now: %s", len(some), error)
+    return done
+
+
+def _switch(c: Connection, rows: Sequence[tuple[str, int, bytes]]) -> int:
+    digests = {digest for _table, _id, digest in rows}
+    found = c.execute(
+        select(page_record.c.digest, page_record.c.id).where(page_record.c.digest.in_(digests))
+    )
+    records = {bytes(row.digest): row.id for row in found}
+    switched = 0
+    for table, row_id, digest in rows:
+        if digest in records:
+            values = {"record": records[digest], "empty": b"", "id": row_id}
+            switched += _SWITCH[table].run(c, values).rowcount
+    return switched
+
+
+# --- what waits ---------------------------------------------------------------------------------
+
+
+def _all_waiting(work: StoreWork) -> Iterator[_Waiting]:
+    for batch_of, make in ((_page_rows, _waiting_page), (_picture_rows, _waiting_picture)):
+        after = 0
+        while rows := work.reader.run(partial(batch_of, after=after)):
+            work.hold.renew()
+            after = rows[-1].id
+            for row in rows:
+                # Its crawl reads it back at once, and it must be there whatever the store does.
+                if row.state != State.FETCHED:
+                    yield make(row)
+
+
+def _page_rows(c: Connection, after: int) -> Sequence[Any]:
+    return c.execute(
+        select(
+            page_source.c.id, url.c.url, url.c.state, page_source.c.final_url,
+            page_source.c.http_status, page_source.c.headers, page_source.c.body,
+            page_source.c.fetched_at, page_source.c.truncated,
+        )
+        .join(url, url.c.id == page_source.c.url_id)
+        .where(page_source.c.record_id.is_(None), page_source.c.id > after)
+        .order_by(page_source.c.id)
+        .limit(_ROWS_AT_A_TIME)
+    ).all()  # fmt: skip
+
+
+def _waiting_page(row: Any) -> _Waiting:
+    page = bare_page(row, decompress(row.body))
+    return _Waiting("page_source", row.id, page.body, lambda: page_member(page))
+
+
+def bare_page(row: Any, body: bytes) -> FetchedPage:
+    """The page of a *row* of names as in the tables, with *body*."""
+    when = from_time(row.fetched_at)
+    assert when is not None
+    headers = tuple((name, value) for name, value in from_json(row.headers) or ())
+    return FetchedPage(
+        url=row.url, final_url=row.final_url, status=row.http_status, headers=headers, body=body,
+        fetched_at=when, truncated=bool(row.truncated),
+    )  # fmt: skip
+
+
+def _picture_rows(c: Connection, after: int) -> Sequence[Any]:
+    return c.execute(
+        select(
+            page_picture.c.page_source_id.label("id"), page_picture.c.media_type,
+            page_picture.c.width, page_picture.c.height, page_picture.c.cut,
+            page_picture.c.taken_at, page_picture.c.picture, url.c.url, url.c.state,
+        )
+        .join(page_source, page_source.c.id == page_picture.c.page_source_id)
+        .join(url, url.c.id == page_source.c.url_id)
+        .where(page_picture.c.record_id.is_(None), page_picture.c.page_source_id > after)
+        .order_by(page_picture.c.page_source_id)
+        .limit(_ROWS_AT_A_TIME)
+    ).all()  # fmt: skip
+
+
+def _waiting_picture(row: Any) -> _Waiting:
+    when = from_time(row.taken_at)
+    assert when is not None
+    picture = PagePicture(
+        row.media_type, row.width, row.height, bool(row.cut), when, bytes(row.picture)
+    )
+    return _Waiting("page_picture", row.id, picture.data,
+                    lambda: picture_member(row.url, picture))  # fmt: skip

@@ -1,0 +1,230 @@
+"""The stores a database knows, whose they are, and who may write to one now."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import uuid
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, exists, func, insert, or_, select, update
+
+from qiaocrawl.errors import ConfigError, PageStoreError
+from qiaocrawl.language import _
+from qiaocrawl.options.advice import advised
+from qiaocrawl.storage.clock import clock
+from qiaocrawl.storage.database import Database
+from qiaocrawl.storage.page_store.files import MARK_FILE, OPTION, PageFiles
+from qiaocrawl.storage.page_store.reading import files_at
+from qiaocrawl.storage.schema import page_file, page_store
+from qiaocrawl.storage.writer import Writer
+
+DATABASE = "database"
+"""The value of the option that keeps pages where they come in."""
+
+# Whoever has shown no sign of life for this long has lost the store to the next one.
+_HOLD_SECONDS = 120.0
+_RENEWAL_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenStore:
+    """A store whose mark was found right; ``id`` is its row."""
+
+    id: int
+    files: PageFiles
+
+
+def known_stores(c: Connection) -> list[tuple[int, str]]:
+    """Row and address of every store this database has had."""
+    rows = c.execute(select(page_store.c.id, page_store.c.address).order_by(page_store.c.id))
+    return [(row.id, row.address) for row in rows]
+
+
+def open_store(database: Database, address: str) -> OpenStore:
+    """The store at *address* for writing; made known to the database at the first time.
+
+    Raises:
+        ConfigError: it cannot be written to, is another database's, or is not what this database
+            wrote to before (a folder that is not mounted).
+    """
+    files = files_at(address)
+    try:
+        mark = files.mark()
+        store_id, own_mark = _row_of(database, address, mark)
+        if not mark:
+            # A second worker that starts now writes the same mark.
+            _require_new(database, store_id, address)
+            files.set_mark(own_mark)
+        elif mark != own_mark:
+            raise ConfigError(_foreign(address))
+    except PageStoreError as error:
+        raise ConfigError(_("{option}: {error}", option=OPTION, error=error)) from error
+    files.try_out()
+    return OpenStore(store_id, files)
+
+
+def _row_of(database: Database, address: str, mark: str) -> tuple[int, str]:
+    """Row and mark of the store at *address*, inserted when it is new."""
+    find = select(page_store.c.id, page_store.c.mark).where(page_store.c.address == address)
+    with database.engine.begin() as c:
+        # The lock of the only transaction that may insert it: SQLite's is the whole file's.
+        row = c.execute(find.with_for_update()).one_or_none()
+        if row is None:
+            _require_own(c, address, mark)
+            own = mark or uuid.uuid4().hex
+            c.execute(insert(page_store).prefix_with(
+                "OR IGNORE", dialect="sqlite"
+            ).prefix_with("IGNORE", dialect="mysql").prefix_with("IGNORE", dialect="mariadb"),
+                {"address": address, "mark": own, "holder": "", "held_until": 0.0},
+            )  # fmt: skip
+            row = c.execute(find).one()
+        return row.id, row.mark
+
+
+def _require_own(c: Connection, address: str, mark: str) -> None:
+    if not mark:
+        return
+    known_as = c.execute(select(page_store.c.address).where(page_store.c.mark == mark)).scalar()
+    if known_as is None:
+        raise ConfigError(_foreign(address))
+    raise ConfigError(
+        _(
+            "{option}: {address} is what this database knows as {known_as}; if it was moved "
+            "there: `{command}`",
+            option=OPTION,
+            address=address,
+            known_as=known_as,
+            command=advised(f"qiaocrawl pages relocate {known_as} {address}"),
+        )
+    )
+
+
+def _foreign(address: str) -> str:
+    return _(
+        "{option}: {address} holds the pages of another database; give each database a folder "
+        "of its own",
+        option=OPTION,
+        address=address,
+    )
+
+
+def _require_new(database: Database, store_id: int, address: str) -> None:
+    with database.engine.connect() as c:
+        is_used = c.execute(select(exists().where(page_file.c.store_id == store_id))).scalar()
+    if is_used:
+        raise ConfigError(
+            _(
+                "{option}: {address} has no {file}, though pages were stored there: is it mounted, "
+                "and the right bucket?",
+                option=OPTION,
+                address=address,
+                file=MARK_FILE,
+            )
+        )
+
+
+def relocate(database: Database, old: str, new: str) -> int:
+    """Know the store at *old* by its new address; its files were carried there by other means.
+
+    Returns:
+        How many files it has.
+
+    Raises:
+        ConfigError: no store is known at *old*, or what is at *new* is not that store.
+    """
+    files = files_at(new)
+    with database.engine.begin() as c:
+        row = c.execute(select(page_store).where(page_store.c.address == old)).one_or_none()
+        if row is None:
+            known = ", ".join(address for _id, address in known_stores(c)) or _("none")
+            raise ConfigError(
+                _("no store is known at {old!r}; known: {known}", old=old, known=known)
+            )
+        if files.mark() != row.mark:
+            raise ConfigError(_("{new} is not the store that was at {old}", new=new, old=old))
+        c.execute(update(page_store).where(page_store.c.id == row.id).values(address=new))
+        count: int = c.execute(
+            select(func.count()).select_from(page_file).where(page_file.c.store_id == row.id)
+        ).scalar_one()
+        return count
+
+
+class StoreHold:
+    """One process at a time writes, moves or prunes the files of a store.
+
+    It saves work, no more: every write compares states, so that one who lost the store in
+    mid-work changes nothing.
+    """
+
+    def __init__(self, writer: Writer, store_id: int) -> None:
+        self._writer = writer
+        self._store_id = store_id
+        self._me = f"{socket.gethostname()} {os.getpid()} {uuid.uuid4().hex[:12]}"
+        self._renewed = 0.0
+
+    def take(self) -> str:
+        """Take the store; returns "" or who has it (machine and process)."""
+        return self._writer.run(self._take)
+
+    def _take(self, c: Connection) -> str:
+        now = clock(c)
+        row = c.execute(
+            select(page_store.c.holder, page_store.c.held_until)
+            .where(page_store.c.id == self._store_id)
+        ).one()  # fmt: skip
+        if row.holder not in ("", self._me) and row.held_until > now and not _is_dead(row.holder):
+            return str(row.holder).rpartition(" ")[0]
+        taken = c.execute(
+            update(page_store)
+            # As it was read: another one may have been quicker.
+            .where(page_store.c.id == self._store_id, page_store.c.holder == row.holder)
+            .where(or_(page_store.c.held_until == row.held_until, page_store.c.holder == self._me))
+            .values(holder=self._me, held_until=now + _HOLD_SECONDS)
+        )
+        self._renewed = time.monotonic()
+        return "" if taken.rowcount else _("another process")
+
+    def fence(self, c: Connection) -> None:
+        """Raise unless the store is still held; to be called in each transaction of the work.
+
+        Raises:
+            PageStoreError: somebody else took it after this process had been away.
+        """
+        renewed = c.execute(
+            update(page_store)
+            .where(page_store.c.id == self._store_id, page_store.c.holder == self._me)
+            .values(held_until=clock(c) + _HOLD_SECONDS)
+        )
+        if not renewed.rowcount:
+            raise PageStoreError(_("another process has taken the page store over meanwhile"))
+        self._renewed = time.monotonic()
+
+    def renew(self) -> None:
+        """Show a sign of life, when the last one is some time ago."""
+        if time.monotonic() - self._renewed > _RENEWAL_SECONDS:
+            self._writer.run(self.fence)
+
+    def release(self) -> None:
+        """Let others have it."""
+        self._writer.run(lambda c: c.execute(
+            update(page_store)
+            .where(page_store.c.id == self._store_id, page_store.c.holder == self._me)
+            .values(holder="", held_until=0.0)
+        ).rowcount)  # fmt: skip
+
+
+def _is_dead(holder: str) -> bool:
+    """Whether *holder* was a process of this machine that is no more."""
+    machine, process, _token = (holder.split(" ") + ["", ""])[:3]
+    if machine != socket.gethostname() or not process.isdigit():
+        return False
+    try:
+        # Signal 0 asks whether the process is there, without touching it.
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
