@@ -10,7 +10,7 @@ from middlewares.stored import response_of
 from qiaocrawl.crawl.browser.learning import render_learning
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.fetch.rendering import RENDER_IF_NEEDED
-from qiaocrawl.storage.pages.raw_pages import load_page
+from qiaocrawl.storage.pages.raw_pages import load_page_if_readable
 
 if TYPE_CHECKING:
     from typing import Self
@@ -51,7 +51,7 @@ class RenderMiddleware:
         elif self._finds_out and lease is not None:
             learning = await render_learning(self._crawler)
             if lease.payload.render and learning.is_useless_for(lease):
-                page = await self._runtime.read(lambda c: load_page(c, lease.url_id))
+                page = await self._runtime.read(lambda c: load_page_if_readable(c, lease.url_id))
                 if page is not None:
                     self._count("spared")
                     return response_of(page, request)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.storage.pages.raw_pages import load_page
+from qiaocrawl.storage.pages.raw_pages import load_page_if_readable
 
 if TYPE_CHECKING:
     from typing import Self
@@ -35,8 +36,12 @@ class StoredPageMiddleware:
         lease: Lease | None = request.meta.get("lease")
         if lease is None or not lease.stored:
             return None
-        page = await self._runtime.read(lambda c: load_page(c, lease.url_id))
-        return None if page is None else response_of(page, request)
+        page = await self._runtime.read(lambda c: load_page_if_readable(c, lease.url_id))
+        if page is None:
+            # Its file is damaged: the host is asked again, and what comes is stored first.
+            request.meta["lease"] = replace(lease, stored=False)
+            return None
+        return response_of(page, request)
 
 
 def response_of(page: FetchedPage, request: Request) -> Response:

@@ -24,6 +24,7 @@ from qiaocrawl.options.advice import note_database
 from qiaocrawl.storage import Database
 from qiaocrawl.storage import backup as copies
 from qiaocrawl.storage.frontier import postponed
+from qiaocrawl.storage.page_store.summary import store_figures
 from qiaocrawl.storage.pages import retention
 
 app = typer.Typer(help="The database: schema, health, size, backup.", no_args_is_help=True)
@@ -106,6 +107,7 @@ def stats(database: DatabaseUrl = "") -> None:
     """Rows of every table, where URLs stand, and what the raw pages take."""
     with connection_to(database) as c:
         figures = retention.stats(c)
+        stores = store_figures(c)
     console = Terminal()
     for title, counts in ((_("table"), figures.rows), (_("URLs"), figures.states),
                           (_("outcome"), figures.outcomes)):  # fmt: skip
@@ -116,11 +118,21 @@ def stats(database: DatabaseUrl = "") -> None:
         console.print(table)
     _print(
         _(
-            "raw pages: {fetched} as fetched, {stored} stored",
-            fetched=_size(figures.body_bytes),
-            stored=_size(figures.stored_bytes),
+            "raw pages: {fetched} as fetched, {stored} stored in the database",
+            fetched=shown_size(figures.body_bytes),
+            stored=shown_size(figures.stored_bytes),
         )
     )
+    for one in stores:
+        _print(
+            _(
+                "{address}: {records:,} pages and pictures, {files:,} files, {size}",
+                address=one.address,
+                records=one.records,
+                files=one.files,
+                size=shown_size(one.file_bytes + one.retired_bytes),
+            )
+        )
 
 
 @app.command("left-out")
@@ -158,7 +170,7 @@ def backup(
                 progress.update(task, completed=done * page, total=total * page or None)
 
             copies.backup(opened, target, tell)
-    _print(_("ok: {target} ({size})", target=target, size=_size(target.stat().st_size)))
+    _print(_("ok: {target} ({size})", target=target, size=shown_size(target.stat().st_size)))
 
 
 @app.command()
@@ -167,9 +179,15 @@ def prune(
         int, typer.Option("--older-than", min=1, help="Days since a page was last seen.")
     ],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell how much.")] = False,
+    keep_days: Annotated[
+        int, typer.Option(min=0, help="Days that files of the page store outlive their last page.")
+    ] = 7,
     database: DatabaseUrl = "",
 ) -> None:
-    """Delete old raw pages no article was made of. Articles, URLs and evidence stay."""
+    """Delete old raw pages no article was made of. Articles, URLs and evidence stay.
+
+    Files of the page store are packed anew where much of them is no longer needed.
+    """
     before = datetime.now(UTC) - timedelta(days=older_than_days)
     with opened_database(database) as opened:
         opened.require_current()
@@ -181,13 +199,47 @@ def prune(
                 pruned = retention.prune_in_batches(
                     opened, before, lambda n: progress.advance(task, n)
                 )
+            _prune_stores(opened, keep_days)
     text = _("deleted {pages:,} raw pages, {size}")
     if dry_run:
         text = _("would delete {pages:,} raw pages, {size}")
-    _print(text.format(pages=pruned.pages, size=_size(pruned.body_bytes)))
+    _print(text.format(pages=pruned.pages, size=shown_size(pruned.body_bytes)))
 
 
-def _size(count: int) -> str:
+def _prune_stores(opened: Database, keep_days: int) -> None:
+    """Prune every store the database knows, and say what became of each.
+
+    Raises:
+        StorageError: one of them could not be pruned.
+    """
+    from qiaocrawl.cli.store_pruning import pruned_stores
+
+    before = datetime.now(UTC) - timedelta(days=keep_days)
+    failed = False
+    for address, done in pruned_stores(opened, before):
+        if isinstance(done, str):
+            failed = True
+            _print(f"{address}: {done}")
+            continue
+        _print(
+            _(
+                "{address}: {records:,} records forgotten, {packed:,} files packed anew, "
+                "{deleted:,} deleted, {size}",
+                address=address,
+                records=done.records,
+                packed=done.repacked_files,
+                deleted=done.deleted_files,
+                size=shown_size(done.deleted_bytes),
+            )
+        )
+        for line in done.faults:
+            failed = True
+            _print(line)
+    if failed:
+        raise StorageError(_("not all of the page store could be pruned"))
+
+
+def shown_size(count: int) -> str:
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= factor:
             return f"{count / factor:,.1f} {unit}"

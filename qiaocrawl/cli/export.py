@@ -83,6 +83,7 @@ def _wanted(
 @combined(_wanted, topic_choice, words_choice, publication_choice, outlet_choice)
 def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     """Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages."""
+    from qiaocrawl.storage.converters import changes
     from qiaocrawl.storage.engine import begin_reading
     from qiaocrawl.storage.export import exporters
 
@@ -94,6 +95,7 @@ def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
             _("--by story is for xlsx, docx and html; {format} has a record each", format=format_)
         )
     target = _target(wanted, exporter, selection.topic)
+    unread = changes["unread_pages"]
     with opened_database(wanted.database) as opened:
         opened.require_current()
         with opened.engine.connect() as connection:
@@ -103,6 +105,8 @@ def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
                 task = progress.add_task(_("export {format}", format=format_), total=total)
                 report = exporter.write(c, selection, target, lambda n: progress.advance(task, n))
     _tell(report, target)
+    if unread := changes["unread_pages"] - unread:
+        raise StorageError(_("{count} pages could not be read and are not in it", count=unread))
 
 
 def _format_of(out: Path | None) -> str:

@@ -18,7 +18,7 @@ from qiaocrawl.cli.dedup.group_changes import print_changes, write_changes
 from qiaocrawl.cli.output import check_output, folding_table, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.cli.terminal import Terminal, echo
-from qiaocrawl.errors import ConfigError
+from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.reprocess.groups import Stopped, regroup_all
@@ -30,6 +30,7 @@ from qiaocrawl.reprocess.pages import (
     reprocess_relevance,
 )
 from qiaocrawl.runtime import Runtime
+from qiaocrawl.storage.converters import changes as stored_changes
 from qiaocrawl.storage.pages.reprocessing import count_articles, count_pages
 from qiaocrawl.storage.titles.title_log import count_compared
 
@@ -105,6 +106,8 @@ def _run(stage: Stage, runtime: Runtime, stopped: Event) -> None:
     console.print(table)
     if shown.is_cut:
         shown.leave(console)
+    if unread := stored_changes["unread_pages"]:
+        raise StorageError(_("{count} stored pages could not be read", count=unread))
 
 
 def _may_turn(runtime: Runtime, stopped: Event, *, dry_run: bool, yes: bool) -> bool:

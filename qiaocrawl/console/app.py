@@ -25,6 +25,7 @@ from qiaocrawl.console.security.gate import error_page, route
 from qiaocrawl.console.security.headers import SecurityHeaders
 from qiaocrawl.console.settings import MAX_BODY_BYTES, ConsoleSettings
 from qiaocrawl.console.state import Console, Visit
+from qiaocrawl.errors import PageStoreError
 from qiaocrawl.language import N_, _, using_language
 from qiaocrawl.storage import Database
 
@@ -71,7 +72,11 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
         routes=_routes(areas),
         lifespan=lifespan,
         middleware=[Middleware(BodyLimit, most_bytes=MAX_BODY_BYTES, refused=_too_large)],
-        exception_handlers={HTTPException: _http_error, Exception: _failure},
+        exception_handlers={
+            HTTPException: _http_error,
+            PageStoreError: _unread_page,
+            Exception: _failure,
+        },
     )
     app.state.areas = tuple(areas)
     return app
@@ -99,6 +104,11 @@ def _http_error(request: Request, error: Exception) -> Response:
     # Of 405: which methods there are.
     response.headers.update(error.headers or {})
     return response
+
+
+def _unread_page(request: Request, error: Exception) -> Response:
+    """A stored page in a file that is missing, damaged or away; the message names it."""
+    return _outside(request, 503, N_("The stored page cannot be read: {error}"), error=error)
 
 
 def _too_large(request: Request) -> Response:

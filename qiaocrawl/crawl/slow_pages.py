@@ -24,7 +24,7 @@ from qiaocrawl.errors import ConfigError, ExtractionError, StorageError
 from qiaocrawl.fetch.failure_policy import FailurePolicy
 from qiaocrawl.items import Outcome, PageAnalysis
 from qiaocrawl.stages.analysis_slots import QUICK_BYTES
-from qiaocrawl.storage.pages.raw_pages import load_page
+from qiaocrawl.storage.pages.raw_pages import load_page_if_readable
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -144,7 +144,7 @@ class SlowPages:
     async def _pass_on(self, lease: Lease) -> None:
         """Analyse *lease*, and send it through the pipelines as if it came from the spider."""
         # Read again from the database: only leases wait here, since pages may be large.
-        page = await self._runtime.read(partial(load_page, url_id=lease.url_id))
+        page = await self._runtime.read(partial(load_page_if_readable, url_id=lease.url_id))
         if page is None:
             self._worker.forget(lease)
             return

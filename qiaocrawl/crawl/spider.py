@@ -69,6 +69,7 @@ class FrontierSpider(Spider):
             access_of(crawler)  # Its options are checked before anything starts.
             spider.crawl = spider.plan()
             spider.runtime.check_choices()
+            spider.runtime.page_packer.start()
         except QiaoError as error:
             # Scrapy would bury the message under a traceback.
             sys.exit(f"qiaocrawl: {error}")

@@ -22,6 +22,7 @@ from qiaocrawl.replay import RecordedWeb, open_recording
 from qiaocrawl.runtime.analysis import RunAnalysis
 from qiaocrawl.runtime.articles import RunArticles
 from qiaocrawl.runtime.catalogue import Catalogue
+from qiaocrawl.runtime.page_packer import PagePacker
 from qiaocrawl.runtime.scope import CrawlScope, rows_of
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage import Database, Reader, Writer, frontier
@@ -58,6 +59,7 @@ class Runtime:
         self.catalogue = Catalogue(self.reader, options)
         self.analysis = RunAnalysis(options, self.catalogue, self.reader)
         self.articles = RunArticles(options, self.catalogue, self.reader)
+        self.page_packer = PagePacker(options, self.database, self.reader, self.writer)
         self.stopping = False
         self.downloaders: list[Callable[[], int]] = []
         """What cuts running downloads short and says how many, one for every handler."""
@@ -195,6 +197,7 @@ class Runtime:
         self._closed = True
         # The workers first, whose results still need the writer; the database, which holds the
         # crawl lock, last.
+        self.page_packer.close()
         self.analysis.close()
         if (recorded := self.__dict__.get("recorded_web")) is not None:
             recorded.close()

@@ -14,7 +14,7 @@ from qiaocrawl.storage.export.base import Progress
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.listing import ListedArticle, list_articles, with_details
 from qiaocrawl.storage.export.readable import reprint_note, shown_time, summary_of
-from qiaocrawl.storage.export.stored_copy import write_copy
+from qiaocrawl.storage.export.stored_copy import write_copy_beside
 from qiaocrawl.storage.schema import topic
 from qiaocrawl.text.zones import SHANGHAI, china_time
 
@@ -67,7 +67,7 @@ def _entries(
     folder = out.with_name(f"{out.stem}-copies")
     for article, details in with_details(c, listed, selection.topic):
         file = folder / f"{article.id}.html"
-        is_there = selection.with_copies and write_copy(c, article.id, file)
+        is_there = selection.with_copies and write_copy_beside(c, article.id, file)
         yield _day(article), DigestEntry(
             article.title or article.url, article.url, _facts(article, selection.by_story),
             summary_of(details.text, _SUMMARY_CHARS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from html import escape
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from qiaocrawl.errors import PageStoreError
 from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.storage.compression import decompress_text
+from qiaocrawl.storage.converters import changes
 from qiaocrawl.storage.outfile import growing_file
 from qiaocrawl.storage.pages.page_versions import version_of
 from qiaocrawl.storage.pages.raw_pages import PAGE_COLUMNS, page_of
@@ -19,6 +22,8 @@ from qiaocrawl.storage.schema import article, page_source, revision, url
 from qiaocrawl.text import clean_text, decode_page
 from qiaocrawl.text.visible import visible
 from qiaocrawl.text.zones import china_time
+
+logger = logging.getLogger(__name__)
 
 # The page stands in a frame of no rights: no scripts, forms or navigation, not even by itself
 # (HTML, "sandboxed automatic features"). The policy, which it inherits, keeps it from loading.
@@ -51,6 +56,7 @@ def write_copy(c: Connection, article_id: int, file: Path) -> bool:
 
     Raises:
         StorageError: the file cannot be written.
+        PageStoreError: the page is in a file that is missing or damaged.
     """
     markup = stored_copy(c, article_id)
     if not markup:
@@ -58,6 +64,19 @@ def write_copy(c: Connection, article_id: int, file: Path) -> bool:
     with growing_file(file) as part:
         part.write_text(markup, "utf-8", errors="replace")
     return True
+
+
+def write_copy_beside(c: Connection, article_id: int, file: Path) -> bool:
+    """As :func:`write_copy`, for a file of many articles: False also for a damaged page.
+
+    That is counted (``unread_pages``) and logged.
+    """
+    try:
+        return write_copy(c, article_id, file)
+    except PageStoreError as error:
+        changes["unread_pages"] += 1
+        logger.error("the stored page of article %d cannot be read: %s", article_id, error)
+        return False
 
 
 def stored_copy(c: Connection, article_id: int, version: int = 0) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -12,7 +13,8 @@ from qiaocrawl.storage.export.base import ExportReport, Progress
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.selection import iter_pages
 from qiaocrawl.storage.outfile import growing_file
-from qiaocrawl.storage.page_store.records import info_member, page_member
+from qiaocrawl.storage.page_store.records import info_member, page_member, picture_member
+from qiaocrawl.storage.pages.page_versions import VersionChoice, iter_versions
 
 
 def write_warc(c: Connection, selection: Selection, out: Path, progress: Progress) -> ExportReport:
@@ -38,3 +40,28 @@ def write_record(page: FetchedPage, out: Path) -> None:
     """
     with growing_file(out) as part, part.open("wb") as file:
         file.write(info_member(out.name) + page_member(page))
+
+
+def write_versions(
+    c: Connection, choice: VersionChoice, out: Path, advance: Callable[[int], bool]
+) -> tuple[int, int]:
+    """Write every chosen version with its picture; returns records, and pages left out unread.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    written = unread = 0
+    with growing_file(out) as part, part.open("wb") as file:
+        file.write(info_member(out.name))
+        for page, picture in iter_versions(c, choice):
+            if page is None:
+                unread += 1
+            else:
+                file.write(page_member(page))
+                written += 1
+            if page is not None and picture is not None:
+                file.write(picture_member(page.final_url or page.url, picture))
+                written += 1
+            if not advance(1):
+                break
+    return written, unread

@@ -37,6 +37,23 @@ class FileState(IntEnum):
     """No record names it; it is kept for a while, for whoever restores an older database."""
 
 
+Advance = Callable[[int], bool]
+"""Called with the number of pages or records just done; False asks to stop."""
+
+
+class Pace:
+    """Tells how far a long pass has come, and whether it is to go on."""
+
+    def __init__(self, advance: Advance = lambda number: True) -> None:
+        self._advance = advance
+        self.goes_on = True
+
+    def step(self, number: int = 1) -> bool:
+        """Count *number* more; False when the pass is to end with what it has in hand."""
+        self.goes_on = self._advance(number) and self.goes_on
+        return self.goes_on
+
+
 @dataclass(frozen=True, slots=True)
 class StoreWork:
     """What writing, moving and pruning need: the threads of the database, and a held store."""
@@ -46,6 +63,7 @@ class StoreWork:
     store: OpenStore
     hold: StoreHold
     file_bytes: int
+    pace: Pace
 
     def write(self, operation: Callable[[Connection], T]) -> T:
         """Run *operation* in a transaction, provided that the store is still held."""
@@ -59,9 +77,18 @@ class StoreWork:
 
 @contextmanager
 def held_store(
-    reader: Reader, writer: Writer, store: OpenStore, *, file_bytes: int, wait_seconds: float = 0.0
+    reader: Reader,
+    writer: Writer,
+    store: OpenStore,
+    *,
+    file_bytes: int,
+    wait_seconds: float = 0.0,
+    advance: Advance = lambda number: True,
 ) -> Iterator[StoreWork]:
     """The work on *store*, for this process alone.
+
+    Args:
+        wait_seconds: how long another process is waited for.
 
     Raises:
         PageStoreError: another process has it still after *wait_seconds*.
@@ -79,7 +106,7 @@ def held_store(
             )
         time.sleep(0.5)
     try:
-        yield StoreWork(reader, writer, store, hold, file_bytes)
+        yield StoreWork(reader, writer, store, hold, file_bytes, Pace(advance))
     finally:
         hold.release()
 

@@ -13,13 +13,13 @@ from sqlalchemy import Connection, Table, exists, func, select
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.storage.compression import compress
 from qiaocrawl.storage.page_store.files_table import (
+    Advance,
     GrowingFile,
     StoreWork,
     complete,
     growing_page_file,
     retire_empty,
 )
-from qiaocrawl.storage.page_store.packing import Advance
 from qiaocrawl.storage.page_store.reading import (
     Place,
     checked_payload,
@@ -74,7 +74,7 @@ def records_elsewhere(c: Connection, store_id: int) -> int:
     return count
 
 
-def move_records(work: StoreWork, advance: Advance) -> Moved:
+def move_records(work: StoreWork) -> Moved:
     """Copy all records of other stores into files of this one, and let their rows say so.
 
     Their old files are retired, and deleted by a later `db prune`.
@@ -82,7 +82,7 @@ def move_records(work: StoreWork, advance: Advance) -> Moved:
     Raises:
         PageStoreError: this store cannot be written, or another process has taken it over.
     """
-    moved = _copied(work, page_file.c.store_id != work.store.id, advance)
+    moved = _copied(work, page_file.c.store_id != work.store.id)
     work.write(partial(_retire_others, store_id=work.store.id))
     return moved
 
@@ -94,22 +94,20 @@ def _retire_others(c: Connection, store_id: int) -> int:
     return retire_empty(c, list(others.scalars()))
 
 
-def repack(work: StoreWork, file_ids: Sequence[int], advance: Advance) -> Moved:
+def repack(work: StoreWork, file_ids: Sequence[int]) -> Moved:
     """Copy what is still needed of these files into new ones.
 
     Raises:
         PageStoreError: as :func:`move_records`.
     """
-    return _copied(work, page_file.c.id.in_(file_ids), advance)
+    return _copied(work, page_file.c.id.in_(file_ids))
 
 
-def _copied(work: StoreWork, chosen: Any, advance: Advance) -> Moved:
+def _copied(work: StoreWork, chosen: Any) -> Moved:
     moved = Moved()
     source = _checked_members(work, chosen, moved)
-    goes_on = True
-    while goes_on and (number := _fill(work, source)):
+    while work.pace.goes_on and (number := _fill(work, source)):
         moved.records += number
-        goes_on = advance(number)
     return moved
 
 
@@ -121,7 +119,7 @@ def _fill(work: StoreWork, source: Iterator[tuple[Place, bytes]]) -> int:
             if file is None:
                 file = stack.enter_context(growing_page_file(work))
             file.add(place.digest, member, row_id=place.record_id, old_file_id=place.file_id)
-            if file.is_full:
+            if not work.pace.step() or file.is_full:
                 break
     if file is None:
         return 0

@@ -36,14 +36,13 @@ from qiaocrawl.storage.schema import State, page_picture, page_record, page_sour
 
 logger = logging.getLogger(__name__)
 
-Advance = Callable[[int], bool]
-"""Called with the number of pages or records just done; False asks to stop."""
-
 # Read into memory at a time; a body has up to 10 MiB.
 _ROWS_AT_A_TIME = 20
 # Of one transaction that takes bodies out of the database: a running crawl waits for it.
 _SWITCHED_AT_A_TIME = 100
-# What looking whether there is enough for a file counts at most.
+# HTML is packed to between a quarter and a tenth of what was fetched.
+_FETCHED_PER_PACKED = 4
+# What looking whether there is enough for a file counts at most, and what enters one.
 _MOST_COUNTED = 20_000
 
 _SAVE_RECORD = upsert(
@@ -81,15 +80,19 @@ class _Pass:
     new: set[bytes] = field(default_factory=set)
 
 
-def waiting_bytes(c: Connection) -> int:
-    """The bodies, as they were fetched, that are in the database; what is counted has an end."""
+def enough_for(c: Connection, file_bytes: int) -> bool:
+    """Whether so many pages are in the database that they fill *file_bytes* of a file, roughly.
+
+    Counted to an end: after a change of the option there may be millions.
+    """
     some = (
         select(page_source.c.body_bytes)
         .where(page_source.c.record_id.is_(None))
         .limit(_MOST_COUNTED)
         .subquery()
     )
-    return int(c.execute(select(func.sum(some.c.body_bytes))).scalar() or 0)
+    rows, fetched = c.execute(select(func.count(), func.sum(some.c.body_bytes))).one()
+    return rows >= _MOST_COUNTED or int(fetched or 0) >= _FETCHED_PER_PACKED * file_bytes
 
 
 def waiting_rows(c: Connection) -> int:
@@ -100,19 +103,24 @@ def waiting_rows(c: Connection) -> int:
     )  # fmt: skip
 
 
-def pack(work: StoreWork, advance: Advance = lambda number: True) -> int:
+def pack(work: StoreWork, *, whole_files: bool = False) -> int:
     """Put all that may go into files; returns how many pages and pictures went.
 
     Pages that wait for their analysis stay.
+
+    Args:
+        whole_files: leave what would not fill one for another time.
 
     Raises:
         PageStoreError: the store cannot be written, or another process has taken it over.
     """
     done = 0
-    while packed := pack_file(work):
-        done += packed
-        if not advance(packed):
+    is_enough = partial(enough_for, file_bytes=work.file_bytes)
+    while work.pace.goes_on and (not whole_files or work.reader.run(is_enough)):
+        packed = pack_file(work)
+        if not packed:
             break
+        done += packed
     return done
 
 
@@ -133,7 +141,8 @@ def pack_file(work: StoreWork) -> int:
                     file = stack.enter_context(growing_page_file(work))
                 file.add(digest, one.member())
                 passed.new.add(digest)
-            if (file is not None and file.is_full) or len(passed.rows) >= _MOST_COUNTED:
+            is_full = file is not None and file.is_full
+            if not work.pace.step() or is_full or len(passed.rows) >= _MOST_COUNTED:
                 break
     # The file is in its place now, for good.
     if file is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -18,7 +17,6 @@ from qiaocrawl.storage.page_store.files_table import (
     retire_empty,
 )
 from qiaocrawl.storage.page_store.moving import repack, unnamed
-from qiaocrawl.storage.page_store.packing import Advance
 from qiaocrawl.storage.schema import page_file, page_record
 
 _RECORDS_AT_A_TIME = 500
@@ -26,8 +24,6 @@ _RECORDS_AT_A_TIME = 500
 # than a whole one, where there are two of them.
 _LEAST_LIVE = 0.6
 _SMALL = 0.5
-
-Stopped = Callable[[], bool]
 
 
 @dataclass(slots=True)
@@ -41,9 +37,7 @@ class StorePruned:
     faults: list[str] = field(default_factory=list)
 
 
-def prune_store(
-    work: StoreWork, retired_before: datetime, advance: Advance = lambda number: True
-) -> StorePruned:
+def prune_store(work: StoreWork, retired_before: datetime) -> StorePruned:
     """Forget records nobody names, copy the rest out of sparse files, delete old files.
 
     A file that is needed no more stays until it was retired before *retired_before*: a database
@@ -61,7 +55,7 @@ def prune_store(
             break
     sparse = work.reader.run(partial(_sparse_files, work=work))
     if sparse:
-        moved = repack(work, sparse, advance)
+        moved = repack(work, sparse)
         done.faults = moved.faults or []
     done.repacked_files = len(sparse)
     work.write(partial(retire_empty, store_ids=[work.store.id]))

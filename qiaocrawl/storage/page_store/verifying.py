@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select, update
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.storage.compression import decompress
 from qiaocrawl.storage.converters import clean_word, digest16
-from qiaocrawl.storage.page_store.packing import Advance
+from qiaocrawl.storage.page_store.files_table import Advance
 from qiaocrawl.storage.page_store.reading import Place, checked_payload, members, place_rows
 from qiaocrawl.storage.schema import page_record, page_source, url
 from qiaocrawl.storage.writer import Reader, Writer

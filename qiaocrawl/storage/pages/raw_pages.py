@@ -154,6 +154,12 @@ def load_page(c: Connection, url_id: int) -> FetchedPage | None:
     return None if row is None else page_of(c, row)
 
 
+def load_page_if_readable(c: Connection, url_id: int) -> FetchedPage | None:
+    """As :func:`load_page`; None also for a page that cannot be read, counted and logged."""
+    row = _NEWEST.run(c, {"url_id": url_id}).fetchone()
+    return None if row is None else pages_of(c, [row])[0]
+
+
 def iter_pages(c: Connection, *, topic: str | None, after_id: int, limit: int) -> list[StoredPage]:
     """The next *limit* newest pages (one a URL) after page_source *after_id*, by id; [] at the end.
 

@@ -1,0 +1,116 @@
+"""What stands where: figures of stores for people and alarms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, case, func, select
+
+from qiaocrawl.errors import ConfigError, PageStoreError
+from qiaocrawl.language import _
+from qiaocrawl.options.advice import advised
+from qiaocrawl.storage.page_store.files_table import FileState
+from qiaocrawl.storage.page_store.packing import enough_for, waiting_rows
+from qiaocrawl.storage.page_store.reading import files_at
+from qiaocrawl.storage.page_store.stores import DATABASE
+from qiaocrawl.storage.schema import page_file, page_record, page_store
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFigures:
+    """One store: its whole files, their bytes and records; files that only wait to be deleted.
+
+    ``unread`` are records that could not be read when they were verified last.
+    """
+
+    address: str
+    files: int
+    file_bytes: int
+    records: int
+    unread: int
+    retired_files: int
+    retired_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceFigures:
+    """Where pages and pictures are: ``in_database`` of them in rows, the others in stores."""
+
+    in_database: int
+    stores: tuple[StoreFigures, ...]
+
+
+def place_figures(c: Connection) -> PlaceFigures:
+    """Counted over the indexes, without reading a page."""
+    return PlaceFigures(waiting_rows(c), tuple(store_figures(c)))
+
+
+def store_figures(c: Connection) -> list[StoreFigures]:
+    """Every store this database has had, the first one first."""
+
+    def summed(state: FileState, what: Any) -> Any:
+        return func.coalesce(func.sum(case((page_file.c.state == state, what), else_=0)), 0)
+
+    files = c.execute(
+        select(
+            page_store.c.id, page_store.c.address,
+            summed(FileState.COMPLETE, 1), summed(FileState.COMPLETE, page_file.c.file_bytes),
+            summed(FileState.RETIRED, 1), summed(FileState.RETIRED, page_file.c.file_bytes),
+        )
+        .outerjoin(page_file, page_file.c.store_id == page_store.c.id)
+        .group_by(page_store.c.id, page_store.c.address)
+        .order_by(page_store.c.id)
+    ).all()  # fmt: skip
+    records = {
+        row[0]: (row[1], int(row[2]))
+        for row in c.execute(
+            select(
+                page_file.c.store_id, func.count(), func.sum(case((page_record.c.fault != "", 1),
+                                                                  else_=0)),
+            )
+            .join(page_record, page_record.c.file_id == page_file.c.id)
+            .group_by(page_file.c.store_id)
+        )
+    }  # fmt: skip
+    figures = []
+    for store_id, address, whole, size, retired, retired_size in files:
+        count, unread = records.get(store_id, (0, 0))
+        figures.append(StoreFigures(
+            address, int(whole), int(size), count, unread, int(retired), int(retired_size)
+        ))  # fmt: skip
+    return figures
+
+
+# So many files' worth of pages in the database: the store takes none.
+_FILES_WAITING = 3
+
+
+def store_alarms(c: Connection, address: str, file_bytes: int) -> list[str]:
+    """What is wrong with stored pages: unreadable ones, a store that is away or takes none.
+
+    Args:
+        address: of the store in use, which is asked whether it answers.
+    """
+    problems = [
+        _(
+            "{address}: {count} stored pages cannot be read; `{command}` names them",
+            address=one.address, count=one.unread, command=advised("qiaocrawl pages verify"),
+        )
+        for one in store_figures(c) if one.unread
+    ]  # fmt: skip
+    if address == DATABASE:
+        return problems
+    try:
+        files_at(address).mark()
+    except (ConfigError, PageStoreError) as error:
+        problems.append(_("the page store does not answer: {error}", error=error))
+    if enough_for(c, _FILES_WAITING * file_bytes):
+        problems.append(
+            _(
+                "pages wait in the database for {address}; `{command}` says why",
+                address=address,
+                command=advised(f"qiaocrawl pages move --to {address}"),
+            )
+        )
+    return problems
