@@ -98,7 +98,7 @@ _TABLE = (
      "Single URLs of a crawl."),
     ("nodes", "nodes.command:app", _CARE,
      "Machines that crawl together: scrapyd servers, their jobs, updates without a stop."),
-    ("pages", "pages:app", _CARE,
+    ("pages", "pages.command:app", _CARE,
      "Raw pages: read one as it came, verify them, write them as WARC, move them."),
     ("db", "db:app", _CARE,
      "The database: schema, health, size, backup."),

@@ -212,7 +212,7 @@ def _prune_stores(opened: Database, keep_days: int) -> None:
     Raises:
         StorageError: one of them could not be pruned.
     """
-    from qiaocrawl.cli.store_pruning import pruned_stores
+    from qiaocrawl.cli.pages.store_pruning import pruned_stores
 
     before = datetime.now(UTC) - timedelta(days=keep_days)
     failed = False
@@ -240,6 +240,7 @@ def _prune_stores(opened: Database, keep_days: int) -> None:
 
 
 def shown_size(count: int) -> str:
+    """*count* bytes as people read them."""
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= factor:
             return f"{count / factor:,.1f} {unit}"

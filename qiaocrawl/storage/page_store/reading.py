@@ -79,7 +79,9 @@ def payloads(c: Connection, record_ids: Collection[int]) -> dict[int, bytes | Pa
         )  # fmt: skip
     for record_id in record_ids:
         # Only where somebody changed the tables by hand: the reference is a foreign key.
-        results.setdefault(record_id, PageStoreError(f"page_record {record_id} is missing"))
+        results.setdefault(
+            record_id, PageStoreError(_("record {number} is missing", number=record_id))
+        )
     return results
 
 

@@ -1,0 +1,1 @@
+"""``qiaocrawl pages …`` and what `db prune` does to page stores."""

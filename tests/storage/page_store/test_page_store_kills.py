@@ -1,0 +1,92 @@
+"""Processes killed with -9 while they fill, move and pack anew: no page is lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import text
+
+from page_store_samples import body_of, fill, work_on
+from qiaocrawl.replay.warc import find_warcs
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.page_store.moving import move_records
+from qiaocrawl.storage.page_store.packing import pack
+from qiaocrawl.storage.page_store.pruning import prune_store
+from qiaocrawl.storage.pages.raw_pages import load_page
+from storage_samples import child_environment, scalar
+
+_ALWAYS = datetime(2100, 1, 1, tzinfo=UTC)
+_CHILD = """
+import sys
+from datetime import UTC, datetime
+from page_store_samples import work_on
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.page_store.moving import move_records
+from qiaocrawl.storage.page_store.packing import pack
+from qiaocrawl.storage.page_store.pruning import prune_store
+url, *addresses = sys.argv[1:]
+with Database.open(url) as database:
+    print("ready", flush=True)
+    # Round and round: from one store to the other, and what became sparse is packed anew.
+    while True:
+        for address in addresses:
+            with work_on(database, address, file_bytes=30_000) as work:
+                pack(work)
+                move_records(work)
+        for address in addresses:
+            with work_on(database, address, file_bytes=30_000) as work:
+                prune_store(work, datetime(2100, 1, 1, tzinfo=UTC))
+"""
+
+
+def test_kills_lose_no_page(database: Database, tmp_path: Path) -> None:
+    chance = random.Random()
+    addresses = [f"file://{tmp_path}/one", f"file://{tmp_path}/two"]
+    url_ids = fill(database, 40)
+    for _round in range(4):
+        # Into the middle of whatever it does then.
+        _killed_after(chance.uniform(0.05, 0.8), database.url, addresses)
+        _require_all(database, url_ids)
+    for address in addresses:
+        with work_on(database, address) as work:
+            pack(work)
+            move_records(work)
+    for address in addresses:
+        with work_on(database, address) as work:
+            prune_store(work, _ALWAYS)
+    _require_all(database, url_ids)
+    with database.engine.connect() as c:
+        assert scalar(c, "SELECT COUNT(*) FROM page_source WHERE record_id IS NULL") == 0
+        named = set(c.execute(text("SELECT name FROM page_file")).scalars())
+    # What killed processes left is gone, but for what the tables name.
+    left = {str(file.relative_to(folder)) for folder in (tmp_path / "one", tmp_path / "two")
+            for file in find_warcs(folder)}  # fmt: skip
+    assert left == named
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def _killed_after(seconds: float, url: str, addresses: list[str]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _CHILD, url, *addresses],
+        env={**child_environment(), "QIAO_LANG": os.environ["QIAO_LANG"]},
+        stdout=subprocess.PIPE, text=True,
+    ) as child:  # fmt: skip
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(seconds)
+        assert child.poll() is None, "it ended by itself"
+        child.kill()
+
+
+def _require_all(database: Database, url_ids: list[int]) -> None:
+    with database.engine.connect() as c:
+        for url_id in url_ids:
+            page = load_page(c, url_id)
+            assert page is not None
+            assert page.body == body_of(int(page.url.rpartition("/")[2]))
