@@ -214,7 +214,8 @@ def _prune_stores(opened: Database, keep_days: int) -> None:
     """
     from qiaocrawl.cli.pages.store_pruning import pruned_stores
 
-    before = datetime.now(UTC) - timedelta(days=keep_days)
+    # With none kept, also those that are retired now.
+    before = datetime.now(UTC) - timedelta(days=keep_days or -1)
     failed = False
     for address, done in pruned_stores(opened, before):
         if isinstance(done, str):
