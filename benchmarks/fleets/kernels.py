@@ -177,3 +177,17 @@ def give_back(rows: Any, links: Any, me: int) -> int:
     rows.held_count[me] = kept
     returned: int = count - kept
     return returned
+
+
+@compiled
+def count_idle(rows: Any, has_work: Any) -> int:
+    """How many collectors have no host with waiting pages, while there are such pages."""
+    has_work[:] = 0
+    is_over = True
+    for host in range(len(rows.waiting)):
+        if rows.waiting[host]:
+            is_over = False
+            if rows.owner[host] != NOBODY:
+                has_work[rows.owner[host]] = 1
+    idle: int = 0 if is_over else len(has_work) - has_work.sum()
+    return idle

@@ -112,6 +112,8 @@ class SharedFrontierCrawl:
             Collector(token, fetch_seconds=fastest / int(speed))
             for token, speed in enumerate(speeds)
         ]
+        self._is_even = bool((speeds == fastest).all())
+        self._has_work = np.zeros(len(speeds), np.uint8)
         self._beats = self._moved = 0
 
     def run(self) -> Crawl:
@@ -135,10 +137,7 @@ class SharedFrontierCrawl:
 
     def _is_due(self, now: int) -> bool:
         """Every three seconds; whoever has no host asks at once."""
-        if now % BEAT_SECONDS == 0:
-            return True
-        working = np.unique(self._rows.owner[self._rows.waiting > 0])
-        return int((working >= 0).sum()) < len(self._fleet) and bool(self._rows.waiting.any())
+        return now % BEAT_SECONDS == 0 or kernels.count_idle(self._rows, self._has_work) > 0
 
     def _deal(self, policy: HostPolicy) -> None:
         rows = self._rows
@@ -146,6 +145,8 @@ class SharedFrontierCrawl:
         hosts = np.nonzero(rows.waiting)[0]
         owners = rows.owner[hosts]
         free = hosts[owners == kernels.NOBODY][:MOST_NEW_HOSTS].tolist()
+        if not free and self._is_even and np.bincount(owners, minlength=1).max() < 2:
+            return  # Nobody has a host to spare: a round would move none.
         order = np.argsort(owners, kind="stable")
         bounds = np.searchsorted(owners[order], np.arange(len(self._fleet) + 1))
         by_owner = hosts[order]
