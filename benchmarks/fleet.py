@@ -34,7 +34,7 @@ from benchmarks.fleets.campaign import WRONG, campaign, campaign_sums
 from benchmarks.fleets.crew import Terms
 from benchmarks.fleets.harm import KilledCollector, KilledMember, SlowCollector, SplitMember
 from benchmarks.fleets.links import LinkedWeb, generated_web, recorded_webs
-from benchmarks.fleets.trials import simulated_rows, simulation_tables
+from benchmarks.fleets.trials import LEGEND, simulated_rows, simulation_tables
 from benchmarks.fleets.web import FleetWeb
 from benchmarks.rows import write_rows
 from qiaocrawl.frontier.policies import POLICIES, SHARED, LinkMode
@@ -114,6 +114,7 @@ def _simulate(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.pages:
         webs.append(generated_web(arguments.pages))
     rows: list[dict[str, object]] = []
+    console.print(LEGEND, style="dim")
     for web in webs:
         console.print(f"{web.name}: {web.pages:,} pages on {web.host_count:,} hosts, "
                       f"{web.reachable:,} can be reached from {len(web.starts):,}")  # fmt: skip

@@ -62,9 +62,13 @@ class Bench:
         name, row = self._new_database(count, terms)
         before = self._database_seconds()
         folder = self.folder / name
-        with serving(self.web) as served, crew(served, self._urls(name, count), terms,
-                                               folder) as ours:  # fmt: skip
+        # What is lost must be missed by others: they are all there before the web opens.
+        with serving(self.web, is_open=harm is None) as served, crew(
+            served, self._urls(name, count), terms, folder
+        ) as ours:  # fmt: skip
             if harm is not None:
+                self._wait_for_workers(name, count)
+                served.open()
                 ours.watch(pages=int(self.web.pages * harm_after))
                 harm.happen(ours)
             hits = ours.watch()

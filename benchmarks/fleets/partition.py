@@ -2,7 +2,7 @@
 
 - ``host hash``: hash of the host modulo the number of collectors, as in Mercator (Heydon and
   Najork 1999) and Cho and Garcia-Molina's site hash.
-- ``consistent host hash``: points of each collector on a ring, as in UbiCrawler (Boldi, Codenotti,
+- ``consistent hash``: points of each collector on a ring, as in UbiCrawler (Boldi, Codenotti,
   Santini and Vigna 2004); in proportion to what it can do.
 - ``url hash``: hash of the URL, Cho and Garcia-Molina's other one.
 
@@ -247,7 +247,7 @@ def _by_url(web: LinkedWeb, speeds: Ints) -> Ints:
 
 PARTITIONS: Mapping[str, Callable[[LinkedWeb, Ints], Ints]] = {
     "host hash": _by_host,
-    "consistent host hash": _by_ring,
+    "consistent hash": _by_ring,
     "url hash": _by_url,
 }
 """The collector of each page, by the name of the method."""

@@ -23,17 +23,21 @@ TASK = "fleet_simulation"
 _MIXED_COLLECTORS = 16
 """With so many collectors a quarter of them slow is tried too."""
 _SHOWN = {
-    "coverage_percent": ("coverage %", 1),
-    "overlap_percent": ("overlap %", 1),
-    "urls_crossed_per_page": ("URLs crossed a page", 2),
-    "messages_per_page": ("messages a page", 2),
-    "most_loaded_over_mean": ("most load / mean", 2),
-    "idle_percent_of_90": ("idle % until 90 %", 1),
-    "idle_percent": ("idle %", 1),
-    "seconds_to_90": ("s to 90 %", 0),
-    "seconds": ("s", 0),
-    "asked_too_soon_percent": ("asked too soon %", 1),
+    "coverage_percent": ("cov", 1),
+    "overlap_percent": ("ovl", 0),
+    "urls_crossed_per_page": ("cross", 2),
+    "messages_per_page": ("msgs", 2),
+    "most_loaded_over_mean": ("load", 2),
+    "idle_percent_of_90": ("idle", 0),
+    "seconds_to_90": ("s 90", 0),
+    "asked_too_soon_percent": ("soon", 0),
 }
+LEGEND = (
+    "cov: pages in % of those that can be reached; ovl: fetched again, in %; cross: URLs a page "
+    "that one collector found and another fetches (peers: that were sent); msgs: messages a page, "
+    "beside the closing of pages; load: the highest over the mean; idle, s 90: idle time in % and "
+    "seconds until 90 % of the pages are fetched; soon: requests to a host in its pause, in %"
+)
 
 
 def simulated_rows(web: LinkedWeb, count: int) -> Iterator[dict[str, object]]:
@@ -63,7 +67,10 @@ def _crawls(web: LinkedWeb, count: int, kind: str) -> Iterator[tuple[str, dict[s
 def simulation_tables(rows: Sequence[dict[str, object]]) -> Iterator[Table]:
     """A table for each set."""
     for given, of_set in groupby(rows, lambda row: row["set"]):
-        table = Table("method", *(words for words, _ in _SHOWN.values()), title=str(given))
+        table = Table(title=str(given), box=None, padding=(0, 1, 0, 0))
+        table.add_column("method", no_wrap=True)
+        for words, _ in _SHOWN.values():
+            table.add_column(words, justify="right")
         for method, of_method in groupby(of_set, lambda row: row["method"]):
             values = {str(row["metric"]): float(str(row["value"])) for row in of_method}
             name = "ours (shared)" if method == "ours" else str(method)
