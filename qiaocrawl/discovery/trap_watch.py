@@ -5,12 +5,16 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import NamedTuple
 
 from qiaocrawl.discovery.first_addresses import FirstAddresses
-from qiaocrawl.discovery.page_evidence import PageEvidence
+from qiaocrawl.discovery.page_evidence import (
+    EvidentLink,
+    PageEvidence,
+    effects_of_double,
+    is_same_path,
+    links_of,
+)
 from qiaocrawl.discovery.static_traps import BOUNDS, UrlLimits, static_trap
 from qiaocrawl.discovery.trap_scores import (
     NEW_BRANCH_POINTS,
@@ -113,14 +117,14 @@ class TrapWatch:
             other, is_double = self._first_addresses.other_address(page.url, page.digest)
             self.counts["doubles"] += bool(other)
             forms = self._forms(page.url)
-            links = _links_of(page)
+            links = links_of(page)
             self._try(page, forms, links, is_double=is_double)
             # Report only groups that this page cuts.
             before = [form for form in forms if self._is_cut(form)]
             for form in forms:
                 effects = self._effects(form, forms[0], page, links)
                 if is_double:
-                    effects = _double_effects(effects, form, page.url, other)
+                    effects = effects_of_double(effects, form, page.url, other)
                 record_page(self._score(form), effects)
                 self._changed.add(form)
                 if page.sample:
@@ -163,7 +167,12 @@ class TrapWatch:
         return cut
 
     def _try(
-        self, page: PageEvidence, forms: Sequence[str], links: Sequence[_Link], *, is_double: bool
+        self,
+        page: PageEvidence,
+        forms: Sequence[str],
+        links: Sequence[EvidentLink],
+        *,
+        is_double: bool,
     ) -> None:
         """Count the page for the trial it was taken up for, or for its host."""
         group = group_of(page.trial)
@@ -268,7 +277,7 @@ class TrapWatch:
     def _blame(self, url: str, better: str) -> list[str]:
         """The story at *url* also stands at *better*: returns the groups this cuts."""
         cut: list[str] = []
-        same_path = _same_path(url, better)
+        same_path = is_same_path(url, better)
         # If only the parameters differ, the program at that path is to blame as well.
         for form in url_forms(url)[: 1 + same_path]:
             score = self._score(form)
@@ -280,7 +289,7 @@ class TrapWatch:
         return cut
 
     def _effects(
-        self, form: str, own: str, page: PageEvidence, links: Sequence[_Link]
+        self, form: str, own: str, page: PageEvidence, links: Sequence[EvidentLink]
     ) -> PageEffects:
         new = 0
         unknown = fresh_story = False
@@ -360,20 +369,8 @@ class TrapWatch:
     def changed(self) -> list[StoredPatternScore]:
         """The scores that changed since the last call, as they are now."""
         with self._lock:
-            changed = [
-                StoredPatternScore(
-                    form.partition("/")[0],
-                    form,
-                    a.points,
-                    a.fetched,
-                    a.stories,
-                    a.trees,
-                    a.listed,
-                    a.cut,
-                )  # fmt: skip
-                for form in sorted(self._changed)
-                if (a := self._scores.get(form)) is not None
-            ]
+            forms = sorted(form for form in self._changed if form in self._scores)
+            changed = [_stored(form, self._scores[form]) for form in forms]
             self._changed.clear()
             return changed
 
@@ -397,29 +394,6 @@ class TrapWatch:
         }
 
 
-class _Link(NamedTuple):
-    """A link of a page; ``form`` is the first of *forms*."""
-
-    key: int
-    form: str
-    forms: tuple[str, ...]
-    is_fresh: bool
-    is_itself: bool
-
-
-def _links_of(page: PageEvidence) -> list[_Link]:
-    """The links of *page* with what its groups ask about each, looked up once."""
-    return [
-        _Link(hash(link), (forms := url_forms(link))[0], forms, link in page.fresh,
-              link == page.url)
-        for link in page.links
-    ]  # fmt: skip
-
-
-def _double_effects(effects: PageEffects, form: str, url: str, other: str) -> PageEffects:
-    # A double under another query string blames forms with a query, not the folders above.
-    return replace(effects, is_double=True, same_path="?" in form and _same_path(other, url))
-
-
-def _same_path(one: str, other: str) -> bool:
-    return one.partition("?")[0] == other.partition("?")[0]
+def _stored(form: str, a: PatternScore) -> StoredPatternScore:
+    counts = a.points, a.fetched, a.stories, a.trees, a.listed
+    return StoredPatternScore(form.partition("/")[0], form, *counts, a.cut)
