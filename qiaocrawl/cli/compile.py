@@ -8,7 +8,8 @@ from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.language import _
 from qiaocrawl.vsm.compiled import has_compiler
 
-# A story, itself again with other words around, and another one.
+# A story, itself again with other words around, under a title without a word in common, and
+# another one.
 _STORY = (
     "三月五日，归侨代表在侨乡博物馆开幕式上捐赠了一百二十件家书。馆长说，这些家书记录了三代人的往来。"
     "当地还将整理口述史，预计明年出版。开幕式后，来自五个国家的侨领参观了展厅。"
@@ -16,6 +17,7 @@ _STORY = (
 _TITLES = (
     ("侨乡博物馆3月5日开幕 归侨捐赠家书", _STORY),
     ("归侨捐赠家书 侨乡博物馆3月5日开幕", f"本报讯 {_STORY}展厅面积两千平方米，全年免费。"),
+    ("十二箱旧信回国记", _STORY),
     (
         "台风过后渔港救援十二小时",
         "渔港的船只在台风前全部回港避风。救援队连夜清理航道，伤者已送医院。",
