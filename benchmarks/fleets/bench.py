@@ -120,6 +120,8 @@ class Bench:
 
     def _outcome(self, name: str, ours: Crew, hits: list[Hit]) -> dict[str, object]:
         times = [hit.at for hit in page_hits(hits)]
+        if not times:
+            raise RuntimeError(f"no page was asked for:\n{ours.collectors[0].last_words()}")
         finished = [at for one in ours.collectors if (at := one.finished_at()) is not None]
         row: dict[str, object] = {
             "pages_per_second": round(len(times) / max(times[-1] - times[0], 1.0), 1),

@@ -59,6 +59,10 @@ class Collector:
         """How many pages it fetched whose lease was another's by then: nothing was stored."""
         return sum(map(int, _REFUSED.findall(self._said())))
 
+    def last_words(self) -> str:
+        """The end of its log."""
+        return self._said()[-2000:]
+
     def _said(self) -> str:
         return self.log.read_text("utf-8", "replace")
 
