@@ -28,6 +28,7 @@ QiaoError
 │   ├── LoginError         a login that did not succeed
 │   ├── LoginPageError     a page that asks for a login although one is there
 │   └── SessionRestError   no account of a site may be used now
+├── ClusterError           the Dask cluster is not there, not of this code, or lost its workers
 ├── JobError               a job that cannot be started, or a scrapyd server that refuses
 │   └── ServerAwayError    a scrapyd server that does not answer
 └── ReplayError            a recorded web that cannot be read
@@ -221,6 +222,10 @@ class SessionRestError(SessionError):
 
 class ReplayError(QiaoError):
     """A recorded web that cannot be read."""
+
+
+class ClusterError(QiaoError):
+    """The Dask cluster is not there, runs other code, or lost its workers for good."""
 
 
 class JobError(QiaoError):

@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("console",),),
     (("runs",),),
     (("frontier",), ("reprocess",), ("analyse",), ("demo",), ("jobs",)),
+    (("bulk",),),
     (("runtime",),),
     # One page's way, and what it is written to.
     (("stages",),),

@@ -14,6 +14,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from qiaocrawl.bulk.works import Bulk
+from qiaocrawl.cli.cluster import SchedulerAddress, chosen_bulk
 from qiaocrawl.cli.dedup.group_changes import print_changes, write_changes
 from qiaocrawl.cli.output import check_output, folding_table, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
@@ -46,7 +48,7 @@ class Stage(StrEnum):
     DEDUP = "dedup"
 
 
-_RUN: dict[Stage, Callable[[Runtime, Advance], Counter[str]]] = {
+_RUN: dict[Stage, Callable[[Runtime, Advance, Bulk | None], Counter[str]]] = {
     Stage.EXTRACT: reprocess_extract,
     Stage.RELEVANCE: reprocess_relevance,
 }
@@ -65,10 +67,36 @@ def reprocess(
     yes: Annotated[
         bool, typer.Option("--yes", help="Stage relevance: also if over a tenth would change.")
     ] = False,
+    scheduler: SchedulerAddress = "",
 ) -> None:
     """Run a stage again over stored pages, and say what changed. No crawl may run meanwhile.
 
-    Ctrl-C stops it after the pages in hand; the same command then begins anew.
+    Ctrl-C stops it after the pages in hand; the same command then begins anew. With --scheduler the
+    workers of a Dask cluster compute, and this command reads and writes: the result is the same.
+    """
+    _check(stage, changes, dry_run=dry_run, yes=yes, scheduler=scheduler)
+    given: dict[str, object] = {"QIAO_EXTRACT_WORKERS": workers or os.cpu_count() or 1}
+    if database:
+        given["QIAO_DATABASE_URL"] = database
+    runtime = Runtime(Options.from_environment(given))
+    try:
+        with stopping() as stopped, chosen_bulk(runtime, scheduler) as bulk:
+            if stage is Stage.DEDUP:  # it needs neither methods of extraction nor workers
+                _group(runtime, stopped, changes)
+                return
+            # A worker that cannot start would be started again for ever.
+            runtime.check_choices(workers=not scheduler)
+            if stage is Stage.EXTRACT or _may_turn(runtime, bulk, stopped, dry_run, yes):
+                _run(stage, runtime, bulk, stopped)
+    finally:
+        runtime.close()
+
+
+def _check(stage: Stage, changes: Path | None, *, dry_run: bool, yes: bool, scheduler: str) -> None:
+    """See that the options fit the stage.
+
+    Raises:
+        ConfigError: one does not.
     """
     if changes is not None:
         if stage is not Stage.DEDUP:
@@ -78,27 +106,18 @@ def reprocess(
         raise ConfigError(
             _("--{option} is for --stage relevance", option="dry-run" if dry_run else "yes")
         )
-    given: dict[str, object] = {"QIAO_EXTRACT_WORKERS": workers or os.cpu_count() or 1}
-    if database:
-        given["QIAO_DATABASE_URL"] = database
-    runtime = Runtime(Options.from_environment(given))
-    try:
-        with stopping() as stopped:
-            if stage is Stage.DEDUP:  # it needs neither methods of extraction nor workers
-                _group(runtime, stopped, changes)
-            elif stage is Stage.EXTRACT or _may_turn(runtime, stopped, dry_run=dry_run, yes=yes):
-                _run(stage, runtime, stopped)
-    finally:
-        runtime.close()
+    if scheduler and stage is Stage.DEDUP:
+        raise ConfigError(
+            _("--scheduler is for the stages extract and relevance: each title is compared with "
+              "those before it")
+        )  # fmt: skip
 
 
-def _run(stage: Stage, runtime: Runtime, stopped: Event) -> None:
-    # A worker that cannot start would be started again for ever.
-    runtime.check_choices()
+def _run(stage: Stage, runtime: Runtime, bulk: Bulk, stopped: Event) -> None:
     console = Terminal()
     total = runtime.reader.run(count_pages if stage is Stage.EXTRACT else count_articles)
     with shown_pass(stage.value, total, console, stopped) as shown:
-        changes = _RUN[stage](runtime, shown.advance)
+        changes = _RUN[stage](runtime, shown.advance, bulk)
     table = Table(_("result"), _("count"))
     for result, number in changes.most_common():
         topic, colon, verdict = result.rpartition(": ")
@@ -110,17 +129,16 @@ def _run(stage: Stage, runtime: Runtime, stopped: Event) -> None:
         raise StorageError(_("{count} stored pages could not be read", count=unread))
 
 
-def _may_turn(runtime: Runtime, stopped: Event, *, dry_run: bool, yes: bool) -> bool:
+def _may_turn(runtime: Runtime, bulk: Bulk, stopped: Event, dry_run: bool, yes: bool) -> bool:
     """Show which verdicts would change; whether they are to.
 
     Raises:
         ConfigError: more than a tenth would, and nobody said yes.
     """
-    runtime.check_choices()
     console = Terminal()
     total = runtime.reader.run(count_articles)
     with shown_pass(_("preview"), total, console, stopped) as shown:
-        preview = preview_relevance(runtime, shown.advance)
+        preview = preview_relevance(runtime, shown.advance, bulk)
     if shown.is_cut:
         shown.leave(console)
         return False

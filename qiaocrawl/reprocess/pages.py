@@ -10,15 +10,15 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Generic, TypeVar
 
 from sqlalchemy import Connection
 
-from qiaocrawl.errors import ExtractionError
+from qiaocrawl.bulk.local import LocalBulk
+from qiaocrawl.bulk.works import Bulk, JoinParts, Judged, JudgeTexts, Pending, ReadPage
+from qiaocrawl.errors import ClusterError, ExtractionError
 from qiaocrawl.items import Outcome, PageAnalysis, PageText, Queue, Relevance
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.analyse_page import JoinedText, judge_texts
-from qiaocrawl.stages.analysis_slots import Submit
 from qiaocrawl.stages.paged_articles import (
     AssembledArticle,
     assembled_of,
@@ -31,8 +31,6 @@ from qiaocrawl.storage.pages.reprocessing import StoredText
 from qiaocrawl.storage.pages.revisions import is_deleted
 from qiaocrawl.urls import url_key
 
-T = TypeVar("T")
-
 Advance = Callable[[int], bool]
 """Called with the number of pages or articles just done; False asks the stage to stop."""
 
@@ -44,8 +42,6 @@ _ARTICLES_AT_A_TIME = 500
 # Texts of one task: the way to a worker and back costs less than judging one of them.
 _TEXTS_A_TASK = 20
 
-_Judged = list[tuple[Relevance, ...]]
-
 
 @dataclass
 class _Restated:
@@ -55,28 +51,38 @@ class _Restated:
     groups: set[bytes] = field(default_factory=set)
 
 
-def reprocess_extract(runtime: Runtime, advance: Advance) -> Counter[str]:
-    """Analyse every stored page anew, on all workers.
+def local_bulk(runtime: Runtime) -> Bulk:
+    """The analysis processes of this run, on this machine."""
+    return LocalBulk(lambda: runtime.analysis.slots)
+
+
+def reprocess_extract(runtime: Runtime, advance: Advance, bulk: Bulk | None = None) -> Counter[str]:
+    """Analyse every stored page anew, on all workers of *bulk* (None: this machine's).
 
     Returns:
         Pages by what happened: ``article, read again``, ``article -> list`` and the like.
     """
     changes: Counter[str] = Counter()
     groups: set[bytes] = set()
+    bulk = bulk or local_bulk(runtime)
     runtime.reader.run(runtime.articles.titles.load)
     try:
-        for batch in _analysed(runtime):
+        for batch in _analysed(runtime, bulk):
             restated = runtime.write_now(partial(_restate_all, runtime=runtime, batch=batch))
             _learn(runtime, batch)
             changes += restated.changes
             groups |= restated.groups
             # Joined later, since parts of one article may come in different batches.
             if len(groups) >= _GROUPS_AT_A_TIME:
-                _join_again(runtime, groups)
+                _join_again(runtime, bulk, groups)
             if not advance(len(batch)):
                 break
+    except ClusterError:
+        # What its pages left to be joined is joined here.
+        bulk = local_bulk(runtime)
+        raise
     finally:
-        _join_again(runtime, groups)
+        _join_again(runtime, bulk, groups)
         if runtime.analysis.learning is not None:
             runtime.write_now(runtime.analysis.learning.saving())
     return changes
@@ -93,33 +99,26 @@ def _learn(runtime: Runtime, batch: Sequence[tuple[StoredPage, PageAnalysis]]) -
             runtime.write_now(operation)
 
 
-def _analysed(runtime: Runtime) -> Iterator[list[tuple[StoredPage, PageAnalysis]]]:
-    """Stored pages with their analyses, some batches ahead of what is being written."""
-    waiting: deque[list[tuple[StoredPage, _Task[PageAnalysis]]]] = deque()
+def _analysed(runtime: Runtime, bulk: Bulk) -> Iterator[list[tuple[StoredPage, PageAnalysis]]]:
+    """Stored pages with their analyses, some batches ahead of what is being written.
+
+    No more ahead on a cluster than here: what batches taught of sites goes with later ones, and
+    the same pages must have the same with them wherever they are read.
+    """
+    waiting: deque[tuple[list[StoredPage], Pending[list[PageAnalysis | ExtractionError]]]] = deque()
     for batch in _stored_pages(runtime):
-        waiting.append([(stored, _submitted(runtime, stored)) for stored in batch])
+        works = [_reading(runtime, stored) for stored in batch]
+        waiting.append((batch, bulk.start(works, f"pages-{batch[0].id}-{batch[-1].id}")))
         if len(waiting) > _BATCHES_AHEAD:
-            yield _results(waiting.popleft())
+            yield _results(*waiting.popleft())
     while waiting:
-        yield _results(waiting.popleft())
+        yield _results(*waiting.popleft())
 
 
-class _Task(Generic[T]):
-    """Work that was handed to an ordinary slot, and may need the separate one."""
-
-    def __init__(self, runtime: Runtime, submit: Submit[T]) -> None:
-        self._slots, self._submit = runtime.analysis.slots, submit
-        self._first = submit(self._slots.ordinary)
-
-    def result(self) -> T | ExtractionError:
-        """What a worker made of it, or why there is nothing."""
-        return self._slots.result(self._submit, self._first)
-
-
-def _submitted(runtime: Runtime, stored: StoredPage) -> _Task[PageAnalysis]:
+def _reading(runtime: Runtime, stored: StoredPage) -> ReadPage:
     learning = runtime.analysis.learning
     template = learning.template_now(stored.page) if learning is not None else None
-    return _Task(runtime, lambda pool: pool.submit(stored.page, template))
+    return ReadPage(stored.page, template)
 
 
 def _stored_pages(runtime: Runtime) -> Iterator[list[StoredPage]]:
@@ -128,17 +127,17 @@ def _stored_pages(runtime: Runtime) -> Iterator[list[StoredPage]]:
         partial(iter_pages, topic=None, after_id=after, limit=_PAGES_AT_A_TIME)
     ):
         after = batch[-1].id
-        yield [stored for stored in batch if stored.queue != Queue.SEARCH]
+        if pages := [stored for stored in batch if stored.queue != Queue.SEARCH]:
+            yield pages
 
 
 def _results(
-    batch: Sequence[tuple[StoredPage, _Task[PageAnalysis]]],
+    batch: Sequence[StoredPage], pending: Pending[list[PageAnalysis | ExtractionError]]
 ) -> list[tuple[StoredPage, PageAnalysis]]:
-    return [(stored, _analysis(task)) for stored, task in batch]
+    return list(zip(batch, map(_analysis, pending.result()), strict=True))
 
 
-def _analysis(task: _Task[PageAnalysis]) -> PageAnalysis:
-    result = task.result()
+def _analysis(result: PageAnalysis | ExtractionError) -> PageAnalysis:
     if isinstance(result, ExtractionError):
         return PageAnalysis(Outcome.POISON, None, (), charset="", reason=str(result))
     return result
@@ -199,24 +198,22 @@ def _restate_part(
         groups.add(left)
 
 
-def _join_again(runtime: Runtime, groups: set[bytes]) -> None:
+def _join_again(runtime: Runtime, bulk: Bulk, groups: set[bytes]) -> None:
     """Make the articles of *groups* anew, and take them off the set."""
     while groups:
         keys = sorted(groups)[:_GROUPS_AT_A_TIME]
         loads = (partial(article_parts.load_group, first_key=key) for key in keys)
         here = [group for load in loads if (group := runtime.reader.run(load)) is not None]
-        tasks = [_Task(runtime, _joining(group)) for group in here]
-        wholes = [_whole(group, task) for group, task in zip(here, tasks, strict=True)]
+        works = [JoinParts(group.title, tuple(group.texts)) for group in here]
+        joined = bulk.start(works, f"parts-{keys[0].hex()[:8]}").result()
+        wholes = [_whole(group, one) for group, one in zip(here, joined, strict=True)]
         runtime.write_now(partial(_save_articles, runtime=runtime, wholes=wholes))
         groups.difference_update(keys)
 
 
-def _joining(group: article_parts.PartGroup) -> Submit[JoinedText]:
-    return lambda pool: pool.submit_parts(group.title, group.texts)
-
-
-def _whole(group: article_parts.PartGroup, task: _Task[JoinedText]) -> AssembledArticle:
-    joined = task.result()
+def _whole(
+    group: article_parts.PartGroup, joined: JoinedText | ExtractionError
+) -> AssembledArticle:
     if isinstance(joined, ExtractionError):
         return head_alone(group, None)
     return assembled_of(group, joined) if group.is_article else AssembledArticle(group, None)
@@ -252,11 +249,13 @@ class RelevancePreview:
     turned: list[TurnedVerdict] = field(default_factory=list)
 
 
-def preview_relevance(runtime: Runtime, advance: Advance) -> RelevancePreview:
+def preview_relevance(
+    runtime: Runtime, advance: Advance, bulk: Bulk | None = None
+) -> RelevancePreview:
     """Judge every stored article anew, and compare with what is stored."""
     preview = RelevancePreview()
     topic_ids = runtime.catalogue.topic_ids
-    for batch in _judged(runtime):
+    for batch in _judged(runtime, bulk or local_bulk(runtime)):
         ids = [text.article_id for text, _ in batch]
         stored = runtime.reader.run(partial(reprocessing.scorers_verdicts, article_ids=ids))
         for text, judgements in batch:
@@ -272,14 +271,16 @@ def preview_relevance(runtime: Runtime, advance: Advance) -> RelevancePreview:
     return preview
 
 
-def reprocess_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
-    """Judge every stored article anew for every imported topic, on all workers.
+def reprocess_relevance(
+    runtime: Runtime, advance: Advance, bulk: Bulk | None = None
+) -> Counter[str]:
+    """Judge every stored article anew for every imported topic, on all workers of *bulk*.
 
     Returns:
         Judgements by topic and result.
     """
     changes: Counter[str] = Counter()
-    for batch in _judged(runtime):
+    for batch in _judged(runtime, bulk or local_bulk(runtime)):
         runtime.write_now(partial(_save_judgements, runtime=runtime, judged=batch))
         for _, judgements in batch:
             for judgement in judgements:
@@ -291,24 +292,24 @@ def reprocess_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
     return changes
 
 
-def _judged(runtime: Runtime) -> Iterator[list[tuple[StoredText, tuple[Relevance, ...]]]]:
+def _judged(
+    runtime: Runtime, bulk: Bulk
+) -> Iterator[list[tuple[StoredText, tuple[Relevance, ...]]]]:
     """Stored articles with their judgements, a batch ahead of what is being written."""
-    waiting: deque[list[tuple[list[StoredText], _Task[_Judged]]]] = deque()
+    waiting: deque[tuple[list[list[StoredText]], Pending[list[Judged | ExtractionError]]]] = deque()
     after = 0
     while batch := runtime.reader.run(
         partial(reprocessing.next_texts, after_id=after, limit=_ARTICLES_AT_A_TIME)
     ):
+        name = f"articles-{batch[0].article_id}-{batch[-1].article_id}"
         after = batch[-1].article_id
         tasks = [batch[at : at + _TEXTS_A_TASK] for at in range(0, len(batch), _TEXTS_A_TASK)]
-        waiting.append([(texts, _Task(runtime, _judging(texts))) for texts in tasks])
+        works = [JudgeTexts(tuple(_pages(texts))) for texts in tasks]
+        waiting.append((tasks, bulk.start(works, name)))
         if len(waiting) > 1:
-            yield _judgements(runtime, waiting.popleft())
+            yield _judgements(runtime, *waiting.popleft())
     while waiting:
-        yield _judgements(runtime, waiting.popleft())
-
-
-def _judging(texts: Sequence[StoredText]) -> Submit[_Judged]:
-    return lambda pool: pool.submit_articles(_pages(texts))
+        yield _judgements(runtime, *waiting.popleft())
 
 
 def _pages(texts: Sequence[StoredText]) -> list[PageText]:
@@ -316,11 +317,12 @@ def _pages(texts: Sequence[StoredText]) -> list[PageText]:
 
 
 def _judgements(
-    runtime: Runtime, tasks: Sequence[tuple[list[StoredText], _Task[_Judged]]]
+    runtime: Runtime,
+    tasks: Sequence[list[StoredText]],
+    pending: Pending[list[Judged | ExtractionError]],
 ) -> list[tuple[StoredText, tuple[Relevance, ...]]]:
     judged_texts: list[tuple[StoredText, tuple[Relevance, ...]]] = []
-    for texts, task in tasks:
-        judged = task.result()
+    for texts, judged in zip(tasks, pending.result(), strict=True):
         if isinstance(judged, ExtractionError):
             # Together they took longer than one page may; here they have all the time.
             judged = judge_texts(_pages(texts), runtime.analysis.setup)

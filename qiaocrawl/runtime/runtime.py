@@ -66,8 +66,11 @@ class Runtime:
         self._run_id: int | None = None
         self._closed = False
 
-    def check_choices(self) -> None:
+    def check_choices(self, *, workers: bool = True) -> None:
         """Look up every method the options name, and start the workers, before any fetch.
+
+        Args:
+            workers: start them; False where others' analyse the pages.
 
         Raises:
             ConfigError: an extractor, page scorer or deduper that does not exist, or a file
@@ -80,7 +83,9 @@ class Runtime:
         self.analysis.check_scorer()
         # Named, so that each is built now: a wrong option ends the command before
         # the first request.
-        _ = self.articles.titles, self.recorded_web, self.analysis.slots
+        _ = self.articles.titles, self.recorded_web
+        if workers:
+            _ = self.analysis.slots
 
     @cached_property
     def recorded_web(self) -> RecordedWeb | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qiaocrawl.cli.cluster import SchedulerAddress
 from qiaocrawl.cli.db import DatabaseUrl
 from qiaocrawl.cli.moments import start_of
 from qiaocrawl.cli.progress import shown_pass, stopping
@@ -16,6 +19,7 @@ from qiaocrawl.language import _
 if TYPE_CHECKING:
     from threading import Event
 
+    from qiaocrawl.bulk.works import Bulk
     from qiaocrawl.options import Options
     from qiaocrawl.runtime import Runtime
 
@@ -27,21 +31,30 @@ def analyse(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Make all stories anew; corrections are kept.")
     ] = False,
+    scheduler: SchedulerAddress = "",
     database: DatabaseUrl = "",
 ) -> None:
     """Put new articles into stories, read whom they name, judge classes, and check warnings.
 
     Warnings are checked if there are rules of them, and sent if QIAO_WARNING_CHANNELS is given.
-    Ctrl-C stops it; the same command then goes on.
+    Ctrl-C stops it; the same command then goes on. With --scheduler a Dask cluster reads the names,
+    which take most of the time; stories are placed here, one article behind another.
     """
     start = start_of(since, "--since")
     since_minute = int(start.timestamp() // 60) if start else 0
-    if code := bring_up_to_date(database, Terminal(), since_minute, rebuild=rebuild):
+    if code := bring_up_to_date(
+        database, Terminal(), since_minute, rebuild=rebuild, scheduler=scheduler
+    ):
         raise typer.Exit(code)
 
 
 def bring_up_to_date(
-    url: str, console: Terminal, since_minute: int = 0, *, rebuild: bool = False
+    url: str,
+    console: Terminal,
+    since_minute: int = 0,
+    *,
+    rebuild: bool = False,
+    scheduler: str = "",
 ) -> int:
     """All of it for the database at *url*, "" for the one of the options; an exit code.
 
@@ -55,9 +68,11 @@ def bring_up_to_date(
     runtime = Runtime(options, crawling=False)
     try:
         with stopping() as stopped:
-            if rebuild:
-                _forget(runtime)
-            if read_articles(runtime, since_minute, console, stopped):
+            with _cluster(scheduler) as bulk:
+                if rebuild:
+                    _forget(runtime)
+                is_done = read_articles(runtime, since_minute, console, stopped, bulk)
+            if is_done:
                 return _warn(runtime, options)
             console.print(_("stopped; the same command without --rebuild goes on"))
             return 130
@@ -65,10 +80,32 @@ def bring_up_to_date(
         runtime.close()
 
 
-def read_articles(runtime: Runtime, since_minute: int, console: Terminal, stopped: Event) -> bool:
-    """Stories, names and classes of what is new; False if it was stopped before."""
+@contextmanager
+def _cluster(scheduler: str) -> Iterator[Bulk | None]:
+    """The cluster that reads names; None for this process."""
+    if not scheduler:
+        yield None
+        return
+    from qiaocrawl.bulk.cluster import dask_bulk
+
+    with dask_bulk(scheduler, None, 0.0) as bulk:
+        yield bulk
+
+
+def read_articles(
+    runtime: Runtime,
+    since_minute: int,
+    console: Terminal,
+    stopped: Event,
+    bulk: Bulk | None = None,
+) -> bool:
+    """Stories, names and classes of what is new; False if it was stopped before.
+
+    Args:
+        bulk: where names are read; None: here.
+    """
     return (_place_stories(runtime, since_minute, console, stopped)
-            and _read_names(runtime, console, stopped)
+            and _read_names(runtime, console, stopped, bulk)
             and _judge_classes(runtime, console, stopped))  # fmt: skip
 
 
@@ -109,14 +146,14 @@ def _place_stories(runtime: Runtime, since_minute: int, console: Terminal, stopp
     return not done.stopped
 
 
-def _read_names(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
+def _read_names(runtime: Runtime, console: Terminal, stopped: Event, bulk: Bulk | None) -> bool:
     """Read the names of what was placed; False if it was stopped before."""
     from qiaocrawl.analyse.names import read_names
     from qiaocrawl.storage.analysis.names import count_unread
 
     total = runtime.reader.run(count_unread)
     with shown_pass(_("names"), total, console, stopped) as shown:
-        read_names(runtime, shown.advance)
+        read_names(runtime, shown.advance, bulk)
     return not stopped.is_set()
 
 

@@ -1,0 +1,125 @@
+"""Bulk stages on a real Dask cluster: the same result, whatever becomes of a worker."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dask_cluster import DaskCluster, dask_cluster
+from held_ports import held_port
+from qiaocrawl.analyse.names import names_of_articles
+from qiaocrawl.bulk.cluster import _check_workers, _connected, dask_bulk
+from qiaocrawl.bulk.code_version import code_version
+from qiaocrawl.cli import main
+from qiaocrawl.errors import ClusterError
+from qiaocrawl.options import Options
+from qiaocrawl.reprocess.pages import reprocess_extract, reprocess_relevance
+from qiaocrawl.runtime import Runtime
+from stored_pages import store
+from test_reprocess import numbered, paged
+
+__all__ = ["dask_cluster"]
+
+# When a row was written.
+_MOMENTS = {"updated_at"}
+
+
+def _runtime(path: Path) -> Runtime:
+    given = {"QIAO_DATABASE_URL": f"sqlite:///{path}", "QIAO_EXTRACT_WORKERS": 1}
+    return Runtime(Options.from_environment(given))
+
+
+def _rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """All rows of all tables, but for moments."""
+    found = {}
+    with closing(sqlite3.connect(path)) as c:
+        for (table,) in c.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            cursor = c.execute(f"SELECT * FROM {table}")
+            names = [column[0] for column in cursor.description]
+            found[table] = [
+                tuple(value for name, value in zip(names, row, strict=True) if name not in _MOMENTS)
+                for row in cursor
+            ]
+    return found
+
+
+def test_a_killed_worker_costs_time_only(tmp_path: Path, dask_cluster: DaskCluster) -> None:
+    here, there = tmp_path / "here.db", tmp_path / "there.db"
+    pages = {**numbered(130), **paged(), "/empty": b"<title>x</title>"}
+    for path in (here, there):
+        store(f"sqlite:///{path}", pages)
+    local = _runtime(here)
+    expected = (
+        reprocess_extract(local, lambda done: True),
+        reprocess_relevance(local, lambda done: True),
+    )
+    local.close()
+
+    # Without a nanny, nobody brings it back.
+    victim = dask_cluster.add_worker("victim", "--no-nanny")
+    dask_cluster.add_worker("other", "--nanny")
+    remote = _runtime(there)
+    with dask_bulk(dask_cluster.address, lambda: remote.analysis.setup, 20.0) as bulk:
+
+        def advance(done: int) -> bool:
+            # Two batches are under way at that time.
+            victim.kill()
+            return True
+
+        got = (
+            reprocess_extract(remote, advance, bulk),
+            reprocess_relevance(remote, lambda done: True, bulk),
+        )
+        assert victim.wait(20) == -9
+        assert "slots" not in vars(remote.analysis), "nothing was read here"
+        assert got == expected
+        assert _rows(there) == _rows(here)
+        texts = [(1, "侨胞回乡", "中国侨联主席在福建泉州会见侨胞代表。")]
+        names = bulk.call(names_of_articles, texts, (), name="names").result()
+        assert names == names_of_articles(texts, ())
+        assert names[0][1], "some were found"
+    remote.close()
+
+
+def test_other_code_on_a_worker_is_refused(dask_cluster: DaskCluster) -> None:
+    dask_cluster.add_worker("one", "--no-nanny")
+    client = _connected(dask_cluster.address)
+    try:
+        _check_workers(client, dask_cluster.address, code_version())
+        other = code_version()._replace(digest="0123456789ab")
+        with pytest.raises(ClusterError, match="runs qiaocrawl .*this command qiaocrawl .*0123456"):
+            _check_workers(client, dask_cluster.address, other)
+    finally:
+        client.close()
+
+
+def _refused(monkeypatch: pytest.MonkeyPatch, url: str, stage: str, scheduler: str) -> None:
+    command = ["reprocess", "--stage", stage, "--database", url, "--scheduler", scheduler]
+    monkeypatch.setattr(sys, "argv", ["qiaocrawl", *command])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+
+
+def test_a_cluster_that_is_not_there_is_one_clear_line(
+    tmp_path: Path,
+    dask_cluster: DaskCluster,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    store(url, numbered(1))
+    for stage, scheduler, said in (
+        ("dedup", dask_cluster.address, "is for the stages extract and relevance"),
+        ("extract", "localhost", "must be tcp://HOST:PORT"),
+        ("extract", f"tcp://127.0.0.1:{held_port()}", "no Dask scheduler answers at tcp://127"),
+        ("extract", dask_cluster.address, "has no worker; start some"),
+    ):
+        _refused(monkeypatch, url, stage, scheduler)
+        errors = capsys.readouterr().err
+        assert said in errors
+        assert errors.count("\n") == 1, errors
