@@ -33,7 +33,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("cli",),),
     (("console",),),
     (("runs",),),
-    (("frontier",), ("reprocess",), ("analyse",), ("demo",), ("jobs",)),
+    (("frontier",), ("reprocess",), ("analyse",), ("demo",), ("jobs",), ("metrics",)),
     (("bulk",),),
     (("runtime",),),
     # One page's way, and what it is written to.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 from contextlib import suppress
 
@@ -15,7 +16,13 @@ from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.errors import QiaoError, TopicError
 from qiaocrawl.language import _
 from qiaocrawl.options.advice import note_database
-from qiaocrawl.text.visible import VisibleRecord
+from qiaocrawl.text.log_lines import (
+    JSON,
+    PLAIN_LINE,
+    is_json_log,
+    use_json_records,
+    use_visible_records,
+)
 
 _FAULTS_SHOWN = 100
 
@@ -104,6 +111,8 @@ _TABLE = (
      "The database: schema, health, size, backup."),
     ("health", "health:health", _CARE,
      "Name what is wrong; exit code 1 if anything is: for cron, and for a look at the last runs."),
+    ("metrics", "metrics:metrics", _CARE,
+     "Serve figures of crawls and database to Prometheus, at /metrics, until Ctrl-C."),
 )
 # fmt: on
 COMMANDS = tuple(
@@ -150,13 +159,13 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # An argument may be bytes of no charset, and a terminal may not know a character.
             stream.reconfigure(errors="backslashreplace")
-    logging.setLogRecordFactory(VisibleRecord)
     logging.getLogger("qiaocrawl.vsm.compiled").addHandler(_COMPILING_NOTICE)
     from qiaocrawl.options.project import read_env_file
 
     # The language of .env is that of the help too. A wrong line is told when a command reads it.
     with suppress(QiaoError):
         read_env_file()
+    _set_up_log()
     try:
         app()
     except QiaoError as error:
@@ -166,7 +175,24 @@ def main() -> None:
         note_database("")
 
 
+def _set_up_log() -> None:
+    """Lines as QIAO_LOG_FORMAT says; the value is checked when a command reads its options."""
+    if os.environ.get("QIAO_LOG_FORMAT", "").strip() != JSON:
+        use_visible_records()
+        return
+    use_json_records()
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter(PLAIN_LINE))
+    # Without a handler logging writes warnings and worse; so it does with ours.
+    handler.setLevel(logging.WARNING)
+    logging.getLogger().addHandler(handler)
+
+
 def _print_error(error: QiaoError) -> None:
+    if is_json_log():
+        faults = [str(fault) for fault in error.faults] if isinstance(error, TopicError) else []
+        logging.getLogger("qiaocrawl").error("%s", "\n".join([str(error), *faults]))
+        return
     console = Terminal(stderr=True, soft_wrap=True, highlight=False)
     console.print(f"qiaocrawl: {error}", markup=False)
     if isinstance(error, TopicError):

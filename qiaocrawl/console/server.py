@@ -18,6 +18,7 @@ from qiaocrawl.language import _
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.console import users
 from qiaocrawl.storage.console.audit_log import Actor
+from qiaocrawl.text.log_lines import is_json_log
 
 FIRST_NAME = "admin"
 """The administrator of a new console."""
@@ -49,6 +50,8 @@ def run(settings: ConsoleSettings, ready: Callable[[str], None]) -> None:
         shown_host = f"[{host}]" if ":" in host else host
         server = uvicorn.Server(uvicorn.Config(
             create_app(settings), root_path=settings.root_path, log_level="warning",
+            # JSON lines are the root logger's; else uvicorn has its own.
+            log_config=None if is_json_log() else uvicorn.config.LOGGING_CONFIG,
             timeout_graceful_shutdown=_STOP_SECONDS, server_header=False,
             # Of a proxy on this machine only.
             proxy_headers=True, forwarded_allow_ips="127.0.0.1,::1",

@@ -9,7 +9,7 @@ from scrapy.logformatter import LogFormatter, LogFormatterResult
 
 from qiaocrawl.crawl.login.login import LOGIN_STEP
 from qiaocrawl.errors import StorageError
-from qiaocrawl.text.visible import VisibleRecord
+from qiaocrawl.text.log_lines import use_visible_records
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 # A page's words are in log lines too: its URL, its title, the error it caused.
-logging.setLogRecordFactory(VisibleRecord)
+use_visible_records()
 # numba's compiler prints some ten thousand lines at DEBUG.
 logging.getLogger("numba").setLevel(logging.INFO)
 

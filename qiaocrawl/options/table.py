@@ -398,6 +398,19 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_CONSOLE_SEARCH_DIR", "", "folder",
            "Folder of its full text index; empty = beside the SQLite file, or in data for "
            "MariaDB. It can be deleted: the console builds it anew.", text),
+    # for machines that watch
+    Option("QIAO_METRICS_HOST", "127.0.0.1", "address",
+           "Where `qiaocrawl metrics` listens. What it shows names topics and engines, and asks "
+           "nobody for a password: to the network only where that may be.", text),
+    Option("QIAO_METRICS_PORT", 9808, "port", "Its port; 0 = any that is free.",
+           count(0, 65_535)),
+    Option("QIAO_METRICS_SECONDS", 15.0, "s",
+           "How old its figures may be; those that grow with the tables are read less often "
+           "(operations.md).", number(1, 3600)),
+    Option("QIAO_LOG_FORMAT", "text", "name",
+           "How spiders, commands and the console write their log: text, or json (one object a "
+           "line: time, level, logger, message, and spider, topic and run where there are).",
+           choice("text", "json")),
     # jobs of the console
     Option("QIAO_SCRAPYD_SERVERS", "", "URLs, comma separated",
            "scrapyd servers that are put into the list of nodes (`qiaocrawl nodes`), each as "

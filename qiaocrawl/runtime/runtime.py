@@ -28,6 +28,7 @@ from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage import Database, Reader, Writer, frontier
 from qiaocrawl.storage.reports import run_log
 from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
+from qiaocrawl.text.log_lines import note_context
 
 logger = logging.getLogger(__name__)
 
@@ -176,6 +177,7 @@ class Runtime:
             lambda c: run_log.start_run(c, spider, topic_id, dict(arguments), now=time.time())
         )
         self._run_id = run_id
+        note_context(spider=spider, topic=topic, run=run_id)
         return run_id
 
     async def finish_run(self, reason: str, stats: Mapping[str, Any], remaining: int) -> None:

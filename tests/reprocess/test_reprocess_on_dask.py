@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from test_reprocess import numbered, paged
 
 from dask_cluster import DaskCluster, dask_cluster
 from held_ports import held_port
@@ -20,7 +21,6 @@ from qiaocrawl.options import Options
 from qiaocrawl.reprocess.pages import reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime import Runtime
 from stored_pages import store
-from test_reprocess import numbered, paged
 
 __all__ = ["dask_cluster"]
 

@@ -9,6 +9,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from qiaocrawl.language import _
 from qiaocrawl.options.advice import note_database
+from qiaocrawl.text.log_lines import JSON, PLAIN_LINE, note_context, use_json_records
 
 if TYPE_CHECKING:
     import argparse
@@ -21,6 +22,16 @@ _COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 
 class Command(crawl.Command):
     """Scrapy's own command exits with 0 whenever a crawl could start, however it ended."""
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """As Scrapy does; the last moment before the log begins, with all of -s known."""
+        super().process_options(args, opts)
+        assert self.settings is not None
+        if self.settings["QIAO_LOG_FORMAT"] == JSON:
+            use_json_records()
+            self.settings.set("LOG_FORMAT", PLAIN_LINE, _COMMAND_LINE)
+            spider = args[0] if args else ""
+            note_context(spider=spider, topic=opts.spargs.get("topic", ""))
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the spider; exit code 0 only where it ended well."""

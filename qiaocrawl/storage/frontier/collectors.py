@@ -25,7 +25,7 @@ _ENTER_ROUND = upsert("host_round", {"crawl": ":crawl", "at": "0"}, key="crawl")
 
 # The workers of a crawl nobody goes on with: no other one finds them dead.
 _FORGOTTEN_SECONDS = 86_400.0
-_ALIVE_SECONDS = 30.0
+ALIVE_SECONDS = 30.0
 
 # Whether rows of a host can be leased, waiting ones or pages of dead workers. Two questions of one
 # index each: with OR in one, it would be read from its begin.
@@ -154,7 +154,7 @@ def collectors_of_runs(c: Connection, run_ids: Iterable[int]) -> dict[int, Store
 def is_run_alive(c: Connection, run_id: int) -> bool:
     """Whether a worker of the run has shown a sign of life in the last half minute."""
     worker = collectors_of_runs(c, [run_id]).get(run_id)
-    return worker is not None and clock(c) - worker.seen_at < _ALIVE_SECONDS
+    return worker is not None and clock(c) - worker.seen_at < ALIVE_SECONDS
 
 
 def remove_collector(c: Connection, crawl: int, token: int) -> None:

@@ -1,0 +1,1 @@
+"""Figures for monitoring, as Prometheus reads them: `qiaocrawl metrics`."""

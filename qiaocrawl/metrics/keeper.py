@@ -1,0 +1,151 @@
+"""Reads the figures in a thread of its own, so that a scrape costs no question at all.
+
+What is quick is read every few seconds; what grows with the tables as often as it takes a
+fiftieth of the time, and no oftener. Whoever looks sees how old each part is.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from qiaocrawl import __version__
+from qiaocrawl.errors import SchemaError
+from qiaocrawl.metrics.families import BY_NAME, FAMILIES
+from qiaocrawl.storage import Database, migrate
+from qiaocrawl.storage.engine import begin_reading
+from qiaocrawl.storage.reports.readings import Reading, answer_seconds, counted, quick
+
+# Topics, engines and outcomes an office has are fewer; more lines would be a burden to store.
+_MOST_SERIES = 500
+_LEAST_COUNTED_SECONDS = 60.0
+_COST_SHARE = 50.0
+OTHER = "other"
+"""Stands for the first label of what is beyond the most series of a metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    readings: Sequence[Reading]
+    at: float
+    cost_seconds: float
+
+
+class MetricsKeeper(Collector):
+    """What is shown of *database*, no older than *seconds* where that is quick.
+
+    Args:
+        database: read by one thread.
+        seconds: between two readings of what is quick.
+    """
+
+    def __init__(self, database: Database, seconds: float) -> None:
+        self._database = database
+        self._seconds = seconds
+        self._parts: dict[str, _Part] = {}
+        self._latency: float | None = None
+        self._revision = ""
+        self._due: dict[str, float] = {}
+        self._stopped = threading.Event()
+        self.failure = ""
+        """Why the last question was not answered; "" when it was."""
+        self.schema_error: SchemaError | None = None
+        """The database has another schema now: whoever serves must end."""
+
+    def read_now(self) -> None:
+        """Read all that is due; what cannot be read is not shown any more.
+
+        Raises:
+            SchemaError: the schema is not this version's, or no longer.
+        """
+        try:
+            with self._database.engine.connect() as connection:
+                c = begin_reading(connection)
+                migrate.require_current(c, self._database.shown_url)
+                self._revision = migrate.head_revision()
+                self._latency = answer_seconds(c)
+                self._read(c, "quick", quick, self._seconds)
+                self._read(c, "counted", counted, _LEAST_COUNTED_SECONDS)
+        except SQLAlchemyError as error:
+            self._parts, self._latency, self._due = {}, None, {}
+            self.failure = str(getattr(error, "orig", None) or error).splitlines()[0]
+        else:
+            self.failure = ""
+
+    def _read(
+        self, c: Connection, name: str, read: Callable[[Connection], list[Reading]], pause: float
+    ) -> None:
+        began = time.monotonic()
+        if began < self._due.get(name, 0.0):
+            return
+        readings = bounded(read(c))
+        # SQLite keeps its log as long as an old state is being looked at.
+        c.rollback()
+        cost = time.monotonic() - began
+        self._parts[name] = _Part(readings, time.time(), cost)
+        # The clock of the thread ticks in *pause*: a hair early is on time.
+        self._due[name] = began + max(pause * 0.9, _COST_SHARE * cost)
+
+    def run(self) -> None:
+        """Read again and again until :meth:`stop`, or until the schema is another one."""
+        while not self._stopped.is_set():
+            try:
+                self.read_now()
+            except SchemaError as error:
+                self.schema_error = error
+                return
+            self._stopped.wait(self._seconds)
+
+    def stop(self) -> None:
+        """Let :meth:`run` end."""
+        self._stopped.set()
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """All figures, as prometheus-client asks for them."""
+        by_name: dict[str, list[Reading]] = defaultdict(list)
+        for reading in self._all():
+            by_name[reading.name].append(reading)
+        for family in FAMILIES:
+            if not (readings := by_name.get(family.name)):
+                continue
+            shown = GaugeMetricFamily(
+                f"qiaocrawl_{family.name}", family.help, labels=list(family.labels)
+            )
+            for reading in readings:
+                shown.add_metric(list(reading.labels), float(reading.value))
+            yield shown
+
+    def _all(self) -> Iterator[Reading]:
+        # The thread may put others there meanwhile.
+        parts, latency = dict(self._parts), self._latency
+        yield Reading("up", (), float(latency is not None))
+        yield Reading("info", (__version__, self._revision), 1)
+        if latency is not None:
+            yield Reading("database_seconds", (), latency)
+        for name, part in parts.items():
+            yield Reading("reading_age_seconds", (name,), max(time.time() - part.at, 0.0))
+            yield Reading("reading_cost_seconds", (name,), part.cost_seconds)
+            yield from part.readings
+
+
+def bounded(readings: Iterable[Reading]) -> list[Reading]:
+    """*readings*, of each metric the largest so many; the others together as :data:`OTHER`."""
+    by_name: dict[str, list[Reading]] = defaultdict(list)
+    for reading in readings:
+        by_name[reading.name].append(reading)
+    kept: list[Reading] = []
+    for name, own in by_name.items():
+        own.sort(key=lambda reading: -reading.value)
+        kept += own[:_MOST_SERIES]
+        if rest := own[_MOST_SERIES:]:
+            labels = (OTHER,) * len(BY_NAME[name].labels)
+            kept.append(Reading(name, labels, sum(reading.value for reading in rest)))
+    return kept
