@@ -80,10 +80,18 @@ def transaction_on(url: str) -> Iterator[Connection]:
 
 
 @app.command()
-def upgrade(database: DatabaseUrl = "") -> None:
-    """Bring the schema to this version; makes the tables of a new database."""
+def upgrade(
+    despite_running: Annotated[
+        bool, typer.Option("--despite-running", help="Also while crawls go on, which stop then.")
+    ] = False,
+    database: DatabaseUrl = "",
+) -> None:
+    """Bring the schema to this version; makes the tables of a new database.
+
+    It is refused while crawls go on, and says which: stop them, or drain the nodes.
+    """
     with opened_database(database, may_make=True) as opened:
-        opened.upgrade()
+        opened.upgrade(despite_running=despite_running)
         _print(_("ok: {shown_url} has this version's schema", shown_url=opened.shown_url))
 
 
@@ -171,6 +179,36 @@ def backup(
 
             copies.backup(opened, target, tell)
     _print(_("ok: {target} ({size})", target=target, size=shown_size(target.stat().st_size)))
+
+
+@app.command()
+def restore(
+    source: Annotated[Path, typer.Argument(help="A file that `qiaocrawl db backup` wrote.")],
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Also over a database that has tables: they go.")
+    ] = False,
+    database: DatabaseUrl = "",
+) -> None:
+    """Put a backup into an empty database; crawls go on from its state then.
+
+    The file is read through before anything is changed: one that is cut or damaged changes nothing.
+    """
+    from qiaocrawl.storage.restore import restore as put_back
+
+    with opened_database(database, may_make=True) as opened:
+        with Progress(
+            TextColumn("{task.description}"), BarColumn(), DownloadColumn(),
+            console=Terminal(stderr=True),
+        ) as progress:  # fmt: skip
+            task = progress.add_task(_("restore"), total=None)
+
+            def tell(done: int, total: int) -> None:
+                progress.update(task, completed=done, total=total or None)
+
+            put_back(opened, source, tell, overwrite=overwrite)
+        # Whoever goes on with it needs this version's; the backup may be of an earlier one.
+        opened.require_current()
+    _print(_("ok: {shown_url} is as {source} has it", shown_url=opened.shown_url, source=source))
 
 
 @app.command()

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from qiaocrawl.errors import StorageError
+from qiaocrawl.errors import SchemaError, StorageError
 from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
 
 logger = logging.getLogger(__name__)
@@ -19,6 +19,9 @@ END_REASON = "qiaocrawl/end_reason"
 
 SEED_SET_ASIDE = "start_page_set_aside"
 """How a run ends whose start pages cannot be analysed: what they lead to was not crawled."""
+
+SCHEMA_CHANGED = "schema_changed"
+"""How a run ends whose database another version of the program upgraded meanwhile."""
 
 
 def exit_code(reason: str) -> int:
@@ -52,6 +55,8 @@ class Ending:
         Args:
             error: what failed. Only the first one is logged: the others follow from it.
         """
+        if isinstance(error, SchemaError):
+            reason = SCHEMA_CHANGED
         if error is not None and not self.failure:
             self.failure = reason
             logger.error("the crawl stops: %s", error)

@@ -26,11 +26,15 @@ from qiaocrawl.runtime.page_packer import PagePacker
 from qiaocrawl.runtime.scope import CrawlScope, rows_of
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage import Database, Reader, Writer, frontier
+from qiaocrawl.storage.migrate import require_current
 from qiaocrawl.storage.reports import run_log
 from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
 from qiaocrawl.text.log_lines import note_context
 
 logger = logging.getLogger(__name__)
+
+# How long old code may go on after somebody upgraded the database all the same.
+_SCHEMA_SECONDS = 3.0
 
 T = TypeVar("T")
 
@@ -65,6 +69,7 @@ class Runtime:
         self.downloaders: list[Callable[[], int]] = []
         """What cuts running downloads short and says how many, one for every handler."""
         self._run_id: int | None = None
+        self._schema_seen_at = time.monotonic()
         self._closed = False
 
     def check_choices(self, *, workers: bool = True) -> None:
@@ -115,6 +120,19 @@ class Runtime:
     def write_now(self, operation: Callable[[Connection], T]) -> T:
         """Run *operation* and wait for its commit (start and end of a run, tools)."""
         return self.writer.submit(operation).result()
+
+    async def look_at_schema(self) -> None:
+        """See every few seconds that the tables are still those of this version.
+
+        Raises:
+            SchemaError: another version has upgraded them.
+        """
+        now = time.monotonic()
+        if now - self._schema_seen_at < _SCHEMA_SECONDS:
+            return
+        self._schema_seen_at = now
+        shown_url = self.database.shown_url
+        await self.read(lambda c: require_current(c, shown_url))
 
     async def renew_topics(self) -> bool:
         """Take over topics that were changed since they were read; whether there were any.

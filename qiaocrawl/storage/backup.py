@@ -65,7 +65,7 @@ def _copy_sqlite(source: Path, part: Path, progress: Progress) -> None:
 
 
 def _dump_mysql(url: URL, part: Path, progress: Progress, *, compressed: bool) -> None:
-    with _defaults_file(url) as defaults:
+    with defaults_file(url) as defaults:
         command = [
             _dump_program(), f"--defaults-extra-file={defaults}", "--single-transaction",
             # --quick: rows are written as they come; else the client would hold a whole
@@ -113,7 +113,7 @@ def _dump_program() -> str:
 
 
 @contextmanager
-def _defaults_file(url: URL) -> Iterator[Path]:
+def defaults_file(url: URL) -> Iterator[Path]:
     """The login in a file of our own: a command line can be read by every user."""
     options = {
         "user": url.username, "password": url.password, "host": url.host or "localhost",

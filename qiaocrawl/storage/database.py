@@ -9,12 +9,13 @@ from typing import Self
 from sqlalchemy import Engine, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from qiaocrawl.errors import StorageError
+from qiaocrawl.errors import SchemaError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options.advice import advised
 from qiaocrawl.storage import integrity, migrate
 from qiaocrawl.storage.engine import create_private_file, make_engine, shown, sqlite_path
 from qiaocrawl.storage.locking import CrawlLock
+from qiaocrawl.storage.running import who_runs
 from qiaocrawl.storage.sqlite_file import SqliteFile
 
 
@@ -101,18 +102,42 @@ class Database:
         """Whether no other crawl can run: SQLite with the crawl lock held."""
         return self._crawl_lock is not None
 
-    def upgrade(self) -> None:
+    def upgrade(self, *, despite_running: bool = False) -> None:
         """Bring the schema to this version; a current one is left as it is.
 
+        Args:
+            despite_running: also while crawls go on, which stop then within seconds.
+
         Raises:
-            SchemaError: the schema is newer than this program.
+            SchemaError: the schema is newer than this program, or crawls go on.
             StorageError: the database cannot be reached.
         """
         try:
+            if not despite_running:
+                self._refuse_running()
             with self.engine.begin() as c:
                 migrate.upgrade(c)
         except SQLAlchemyError as error:
             raise self._unreachable(error) from error
+
+    def _refuse_running(self) -> None:
+        with self.engine.connect() as c:
+            revision = migrate.current_revision(c)
+            if revision is None or migrate.is_current(revision) or migrate.why_refused(revision):
+                return
+            running = who_runs(c)
+        # Whoever has the lock here runs what asks for the upgrade.
+        if running and not self.is_exclusive:
+            raise SchemaError(
+                _(
+                    "database {shown_url} has schema {revision} and is in use: {running}. Stop "
+                    "them first; `{command}` upgrades all the same, and they stop then",
+                    shown_url=self.shown_url,
+                    revision=revision,
+                    running="; ".join(running),
+                    command=advised("qiaocrawl db upgrade --despite-running"),
+                )
+            )
 
     def require_current(self) -> None:
         """Raise unless the schema is this version's.

@@ -72,7 +72,7 @@ def require_current(c: Connection, shown_url: str) -> None:
         SchemaError: it is missing, older or newer; the message says what to run.
     """
     revision = current_revision(c)
-    if revision == head_revision():
+    if is_current(revision):
         return
     _refuse_unknown(revision)
     what = _("has schema {revision}", revision=revision) if revision else _("has no tables yet")
@@ -99,6 +99,11 @@ def current_revision(c: Connection) -> str | None:
 def head_revision() -> str:
     """The revision this version of the program needs."""
     return _known_revisions()[-1]
+
+
+def is_current(revision: str | None) -> bool:
+    """Whether *revision* is the one this version of the program needs."""
+    return revision == head_revision()
 
 
 @cache

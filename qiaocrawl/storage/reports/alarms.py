@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from sqlalchemy import Connection, case, exists, func, select
 
@@ -19,6 +17,7 @@ from qiaocrawl.search.query import AnswerState
 from qiaocrawl.sessions.accounts import AccountState
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
+from qiaocrawl.storage.running import lives
 from qiaocrawl.storage.schema import (
     State,
     account,
@@ -84,7 +83,7 @@ def last_runs(c: Connection, count: int) -> list[RunLine]:
         row.id, row.spider, row.topic or "", _aware(row.started_at),
         _aware(row.finished_at) if row.finished_at else None, row.reason, row.remaining,
         # Only this machine's: another's processes cannot be looked at from here.
-        row.finished_at is None and row.machine == socket.gethostname() and not _lives(row.pid),
+        row.finished_at is None and row.machine == socket.gethostname() and not lives(row.pid),
     ) for row in rows]  # fmt: skip
 
 
@@ -193,20 +192,6 @@ def _full_disk(c: Connection, limits: Limits) -> list[str]:
     if free >= limits.free_bytes:
         return []
     return [_("the disk is nearly full: {free} MiB free", free=free >> 20)]
-
-
-def _lives(pid: int) -> bool:
-    """Whether *pid* is a crawl on this machine; where that cannot be told, any process is."""
-    try:
-        # Signal 0 asks whether the process is there, without touching it.
-        os.kill(pid, 0)
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    # The process id may have been given to another program since; its command line tells.
-    return b"crawl" in command or not command
 
 
 def _aware(stored: datetime) -> datetime:

@@ -14,6 +14,7 @@ _ENDS = {
     "shutdown": N_("stopped by the operator"),
     "memusage_exceeded": N_("out of memory"),
     "storage_error": N_("the database failed"),
+    "schema_changed": N_("the database was upgraded for another version"),
     "internal_error": N_("an error of the crawler"),
     "start_page_set_aside": N_("a start page could not be read"),
 }
