@@ -9,7 +9,10 @@ import re
 import tomllib
 from pathlib import Path
 
+import yaml
+
 from qiaocrawl.cli import COMMANDS
+from qiaocrawl.cli.lazy import load
 from qiaocrawl.options import OPTIONS
 from qiaocrawl.storage.integrity import MIN_MARIADB, MIN_PACKET_BYTES
 
@@ -56,6 +59,19 @@ def test_compose_names_what_is_there() -> None:
     commands += re.findall(r"run --rm crawler (\w+)", COMPOSE)
     assert commands
     assert set(commands) <= NAMES
+
+
+def test_compose_is_yaml_whose_commands_take_what_they_are_given() -> None:
+    services = yaml.safe_load(COMPOSE)["services"]
+    assert {"crawler", "metrics", "database"} <= services.keys()
+    ours = [one["command"] for one in services.values() if one.get("image") == "qiaocrawl"]
+    assert len(ours) >= 2
+    for name, *arguments in ours:
+        (entry,) = [entry for entry in COMMANDS if entry.name == name]
+        known = {option for parameter in load(entry).params for option in parameter.opts}
+        assert {one for one in arguments if one.startswith("--")} <= known, name
+    (port,) = [option.default for option in OPTIONS if option.name == "QIAO_METRICS_PORT"]
+    assert services["metrics"]["ports"] == [f"127.0.0.1:{port}:{port}"], "to nobody else"
 
 
 def test_the_database_of_compose_passes_our_own_check() -> None:

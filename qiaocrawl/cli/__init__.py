@@ -95,6 +95,8 @@ _TABLE = (
      "Ontologies: wordnets in one space of Chinese and English concepts."),
     ("reprocess", "reprocess:reprocess", _PARTS,
      "Run a stage again over stored pages, and say what changed. No crawl may run meanwhile."),
+    ("units", "project.units:units", _CARE,
+     "Print (or write) systemd units for this folder: console, metrics, scrapyd, backup, health."),
     ("startproject", "project.start:startproject", _CARE,
      "Write a Scrapy project: settings over ours, folders for spiders and pipelines."),
     ("compile", "compile:compile_", _CARE,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SchedulerAddress = Annotated[
     str,
     typer.Option(
-        help="Compute on the Dask cluster of this scheduler, tcp://HOST:PORT (docs/cluster.md)."
+        help="Compute on the Dask cluster of this scheduler, tcp://HOST:PORT (docs/operations.md)."
     ),
 ]
 

@@ -72,8 +72,8 @@ def units_for(topic: str, at: str, hours: float, folder: Path) -> dict[str, str]
     times = [_time_of_day(time.strip()) for time in _COMMA.split(at)]
     values = {
         "topic": topic,
-        "folder": _escaped(folder),
-        "command": f"{_quoted(Path(sys.executable))} -m qiaocrawl run {topic} --hours {hours:g}",
+        "folder": escaped(folder),
+        "command": f"{quoted(Path(sys.executable))} -m qiaocrawl run {topic} --hours {hours:g}",
         "times": "\n".join(f"OnCalendar=*-*-* {time}:00" for time in times),
         # Time for the last stage to end in order, then the system ends it.
         "limit": f"{budget_seconds(hours) + 900:.0f}",
@@ -94,7 +94,7 @@ def _time_of_day(text: str) -> str:
     return f"{int(match[1]):02}:{match[2]}"
 
 
-def _escaped(path: Path) -> str:
+def escaped(path: Path) -> str:
     """*path* in a unit; there is no way to write a line end, or a backslash or blank at its end.
 
     Raises:
@@ -106,10 +106,10 @@ def _escaped(path: Path) -> str:
     return text.replace("%", "%%")
 
 
-def _quoted(program: Path) -> str:
+def quoted(program: Path) -> str:
     """A program's path as systemd reads it (systemd.syntax, "Quoting"), which is not the shell."""
-    escaped = _escaped(program).replace("\\", "\\\\").replace('"', '\\"')
-    return escaped if PLAIN.fullmatch(escaped) else f'"{escaped}"'
+    text = escaped(program).replace("\\", "\\\\").replace('"', '\\"')
+    return text if PLAIN.fullmatch(text) else f'"{text}"'
 
 
 def _install(units: dict[str, str]) -> None:

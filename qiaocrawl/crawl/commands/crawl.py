@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import crawl
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
     import argparse
 
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
 
 _COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
+_LOG_FORMAT = "QIAO_LOG_FORMAT"
 
 
 class Command(crawl.Command):
@@ -27,7 +30,7 @@ class Command(crawl.Command):
         """As Scrapy does; the last moment before the log begins, with all of -s known."""
         super().process_options(args, opts)
         assert self.settings is not None
-        if self.settings["QIAO_LOG_FORMAT"] == JSON:
+        if _log_format(self.settings) == JSON:
             use_json_records()
             self.settings.set("LOG_FORMAT", PLAIN_LINE, _COMMAND_LINE)
             spider = args[0] if args else ""
@@ -79,3 +82,11 @@ class Command(crawl.Command):
         for step in next_steps(spider.name, spider.topic, stats):
             # Whole, so that it can be copied.
             console.print(f"  {step}", soft_wrap=True)
+
+
+def _log_format(settings: BaseSettings) -> str:
+    """As all options are read, which happens later: the command line, the environment, the file."""
+    in_file = str(settings.get(_LOG_FORMAT) or "")
+    if (settings.getpriority(_LOG_FORMAT) or 0) >= _COMMAND_LINE:
+        return in_file
+    return os.environ.get(_LOG_FORMAT, "").strip() or in_file
