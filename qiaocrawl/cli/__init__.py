@@ -113,7 +113,7 @@ _TABLE = (
      "The database: schema, health, size, backup."),
     ("health", "health:health", _CARE,
      "Name what is wrong; exit code 1 if anything is: for cron, and for a look at the last runs."),
-    ("metrics", "metrics:metrics", _CARE,
+    ("metrics", "operations.metrics:metrics", _CARE,
      "Serve figures of crawls and database to Prometheus, at /metrics, until Ctrl-C."),
 )
 # fmt: on

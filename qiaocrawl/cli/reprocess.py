@@ -15,8 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from qiaocrawl.bulk.works import Bulk
-from qiaocrawl.cli.cluster import SchedulerAddress, chosen_bulk
 from qiaocrawl.cli.dedup.group_changes import print_changes, write_changes
+from qiaocrawl.cli.operations.cluster import SchedulerAddress, chosen_bulk
 from qiaocrawl.cli.output import check_output, folding_table, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.cli.terminal import Terminal, echo

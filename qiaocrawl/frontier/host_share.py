@@ -210,7 +210,11 @@ class HostShare:
         Returns:
             Those of *held* that another worker has now, and whether leases of a dead worker can
             be taken back.
+
+        Raises:
+            SchemaError: another version has upgraded the database.
         """
+        await self._runtime.look_at_schema()
         pause = BEAT_SECONDS if self._hosts or self._policy is None else _IDLE_BEAT_SECONDS
         if self._is_alone or time.monotonic() - self._beat_at < pause:
             return frozenset(), False

@@ -287,7 +287,6 @@ class FrontierWorker:
         self._event.clear()
         if self._closing:
             return
-        await self._runtime.look_at_schema()
         await self._renew_when_due()
         await self._renew_share()
         if self._starved and len(self._ready) < self._batch * 4:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qiaocrawl.cli.cluster import SchedulerAddress
 from qiaocrawl.cli.db import DatabaseUrl
 from qiaocrawl.cli.moments import start_of
+from qiaocrawl.cli.operations.cluster import SchedulerAddress
 from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.language import _

@@ -1,0 +1,1 @@
+"""What keeps it running: figures for machines, and clusters that help."""
