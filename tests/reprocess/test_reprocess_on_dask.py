@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from test_reprocess import numbered, paged
 
+from crawling import article
 from dask_cluster import DaskCluster, dask_cluster
 from held_ports import held_port
 from qiaocrawl.analyse.names import names_of_articles
@@ -26,6 +26,21 @@ __all__ = ["dask_cluster"]
 
 # When a row was written.
 _MOMENTS = {"updated_at"}
+
+
+def numbered(count: int) -> dict[str, bytes]:
+    """So many articles of one site."""
+    return {f"/{n}.html": article(f"第{n}批侨胞寻根") for n in range(count)}
+
+
+def paged() -> dict[str, bytes]:
+    """Two pages of one story."""
+    pager = '<div>共2页 <a href="/n/12345.html">1</a> <a href="/n/12345_2.html">2</a></div></body>'
+    return {
+        path: article("侨胞代表团回乡参访", paragraphs=count).decode()
+        .replace("</body>", pager).replace("（", f"（{count}之").encode()
+        for path, count in (("/n/12345.html", 6), ("/n/12345_2.html", 3))
+    }  # fmt: skip
 
 
 def _runtime(path: Path) -> Runtime:
