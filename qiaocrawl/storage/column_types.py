@@ -8,10 +8,13 @@ trailing spaces, so such texts are stored stripped and URLs are keyed by a 16-by
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Double, Integer, LargeBinary, String, Text
+from sqlalchemy import BigInteger, DateTime, Dialect, Double, Integer, LargeBinary, String, Text
 from sqlalchemy.dialects import mysql
-from sqlalchemy.types import TypeEngine
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from qiaocrawl.storage.packed_text import pack_text, unpack_text
 
 MAX_HOST_CHARS = 260
 """The longest host name DNS allows (253) with a port."""
@@ -69,6 +72,28 @@ def long_text_type() -> TypeEngine[str]:
     """Text of any length."""
     # MariaDB's TEXT ends at 64 KiB, in bytes; SQLite's has no end.
     return Text().with_variant(mysql.LONGTEXT(), *_MYSQL)
+
+
+class PackedText(TypeDecorator[str]):
+    """Text of any length, packed (``storage.packed_text``); a ``Statement`` packs it itself.
+
+    A SQLite column of text holds bytes as well, so files of earlier versions need no change.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """LONGBLOB where a column of text must hold text."""
+        return dialect.type_descriptor(Text() if dialect.name == "sqlite" else mysql.LONGBLOB())
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
+        """What is stored of *value*."""
+        return None if value is None else pack_text(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
+        """The text in *value*."""
+        return None if value is None else unpack_text(value)
 
 
 def blob_type() -> TypeEngine[bytes]:

@@ -29,16 +29,6 @@ def compress(body: bytes) -> bytes:
     return _compressors.one.compress(body, zstd.ZstdCompressor.FLUSH_FRAME)
 
 
-def compress_text(text: str) -> bytes | None:
-    """*text* as one frame; None for an empty one."""
-    return compress(text.encode("utf-8", "replace")) if text else None
-
-
-def decompress_text(frame: bytes | None) -> str:
-    """The text in *frame*; "" for None."""
-    return decompress(frame).decode() if frame else ""
-
-
 def decompress(frame: bytes) -> bytes:
     """The body in *frame*."""
     return zstd.decompress(frame)

@@ -14,6 +14,7 @@ from sqlalchemy.pool import NullPool
 from qiaocrawl.errors import StorageError
 from qiaocrawl.language import _
 from qiaocrawl.storage.connection_cache import ConnectionCache
+from qiaocrawl.storage.packed_text import unpack_text
 
 BUSY_SECONDS = 30.0
 """How long SQLite waits for another process's transaction before it says "locked"."""
@@ -121,6 +122,8 @@ def _sqlite_engine(url: URL) -> Engine:
 def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     # The driver's own transaction handling would begin deferred; ours follows in _begin_sqlite.
     connection.isolation_level = None
+    # For SQL that looks into texts; other databases have no such function.
+    connection.create_function("unpacked_text", 1, unpack_text, deterministic=True)
     for pragma in _SQLITE_PRAGMAS:
         connection.execute(pragma).close()
 

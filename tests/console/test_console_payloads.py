@@ -37,12 +37,13 @@ from qiaocrawl.sessions.accounts import AccountState
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.analysis.warning_rules import add_rule
 from qiaocrawl.storage.analysis.warnings import keep_step, note_failed, take_due
-from qiaocrawl.storage.compression import compress, compress_text
+from qiaocrawl.storage.compression import compress
 from qiaocrawl.storage.console import marks
 from qiaocrawl.storage.console.audit_log import Actor
 from qiaocrawl.storage.jobs import jobs, schedules
 from qiaocrawl.storage.jobs.jobs import JobRequest, JobState
 from qiaocrawl.storage.jobs.schedules import Timing
+from qiaocrawl.storage.packed_text import pack_html, pack_text, unpack_text
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites import watched
 from qiaocrawl.storage.sites.accounts import add_account, save_state
@@ -128,7 +129,12 @@ def _fill(database: Database, wanted: list[str]) -> None:
         clean = joined.encode("utf-8", "replace").decode()
         c.execute(
             text("UPDATE article SET text = :text, html = :html, author = :short WHERE id = :id"),
-            {"text": clean, "html": compress_text(clean), "short": clean[:150], "id": whole},
+            {
+                "text": pack_text(clean),
+                "html": pack_html(clean, clean),
+                "short": clean[:150],
+                "id": whole,
+            },
         )
         headers = json.dumps([["content-type", "text/html; charset=utf-8"], ["x-evil", clean]])
         c.execute(
@@ -199,9 +205,10 @@ def _check_records(desk: Desk, least: int) -> None:
         records[path] = answer.json()["items"]
     articles, _groups, queries = records.values()
     with desk.database.engine.connect() as c:
-        stored = c.execute(text("SELECT title, author, source, text FROM article ORDER BY id"))
+        rows = c.execute(text("SELECT title, author, source, text FROM article ORDER BY id"))
+        stored = [(*row[:3], unpack_text(row[3])) for row in rows]
         fields = ("title", "author", "source", "text")
-        assert [tuple(item[name] for name in fields) for item in articles] == stored.all()
+        assert [tuple(item[name] for name in fields) for item in articles] == stored
     assert len(articles) >= least
     assert {item["term"] for item in queries} == {part[:25] for part in OURS}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from sqlalchemy import text
+from sqlalchemy import select, update
 
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
@@ -17,6 +17,7 @@ from qiaocrawl.storage.console import sessions, users
 from qiaocrawl.storage.console.audit_log import Actor
 from qiaocrawl.storage.console.marks import Marks, marks_of
 from qiaocrawl.storage.pages.articles import packed_html
+from qiaocrawl.storage.schema import article
 
 pytestmark = pytest.mark.chromium
 
@@ -32,8 +33,10 @@ def url(tmp_path: Path) -> str:
         database.upgrade()
         add_stories(database)
         with database.engine.begin() as c:
-            html = packed_html('<p><a href="http://stranger.test/">更多</a>各地代表讨论。</p>')
-            c.execute(text("UPDATE article SET html = :html"), {"html": html})
+            markup = '<p><a href="http://stranger.test/">更多</a>各地代表讨论。</p>'
+            for number, said in c.execute(select(article.c.id, article.c.text)).all():
+                html = packed_html(markup, said)
+                c.execute(update(article).where(article.c.id == number).values(html=html))
     return address
 
 

@@ -19,6 +19,7 @@ from qiaocrawl.cli import main
 from qiaocrawl.reprocess.groups import Stopped, regroup_all
 from qiaocrawl.reprocess.pages import preview_relevance, reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime import Runtime
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.topics.judgements import save_judgement
 from stored_pages import NOW, opened, store
 
@@ -64,7 +65,7 @@ def test_every_page_is_read_again(database_url: str, opened: Callable[[], Runtim
         " WHERE u.url LIKE '%12345%' GROUP BY a.text",
     )
     assert texts == 1
-    assert len(str(whole).split("\n")) == 9
+    assert len(unpack_text(whole).split("\n")) == 9
     found = rows(database_url, "SELECT outcome FROM url WHERE url LIKE '%12345%' ORDER BY url")
     assert found == [("article",), ("part",)]
     again = reprocess_extract(runtime, advance)
@@ -176,7 +177,7 @@ def test_a_stage_that_was_stopped_starts_anew(
         database_url,
         "SELECT text FROM article a JOIN url u ON u.id = a.url_id WHERE u.url LIKE '%12345%'",
     )
-    assert len(str(joined[0]).split("\n")) == 9, "what was read is joined"
+    assert len(unpack_text(joined[0]).split("\n")) == 9, "what was read is joined"
     assert reprocess_extract(runtime, lambda done: True).total() == 202
     assert rows(database_url, "SELECT COUNT(*) FROM article") == [(201,)]
 

@@ -21,6 +21,7 @@ from qiaocrawl.stages.analyse_page import AnalysisSetup, analyse_page
 from qiaocrawl.stages.site_template_store import SiteTemplateStore
 from qiaocrawl.stages.worker_pool import AnalysisPool
 from qiaocrawl.storage import Database, Reader
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages.site_templates import load_site_template
 from site_pages import DISCLAIMER, HOST, observed, page, paragraphs, taught, title
 from storage_samples import soon
@@ -158,7 +159,7 @@ def crawled(database_url: str, folder: Path, **options: str) -> dict[str, object
 
 
 def articles_with_disclaimer(database_url: str) -> int:
-    found = [str(text) for (text,) in rows(database_url, "SELECT text FROM article")]
+    found = [unpack_text(text) for (text,) in rows(database_url, "SELECT text FROM article")]
     assert len(found) == 30
     assert all(any(paragraphs(n)[0] in text for n in range(30)) for text in found)
     return sum(DISCLAIMER in text for text in found)

@@ -17,6 +17,8 @@ from sqlalchemy.dialects.mysql import LONGBLOB
 
 from qiaocrawl.errors import SchemaError
 from qiaocrawl.storage import Database, migrate
+from qiaocrawl.storage.column_types import PackedText
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.schema import metadata
 from qiaocrawl.urls import url_key
 
@@ -72,7 +74,15 @@ def fill(c: Connection, tables: MetaData) -> None:
 
 def read(c: Connection, tables: MetaData) -> Data:
     def rows(table: Table) -> list[tuple[Any, ...]]:
-        return sorted((tuple(row) for row in c.execute(select(table))), key=repr)
+        new = metadata.tables[table.name].c
+        packed = {
+            n for n, name in enumerate(table.c.keys()) if isinstance(new[name].type, PackedText)
+        }
+        found = (tuple(row) for row in c.execute(select(table)))
+        plain = (
+            tuple(unpack_text(x) if n in packed else x for n, x in enumerate(row)) for row in found
+        )
+        return sorted(plain, key=repr)
 
     return {name: rows(table) for name, table in tables.tables.items()}
 

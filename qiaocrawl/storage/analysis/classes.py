@@ -14,6 +14,7 @@ from qiaocrawl.analysis.classes import ArticleClass, MarkedArticle, class_names
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.storage.converters import clean_word, to_json, to_stored_time
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages.articles import page_of
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.schema import article, article_class, term, topic
@@ -136,7 +137,10 @@ def stale(
     values = {
         "topic_id": topic_id(c, topic_name), "after": after, "model": model, "most": most,
     }  # fmt: skip
-    return [(url_id, title, body) for url_id, title, body in _READ.run(c, values).fetchall()]
+    return [
+        (url_id, title, unpack_text(body))
+        for url_id, title, body in _READ.run(c, values).fetchall()
+    ]
 
 
 def keep_classes(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, delete, func, insert, select
 
 from qiaocrawl.storage.converters import clean_word
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.raw_sql import Statement
 from qiaocrawl.storage.schema import article, article_name, story_article
 
@@ -47,7 +48,7 @@ def count_unread(c: Connection) -> int:
 def unread(c: Connection, after: int, most: int) -> list[tuple[int, str, str]]:
     """The next such articles behind the URL with row id *after*: its row id, title and text."""
     rows = _WAITING.run(c, {"after": after, "most": most}).fetchall()
-    return [(url_id, title, body) for url_id, title, body in rows]
+    return [(url_id, title, unpack_text(body)) for url_id, title, body in rows]
 
 
 def keep_names(c: Connection, url_id: int, names: Iterable[Named]) -> None:

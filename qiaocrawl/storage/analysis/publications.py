@@ -14,9 +14,9 @@ from sqlalchemy import Connection, func, select
 from qiaocrawl.analysis.spread.credits import credits_in
 from qiaocrawl.analysis.spread.publication import Change, ChangeKind, Publication
 from qiaocrawl.dedup.bodies.fingerprints import body_sketch
-from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.converters import from_time
 from qiaocrawl.storage.export.listing import OutletNames
+from qiaocrawl.storage.packed_text import unpack_html
 from qiaocrawl.storage.pages.articles import comments_from
 from qiaocrawl.storage.pages.revisions import DELETED, RESTORED, REVISED
 from qiaocrawl.storage.schema import article, page_source, revision, title_entry, url
@@ -93,16 +93,16 @@ def _publication(row: Any, names: OutletNames, changes: tuple[Change, ...]) -> P
         fetched_at=_moment(row.first_fetched),
         outlet="" if outlet.name == row.site else outlet.name,
         sketch=row.body_sketch or body_sketch(row.text), source=row.source,
-        credits=credits_in(row.text), links=tuple(_links(row.html)), tier=outlet.tier,
-        region=outlet.region, author=row.author,
+        credits=credits_in(row.text), links=tuple(_links(unpack_html(row.html, row.text))),
+        tier=outlet.tier, region=outlet.region, author=row.author,
         engagement=json.loads(row.engagement) if row.engagement else {},
         comments=len(comments_from(row.comments)) if row.comments else None, changes=changes,
     )  # fmt: skip
 
 
-def _links(stored_html: bytes | None) -> Iterator[str]:
+def _links(markup: str) -> Iterator[str]:
     """Where the links of a body lead, each once."""
-    hrefs = dict.fromkeys(_HREF.findall(decompress_text(stored_html)))
+    hrefs = dict.fromkeys(_HREF.findall(markup))
     for href in list(hrefs)[:_MOST_LINKS]:
         if address := canonical_url(html.unescape(href)):
             yield address

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from qiaocrawl.analysis.stories.story import Correction, Item
 from qiaocrawl.storage.converters import clean_word, from_time, to_stored_time
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.schema import story, story_article, story_correction
 
@@ -95,7 +96,7 @@ def read_items(c: Connection, article_ids: Sequence[int]) -> list[Item]:
         if published is not None and published > fetched + _MOST_AHEAD:
             published = None
         items.append(Item(
-            key_of(bytes(key), url_id), title, text,
+            key_of(bytes(key), url_id), title, unpack_text(text),
             None if published is None else published.timestamp(), tuple(sorted(alike[article_id])),
         ))  # fmt: skip
     return items

@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 
 from qiaocrawl.storage.converters import clean_text, to_stored_time
+from qiaocrawl.storage.export.text_words import text_conditions
 from qiaocrawl.storage.pages.revisions import DELETED, REVISED
 from qiaocrawl.storage.schema import (
     article,
@@ -35,7 +36,6 @@ from qiaocrawl.storage.schema import (
     verdict,
 )
 from qiaocrawl.storage.topics.topic_ids import topic_id
-from qiaocrawl.text.normalise import script_forms
 
 STARRED, NOTED, JUDGED, UNJUDGED = "starred", "noted", "judged", "unjudged"
 REPRINT, GONE = "reprint", "gone"
@@ -166,8 +166,7 @@ def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement
     if UNJUDGED in selection.marks:
         conditions.append(article.c.url_id.not_in(_operator_judged(c, selection)))
     conditions += published_within(selection.since, selection.before)
-    conditions += [says(word) for word in selection.words]
-    return [*conditions, *(~says(word) for word in selection.without_words)]
+    return [*conditions, *text_conditions(c, selection.words, selection.without_words, conditions)]
 
 
 def indexed_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
@@ -297,15 +296,3 @@ def _outlets(c: Connection, selection: Selection) -> set[str]:
         outlets = outlets.where(site.c.tier.in_(selection.tiers))
     # As listing.OutletNames has it: www.a.cn stands for all of a.cn.
     return {host.removeprefix("www.") for host in c.execute(outlets).scalars()}
-
-
-def says(word: str) -> ColumnElement[bool]:
-    """Whether *word* stands in title or text.
-
-    By LIKE, which reads every text. Full text indexes do not serve Chinese: SQLite's FTS5 takes
-    a whole run of characters for one word, or (``trigram``) finds nothing shorter than three;
-    MariaDB has no parser for it.
-    """
-    columns = func.lower(article.c.title), func.lower(article.c.text)
-    forms = script_forms(clean_text(word, len(word)).lower())
-    return or_(*(column.contains(form, autoescape=True) for column in columns for form in forms))

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Select, and_, func, select
 from qiaocrawl.storage.converters import from_json, from_time
 from qiaocrawl.storage.export.choice import Selection, article_conditions, batches, published
 from qiaocrawl.storage.export.ordering import in_order
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.raw_sql import ListStatement
 from qiaocrawl.storage.schema import article, relevance, site, url, verdict
 from qiaocrawl.storage.topics.judgements import operator_answers
@@ -195,10 +196,8 @@ def with_details(
         terms = dict(_TERMS.fetch(c, ids, {"topic_id": wanted}))  # of several the best stays
         classes = dict(_CLASSES.fetch(c, ids, {"topic_id": wanted}))
         for listed in batch:
-            yield (
-                listed,
-                Details(texts[listed.id], _words(terms.get(listed.id)), classes.get(listed.id, "")),
-            )
+            text, words = unpack_text(texts[listed.id]), _words(terms.get(listed.id))
+            yield listed, Details(text, words, classes.get(listed.id, ""))
 
 
 class OutletNames:

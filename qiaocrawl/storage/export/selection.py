@@ -13,7 +13,6 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or
 from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.items.article import Comment
-from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.converters import from_time, json_mapping, to_stored_time
 from qiaocrawl.storage.export.choice import (
     Selection,
@@ -22,6 +21,7 @@ from qiaocrawl.storage.export.choice import (
     judged_conditions,
 )
 from qiaocrawl.storage.export.ordering import ordered_ids
+from qiaocrawl.storage.packed_text import unpack_html
 from qiaocrawl.storage.pages.articles import comments_from
 from qiaocrawl.storage.pages.raw_pages import PAGE_COLUMNS, pages_of
 from qiaocrawl.storage.schema import (
@@ -200,7 +200,7 @@ def _record(row: Any) -> ArticleRecord:
         "relevant": None if relevant is None else bool(relevant),
         "verdict": values["verdict"] or "",
         "group_url": values["group_url"] or values["url"],
-        "html": decompress_text(values["html"]),
+        "html": unpack_html(values["html"], values["text"]),
         "engagement": json_mapping(values["engagement"]),
         "comments": comments_from(values["comments"]),
         "found_on": values["found_on"] or "",

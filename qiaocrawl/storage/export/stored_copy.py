@@ -13,9 +13,9 @@ from sqlalchemy import Connection, select
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import FetchedPage
-from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.converters import changes
 from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.storage.packed_text import unpack_html
 from qiaocrawl.storage.pages.page_versions import version_of
 from qiaocrawl.storage.pages.raw_pages import PAGE_COLUMNS, page_of
 from qiaocrawl.storage.schema import article, page_source, revision, url
@@ -113,7 +113,7 @@ def _read_from(c: Connection, row: Any) -> tuple[str, str]:
     Of an earlier version of a file they are what the article said then, as far as that was kept.
     """
     if row.id == row.page_source_id:
-        return str(row.title), decompress_text(row.html) or paragraphs(row.text)
+        return str(row.title), unpack_html(row.html, row.text) or paragraphs(row.text)
     said = c.execute(
         select(revision.c.title, revision.c.text)
         .where(revision.c.page_source_id == row.id)

@@ -15,7 +15,6 @@ from sqlalchemy import Connection
 
 from qiaocrawl.items import Outcome, PageAnalysis
 from qiaocrawl.items.article import Article, PartText
-from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.converters import (
     clean_text,
     clean_word,
@@ -25,6 +24,7 @@ from qiaocrawl.storage.converters import (
     to_json,
     to_time,
 )
+from qiaocrawl.storage.packed_text import pack_text, unpack_html, unpack_text
 from qiaocrawl.storage.pages.articles import (
     MAX_TEXT_CHARS,
     MAX_TITLE_CHARS,
@@ -191,8 +191,9 @@ def save_part(c: Connection, url_id: int, analysis: PageAnalysis) -> bytes | Non
     # Of all values: a part that changes in any way makes the group's state another.
     shown = [*map(str, values.values()), article.html]
     digest = digest16(to_json(shown, 1 << 30).encode())
-    html = packed_html(article.html)
-    _SAVE.run(c, {**values, "html": html, "digest": digest, "url_id": url_id})
+    text = values["text"]
+    packed = {"text": pack_text(text), "html": packed_html(article.html, text)}
+    _SAVE.run(c, {**values, **packed, "digest": digest, "url_id": url_id})
     return before if before != values["first_key"] else None
 
 
@@ -256,11 +257,12 @@ def _state(statement: Statement, c: Connection, first_key: bytes) -> State:
 
 def _stored(row: Any) -> StoredPart:
     url_id, url, anchor, outcome, reason, number, parts, reads_alone, note, about, text, html = row
+    text = unpack_text(text)
     # Stored as JSON: fields that were added later may be missing, hence get() for those.
     known: Mapping[str, Any] = from_json(about)
     article = Article(
         url=url, title=known["title"], text=text, published_at=from_time(known["published_at"]),
-        html=decompress_text(html), engagement=known.get("engagement", {}),
+        html=unpack_html(html, text), engagement=known.get("engagement", {}),
         comments=comments_from(known.get("comments")),
         modified_at=from_time(known.get("modified_at")), **{name: known[name] for name in _NAMES},
     )  # fmt: skip

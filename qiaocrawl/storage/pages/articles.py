@@ -14,7 +14,6 @@ from qiaocrawl.items import PageAnalysis, Relevance, TitleRecord
 from qiaocrawl.items.article import Article, Comment
 from qiaocrawl.language import _
 from qiaocrawl.storage.column_types import MAX_SKETCH_BYTES
-from qiaocrawl.storage.compression import compress_text
 from qiaocrawl.storage.converters import (
     clean_text,
     clean_word,
@@ -24,6 +23,7 @@ from qiaocrawl.storage.converters import (
     to_json,
     to_time,
 )
+from qiaocrawl.storage.packed_text import pack_html, pack_text
 from qiaocrawl.storage.pages.revisions import keep_version
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
@@ -149,10 +149,11 @@ def save_article(
         analysis.body_simhash,
         analysis.body_sketch[:MAX_SKETCH_BYTES],
     )
-    return SavedArticle(row_id, title, len(params["text"]), is_new)
+    return SavedArticle(row_id, title, params["text_chars"], is_new)
 
 
 def _values(article: Article, analysis: PageAnalysis, anchor: str) -> dict[str, Any]:
+    text = clean_text(article.text, MAX_TEXT_CHARS)
     return {
         "title": clean_text(article.title, MAX_TITLE_CHARS),
         "published_at": to_time(article.published_at),
@@ -171,8 +172,9 @@ def _values(article: Article, analysis: PageAnalysis, anchor: str) -> dict[str, 
         "body_digest": analysis.body_digest[:64],
         "title_tokens": to_json(analysis.title_tokens),
         "truncated": len(article.title) > MAX_TITLE_CHARS or len(article.text) > MAX_TEXT_CHARS,
-        "text": clean_text(article.text, MAX_TEXT_CHARS),
-        "html": packed_html(article.html),
+        "text": pack_text(text),
+        "text_chars": len(text),
+        "html": packed_html(article.html, text),
         "engagement": to_json(dict(article.engagement)) if article.engagement else None,
         "comments": comments_json(article.comments) or None,
         "kind": article.kind,
@@ -199,9 +201,12 @@ def comments_from(stored: str | None) -> tuple[Comment, ...]:
     )
 
 
-def packed_html(html: str) -> bytes | None:
-    """*html* as it is stored; None for one that is too long: cut, its elements would not end."""
-    return compress_text(html) if len(html) <= MAX_HTML_CHARS else None
+def packed_html(html: str, text: str) -> bytes | None:
+    """*html* as it is stored beside *text*.
+
+    None for one that is too long: cut, its elements would not end.
+    """
+    return pack_html(html, text) if len(html) <= MAX_HTML_CHARS else None
 
 
 def page_of(c: Connection, article_id: int) -> tuple[int, str]:

@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 from qiaocrawl.extract.entries import letters_of, stands_in
 from qiaocrawl.items import Outcome
 from qiaocrawl.storage.converters import clean_word
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages.reprocessing import drop_article, set_outcome
 from qiaocrawl.storage.pages.revisions import note_withdrawn
 from qiaocrawl.storage.raw_sql import Statement
@@ -140,7 +141,7 @@ def withdraw(c: Connection, url_id: int, reason: str, *, now: float) -> None:
 
 def _text_at(c: Connection, key: bytes) -> str:
     row = _TARGET.run(c, {"key": key}).fetchone()
-    return letters_of(row[0]) if row is not None else ""
+    return letters_of(unpack_text(row[0])) if row is not None else ""
 
 
 def _reason(c: Connection, target: bytes, count: int) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.storage.converters import clean_word, epoch_time, from_time
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.raw_sql import Statement
 
 REVISED, DELETED, RESTORED = "revised", "deleted", "restored"
@@ -139,7 +140,9 @@ def revisions_of(c: Connection, url_id: int) -> list[Revision]:
         when = from_time(at)
         assert when is not None
         revisions.append(
-            Revision(row_id, kind, when, source, note, title, from_time(published), text)
+            Revision(
+                row_id, kind, when, source, note, title, from_time(published), unpack_text(text)
+            )
         )
     return revisions
 
@@ -158,4 +161,4 @@ def sources_of(c: Connection, url_id: int) -> list[Source]:
 def article_text(c: Connection, url_id: int) -> tuple[str, str] | None:
     """Title and text of the article at *url_id* as it is stored now; None without one."""
     row = _ARTICLE.run(c, {"url_id": url_id}).fetchone()
-    return None if row is None else (row[0], row[1])
+    return None if row is None else (row[0], unpack_text(row[1]))

@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Queue
-from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.converters import from_json, from_time, json_mapping
+from qiaocrawl.storage.packed_text import unpack_html, unpack_text
 from qiaocrawl.storage.raw_sql import Statement
 from qiaocrawl.storage.schema import State
 
@@ -27,7 +27,7 @@ _URL = (
 _BY_KEY = Statement(_URL + "u.`key` = :key")
 _ARTICLE = Statement(
     "SELECT a.id, a.title, a.published_at, a.source, v.kind, v.similarity, v.why, o.title, ou.url,"
-    " a.html"
+    " a.html, a.text"
     " FROM article a LEFT JOIN verdict v ON v.article_id = a.id"
     " LEFT JOIN article o ON o.id = v.of_article_id LEFT JOIN url ou ON ou.id = o.url_id"
     " WHERE a.url_id = :url_id"
@@ -149,11 +149,11 @@ def article_at(c: Connection, url_id: int) -> StoredArticle | None:
     row = _ARTICLE.run(c, {"url_id": url_id}).fetchone()
     if row is None:
         return None
-    article_id, title, published, source, kind, similarity, why, of_title, of_url, html = row
+    article_id, title, published, source, kind, similarity, why, of_title, of_url, html, text = row
     return StoredArticle(
         title, from_time(published), source, kind or "",
         similarity or 0.0, why or "", of_title or "", of_url or "",
-        judgements_of(c, article_id), decompress_text(html), article_id,
+        judgements_of(c, article_id), unpack_html(html, unpack_text(text)), article_id,
     )  # fmt: skip
 
 

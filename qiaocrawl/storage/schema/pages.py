@@ -6,6 +6,7 @@ from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, SmallInteger
 
 from qiaocrawl.storage.column_types import (
     MAX_HOST_CHARS,
+    PackedText,
     blob_type,
     code_type,
     digest_type,
@@ -88,8 +89,8 @@ article = table(
     Column("fetched_at", time_type(), nullable=False),
     # Indexed: the full text index reads what changed behind its watermark.
     Column("updated_at", time_type(), nullable=False, index=True),
-    Column("text", long_text_type(), nullable=False),
-    # zstd: the text with its structure. NULL: stored before there was such a thing.
+    Column("text", PackedText(), nullable=False),
+    # The text with its structure, packed against it. NULL: stored before there was such a thing.
     Column("html", blob_type()),
     # JSON: counts by name, {"reads": 12000}; what readers said, [[author, time, text], ...].
     Column("engagement", text_type()),
@@ -118,7 +119,7 @@ article_part = table(
     Column("note", name_type(500), nullable=False),
     # JSON: the fields of an article but URL and text.
     Column("about", long_text_type(), nullable=False),
-    Column("text", long_text_type(), nullable=False),
+    Column("text", PackedText(), nullable=False),
     # As in article.
     Column("html", blob_type()),
     Index(None, "first_key", "number"),
@@ -181,5 +182,5 @@ revision = table(
     Column("title", text_type(), nullable=False),
     Column("published_at", time_type()),
     Column("body_digest", digest_type(), nullable=False),
-    Column("text", long_text_type(), nullable=False),
+    Column("text", PackedText(), nullable=False),
 )

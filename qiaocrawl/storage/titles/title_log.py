@@ -24,6 +24,7 @@ from qiaocrawl.language import _
 from qiaocrawl.storage.column_types import MAX_SKETCH_BYTES
 from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.converters import from_time, to_time
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 
 _LOCK = Statement(
@@ -155,7 +156,7 @@ def entries_of_articles(c: Connection, article_ids: Sequence[int]) -> list[Title
 def texts_without_body(c: Connection, after: int, limit: int) -> list[tuple[int, int, str]]:
     """(number, article, text) of the next entries whose body was never looked at, in order."""
     rows = _WITHOUT_BODY.run(c, {"after": after, "count": limit}).fetchall()
-    return [tuple(row) for row in rows]
+    return [(seq, article_id, unpack_text(text)) for seq, article_id, text in rows]
 
 
 def append(c: Connection, entry: TitleEntry) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, exists, func, or_, select, true
+from sqlalchemy import Connection, exists, func, select
 
 from qiaocrawl.storage.converters import clean_word, from_time
-from qiaocrawl.storage.export.choice import says
+from qiaocrawl.storage.export.text_words import any_word_condition
 from qiaocrawl.storage.pages.article_texts import ArticleText
 from qiaocrawl.storage.schema import article, host, query, query_hit, url, verdict
 
@@ -20,10 +20,11 @@ def articles_with_words(c: Connection, words: Sequence[str], limit: int) -> list
     is_reprint = exists().where(
         verdict.c.article_id == article.c.id, verdict.c.group_id != article.c.id
     )
+    own = [~is_reprint]
     rows = c.execute(
         select(url.c.url, article.c.site, article.c.title, article.c.text, article.c.published_at)
         .join(url, url.c.id == article.c.url_id)
-        .where(or_(*map(says, words)) if words else true(), ~is_reprint)
+        .where(*own, *any_word_condition(c, words, own))
         .order_by(article.c.id.desc())
         .limit(limit)
     )

@@ -12,6 +12,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from qiaocrawl.storage.converters import clean_text, clean_word, epoch_time, from_time
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
 from qiaocrawl.storage.topics.topics import load_pack, mark_changed
@@ -166,8 +167,8 @@ def judged_samples(
     """
     rows = _SAMPLES.run(c, {"topic_id": topic_id(c, topic), "limit": limit}).fetchall()
     samples = []
-    for key, url, relevant, title, text in reversed(rows):
-        shown = collapse(title) or url
+    for key, url, relevant, title, packed in reversed(rows):
+        shown, text = collapse(title) or url, unpack_text(packed)
         samples.append(Sample(
             name=sample_name(bytes(key)),
             title=clean_word(shown[:_MAX_TITLE_CHARS], _MAX_TITLE_CHARS),

@@ -14,6 +14,7 @@ from qiaocrawl.extract import extractors
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.layout import Box, layout_of
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages.raw_pages import load_page
 from qiaocrawl.topic.pack import Site
 
@@ -120,7 +121,7 @@ def _check_what_a_script_wrote(url: str, host: str, log: str) -> None:
     )
     ((outcome, title, body),) = found
     assert (outcome, title) == ("article", "侨乡相聚"), log
-    assert "华侨农场" in str(body)
+    assert "华侨农场" in unpack_text(body)
 
 
 def _check_layout(page: Page, spoilt: Page, log: str) -> None:

@@ -16,6 +16,7 @@ from qiaocrawl.crawl.browser.memory import children_by_parent
 from qiaocrawl.page import parse_page
 from qiaocrawl.page.layout import layout_of
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages.raw_pages import load_page
 from qiaocrawl.topic.pack import Site
 
@@ -146,7 +147,7 @@ def test_found_out_remembered_and_kept_with_its_data(tmp_path: Path) -> None:
     assert LATER in json.loads(script.text())["content"]
     # What stands in the JSON alone is part of the article.
     texts = rows(url, "SELECT text FROM article")
-    assert all(LATER in str(text) for (text,) in texts)
+    assert all(LATER in unpack_text(text) for (text,) in texts)
     assert len(texts) == 6
     assert rows(url, "SELECT payload FROM url WHERE url LIKE '%/a/1.html'") == [("{}",)]
 

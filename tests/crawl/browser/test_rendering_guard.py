@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, Respond, crawl, import_pack, local_server, pack, rows
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.topic.pack import Site
 
 pytestmark = [
@@ -156,7 +157,7 @@ def test_nothing_private_is_reached_and_cookies_stay_with_their_page(tmp_path: P
             log = render(tmp_path, url, *hosts, QIAO_ALLOW_ADDRESSES=",".join(hosts))
         assert not inside.log, [hit.path for hit in inside.log]
     found = {
-        str(where): (outcome, str(body))
+        str(where): (outcome, unpack_text(body))
         for where, outcome, body in rows(
             url, "SELECT u.url, u.outcome, a.text FROM url u LEFT JOIN article a ON a.url_id = u.id"
         )
@@ -198,6 +199,7 @@ def test_a_rendered_page_goes_through_the_proxy_of_its_request(tmp_path: Path) -
             QIAO_PROXY_REMOTE_DNS="on",
         )
         hits = upstream.log
-    assert "由代理得到的消息" in str(rows(url, "SELECT text FROM article")), log
+    said = [unpack_text(text) for (text,) in rows(url, "SELECT text FROM article")]
+    assert "由代理得到的消息" in str(said), log
     assert {hit.headers["Proxy-Authorization"] for hit in hits} == {"Basic dXNlcjpwdw=="}
     assert not [hit.path for hit in hits if "10.0.0.1" in hit.path]

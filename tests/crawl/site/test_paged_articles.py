@@ -18,6 +18,7 @@ from crawling import (
     running_spider,
 )
 from paged_stories import lines, page, path_of, whole
+from qiaocrawl.storage.packed_text import unpack_text
 
 HOST = "www.qiao.test"
 
@@ -46,7 +47,7 @@ def stored(url: str, host: str = HOST) -> dict[str, str]:
     """Text of every article of *host* by path."""
     found = rows(url, "SELECT u.url, a.text FROM article a JOIN url u ON u.id = a.url_id")
     return {
-        str(address).removeprefix(f"http://{host}"): str(text)
+        str(address).removeprefix(f"http://{host}"): unpack_text(text)
         for address, text in found
         if str(address).startswith(f"http://{host}/")
     }

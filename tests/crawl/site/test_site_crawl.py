@@ -19,6 +19,7 @@ from crawling import (
     pack,
     rows,
 )
+from qiaocrawl.storage.packed_text import unpack_text
 
 HOST, HOPS, STORM = "www.qiao.test", "hops.test", "storm.test"
 # A body of its own; all other articles here have one and the same.
@@ -177,7 +178,7 @@ def the_stored_article_carries_its_attributes(url: str) -> None:
     assert str(published).startswith("2026-03-05 02:00")
     assert relevant
     assert kind == "distinct"
-    assert "归侨侨眷" in str(body)
+    assert "归侨侨眷" in unpack_text(body)
 
 
 def grow(host: str, path: str) -> Answer | None:

@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Relevance, Verdict, VerdictKind
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.titles import title_log
@@ -91,7 +92,12 @@ def test_any_text_is_stored_as_text(database: Database, value: str) -> None:
             method=value,
         )
         row = c.execute(text("SELECT title, text, author, keywords FROM article")).one()
-        assert tuple(row) == (stored, stored * 3, stored.strip(), stored)
+        assert (row[0], unpack_text(row[1]), *row[2:]) == (
+            stored,
+            stored * 3,
+            stored.strip(),
+            stored,
+        )
         (found,) = title_log.entries_since(c, 0, 10)
         assert found.record.title == stored
         assert found.record.key == url_key("http://a.example/1")
@@ -124,7 +130,11 @@ def test_over_long_texts_are_cut_and_marked(database: Database) -> None:
         add_article(c, "2")
         rows = c.execute(text("SELECT title, text, author, truncated FROM article ORDER BY id"))
         (title, body, author, truncated), (*_, whole) = rows.all()
-    assert (len(title), len(body), len(author)) == (2_000, articles.MAX_TEXT_CHARS, 200)
+    assert (len(title), len(unpack_text(body)), len(author)) == (
+        2_000,
+        articles.MAX_TEXT_CHARS,
+        200,
+    )
     assert (bool(truncated), bool(whole)) == (True, False)
 
 
@@ -134,7 +144,7 @@ def test_a_second_version_replaces_the_first(database: Database) -> None:
         first = add_article(c, "1", title="旧标题", body="旧")
         assert add_article(c, "1", title="新标题很长", body="新") == first
         row = c.execute(text("SELECT title, text FROM article")).one()
-        assert tuple(row) == ("新标题很长", "新")
+        assert (row[0], unpack_text(row[1])) == ("新标题很长", "新")
         terms = c.execute(text("SELECT term FROM title_term ORDER BY term")).scalars().all()
         assert sorted(terms) == sorted("新标题很长")
 

@@ -28,6 +28,7 @@ from qiaocrawl.stages.paged_articles import (
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.selection import iter_articles, iter_pages
+from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages import article_parts, retention
 from qiaocrawl.storage.pages.articles import MAX_TITLE_CHARS
 from qiaocrawl.storage.pages.raw_pages import store_page
@@ -137,7 +138,7 @@ def stored(runtime: Runtime) -> list[tuple[object, ...]]:
                 " LEFT JOIN verdict v ON v.article_id = a.id ORDER BY u.url"
             )
         )
-        return [tuple(row) for row in rows]
+        return [(*row[:3], unpack_text(row[3]), *row[4:]) for row in rows]
 
 
 def told(runtime: Runtime) -> list[tuple[object, ...]]:
