@@ -21,13 +21,24 @@ from qiaocrawl.errors import StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.options.advice import note_database
-from qiaocrawl.storage import Database
+from qiaocrawl.storage import Database, packing, pruning
 from qiaocrawl.storage import backup as copies
 from qiaocrawl.storage.frontier import postponed
 from qiaocrawl.storage.page_store.summary import store_figures
 from qiaocrawl.storage.pages import retention
+from qiaocrawl.storage.table_sizes import table_bytes
 
 app = typer.Typer(help="The database: schema, health, size, backup.", no_args_is_help=True)
+
+# What keeps a table from growing for ever, where something does.
+_LIMITS = {
+    "page_source": "QIAO_KEEP_PAGES_DAYS",
+    "visit": "QIAO_KEEP_VISITS",
+    "decision": "QIAO_KEEP_DECISIONS_DAYS",
+    "query": "QIAO_KEEP_QUERIES_DAYS",
+    "query_hit": "QIAO_KEEP_QUERIES_DAYS",
+    "query_answer": "QIAO_KEEP_QUERIES_DAYS",
+}
 
 DatabaseUrl = Annotated[
     str, typer.Option("--database", help="Database URL instead of QIAO_DATABASE_URL.")
@@ -47,7 +58,10 @@ def opened_database(url: str, *, may_make: bool = False) -> Iterator[Database]:
     """
     note_database(url)
     options = Options.from_environment({"QIAO_DATABASE_URL": url} if url else None)
-    with Database.open(options["QIAO_DATABASE_URL"], must_exist=not may_make) as database:
+    with Database.open(
+        options["QIAO_DATABASE_URL"], must_exist=not may_make,
+        cache_mb=options["QIAO_SQLITE_CACHE_MB"],
+    ) as database:  # fmt: skip
         try:
             yield database
         except SQLAlchemyError as error:
@@ -111,12 +125,20 @@ def check(database: DatabaseUrl = "") -> None:
 
 
 @app.command()
-def stats(database: DatabaseUrl = "") -> None:
+def stats(
+    with_bytes: Annotated[
+        bool, typer.Option("--bytes", help="And what each table takes (SQLite: reads the file).")
+    ] = False,
+    database: DatabaseUrl = "",
+) -> None:
     """Rows of every table, where URLs stand, and what the raw pages take."""
     with connection_to(database) as c:
         figures = retention.stats(c)
         stores = store_figures(c)
+        sizes = table_bytes(c) if with_bytes else None
     console = Terminal()
+    if with_bytes:
+        _print_sizes(console, sizes, figures.rows)
     for title, counts in ((_("table"), figures.rows), (_("URLs"), figures.states),
                           (_("outcome"), figures.outcomes)):  # fmt: skip
         table = Table(title, _("count"))
@@ -141,6 +163,18 @@ def stats(database: DatabaseUrl = "") -> None:
                 size=shown_size(one.file_bytes + one.retired_bytes),
             )
         )
+
+
+def _print_sizes(console: Terminal, sizes: dict[str, int] | None, rows: dict[str, int]) -> None:
+    if sizes is None:
+        raise StorageError(_("this SQLite was built without dbstat, which tells sizes of tables"))
+    table = Table(_("table"), _("size"), _("bytes a row"), _("grows until"))
+    for column in table.columns[1:3]:
+        column.justify = "right"
+    for name, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
+        each = f"{size / rows[name]:,.0f}" if rows.get(name) else ""
+        table.add_row(name, shown_size(size), each, _LIMITS.get(name, ""))
+    console.print(table)
 
 
 @app.command("left-out")
@@ -214,34 +248,92 @@ def restore(
 @app.command()
 def prune(
     older_than_days: Annotated[
-        int, typer.Option("--older-than", min=1, help="Days since a page was last seen.")
-    ],
+        int | None,
+        typer.Option("--older-than", min=1, help="Days since a page was last seen, instead of "
+                     "QIAO_KEEP_PAGES_DAYS."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell how much.")] = False,
     keep_days: Annotated[
         int, typer.Option(min=0, help="Days that files of the page store outlive their last page.")
     ] = 7,
     database: DatabaseUrl = "",
-) -> None:
-    """Delete old raw pages no article was made of. Articles, URLs and evidence stay.
+) -> None:  # fmt: skip
+    """Delete what is not kept for ever; crawls may go on meanwhile.
 
-    Files of the page store are packed anew where much of them is no longer needed.
+    Raw pages no article was made of, and old visits, decisions and queries, as the QIAO_KEEP_…
+    options say. Articles, URLs and evidence stay. Files of the page store are packed anew where
+    much of them is no longer needed.
     """
-    before = datetime.now(UTC) - timedelta(days=older_than_days)
+    options = Options.from_environment()
+    now = datetime.now(UTC)
+    days = options["QIAO_KEEP_PAGES_DAYS"] if older_than_days is None else older_than_days
     with opened_database(database) as opened:
         opened.require_current()
-        with opened.engine.begin() as c:
-            pruned = retention.prune(c, before, dry_run=True)
-        if not dry_run:
-            with Progress(console=Terminal(stderr=True)) as progress:
-                task = progress.add_task(_("prune"), total=pruned.pages)
-                pruned = retention.prune_in_batches(
-                    opened, before, lambda n: progress.advance(task, n)
-                )
+        if days:
+            _prune_pages(opened, now - timedelta(days=days), dry_run=dry_run)
+        with Progress(console=Terminal(stderr=True)) as progress:
+            task = progress.add_task(_("prune"), total=None)
+            pruned = pruning.prune_tables(
+                opened, _keeping(options), now, dry_run=dry_run,
+                progress=lambda table, n: progress.update(task, description=table, advance=n),
+            )  # fmt: skip
+    text = _("deleted {rows:,} rows of {table}")
+    if dry_run:
+        text = _("would delete {rows:,} rows of {table}")
+    for table, rows in pruned.items():
+        _print(text.format(rows=rows, table=table))
+    if not dry_run:
+        with opened_database(database) as opened:
             _prune_stores(opened, keep_days)
+
+
+def _keeping(options: Options) -> pruning.Keeping:
+    visits = options["QIAO_KEEP_VISITS"]
+    return pruning.Keeping(
+        # What a crawl order reads when it begins is never too old.
+        visits and max(visits, options["QIAO_STRATEGY_HISTORY_PAGES"]),
+        options["QIAO_KEEP_DECISIONS_DAYS"],
+        options["QIAO_KEEP_QUERIES_DAYS"],
+    )
+
+
+def _prune_pages(opened: Database, before: datetime, *, dry_run: bool) -> None:
+    with opened.engine.begin() as c:
+        pruned = retention.prune(c, before, dry_run=True)
+    if not dry_run:
+        with Progress(console=Terminal(stderr=True)) as progress:
+            task = progress.add_task(_("prune"), total=pruned.pages)
+            pruned = retention.prune_in_batches(opened, before, lambda n: progress.advance(task, n))
     text = _("deleted {pages:,} raw pages, {size}")
     if dry_run:
         text = _("would delete {pages:,} raw pages, {size}")
     _print(text.format(pages=pruned.pages, size=shown_size(pruned.body_bytes)))
+
+
+@app.command()
+def compress(database: DatabaseUrl = "") -> None:
+    """Pack the texts that earlier versions stored; crawls may go on meanwhile.
+
+    It can be stopped at any time, and goes on when it is called again. New texts are packed
+    at once.
+    """
+    with opened_database(database) as opened:
+        opened.require_current()
+        with opened.engine.connect() as c:
+            texts = packing.count_texts(c)
+        with Progress(console=Terminal(stderr=True)) as progress:
+            task = progress.add_task(_("compress"), total=texts)
+            done = packing.pack_texts(opened, lambda n: progress.advance(task, n))
+        is_sqlite = opened.engine.dialect.name == "sqlite"
+    _print(
+        _("packed {packed:,} of {rows:,} texts, {before} to {after}", packed=done.packed,
+          rows=done.rows, before=shown_size(done.before), after=shown_size(done.after))
+    )  # fmt: skip
+    if done.packed:
+        room = _("New rows take the room; `VACUUM` gives it back to the file system.")
+        if not is_sqlite:
+            room = _("New rows take the room; `OPTIMIZE TABLE` gives it back to the file system.")
+        _print(room)
 
 
 def _prune_stores(opened: Database, keep_days: int) -> None:

@@ -57,6 +57,21 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_PAGE_STORE_FILE_MB", 64, "MB",
            "Size of a file in QIAO_PAGE_STORE. Pages stay in the database until one is full.",
            count(1, 1024)),
+    Option("QIAO_SQLITE_CACHE_MB", 0, "MB",
+           "Memory for pages of a SQLite file, at most, in each connection (a crawl has two); "
+           "0 = a thirty-second of the machine's, from 64 to 512.", count(0, 65536)),
+    Option("QIAO_KEEP_PAGES_DAYS", 0, "days",
+           "`qiaocrawl db prune` deletes raw pages no article was made of, when they were last "
+           "seen so long ago; 0 = it keeps them.", count(0, 36500)),
+    Option("QIAO_KEEP_VISITS", 100_000, "pages",
+           "It keeps the newest visits of each topic and queue, from which crawl orders learn, and "
+           "never fewer than QIAO_STRATEGY_HISTORY_PAGES; 0 = all.", count(0, 1_000_000_000)),
+    Option("QIAO_KEEP_DECISIONS_DAYS", 365, "days",
+           "It deletes why a URL was fetched (`qiaocrawl why`) when that is done and so long ago; "
+           "0 = it keeps it.", count(0, 36500)),
+    Option("QIAO_KEEP_QUERIES_DAYS", 0, "days",
+           "It deletes queries that were last asked so long ago, which no plan has any more; "
+           "`qiaocrawl coverage` shows them no longer; 0 = it keeps them.", count(0, 36500)),
     # messages
     Option(VARIABLE, "", "language",
            "What help, tables and messages at the terminal are written in: zh_CN or en; empty = by "

@@ -54,7 +54,9 @@ class Runtime:
 
     def __init__(self, options: Options, *, crawling: bool = True) -> None:
         self.options = options
-        self.database = Database.open(options["QIAO_DATABASE_URL"])
+        self.database = Database.open(
+            options["QIAO_DATABASE_URL"], cache_mb=options["QIAO_SQLITE_CACHE_MB"]
+        )
         self.database.require_current()
         if crawling:
             self.database.lock_crawl(options["QIAO_LOCK_WAIT_SECONDS"])

@@ -38,13 +38,14 @@ class Database:
         return self.engine.url.render_as_string(hide_password=False)
 
     @classmethod
-    def open(cls, url: str, *, must_exist: bool = False) -> Self:
+    def open(cls, url: str, *, must_exist: bool = False, cache_mb: int = 0) -> Self:
         """The database at *url*; a SQLite file and its folder are made when missing.
 
         Nothing is connected to yet.
 
         Args:
             must_exist: a SQLite file that is missing is an error.
+            cache_mb: QIAO_SQLITE_CACHE_MB.
 
         Raises:
             StorageError: not a SQLite file or mysql+pymysql URL, or the file is missing or
@@ -55,7 +56,7 @@ class Database:
         except (ArgumentError, ValueError) as error:
             # The text may hold a password.
             raise StorageError(_("the database URL cannot be read (not shown)")) from error
-        engine = make_engine(parsed)
+        engine = make_engine(parsed, cache_mb)
         if engine.dialect.name == "sqlite":
             path = sqlite_path(parsed)
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,24 +34,27 @@ _SQLITE_PRAGMAS = (
     "PRAGMA synchronous=NORMAL",
     "PRAGMA foreign_keys=ON",
     f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}",
-    # Negative means KiB: 64 MiB.
-    "PRAGMA cache_size=-65536",
     "PRAGMA temp_store=MEMORY",
     # Pages written again and again reach the file once per 16 MB of log, not per 4.
     "PRAGMA wal_autocheckpoint=4000",
     # The log is cut back to this after a checkpoint.
     "PRAGMA journal_size_limit=67108864",
 )
+_LEAST_CACHE_MB, _MOST_CACHE_MB = 64, 512
+_CACHE_SHARE = 32
 
 
-def make_engine(url: URL) -> Engine:
+def make_engine(url: URL, cache_mb: int = 0) -> Engine:
     """The engine for *url*, which is a SQLite file or mysql+pymysql.
+
+    Args:
+        cache_mb: for pages of a SQLite file, in each connection; 0 goes by the machine.
 
     Raises:
         StorageError: another kind of database, or one in memory.
     """
     if url.get_backend_name() == "sqlite":
-        return _sqlite_engine(url)
+        return _sqlite_engine(url, cache_mb or machine_cache_mb())
     if url.drivername in ("mysql+pymysql", "mariadb+pymysql"):
         if not url.database:
             raise StorageError(
@@ -102,7 +106,15 @@ def create_private_file(path: Path) -> None:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
-def _sqlite_engine(url: URL) -> Engine:
+def machine_cache_mb() -> int:
+    """What a connection to SQLite may keep of its file on this machine."""
+    # Keys of URLs are hashes: where the upper parts of their index are not in memory, each new
+    # URL is a read. A crawl has two connections; SQLite takes no more than it needs.
+    memory_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    return min(max(memory_mb // _CACHE_SHARE, _LEAST_CACHE_MB), _MOST_CACHE_MB)
+
+
+def _sqlite_engine(url: URL, cache_mb: int) -> Engine:
     # Raises for a database in memory, which every connection would see empty.
     sqlite_path(url)
     engine = create_engine(
@@ -113,18 +125,19 @@ def _sqlite_engine(url: URL) -> Engine:
         hide_parameters=True,
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
     )
-    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "connect", partial(_set_up_sqlite, cache_mb))
     event.listen(engine, "begin", _begin_sqlite)
     event.listen(engine, "rollback", _forget)
     return engine
 
 
-def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+def _set_up_sqlite(cache_mb: int, connection: sqlite3.Connection, _record: object) -> None:
     # The driver's own transaction handling would begin deferred; ours follows in _begin_sqlite.
     connection.isolation_level = None
     # For SQL that looks into texts; other databases have no such function.
     connection.create_function("unpacked_text", 1, unpack_text, deterministic=True)
-    for pragma in _SQLITE_PRAGMAS:
+    # Negative means KiB.
+    for pragma in (*_SQLITE_PRAGMAS, f"PRAGMA cache_size=-{cache_mb << 10}"):
         connection.execute(pragma).close()
 
 

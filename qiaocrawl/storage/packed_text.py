@@ -24,13 +24,13 @@ from qiaocrawl.text.zstd import zstd
 
 # Above 5 a text gets no smaller; below, the dictionary is hardly used.
 _LEVEL = 5
-# Shorter ones gain nothing.
-_LEAST_BYTES = 48
+LEAST_BYTES = 48
+"""Shorter texts are stored as they are: they gain nothing."""
 # Versions of GB 18030 (2000, 2005, 2022) put these at different places, so a later Python may too.
 _MOVED = re.compile("[\u1e3f\u9fa6-\u9fff\ue000-\uf8ff\ufe10-\ufe19]")
 _GB, _UTF8 = "gb18030", "utf-8"
-# How a zstd frame begins; no UTF-8 text does.
-_FRAME = b"\x28\xb5\x2f\xfd"
+FRAME = b"\x28\xb5\x2f\xfd"
+"""How a zstd frame begins; no UTF-8 text does."""
 # English in GB 18030 is as long as in UTF-8, and its quotation marks are longer.
 _LEAST_BYTES_A_CHARACTER = 1.25
 
@@ -47,9 +47,6 @@ _CHINESE = _Format(b"\x81", _GB, "words_zh_1.xz")
 _OTHER = _Format(b"\x82", _UTF8, "words_en_1.xz")
 _AGAINST_TEXT = {_GB: _Format(b"\x91", _GB, ""), _UTF8: _Format(b"\x92", _UTF8, "")}
 _FORMATS = {f.mark: f for f in (_CHINESE, _OTHER, *_AGAINST_TEXT.values())}
-
-FIRST_MARK, LAST_MARK = "80", "BF"
-"""Between these, in hexadecimal, is the first byte of what is packed; no UTF-8 text begins so."""
 
 
 class _Compressors(threading.local):
@@ -89,7 +86,7 @@ def pack_html(html: str, text: str) -> bytes | None:
     encoding = _UTF8 if known is None or written is None else _GB
     if known is None or written is None:
         known, written = text.encode(_UTF8, "replace"), html.encode(_UTF8, "replace")
-    if len(known) < _LEAST_BYTES:
+    if len(known) < LEAST_BYTES:
         return pack_text(html)
     compressor = zstd.ZstdCompressor(options=_OPTIONS, zstd_dict=_prefix(known))
     return _AGAINST_TEXT[encoding].mark + compressor.compress(written, compressor.FLUSH_FRAME)
@@ -104,7 +101,7 @@ def unpack_html(stored: bytes | None, text: str) -> str:
     if not stored:
         return ""
     # A frame without a mark, as it was stored before there were formats.
-    if stored[:4] == _FRAME:
+    if stored[:4] == FRAME:
         return decompress(stored).decode()
     form = _FORMATS.get(stored[:1])
     if form is None or form.dictionary:
@@ -121,7 +118,7 @@ _OPTIONS: dict[int, int] = {
 
 
 def _packed(form: _Format, written: bytes, text: str) -> bytes:
-    if len(written) >= _LEAST_BYTES:
+    if len(written) >= LEAST_BYTES:
         compressor = _compressors.of.get(form)
         if compressor is None:
             dictionary = _dictionary(form.dictionary).as_digested_dict

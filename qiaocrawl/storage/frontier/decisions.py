@@ -54,12 +54,17 @@ def save_decisions(c: Connection, decisions: Sequence[tuple[int, Decision]]) -> 
             "score": min(max(one.score, -_MAX_SCORE), _MAX_SCORE),
             "place": one.place,
             "waiting": one.waiting,
-            "parts": to_json(dict(one.parts), _MAX_PARTS_CHARS) if one.parts else "",
+            "parts": to_json(_shown(one.parts), _MAX_PARTS_CHARS) if one.parts else "",
             "at": one.at,
         }
         # In one order, so that workers do not deadlock.
         for url_id, one in sorted(decisions, key=lambda pair: pair[0])
     ])  # fmt: skip
+
+
+def _shown(parts: Mapping[str, float]) -> dict[str, float]:
+    # To four digits: they are read by people, and make up most of the table.
+    return {name: float(f"{value:.4g}") for name, value in parts.items()}
 
 
 def decision_of(c: Connection, url_id: int) -> Decision | None:

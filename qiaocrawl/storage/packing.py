@@ -1,0 +1,133 @@
+"""Packing the texts that earlier versions stored, beside running crawls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from sqlalchemy import Connection, func, select
+
+from qiaocrawl.storage.batches import in_transaction
+from qiaocrawl.storage.database import Database
+from qiaocrawl.storage.engine import begin_reading
+from qiaocrawl.storage.packed_text import (
+    FRAME,
+    LEAST_BYTES,
+    pack_html,
+    pack_text,
+    unpack_html,
+    unpack_text,
+)
+from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.schema import metadata
+
+# Keys looked at in one statement, and rows packed in one transaction.
+_WINDOW = 5_000
+_BATCH = 100
+
+
+class Packed(NamedTuple):
+    """Rows looked at, how many were packed, and the bytes these took before and take now."""
+
+    rows: int = 0
+    packed: int = 0
+    before: int = 0
+    after: int = 0
+
+
+class _Place:
+    """A table with texts."""
+
+    def __init__(self, table: str, key: str, *, has_html: bool) -> None:
+        self.table, self.key = table, key
+        names = ["text", "html"] if has_html else ["text"]
+        # What was stored as text is old. A short text is stored as it is, by any version.
+        sqlite = ["typeof(text) = 'text'"]
+        mysql = [
+            f"(LENGTH(text) >= {LEAST_BYTES} AND HEX(LEFT(text, 1)) NOT BETWEEN '80' AND 'BF')"
+        ]
+        if has_html:
+            sqlite.append(f"hex(substr(html, 1, 4)) = '{FRAME.hex().upper()}'")
+            mysql.append(f"HEX(LEFT(html, 4)) = '{FRAME.hex().upper()}'")
+        find = f"SELECT {key} FROM {table} WHERE {key} >= :start AND {key} < :stop AND "
+        self.find = Statement(
+            f"{find} ({' OR '.join(sqlite)})", mysql=f"{find} ({' OR '.join(mysql)})"
+        )
+        read = f"SELECT {key}, {', '.join(names)} FROM {table} WHERE {key} IN ({{list}})"
+        self.read = ListStatement(read, mysql=f"{read} FOR UPDATE")
+        changes = ", ".join(f"{name} = :{name}" for name in names)
+        self.write = Statement(f"UPDATE {table} SET {changes} WHERE {key} = :key")
+
+
+_PLACES = (
+    _Place("article", "id", has_html=True),
+    _Place("article_part", "url_id", has_html=True),
+    _Place("revision", "id", has_html=False),
+)
+
+
+def count_texts(c: Connection) -> int:
+    """How many texts :func:`pack_texts` looks at."""
+    counts = (select(func.count()).select_from(metadata.tables[p.table]) for p in _PLACES)
+    return sum(c.execute(count).scalar_one() for count in counts)
+
+
+def pack_texts(database: Database, progress: Callable[[int], None]) -> Packed:
+    """Pack every text and structure that is stored as an earlier version left it.
+
+    Crawls may go on meanwhile. A stop at any moment leaves each row as it was or packed; the next
+    call goes on with those that are not.
+
+    Args:
+        progress: gets how many more rows were looked at.
+    """
+    total = Packed()
+    for place in _PLACES:
+        with begin_reading(database.engine.connect()) as c:
+            key = metadata.tables[place.table].c[place.key]
+            first, last = c.execute(select(func.min(key), func.max(key))).one()
+        for start in range(first or 0, (last or -1) + 1, _WINDOW):
+            total = _sum(total, _pack_window(database, place, start, progress))
+    return total
+
+
+def _pack_window(
+    database: Database, place: _Place, start: int, progress: Callable[[int], None]
+) -> Packed:
+    key = metadata.tables[place.table].c[place.key]
+    window = key >= start, key < start + _WINDOW
+    with begin_reading(database.engine.connect()) as c:
+        rows = c.execute(select(func.count()).select_from(key.table).where(*window)).scalar_one()
+        found = place.find.run(c, {"start": start, "stop": start + _WINDOW}).fetchall()
+    keys = [row[0] for row in found]
+    done = Packed(rows=rows)
+    progress(rows - len(keys))
+    for at in range(0, len(keys), _BATCH):
+        batch = keys[at : at + _BATCH]
+        work = partial(_pack, place=place, keys=batch)
+        done = _sum(done, in_transaction(database, work))
+        progress(len(batch))
+    return done
+
+
+def _pack(c: Connection, *, place: _Place, keys: Sequence[int]) -> Packed:
+    before = after = packed = 0
+    for key, text, *markup in place.read.fetch(c, keys):
+        said = unpack_text(text)
+        values = {"key": key, "text": pack_text(said)}
+        if markup:
+            values["html"] = pack_html(unpack_html(markup[0], said), said)
+        before += _bytes(text) + sum(map(_bytes, markup))
+        after += len(values["text"]) + _bytes(values.get("html"))
+        packed += 1
+        place.write.run(c, values)
+    return Packed(0, packed, before, after)
+
+
+def _bytes(stored: str | bytes | None) -> int:
+    return len(stored.encode() if isinstance(stored, str) else stored or b"")
+
+
+def _sum(one: Packed, other: Packed) -> Packed:
+    return Packed(*(a + b for a, b in zip(one, other, strict=True)))
