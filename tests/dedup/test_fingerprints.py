@@ -226,3 +226,11 @@ def test_junk_around_a_short_body_needs_titles_that_agree() -> None:
     assert found.containment == 0.4
     assert not same_body(found)
     assert same_body(found, titles_agree=True)
+
+
+def test_a_note_of_who_tells_it_makes_no_other_sentence() -> None:
+    text = "菲律宾马尼拉唐人街10日发生大火，37家店铺被烧毁。4名侨胞被送往医院。"
+    for note in ("（转自：江北新闻网）", "【本报讯】", "（马尼拉11月10日讯）(记者 王五)"):
+        assert body_sketch(note + text) == body_sketch(text)
+    # What is no such note stays.
+    assert body_sketch("（第三期）" + text) != body_sketch(text)
