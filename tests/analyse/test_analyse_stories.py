@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
-from qiaocrawl.analyse import stories as analyse_module
 from qiaocrawl.analyse.stories import Analysed, analyse_stories, count_waiting, forget_stories
 from qiaocrawl.analysis.stories.story import Correction
 from qiaocrawl.runtime import Runtime
@@ -203,29 +202,3 @@ def test_stories_that_end_within_one_write_keep_their_articles(runtime: Runtime)
         lambda c: c.execute(text("SELECT DISTINCT url_id FROM story_article")).all()
     )
     assert len(rows) == 2
-
-
-def test_a_write_that_was_cut_leaves_nothing(
-    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("qiaocrawl.analyse.stories._WRITTEN_AT_ONCE", 3)
-    put(runtime, range(8))
-    save = analyse_module.save_background
-    writes: list[int] = []
-
-    def cut(*arguments: object) -> None:
-        writes.append(0)
-        if len(writes) == 2:
-            raise KeyboardInterrupt
-        save(*arguments)  # type: ignore[arg-type]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(analyse_module, "save_background", cut)
-        with pytest.raises(KeyboardInterrupt):
-            analyse(runtime)
-    assert runtime.reader.run(count_waiting) == 5
-    assert analyse(runtime).articles == 5
-    cut_once = told(runtime)
-    forget_stories(runtime)
-    analyse(runtime)
-    assert told(runtime) == cut_once
