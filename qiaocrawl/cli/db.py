@@ -261,8 +261,7 @@ def prune(
     """Delete what is not kept for ever; crawls may go on meanwhile.
 
     Raw pages no article was made of, and old visits, decisions and queries, as the QIAO_KEEP_…
-    options say. Articles, URLs and evidence stay. Files of the page store are packed anew where
-    much of them is no longer needed.
+    options say. Articles, URLs and evidence stay.
     """
     options = Options.from_environment()
     now = datetime.now(UTC)
