@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, select
 
 from qiaocrawl.analyse.events import events_in
+from qiaocrawl.analyse.named import regions_of
 from qiaocrawl.analysis.briefing import (
     BriefEvent,
     Briefing,
@@ -85,14 +86,15 @@ def make_briefing(
     stories = tuple(desk.story(number, len(by_story[number])) for number in told)
     trend, curve = _trends(c, chosen, calendar)
     titles = story_lists.titles_of(c, ranked)
+    url_ids = [row.url_id for row in rows]
     lines = tuple((number, *titles[number]) for number in ranked)
     return Briefing(
         load_pack(c, topic).title or topic, since, before, len(rows),
         len({outlets.of(row.site).key for row in rows}), trend, curve, stories,
-        lines[most_stories:], _places(c, rows),
+        lines[most_stories:], _places(c, url_ids),
         _gaps(c, topic, rows, len(ranked) - len(told)), tuple(desk.sources.values()),
         _since_last(c, topic, stretch, lines),
-        tuple(count_classes(c, topic, [row.url_id for row in rows]).items()),
+        tuple(count_classes(c, topic, url_ids).items()), regions_of(c, url_ids),
     )  # fmt: skip
 
 
@@ -264,8 +266,8 @@ def _trends(c: Connection, chosen: Selection, calendar: HolidayCalendar) -> tupl
     return first, second
 
 
-def _places(c: Connection, rows: Sequence[Any]) -> tuple[BriefPlace, ...]:
-    counts: Counter[str] = Counter(names.named_in(c, "place", [row.url_id for row in rows]))
+def _places(c: Connection, url_ids: Sequence[int]) -> tuple[BriefPlace, ...]:
+    counts = names.named_in(c, "place", url_ids)
     places = []
     for name, articles in sorted(counts.items(), key=lambda own: (-own[1], own[0]))[:_PLACES]:
         known = resolve_place(name)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from qiaocrawl.analysis.tone import tone_of
-from qiaocrawl.analysis.trends import HolidayCalendar, Stretch, trend_of
+from qiaocrawl.analysis.trends import HolidayCalendar
+from qiaocrawl.analysis.trends.newest import BASE_DAYS, newest_of
 from qiaocrawl.analysis.trends.series import seconds_of
 from qiaocrawl.analysis.warnings import First, Rule, StoryArticle
 from qiaocrawl.storage.analysis import names, story_texts
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from qiaocrawl.analysis.warnings.rules import FirstKind
 
-_BASE_DAYS = 56
 _NAME_KINDS: Mapping[FirstKind, str] = {"place": "place", "body": "organisation"}
 
 
@@ -47,7 +47,7 @@ def signal_article(text: StoryText, with_tone: bool) -> StoryArticle:
 def times_until(c: Connection, since: datetime, now: datetime) -> NDArray[np.float64]:
     """When all articles were published that trends of stories between two moments count with."""
     # Trends count whole days: the first one from its midnight, and what is dated ahead of now.
-    start, before = since - timedelta(days=_BASE_DAYS + 2), now + timedelta(days=1)
+    start, before = since - timedelta(days=BASE_DAYS + 2), now + timedelta(days=1)
     moments = article_moments(c, Selection(since=start, before=before))
     return seconds_of(moment.at for moment in moments)
 
@@ -58,17 +58,15 @@ def trend_at(
     now: datetime,
     calendar: HolidayCalendar,
 ) -> tuple[float | None, bool]:
-    """How far the day before *now* is above what is usual for the story, and whether it bursts.
+    """How far the 24 hours up to *now* are above what is usual for the story; if they burst.
 
     Args:
         all_times: None where no rule asks.
     """
     if all_times is None:
         return None, False
-    stretch = Stretch(now - timedelta(days=1), now, base_days=_BASE_DAYS)
-    trend = trend_of([text.at for text in texts], all_times, stretch, calendar)
-    newest = trend.steps[-1]
-    return newest.deviation, newest.is_burst
+    newest = newest_of(seconds_of(text.at for text in texts), all_times, now, calendar)
+    return newest.deviation, newest.in_burst
 
 
 def firsts_of(c: Connection, texts: Sequence[StoryText], kinds: Set[FirstKind]) -> list[First]:

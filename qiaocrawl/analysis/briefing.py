@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from qiaocrawl.analysis.events.event import Event
+    from qiaocrawl.analysis.place_map import RegionCounts
     from qiaocrawl.analysis.spread.tree import SpreadTree
     from qiaocrawl.analysis.summaries.figures import Contradiction
     from qiaocrawl.analysis.tone.tone import Share
@@ -153,6 +154,7 @@ class Briefing:
         others: number, title and articles of all stories that are not told.
         last: None where nothing was told before.
         classes: what articles are about, each with how many; "" of those not sure, the last.
+        regions: where the places lie that articles name; None where names were not counted.
     """
 
     topic: str
@@ -169,3 +171,4 @@ class Briefing:
     sources: tuple[BriefSource, ...]
     last: SinceLast | None = None
     classes: tuple[tuple[str, int], ...] = ()
+    regions: RegionCounts | None = None

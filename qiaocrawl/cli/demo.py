@@ -71,6 +71,8 @@ def demo(
     """Search, crawl and judge the demo web, then show what came of it."""
     if context.invoked_subcommand is None:
         run_demo(folder, Terminal())
+    # `demo --folder F briefing` means F too.
+    context.default_map = {name: {"folder": str(folder)} for name in ("console", "briefing")}
 
 
 @app.command()

@@ -49,7 +49,7 @@ def test_a_briefing_cites_what_says_so_and_tells_what_is_missing(
     assert code == 0, error
     page = files[0].read_text("utf-8")
     for words in ("3 家媒体 3 篇文章", "紧急：马德里", "各家数字不一，受伤：", "姚敬 1", "乙新闻",
-                  "首发：甲侨网", "出处"):  # fmt: skip
+                  "首发：甲侨网", "出处", "国外：西班牙 2、马来西亚 1"):  # fmt: skip
         assert words in page
     sources = dict(re.findall(r"^(\d+)\. .*\(<http://([^/]+)/", page, re.M))
     bodies = {host: body for host, _title, body in TEXTS}
@@ -62,6 +62,7 @@ def test_a_briefing_cites_what_says_so_and_tells_what_is_missing(
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
     assert "<svg" in html
+    assert "所提地点分布" in html
     paragraphs = [own.text for own in Document(str(files[2])).paragraphs]
     assert paragraphs[0] == "侨情简报"
     assert any("姚敬 1" in own for own in paragraphs)
@@ -132,6 +133,35 @@ def test_outlets_are_listed_by_who_takes_from_them(run: Run, url: str, tmp_path:
     assert "甲侨网" in out
     rows = list(load_workbook(book)["媒体影响"].iter_rows(min_row=2, values_only=True))
     assert {row[0] for row in rows} >= {"甲侨网", "b.example"}
+
+
+def test_names_are_listed_and_mapped_and_counted_over_time(
+    run: Run, url: str, tmp_path: Path
+) -> None:
+    at = ("--database", url)
+    assert "还没有读出名称" in run("entities", "list", PACK.name, *at)[1]
+    run("analyse", *at)
+    book, picture = tmp_path / "n.xlsx", tmp_path / "map.svg"
+    given = ("--kind", "place", "--out", str(book), "--picture", str(picture), *at)
+    code, out, error = run("entities", "list", PACK.name, *given)
+    assert (code, error) == (0, "")
+    assert "马德里" in out
+    assert "姚敬" not in out
+    assert ">西班牙</text>" in picture.read_text("utf-8")
+    sheets = load_workbook(book)
+    assert [row[0] for row in sheets["人物"].iter_rows(min_row=2, values_only=True)] == ["姚敬"]
+    assert ("国家", "西班牙", 2) in {
+        row[:3] for row in sheets["地区"].iter_rows(min_row=2, values_only=True)
+    }
+    for given, total in ((("--name", "马德里"), 2), (("--story", "2"), 1),
+                         (("--name", "马德里", "--name", "槟城"), 0)):  # fmt: skip
+        book = tmp_path / "t.xlsx"
+        code, out, error = run("trends", PACK.name, *given, "--out", str(book), *at)
+        assert (code, error) == (0, "")
+        if total:
+            rows = load_workbook(book)["趋势"].iter_rows(min_row=2, values_only=True)
+            assert sum(row[1] for row in rows) == total
+        assert ("没有符合" in out) == (total == 0)
 
 
 def test_a_kept_briefing_is_read_again_and_compared_with(

@@ -34,7 +34,8 @@ DATA = {
 # Sheets for officers are Chinese, and come back by their Chinese headers; the compiler reads news.
 DATA_FILES = {
     "analysis/event_sheets.py", "analysis/spread_sheets.py", "analysis/story_sheets.py",
-    "analysis/trend_sheets.py", "analysis/word_sheets.py", "lexicon/tables.py", "compile.py",
+    "analysis/named_sheets.py", "analysis/trend_sheets.py", "analysis/word_sheets.py",
+    "lexicon/tables.py", "compile.py",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from qiaocrawl.analysis.entities.gazetteers import Gazetteers, KnownName
 
 _MODEL = "tagger.npz.xz"
+_PEOPLE = re.compile(".(?:华人|华侨|华裔|侨胞|侨界|侨民)$")
 
 
 def entities_of(
@@ -49,7 +51,7 @@ def entities_of(
     whole = simplified(written)
     spans = (tagger or default_tagger()).tag(whole)
     known = dict(_whole_words(whole, gazetteers.matches(whole)))
-    spans = _merged(spans, known)
+    spans = [span for span in _merged(spans, known) if span in known or not _is_people(whole, span)]
     persons = [span for span in spans if span.kind == "person"]
     public = public_persons(whole, persons)
     if all_persons:
@@ -95,6 +97,11 @@ def _merged(spans: Iterable[Span], known: Iterable[Span]) -> list[Span]:
             kept.append(span)
             taken.update(letters)
     return sorted(kept)
+
+
+def _is_people(text: str, span: Span) -> bool:
+    """Whether what was taken for a place are those who live there (法国华人)."""
+    return span.kind == "place" and _PEOPLE.search(text[span.start : span.end]) is not None
 
 
 def _entity(

@@ -15,7 +15,7 @@ from qiaocrawl.analysis.summaries.article import headline_of
 # By weight, of the words of the shorter of two that both have.
 _SAME_FROM, _SAME_PLACE_FROM, _UNDATED_FROM = 0.15, 0.08, 0.3
 _TITLE_FROM = 0.3
-_LEAST_WORDS = 2
+_LEAST_WORDS, _MANY_SOURCES = 2, 3
 # What lies farther from the articles is background: 1949年10月1日.
 _NEAR = timedelta(days=366)
 _READ_FOR_NAME = 8
@@ -27,7 +27,8 @@ def find_events(sources: Sequence[EventSource]) -> tuple[Event, ...]:
 
     What names no day comes last. Nothing is said that does not stand in an article: names are
     verbatim, days and places those of the sentences that tell it (a place also of the title, where
-    the title tells the same). Days more than a year away from all articles are left out.
+    the title tells the same). Days more than a year away from all articles are left out, and of
+    three articles or more what one alone tells without naming a place, a person or a body.
     """
     published = [source.published for source in sources if source.published is not None]
     mentions = [
@@ -42,7 +43,7 @@ def find_events(sources: Sequence[EventSource]) -> tuple[Event, ...]:
         if group is None:
             groups.append(group := _Group(mention.first, mention.last))
         group.add(mention)
-    ordered = sorted(groups, key=_group_order)
+    ordered = [group for group in sorted(groups, key=_group_order) if _counts(group, len(sources))]
     return tuple(_event(number, group, sources) for number, group in enumerate(ordered, start=1))
 
 
@@ -66,6 +67,12 @@ class _Group:
 def _says_something(mention: Mention) -> bool:
     """Whether it says more than a day (时间：2月22日)."""
     return mention.first is None or len(mention.words) >= _LEAST_WORDS
+
+
+def _counts(group: _Group, sources: int) -> bool:
+    """Whether it is an event of the story: one article's remark that names nothing is none."""
+    named = any(own.places or own.persons or own.bodies for own in group.mentions)
+    return named or sources < _MANY_SOURCES or len({own.source for own in group.mentions}) > 1
 
 
 def _is_near(day: date | None, published: Sequence[date]) -> bool:

@@ -76,7 +76,7 @@ _DAY = timedelta(days=1)
 _WIDE = str.maketrans("０１２３４５６７８９", "0123456789")
 # A day to come is taken for so many times farther than one that was, as news tell of what was;
 # where the text says 将 it is nearer.
-_TO_COME, _SAID_TO_COME, _WEEKDAY_TO_COME = 1.5, 0.25, 10.0
+_TO_COME, _SAID_TO_COME, _WEEKDAY_TO_COME = 3.0, 0.25, 10.0
 _LONGEST_SPAN = 366
 
 

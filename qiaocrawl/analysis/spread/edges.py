@@ -16,6 +16,7 @@ import numpy as np
 
 from qiaocrawl.analysis.spread.likeness import likeness
 from qiaocrawl.analysis.spread.outlets import is_nobody, is_own, is_short_for, outlet_of
+from qiaocrawl.analysis.spread.publication import plainest
 from qiaocrawl.dedup.bodies.comparison import containment
 
 if TYPE_CHECKING:
@@ -170,6 +171,8 @@ class EdgeFinder:
             not self._windows[at].may_precede(window, _SLACK), -round(self._likeness[child, at], 2),
             self._windows[at].latest, self._all[at].key,
         ))  # fmt: skip
+        page = plainest(self._all[best], (self._all[at] for at in members))
+        best = self._by_key[page.key]
         if outlet_of(name) not in self._by_outlet:
             if self._contained(child, best) < _LEAST_CONTAINMENT:
                 return

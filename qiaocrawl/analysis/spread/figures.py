@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from statistics import median
 from typing import TYPE_CHECKING
 
 from qiaocrawl.analysis.spread.outlets import outlet_of
+from qiaocrawl.analysis.spread.publication import plainest
 
 if TYPE_CHECKING:
     from qiaocrawl.analysis.spread.publication import Change, Publication
     from qiaocrawl.analysis.spread.tree import SpreadTree
 
 _HOUR = 3_600.0
+# A change is known by when it was seen: of two seen in one round nobody knows which came first.
+_SEEN_WITHIN = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +117,14 @@ def _not_followed(tree: SpreadTree, key: str, change: Change) -> tuple[str, ...]
     if change.kind == "restored":
         return ()
     below = [tree.publications[node] for node, depth in tree.walk(key) if depth]
-    return tuple(
-        own.key for own in below
+    since = change.at - _SEEN_WITHIN
+    left = [
+        own for own in below
         if own.window.latest < change.at
-        and not any(later.at >= change.at and later.kind != "restored" for later in own.changes)
-    )  # fmt: skip
+        and not any(later.at >= since and later.kind != "restored" for later in own.changes)
+    ]  # fmt: skip
+    # A page and its print version are one to whoever has to ask for the change.
+    return tuple(own.key for own in left if plainest(own, left) is own)
 
 
 def _by_outlet(publications: list[Publication]) -> dict[str, Publication]:

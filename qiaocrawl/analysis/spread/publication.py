@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
+from qiaocrawl.dedup.bodies.comparison import containment
 from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.urls.versions import plainness
 
 ChangeKind = Literal["corrected", "deleted", "restored"]
 
 _LONG_AGO = datetime(1900, 1, 1, tzinfo=UTC)
+# A print version lacks a line or two.
+_SAME_PAGE = 0.8
 _DAY, _MINUTE = timedelta(days=1), timedelta(minutes=1)
 
 
@@ -102,3 +106,17 @@ class Publication:
         """Whether it is known at which minute it was published."""
         window = self.window
         return self.published_at is not None and window.latest - window.earliest <= _MINUTE
+
+
+def plainest(own: Publication, others: Iterable[Publication]) -> Publication:
+    """The page a reader would be given: *own*, or one of *others* of which it is a print version.
+
+    That is one of the same host with nearly all of its text, as far as known of the same time.
+    """
+    pages = [own, *(
+        other for other in others
+        if other.host == own.host and not own.window.surely_before(other.window)
+        and not other.window.surely_before(own.window)
+        and containment(own.sketch, other.sketch) >= _SAME_PAGE
+    )]  # fmt: skip
+    return min(pages, key=lambda page: plainness(page.key))

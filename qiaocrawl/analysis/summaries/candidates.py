@@ -11,12 +11,14 @@ import numpy as np
 
 from qiaocrawl.analysis.summaries.sentences import Piece, clause_runs
 from qiaocrawl.analysis.summaries.words import TextWords, names_in, words_of
+from qiaocrawl.text.normalise import to_simplified
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAKING = re.compile(
-    "记者|报道|编辑|原标题|来源|摄$|[电讯]$|作者|图为|微信|微博|责任|通讯员|公众号|获悉|据悉|了解到"
+    "记者|报道|编辑|原标题|来源|摄$|[电讯]$|作者|图为|微信|微博|责任|通讯员|公众号|获悉|据悉|了解到|"
+    "版主|楼主|转帖|转载|订阅|扫码|点击|下载|客户端"
 )
 _TIME = re.compile("[0-9０-９]{1,2}[月日时点]|昨|今|近日|日前|上午|下午")
 _HANGING = re.compile(
@@ -61,10 +63,10 @@ def feature_rows(
 ) -> NDArray[np.float64]:
     """A row a candidate, a column a name of ``NAMES``."""
     title_words = frozenset(words_of(title))
-    alike = _agreement([candidate.piece.text for candidate in candidates])
+    texts = [to_simplified(candidate.piece.text) for candidate in candidates]
     rows = [
-        [*_row(candidate, words, title_words), share]
-        for candidate, share in zip(candidates, alike, strict=True)
+        [*_row(candidate, text, words, title_words), share]
+        for candidate, text, share in zip(candidates, texts, _agreement(texts), strict=True)
     ]
     return np.array(rows, float).reshape(len(rows), len(NAMES))
 
@@ -80,8 +82,9 @@ def _agreement(texts: Sequence[str]) -> list[float]:
     return [float(share) for share in shares.mean(axis=1)] if len(texts) else []
 
 
-def _row(candidate: Candidate, words: TextWords, title_words: frozenset[str]) -> list[float]:
-    text = candidate.piece.text
+def _row(
+    candidate: Candidate, text: str, words: TextWords, title_words: frozenset[str]
+) -> list[float]:
     length, own = len(text), set(words_of(text))
     first, coverage = candidate.sentence == 0, words.coverage(own)
     names, making = names_in(text), bool(_MAKING.search(text))

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from qiaocrawl.text.normalise import to_simplified
+
 _DIGITS = {letter: value for value, letter in enumerate("零一二三四五六七八九")} | {
     "〇": 0,
     "两": 2,
@@ -18,7 +20,7 @@ _UNIT = "人|名|位|户|家|起|件|辆|艘|架|间|栋|所|美元|欧元|元|�
 # What a number counts stands right behind it or before: 造成5人受伤, 死亡人数升至8人.
 _COUNTED = (
     "死亡|身亡|遇难|遇害|丧生|死|受伤|重伤|轻伤|伤|失踪|失联|获救|被困|被捕|被抓获|落网|感染|确诊|撤离|转移|受灾|遣返|"
-    "经济损失|损失|捐款|捐赠|善款|投资|罚款|涉案|出席|参加|参与|到场|就业|失业|房屋"
+    "经济损失|损失|捐款|捐赠|捐资|捐出|善款|投资|罚款|涉案|出席|参加|参与|到场|就业|失业|房屋"
 )
 _BEHIND = re.compile(
     rf"(?P<about>约|近|超过|逾|至少|上)?(?P<number>{_NUMBER})多?余?(?P<unit>{_UNIT})"
@@ -31,6 +33,7 @@ _BEFORE = re.compile(
 _SAME = {
     "身亡": "死亡", "遇难": "死亡", "遇害": "死亡", "丧生": "死亡", "死": "死亡", "伤": "受伤",
     "失联": "失踪", "被抓获": "被捕", "落网": "被捕", "经济损失": "损失", "捐赠": "捐款",
+    "捐资": "捐款", "捐出": "捐款",
     "善款": "捐款", "参加": "出席", "参与": "出席", "到场": "出席", "转移": "撤离",
 }  # fmt: skip
 _SAME_UNIT = {"名": "人", "位": "人", "％": "%"}
@@ -61,8 +64,8 @@ class Contradiction:
 
 
 def figures_of(text: str) -> list[Figure]:
-    """The figures of *text* that say what they count, each once."""
-    return list(dict.fromkeys(_figures(text)))
+    """The figures of *text* that say what they count, each once; in simplified characters."""
+    return list(dict.fromkeys(_figures(to_simplified(text))))
 
 
 def contradictions(texts: Iterable[str]) -> tuple[Contradiction, ...]:

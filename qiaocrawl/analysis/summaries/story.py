@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from qiaocrawl.analysis.summaries.article import SHORTEST_SENTENCE, repeats, sentence_scores
 from qiaocrawl.analysis.summaries.figures import Contradiction, contradictions, figures_of
 from qiaocrawl.analysis.summaries.ranker import Ranker
 from qiaocrawl.analysis.summaries.sentences import Piece, sentences_of
 from qiaocrawl.analysis.summaries.words import TextWords, words_of
+from qiaocrawl.text.zones import SHANGHAI
 
 _CITED_FROM = 0.5
 """A source says so too if one sentence of its has so much of the words, by weight."""
@@ -48,7 +49,7 @@ class StorySummary:
     """What several sources tell.
 
     Args:
-        sentences: in the order of the story.
+        sentences: in the order of the story, day by day.
         sources: as they are numbered in citations, the earliest first; those not cited too.
         contradictions: figures that the sources give differently.
     """
@@ -77,10 +78,20 @@ def summarise_story(
             said.append(own)
             chosen.append((number, at, CitedSentence(told[number][at].text, citations)))
     return StorySummary(
-        tuple(sentence for _, _, sentence in sorted(chosen, key=lambda entry: entry[:2])),
+        tuple(sentence for _, _, sentence in sorted(
+            chosen, key=lambda entry: _place(ordered[entry[0]], *entry[:2])
+        )),
         tuple(ordered),
         contradictions(f"{source.title}\n{source.text}" for source in ordered),
-    )
+    )  # fmt: skip
+
+
+def _place(source: StorySource, number: int, at: int) -> tuple[int, int, int]:
+    """Day by day; of one day's sources first what each begins with."""
+    if source.published is None:
+        return date.max.toordinal(), at, number
+    day = source.published.astimezone(SHANGHAI) if source.published.tzinfo else source.published
+    return day.toordinal(), at, number
 
 
 def _time_order(source: StorySource) -> tuple[bool, str, str]:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from qiaocrawl.text.jieba_cutter import dictionary_entries
-from qiaocrawl.text.normalise import clean_surrogates
+from qiaocrawl.text.normalise import clean_surrogates, to_simplified
 
 _TOP = 10
 _MANY, _FREQUENT = 8, 2
@@ -17,14 +17,14 @@ _NAME_TAGS = frozenset(("nr", "ns", "nt", "nrt", "nz"))
 
 
 class TextWords:
-    """The words of a text and what each weighs.
+    """The words of a text and what each weighs; in traditional characters they are the same.
 
     Args:
         sentences: of the text.
     """
 
     def __init__(self, sentences: Iterable[str]) -> None:
-        sentences = list(sentences)
+        sentences = list(map(to_simplified, sentences))
         self._pairs = Counter(
             text[at : at + 2] for text in sentences for at in range(len(text) - 1)
         )
@@ -40,6 +40,7 @@ class TextWords:
 
         Names and terms that no dictionary knows count by this too.
         """
+        text = to_simplified(text)
         pairs = {text[at : at + 2] for at in range(len(text) - 1)}
         counts = [min(self._pairs[pair], _MANY) - 1 for pair in pairs]
         size = max(1, len(counts))
@@ -51,8 +52,8 @@ class TextWords:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of two letters and more."""
-    return [word for word in cut_words(text) if len(word) > 1]
+    """The words of two letters and more, in simplified characters."""
+    return [word for word in cut_words(to_simplified(text)) if len(word) > 1]
 
 
 def cut_words(text: str) -> list[str]:
@@ -63,7 +64,7 @@ def cut_words(text: str) -> list[str]:
 def names_in(text: str) -> int:
     """How many names the dictionary sees in *text*."""
     return sum(
-        tag in _NAME_TAGS and len(word) > 1 for word, tag in _cutter().tag(clean_surrogates(text))
+        tag in _NAME_TAGS and len(word) > 1 for word, tag in _cutter().tag(to_simplified(text))
     )
 
 

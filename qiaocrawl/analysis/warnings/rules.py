@@ -54,8 +54,8 @@ class Rule:
         within_hours: they are no older than that; 0 for any age. So a speed is written.
         least_negative: share in (0, 1] of articles with a sure tone that is negative, of three at
             least; None for any tone.
-        least_deviation: robust z of the story's newest step against what is usual.
-        in_burst: the story is in a burst.
+        least_deviation: robust z of the story's last 24 hours against what is usual.
+        in_burst: its last 24 hours are a burst.
         first: something in it was never told before: any of these kinds.
         channels: names of channels that are told.
     """

@@ -1,4 +1,4 @@
-"""``qiaocrawl entities …``: persons, places and organisations of a text; a tagger of one's own."""
+"""``qiaocrawl entities …``: names of a text or of a topic's articles; a tagger of one's own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from qiaocrawl.cli.analysis.named import list_
 from qiaocrawl.cli.analysis.text_file import title_and_text
 from qiaocrawl.cli.output import folding_table, joined, say_written, table_console
 from qiaocrawl.errors import ConfigError
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from qiaocrawl.analysis.entities.training import MarkedText
 
 app = typer.Typer(help="Persons, places and organisations that texts name.", no_args_is_help=True)
+app.command("list")(list_)
 
-_KINDS = {
+KIND_NAMES = {
     "person": N_("person"), "place": N_("geographical place"), "organisation": N_("organisation"),
 }  # fmt: skip
 _ENDINGS = (".jsonl", ".jsonl.gz")
@@ -49,7 +51,7 @@ def show(
         own = [one for one in entities if (one.kind, one.normal_form) == (kind, name)]
         spellings = joined(dict.fromkeys(one.text for one in own))
         certainty = max(one.certainty for one in own)
-        table.add_row(*map(Text, (_(_KINDS[kind]), name, spellings, str(times), _region(own[0]),
+        table.add_row(*map(Text, (_(KIND_NAMES[kind]), name, spellings, str(times), _region(own[0]),
                                   f"{certainty:.2f}")))  # fmt: skip
     console.print(table)
     console.print(_("Persons without a public office, and who wrote nothing, are not listed."))

@@ -82,15 +82,18 @@ def spread(group: tuple[str, str, bool, str], files: _Files) -> None:
 def _tree(group: str, topic: str, is_story: bool, database: str) -> SpreadTree:
     from qiaocrawl.analysis.spread import spread_tree
     from qiaocrawl.storage.analysis.publications import publications_of
+    from qiaocrawl.storage.analysis.spreads import spread_of
 
     if is_story and not group.isdecimal():
         raise ConfigError(_("--story needs the number of a story, got {group!r}", group=group))
     with connection_to(database) as c:
-        ids = _of_story(c, int(group)) if is_story else _of_group(c, group)
-        publications = publications_of(c, ids, topic or None)
-    if not publications:
+        if is_story:
+            tree = spread_tree(publications_of(c, _of_story(c, int(group)), topic or None))
+        else:
+            tree = spread_of(c, _article(c, group), topic or None)
+    if not tree.publications:
         raise ConfigError(_("no article has the number {number}", number=group))
-    return spread_tree(publications)
+    return tree
 
 
 def _of_story(c: Connection, number: int) -> list[int]:
@@ -101,9 +104,7 @@ def _of_story(c: Connection, number: int) -> list[int]:
     return [text.article_id for text in texts_of(c, [number])[number]]
 
 
-def _of_group(c: Connection, group: str) -> list[int]:
+def _article(c: Connection, group: str) -> int:
     from qiaocrawl.storage.titles import reprint_groups
 
-    number = int(group) if group.isdecimal() else reprint_groups.article_at(c, group)
-    chain = reprint_groups.chain(c, number)
-    return [member.article_id for member in chain] or [number]
+    return int(group) if group.isdecimal() else reprint_groups.article_at(c, group)

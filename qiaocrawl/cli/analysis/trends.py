@@ -40,11 +40,19 @@ def _selection(
     site: Annotated[list[str] | None, typer.Option(help="Only of this host.")] = None,
     tier: Annotated[list[int] | None, typer.Option(min=1, max=5, help="Only of this tier.")] = None,
     region: Annotated[list[str] | None, typer.Option(help="Only of this region.")] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="Only articles that name this person, place or body; several: all."),
+    ] = None,
+    story: Annotated[
+        list[int] | None, typer.Option(help="Only of the story of this number.")
+    ] = None,
 ) -> Selection:
     """Of which articles."""
     return Selection(
         topic=topic, only_relevant=True, words=tuple(word or ()), sites=tuple(site or ()),
         tiers=tuple(tier or ()), regions=tuple(region or ()),
+        names=tuple(name or ()), stories=tuple(story or ()),
     )  # fmt: skip
 
 
@@ -152,7 +160,10 @@ def _write(trend: Trend, selection: Selection, output: _Output) -> None:
     from qiaocrawl.analysis.trends.picture import trend_svg
 
     if output.picture is not None:
-        title = joined(filter(None, (selection.topic, *selection.words)))
+        title = joined(filter(None, (
+            selection.topic, *selection.words, *selection.names,
+            *(_("story {number}", number=number) for number in selection.stories),
+        )))  # fmt: skip
         write_text(output.picture, trend_svg(trend, title))
     if output.out is not None:
         write_sheets(output.out, trend_sheets(trend))

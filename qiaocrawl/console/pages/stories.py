@@ -11,7 +11,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from qiaocrawl.analyse.briefing import tell_story
+from qiaocrawl.analyse.named import regions_of_story
 from qiaocrawl.analysis.briefing import BriefSource, BriefStory
+from qiaocrawl.analysis.place_map import place_map_svg
 from qiaocrawl.analysis.spread import time_line_svg
 from qiaocrawl.analysis.stories.wording import CHANGE_NAMES, STATE_NAMES
 from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES
@@ -63,14 +65,17 @@ async def one(request: Request) -> Response:
     articles = await read(request, story_lists.articles_of, number)
     changes = await read(request, story_lists.changes_of, number)
     tongue = language()
-    markup = time_line = Markup("")
+    regions = await read(request, regions_of_story, number)
+    markup = time_line = places = Markup("")
+    if regions.countries:
+        places = picture_markup(place_map_svg(regions, line.title, tongue))
     if story is not None:
         markup = story_markup(story, sources)
         time_line = picture_markup(time_line_svg(story.tree, line.title, tongue))
     return render(
         request, "stories/one.html", line=line, story=story, markup=markup, time_line=time_line,
-        articles=articles, changes=changes[-_SHOWN:][::-1], states=STATE_NAMES, kinds=CHANGE_NAMES,
-        severities=SEVERITY_NAMES,
+        places=places, articles=articles, changes=changes[-_SHOWN:][::-1], states=STATE_NAMES,
+        kinds=CHANGE_NAMES, severities=SEVERITY_NAMES,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import Connection, select
 
 from qiaocrawl.analysis.entities import resolve_place
-from qiaocrawl.analysis.spread import SpreadTree, change_reports, spread_tree
+from qiaocrawl.analysis.spread import SpreadTree, change_reports
 from qiaocrawl.analysis.spread.outlets import outlet_of
 from qiaocrawl.analysis.tone import tone_of
 from qiaocrawl.analysis.trends import Stretch, trend_of
@@ -23,10 +23,10 @@ from qiaocrawl.demo.model import Gold
 from qiaocrawl.storage.analysis import story_texts
 from qiaocrawl.storage.analysis.moments import article_moments
 from qiaocrawl.storage.analysis.publications import publications_of
+from qiaocrawl.storage.analysis.spreads import spread_of
 from qiaocrawl.storage.analysis.warnings import load_warnings
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.schema import article, article_name, story_article, url
-from qiaocrawl.storage.titles import reprint_groups
 from qiaocrawl.text.normalise import to_simplified
 from qiaocrawl.text.zones import SHANGHAI
 
@@ -176,8 +176,7 @@ def _trees(c: Connection, members: Sequence[_Stored], topic: str) -> dict[str, S
     trees: dict[str, SpreadTree] = {}
     for own in members:
         if own.gold.url not in trees:
-            chain = [member.article_id for member in reprint_groups.chain(c, own.article_id)]
-            tree = spread_tree(publications_of(c, chain or [own.article_id], topic))
+            tree = spread_of(c, own.article_id, topic)
             trees |= dict.fromkeys(tree.publications, tree)
     return trees
 

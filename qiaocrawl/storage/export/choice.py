@@ -26,11 +26,13 @@ from qiaocrawl.storage.schema import (
     article,
     article_class,
     article_mark,
+    article_name,
     article_tag,
     judgement,
     relevance,
     revision,
     site,
+    story_article,
     topic,
     url,
     verdict,
@@ -43,6 +45,7 @@ MARKS = (STARRED, NOTED, JUDGED, UNJUDGED, REPRINT, GONE)
 """What people did with an article, or what became of its page."""
 _AT_A_TIME = 5_000
 """Articles a statement is given or reads the texts of: seconds of the two minutes it may take."""
+_NAME_KINDS = "person", "place", "organisation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class Selection:
         marks: of ``MARKS``, all of them.
         tags: of these, all.
         classes: of these, one; "" is of those that are not sure.
+        names: persons, places, bodies by the name they go by; all of them.
+        stories: numbers of stories; of one of them.
         order: one of ``ordering.ORDERS``; "" leaves it to the format.
         with_copies: stored pages beside a file for people, as far as it leads to them.
     """
@@ -92,6 +97,8 @@ class Selection:
     fetched_before: datetime | None = None
     order: str = ""
     classes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    stories: tuple[int, ...] = ()
 
     @property
     def is_of_articles(self) -> bool:
@@ -193,9 +200,19 @@ def _indexed(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
             if mark not in (REPRINT, UNJUDGED)]  # fmt: skip
     urls += [select(article_tag.c.url_id).where(article_tag.c.tag == clean_text(tag, 50))
              for tag in selection.tags]  # fmt: skip
+    urls += [_naming(name) for name in selection.names]
+    if selection.stories:
+        told = story_article.c.story_id.in_(selection.stories)
+        urls.append(select(story_article.c.url_id).where(told))
     conditions: list[ColumnElement[bool]] = [article.c.url_id.in_(chosen) for chosen in urls]
     sites = chosen_sites(c, selection)
     return conditions if sites is None else [*conditions, article.c.site.in_(sites)]
+
+
+def _naming(name: str) -> Select[tuple[int]]:
+    """The URLs of articles that name it; the index begins with the kind."""
+    own = article_name.c.kind.in_(_NAME_KINDS), article_name.c.name == clean_text(name, 100)
+    return select(article_name.c.url_id).where(*own)
 
 
 def published_within(since: datetime | None, before: datetime | None) -> list[ColumnElement[bool]]:

@@ -65,6 +65,13 @@ def test_traditional_characters_give_the_same_names() -> None:
     } <= _named(entities)
 
 
+def test_those_who_live_in_a_place_are_no_place() -> None:
+    text = "总领馆与法国华人妇女联谊会在马赛合办讲座，法国华人踊跃参加。"
+    places = {name for kind, name in _named(entities_of("", text)) if kind == "place"}
+    assert "马赛" in places
+    assert not any(name.endswith("华人") for name in places)
+
+
 def test_a_text_may_say_itself_what_a_short_name_stands_for() -> None:
     text = "晋江华侨联谊总会（以下简称“晋江侨总”）昨日成立。侨胞说，晋江侨总是大家的家。"
     names = _named(entities_of("", text))

@@ -78,6 +78,8 @@ def test_what_is_no_day_is_left_out(text: str) -> None:
 def test_the_year_is_the_one_that_lies_nearest() -> None:
     assert days("12月20日", date(2026, 1, 5)) == ["2025-12-20"]
     assert days("1月5日将举行", date(2025, 12, 20)) == ["2026-01-05"]
+    assert days("3月5日庆典举行", date(2026, 11, 8)) == ["2026-03-05"], "news tell of what was"
+    assert days("12月1日起施行", date(2026, 11, 4)) == ["2026-12-01"]
     assert days("2月29日", date(2024, 3, 1)) == ["2024-02-29"]
     assert days("30日", date(2026, 3, 5)) == ["2026-03-30"], "there is no 30 February"
 

@@ -127,3 +127,15 @@ def test_what_one_article_says_of_one_day_is_one_event() -> None:
     assert [shown(event) for event in find_events([source])] == [
         ("2026-08-03", "葡萄牙 里斯本", ("a",))
     ], "and a day by itself tells nothing"
+
+
+def test_a_remark_of_one_article_that_names_nothing_is_no_event() -> None:
+    fire = "11月10日凌晨，马尼拉唐人街一处商场发生大火，三十七家店铺被烧毁。"
+    remark = "订阅本站早报，五分钟读完昨天的世界和家乡。"
+    sources = [
+        EventSource(str(at), "唐人街大火", text, date(2026, 11, 10), places=("马尼拉",))
+        for at, text in enumerate([fire, fire, f"{fire}{remark}"])
+    ]
+    assert [event.first for event in find_events(sources)] == [date(2026, 11, 10)]
+    # Of two articles each counts.
+    assert len(find_events(sources[1:])) == 2

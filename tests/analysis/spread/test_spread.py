@@ -316,3 +316,21 @@ def test_pictures_tell_in_chinese_and_stand_what_pages_write() -> None:
     assert ElementTree.fromstring(time_line_svg(spread_tree([]), "")) is not None
     assert ElementTree.fromstring(tree_svg(spread_tree([]), "")) is not None
     assert "03-05" in time_line_svg(spread_tree([replace(group[0], source="")]), "")
+
+
+def test_a_print_version_is_the_page_it_is_of() -> None:
+    later = NOON + timedelta(hours=5)
+    printed = BODY[:-1]
+    tree = spread_tree([
+        publication("a", 0, changes=(Change("corrected", later),)),
+        publication("b", 30, source="a报"),
+        publication("b", 30, printed, key="http://b.example/print/1", source="a报"),
+        publication("c", 60, printed, source="b报"),
+        # Seen in the same round, a moment before that of a.
+        publication("d", 40, source="a报",
+                    changes=(Change("corrected", later - timedelta(minutes=1)),)),
+    ])  # fmt: skip
+    # The print version is more alike, and yet nobody's source.
+    assert tree.edges["http://c.example/1"].parent == "http://b.example/1"
+    (not_followed,) = [own.not_followed for own in change_reports(tree) if own.key[7] == "a"]
+    assert set(not_followed) == {"http://b.example/1", "http://c.example/1"}

@@ -120,3 +120,46 @@ def test_a_ranker_learns_what_headlines_take() -> None:
     headline = headline_of("昨夜风平浪静万家灯火。第九届侨商大会在厦门开幕。", ranker)
     assert headline is not None
     assert headline.text == "第九届侨商大会在厦门开幕"
+
+
+TRADITIONAL = (
+    "本網訊（通訊員 余某）泰國首都曼谷唐人街5日凌晨發生火災，造成3人死亡、12人受傷。"
+    "起火的是一家經營乾貨的店鋪。"
+)
+
+
+def test_what_traditional_characters_say_is_said_once() -> None:
+    sources = [SOURCES[1], StorySource("d", "曼谷火災", TRADITIONAL, "某報")]
+    summary = summarise_story(sources)
+    said = [sentence.text for sentence in summary.sentences if "3人死亡" in sentence.text]
+    assert len(said) == 1
+    assert any("乾貨" in sentence.text for sentence in summary.sentences)
+    assert contradictions(["造成3人受伤。", "造成5人受傷。"])[0].unit == "人"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "（转自：甲新闻网）据《乙日报》报道，（马尼拉11月10日讯）",
+        "【來源：甲報】",
+        "本網訊（通訊員 余某）",
+        "新華社北京3月5日電　",
+    ],
+)
+def test_lines_of_who_says_so_are_cut_off(line: str) -> None:
+    (piece,) = sentences_of(f"{line}唐人街商场凌晨发生大火。")
+    assert piece.text == "唐人街商场凌晨发生大火。"
+    assert piece.start == len(line)
+
+
+def test_a_story_is_told_day_by_day_and_each_day_from_its_beginning() -> None:
+    begin = "唐人街商场5日凌晨发生大火，三十七家店铺被烧毁，消防部门正在调查起火原因。"
+    detail = "使馆启动应急机制，派员看望受伤侨胞并提供领事协助。"
+    later = "警方6日通报，起火原因为电路老化，商场负责人已被带走调查。"
+    sources = [
+        StorySource("a", "使馆看望侨胞", f"有读者来电。{detail}", "甲", datetime(2026, 3, 5, 8)),
+        StorySource("b", "唐人街大火", begin, "乙", datetime(2026, 3, 5, 9)),
+        StorySource("c", "起火原因查明", later, "丙", datetime(2026, 3, 6, 9)),
+    ]
+    told = [sentence.text for sentence in summarise_story(sources, max_sentences=3).sentences]
+    assert told == [begin, detail, later]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from qiaocrawl.analysis.briefing import BriefEvent, Briefing, BriefSource, BriefStory
 from qiaocrawl.analysis.classes import class_label
 from qiaocrawl.analysis.events.wording import event_place, event_time
+from qiaocrawl.analysis.place_map import CHINA, Region, place_map_svg
 from qiaocrawl.analysis.spread import tree_svg
 from qiaocrawl.analysis.summaries.figures import Contradiction
 from qiaocrawl.analysis.trends.picture import trend_svg
@@ -84,7 +85,7 @@ SECTIONS = (
 """The parts of a briefing, in their order."""
 
 _DAY = timedelta(days=1)
-_OTHERS, _NAMED_SINCE, _NAMED_IN_EVENT = 15, 8, 4
+_OTHERS, _NAMED_SINCE, _NAMED_IN_EVENT, _REGIONS = 15, 8, 4, 12
 _NAME_LINES = {
     "person": N_("who: {names}"), "place": N_("where: {names}"),
     "organisation": N_("bodies: {names}"),
@@ -165,7 +166,29 @@ def _places(briefing: Briefing) -> list[Block]:
         (own.name, " ".join(filter(None, (own.country, own.province))), str(own.articles))
         for own in briefing.places
     )
-    return [Rows((_("place named"), _("lies in"), _("articles")), rows)] if rows else []
+    if not rows:
+        return []
+    return [*_map(briefing), Rows((_("place named"), _("lies in"), _("articles")), rows)]
+
+
+def _map(briefing: Briefing) -> Iterator[Block]:
+    """The map, and what it says in words: not every format shows pictures."""
+    counts = briefing.regions
+    if counts is None or not counts.countries:
+        return
+    yield Picture(place_map_svg(counts, _("where the places named lie"), language()))
+    abroad = tuple(own for own in counts.countries if own.name != CHINA)
+    for where, regions in ((_("in China"), counts.provinces), (_("abroad"), abroad)):
+        if regions:
+            yield Paragraph(_text(f"{where}{_(': ')}{_regions(regions)}"), small=True)
+
+
+def _regions(regions: Sequence[Region]) -> str:
+    named = [f"{own.name} {own.articles}" for own in regions[:_REGIONS]]
+    more = len(regions) - len(named)
+    if more:
+        named.append(_("and {count} more regions", count=more))
+    return _(", ").join(named)
 
 
 def _since_last(briefing: Briefing) -> tuple[str, list[Block]]:
