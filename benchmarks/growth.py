@@ -2,6 +2,7 @@
 
     python benchmarks/growth.py --urls 100000 --articles 5000
     python benchmarks/growth.py --urls 10000000 --articles 1000000 --picture growth.svg
+    python benchmarks/growth.py --texts DIR      # only what packing makes of gold texts
 
 URLs enter by the frontier and articles by the writer's own functions, as a crawl calls them; pages
 are made of the demo web's words. ``cpu_us`` is the processor time of this process for one more row,
@@ -29,8 +30,10 @@ from benchmarks.growing import plain
 from benchmarks.growing.commands import Cost, costs
 from benchmarks.growing.picture import Curves, draw
 from benchmarks.growing.store import GrowingStore, Growth
+from benchmarks.growing.texts import packings
 from benchmarks.mariadb_server import MariaDB
 from benchmarks.rows import write_rows
+from qiaocrawl.errors import QiaoError
 
 _POOL_MIB = 1024
 _STEPS = 8
@@ -44,6 +47,33 @@ def main() -> None:
     """Grow, print, draw, write."""
     arguments = _arguments()
     console = Console(width=None if sys.stdout.isatty() else 120)
+    if arguments.texts:
+        try:
+            rows = _packing_rows(console, arguments.texts)
+        except QiaoError as error:
+            sys.exit(f"growth: {error}")
+    else:
+        rows = _grown_rows(console, arguments)
+    if arguments.json:
+        write_rows(arguments.json, rows)
+
+
+def _packing_rows(console: Console, data: Path) -> list[Row]:
+    table = Table("texts", "method", "of UTF-8", "pack ms", "unpack ms", title="packed texts")
+    rows: list[Row] = []
+    for done in packings(data):
+        table.add_row(f"{done.texts} {done.language}", done.method, f"{done.share:.3f}",
+                      f"{done.pack_ms:.3f}", f"{done.unpack_ms:.3f}")  # fmt: skip
+        rows += [
+            {"task": "growth", "set": f"texts {done.language}", "method": done.method,
+             "metric": metric, "value": getattr(done, metric)}
+            for metric in ("share", "pack_ms", "unpack_ms")
+        ]  # fmt: skip
+    console.print(table)
+    return rows
+
+
+def _grown_rows(console: Console, arguments: argparse.Namespace) -> list[Row]:
     rows: list[Row] = []
     urls: dict[str, list[Growth]] = {}
     articles: dict[str, list[Growth]] = {}
@@ -66,8 +96,7 @@ def main() -> None:
         rows += [row for name, steps in grown.items() for row in _growth_rows(name, what, steps)]
     if arguments.picture:
         draw(arguments.picture, _panels(urls, articles))
-    if arguments.json:
-        write_rows(arguments.json, rows)
+    return rows
 
 
 def _sizes(most: int) -> list[int]:
@@ -174,6 +203,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--articles", type=int, default=5_000, help="articles at the end")
     parser.add_argument("--databases", nargs="+", choices=tuple(_OURS), default=[*_OURS])
     parser.add_argument("--picture", type=Path, help="SVG with the curves")
+    parser.add_argument("--texts", type=Path, help="folder with gold.jsonl, as of extraction.py")
     parser.add_argument("--json", type=Path, help="write JSON Lines there")
     parser.add_argument("--keep", type=Path, help="new folder that keeps what was made")
     arguments = parser.parse_args()

@@ -28,7 +28,8 @@ class LocalBulk:
         firsts = [(work, work(slots.ordinary)) for work in works]
 
         def results() -> list[T | ExtractionError]:
-            return [slots.result(work, first) for work, first in firsts]
+            settled = [slots.result(work, first) for work, first in firsts]
+            return settled  # noqa: RET504  typed by itself: the return type would widen T
 
         return _Later(results)
 

@@ -415,8 +415,8 @@ OPTIONS: tuple[Option, ...] = (
            "MariaDB. It can be deleted: the console builds it anew.", text),
     # for machines that watch
     Option("QIAO_METRICS_HOST", "127.0.0.1", "address",
-           "Where `qiaocrawl metrics` listens. Whoever reaches it sees names of topics and engines, "
-           "without a log-in: to the network only where that may be.", text),
+           "Where `qiaocrawl metrics` listens. Whoever reaches it sees names of topics and "
+           "engines, without a log-in: to the network only where that may be.", text),
     Option("QIAO_METRICS_PORT", 9808, "port", "Its port; 0 = any that is free.",
            count(0, 65_535)),
     Option("QIAO_METRICS_SECONDS", 15.0, "s",

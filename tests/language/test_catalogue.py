@@ -121,7 +121,8 @@ SHOWING = {
 # What stands for itself in both languages: commands, markup, units, marks of a program.
 NO_WORDS = re.compile(
     r"\{\}|\[/?[a-z]*\]|qiaocrawl|scrapy|export QIAO\S*|QIAO_\S*|https?://\S*|sqlite:\S*|systemctl"
-    r"|qiaoqing|~/\.config\S*|--[a-z-]+|-a |topic=|\bHTTP\b|\b[a-zA-Z]{1,2}\b|daemon-reload"
+    r"|qiaoqing|~/\.config\S*|/etc/systemd/\S*|--[a-z-]+|-a |topic="
+    r"|\bHTTP\b|\b[a-zA-Z]{1,2}\b|daemon-reload"
     r"|crawl site"
 )
 
