@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import text
 
+from crawling import PROJECT
 from qiaocrawl.analyse.stories import Analysed, analyse_stories, count_waiting, forget_stories
 from qiaocrawl.analysis.stories.story import Correction
 from qiaocrawl.runtime import Runtime
@@ -202,3 +207,47 @@ def test_stories_that_end_within_one_write_keep_their_articles(runtime: Runtime)
         lambda c: c.execute(text("SELECT DISTINCT url_id FROM story_article")).all()
     )
     assert len(rows) == 2
+
+
+# A process of its own that stands still in its second transaction, with all but the end written.
+ANALYSIS = """
+import sys, time
+import qiaocrawl.analyse.stories as analysed
+from title_samples import runtime_on
+
+analysed._WRITTEN_AT_ONCE = 3
+save, writes = analysed.save_background, []
+
+def standing_still(*arguments):
+    save(*arguments)
+    writes.append(1)
+    if len(writes) == 2:
+        print("in the middle", flush=True)
+        time.sleep(600)
+
+analysed.save_background = standing_still
+with runtime_on(sys.argv[1]) as runtime:
+    analysed.analyse_stories(runtime, lambda number: True)
+"""
+
+
+def test_a_kill_in_the_middle_of_a_write_costs_that_write_only(database_url: str) -> None:
+    made(database_url)
+    with runtime_on(database_url) as runtime:
+        put(runtime, range(8))
+    paths = os.pathsep.join(map(str, (PROJECT, PROJECT / "tests/fixtures")))
+    with subprocess.Popen(
+        [sys.executable, "-c", ANALYSIS, database_url], stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "in the middle\n"
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(20) == -signal.SIGKILL
+    with runtime_on(database_url) as runtime:
+        assert runtime.reader.run(count_waiting) == 5
+        assert analyse_stories(runtime, lambda number: True).articles == 5
+        killed_once = told(runtime)
+        forget_stories(runtime)
+        analyse_stories(runtime, lambda number: True)
+        assert told(runtime) == killed_once
