@@ -28,8 +28,12 @@ class LocalBulk:
         firsts = [(work, work(slots.ordinary)) for work in works]
 
         def results() -> list[T | ExtractionError]:
-            settled = [slots.result(work, first) for work, first in firsts]
-            return settled  # noqa: RET504  typed by itself: the return type would widen T
+            settled: list[T | ExtractionError] = []
+            for work, first in firsts:
+                # By itself, since the type of the list would widen T.
+                answer = slots.result(work, first)
+                settled.append(answer)
+            return settled
 
         return _Later(results)
 
