@@ -21,7 +21,7 @@ from qiaocrawl.crawl.network.access import access_of
 from qiaocrawl.crawl.retry import DelayedRequests
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
-from qiaocrawl.errors import StorageError
+from qiaocrawl.errors import SchemaError, StorageError
 from qiaocrawl.frontier.completion import LeaseEnd
 from qiaocrawl.frontier.limits import Fetches
 from qiaocrawl.frontier.worker import FrontierWorker
@@ -133,6 +133,7 @@ class FrontierScheduler(BaseScheduler):
         # Before the leases are returned: pages analysed apart still hold theirs.
         await self._crawler.signals.send_catch_log_async(frontier_closing)
         remaining = await self._worker.close()
+        await self._check_schema()
         await self._check_seeds()
         access = access_of(self._crawler)
         await access.close()
@@ -157,6 +158,14 @@ class FrontierScheduler(BaseScheduler):
                 reason,
                 remaining,
             )
+
+    async def _check_schema(self) -> None:
+        """Fail a run whose last pages were written into tables of another version."""
+        assert self._worker is not None
+        try:
+            await self._runtime.look_at_schema(at_once=True)
+        except SchemaError as error:
+            self._worker.stop("storage_error", error)
 
     async def _check_seeds(self) -> None:
         """Fail a run whose start pages could not be read: it has not done its task."""

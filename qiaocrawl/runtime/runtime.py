@@ -123,14 +123,17 @@ class Runtime:
         """Run *operation* and wait for its commit (start and end of a run, tools)."""
         return self.writer.submit(operation).result()
 
-    async def look_at_schema(self) -> None:
-        """See every few seconds that the tables are still those of this version.
+    async def look_at_schema(self, *, at_once: bool = False) -> None:
+        """See that the tables are still those of this version.
+
+        Args:
+            at_once: also when that was seen a few seconds ago.
 
         Raises:
             SchemaError: another version has upgraded them.
         """
         now = time.monotonic()
-        if now - self._schema_seen_at < _SCHEMA_SECONDS:
+        if not at_once and now - self._schema_seen_at < _SCHEMA_SECONDS:
             return
         self._schema_seen_at = now
         shown_url = self.database.shown_url

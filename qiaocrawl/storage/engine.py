@@ -16,6 +16,7 @@ from qiaocrawl.errors import StorageError
 from qiaocrawl.language import _
 from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.packed_text import unpack_text
+from qiaocrawl.storage.raw_sql import sqlite_cache
 
 BUSY_SECONDS = 30.0
 """How long SQLite waits for another process's transaction before it says "locked"."""
@@ -136,8 +137,7 @@ def _set_up_sqlite(cache_mb: int, connection: sqlite3.Connection, _record: objec
     connection.isolation_level = None
     # For SQL that looks into texts; other databases have no such function.
     connection.create_function("unpacked_text", 1, unpack_text, deterministic=True)
-    # Negative means KiB.
-    for pragma in (*_SQLITE_PRAGMAS, f"PRAGMA cache_size=-{cache_mb << 10}"):
+    for pragma in (*_SQLITE_PRAGMAS, sqlite_cache(cache_mb)):
         connection.execute(pragma).close()
 
 

@@ -36,35 +36,54 @@ class Packed(NamedTuple):
     after: int = 0
 
 
-class _Place:
-    """A table with texts."""
+# What was stored as text is old. A short text is stored as it is, by any version.
+_OLD_TEXT = "typeof(text) = 'text'"
+_OLD_TEXT_MYSQL = (
+    f"(LENGTH(text) >= {LEAST_BYTES} AND HEX(LEFT(text, 1)) NOT BETWEEN '80' AND 'BF')"
+)
+_FRAME_HEX = FRAME.hex().upper()
+_OLD = f"({_OLD_TEXT} OR hex(substr(html, 1, 4)) = '{_FRAME_HEX}')"
+_OLD_MYSQL = f"({_OLD_TEXT_MYSQL} OR HEX(LEFT(html, 4)) = '{_FRAME_HEX}')"
 
-    def __init__(self, table: str, key: str, *, has_html: bool) -> None:
-        self.table, self.key = table, key
-        names = ["text", "html"] if has_html else ["text"]
-        # What was stored as text is old. A short text is stored as it is, by any version.
-        sqlite = ["typeof(text) = 'text'"]
-        mysql = [
-            f"(LENGTH(text) >= {LEAST_BYTES} AND HEX(LEFT(text, 1)) NOT BETWEEN '80' AND 'BF')"
-        ]
-        if has_html:
-            sqlite.append(f"hex(substr(html, 1, 4)) = '{FRAME.hex().upper()}'")
-            mysql.append(f"HEX(LEFT(html, 4)) = '{FRAME.hex().upper()}'")
-        find = f"SELECT {key} FROM {table} WHERE {key} >= :start AND {key} < :stop AND "
-        self.find = Statement(
-            f"{find} ({' OR '.join(sqlite)})", mysql=f"{find} ({' OR '.join(mysql)})"
-        )
-        read = f"SELECT {key}, {', '.join(names)} FROM {table} WHERE {key} IN ({{list}})"
-        self.read = ListStatement(read, mysql=f"{read} FOR UPDATE")
-        changes = ", ".join(f"{name} = :{name}" for name in names)
-        self.write = Statement(f"UPDATE {table} SET {changes} WHERE {key} = :key")
+_FIND_ARTICLE = "SELECT id FROM article WHERE id >= :start AND id < :stop AND "
+_READ_ARTICLE = "SELECT id, text, html FROM article WHERE id IN ({list})"
+_FIND_PART = "SELECT url_id FROM article_part WHERE url_id >= :start AND url_id < :stop AND "
+_READ_PART = "SELECT url_id, text, html FROM article_part WHERE url_id IN ({list})"
+_FIND_REVISION = "SELECT id FROM revision WHERE id >= :start AND id < :stop AND "
+_READ_REVISION = "SELECT id, text FROM revision WHERE id IN ({list})"
+_LOCKED = " FOR UPDATE"
+
+
+class _Place(NamedTuple):
+    """A table with texts, and the statements that find, read and write them."""
+
+    table: str
+    key: str
+    find: Statement
+    read: ListStatement
+    write: Statement
 
 
 _PLACES = (
-    _Place("article", "id", has_html=True),
-    _Place("article_part", "url_id", has_html=True),
-    _Place("revision", "id", has_html=False),
-)
+    _Place(
+        "article", "id",
+        Statement(_FIND_ARTICLE + _OLD, mysql=_FIND_ARTICLE + _OLD_MYSQL),
+        ListStatement(_READ_ARTICLE, mysql=_READ_ARTICLE + _LOCKED),
+        Statement("UPDATE article SET text = :text, html = :html WHERE id = :key"),
+    ),
+    _Place(
+        "article_part", "url_id",
+        Statement(_FIND_PART + _OLD, mysql=_FIND_PART + _OLD_MYSQL),
+        ListStatement(_READ_PART, mysql=_READ_PART + _LOCKED),
+        Statement("UPDATE article_part SET text = :text, html = :html WHERE url_id = :key"),
+    ),
+    _Place(
+        "revision", "id",
+        Statement(_FIND_REVISION + _OLD_TEXT, mysql=_FIND_REVISION + _OLD_TEXT_MYSQL),
+        ListStatement(_READ_REVISION, mysql=_READ_REVISION + _LOCKED),
+        Statement("UPDATE revision SET text = :text WHERE id = :key"),
+    ),
+)  # fmt: skip
 
 
 def count_texts(c: Connection) -> int:

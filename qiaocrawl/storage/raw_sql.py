@@ -174,3 +174,9 @@ class ListStatement:
                 self._sqlite.replace("{list}", names), mysql=self._mysql.replace("{list}", names)
             )
         return self._sized[size]
+
+
+def sqlite_cache(megabytes: int) -> str:
+    """What gives a connection to SQLite so much of its file in memory; a PRAGMA binds no values."""
+    # Negative means KiB.
+    return f"PRAGMA cache_size=-{int(megabytes) << 10}"

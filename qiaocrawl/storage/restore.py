@@ -13,8 +13,9 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from sqlalchemy import URL, inspect, text
+from sqlalchemy import URL, MetaData, Table, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.schema import DropTable
 
 from qiaocrawl.errors import SchemaError, StorageError
 from qiaocrawl.language import _
@@ -196,7 +197,7 @@ def _drop_tables(database: Database) -> None:
     with database.engine.begin() as c:
         c.execute(text("SET SESSION foreign_key_checks = 0"))
         for name in inspect(c).get_table_names():
-            c.execute(text(f"DROP TABLE `{name}`"))
+            c.execute(DropTable(Table(name, MetaData())))
         c.execute(text("SET SESSION foreign_key_checks = 1"))
 
 

@@ -11,6 +11,13 @@ revision = "0032_page_store"
 down_revision = "0031_article_classes"
 
 _COLUMN = "record_id"
+# The one way SQLite has to add a reference to a table that is there.
+_REFERENCES_SQLITE = {
+    "page_source": "ALTER TABLE page_source ADD COLUMN record_id INTEGER"
+    " CONSTRAINT fk_page_source_record_id REFERENCES page_record (id)",
+    "page_picture": "ALTER TABLE page_picture ADD COLUMN record_id INTEGER"
+    " CONSTRAINT fk_page_picture_record_id REFERENCES page_record (id)",
+}
 
 
 def upgrade() -> None:
@@ -29,11 +36,7 @@ def upgrade() -> None:
 
 def _add_reference(name: str) -> None:
     if op.get_bind().dialect.name == "sqlite":
-        # The one way SQLite has to add a reference to a table that is there.
-        op.execute(
-            f"ALTER TABLE {name} ADD COLUMN {_COLUMN} INTEGER CONSTRAINT fk_{name}_{_COLUMN}"
-            " REFERENCES page_record (id)"
-        )
+        op.execute(_REFERENCES_SQLITE[name])
         return
     op.add_column(name, Column(_COLUMN, page_record.c.id.type))
     # All are NULL, so there is nothing to check; checking would copy every page of the table.
