@@ -44,7 +44,7 @@ CORE, EXTRAS = map(
     _requirements, re.split("# --- extras.*", (ROOT / "requirements.txt").read_text("utf-8"))
 )
 PINS = _requirements((ROOT / "constraints.txt").read_text("utf-8"))
-FAST, RENDER = _extra("fast"), _extra("render")
+FAST, RENDER, DASK = _extra("fast"), _extra("render"), _extra("dask")
 TESTS, BENCHMARK = _extra("test"), _extra("benchmark")
 # Below this line of constraints.txt stands what only the benchmark extra brings, which need
 # not be installed here.
@@ -68,7 +68,7 @@ def test_everything_needed_is_pinned_exactly_and_within_the_bounds() -> None:
     for name, pin in PINS.items():
         assert re.fullmatch(r"==[\w.+!]+", str(pin.specifier)), name
     assert {**FAST, **RENDER} == EXTRAS
-    assert EXTRAS.items() <= TESTS.items(), "what is optional is tested"
+    assert {**EXTRAS, **DASK}.items() <= TESTS.items(), "what is optional is tested"
     for name, requirement in {**CORE, **TESTS, **BENCHMARK}.items():
         assert name in PINS, f"{name} is not pinned in constraints.txt"
         version = str(PINS[name].specifier).removeprefix("==")
@@ -106,7 +106,7 @@ def test_every_import_is_a_declared_dependency_and_the_other_way_round() -> None
         for path in (ROOT / package).rglob("*.py"):
             for name in _imported(ast.parse(path.read_text("utf-8"))):
                 imported.setdefault(name, str(path.relative_to(ROOT)))
-    declared = {**CORE, **EXTRAS}
+    declared = {**CORE, **EXTRAS, **DASK}
     ours = {*PACKAGES, *sys.stdlib_module_names, "compression"}
     by_module = importlib.metadata.packages_distributions()
     undeclared = {

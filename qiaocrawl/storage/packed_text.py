@@ -6,8 +6,8 @@ is read as it stands. A new dictionary is a new format beside the old ones.
 
 Chinese in GB 18030 has two bytes a character, not three, and zstd finds its words in a dictionary
 of common ones: .39 of the UTF-8 bytes in .14 ms a text, where plain zstd makes .53 in .05; English
-comes out as with plain zstd (`benchmarks/growth.py --texts`). ``html`` says the text again with tags
-around, so it is packed against the text and costs little more than its tags.
+comes out as with plain zstd (`benchmarks/growth.py --texts`). ``html`` says the text again with
+tags around, so it is packed against the text and costs little more than its tags.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from sqlalchemy import URL, MetaData, Table, inspect, text
+from sqlalchemy import URL, MetaData, Table, delete, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import DropTable
 
@@ -24,6 +24,7 @@ from qiaocrawl.storage.database import Database
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.outfile import growing_file
 from qiaocrawl.storage.running import who_runs
+from qiaocrawl.storage.schema import collector
 
 _BLOCK_BYTES = 1024 * 1024
 _PAGES_AT_A_TIME = 1_000
@@ -69,6 +70,7 @@ def restore(
         _restore_sqlite(database, source, progress)
     else:
         _restore_mysql(database, source, progress)
+        _forget_workers(database)
 
 
 def _refuse(database: Database, *, overwrite: bool) -> None:
@@ -199,6 +201,14 @@ def _drop_tables(database: Database) -> None:
         for name in inspect(c).get_table_names():
             c.execute(DropTable(Table(name, MetaData())))
         c.execute(text("SET SESSION foreign_key_checks = 1"))
+
+
+def _forget_workers(database: Database) -> None:
+    """Take out signs of life: those workers work on the database that was backed up."""
+    with database.engine.begin() as c:
+        # A backup of an early version has no such table.
+        if collector.name in inspect(c).get_table_names():
+            c.execute(delete(collector))
 
 
 def _client() -> str:
