@@ -51,7 +51,7 @@ def costs(url: str, folder: Path) -> Iterator[Cost]:
     commands = {
         "db stats": [*program, "db", "stats"],
         "coverage": [*program, "coverage", TOPIC],
-        "export": [*export, "--out", str(folder / "all.jsonl")],
+        "export": [*export, "--out", str(folder / "all.jsonl"), "--force"],
         "search for a word": [*program, "article", "search", "侨务"],
         "db prune --dry-run": [*program, "db", "prune", "--dry-run"],
         "start of a crawl": [sys.executable, "-c", _START],
