@@ -41,7 +41,7 @@ def _panel(left: int, title: str, curves: Curves) -> list[str]:
         x, y = place(share * most_x, share * most_y).split(",")
         parts += [
             f'<text x="{left + _LEFT - 6}" y="{y}" text-anchor="end" font-size="11">'
-            f"{share * most_y:,.3g}</text>",
+            f"{share * most_y:,.0f}</text>",
             f'<text x="{x}" y="{bottom + 16}" text-anchor="middle" font-size="11">'
             f"{share * most_x:,.0f}</text>",
         ]
