@@ -112,9 +112,12 @@ def quoted(program: Path) -> str:
     return text if PLAIN.fullmatch(text) else f'"{text}"'
 
 
-def _install(units: dict[str, str]) -> None:
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    folder = home / "systemd" / "user"
+def write_units(folder: Path, units: dict[str, str]) -> None:
+    """Write *units*, by their names, into *folder*, and say so.
+
+    Raises:
+        ConfigError: the folder cannot be made or written into.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in units.items():
@@ -124,6 +127,11 @@ def _install(units: dict[str, str]) -> None:
         raise ConfigError(
             _("cannot write into {folder}: {strerror}", folder=folder, strerror=error.strerror)
         ) from error
+
+
+def _install(units: dict[str, str]) -> None:
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    write_units(home / "systemd" / "user", units)
     timer = next(name for name in units if name.endswith(".timer"))
     for arguments in (("daemon-reload",), ("enable", "--now", timer)):
         command = ["systemctl", "--user", *arguments]

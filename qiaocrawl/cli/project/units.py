@@ -10,8 +10,7 @@ from typing import Annotated
 
 import typer
 
-from qiaocrawl.cli.output import say_written
-from qiaocrawl.cli.project.schedule import escaped, quoted
+from qiaocrawl.cli.project.schedule import escaped, quoted, write_units
 from qiaocrawl.cli.project.start import PLAIN, filled
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
@@ -39,15 +38,7 @@ def units(
             echo(f"# /etc/systemd/system/{name}\n{unit}")
         echo(_("# --out FOLDER writes them; then: systemctl daemon-reload, systemctl enable --now"))
         return
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, unit in made.items():
-            (out / name).write_text(unit, "utf-8")
-            say_written(out / name)
-    except OSError as error:
-        raise ConfigError(
-            _("cannot write into {folder}: {strerror}", folder=out, strerror=error.strerror)
-        ) from error
+    write_units(out, made)
 
 
 def all_units(user: str, folder: Path) -> dict[str, str]:
