@@ -36,6 +36,8 @@ _S3_OPTIONS: dict[str, Any] = {
     },
 }  # fmt: skip
 _PRIVATE_FOLDER, _PRIVATE_FILE = 0o700, 0o600
+# A file of a folder that is being written.
+_PART = ".part"
 
 
 class PageFiles:
@@ -125,19 +127,23 @@ class PageFiles:
             system.rm_file(f"{root}/{name}")
         if self._folder is not None:
             # What a killed process left of it.
-            (self._folder / f"{name}.part").unlink(missing_ok=True)
+            (self._folder / f"{name}{_PART}").unlink(missing_ok=True)
 
     def try_out(self) -> None:
-        """Write and delete a small file.
+        """Write a few bytes; a process killed meanwhile leaves nothing behind.
 
         Raises:
             ConfigError: that cannot be done; the message says why.
         """
-        name = f"probe-{uuid.uuid4().hex}"
         try:
-            with self.writing(name) as file:
-                file.write(b"qiaocrawl\n")
-            self.delete(name)
+            if self._folder is None:
+                # In a bucket every file has a name; this one may be written again at any time.
+                self.set_mark(self.mark())
+                return
+            with self._failing(""), tempfile.TemporaryFile(dir=self._folder) as nameless:
+                nameless.write(b"qiaocrawl\n")
+                nameless.flush()
+                os.fsync(nameless.fileno())
         except PageStoreError as error:
             raise ConfigError(
                 _("{option}: cannot write there: {error}", option=OPTION, error=error)
@@ -189,7 +195,7 @@ class PageFiles:
             ) from error
 
     def set_mark(self, mark: str) -> None:
-        """Make this the store that has *mark*.
+        """Make this the store that has *mark*; others may do so at the same time.
 
         Raises:
             PageStoreError: it cannot be written.
@@ -197,6 +203,12 @@ class PageFiles:
         about = {"what": "raw pages of qiaocrawl (docs/page-store.md)", "format": 1, "mark": mark}
         with self.writing(MARK_FILE) as file:
             file.write(json.dumps(about).encode())
+
+    def drop_leftovers(self) -> None:
+        """Delete what processes left that were killed while they marked the store."""
+        if self._folder is not None:
+            for part in self._folder.glob(f"{MARK_FILE}.*{_PART}"):
+                part.unlink(missing_ok=True)
 
     @contextmanager
     def _failing(self, name: str, offset: int | None = None) -> Iterator[None]:
@@ -219,7 +231,9 @@ def _durable_file(folder: Path, name: str) -> Iterator[IO[bytes]]:
     """A file beside its place, then there; file and folders survive a power cut."""
     target = folder / name
     target.parent.mkdir(_PRIVATE_FOLDER, parents=True, exist_ok=True)
-    part = target.with_name(f"{target.name}.part")
+    # The mark is the one file that several processes may write at a time.
+    own = f".{uuid.uuid4().hex}" if name == MARK_FILE else ""
+    part = target.with_name(f"{target.name}{own}{_PART}")
     try:
         with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, _PRIVATE_FILE), "wb") as file:
             yield file

@@ -47,6 +47,7 @@ def prune_store(work: StoreWork, retired_before: datetime) -> StorePruned:
         PageStoreError: the store does not answer, or another process has taken it over.
     """
     done = StorePruned()
+    work.store.files.drop_leftovers()
     last = 0
     while True:
         some, last = work.write(partial(_drop_unnamed, store_id=work.store.id, after=last))

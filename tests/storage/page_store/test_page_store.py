@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from qiaocrawl.items import Outcome
 from qiaocrawl.options import Options
 from qiaocrawl.replay.warc import find_warcs
 from qiaocrawl.storage import Database, Reader, Writer
+from qiaocrawl.storage.page_store.files import MARK_FILE
 from qiaocrawl.storage.page_store.files_table import FileState
 from qiaocrawl.storage.page_store.moving import move_records, move_to_database
 from qiaocrawl.storage.page_store.packing import enough_for, pack
@@ -310,3 +312,21 @@ def test_a_folder_without_rights_is_told(tmp_path: Path) -> None:
             open_store(database, f"file://{tmp_path}/pages")
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_pruning_drops_what_was_left_of_the_mark(database: Database, tmp_path: Path) -> None:
+    fill(database, 1)
+    left = tmp_path / f"{MARK_FILE}.1f.part"
+    with work_on(database, f"file://{tmp_path}") as work:
+        left.write_bytes(b"{")
+        prune_store(work, _ALWAYS)
+    assert not left.exists()
+    assert (tmp_path / MARK_FILE).exists()
+
+
+def test_many_mark_a_new_store_at_once(database: Database, tmp_path: Path) -> None:
+    address = f"file://{tmp_path}/new"
+    with ThreadPoolExecutor(8) as threads:
+        stores = list(threads.map(lambda _number: open_store(database, address), range(16)))
+    assert len({store.id for store in stores}) == 1
+    assert [path.name for path in (tmp_path / "new").iterdir()] == [MARK_FILE]
