@@ -14,7 +14,7 @@ from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.cli.terminal import echo_json
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.storage.page_store.summary import store_alarms
+from qiaocrawl.storage.page_store.summary import StoreInUse, store_alarms
 from qiaocrawl.storage.reports.alarms import Limits, RunLine, alarms, last_runs
 from qiaocrawl.storage.reports.end_names import end_name
 
@@ -36,12 +36,9 @@ def health(
     Runs that died or failed, URLs nobody holds, no new article, engines that refuse, logins that
     fail, dead proxies, a full disk, stored pages that cannot be read, a page store that is away.
     """
-    options = Options.from_environment()
     with connection_to(database) as c:
         problems = alarms(c, Limits(article_hours, free_mb << 20), now=time.time())
-        problems += store_alarms(
-            c, options["QIAO_PAGE_STORE"], options["QIAO_PAGE_STORE_FILE_MB"] * 10**6
-        )
+        problems += store_alarms(c, StoreInUse.of(Options.from_environment()))
         last = last_runs(c, runs)
     if as_json:
         report = {"alarms": problems, "runs": [asdict(run) for run in last]}

@@ -50,6 +50,11 @@ FAMILIES = (
     Family("urls_closed_last_hour", "URLs that ended within an hour, by outcome.", ("outcome",)),
     Family("search_answers_last_day", "Answers of engines within a day, by what they were.",
            ("engine", "state")),
+    Family("raw_pages_in_database", "Pages and pictures in rows of the database."),
+    Family("page_store_bytes", "Size of a page store: its whole files, and those that only wait "
+           "to be deleted.", ("store", "state")),
+    Family("page_store_records", "Pages and pictures in a page store; unread could not be read "
+           "when they were verified last.", ("store", "state")),
     Family("alarms", "What `qiaocrawl health` names."),
 )
 # fmt: on

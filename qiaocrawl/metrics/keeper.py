@@ -11,6 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
@@ -22,6 +23,7 @@ from qiaocrawl.errors import SchemaError
 from qiaocrawl.metrics.families import BY_NAME, FAMILIES
 from qiaocrawl.storage import Database, migrate
 from qiaocrawl.storage.engine import begin_reading
+from qiaocrawl.storage.page_store.summary import StoreInUse
 from qiaocrawl.storage.reports.readings import Reading, answer_seconds, counted, quick
 
 # Topics, engines and outcomes an office has are fewer; more lines would be a burden to store.
@@ -44,11 +46,13 @@ class MetricsKeeper(Collector):
 
     Args:
         database: read by one thread.
+        store: what the options say of raw pages.
         seconds: between two readings of what is quick.
     """
 
-    def __init__(self, database: Database, seconds: float) -> None:
+    def __init__(self, database: Database, store: StoreInUse, seconds: float) -> None:
         self._database = database
+        self._store = store
         self._seconds = seconds
         self._parts: dict[str, _Part] = {}
         self._latency: float | None = None
@@ -73,7 +77,9 @@ class MetricsKeeper(Collector):
                 self._revision = migrate.head_revision()
                 self._latency = answer_seconds(c)
                 self._read(c, "quick", quick, self._seconds)
-                self._read(c, "counted", counted, _LEAST_COUNTED_SECONDS)
+                self._read(
+                    c, "counted", partial(counted, store=self._store), _LEAST_COUNTED_SECONDS
+                )
         except SQLAlchemyError as error:
             self._parts, self._latency, self._due = {}, None, {}
             self.failure = str(getattr(error, "orig", None) or error).splitlines()[0]

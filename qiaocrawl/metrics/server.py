@@ -15,6 +15,7 @@ from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.metrics.keeper import MetricsKeeper
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.page_store.summary import StoreInUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 0.5
 
 
-def shown_once(database: Database) -> str:
+def shown_once(database: Database, store: StoreInUse) -> str:
     """All figures now, as text.
 
     Raises:
         StorageError: the database cannot be read, or has another schema.
     """
-    keeper = MetricsKeeper(database, 0.0)
+    keeper = MetricsKeeper(database, store, 0.0)
     keeper.read_now()
     if keeper.failure:
         raise StorageError(
@@ -38,7 +39,12 @@ def shown_once(database: Database) -> str:
 
 
 def serve(
-    database: Database, host: str, port: int, seconds: float, ready: Callable[[str], None]
+    database: Database,
+    store: StoreInUse,
+    host: str,
+    port: int,
+    seconds: float,
+    ready: Callable[[str], None],
 ) -> None:
     """Serve until SIGINT or SIGTERM.
 
@@ -49,7 +55,7 @@ def serve(
         ConfigError: host or port cannot be listened on.
         SchemaError: the database has the schema of another version now.
     """
-    keeper = MetricsKeeper(database, seconds)
+    keeper = MetricsKeeper(database, store, seconds)
     try:
         # The first figures before the first scrape; a wrong schema ends the command here.
         keeper.read_now()

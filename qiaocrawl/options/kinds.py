@@ -133,12 +133,13 @@ def ascending_hours(value: object) -> tuple[float, ...]:
 
 
 def choice(*allowed: str) -> Converter:
-    """One of the words *allowed*."""
+    """One of the words *allowed*; the empty one is shown as two quotes."""
+    names = ", ".join(name or '""' for name in allowed)
 
     def convert(value: object) -> str:
         word = str(value).strip()
         if word not in allowed:
-            raise ValueError(_("must be one of {names}", names=", ".join(allowed)))
+            raise ValueError(_("must be one of {names}", names=names))
         return word
 
     return convert

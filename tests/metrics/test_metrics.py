@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,20 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event, func, insert, select, text, update
 
 from crawling import _environment as environment
+from page_store_samples import fill, work_on
 from qiaocrawl.metrics.families import FAMILIES
 from qiaocrawl.metrics.keeper import MetricsKeeper, bounded
 from qiaocrawl.metrics.server import shown_once
-from qiaocrawl.storage import Database, schema
+from qiaocrawl.storage import Database, Reader, Writer, schema
+from qiaocrawl.storage.page_store.packing import pack
+from qiaocrawl.storage.page_store.summary import StoreInUse
+from qiaocrawl.storage.page_store.verifying import verify
 from qiaocrawl.storage.reports import run_log
 from qiaocrawl.storage.reports.readings import Reading, quick
 from storage_samples import add_topic, candidate, enqueue, take
 
 ROOT = Path(__file__).resolve().parents[2]
+_STORE = StoreInUse("database", 1)
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
@@ -118,13 +124,13 @@ def test_a_signal_ends_it_well(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         said, _ = process.communicate(timeout=60)
         assert (process.returncode, said) == (0, "")
-        assert _value(_parsed(shown_once(database)), "up") == 1
+        assert _value(_parsed(shown_once(database, _STORE)), "up") == 1
 
 
 def test_a_database_that_is_away_is_a_figure_too(tmp_path: Path) -> None:
     with Database.open(f"sqlite:///{tmp_path / 'q.db'}") as database:
         database.upgrade()
-        keeper = MetricsKeeper(database, 1.0)
+        keeper = MetricsKeeper(database, _STORE, 1.0)
         keeper.read_now()
         assert _shown(keeper)["qiaocrawl_up"] == 1
         (tmp_path / "q.db").write_bytes(b"no database " * 1000)
@@ -146,6 +152,30 @@ def test_what_is_counted_is_read_seldom() -> None:
     assert len(kept) == 501
     assert kept[-1].labels == ("other", "other", "other")
     assert sum(reading.value for reading in kept) == sum(range(600))
+
+
+def test_stored_pages_are_counted_where_they_are(tmp_path: Path) -> None:
+    address = f"file://{tmp_path}/pages"
+    with Database.open(f"sqlite:///{tmp_path / 'q.db'}") as database:
+        database.upgrade()
+        url_ids = fill(database, 20)
+        with work_on(database, address) as work:
+            pack(work)
+            (first, *_others) = (tmp_path / "pages").rglob("*.warc.gz")
+            first.write_bytes(b"")
+        with closing(Reader(database)) as reader, closing(Writer(database)) as writer:
+            bad = verify(reader, writer, lambda number: True)
+        samples = _parsed(shown_once(database, StoreInUse(address, 50_000)))
+        left = _value(samples, "raw_pages_in_database")
+        read = _value(samples, "page_store_records", store=address, state="read")
+        unread = _value(samples, "page_store_records", store=address, state="unread")
+        assert unread == len(bad.faults) > 0
+        assert left is not None
+        assert read is not None
+        assert left + read + unread == len(url_ids) + 4
+        assert _value(samples, "page_store_bytes", store=address, state="retired") == 0
+        # Beside the one that no article has come.
+        assert _value(samples, "alarms") == 2
 
 
 def test_the_guide_lists_all_metrics() -> None:

@@ -26,16 +26,18 @@ def metrics(
     most a fiftieth of the time. docs/operations.md tells what each of them means.
     """
     from qiaocrawl.metrics.server import serve, shown_once
+    from qiaocrawl.storage.page_store.summary import StoreInUse
 
     given = {"QIAO_METRICS_HOST": host, "QIAO_METRICS_PORT": "" if port < 0 else str(port)}
     options = Options.from_environment({name: value for name, value in given.items() if value})
+    store = StoreInUse.of(options)
     with opened_database(database) as opened:
         opened.require_current()
         if once:
-            echo(shown_once(opened).rstrip())
+            echo(shown_once(opened, store).rstrip())
             return
         serve(
-            opened, options["QIAO_METRICS_HOST"], options["QIAO_METRICS_PORT"],
+            opened, store, options["QIAO_METRICS_HOST"], options["QIAO_METRICS_PORT"],
             options["QIAO_METRICS_SECONDS"],
             lambda url: echo(_("Metrics are at {url} (Ctrl-C ends it)", url=url)),
         )  # fmt: skip

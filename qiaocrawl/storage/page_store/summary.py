@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, case, func, select
 
 from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.language import _
+from qiaocrawl.options import Options
 from qiaocrawl.options.advice import advised
 from qiaocrawl.storage.page_store.files_table import FileState
 from qiaocrawl.storage.page_store.packing import enough_for, waiting_rows
@@ -86,11 +87,23 @@ def store_figures(c: Connection) -> list[StoreFigures]:
 _FILES_WAITING = 3
 
 
-def store_alarms(c: Connection, address: str, file_bytes: int) -> list[str]:
+class StoreInUse(NamedTuple):
+    """What the options say of raw pages: where they go, in files of how many bytes."""
+
+    address: str
+    file_bytes: int
+
+    @classmethod
+    def of(cls, options: Options) -> StoreInUse:
+        """As QIAO_PAGE_STORE and QIAO_PAGE_STORE_FILE_MB have it."""
+        return cls(options["QIAO_PAGE_STORE"], options["QIAO_PAGE_STORE_FILE_MB"] * 10**6)
+
+
+def store_alarms(c: Connection, store: StoreInUse, *, ask: bool = True) -> list[str]:
     """What is wrong with stored pages: unreadable ones, a store that is away or takes none.
 
     Args:
-        address: of the store in use, which is asked whether it answers.
+        ask: whether the store answers; that may take a minute where it does not.
     """
     problems = [
         _(
@@ -99,18 +112,19 @@ def store_alarms(c: Connection, address: str, file_bytes: int) -> list[str]:
         )
         for one in store_figures(c) if one.unread
     ]  # fmt: skip
-    if address == DATABASE:
+    if store.address == DATABASE:
         return problems
-    try:
-        files_at(address).mark()
-    except (ConfigError, PageStoreError) as error:
-        problems.append(_("the page store does not answer: {error}", error=error))
-    if enough_for(c, _FILES_WAITING * file_bytes):
+    if ask:
+        try:
+            files_at(store.address).mark()
+        except (ConfigError, PageStoreError) as error:
+            problems.append(_("the page store does not answer: {error}", error=error))
+    if enough_for(c, _FILES_WAITING * store.file_bytes):
         problems.append(
             _(
                 "pages wait in the database for {address}; `{command}` says why",
-                address=address,
-                command=advised(f"qiaocrawl pages move --to {address}"),
+                address=store.address,
+                command=advised(f"qiaocrawl pages move --to {store.address}"),
             )
         )
     return problems

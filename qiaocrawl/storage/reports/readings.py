@@ -20,6 +20,7 @@ from qiaocrawl.storage.clock import clock
 from qiaocrawl.storage.converters import from_time, to_stored_time
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.frontier.collectors import ALIVE_SECONDS
+from qiaocrawl.storage.page_store.summary import StoreInUse, place_figures, store_alarms
 from qiaocrawl.storage.reports.alarms import Limits, alarms
 from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
 from qiaocrawl.storage.schema import (
@@ -67,14 +68,19 @@ def quick(c: Connection) -> list[Reading]:
     ]  # fmt: skip
 
 
-def counted(c: Connection) -> list[Reading]:
-    """What grows with the tables."""
+def counted(c: Connection, store: StoreInUse) -> list[Reading]:
+    """What grows with the tables.
+
+    Args:
+        store: what the options say of raw pages.
+    """
     now = clock(c)
     topics: dict[int, str] = {row[0]: row[1] for row in c.execute(select(topic.c.id, topic.c.name))}
     return [
-        *_frontier(c, topics, now), *_closed(c, now), *_answers(c, now),
-        # As `qiaocrawl health` has them without options.
-        Reading("alarms", (), len(alarms(c, Limits(48.0, 1024 << 20), now=time.time()))),
+        *_frontier(c, topics, now), *_closed(c, now), *_answers(c, now), *_raw_pages(c),
+        # As `qiaocrawl health` has them; what is away is not waited for here.
+        Reading("alarms", (), len(alarms(c, Limits(48.0, 1024 << 20), now=time.time()))
+                + len(store_alarms(c, store, ask=False))),
     ]  # fmt: skip
 
 
@@ -253,6 +259,16 @@ def _answers(c: Connection, now: float) -> Iterator[Reading]:
     )
     for engine, state, count in rows:
         yield Reading("search_answers_last_day", (engine, state), count)
+
+
+def _raw_pages(c: Connection) -> Iterator[Reading]:
+    places = place_figures(c)
+    yield Reading("raw_pages_in_database", (), places.in_database)
+    for one in places.stores:
+        yield Reading("page_store_bytes", (one.address, "whole"), one.file_bytes)
+        yield Reading("page_store_bytes", (one.address, "retired"), one.retired_bytes)
+        yield Reading("page_store_records", (one.address, "read"), one.records - one.unread)
+        yield Reading("page_store_records", (one.address, "unread"), one.unread)
 
 
 def answer_seconds(c: Connection) -> float:
