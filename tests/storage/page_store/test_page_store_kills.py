@@ -7,19 +7,23 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from fsspec.core import url_to_fs
 from sqlalchemy import text
 
 from page_store_samples import body_of, fill, work_on
-from qiaocrawl.replay.warc import find_warcs
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.page_store.moving import move_records
 from qiaocrawl.storage.page_store.packing import pack
 from qiaocrawl.storage.page_store.pruning import prune_store
 from qiaocrawl.storage.pages.raw_pages import load_page
+from s3_server import s3_endpoint, s3_store
 from storage_samples import child_environment, scalar
+
+__all__ = ["s3_endpoint", "s3_store"]
 
 _ALWAYS = datetime(2100, 1, 1, tzinfo=UTC)
 _CHILD = """
@@ -46,8 +50,19 @@ with Database.open(url) as database:
 
 
 def test_kills_lose_no_page(database: Database, tmp_path: Path) -> None:
+    _kill_between(database, [f"file://{tmp_path}/one", f"file://{tmp_path}/two"])
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_kills_between_folder_and_bucket_lose_no_page(tmp_path: Path, s3_store: str) -> None:
+    with Database.open(f"sqlite:///{tmp_path / 'q.db'}") as database:
+        database.upgrade()
+        _kill_between(database, [f"file://{tmp_path}/one", s3_store])
+
+
+def _kill_between(database: Database, addresses: list[str]) -> None:
+    """Kill processes that carry pages to and fro, then carry them over and prune."""
     chance = random.Random()
-    addresses = [f"file://{tmp_path}/one", f"file://{tmp_path}/two"]
     url_ids = fill(database, 40)
     for _round in range(4):
         # Into the middle of whatever it does then.
@@ -65,10 +80,16 @@ def test_kills_lose_no_page(database: Database, tmp_path: Path) -> None:
         assert scalar(c, "SELECT COUNT(*) FROM page_source WHERE record_id IS NULL") == 0
         named = set(c.execute(text("SELECT name FROM page_file")).scalars())
     # What killed processes left is gone, but for what the tables name.
-    left = {str(file.relative_to(folder)) for folder in (tmp_path / "one", tmp_path / "two")
-            for file in find_warcs(folder)}  # fmt: skip
+    left = {name for address in addresses for name in _warcs_at(address)}
     assert left == named
-    assert not list(tmp_path.rglob("*.part"))
+
+
+def _warcs_at(address: str) -> Iterator[str]:
+    system, root = url_to_fs(address, use_listings_cache=False)
+    # moto has buckets that are no folders.
+    for path in system.find(root):
+        if str(path).endswith(".warc.gz"):
+            yield str(path).removeprefix(f"{root}/")
 
 
 def _killed_after(seconds: float, url: str, addresses: list[str]) -> None:
