@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -14,13 +10,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from crawling import PROJECT, article, rows
+from crawling import article, rows
 from qiaocrawl.cli import main
 from qiaocrawl.reprocess.groups import Stopped, regroup_all
 from qiaocrawl.reprocess.pages import preview_relevance, reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.topics.judgements import save_judgement
+from stopped_command import stopped_when
 from stored_pages import NOW, opened, store
 
 __all__ = ["opened"]
@@ -214,37 +211,11 @@ def test_a_wrong_option_ends_the_command_at_once(
 def test_ctrl_c_ends_the_command_between_two_batches(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     store(url, numbered(1500))
-    command = [
-        sys.executable,
-        "-m",
-        "qiaocrawl",
-        "reprocess",
-        "--stage",
-        "extract",
-        "--database",
-        url,
-        "--workers",
-        "1",
-    ]
-    process = subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+    code, said = stopped_when(
+        ["reprocess", "--stage", "extract", "--database", url, "--workers", "1"],
+        lambda: bool(rows(url, "SELECT 1 FROM article LIMIT 1")),
     )
-    try:
-        end = time.monotonic() + 240
-        while not rows(url, "SELECT 1 FROM article LIMIT 1"):
-            assert time.monotonic() < end, "nothing was read"
-            time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
-        said, _ = process.communicate(timeout=240)
-    finally:
-        process.kill()
-        process.wait()
-    assert process.returncode == 130, said
+    assert code == 130, said
     assert "of 1500; the same command begins anew" in said
     assert "Traceback" not in said
     ((read,),) = rows(url, "SELECT COUNT(*) FROM article")

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from crawling import article
+from crawling import PROJECT, article, rows
 from dask_cluster import DaskCluster, dask_cluster
 from held_ports import held_port
-from qiaocrawl.analyse.names import names_of_articles
+from qiaocrawl.analyse.names import read_names
+from qiaocrawl.analyse.stories import analyse_stories
 from qiaocrawl.bulk.cluster import _check_workers, _connected, dask_bulk
 from qiaocrawl.bulk.code_version import code_version
+from qiaocrawl.bulk.works import Bulk
 from qiaocrawl.cli import main
 from qiaocrawl.errors import ClusterError
 from qiaocrawl.options import Options
 from qiaocrawl.reprocess.pages import reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime import Runtime
+from stopped_command import stopped_when
 from stored_pages import store
 
 __all__ = ["dask_cluster"]
@@ -73,7 +78,6 @@ def test_a_killed_worker_costs_time_only(tmp_path: Path, dask_cluster: DaskClust
         reprocess_extract(local, lambda done: True),
         reprocess_relevance(local, lambda done: True),
     )
-    local.close()
 
     # Without a nanny, nobody brings it back.
     victim = dask_cluster.add_worker("victim", "--no-nanny")
@@ -94,11 +98,50 @@ def test_a_killed_worker_costs_time_only(tmp_path: Path, dask_cluster: DaskClust
         assert "slots" not in vars(remote.analysis), "nothing was read here"
         assert got == expected
         assert _rows(there) == _rows(here)
-        texts = [(1, "侨胞回乡", "中国侨联主席在福建泉州会见侨胞代表。")]
-        names = bulk.call(names_of_articles, texts, (), name="names").result()
-        assert names == names_of_articles(texts, ())
-        assert names[0][1], "some were found"
+        _read_names_with_a_loss(local, remote, dask_cluster, bulk)
+        assert _rows(there) == _rows(here)
+    local.close()
     remote.close()
+
+
+def _read_names_with_a_loss(
+    local: Runtime, remote: Runtime, cluster: DaskCluster, bulk: Bulk
+) -> None:
+    """The names of both stores' articles; a worker that reads those of *remote* is killed."""
+    for runtime in (local, remote):
+        analyse_stories(runtime, lambda done: True)
+    expected = read_names(local, lambda done: True)
+    victim = cluster.add_worker("second victim", "--no-nanny")
+
+    def advance(done: int) -> bool:
+        victim.kill()
+        return True
+
+    assert read_names(remote, advance, bulk) == expected > 100
+    assert victim.wait(20) == -9
+
+
+def test_ctrl_c_leaves_whole_batches_and_the_next_run_ends_it(
+    tmp_path: Path, dask_cluster: DaskCluster
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    store(url, numbered(200))
+    dask_cluster.add_worker("one", "--no-nanny")
+    command = ["reprocess", "--stage", "extract", "--database", url,
+               "--scheduler", dask_cluster.address]  # fmt: skip
+    code, said = stopped_when(command, lambda: bool(rows(url, "SELECT 1 FROM article LIMIT 1")))
+    assert code == 130, said
+    assert "of 200; the same command begins anew" in said
+    assert "Traceback" not in said
+    ((read,),) = rows(url, "SELECT COUNT(*) FROM article")
+    assert 0 < int(str(read)) < 200
+    # The cluster is as it was for whoever comes next.
+    done = subprocess.run(
+        [sys.executable, "-m", "qiaocrawl", *command],
+        env={**os.environ, "PYTHONPATH": str(PROJECT)}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert rows(url, "SELECT COUNT(*) FROM article") == [(200,)]
 
 
 def test_other_code_on_a_worker_is_refused(dask_cluster: DaskCluster) -> None:
