@@ -24,8 +24,7 @@ class CompiledFunction:
     Without numba (the extra ``fast``) it runs as the Python it is, with the same results.
 
     Where neither the package's folder nor the user's cache can be written to (an account
-    without a home, a read-only system), and where the package is run from an egg, numba
-    refuses; then every process compiles again.
+    without a home, a read-only system), every process compiles again.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -68,9 +67,12 @@ def has_compiler() -> bool:
 def _jitted(function: Callable[..., Any]) -> Any:
     from numba import njit
 
+    from qiaocrawl.vsm.kernel_cache import kept_by_content
+
     _announce_compiling()
     try:
-        return njit(cache=True)(function)
+        with kept_by_content():
+            return njit(cache=True)(function)
     except RuntimeError:
         _warn_once()
         return njit(function)
@@ -79,7 +81,7 @@ def _jitted(function: Callable[..., Any]) -> Any:
 @cache
 def _warn_once() -> None:
     _log.warning(
-        "compiled code cannot be kept (run from an egg, or no folder to write to:"
+        "compiled code cannot be kept (no folder to write to:"
         " NUMBA_CACHE_DIR names one), so the first use costs each process up to half a minute"
     )
 
