@@ -19,7 +19,7 @@ from qiaocrawl.stages.analysis_slots import Submit
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from qiaocrawl.stages.analyse_page import AnalysisSetup
+    from qiaocrawl.stages.analysis_setup import AnalysisSetup
 
 logger = logging.getLogger(__name__)
 

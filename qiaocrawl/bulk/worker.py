@@ -19,7 +19,7 @@ from qiaocrawl.language import _
 from qiaocrawl.stages.analysis_slots import AnalysisSlots, Submit
 
 if TYPE_CHECKING:
-    from qiaocrawl.stages.analyse_page import AnalysisSetup
+    from qiaocrawl.stages.analysis_setup import AnalysisSetup
 
 T = TypeVar("T")
 

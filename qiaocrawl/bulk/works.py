@@ -11,7 +11,7 @@ from qiaocrawl.errors import ExtractionError
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
-from qiaocrawl.stages.analyse_page import JoinedText
+from qiaocrawl.stages.analysis_setup import JoinedText
 from qiaocrawl.stages.analysis_slots import Submit
 from qiaocrawl.stages.worker_pool import AnalysisPool
 

@@ -18,7 +18,8 @@ from qiaocrawl.bulk.works import Bulk, JoinParts, Judged, JudgeTexts, Pending, R
 from qiaocrawl.errors import ClusterError, ExtractionError
 from qiaocrawl.items import Outcome, PageAnalysis, PageText, Queue, Relevance
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.analyse_page import JoinedText, judge_texts
+from qiaocrawl.stages.analyse_page import judge_texts
+from qiaocrawl.stages.analysis_setup import JoinedText
 from qiaocrawl.stages.paged_articles import (
     AssembledArticle,
     assembled_of,

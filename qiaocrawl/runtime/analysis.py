@@ -12,7 +12,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.relevance import page_scorers, scorer_options
 from qiaocrawl.relevance.ontology import warn_of_unknown_terms
 from qiaocrawl.runtime.catalogue import Catalogue
-from qiaocrawl.stages.analyse_page import AnalysisSetup, JoinedText
+from qiaocrawl.stages.analysis_setup import AnalysisSetup, JoinedText
 from qiaocrawl.stages.analysis_slots import AnalysisSlots
 from qiaocrawl.stages.site_template_store import SiteTemplateStore
 from qiaocrawl.storage import Reader

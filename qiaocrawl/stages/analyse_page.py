@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.discovery import parse_url_source
@@ -14,7 +13,7 @@ from qiaocrawl.discovery.soft_404 import without_address
 from qiaocrawl.extract import analyse_html
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.documents.analysis import analyse_document
-from qiaocrawl.extract.fields.layout_title import WEIGHED, use_title_method
+from qiaocrawl.extract.fields.layout_title import use_title_method
 from qiaocrawl.extract.page import LinkSources
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.sites.site_template import SiteTemplate
@@ -23,43 +22,8 @@ from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
 from qiaocrawl.ontology import use_folder
 from qiaocrawl.relevance import PageScorer, make_scorer, scorer_options
+from qiaocrawl.stages.analysis_setup import AnalysisSetup, JoinedText
 from qiaocrawl.text import Segmenter, fold
-from qiaocrawl.topic.pack import TopicPack
-
-
-@dataclass(frozen=True, slots=True)
-class AnalysisSetup:
-    """What a worker needs to know; picklable.
-
-    Attributes:
-        method: name of the body extractor.
-        max_links: links kept of one page.
-        topics: every topic articles are judged for.
-        relevance_method: name of the page scorer.
-        threshold: relevance from which an article is on topic; 0 = each pack's own.
-        extractor_options: checked options of body extractors, (name, value); () = defaults.
-        learn_sites: also return what every article tells about its site.
-        order_topic: judge every page for this topic, for the crawl order; "" = articles only.
-        order_method: name of the page scorer that does so; "" = *relevance_method*.
-        relevance_options: of the page scorer *relevance_method*, such as ``p=3``.
-        ontology_dir: folder of installed ontologies; None = that of this process.
-        title_method: how titles are found, see ``QIAO_TITLE_METHOD``.
-        documents: read PDF, Word and Excel files, and follow links to them.
-    """
-
-    method: str
-    max_links: int
-    topics: tuple[TopicPack, ...]
-    relevance_method: str
-    threshold: float = 0.0
-    extractor_options: tuple[tuple[str, Any], ...] = ()
-    learn_sites: bool = False
-    order_topic: str = ""
-    order_method: str = ""
-    relevance_options: str = ""
-    ontology_dir: str | None = None
-    documents: bool = False
-    title_method: str = WEIGHED
 
 
 class _Tools:
@@ -72,7 +36,8 @@ class _Tools:
         if setup.ontology_dir is not None:
             use_folder(setup.ontology_dir)
         terms = [fold(term.text) for pack in setup.topics for term in pack.terms]
-        self.titles = Segmenter(terms, "jieba")
+        # The same as the index of titles: jieba would fill a dictionary of its own, for a second.
+        self.titles = Segmenter(terms, "rjieba")
         method, options = setup.relevance_method, setup.relevance_options
         # Without a topic nothing is made, and a wrong name would go unnoticed.
         scorer_options(method, options)
@@ -179,18 +144,6 @@ def analyse_page(
         text_sample=text_sample(article.text),
         relevance=judged,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedText:
-    """The parts of an article as one text, with what follows from it."""
-
-    text: str
-    html: str
-    body_digest: bytes
-    relevance: tuple[Relevance, ...]
-    body_simhash: int = 0
-    body_sketch: bytes = b""
 
 
 def join_texts(title: str, parts: Sequence[PartText], setup: AnalysisSetup) -> JoinedText:

@@ -19,7 +19,7 @@ from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis
 from qiaocrawl.items.article import PartText
 from qiaocrawl.language import N_, _
-from qiaocrawl.stages.analyse_page import AnalysisSetup, JoinedText
+from qiaocrawl.stages.analysis_setup import AnalysisSetup, JoinedText
 from qiaocrawl.stages.worker_pool import AnalysisPool, is_pool_error, page_error
 
 QUICK_SECONDS = 1.0

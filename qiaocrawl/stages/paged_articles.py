@@ -19,7 +19,7 @@ from qiaocrawl.dedup.bodies.fingerprints import BodyFingerprints, body_fingerpri
 from qiaocrawl.errors import ExtractionError
 from qiaocrawl.items import Lease, PageAnalysis, Verdict
 from qiaocrawl.items.article import PartText
-from qiaocrawl.stages.analyse_page import JoinedText
+from qiaocrawl.stages.analysis_setup import JoinedText
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.pages.article_parts import (
     PartGroup,

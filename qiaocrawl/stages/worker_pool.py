@@ -35,14 +35,7 @@ from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
 from qiaocrawl.language import _
-from qiaocrawl.stages.analyse_page import (
-    AnalysisSetup,
-    JoinedText,
-    analyse_page,
-    join_texts,
-    judge_texts,
-    prepare,
-)
+from qiaocrawl.stages.analysis_setup import AnalysisSetup, JoinedText
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +48,8 @@ _PARENT_CHECK_SECONDS = 1.0
 _BUSY = 4
 # Where memory runs out, the kernel takes a worker rather than the crawl (1000 = first of all).
 _FIRST_TO_GO = "500"
+
+# The work itself is imported by the workers alone: a crawl's own process parses no page.
 
 # A global of the worker process: what is pickled with each page stays small.
 _setup: AnalysisSetup | None = None
@@ -79,6 +74,8 @@ def _prepared(setup: AnalysisSetup) -> WorkerStartError | None:
 
     A process that died of it would be started again and again, and a page blamed for it.
     """
+    from qiaocrawl.stages.analyse_page import prepare
+
     try:
         prepare(setup)
     except QiaoError as error:
@@ -127,15 +124,21 @@ def _timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
 
 
 def _analyse(page: FetchedPage, template: SiteTemplate | None) -> PageAnalysis:
+    from qiaocrawl.stages.analyse_page import analyse_page
+
     analysis: PageAnalysis = analyse_page(page, _started_setup(), template)
     return analysis
 
 
 def _join(title: str, texts: Sequence[PartText]) -> JoinedText:
+    from qiaocrawl.stages.analyse_page import join_texts
+
     return join_texts(title, texts, _started_setup())
 
 
 def _judge(articles: Sequence[PageText]) -> list[tuple[Relevance, ...]]:
+    from qiaocrawl.stages.analyse_page import judge_texts
+
     return judge_texts(articles, _started_setup())
 
 

@@ -16,7 +16,7 @@ from qiaocrawl.errors import ConfigError, ExtractionError, PoisonPageError
 from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.items import FetchedPage, Outcome
 from qiaocrawl.options import Options
-from qiaocrawl.stages.analyse_page import AnalysisSetup
+from qiaocrawl.stages.analysis_setup import AnalysisSetup
 from qiaocrawl.stages.analysis_slots import AnalysisSlots
 
 # Two seconds of the processor where a page has one in an ordinary slot.

@@ -17,7 +17,8 @@ from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis
 from qiaocrawl.options import Options
 from qiaocrawl.reprocess.pages import reprocess_extract
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.analyse_page import AnalysisSetup, analyse_page
+from qiaocrawl.stages.analyse_page import analyse_page
+from qiaocrawl.stages.analysis_setup import AnalysisSetup
 from qiaocrawl.stages.site_template_store import SiteTemplateStore
 from qiaocrawl.stages.worker_pool import AnalysisPool
 from qiaocrawl.storage import Database, Reader

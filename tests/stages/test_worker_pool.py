@@ -15,7 +15,7 @@ import pytest
 from crawling import article, pack
 from qiaocrawl.errors import ExtractionError, PoisonPageError
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis
-from qiaocrawl.stages.analyse_page import AnalysisSetup
+from qiaocrawl.stages.analysis_setup import AnalysisSetup
 from qiaocrawl.stages.worker_pool import AnalysisPool, is_pool_error, page_error
 
 SECONDS = 0.3

@@ -26,7 +26,8 @@ from qiaocrawl.relevance.evaluation import (
     halves,
     wilson,
 )
-from qiaocrawl.stages.analyse_page import AnalysisSetup, judge_texts, thresholds
+from qiaocrawl.stages.analyse_page import judge_texts, thresholds
+from qiaocrawl.stages.analysis_setup import AnalysisSetup
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.golden import GOLDEN_FILE, read_golden
 

@@ -29,7 +29,8 @@ from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis
 from qiaocrawl.page import parse_page
 from qiaocrawl.page.document_links import document_links
-from qiaocrawl.stages.analyse_page import AnalysisSetup, analyse_page
+from qiaocrawl.stages.analyse_page import analyse_page
+from qiaocrawl.stages.analysis_setup import AnalysisSetup
 
 CST = timezone(timedelta(hours=8))
 NOW = datetime(2026, 11, 3, tzinfo=UTC)

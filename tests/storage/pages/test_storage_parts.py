@@ -17,7 +17,7 @@ from qiaocrawl.items import Lease, Outcome, PageAnalysis, Relevance
 from qiaocrawl.items.article import ArticlePart
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.analyse_page import JoinedText
+from qiaocrawl.stages.analysis_setup import JoinedText
 from qiaocrawl.stages.paged_articles import (
     AssembledArticle,
     add_part,
