@@ -51,6 +51,7 @@ _LONG_TAG = re.compile(
 # name, name=x, name="x y"
 _ATTRIBUTE = re.compile(r"""[^\s"'=<>/]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?""")
 _ANY_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_ANY_TAG_WHOLE = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9]*)")
 # They close by themselves, or never hold anything.
 _SHALLOW_TAGS = (
     "p li dt dd tr td th tbody thead tfoot option optgroup a html head body "
@@ -72,7 +73,9 @@ def sanitize_html(html: str) -> tuple[str, tuple[str, ...]]:
             notes.append(f"attributes past the first {MAX_ATTRIBUTES} of a tag dropped")
             html = shorter
     tags = html.count("<")
-    is_counted = _SUSPECT_TAGS < tags <= _COUNTED_TAGS and _is_harmless(_ANY_TAG.findall(html))
+    is_counted = _SUSPECT_TAGS < tags <= _COUNTED_TAGS and _is_harmless(
+        _ANY_TAG_WHOLE.findall(html)
+    )
     if tags > _SUSPECT_TAGS and not is_counted:
         html, more = _Flattener(html).flat()
         notes += more
@@ -88,25 +91,28 @@ def _fewer_attributes(match: re.Match[str]) -> str:
     return tag if surplus is None else tag[: surplus.start()]
 
 
-def _is_harmless(tags: Sequence[tuple[str, str]]) -> bool:
-    """Whether nothing of a page with these (slash, name) *tags* is to be dropped.
+def _is_harmless(tags: Sequence[str]) -> bool:
+    """Whether nothing of a page with these *tags* ("div", "/div") is to be dropped.
 
     Says no too often, where many links are anchors only, never too seldom: what is counted is
     what :class:`_Flattener` counts, without what it does to drop anything. Nearly all large
     pages end here, in a fifth of its time.
     """
+    counts = Counter(tags)
     names: Counter[str] = Counter()
-    for (closing, name), count in Counter(tags).items():
-        names[name.lower()] += 0 if closing else count
+    for tag, count in counts.items():
+        names[tag.lower().lstrip("/")] += 0 if tag[0] == "/" else count
     if len(tags) > MAX_TAGS or names["a"] > MAX_LINKS or any(names[n] > _MOST[n] for n in _MOST):
         return False
     opened = dict.fromkeys(names, 0)
+    # Lower case and without the slash once for each way to write a tag; "" where it is shallow.
+    deep = {tag: "" if (n := tag.lower().lstrip("/")) in _SHALLOW else n for tag in counts}
     depth = formatting = most_deep = most_formatting = 0
-    for closing, written in tags:
-        name = written if written in opened else written.lower()
-        if name in _SHALLOW:
+    for tag in tags:
+        name = deep[tag]
+        if not name:
             continue
-        if not closing:
+        if tag[0] != "/":
             opened[name] += 1
             depth += 1
             if depth > most_deep:

@@ -53,6 +53,8 @@ _MARKS = attrgetter("linked", "bold", "links", "after_break", "element")
 _PLACE = attrgetter("first", "end", "parent", "depth", "images")
 _TAG_FLAGS = np.eye(len(TAGS) + 1, dtype=np.float32)[:-1]
 _LAST_KINDS = np.array([[STOP], [DOT], [COMMA], [QUOTE], [BULLET]])
+_HALVES = np.array([[3], [8], [20]])
+"""Blocks on each side of a block that are summed up around it."""
 _NAME_BITS = np.arange(len(NAME_KINDS))[:, None]
 _LEVELS = 4
 """Elements around a block that are looked at."""
@@ -290,10 +292,11 @@ class _Builder:
                 self._add(beside[4:] == signals[4])
         running = _running(self.chars, self.free, self.linked, self.stops)
         order = np.arange(n)
-        for half in (3, 8, 20):
-            lower, upper = np.maximum(order - half, 0), np.minimum(order + half + 1, n)
-            chars, free, linked, stops = running[:, upper] - running[:, lower]
-            self._add_each(np.log1p(free), linked / np.maximum(chars, 1), np.log1p(stops))
+        lower, upper = np.maximum(order - _HALVES, 0), np.minimum(order + _HALVES + 1, n)
+        chars, free, linked, stops = running[:, upper] - running[:, lower]
+        windows = np.stack((free, linked / np.maximum(chars, 1), stops), axis=1)
+        np.log1p(windows[:, ::2], out=windows[:, ::2])
+        self._add(windows.reshape(-1, n))
 
     def _position(self) -> None:
         n = self.n
@@ -345,7 +348,8 @@ class _Builder:
         ranges = [*((int(self.first[e]), int(self.end[e])) for e in (by_points, by_text)), run]
         lo, hi = np.array(ranges).T[:, :, None]
         order = self.order
-        shares = [[self.free[a:b].sum() / max(self.free.sum(), 1.0)] for a, b in ranges]
+        all_free = max(self.free.sum(), 1.0)
+        shares = [[self.free[a:b].sum() / all_free] for a, b in ranges]
         self._add((order >= lo) & (order < hi))
         self._add(
             np.sign(order - lo + 0.5)
@@ -358,8 +362,8 @@ class _Builder:
         # Elements are alike when they and what is around them have the same tags and names.
         kind = self.tags * (int(self.names.max()) + 1) + self.names
         many = int(kind.max()) + 1
-        groups = np.unique(kind[self.parent] * many + kind, return_inverse=True)[1]
-        self.alike = groups[self.containers[0]]
+        own, around = kind[self.containers[:2]]
+        self.alike = np.unique(around * many + own, return_inverse=True)[1]
         count = int(self.alike.max()) + 1
         size, prose, chars, linked = (
             np.bincount(self.alike, weights, count)
