@@ -50,6 +50,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("page",),),
     (("text",), ("urls",)),
     (("items",), ("options",), ("registry",), ("vsm",)),
+    (("kernels",),),
     # The version of the package, names loaded late, and the exceptions.
     (("qiaocrawl",), ("errors",), ("language",)),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from qiaocrawl.vsm.compiled import compiled
+from qiaocrawl.kernels.compiled import compiled
 
 NOBODY = -1
 FIREWALL, CROSSOVER, EXCHANGE = 0, 1, 2

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from benchmarks.coverage import graph_rows
 from benchmarks.crawl_orders.data import find_collections, read_topics
+from qiaocrawl.kernels.compiled import compiled
 from qiaocrawl.replay.page_folder import find_graph
 from qiaocrawl.urls import canonical_host, canonical_url
-from qiaocrawl.vsm.compiled import compiled
 
 Ints = NDArray[np.int32]
 

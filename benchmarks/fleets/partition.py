@@ -23,7 +23,7 @@ from benchmarks.fleets.kernels import CROSSOVER, EXCHANGE
 from benchmarks.fleets.links import Ints, LinkedWeb
 from benchmarks.fleets.simulation import MODES, Crawl
 from qiaocrawl.frontier.host_share import BEAT_SECONDS
-from qiaocrawl.vsm.compiled import compiled
+from qiaocrawl.kernels.compiled import compiled
 
 _POINTS = 200
 _MOST_SECONDS = 10**7

@@ -161,7 +161,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # An argument may be bytes of no charset, and a terminal may not know a character.
             stream.reconfigure(errors="backslashreplace")
-    logging.getLogger("qiaocrawl.vsm.compiled").addHandler(_COMPILING_NOTICE)
+    logging.getLogger("qiaocrawl.kernels.compiled").addHandler(_COMPILING_NOTICE)
     from qiaocrawl.options.project import read_env_file
 
     # The language of .env is that of the help too. A wrong line is told when a command reads it.

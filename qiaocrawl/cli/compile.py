@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from qiaocrawl.cli.terminal import Terminal
+from qiaocrawl.kernels.compiled import has_compiler
 from qiaocrawl.language import _
-from qiaocrawl.vsm.compiled import has_compiler
 
 # A story, itself again with other words around, under a title without a word in common, and
 # another one.

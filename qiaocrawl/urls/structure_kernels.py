@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qiaocrawl.vsm.compiled import compiled
+from qiaocrawl.kernels.compiled import compiled
 
 MAX_TEXT = 64
 CHARACTERS = 128

@@ -19,7 +19,7 @@ from benchmarks.fleets.simulation import (
     speeds_of,
 )
 from benchmarks.fleets.trials import simulated_rows, simulation_tables
-from qiaocrawl.vsm import compiled
+from qiaocrawl.kernels import compiled
 
 PAGES = 1_000
 

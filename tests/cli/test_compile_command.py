@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from qiaocrawl.vsm.compiled import CompiledFunction, has_compiler
+from qiaocrawl.kernels.compiled import CompiledFunction, has_compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,7 +23,7 @@ OF_TRAINING = {
 LOOK = """
 import importlib, json, sys
 from qiaocrawl.cli.compile import compile_all
-from qiaocrawl.vsm.compiled import CompiledFunction
+from qiaocrawl.kernels.compiled import CompiledFunction
 
 compile_all()
 found = {}

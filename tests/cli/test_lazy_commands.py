@@ -16,10 +16,10 @@ from sqlalchemy import text
 from command_runs import Run
 from qiaocrawl.cli import COMMANDS
 from qiaocrawl.cli.lazy import CommandEntry, load
+from qiaocrawl.kernels.compiled import say_compiling
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.schema import State
 from qiaocrawl.topic.folder import save_pack
-from qiaocrawl.vsm.compiled import say_compiling
 from storage_samples import PACK, add_article, add_topic
 
 

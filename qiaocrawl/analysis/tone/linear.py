@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qiaocrawl.vsm.compiled import compiled
+from qiaocrawl.kernels.compiled import compiled
 
 
 @compiled

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qiaocrawl.vsm.compiled import compiled
+from qiaocrawl.kernels.compiled import compiled
 
 END = -1
 """Ends a list; also the head of an empty one."""

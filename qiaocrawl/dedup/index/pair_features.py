@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.vsm.compiled import compiled
+from qiaocrawl.kernels.compiled import compiled
 from qiaocrawl.vsm.terms import CLASSES, NAME, NUMBER
 
 MAX_TOKENS = 96

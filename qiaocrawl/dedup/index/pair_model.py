@@ -21,8 +21,8 @@ from qiaocrawl.dedup.index.pair_features import COUNT, NAMES, pair_cosine, pair_
 from qiaocrawl.dedup.index.row_arrays import RowArrays
 from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.kernels.compiled import compiled
 from qiaocrawl.language import N_, _
-from qiaocrawl.vsm.compiled import compiled
 from qiaocrawl.vsm.terms import CLASSES, NUMBER
 
 _NUMBER = CLASSES.index(NUMBER)

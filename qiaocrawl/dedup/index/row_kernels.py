@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from qiaocrawl.dedup.index.row_arrays import Query
-from qiaocrawl.vsm.compiled import compiled
+from qiaocrawl.kernels.compiled import compiled
 
 # Bounds of postings are stored in 8 bits.
 _STEPS = 255.0

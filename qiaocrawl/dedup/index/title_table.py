@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from qiaocrawl.dedup.publish_time import seconds
 from qiaocrawl.items import TitleRecord
-from qiaocrawl.vsm.compiled import compiled
+from qiaocrawl.kernels.compiled import compiled
 from qiaocrawl.vsm.growing_array import Column
 
 KEY_BYTES = 16

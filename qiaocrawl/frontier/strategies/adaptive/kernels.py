@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from qiaocrawl.frontier.strategies.adaptive.arrays import MAX_LINKS_HERE, NUMBER_OF_FEATURES
-from qiaocrawl.vsm.compiled import compiled
+from qiaocrawl.kernels.compiled import compiled
 
 # Numbers in features[...] are places in arrays.FEATURES: numba compiles no look-up by name.
 # k of the evidence of each kind of group: a wider group needs more pages to count.

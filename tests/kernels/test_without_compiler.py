@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qiaocrawl.cli.compile import compile_
-from qiaocrawl.vsm.compiled import has_compiler
+from qiaocrawl.kernels.compiled import has_compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,7 +24,7 @@ from qiaocrawl.frontier import CrawlTopic, PriorityIndex, make_strategy
 from qiaocrawl.items import Link, TitleRecord, Visit
 from qiaocrawl.topic.pack import Term, TopicPack
 from qiaocrawl.urls import url_key
-from qiaocrawl.vsm.compiled import has_compiler
+from qiaocrawl.kernels.compiled import has_compiler
 
 draw = random.Random(5)
 words = "侨乡 博物馆 开幕 归侨 捐赠 家书 台风 渔港 救援 展厅 领事 华人 春节 论坛".split()

@@ -67,7 +67,7 @@ def has_compiler() -> bool:
 def _jitted(function: Callable[..., Any]) -> Any:
     from numba import njit
 
-    from qiaocrawl.vsm.kernel_cache import kept_by_content
+    from qiaocrawl.kernels.kernel_cache import kept_by_content
 
     _announce_compiling()
     try:

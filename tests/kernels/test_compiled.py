@@ -18,8 +18,8 @@ import pytest
 
 from crawling import PROJECT
 from qiaocrawl.dedup.index.pair_features import pair_features
-from qiaocrawl.vsm import compiled
-from qiaocrawl.vsm.kernel_cache import _parts, fingerprint
+from qiaocrawl.kernels import compiled
+from qiaocrawl.kernels.kernel_cache import _parts, fingerprint
 
 PACKAGE = PROJECT / "qiaocrawl"
 
@@ -70,7 +70,7 @@ def test_a_place_that_cannot_be_written_to_costs_time_only(
 
 
 _KERNELS = """
-from qiaocrawl.vsm.compiled import compiled
+from qiaocrawl.kernels.compiled import compiled
 from {package}.numbers import FACTOR, twice
 
 @compiled
@@ -78,7 +78,7 @@ def work(n):
     return FACTOR + twice(n)
 """
 _NUMBERS = """
-from qiaocrawl.vsm.compiled import compiled
+from qiaocrawl.kernels.compiled import compiled
 
 FACTOR = {factor}
 
