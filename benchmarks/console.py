@@ -19,10 +19,9 @@ import random
 import shutil
 import socket
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median, quantiles
@@ -36,7 +35,7 @@ from rich.progress import Progress
 
 from benchmarks.consoles import asking
 from benchmarks.consoles.collection import TOPIC, Generator, fill
-from benchmarks.mariadb_server import MariaDB
+from benchmarks.own_database import KINDS, kept_or_passing, own_database
 from benchmarks.rows import write_rows
 from qiaocrawl.console.search.index import read_state
 from qiaocrawl.console.search.keeper import SearchKeeper
@@ -49,7 +48,6 @@ from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.export.choice import Selection
 
 AIM_MS = 200.0
-_POOL_MIB = 1024
 _SEARCHED = (
     "侨务", "华侨", "侨胞", "归侨", "侨商", "侨乡", "华文", "使馆", "学校", "公司", "电影", "球队",
     "地铁", "春节", "会议", "工作", "上海", "青年", "文化", "投资",
@@ -63,7 +61,7 @@ def main() -> None:
     """Fill, measure, print, write."""
     arguments = _arguments()
     rows: list[Row] = []
-    with _folder(arguments) as folder:
+    with kept_or_passing(arguments.keep, "console") as folder:
         for kind in arguments.databases:
             for row in _measured(kind, folder, arguments):
                 _print(row)
@@ -74,7 +72,7 @@ def main() -> None:
 
 def _measured(kind: str, folder: Path, arguments: argparse.Namespace) -> Iterator[Row]:
     run = Run(f"{kind} {arguments.articles:,}", arguments.articles, arguments.requests)
-    with _database(kind, folder) as url:
+    with own_database(kind, folder) as url:
         yield from run.measured(url, folder / "index", folder)
         if kind == "sqlite":
             yield from run.beside(arguments.datasette, folder)
@@ -233,40 +231,6 @@ class Run:
                 "value": round(value, 1)}  # fmt: skip
 
 
-def _folder(arguments: argparse.Namespace) -> AbstractContextManager[Path]:
-    """Where everything lies; kept with ``--keep``."""
-    if arguments.keep is None:
-        return _passing_folder()
-    arguments.keep.mkdir(parents=True, exist_ok=True)
-    return nullcontext(arguments.keep)
-
-
-@contextmanager
-def _passing_folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="qiao-console-") as name:
-        yield Path(name)
-
-
-@contextmanager
-def _database(kind: str, folder: Path) -> Iterator[str]:
-    """The URL of an empty database of its own."""
-    if kind == "sqlite":
-        yield f"sqlite:///{folder / 'q.db'}"
-        return
-    server = MariaDB(folder / "mariadb")
-    is_new = not server.folder.exists()
-    if is_new:
-        server.folder.mkdir()
-        server.install()
-    server.start(f"--innodb-buffer-pool-size={_POOL_MIB}M", "--innodb-flush-log-at-trx-commit=2")
-    try:
-        if is_new:
-            server.execute("CREATE DATABASE q CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
-        yield server.url("q")
-    finally:
-        server.stop()
-
-
 @contextmanager
 def _progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
     with Progress(console=Console(stderr=True)) as progress:
@@ -293,8 +257,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--articles", type=int, default=1_000_000)
     parser.add_argument("--requests", type=int, default=60, help="of each kind of page")
-    parser.add_argument("--databases", nargs="+", choices=("sqlite", "mariadb"),
-                        default=["sqlite", "mariadb"])  # fmt: skip
+    parser.add_argument("--databases", nargs="+", choices=KINDS, default=[*KINDS])
     parser.add_argument("--datasette", default="datasette", metavar="BIN", help="its program")
     parser.add_argument("--keep", type=Path, metavar="FOLDER",
                         help="keep databases and index there, and use them again")  # fmt: skip
