@@ -49,8 +49,8 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("topic",), ("ontology",)),
     (("page",),),
     (("text",), ("urls",)),
-    (("items",), ("options",), ("registry",), ("vsm",)),
     (("kernels",),),
+    (("items",), ("options",), ("registry",), ("vsm",)),
     # The version of the package, names loaded late, and the exceptions.
     (("qiaocrawl",), ("errors",), ("language",)),
 )  # fmt: skip

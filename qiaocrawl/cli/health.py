@@ -14,7 +14,7 @@ from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.cli.terminal import echo_json
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.storage.page_store.summary import StoreInUse, store_alarms
+from qiaocrawl.storage.page_store.summary import StoreInUse, store_alarms, store_figures
 from qiaocrawl.storage.reports.alarms import Limits, RunLine, alarms, last_runs
 from qiaocrawl.storage.reports.end_names import end_name
 
@@ -38,7 +38,7 @@ def health(
     """
     with connection_to(database) as c:
         problems = alarms(c, Limits(article_hours, free_mb << 20), now=time.time())
-        problems += store_alarms(c, StoreInUse.of(Options.from_environment()))
+        problems += store_alarms(c, StoreInUse.of(Options.from_environment()), store_figures(c))
         last = last_runs(c, runs)
     if as_json:
         report = {"alarms": problems, "runs": [asdict(run) for run in last]}

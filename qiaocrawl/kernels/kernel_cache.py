@@ -8,7 +8,6 @@ modules that it uses.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -19,6 +18,8 @@ from typing import Any
 import numpy as np
 from numba.core import config as numba_config
 from numba.core.caching import _CacheLocator
+
+from qiaocrawl.options.user_folders import user_cache_folder
 
 # Its attributes are made when it is imported.
 config: Any = numba_config
@@ -92,12 +93,10 @@ class KernelLocator(_CacheLocator):
     A folder that NUMBA_CACHE_DIR names comes before both.
     """
 
-    def __init__(self, function: FunctionType, folder: Path, *, is_shared: bool) -> None:
+    def __init__(self, folder: Path, stamp: str, disambiguator: str) -> None:
         self._folder = folder
-        self._stamp = fingerprint(function)
-        # Beside the module there is one version of it; elsewhere several may be in use.
-        line = function.__code__.co_firstlineno
-        self._disambiguator = self._stamp[:_STAMP_CHARS] if is_shared else str(line)
+        self._stamp = stamp
+        self._disambiguator = disambiguator
 
     def get_cache_path(self) -> str:
         """The folder."""
@@ -119,11 +118,9 @@ class KernelLocator(_CacheLocator):
             py_func: whose file may be in an archive.
             py_file: that file.
         """
-        beside = Path(py_file).parent
-        places = [] if config.CACHE_DIR or not beside.is_dir() else [beside / "__pycache__"]
-        places += [folder / py_func.__module__ for folder in _shared_folders()]
-        for folder in places:
-            locator = cls(py_func, folder, is_shared=folder.parent != beside)
+        stamp = fingerprint(py_func)
+        for folder, disambiguator in _places(py_func, Path(py_file).parent, stamp):
+            locator = cls(folder, stamp, disambiguator)
             try:
                 locator.ensure_cache_path()  # type: ignore[no-untyped-call]
             except OSError:
@@ -132,14 +129,18 @@ class KernelLocator(_CacheLocator):
         return None
 
 
-def _shared_folders() -> Iterator[Path]:
+def _places(function: FunctionType, beside: Path, stamp: str) -> Iterator[tuple[Path, str]]:
+    """Folders in their order, each with what tells loops of one name apart there."""
+    # Beside the module there is one version of it; elsewhere several may be in use.
+    one_of_several = stamp[:_STAMP_CHARS]
     if config.CACHE_DIR:
-        yield Path(config.CACHE_DIR)
+        yield Path(config.CACHE_DIR) / function.__module__, one_of_several
         return
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    # An account without a home has none.
+    if beside.is_dir():
+        yield beside / "__pycache__", str(function.__code__.co_firstlineno)
+    # An account without a home has no cache.
     with suppress(RuntimeError):
-        yield (Path(cache) if cache else Path.home() / ".cache") / "qiaocrawl" / "kernels"
+        yield user_cache_folder() / "kernels" / function.__module__, one_of_several
 
 
 @contextmanager

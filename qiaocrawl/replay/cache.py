@@ -13,6 +13,7 @@ from tempfile import NamedTemporaryFile
 
 from qiaocrawl.errors import ReplayError
 from qiaocrawl.language import _
+from qiaocrawl.options.user_folders import user_cache_folder
 from qiaocrawl.replay.recording_index import IndexWriter, Limits
 
 _log = logging.getLogger(__name__)
@@ -26,10 +27,7 @@ _LOCK_SUFFIX = ".lock"
 
 def default_folder() -> Path:
     """``qiaocrawl/replay`` in the user's cache folder."""
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    # As the XDG specification says, a relative path is ignored.
-    base = Path(cache) if os.path.isabs(cache) else Path("~/.cache").expanduser()
-    return base / "qiaocrawl" / "replay"
+    return user_cache_folder() / "replay"
 
 
 class IndexCache:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -99,10 +100,13 @@ class StoreInUse(NamedTuple):
         return cls(options["QIAO_PAGE_STORE"], options["QIAO_PAGE_STORE_FILE_MB"] * 10**6)
 
 
-def store_alarms(c: Connection, store: StoreInUse, *, ask: bool = True) -> list[str]:
+def store_alarms(
+    c: Connection, store: StoreInUse, figures: Sequence[StoreFigures], *, ask: bool = True
+) -> list[str]:
     """What is wrong with stored pages: unreadable ones, a store that is away or takes none.
 
     Args:
+        figures: of all stores, as :func:`store_figures` has them.
         ask: whether the store answers; that may take a minute where it does not.
     """
     problems = [
@@ -110,7 +114,7 @@ def store_alarms(c: Connection, store: StoreInUse, *, ask: bool = True) -> list[
             "{address}: {count} stored pages cannot be read; `{command}` names them",
             address=one.address, count=one.unread, command=advised("qiaocrawl pages verify"),
         )
-        for one in store_figures(c) if one.unread
+        for one in figures if one.unread
     ]  # fmt: skip
     if store.address == DATABASE:
         return problems

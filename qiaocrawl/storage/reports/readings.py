@@ -20,7 +20,12 @@ from qiaocrawl.storage.clock import clock
 from qiaocrawl.storage.converters import from_time, to_stored_time
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.frontier.collectors import ALIVE_SECONDS
-from qiaocrawl.storage.page_store.summary import StoreInUse, place_figures, store_alarms
+from qiaocrawl.storage.page_store.summary import (
+    PlaceFigures,
+    StoreInUse,
+    place_figures,
+    store_alarms,
+)
 from qiaocrawl.storage.reports.alarms import Limits, alarms
 from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
 from qiaocrawl.storage.schema import (
@@ -76,11 +81,12 @@ def counted(c: Connection, store: StoreInUse) -> list[Reading]:
     """
     now = clock(c)
     topics: dict[int, str] = {row[0]: row[1] for row in c.execute(select(topic.c.id, topic.c.name))}
+    places = place_figures(c)
     return [
-        *_frontier(c, topics, now), *_closed(c, now), *_answers(c, now), *_raw_pages(c),
+        *_frontier(c, topics, now), *_closed(c, now), *_answers(c, now), *_raw_pages(places),
         # As `qiaocrawl health` has them; what is away is not waited for here.
         Reading("alarms", (), len(alarms(c, Limits(48.0, 1024 << 20), now=time.time()))
-                + len(store_alarms(c, store, ask=False))),
+                + len(store_alarms(c, store, places.stores, ask=False))),
     ]  # fmt: skip
 
 
@@ -261,8 +267,7 @@ def _answers(c: Connection, now: float) -> Iterator[Reading]:
         yield Reading("search_answers_last_day", (engine, state), count)
 
 
-def _raw_pages(c: Connection) -> Iterator[Reading]:
-    places = place_figures(c)
+def _raw_pages(places: PlaceFigures) -> Iterator[Reading]:
     yield Reading("raw_pages_in_database", (), places.in_database)
     for one in places.stores:
         yield Reading("page_store_bytes", (one.address, "whole"), one.file_bytes)

@@ -23,7 +23,12 @@ from qiaocrawl.storage.page_store.packing import enough_for, pack
 from qiaocrawl.storage.page_store.pruning import prune_store
 from qiaocrawl.storage.page_store.reading import files_at, places
 from qiaocrawl.storage.page_store.stores import open_store, relocate
-from qiaocrawl.storage.page_store.summary import StoreInUse, place_figures, store_alarms
+from qiaocrawl.storage.page_store.summary import (
+    StoreInUse,
+    place_figures,
+    store_alarms,
+    store_figures,
+)
 from qiaocrawl.storage.page_store.verifying import verify
 from qiaocrawl.storage.pages.page_pictures import picture_of_article
 from qiaocrawl.storage.pages.raw_pages import iter_pages, load_page, store_page
@@ -81,7 +86,7 @@ def test_pages_go_out_and_come_back(database: Database, address: str, tmp_path: 
         assert [(one.records, one.unread) for one in figures.stores] == [(36, 0)]
         # Of bounded size, and not one a page.
         assert 3 <= figures.stores[0].files <= 6
-        assert store_alarms(c, StoreInUse(address, 50_000)) == []
+        assert store_alarms(c, StoreInUse(address, 50_000), store_figures(c)) == []
     assert _verified(database) == []
 
     elsewhere = f"file://{tmp_path}/elsewhere"
@@ -177,7 +182,8 @@ def test_a_damaged_or_missing_record_is_named_and_counted(
     assert [place.name in fault for fault in _verified(database)] == [True]
     with database.engine.connect() as c:
         assert len(iter_pages(c, topic=None, after_id=0, limit=40)) == 19
-        assert "1 stored pages cannot be read" in store_alarms(c, StoreInUse(address, 10**6))[0]
+        alarms = store_alarms(c, StoreInUse(address, 10**6), store_figures(c))
+        assert "1 stored pages cannot be read" in alarms[0]
     assert place.name in caplog.text
     # What is damaged is not moved as if it were good, and stays where it is.
     with work_on(database, f"file://{tmp_path}/elsewhere") as work:
