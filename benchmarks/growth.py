@@ -6,6 +6,7 @@
     python benchmarks/growth.py --titles titles.txt.gz     # real ones, before made ones
     python benchmarks/growth.py --titles titles.txt.gz --neighbours 40000   # are made ones so near?
     python benchmarks/growth.py --texts DIR      # only what packing makes of gold texts
+    python benchmarks/growth.py --pages DIR      # only what raw pages of a recorded web take
 
 URLs, pages, articles and visits enter by the writer of a runtime and the functions that a crawl
 calls. Texts are made of words as common as they are in Chinese, one in seven a near reprint; making
@@ -37,6 +38,7 @@ from benchmarks.growing.made_texts import TextMaker, titles_of
 from benchmarks.growing.meter import Growth
 from benchmarks.growing.neighbours import neighbours
 from benchmarks.growing.picture import Curves, draw
+from benchmarks.growing.raw_pages import stored_pages
 from benchmarks.growing.store import GrowingStore
 from benchmarks.growing.texts import packings
 from benchmarks.own_database import KINDS, kept_or_passing, own_database
@@ -51,9 +53,12 @@ def main() -> None:
     """Grow, print, draw, write."""
     arguments = _arguments()
     run = Run(arguments)
-    if arguments.texts:
+    if arguments.texts or arguments.pages:
         try:
-            run.pack(arguments.texts)
+            if arguments.texts:
+                run.pack(arguments.texts)
+            for web in arguments.pages:
+                run.store_pages(web)
         except QiaoError as error:
             sys.exit(f"growth: {error}")
     elif arguments.neighbours:
@@ -81,6 +86,18 @@ class Run:
                 metric: getattr(done, metric) for metric in ("share", "pack_ms", "unpack_ms")
             }
             self._note(f"texts {done.language}", done.method, figures)
+        self._console.print(table)
+
+    def store_pages(self, web: Path) -> None:
+        """What the raw pages recorded in *web* take."""
+        table = Table("pages", "method", "bytes a page", "store us", "load us", title=web.name)
+        for done in stored_pages(web):
+            table.add_row(f"{done.pages:,}", done.method, f"{done.bytes_a_page:,.0f}",
+                          f"{done.store_us:.0f}", f"{done.load_us:.0f}")  # fmt: skip
+            figures = {
+                metric: getattr(done, metric) for metric in ("bytes_a_page", "store_us", "load_us")
+            }
+            self._note(f"pages {web.name}", done.method, figures)
         self._console.print(table)
 
     def compare(self, most: int) -> None:
@@ -230,6 +247,8 @@ def _arguments() -> argparse.Namespace:
                         help="only look titles up among N of them and of made ones")  # fmt: skip
     parser.add_argument("--picture", type=Path, help="SVG with the curves")
     parser.add_argument("--texts", type=Path, help="folder with gold.jsonl, as of extraction.py")
+    parser.add_argument("--pages", type=Path, nargs="+", default=(), metavar="DIR",
+                        help="folders with recorded webs, as of coverage.py")  # fmt: skip
     parser.add_argument("--json", type=Path, help="write JSON Lines there")
     parser.add_argument("--keep", type=Path, help="new folder that keeps what was made")
     arguments = parser.parse_args()

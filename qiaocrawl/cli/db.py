@@ -25,7 +25,7 @@ from qiaocrawl.storage import Database, packing, pruning
 from qiaocrawl.storage import backup as copies
 from qiaocrawl.storage.frontier import postponed
 from qiaocrawl.storage.page_store.summary import store_figures
-from qiaocrawl.storage.pages import retention
+from qiaocrawl.storage.pages import repacking, retention
 from qiaocrawl.storage.table_sizes import table_bytes
 
 app = typer.Typer(help="The database: schema, health, size, backup.", no_args_is_help=True)
@@ -311,24 +311,29 @@ def _prune_pages(opened: Database, before: datetime, *, dry_run: bool) -> None:
 
 @app.command()
 def compress(database: DatabaseUrl = "") -> None:
-    """Pack the texts that earlier versions stored; crawls may go on meanwhile.
+    """Pack texts and raw pages that were stored less tightly; crawls may go on meanwhile.
 
-    It can be stopped at any time, and goes on when it is called again. New texts are packed
-    at once.
+    Those are texts that earlier versions stored, and pages that came before their site had
+    a dictionary. It can be stopped at any time, and goes on when it is called again.
     """
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
-            texts = packing.count_texts(c)
+            texts, pages = packing.count_texts(c), repacking.count_pages(c)
         with Progress(console=Terminal(stderr=True)) as progress:
-            task = progress.add_task(_("compress"), total=texts)
+            task = progress.add_task(_("compress"), total=texts + pages)
             done = packing.pack_texts(opened, lambda n: progress.advance(task, n))
+            raw = repacking.pack_pages(opened, lambda n: progress.advance(task, n))
         is_sqlite = opened.engine.dialect.name == "sqlite"
     _print(
         _("packed {packed:,} of {rows:,} texts, {before} to {after}", packed=done.packed,
           rows=done.rows, before=shown_size(done.before), after=shown_size(done.after))
     )  # fmt: skip
-    if done.packed:
+    _print(
+        _("packed {packed:,} of {rows:,} raw pages, {before} to {after}", packed=raw.packed,
+          rows=raw.rows, before=shown_size(raw.before), after=shown_size(raw.after))
+    )  # fmt: skip
+    if done.packed or raw.packed:
         room = _("New rows take the room; `VACUUM` gives it back to the file system.")
         if not is_sqlite:
             room = _("New rows take the room; `OPTIMIZE TABLE` gives it back to the file system.")

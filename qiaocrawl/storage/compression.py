@@ -10,14 +10,14 @@ import threading
 
 from qiaocrawl.text.zstd import zstd
 
-_LEVEL = 3
+LEVEL = 3
 
 
 # One a thread: a compressor must not be used by two at once.
 class _Compressors(threading.local):
     def __init__(self) -> None:
         # Kept, since making its tables costs a fifth of compressing a page.
-        self.one = zstd.ZstdCompressor(level=_LEVEL)
+        self.one = zstd.ZstdCompressor(level=LEVEL)
 
 
 _compressors = _Compressors()

@@ -12,6 +12,7 @@ from itertools import islice
 from sqlalchemy import Connection, RootTransaction
 
 from qiaocrawl.items import Candidate
+from qiaocrawl.storage.pages.site_dictionaries import SiteDictionaries
 
 _INFO_KEY = "qiaocrawl"
 
@@ -29,15 +30,18 @@ class ConnectionCache:
     Attributes:
         titles_held_in: the transaction that took the lock of the title log last.
         idf_version: of the IDF snapshot in use, as it was read with that lock.
+        dictionaries: of the pages of sites.
         title_writes: rows this connection has written to the title log.
     """
 
     __slots__ = (
-        "_hosts", "_offers", "idf_version", "title_writes", "titles_held_in", "topic_ids",
+        "_hosts", "_offers", "dictionaries", "idf_version", "title_writes", "titles_held_in",
+        "topic_ids",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.topic_ids: dict[str, int] = {}
+        self.dictionaries = SiteDictionaries()
         self.titles_held_in: RootTransaction | None = None
         self.idf_version = 0
         self.title_writes = 0

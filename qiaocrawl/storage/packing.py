@@ -107,7 +107,7 @@ def pack_texts(database: Database, progress: Callable[[int], None]) -> Packed:
             key = metadata.tables[place.table].c[place.key]
             first, last = c.execute(select(func.min(key), func.max(key))).one()
         for start in range(first or 0, (last or -1) + 1, _WINDOW):
-            total = _sum(total, _pack_window(database, place, start, progress))
+            total = sum_of(total, _pack_window(database, place, start, progress))
     return total
 
 
@@ -125,7 +125,7 @@ def _pack_window(
     for at in range(0, len(keys), _BATCH):
         batch = keys[at : at + _BATCH]
         work = partial(_pack, place=place, keys=batch)
-        done = _sum(done, in_transaction(database, work))
+        done = sum_of(done, in_transaction(database, work))
         progress(len(batch))
     return done
 
@@ -148,5 +148,6 @@ def _bytes(stored: str | bytes | None) -> int:
     return len(stored.encode() if isinstance(stored, str) else stored or b"")
 
 
-def _sum(one: Packed, other: Packed) -> Packed:
+def sum_of(one: Packed, other: Packed) -> Packed:
+    """Both together."""
     return Packed(*(a + b for a, b in zip(one, other, strict=True)))

@@ -19,6 +19,7 @@ from qiaocrawl.stages.shared_titles import SharedTitleIndex
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack
+from recording import write_collection
 
 _OF_A_ROW = (
     "`key`, url, host_id, queue, topic_id, state, outcome, reason, score, depth, parent_key,"
@@ -84,3 +85,19 @@ def test_texts_are_the_same_for_the_same_seed_and_given_titles_come_first(tmp_pa
     assert made == TextMaker(3, titles).texts(40)
     assert [text.title for text in made if text.title in titles][:2] == titles
     assert len({text.title for text in TextMaker(4).texts(200)}) > 150
+
+
+def test_raw_pages_of_a_recorded_web_are_stored_both_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = "".join(f"<li><a href='/{n}'>侨讯第{n}期·{n * 7919 % 997}号</a>" for n in range(200))
+    pages = {
+        f"http://a.test/{n}": f"<ul>{frame}</ul><p>{TextMaker(n).title()}</p>".encode()
+        for n in range(40)
+    }
+    web, rows_file = write_collection(tmp_path / "web", pages), tmp_path / "rows.jsonl"
+    monkeypatch.setattr(sys, "argv", ["growth.py", "--pages", str(web), "--json", str(rows_file)])
+    growth.main()
+    rows = [json.loads(line) for line in rows_file.read_text("utf-8").splitlines()]
+    size = {row["method"]: row["value"] for row in rows if row["metric"] == "bytes_a_page"}
+    assert size["ours"] < size["zstd 3"]

@@ -29,6 +29,7 @@ def test_from_nothing_to_an_export(run: Run, url: str, tmp_path: Path) -> None:
         ("check",),
         ("stats",),
         ("left-out",),
+        ("compress",),
         ("backup", str(tmp_path / "b.db")),
         ("prune", "--older-than", "30", "--dry-run"),
         ("prune", "--older-than", "30"),

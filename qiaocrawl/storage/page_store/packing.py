@@ -19,7 +19,6 @@ from sqlalchemy.exc import IntegrityError
 
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.items import FetchedPage, PagePicture
-from qiaocrawl.storage.compression import decompress
 from qiaocrawl.storage.converters import from_json, from_time
 from qiaocrawl.storage.error_kinds import DriverError
 from qiaocrawl.storage.page_store.files_table import (
@@ -31,6 +30,7 @@ from qiaocrawl.storage.page_store.files_table import (
 )
 from qiaocrawl.storage.page_store.reading import payload
 from qiaocrawl.storage.page_store.records import digest_of, page_member, picture_member
+from qiaocrawl.storage.pages.page_bodies import unpack_body
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.schema import State, page_picture, page_record, page_source, url
 
@@ -209,19 +209,20 @@ def _switch(c: Connection, rows: Sequence[tuple[str, int, bytes]]) -> int:
 
 
 def _all_waiting(work: StoreWork) -> Iterator[_Waiting]:
-    for batch_of, make in ((_page_rows, _waiting_page), (_picture_rows, _waiting_picture)):
+    for batch_of in (_page_batch, _picture_batch):
         after = 0
-        while rows := work.reader.run(partial(batch_of, after=after)):
+        while batch := work.reader.run(partial(batch_of, after=after)):
             work.hold.renew()
-            after = rows[-1].id
-            for row in rows:
-                # Its crawl reads it back at once, and it must be there whatever the store does.
-                if row.state != State.FETCHED:
-                    yield make(row)
+            after = batch[-1][0]
+            yield from (waiting for _row_id, waiting in batch if waiting is not None)
 
 
-def _page_rows(c: Connection, after: int) -> Sequence[Any]:
-    return c.execute(
+# Row ids with what waits there; None for what stays.
+_Batch = list[tuple[int, _Waiting | None]]
+
+
+def _page_batch(c: Connection, after: int) -> _Batch:
+    rows = c.execute(
         select(
             page_source.c.id, url.c.url, url.c.state, page_source.c.final_url,
             page_source.c.http_status, page_source.c.headers, page_source.c.body,
@@ -231,11 +232,19 @@ def _page_rows(c: Connection, after: int) -> Sequence[Any]:
         .where(page_source.c.record_id.is_(None), page_source.c.id > after)
         .order_by(page_source.c.id)
         .limit(_ROWS_AT_A_TIME)
-    ).all()  # fmt: skip
+    )  # fmt: skip
+    return [(row.id, _waiting_page(c, row)) for row in rows.all()]
 
 
-def _waiting_page(row: Any) -> _Waiting:
-    page = bare_page(row, decompress(row.body))
+def _waiting_page(c: Connection, row: Any) -> _Waiting | None:
+    # Its crawl reads it back at once, and it must be there whatever the store does.
+    if row.state == State.FETCHED:
+        return None
+    try:
+        page = bare_page(row, unpack_body(c, row.body))
+    except PageStoreError as error:
+        logger.error("the stored page of %s stays in the database: %s", row.url, error)
+        return None
     return _Waiting("page_source", row.id, page.body, lambda: page_member(page))
 
 
@@ -250,8 +259,8 @@ def bare_page(row: Any, body: bytes) -> FetchedPage:
     )  # fmt: skip
 
 
-def _picture_rows(c: Connection, after: int) -> Sequence[Any]:
-    return c.execute(
+def _picture_batch(c: Connection, after: int) -> _Batch:
+    rows = c.execute(
         select(
             page_picture.c.page_source_id.label("id"), page_picture.c.media_type,
             page_picture.c.width, page_picture.c.height, page_picture.c.cut,
@@ -262,10 +271,13 @@ def _picture_rows(c: Connection, after: int) -> Sequence[Any]:
         .where(page_picture.c.record_id.is_(None), page_picture.c.page_source_id > after)
         .order_by(page_picture.c.page_source_id)
         .limit(_ROWS_AT_A_TIME)
-    ).all()  # fmt: skip
+    )  # fmt: skip
+    return [(row.id, _waiting_picture(row)) for row in rows.all()]
 
 
-def _waiting_picture(row: Any) -> _Waiting:
+def _waiting_picture(row: Any) -> _Waiting | None:
+    if row.state == State.FETCHED:
+        return None
     when = from_time(row.taken_at)
     assert when is not None
     picture = PagePicture(

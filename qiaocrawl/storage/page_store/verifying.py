@@ -11,13 +11,12 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from qiaocrawl.errors import PageStoreError
-from qiaocrawl.storage.compression import decompress
 from qiaocrawl.storage.converters import clean_word, digest16
 from qiaocrawl.storage.page_store.files_table import Advance
 from qiaocrawl.storage.page_store.reading import Place, checked_payload, members, place_rows
+from qiaocrawl.storage.pages.page_bodies import unpack_body
 from qiaocrawl.storage.schema import page_record, page_source, url
 from qiaocrawl.storage.writer import Reader, Writer
-from qiaocrawl.text.zstd import zstd
 
 _RECORDS_AT_A_TIME = 200
 _ROWS_AT_A_TIME = 50
@@ -44,7 +43,7 @@ def verify(reader: Reader, writer: Writer, advance: Advance, *, share: float = 1
         while batch := reader.run(partial(batch_of, after=after)):
             after = _id_of(batch[-1])
             chosen = [one for one in batch if share >= 1.0 or random.random() < share]
-            found = faults_of(chosen)
+            found = faults_of(reader, chosen)
             if batch_of is _next_places and chosen:
                 writer.run(partial(_note, found=found, verified=[_id_of(one) for one in chosen]))
             done.faults += found.values()
@@ -68,7 +67,7 @@ def _next_places(c: Connection, after: int) -> list[Any]:
     return [Place(*row) for row in rows]
 
 
-def _faults_in_files(chosen: Collection[Place]) -> dict[int, str]:
+def _faults_in_files(_reader: Reader, chosen: Collection[Place]) -> dict[int, str]:
     faults = {}
     for place, member in members(chosen):
         try:
@@ -105,13 +104,17 @@ def _next_rows(c: Connection, after: int) -> list[Any]:
     ))  # fmt: skip
 
 
-def _faults_in_rows(chosen: Collection[Any]) -> dict[int, str]:
+def _faults_in_rows(reader: Reader, chosen: Collection[Any]) -> dict[int, str]:
+    return reader.run(partial(_row_faults, chosen=chosen))
+
+
+def _row_faults(c: Connection, chosen: Collection[Any]) -> dict[int, str]:
     faults = {}
     for row in chosen:
         place = f"page_source {row.id} ({row.url})"
         try:
-            body = decompress(row.body)
-        except zstd.ZstdError as error:
+            body = unpack_body(c, row.body)
+        except PageStoreError as error:
             faults[row.id] = f"{place}: {error}"
             continue
         # Of a body that was cut, the digest is that of the whole.

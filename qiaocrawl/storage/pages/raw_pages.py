@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.items import FetchedPage, Lease
-from qiaocrawl.storage.compression import compress, decompress
+from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.converters import (
     changes,
     clean_text,
@@ -21,11 +21,13 @@ from qiaocrawl.storage.converters import (
     epoch_time,
     from_json,
     from_time,
+    host_id,
     to_json,
     to_time,
 )
 from qiaocrawl.storage.frontier.row_sql import FENCE, fence
 from qiaocrawl.storage.page_store.reading import payload, payloads
+from qiaocrawl.storage.pages.page_bodies import unpack_body
 from qiaocrawl.storage.raw_sql import Statement
 from qiaocrawl.storage.schema import page_source, url
 from qiaocrawl.storage.topics.topic_ids import topic_id
@@ -134,7 +136,7 @@ def store_page(
         row_id: int = existing[0]
         _SEEN_AGAIN.run(c, {"id": row_id, "seen": fetched_at})
         return row_id
-    return _insert(c, lease.url_id, digest, page)
+    return _insert(c, lease, digest, page, now)
 
 
 def seen_again(c: Connection, url_id: int, now: float) -> None:
@@ -190,12 +192,13 @@ def _stored_page(row: Any, page: FetchedPage) -> StoredPage:
     return StoredPage(row_id, url_id, bytes(key), host, queue, topic, depth, anchor, page=page)
 
 
-def _insert(c: Connection, url_id: int, digest: bytes, page: FetchedPage) -> int:
-    body, is_cut = _fitting(c, page.body)
+def _insert(c: Connection, lease: Lease, digest: bytes, page: FetchedPage, now: float) -> int:
+    host = host_id(lease.host)
+    body, is_cut = _fitting(c, host, page.body)
     content_type = page.header("content-type")
     fetched_at = to_time(page.fetched_at)
     result = _INSERT.run(c, {
-        "url_id": url_id,
+        "url_id": lease.url_id,
         "digest": digest,
         "final_url": clean_text(page.final_url, 16_000),
         "http_status": page.status,
@@ -208,20 +211,23 @@ def _insert(c: Connection, url_id: int, digest: bytes, page: FetchedPage) -> int
         "last_seen_at": fetched_at,
         "body": body,
     })  # fmt: skip
-    assert result.lastrowid is not None
-    return result.lastrowid
+    row_id = result.lastrowid
+    assert row_id is not None
+    ConnectionCache.of(c).dictionaries.stored(c, host, row_id, now=now)
+    return row_id
 
 
-def _fitting(c: Connection, body: bytes) -> tuple[bytes, bool]:
+def _fitting(c: Connection, host: int, body: bytes) -> tuple[bytes, bool]:
     """*body* compressed, cut until the server takes it, and whether it was cut."""
     limit = most_blob_bytes(c)
-    frame, size = compress(body), len(body)
+    pack = ConnectionCache.of(c).dictionaries.pack
+    frame, size = pack(c, host, body), len(body)
     # The loop ends because each round aims 2 % below the limit; compression is
     # not quite proportional.
     while len(frame) > limit:
         # In proportion, a little less for what compresses worse than the rest.
         size = int(size * limit / len(frame) * 0.98)
-        frame = compress(body[:size])
+        frame = pack(c, host, body[:size])
     if size < len(body):
         changes["cut_bodies"] += 1
     return frame, size < len(body)
@@ -257,10 +263,10 @@ def page_of(c: Connection, row: Any) -> FetchedPage:
     """The page in *row* (``PAGE_COLUMNS``), wherever its body is.
 
     Raises:
-        PageStoreError: it is in a file that is missing or damaged; names file and offset.
+        PageStoreError: it is damaged, or in a file that is missing or damaged; names the place.
     """
     record_id = row[-1]
-    return _page(row, decompress(row[_BODY]) if record_id is None else payload(c, record_id))
+    return _page(row, unpack_body(c, row[_BODY]) if record_id is None else payload(c, record_id))
 
 
 def pages_of(c: Connection, rows: Sequence[Any]) -> list[FetchedPage | None]:
@@ -271,7 +277,7 @@ def pages_of(c: Connection, rows: Sequence[Any]) -> list[FetchedPage | None]:
     found = payloads(c, [row[-1] for row in rows if row[-1] is not None])
     pages: list[FetchedPage | None] = []
     for row in rows:
-        body = decompress(row[_BODY]) if row[-1] is None else found[row[-1]]
+        body = _body_or_error(c, row[_BODY]) if row[-1] is None else found[row[-1]]
         if isinstance(body, PageStoreError):
             changes["unread_pages"] += 1
             logger.error("the stored page of %s cannot be read: %s", row[0], body)
@@ -279,6 +285,13 @@ def pages_of(c: Connection, rows: Sequence[Any]) -> list[FetchedPage | None]:
         else:
             pages.append(_page(row, body))
     return pages
+
+
+def _body_or_error(c: Connection, frame: bytes) -> bytes | PageStoreError:
+    try:
+        return unpack_body(c, frame)
+    except PageStoreError as error:
+        return error
 
 
 def _page(row: Any, body: bytes) -> FetchedPage:

@@ -12,7 +12,8 @@
            │  │    ├─ article_part          one page of a paged article, by itself
            │  │    ├─ excerpt               blocks of an article below links to other pages
            │  │    └─ article ─┬─ relevance (per topic)
-           │  └─ host          ├─ title_term ── term_weight
+           │  ├─ host          ├─ title_term ── term_weight
+           │  │   └ page_dictionary            what pages of a site have in common
            └─ run              ├─ title_entry (the log of titles) ── title_clock
                                └─ verdict   (reprint groups)
 
@@ -108,6 +109,7 @@ from qiaocrawl.storage.schema.pages import (
     article_part,
     excerpt,
     missing_page,
+    page_dictionary,
     page_picture,
     page_source,
     relevance,
@@ -187,6 +189,7 @@ __all__ = [
     "missing_page",
     "node",
     "order_model",
+    "page_dictionary",
     "page_file",
     "page_picture",
     "page_record",

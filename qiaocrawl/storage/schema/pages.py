@@ -37,11 +37,24 @@ page_source = table(
     Column("truncated", Boolean, nullable=False),
     Column("fetched_at", time_type(), nullable=False),
     Column("last_seen_at", time_type(), nullable=False),
-    # zstd; behind all but the next, so that reading the columns before it does not walk through it.
+    # zstd, perhaps with a dictionary of its site (page_dictionary). Behind all but the next, so
+    # that reading the columns before it does not walk through it.
     # Empty: it is the payload of this record in a file.
     Column("body", blob_type(), nullable=False),
     Column("record_id", ForeignKey("page_record.id"), index=True),
     UniqueConstraint("url_id", "digest"),
+)
+
+page_dictionary = table(
+    "page_dictionary",
+    # zstd's number of it, which stands in each frame that needs it.
+    Column("id", id_type(), primary_key=True, autoincrement=False),
+    Column("host_id", ForeignKey("host.id"), nullable=False, index=True),
+    # Of the host, when it was learnt: that of the most is in use, the others may be needed.
+    Column("pages", id_type(), nullable=False),
+    Column("learnt_at", time_type(), nullable=False),
+    # zstd.
+    Column("content", blob_type(), nullable=False),
 )
 
 page_picture = table(
