@@ -5,6 +5,7 @@
     python benchmarks/growth.py --behind 10000000          # the next ones, with so many waiting
     python benchmarks/growth.py --titles titles.txt.gz     # real ones, before made ones
     python benchmarks/growth.py --titles titles.txt.gz --neighbours 40000   # are made ones so near?
+    python benchmarks/growth.py --starts 100000 1000000     # only what a start costs
     python benchmarks/growth.py --texts DIR      # only what packing makes of gold texts
     python benchmarks/growth.py --pages DIR      # only what raw pages of a recorded web take
 
@@ -22,7 +23,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 # As a program not this folder: its coverage.py is not the package that numba looks for.
@@ -39,6 +40,7 @@ from benchmarks.growing.meter import Growth
 from benchmarks.growing.neighbours import neighbours
 from benchmarks.growing.picture import Curves, draw
 from benchmarks.growing.raw_pages import stored_pages
+from benchmarks.growing.starts import starts
 from benchmarks.growing.store import GrowingStore
 from benchmarks.growing.texts import packings
 from benchmarks.own_database import KINDS, kept_or_passing, own_database
@@ -61,6 +63,8 @@ def main() -> None:
                 run.store_pages(web)
         except QiaoError as error:
             sys.exit(f"growth: {error}")
+    elif arguments.starts:
+        run.start(arguments.starts)
     elif arguments.neighbours:
         run.compare(arguments.neighbours)
     else:
@@ -98,6 +102,29 @@ class Run:
                 metric: getattr(done, metric) for metric in ("bytes_a_page", "store_us", "load_us")
             }
             self._note(f"pages {web.name}", done.method, figures)
+        self._console.print(table)
+
+    def start(self, sizes: Sequence[int]) -> None:
+        """What a start costs with so many titles, written in bulk."""
+        table = Table("", "titles", "CPU s", "us a title", "MiB", "again CPU s", "us a title",
+                      "MiB", "file MiB")  # fmt: skip
+        with kept_or_passing(self._arguments.keep, "growth") as folder:
+            for kind in self._arguments.databases:
+                with own_database(kind, folder) as url:
+                    for done in starts(url, folder, sizes):
+                        cells = [kind, f"{done.titles:,}"]
+                        for cost in (done.first, done.again):
+                            cells += [f"{cost.cpu_seconds:.1f}",
+                                      f"{1e6 * cost.cpu_seconds / done.titles:.1f}",
+                                      f"{cost.memory_mib:,.0f}"]  # fmt: skip
+                        table.add_row(*cells, f"{done.kept_mib:,.0f}")
+                        self._console.log(", ".join(cells), highlight=False)
+                        self._note(f"{kind} starts {done.titles}", "ours", {
+                            "first cpu_s": done.first.cpu_seconds,
+                            "first memory_mib": done.first.memory_mib,
+                            "again cpu_s": done.again.cpu_seconds,
+                            "again memory_mib": done.again.memory_mib,
+                        })  # fmt: skip
         self._console.print(table)
 
     def compare(self, most: int) -> None:
@@ -234,6 +261,14 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--urls", type=int, default=100_000, help="URLs at the end")
+    parser.add_argument(
+        "--starts",
+        type=int,
+        nargs="+",
+        default=[],
+        metavar="TITLES",
+        help="only starts with so many titles",
+    )
     parser.add_argument("--articles", type=int, default=5_000, help="articles at the end")
     parser.add_argument("--behind", type=int, default=0, metavar="URLS",
                         help="waiting ones, written in bulk before the others")  # fmt: skip

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,15 +54,25 @@ def costs(url: str, folder: Path) -> Iterator[Cost]:
         "export": [*export, "--out", str(folder / "all.jsonl"), "--force"],
         "search for a word": [*program, "article", "search", "侨务"],
         "db prune --dry-run": [*program, "db", "prune", "--dry-run"],
-        "start of a crawl": [sys.executable, "-c", _START],
     }
     for name, command in commands.items():
         yield _cost(name, command, url, folder)
+    # The second takes up the titles that the first has kept.
+    for name in ("start of a crawl", "start of a crawl again"):
+        yield start_cost(url, folder, folder / "cache", name)
 
 
-def _cost(name: str, command: list[str], url: str, folder: Path) -> Cost:
+def start_cost(url: str, folder: Path, cache: Path, name: str = "start of a crawl") -> Cost:
+    """A start that finds in the folder *cache* what an earlier one has kept there."""
+    given = {"XDG_CACHE_HOME": str(cache)}
+    return _cost(name, [sys.executable, "-c", _START], url, folder, given)
+
+
+def _cost(
+    name: str, command: list[str], url: str, folder: Path, given: Mapping[str, str] | None = None
+) -> Cost:
     environment = {**os.environ, "QIAO_DATABASE_URL": url, "PYTHONPATH": str(_ROOT),
-                   "QIAO_LANG": "en"}  # fmt: skip
+                   "QIAO_LANG": "en", **(given or {})}  # fmt: skip
     log, figures = folder / "command.log", folder / "command.json"
     begun = time.monotonic()
     with log.open("w", encoding="utf-8") as output:

@@ -15,7 +15,9 @@ from qiaocrawl.dedup.cleaning.host_titles import HostTitles
 from qiaocrawl.dedup.grouping import Grouping, Placed, by_publish_date, group_titles
 from qiaocrawl.dedup.index.pair_model import PairScore
 from qiaocrawl.dedup.index.title_store import TitleStore
+from qiaocrawl.dedup.index_state import SavedState, State
 from qiaocrawl.dedup.methods import TitleMethod, methods
+from qiaocrawl.dedup.recipe import recipe_of
 from qiaocrawl.dedup.title_pair import Relation
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
 from qiaocrawl.vsm.snapshot import IdfSnapshot
@@ -136,6 +138,25 @@ class TitleIndex:
         if number >= 0:
             self._hosts.forget(key, self._known.members.host(number))
             self._known.remove(number)
+
+    def saved(self) -> State:
+        """All that is remembered, in arrays that change with this index."""
+        return self._known.saved() | self._hosts.saved()
+
+    def restore(self, state: SavedState) -> None:
+        """Take up what an index of the same :attr:`recipe` has saved, in place of all there is.
+
+        Arrays are asked for one after the other. After an error this index is of no use.
+        """
+        self._clear()
+        self._known.restore(state)
+        self._hosts.restore(state)
+
+    @property
+    def recipe(self) -> str:
+        """What a saved state hangs on beside the titles; equal ones can be exchanged."""
+        _, _, snapshot, terms = self._settings
+        return recipe_of(self._method.least_cosine, self._method.uses_bodies, snapshot, terms)
 
     def near(self, title: str, host: str = "") -> list[tuple[bytes, float]]:
         """Keys and cosines of all remembered titles at least the least cosine near *title*."""

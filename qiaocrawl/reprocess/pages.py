@@ -66,7 +66,7 @@ def reprocess_extract(runtime: Runtime, advance: Advance, bulk: Bulk | None = No
     changes: Counter[str] = Counter()
     groups: set[bytes] = set()
     bulk = bulk or local_bulk(runtime)
-    runtime.reader.run(runtime.articles.titles.load)
+    runtime.articles.load_titles_now()
     try:
         for batch in _analysed(runtime, bulk):
             restated = runtime.write_now(partial(_restate_all, runtime=runtime, batch=batch))

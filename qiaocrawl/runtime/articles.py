@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from functools import cached_property
+from functools import cached_property, partial
 
 from sqlalchemy import Connection
 
@@ -12,7 +12,7 @@ from qiaocrawl.items import PageAnalysis, Verdict, VerdictKind
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.stages.shared_titles import SharedTitleIndex, index_maker
-from qiaocrawl.storage import Reader
+from qiaocrawl.storage import Reader, Writer
 from qiaocrawl.storage.pages import articles, excerpts
 from qiaocrawl.storage.pages.page_copies import join_addresses
 
@@ -26,10 +26,14 @@ class RunArticles:
             topics it is on. What was withdrawn again is not among it.
     """
 
-    def __init__(self, options: Options, catalogue: Catalogue, reader: Reader) -> None:
+    def __init__(
+        self, options: Options, catalogue: Catalogue, reader: Reader, writer: Writer
+    ) -> None:
         self._options = options
         self._catalogue = catalogue
         self._reader = reader
+        self._writer = writer
+        self._loading = asyncio.Lock()
         self._is_loaded = False
         self.has_stored = False
         self.stored: dict[int, tuple[bool, frozenset[str]]] = {}
@@ -50,9 +54,22 @@ class RunArticles:
 
     async def load_titles(self) -> None:
         """Read the stored titles before the first one is judged, so that no worker waits."""
-        if not self._is_loaded:
-            await asyncio.wrap_future(self._reader.submit(self.titles.load))
-            self._is_loaded = True
+        # Pages that come meanwhile wait too; what is loaded is kept before it changes.
+        async with self._loading:
+            if not self._is_loaded:
+                await asyncio.to_thread(self.load_titles_now)
+                self._is_loaded = True
+
+    def load_titles_now(self) -> None:
+        """:meth:`load_titles` where nothing else goes on."""
+        self._reader.run(self.titles.load)
+        self.keep_titles()
+
+    def keep_titles(self) -> None:
+        """Keep the index in a file for later starts, if much of it is new."""
+        if self.titles.is_worth_keeping:
+            mark = self._writer.submit(self.titles.mark, self.titles.lock).result()
+            self._reader.run(partial(self.titles.keep, mark=mark))
 
     def save(
         self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str

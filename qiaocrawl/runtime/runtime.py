@@ -65,7 +65,7 @@ class Runtime:
         self.reader = Reader(self.database, outage_seconds=outage_seconds)
         self.catalogue = Catalogue(self.reader, options)
         self.analysis = RunAnalysis(options, self.catalogue, self.reader)
-        self.articles = RunArticles(options, self.catalogue, self.reader)
+        self.articles = RunArticles(options, self.catalogue, self.reader, self.writer)
         self.page_packer = PagePacker(options, self.database, self.reader, self.writer)
         self.stopping = False
         self.downloaders: list[Callable[[], int]] = []
@@ -211,6 +211,7 @@ class Runtime:
         if reason == "finished" and self.articles.has_stored:
             # Linear in all titles, so only after a finished run; a stopped one must end in seconds.
             await self.write(rebuild_term_weights)
+            await asyncio.to_thread(self.articles.keep_titles)
         # Scrapy keeps objects among its statistics, such as dates.
         numbers = {k: v for k, v in stats.items() if isinstance(v, int | float | str)}
         if (learning := self.analysis.learning) is not None:

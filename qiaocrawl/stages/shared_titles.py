@@ -9,8 +9,11 @@ runs on the same connection; a connection that had to roll back is never used ag
 
 from __future__ import annotations
 
+import logging
+import os
+import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import RLock
 
 from sqlalchemy import Connection, RootTransaction
@@ -18,14 +21,22 @@ from sqlalchemy import Connection, RootTransaction
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
 from qiaocrawl.options import Options
+from qiaocrawl.stages.kept_titles import Kept, KeptTitles
 from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.pages.articles import SavedArticle
-from qiaocrawl.storage.titles import idf_snapshots, title_log, verdicts
+from qiaocrawl.storage.titles import idf_snapshots, title_log, title_marks, verdicts
 from qiaocrawl.storage.titles.title_log import TitleEntry
 from qiaocrawl.storage.titles.verdicts import Place
 from qiaocrawl.vsm import IdfSnapshot
 
+_log = logging.getLogger(__name__)
+
 _ENTRIES_AT_A_TIME = 5_000
+_TOLD_AFTER_SECONDS = 5.0
+# Fewer entries are read from the log faster than a file of the index is worth.
+_LEAST_UNKEPT = 5_000
+# Of as many titles one new one: reading the new ones costs about what writing all costs.
+_TITLES_AN_UNKEPT = 64
 _MOST_COMPARED = 200
 """A larger group is not compared again when one of its articles changes; reprocessing does it."""
 _MOST_DOUBTED = 10_000
@@ -56,21 +67,34 @@ def index_maker(options: Options, terms: Iterable[str]) -> MakeIndex:
     return make
 
 
+@dataclass(frozen=True, slots=True)
+class LogMark:
+    """A mark in the log behind entry *seq*."""
+
+    mark: bytes
+    seq: int
+
+
 class SharedTitleIndex:
     """Judges titles against those of all workers. For one writer; any thread may call.
 
     Args:
         make_index: makes an empty index for an IDF snapshot.
         method: its name, which stands with every verdict.
+        files: where indexes are kept for later starts.
     """
 
-    def __init__(self, make_index: MakeIndex, method: str) -> None:
+    def __init__(self, make_index: MakeIndex, method: str, files: KeptTitles | None = None) -> None:
         self._make_index = make_index
         self._method = method
+        self._files = files or KeptTitles()
         # RLock: judge() calls methods that take it as well.
         self._guard = RLock()
         self._index = make_index(IdfSnapshot())
-        self._version = 0
+        # -1: of no snapshot yet, so the first who comes begins.
+        self._version = -1
+        # Entries since the index was last taken from a file or written to one.
+        self._unkept = 0
         self._taken_out: set[bytes] = set()
         self._position = 0
         # Of the transaction that judged last: it may still be rolled back.
@@ -102,6 +126,36 @@ class SharedTitleIndex:
         with self._guard:
             self._use(c, title_log.idf_version(c))
             self._catch_up(c, None)
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        """Whether so much is new that the next start would be much faster by a file of it."""
+        with self._guard:
+            return self._unkept > _LEAST_UNKEPT + len(self._index) // _TITLES_AN_UNKEPT
+
+    def mark(self, c: Connection) -> LogMark:
+        """Put a mark into the log, in a writer's transaction, for :meth:`keep` after its commit."""
+        with self._guard:
+            self._enter(c)
+            mark = LogMark(os.urandom(16), self._position)
+            title_marks.add(c, mark.mark, mark.seq)
+            return mark
+
+    def keep(self, c: Connection, mark: LogMark) -> bool:
+        """Write the index to a file, for later starts; False where it is not at *mark* any more.
+
+        A mark that was not committed makes a file nobody believes. Titles wait meanwhile: some
+        two seconds for a million.
+        """
+        with self._guard:
+            if self._position != mark.seq or self._version < 0:
+                return False
+            kept = Kept(self._index, mark.seq, frozenset(self._taken_out))
+            if self._files.write(c, mark.mark, kept):
+                _log.info("kept the index of %d titles for the next start", len(self._index))
+            # Not tried again at once where it cannot be written.
+            self._unkept = 0
+            return True
 
     def lock(self, c: Connection) -> None:
         """Take the log; as a transaction's first step this keeps workers from deadlocks."""
@@ -174,6 +228,7 @@ class SharedTitleIndex:
     def _append(self, c: Connection, entry: TitleEntry) -> None:
         self._touched.add(entry.record.key)
         self._position = title_log.append(c, entry)
+        self._unkept += 1
         self._writes_seen = ConnectionCache.of(c).title_writes
 
     def _save(
@@ -225,7 +280,6 @@ class SharedTitleIndex:
         self._before = self._position = position
         # Cheaper than ten thousand single look-ups: read all of it anew.
         if len(keys) > _MOST_DOUBTED:
-            self._begin(IdfSnapshot())
             self._version = -1
             return
         for key in keys:
@@ -236,23 +290,33 @@ class SharedTitleIndex:
 
     def _use(self, c: Connection, version: int) -> None:
         if version != self._version:
-            self._begin(idf_snapshots.load_snapshot(c, version))
+            self._begin(c, idf_snapshots.load_snapshot(c, version))
             self._version = version
 
-    def _begin(self, snapshot: IdfSnapshot) -> None:
-        self._index = self._make_index(snapshot)
-        self._taken_out.clear()
-        self._before = self._position = 0
+    def _begin(self, c: Connection, snapshot: IdfSnapshot) -> None:
+        """Forget all and go back to the last file that was kept, or to the log's beginning."""
+        kept = self._files.restored(c, lambda: self._make_index(snapshot))
+        if kept is None:
+            kept = Kept(self._make_index(snapshot), 0, frozenset())
+        self._index, self._taken_out = kept.index, set(kept.taken_out)
+        self._before = self._position = kept.seq
+        self._unkept = 0
 
     def _catch_up(self, c: Connection, touched: set[bytes] | None) -> None:
+        first, told_at = self._position, time.monotonic()
         while entries := title_log.entries_since(c, self._position, _ENTRIES_AT_A_TIME):
             if touched is not None:
                 touched.update(entry.record.key for entry in entries)
             self._take(entries)
             self._position = entries[-1].seq
+            self._unkept += len(entries)
             # Fewer than asked for: that was the end.
             if len(entries) < _ENTRIES_AT_A_TIME:
                 return
+            if time.monotonic() - told_at > _TOLD_AFTER_SECONDS:
+                told_at, last = time.monotonic(), title_log.newest(c)
+                part = (self._position - first) / max(last - first, 1)
+                _log.info("reading stored titles: %d so far, %.0f %%", len(self), 100 * part)
 
     def _take(self, entries: Sequence[TitleEntry]) -> None:
         for entry in entries:

@@ -36,6 +36,13 @@ class Column:
             self.data = longer
         return self.data
 
+    def restore(self, values: NDArray[Any]) -> None:
+        """Begin anew with *values*, and room for more: columns of as many are of one length."""
+        self.data = np.full(
+            (int(len(values) * _GROWTH) + _LEAST, *self._entry), self._fill, self.data.dtype
+        )
+        self.data[: len(values)] = values
+
     @property
     def nbytes(self) -> int:
         """Bytes held, those not in use included."""

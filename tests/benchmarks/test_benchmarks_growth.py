@@ -15,8 +15,11 @@ from benchmarks.consoles.collection import TOPIC
 from benchmarks.growing.behind import stand_behind
 from benchmarks.growing.candidates import candidate
 from benchmarks.growing.made_texts import TextMaker, titles_of
+from benchmarks.growing.starts import starts
+from qiaocrawl.dedup.bodies.comparison import read_sketch
 from qiaocrawl.stages.shared_titles import SharedTitleIndex
 from qiaocrawl.storage import Database, frontier
+from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack
 from recording import write_collection
@@ -75,6 +78,17 @@ def test_urls_that_stand_behind_are_rows_as_the_frontier_writes_them(database_ur
             frontier.enqueue(c, [candidate(n) for n in range(300)], run_id=None, now=1.0)
         assert _rows(database.engine, query) == bulk
     assert len(bulk) == 300
+
+
+def test_titles_of_starts_are_a_log_that_can_be_read(database_url: str, tmp_path: Path) -> None:
+    done = [*starts(database_url, tmp_path, [300, 6_000])]
+    assert [start.titles for start in done] == [300, 6_000]
+    # So few are not worth a file.
+    assert [start.kept_mib > 0 for start in done] == [False, True]
+    with Database.open(database_url) as database, database.engine.connect() as c:
+        entries = title_log.entries_since(c, 0, 6_000)
+    assert len(entries) == 6_000
+    assert all(entry.counts and read_sketch(entry.record.body_sketch) for entry in entries)
 
 
 def test_texts_are_the_same_for_the_same_seed_and_given_titles_come_first(tmp_path: Path) -> None:

@@ -9,34 +9,10 @@ import pytest
 from dedup_samples import brute_cosine, key, near_enough, record
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stream_samples import RECORDS, SNAPSHOT, WORDS, every_method
 
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.methods import methods
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
-from qiaocrawl.vsm import IdfSnapshot
-
-WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
-SNAPSHOT = IdfSnapshot(
-    1, 1000, {word: 10 ** (n % 4) for n, word in enumerate(WORDS)}, prior_titles=0
-)
-TEXTS = ["", *("\n".join(f"{name}村第{n}户归侨的故事，写在这里。" for n in range(9))
-               for name in ("东", "西"))]  # fmt: skip
-
-# Of few words, so that much is alike.
-TITLES = st.builds(
-    lambda words, end: " ".join(words) + end,
-    st.lists(st.sampled_from(WORDS), max_size=7),
-    st.sampled_from(["", "", " - 甲地乡音", "_乙说", "——"]),
-)
-RECORDS = st.builds(
-    record,
-    st.integers(0, 14), TITLES,
-    day=st.none() | st.integers(0, 50), host=st.sampled_from(["", "a.example", "www.b.example"]),
-    source=st.sampled_from(["", "新华社"]), digest=st.sampled_from([b"", b"", b"p"]),
-    text=st.sampled_from(TEXTS),
-)  # fmt: skip
-
-every_method = pytest.mark.parametrize("method", methods.names())
 
 
 def parts(records: list[TitleRecord], rng: random.Random) -> Iterator[list[TitleRecord]]:

@@ -143,7 +143,7 @@ def take_out(url: Url, database: DatabaseUrl = "") -> None:
         if entry.taken_out:
             _print(_("is out already: {title}", title=entry.record.title))
             return
-        runtime.reader.run(runtime.articles.titles.load)
+        runtime.articles.load_titles_now()
         runtime.write_now(partial(_take_out, runtime=runtime, key=entry.record.key))
         _print(_("taken out: {title}", title=entry.record.title))
         _print_rest(runtime, [member for member in before if member.article_id != entry.article_id])
@@ -156,7 +156,7 @@ def put_back(url: Url, database: DatabaseUrl = "") -> None:
         entry = _entry(runtime, url)[0]
         if not entry.taken_out:
             raise ConfigError(_("{url} was not taken out of any group", url=url))
-        runtime.reader.run(runtime.articles.titles.load)
+        runtime.articles.load_titles_now()
         runtime.write_now(partial(_put_back, runtime=runtime, key=entry.record.key))
         after = _entry(runtime, url)[1]
         own = next(member for member in after if member.article_id == entry.article_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
+from qiaocrawl.dedup.index_state import SavedState, State, packed, unpacked
 from qiaocrawl.items import TitleRecord
 
 
@@ -35,6 +36,21 @@ class BodyCopies:
             del left[number]
             if not left:
                 del self._numbers[digest]
+
+    def saved(self) -> State:
+        """Digests with their titles, in the order in which they came."""
+        return {"copies": packed([[digest.hex(), [*numbers]]
+                                  for digest, numbers in self._numbers.items()])}  # fmt: skip
+
+    def restore(self, state: SavedState) -> None:
+        """Take up what was saved."""
+        self._numbers = {
+            bytes.fromhex(digest): dict.fromkeys(numbers)
+            for digest, numbers in unpacked(state["copies"])
+        }
+        self._digests = {
+            number: digest for digest, numbers in self._numbers.items() for number in numbers
+        }
 
     def of(self, record: TitleRecord, limit: int) -> list[int]:
         """Titles with the body of *record*, the newest *limit*."""

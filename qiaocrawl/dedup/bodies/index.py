@@ -15,6 +15,7 @@ from qiaocrawl.dedup.bodies.postings import (
     unlink_entries,
     weigh,
 )
+from qiaocrawl.dedup.index_state import SavedState, State
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.vsm.growing_array import Column
 
@@ -97,6 +98,30 @@ class BodyIndex:
         # Half of the space is dead: packing costs time in proportion, so it pays for itself.
         if self._dead > max(_FEW_DEAD, self._size // 2):
             self._pack()
+
+    def saved(self) -> State:
+        """Entries, lists and bodies."""
+        size, slots = self._size, self._slots
+        rows = int(self._row_of.data[:slots].max(initial=-1)) + 1
+        return {
+            "bodies.counts": np.array([self._rows, size, self._dead, slots], np.int64),
+            "bodies.entries": self._entries.data[:size],
+            "bodies.following": self._following.data[:size],
+            "bodies.heads": self._heads,
+            "bodies.starts": self._starts.data[: slots + 1],
+            "bodies.totals": self._totals.data[:slots],
+            "bodies.row_of": self._row_of.data[:slots],
+            "bodies.slot_of": self._slot_of.data[:rows],
+        }
+
+    def restore(self, state: SavedState) -> None:
+        """Take up the bodies that were saved."""
+        self._rows, self._size, self._dead, self._slots = state["bodies.counts"].tolist()
+        self._heads = state["bodies.heads"]
+        for name, column in (("entries", self._entries), ("following", self._following),
+                             ("starts", self._starts), ("totals", self._totals),
+                             ("row_of", self._row_of), ("slot_of", self._slot_of)):  # fmt: skip
+            column.restore(state[f"bodies.{name}"])
 
     def near(self, record: TitleRecord) -> list[tuple[int, BodyEvidence]]:
         """Rows that share sentences with *record*, most of the smaller body first; at most 32.

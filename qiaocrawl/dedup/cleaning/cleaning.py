@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import Any
 from zlib import crc32
 
 from qiaocrawl.dedup.cleaning.host_endings import BEGINNING, CHANNEL, ENDING, HostEndings
@@ -98,6 +99,16 @@ class TitleCleaner:
         if _may_begin(signs[0]) and role_of(head) is Role.SHAPED:
             marked.append(BEGINNING + head)
         return endings.count(marked, is_ended=is_ended)
+
+    def saved(self) -> dict[str, list[Any]]:
+        """What is known of each host, as JSON has it, in the order they were learnt from."""
+        return {host: endings.saved() for host, endings in self._hosts.items()}
+
+    def restore(self, saved: dict[str, list[Any]]) -> None:
+        """Take up what was saved."""
+        self._hosts = OrderedDict(
+            (host, HostEndings.restored(endings)) for host, endings in saved.items()
+        )
 
 
 def _end_of_title(title: str, signs: Sequence[Separator], endings: HostEndings | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from typing import Any
 
 ENDING, CHANNEL, BEGINNING = "$", "<", "^"
 """Marks before a text: ended a title, stood before a name that did, began a title."""
@@ -82,6 +83,19 @@ class HostEndings:
             is_changed |= self._end_trials()
             self._fade()
         return is_changed
+
+    def saved(self) -> list[Any]:
+        """All that is known, as JSON has it; dicts are in order."""
+        return [self._counts, self._known, self._seen.tolist(), self._titles, self._ended,
+                self._turn]  # fmt: skip
+
+    @classmethod
+    def restored(cls, saved: list[Any]) -> HostEndings:
+        """The host that was saved."""
+        host = cls()
+        host._counts, host._known, seen, host._titles, host._ended, host._turn = saved
+        host._seen = array("I", seen)
+        return host
 
     def _is_believed(self, text: str, part: float) -> bool:
         titles = self._titles if text[0] == BEGINNING else self._ended

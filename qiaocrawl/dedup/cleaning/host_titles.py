@@ -6,6 +6,7 @@ from collections import OrderedDict, deque
 
 from qiaocrawl.dedup.cleaning.cleaning import MAX_TITLE_CHARS, TitleCleaner
 from qiaocrawl.dedup.cleaning.title_pieces import separators
+from qiaocrawl.dedup.index_state import SavedState, State, packed, unpacked
 from qiaocrawl.items import TitleRecord
 
 _MAX_HOSTS = 4096
@@ -42,6 +43,22 @@ class HostTitles:
         if any(key == other for other, _ in latest):
             rest = (entry for entry in latest if entry[0] != key)
             self._titles[host] = deque(rest, maxlen=_KEPT_TITLES)
+
+    def saved(self) -> State:
+        """Titles that may be corrected, and what is known of hosts."""
+        titles = [
+            (host, [(key.hex(), title) for key, title in latest])
+            for host, latest in self._titles.items()
+        ]
+        return {"hosts.titles": packed(titles), "hosts.endings": packed(self._cleaner.saved())}
+
+    def restore(self, state: SavedState) -> None:
+        """Take up what was saved."""
+        self._titles = OrderedDict(
+            (host, deque(((bytes.fromhex(key), title) for key, title in latest), _KEPT_TITLES))
+            for host, latest in unpacked(state["hosts.titles"])
+        )
+        self._cleaner.restore(unpacked(state["hosts.endings"]))
 
     def clean(self, record: TitleRecord) -> str:
         """The title of *record* without names of its site and channels."""

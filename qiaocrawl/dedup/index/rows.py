@@ -11,6 +11,7 @@ from qiaocrawl.dedup.index.row_arrays import IndexArrays, PostingArrays, RowArra
 from qiaocrawl.dedup.index.row_kernels import near, place, refill_slots, unlink
 from qiaocrawl.dedup.index.title_words import TitleBatch
 from qiaocrawl.dedup.index.vocabulary import TermTable
+from qiaocrawl.dedup.index_state import SavedState, State
 from qiaocrawl.vsm.growing_array import Column
 
 _FEWEST_SLOTS = 2048
@@ -175,6 +176,41 @@ class TitleRows:
         # A free member has row -1, which is the last of them.
         member_row[:] = numbers[member_row]
         return new
+
+    def saved(self) -> State:
+        """Rows and postings."""
+        rows, pool = self._sizes.tolist()
+        terms = len(self._table)
+        return {
+            "rows.sizes": self._sizes,
+            "rows.starts": self._starts.data[: rows + 1],
+            "rows.terms": self._terms.data[: int(self._starts.data[rows])],
+            "rows.heads": self._heads.data[:rows],
+            "rows.signatures": self._signatures.data[:rows],
+            "rows.slots": self._slots,
+            "postings.blocks": self._blocks.data[:terms],
+            "postings.newest": self._newest.data[:terms],
+            "postings.fill": self._fill.data[:terms],
+            "postings.row": self._row.data[:pool],
+            "postings.weight": self._weight.data[:pool],
+            "postings.rest": self._rest.data[:pool],
+        }
+
+    def restore(self, state: SavedState) -> None:
+        """Take up the rows that were saved; their words are those of the table."""
+        self._sizes = state["rows.sizes"]
+        self._starts.restore(state["rows.starts"])
+        self._terms.restore(state["rows.terms"])
+        self._heads.restore(state["rows.heads"])
+        self._signatures.restore(state["rows.signatures"])
+        self._slots = state["rows.slots"]
+        for name, column in (("blocks", self._blocks), ("newest", self._newest),
+                             ("fill", self._fill), ("row", self._row),
+                             ("weight", self._weight), ("rest", self._rest)):  # fmt: skip
+            column.restore(state[f"postings.{name}"])
+        for column in (self._weights, self._places):
+            # All 0 between two searches.
+            column.restore(np.zeros(len(self._table)))
 
     def _reserve(self, titles: int, words: int) -> None:
         self._reserve_terms()

@@ -18,6 +18,7 @@ from qiaocrawl.dedup.index.rows import TitleRows
 from qiaocrawl.dedup.index.title_table import TitleTable
 from qiaocrawl.dedup.index.title_words import TitleWords
 from qiaocrawl.dedup.index.vocabulary import TermTable
+from qiaocrawl.dedup.index_state import SavedState, State
 from qiaocrawl.dedup.title_pair import TitlePair
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.urls import registrable_domain
@@ -59,6 +60,20 @@ class TitleStore:
         """Bytes held, those of the vocabulary apart."""
         bodies = self.bodies.memory_bytes if self.bodies is not None and len(self.bodies) else 0
         return self.rows.nbytes + self.members.nbytes + bodies
+
+    def saved(self) -> State:
+        """All of it but the bodies' absence: a store of the same settings takes it up."""
+        state = self.table.saved() | self.rows.saved() | self.members.saved() | self.copies.saved()
+        return state if self.bodies is None else state | self.bodies.saved()
+
+    def restore(self, state: SavedState) -> None:
+        """Take up what a store of the same settings has saved; this one is empty."""
+        self.table.restore(state)
+        self.rows.restore(state)
+        self.members.restore(state)
+        self.copies.restore(state)
+        if self.bodies is not None:
+            self.bodies.restore(state)
 
     def enter(
         self,

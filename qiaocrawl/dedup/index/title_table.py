@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qiaocrawl.dedup.index_state import SavedState, State, packed, unpacked
 from qiaocrawl.dedup.publish_time import seconds
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.kernels.compiled import compiled
@@ -178,6 +179,42 @@ class TitleTable:
         """The SimHash of its body; 0 if unknown."""
         return self._simhashes.of(number)
 
+    def saved(self) -> State:
+        """Keys and columns."""
+        size = self._size
+        odd = [(number, key.hex()) for number, key in self._odd_keys.items()]
+        state: State = {
+            "titles.counts": np.array([size, self._gone], np.int64),
+            "titles.free": np.array(self._free, np.int32),
+            "titles.odd_keys": packed(odd),
+            "titles.keys": self._keys[:size],
+            "titles.slots": self._slots,
+            "titles.row": self._row.data[:size],
+            "titles.next": self._next.data[:size],
+        }
+        for name, column in self._optional.items():
+            state |= {f"titles.{name}{part}": array for part, array in column.saved(size).items()}
+        return state
+
+    def restore(self, state: SavedState) -> None:
+        """Take up the titles that were saved."""
+        self._size, self._gone = state["titles.counts"].tolist()
+        self._free = state["titles.free"].tolist()
+        self._odd_keys = {
+            number: bytes.fromhex(key) for number, key in unpacked(state["titles.odd_keys"])
+        }
+        self._keys = state["titles.keys"]
+        self._slots = state["titles.slots"]
+        self._row.restore(state["titles.row"])
+        self._next.restore(state["titles.next"])
+        for name, column in self._optional.items():
+            column.restore(state, f"titles.{name}")
+
+    @property
+    def _optional(self) -> dict[str, _Names | _Numbers]:
+        return {"host": self._hosts, "source": self._sources, "minutes": self._minutes,
+                "digest": self._digests, "simhash": self._simhashes}  # fmt: skip
+
     def _number(self) -> int:
         if self._free:
             return self._free.pop()
@@ -226,6 +263,20 @@ class _Names:
                 self._names.append(name)
         self.column.reserve(size)[numbers] = [self._ids[name] for name in names]
 
+    def saved(self, size: int) -> State:
+        if self.column is None:
+            return {}
+        # Not every one was long enough for the titles without a value that came after it.
+        return {"": self.column.reserve(size)[:size], "_names": packed(self._names)}
+
+    def restore(self, state: SavedState, name: str) -> None:
+        if name not in state:
+            return
+        self._names = unpacked(state[f"{name}_names"])
+        self._ids = {text: number for number, text in enumerate(self._names)}
+        self.column = Column(np.int32)
+        self.column.restore(state[name])
+
     def of(self, number: int) -> str:
         return self._names[self.column.data[number]] if self.column is not None else ""
 
@@ -243,6 +294,14 @@ class _Numbers:
                 return
             self.column = Column(self._dtype, self._unknown)
         self.column.reserve(size)[numbers] = values
+
+    def saved(self, size: int) -> State:
+        return {} if self.column is None else {"": self.column.reserve(size)[:size]}
+
+    def restore(self, state: SavedState, name: str) -> None:
+        if name in state:
+            self.column = Column(self._dtype, self._unknown)
+            self.column.restore(state[name])
 
     def of(self, number: int) -> int:
         return int(self.column.data[number]) if self.column is not None else self._unknown

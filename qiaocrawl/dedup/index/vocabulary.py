@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.dedup.index_state import SavedState, State
 from qiaocrawl.vsm.growing_array import Column
 from qiaocrawl.vsm.snapshot import IdfSnapshot
 from qiaocrawl.vsm.terms import CLASSES, NUMBER, word_class
@@ -73,6 +74,37 @@ class TermTable:
     def letters(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Where each word's code points begin (one more than there are words), and they."""
         return self._letters_at.data, self._letters.data
+
+    def saved(self) -> State:
+        """The words by number; marks are left out, since they have none."""
+        size = self._size
+        return {
+            "words.idf": self._idf.data[:size],
+            "words.commonness": self._commonness.data[:size],
+            "words.kinds": self._kinds.data[:size],
+            "words.letters_at": self._letters_at.data[: size + 1],
+            "words.letters": self._letters.data[: int(self._letters_at.data[size])],
+        }
+
+    def restore(self, state: SavedState) -> None:
+        """Take up the words that were saved.
+
+        Raises:
+            ValueError: two of them are the same.
+        """
+        starts, letters = state["words.letters_at"], state["words.letters"]
+        text = letters.astype("<u4").tobytes().decode("utf-32-le")
+        bounds = starts.tolist()
+        words = [text[first:last] for first, last in zip(bounds, bounds[1:], strict=False)]
+        self._size = len(words)
+        self._ids = dict(zip(words, range(self._size), strict=True))
+        if len(self._ids) != self._size:
+            raise ValueError("a word has two numbers")
+        self._letters_at.restore(starts)
+        self._letters.restore(letters)
+        self._idf.restore(state["words.idf"])
+        self._commonness.restore(state["words.commonness"])
+        self._kinds.restore(state["words.kinds"])
 
     def _add(self, words: list[str]) -> None:
         """New words, all at once: entering them one by one costs more than all the rest."""

@@ -14,7 +14,7 @@
            │  │    └─ article ─┬─ relevance (per topic)
            │  ├─ host          ├─ title_term ── term_weight
            │  │   └ page_dictionary            what pages of a site have in common
-           └─ run              ├─ title_entry (the log of titles) ── title_clock
+           └─ run              ├─ title_entry (the log of titles) ── title_clock, title_mark
                                └─ verdict   (reprint groups)
 
     idf_snapshot ── idf_term                how common words are, as verdicts take it
@@ -131,6 +131,7 @@ from qiaocrawl.storage.schema.titles import (
     term_weight,
     title_clock,
     title_entry,
+    title_mark,
     title_term,
     verdict,
 )
@@ -220,6 +221,7 @@ __all__ = [
     "term_weight",
     "title_clock",
     "title_entry",
+    "title_mark",
     "title_term",
     "topic",
     "url",

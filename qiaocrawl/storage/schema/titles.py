@@ -84,6 +84,15 @@ title_entry = table(
     **LOG_TABLE_OPTIONS,
 )
 
+title_mark = table(
+    "title_mark",
+    # Random: where it is found again, the log up to its place is the one it was put into.
+    Column("mark", key_type(), primary_key=True),
+    # The newest entry of the log at that time.
+    Column("seq", id_type(), nullable=False),
+    **KEYED_TABLE_OPTIONS,
+)
+
 idf_snapshot = table(
     "idf_snapshot",
     Column("version", Integer, primary_key=True, autoincrement=False),
