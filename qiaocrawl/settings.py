@@ -137,6 +137,8 @@ SPIDER_MIDDLEWARES = {
     # The frontier knows depth and offsite; every status code is an outcome.
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
     "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
+    # Requests come from the frontier, not out of pages: none has a Referer.
+    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
 }
 
 EXTENSIONS = {
@@ -149,8 +151,8 @@ EXTENSIONS = {
 
 # --- engine room ------------------------------------------------------------------------
 
-# 100, Scrapy's default, makes a hundred tasks a response (0.6 ms of CPU).
-CONCURRENT_ITEMS = 4
+# A response brings one item; Scrapy makes as many tasks a response as this (its default is 100).
+CONCURRENT_ITEMS = 1
 COOKIES_ENABLED = True
 LOG_LEVEL = "INFO"
 LOG_SHORT_NAMES = False

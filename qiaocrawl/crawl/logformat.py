@@ -12,7 +12,10 @@ from qiaocrawl.errors import StorageError
 from qiaocrawl.text.log_lines import use_visible_records
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from scrapy import Request
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
@@ -23,12 +26,29 @@ logging.getLogger("numba").setLevel(logging.INFO)
 
 
 class QuietLogFormatter(LogFormatter):
-    """Scraped and dropped items in one short line each; steps of a login without their tickets."""
+    """Scraped and dropped items in one short line each; steps of a login without their tickets.
 
-    def crawled(
+    Args:
+        shows_debug: whether lines at DEBUG are shown at all; others are not even made.
+    """
+
+    def __init__(self, *, shows_debug: bool = True) -> None:
+        self._shows_debug = shows_debug
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's constructor."""
+        level = crawler.settings["LOG_LEVEL"]
+        number = logging.getLevelName(level) if isinstance(level, str) else level
+        # Scrapy's loggers take every line and its handlers leave out what is below LOG_LEVEL.
+        return cls(shows_debug=not isinstance(number, int) or number <= logging.DEBUG)
+
+    def crawled(  # type: ignore[override]
         self, request: Request, response: Response, *args: Any, **kwargs: Any
-    ) -> LogFormatterResult:
+    ) -> LogFormatterResult | None:
         """Scrapy's line; for a login step only the host, since its address may hold a ticket."""
+        if not self._shows_debug:
+            return None
         if not request.meta.get(LOGIN_STEP):
             return super().crawled(request, response, *args, **kwargs)
         return {
@@ -39,10 +59,12 @@ class QuietLogFormatter(LogFormatter):
                      "address": request.url.partition("?")[0]},
         }  # fmt: skip
 
-    def scraped(
+    def scraped(  # type: ignore[override]
         self, item: Any, response: Response | Failure | None, *args: Any, **kwargs: Any
-    ) -> LogFormatterResult:
+    ) -> LogFormatterResult | None:
         """One DEBUG line an item; Scrapy's own prints the whole page."""
+        if not self._shows_debug:
+            return None
         return {"level": logging.DEBUG, "msg": "Stored %(item)r", "args": {"item": item}}
 
     def dropped(

@@ -9,7 +9,6 @@ loses a vote.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -29,6 +28,7 @@ from qiaocrawl.storage.frontier.url_aliases import (
     settle,
     stored_host_votes,
 )
+from qiaocrawl.storage.loop_inbox import in_loop
 from qiaocrawl.storage.sites.discovery import close_traps
 from qiaocrawl.urls.aliases import MAX_HOSTS, AliasRules
 
@@ -70,13 +70,13 @@ class AliasLearning:
         if self._is_on:
             # Even with the option switched off: aliases of earlier runs still have to be released.
             read = partial(stored_host_votes, limit=MAX_HOSTS)
-            for stored in await asyncio.wrap_future(self._reader.submit(read)):
+            for stored in await in_loop(self._reader.submit(read)):
                 self.rules.restore(stored)
         await self.settle()
 
     async def settle(self) -> None:
         """Let URLs wait again whose preferred version is closed without a page."""
-        await asyncio.wrap_future(self._writer.submit(settle))
+        await in_loop(self._writer.submit(settle))
 
     # --- using --------------------------------------------------------------------------------
 
@@ -97,7 +97,7 @@ class AliasLearning:
         if not swaps:
             return leases, []
         operation = partial(alias, swaps=swaps, run_id=self._run_id, now=time.time())
-        settled = await asyncio.wrap_future(self._writer.submit(operation))
+        settled = await in_loop(self._writer.submit(operation))
         self.aliased += len(settled)
         # Not all swaps are settled: where two rules point at each other, the URL is fetched
         # as it is.
@@ -114,7 +114,7 @@ class AliasLearning:
         refused = [(lease, why) for lease in leases if (why := rules.refusal(lease))]
         if refused:
             operation = partial(close_traps, refused=refused, now=time.time())
-            await asyncio.wrap_future(self._writer.submit(operation))
+            await in_loop(self._writer.submit(operation))
             rules.watch.counts["closed"] += len(refused)
         gone = {lease.url_id for lease, _ in refused}
         return [lease for lease in leases if lease.url_id not in gone]

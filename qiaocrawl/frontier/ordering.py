@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -26,6 +25,7 @@ from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
 from qiaocrawl.stages.follow_links import FollowPolicy, LinkSelection, follow_links
 from qiaocrawl.storage.frontier.visit_log import pack_links
+from qiaocrawl.storage.loop_inbox import in_loop
 from qiaocrawl.topic.pack import TopicPack
 
 logger = logging.getLogger(__name__)
@@ -70,12 +70,12 @@ class FrontierOrder:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do *work* in the thread of the order, after all that was asked before."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        return await in_loop(self._thread.submit(work))
 
     def soon(self, work: Callable[[], object]) -> None:
         """The same without waiting for it; an error of it is logged."""
-        future = asyncio.get_running_loop().run_in_executor(self._thread, work)
-        future.add_done_callback(_done)
+        # No future of the event loop: it need not wake up for what nobody waits for.
+        self._thread.submit(work).add_done_callback(_done)
 
     async def renew_topic(self, pack: TopicPack) -> None:
         """Score links by *pack* from now on, the same topic with other terms."""
@@ -184,7 +184,7 @@ class FrontierOrder:
         return {"qiaocrawl/order/threshold": self._threshold.value}
 
 
-def _done(future: asyncio.Future[object]) -> None:
+def _done(future: Future[object]) -> None:
     # Nobody awaits it, so the error would vanish with the future.
     if not future.cancelled() and (error := future.exception()) is not None:
         logger.error("the crawl order failed", exc_info=error)

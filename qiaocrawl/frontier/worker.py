@@ -34,6 +34,7 @@ from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.runtime.run_end import Ending
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier.lease import BatchShape
+from qiaocrawl.storage.loop_inbox import in_loop
 
 logger = logging.getLogger(__name__)
 
@@ -50,8 +51,7 @@ class FrontierWorker:
     """Leases rows of *scope* and accounts for every one of them.
 
     Args:
-        wake: called when leases have arrived or the frontier has drained, so that the
-            caller asks :meth:`next_lease` again.
+        wake: called when leases have come or all is done, to ask :meth:`next_lease` again.
         ordering: scores links, and says which leases come first.
     """
 
@@ -188,8 +188,8 @@ class FrontierWorker:
         """
         self._unflushed += 1
         self.drained = False
-        future = asyncio.wrap_future(self._runtime.writer.submit(operation))
-        future.add_done_callback(partial(self._posted, then))
+        written = in_loop(self._runtime.writer.submit(operation))
+        written.add_done_callback(partial(self._posted, then))
 
     async def complete(
         self,

@@ -6,7 +6,6 @@ library, not Scrapy.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +25,7 @@ from qiaocrawl.runtime.page_packer import PagePacker
 from qiaocrawl.runtime.scope import CrawlScope, rows_of
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage import Database, Reader, Writer, frontier
+from qiaocrawl.storage.loop_inbox import in_loop
 from qiaocrawl.storage.migrate import require_current
 from qiaocrawl.storage.reports import run_log
 from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
@@ -113,11 +113,11 @@ class Runtime:
         Args:
             first: what this transaction has to begin with (see :meth:`Writer.submit`).
         """
-        return await asyncio.wrap_future(self.writer.submit(operation, first))
+        return await in_loop(self.writer.submit(operation, first))
 
     async def read(self, operation: Callable[[Connection], T]) -> T:
         """Run a read-only *operation* off the event loop."""
-        return await asyncio.wrap_future(self.reader.submit(operation))
+        return await in_loop(self.reader.submit(operation))
 
     def write_now(self, operation: Callable[[Connection], T]) -> T:
         """Run *operation* and wait for its commit (start and end of a run, tools)."""

@@ -21,6 +21,7 @@ from qiaocrawl.items.article import PartText
 from qiaocrawl.language import N_, _
 from qiaocrawl.stages.analysis_setup import AnalysisSetup, JoinedText
 from qiaocrawl.stages.worker_pool import AnalysisPool, is_pool_error, page_error
+from qiaocrawl.storage.loop_inbox import in_loop
 
 QUICK_SECONDS = 1.0
 """Processor time a page has in an ordinary slot."""
@@ -110,7 +111,7 @@ class AnalysisSlots:
             generation = pool.generation
             future: asyncio.Future[T] | None = None
             try:
-                future = asyncio.wrap_future(submit(pool))
+                future = in_loop(submit(pool))
                 # A machine that is overloaded for minutes starts no worker in the usual time.
                 async with asyncio.timeout(pool.patience_seconds * 2**attempt):
                     return await future

@@ -7,7 +7,6 @@ analysis is repeated.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from functools import partial
@@ -18,6 +17,7 @@ from qiaocrawl.extract.sites.boilerplate_model import BoilerplateModel
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis
 from qiaocrawl.storage import Reader
+from qiaocrawl.storage.loop_inbox import in_loop
 from qiaocrawl.storage.pages.site_templates import load_site_template, save_site_templates
 from qiaocrawl.urls import host_of
 
@@ -44,7 +44,7 @@ class SiteTemplateStore:
         # Once a host and run: what is learnt here is newer than what others stored since.
         if host and host not in self.model:
             load = self._reader.submit(partial(load_site_template, host=host))
-            self.model.restore(host, await asyncio.wrap_future(load))
+            self.model.restore(host, await in_loop(load))
         return self.model.template(host)
 
     def template_now(self, page: FetchedPage) -> SiteTemplate | None:

@@ -354,11 +354,12 @@ class Writer(_ConnectionThread):
         )
 
     def _gather(self, group: list[_Task[Any]]) -> None:
-        # The first task waits at most this long in all, however many more arrive.
-        until = time.monotonic() + self._linger_seconds
+        # One sleep, whatever comes: waiting for each task wakes this thread as often, and every
+        # time it takes the interpreter from the event loop.
+        time.sleep(self._linger_seconds)
         while len(group) < self._max_group:
             try:
-                task = self._queue.get(timeout=max(until - time.monotonic(), 0.0))
+                task = self._queue.get_nowait()
             except queue.Empty:
                 return
             if task is None:

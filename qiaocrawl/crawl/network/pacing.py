@@ -24,6 +24,7 @@ from qiaocrawl.frontier.waits import longest_wait_seconds
 from qiaocrawl.storage import Database, Writer
 from qiaocrawl.storage.frontier import host_pacing
 from qiaocrawl.storage.frontier.host_pacing import NO_MARK, TurnAnswer
+from qiaocrawl.storage.loop_inbox import in_loop
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -178,9 +179,9 @@ class SharedClock:
         # Once per process: the row stays.
         if host not in self._entered:
             entered = self._writer.submit(lambda c: host_pacing.enter_host(c, host))
-            await asyncio.wrap_future(entered)
+            await in_loop(entered)
             self._entered.add(host)
-        return await asyncio.wrap_future(self._writer.submit(operation))
+        return await in_loop(self._writer.submit(operation))
 
     def close(self) -> None:
         """End the connection."""
