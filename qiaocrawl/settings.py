@@ -137,8 +137,9 @@ SPIDER_MIDDLEWARES = {
     # The frontier knows depth and offsite; every status code is an outcome.
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
     "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
-    # Requests come from the frontier, not out of pages: none has a Referer.
+    # Requests come from the frontier, not out of pages: none has a Referer or copies a page's meta.
     "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
 }
 
 EXTENSIONS = {

@@ -91,7 +91,7 @@ class RunArticles:
             c, url_id, analysis.article, analysis, anchor=anchor, now=time.time()
         )
         articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
-        articles.save_title_terms(c, saved.id, analysis.title_tokens)
+        articles.save_title_terms(c, saved.id, analysis.title_tokens, is_new=saved.is_new)
         # After the article is written: the verdict refers to its row.
         verdict = self.titles.judge(c, saved)
         topics = frozenset(judged.topic for judged in analysis.relevance if judged.relevant)

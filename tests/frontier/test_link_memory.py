@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from qiaocrawl.frontier import CrawlTopic, FoundLink, VisitedPage
 from qiaocrawl.frontier.strategies.adaptive.arrays import MAX_LINKS_HERE, MAX_WORDS
+from qiaocrawl.frontier.strategies.adaptive.link_features import place
 from qiaocrawl.frontier.strategies.adaptive.link_memory import LinkMemory
 from qiaocrawl.frontier.strategies.adaptive.link_words import LinkWords
 from qiaocrawl.items import Link
@@ -175,3 +176,20 @@ def test_every_link_is_in_the_chain_of_its_target_and_every_url_found_once(
             chained = [int(memory.links.source[link]) for link in links_to(memory, target)]
             assert chained == sources[:MAX_LINKS_HERE]
             assert memory.nodes.links_here[target] == len(sources)
+
+
+def test_what_a_link_says_by_itself_stands_in_its_own_row(memory: LinkMemory) -> None:
+    """Columns are filled a page at a time: each link keeps its own values."""
+    page = VisitedPage(url(0), HOST, 0, 1.0, True, 1e9, 0)
+    named = Link(url(1), url_key(url(1)), HOST, "灯塔", "灯塔", region="main")
+    pager = Link(url(2), url_key(url(2)), HOST, "下一页", region="nav")
+    away = Link("http://y.test/", url_key("http://y.test/"), "y.test", region="main")
+    links = (named, pager, away)
+    memory.visit(page, [FoundLink(link, n, 3, n + 1) for n, link in enumerate(links)])
+    columns = memory.links
+    regions = [place("region", f"{HOST} {name}") for name in ("main", "nav", "main")]
+    assert columns.region[:3].tolist() == regions
+    assert columns.similarity[:3].tolist() == [1.0, 0.0, 0.0]
+    assert columns.context[:3].tolist() == [1.0, 0.0, 0.0]
+    # No anchor, a pager's anchor, another host.
+    assert columns.numbers[:3, 1:4].tolist() == [[0, 0, 0], [0, 1, 0], [1, 0, 1]]

@@ -262,15 +262,21 @@ def _explained(judgement: Relevance) -> list[tuple[object, ...]]:
     return [(*term, places) for term, places in pairs]
 
 
-def save_title_terms(c: Connection, article_id: int, tokens: Sequence[str]) -> None:
+def save_title_terms(
+    c: Connection, article_id: int, tokens: Sequence[str], *, is_new: bool = False
+) -> None:
     """Replace the title terms of an article by *tokens*, counted; blank ones are left out.
 
     Their weights are 0 until :func:`rebuild_term_weights`.
+
+    Args:
+        is_new: the article was inserted in this transaction, so it has none.
     """
     words = (clean_word(token, MAX_TERM_CHARS) for token in tokens)
     counts = Counter(word for word in words if word)
     # Dropped and added, since titles change their words and most have few.
-    _DROP_TERMS.run(c, {"article_id": article_id})
+    if not is_new:
+        _DROP_TERMS.run(c, {"article_id": article_id})
     _ADD_TERM.run_many(c, [
         {"article_id": article_id, "term": term, "count": count}
         for term, count in sorted(counts.items())

@@ -173,6 +173,16 @@ def test_relevance_is_per_topic_and_replaced(database: Database) -> None:
             articles.save_relevance(c, article_id, ids, [Relevance("other", 1, True, "vsm")])
 
 
+def test_the_title_terms_of_a_known_article_are_replaced(database: Database) -> None:
+    add_topic(database)
+    with database.engine.begin() as c:
+        article_id = add_article(c, "1")
+        articles.save_title_terms(c, article_id, ["侨", "办"])
+        articles.save_title_terms(c, article_id, ["侨", "厂"])
+        stored = c.execute(text("SELECT term FROM title_term ORDER BY term")).scalars().all()
+    assert sorted(stored) == ["侨", "厂"]
+
+
 def test_title_terms_are_counted_and_weighted(database: Database) -> None:
     """Q6: tf · ln(N/df)."""
     add_topic(database)

@@ -104,43 +104,61 @@ class LinkMemory:
         nodes.link_start[node] = self._number_of_links
         nodes.link_count[node] = len(found)
         nodes.new_start[node] = self._number_discovered
+        anchors = [self._words.of_anchor(one.link.anchor, one.link.title) for one in found]
+        first, self._number_of_links = self._number_of_links, self._number_of_links + len(found)
+        if found:
+            self._fill_columns(slice(first, self._number_of_links), page, found, anchors)
         distance = 0.0 if page.relevant else nodes.distance[node] + 1.0
-        # 403 links and more are "many" (log1p(402) = 6).
-        many = min(1.0, math.log1p(len(found)) / 6.0)
-        for found_link in found:
-            self._add_link(page, found_link, distance, many)
+        for number, (found_link, anchor) in enumerate(zip(found, anchors, strict=True), first):
+            self._add_link(number, page.depth + 1, distance, found_link, anchor)
         nodes.new_count[node] = self._number_discovered - nodes.new_start[node]
 
+    def _fill_columns(
+        self, part: slice, page: VisitedPage, found: Sequence[FoundLink],
+        anchors: Sequence[WordPlaces],
+    ) -> None:  # fmt: skip
+        """What is known of the links of *page* by themselves, a column at a time."""
+        columns, texts = self.links, [one.link for one in found]
+        # A page has few regions.
+        regions = {
+            region: place("region", f"{page.host} {region}")
+            for region in {link.region for link in texts}
+        }
+        # 403 links and more are "many" (log1p(402) = 6).
+        many = min(1.0, math.log1p(len(found)) / 6.0)
+        columns.source[part] = page.node
+        columns.target[part] = [one.node for one in found]
+        columns.position[part] = [one.position / max(1, one.links_on_page) for one in found]
+        columns.region[part] = [regions[link.region] for link in texts]
+        columns.similarity[part] = [anchor.similarity for anchor in anchors]
+        columns.context[part] = [self._words.of_context(link.context) for link in texts]
+        columns.numbers[part] = [
+            (
+                anchor_length(len(anchor.weighed)), not link.anchor, is_pager(link.anchor),
+                link.host != page.host, page.url.startswith(link.url), many,
+            )
+            for link, anchor in zip(texts, anchors, strict=True)
+        ]  # fmt: skip
+
     def _add_link(
-        self, page: VisitedPage, found_link: FoundLink, distance: float, many: float
+        self, number: int, depth: int, distance: float, found_link: FoundLink, anchor: WordPlaces
     ) -> None:
+        """Note link *number* with the URL it leads to, which is no deeper or farther than so."""
         nodes, links, link, target = self.nodes, self.links, found_link.link, found_link.node
-        self.add(target, link.url, link.host, page.depth + 1)
-        number = self._number_of_links
-        self._number_of_links += 1
-        anchor = self._words.of_anchor(link.anchor, link.title)
-        links.source[number] = page.node
-        links.target[number] = target
-        links.position[number] = found_link.position / max(1, found_link.links_on_page)
-        links.region[number] = place("region", f"{page.host} {link.region}")
-        links.similarity[number] = anchor.similarity
-        links.context[number] = self._words.of_context(link.context)
-        links.numbers[number] = (
-            anchor_length(len(anchor.weighed)), not link.anchor, is_pager(link.anchor),
-            link.host != page.host, page.url.startswith(link.url), many,
-        )  # fmt: skip
-        nodes.links_here[target] += 1
+        self.add(target, link.url, link.host, depth)
+        links_here = int(nodes.links_here[target]) + 1
+        nodes.links_here[target] = links_here
         # Navigation links come from every page: the first twelve say what there is to say.
-        if nodes.links_here[target] <= MAX_LINKS_HERE:
+        if links_here <= MAX_LINKS_HERE:
             self._chain(target, number)
             self._add_words(target, anchor)
         # Fetched pages are decided; their features no longer matter.
         if nodes.fetched[target]:
             return
-        nodes.depth[target] = min(nodes.depth[target], page.depth + 1)
+        nodes.depth[target] = min(nodes.depth[target], depth)
         nodes.distance[target] = min(nodes.distance[target], distance)
         # First link to it: the page gets the credit for what it finds (value_of).
-        if nodes.links_here[target] == 1:
+        if links_here == 1:
             links.discovered[self._number_discovered] = target
             self._number_discovered += 1
 
