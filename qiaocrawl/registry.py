@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar, cast
@@ -76,7 +76,9 @@ class Registry(Generic[T]):
             ConfigError: no such plug-in (the message lists what there is), or the package that
                 brings it cannot be imported.
         """
-        self._load()
+        self._import_one(name)
+        if name not in self._registered:
+            self._load()
         if name not in self._registered and name in self._installed:
             self._registered[name] = self._imported(self._installed[name])
         if name not in self._registered:
@@ -93,14 +95,28 @@ class Registry(Generic[T]):
             )
         return self._registered[name]
 
+    def _import_one(self, name: str) -> None:
+        """Import the module called like the plug-in, if there is one: most are.
+
+        To know all takes as long as to import what the others import.
+        """
+        if not self._is_loaded and name in self._module_names():
+            importlib.import_module(f"{self._package}.{name}")
+            self._note_all_installed()
+
+    def _module_names(self) -> Sequence[str]:
+        package = importlib.import_module(self._package)
+        return self._modules or [module.name for module in pkgutil.iter_modules(package.__path__)]
+
     def _load(self) -> None:
         if self._is_loaded:
             return
         self._is_loaded = True
-        package = importlib.import_module(self._package)
-        names = self._modules or [module.name for module in pkgutil.iter_modules(package.__path__)]
-        for name in names:
+        for name in self._module_names():
             importlib.import_module(f"{self._package}.{name}")
+        self._note_all_installed()
+
+    def _note_all_installed(self) -> None:
         # Other packages are imported when they are asked for: one that is broken or slow must
         # not cost those who do not use it.
         for entry_point in entry_points(group=self.group):

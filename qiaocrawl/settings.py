@@ -137,8 +137,7 @@ SPIDER_MIDDLEWARES = {
     # The frontier knows depth and offsite; every status code is an outcome.
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
     "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
-    # Requests come from the frontier, not out of pages: none has a Referer or copies a page's meta.
-    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+    # Requests come from the frontier, not out of pages: none copies a page's meta.
     "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
 }
 
@@ -146,8 +145,6 @@ EXTENSIONS = {
     "qiaocrawl.crawl.progress.ProgressLog": 0,
     # Replaced by ProgressLog, which also counts articles and waiting URLs.
     "scrapy.extensions.logstats.LogStats": None,
-    # Off in any case, see above: even then it would be loaded, with an HTTP server (0.3 s).
-    "scrapy.extensions.remote_control.RemoteControl": None,
 }
 
 # --- engine room ------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
 
-from qiaocrawl.crawl.login.one_login import ONE_LOGIN_SETTINGS, Asked, OneLogin, checked_arguments
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import QiaoError
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from qiaocrawl.crawl.login.one_login import Asked
     from qiaocrawl.runtime import Runtime
 
 
@@ -28,7 +28,13 @@ class LoginSpider(Spider):
     """Logs one account in, or checks whether it is."""
 
     name = "login"
-    custom_settings = ONE_LOGIN_SETTINGS
+    # No frontier, no pages.
+    custom_settings = {
+        "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+        "ITEM_PIPELINES": {},
+        "EXTENSIONS": {"scrapy.extensions.logstats.LogStats": None},
+        "COOKIES_ENABLED": True,
+    }
     asked: Asked
     runtime: Runtime
 
@@ -39,6 +45,9 @@ class LoginSpider(Spider):
         Raises:
             SystemExit: a wrong argument or option, with one clear line (exit code 1).
         """
+        # Every crawl loads all spiders.
+        from qiaocrawl.crawl.login.one_login import checked_arguments
+
         spider = super().from_crawler(crawler, *args)
         try:
             spider.asked = checked_arguments(kwargs)
@@ -49,6 +58,8 @@ class LoginSpider(Spider):
 
     async def start(self) -> AsyncIterator[Request]:
         """Do the one thing asked for."""
+        from qiaocrawl.crawl.login.one_login import OneLogin
+
         await OneLogin(self.crawler, self.runtime, self.asked).run()
         # An empty generator: Scrapy wants one, and there is nothing to request.
         no_requests: tuple[Request, ...] = ()

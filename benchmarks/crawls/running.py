@@ -70,10 +70,14 @@ class Run:
 
 def bare(served: ServedSite, folder: Path) -> Run:
     """Scrapy that only fetches."""
+    return _run(folder, bare_command(served, folder), len(served.site.pages))
+
+
+def bare_command(served: ServedSite, folder: Path) -> list[str]:
+    """The arguments of `scrapy` for that."""
     urls = folder / "urls.txt"
     urls.write_text("\n".join(f"http://{served.origin}{path}" for path in served.site.pages))
-    return _run(folder, ["runspider", str(_HERE / "bare_spider.py"), "-a", f"urls={urls}"],
-                len(served.site.pages))  # fmt: skip
+    return ["runspider", str(_HERE / "bare_spider.py"), "-a", f"urls={urls}", *_settings()]
 
 
 def usual(served: ServedSite, folder: Path) -> Run:
@@ -82,7 +86,7 @@ def usual(served: ServedSite, folder: Path) -> Run:
     file.unlink(missing_ok=True)
     run = _run(folder, [
         "runspider", str(_HERE / "usual_spider.py"), "-a", f"start_url=http://{served.origin}/",
-        "-a", f"database=sqlite:///{file}",
+        "-a", f"database=sqlite:///{file}", *_settings(),
     ], len(served.site.pages))  # fmt: skip
     _check(file, "SELECT COUNT(*) FROM page", len(served.site.pages))
     file.unlink()
@@ -98,10 +102,22 @@ def ours(
     Args:
         profile: where the profile of all threads goes; such a run takes longer.
     """
-    file = folder / "ours.db"
+    arguments, environment = ours_command(served, folder, project=project)
+    if strategy:
+        arguments += ["-a", f"strategy={strategy}"]
+    run = _run(folder, arguments, len(served.site.pages), environment, profile)
+    _check(folder / "ours.db", "SELECT COUNT(DISTINCT url_id) FROM page_source",
+           len(served.site.pages))  # fmt: skip
+    return run
+
+
+def ours_command(
+    served: ServedSite, folder: Path, *, project: Path = PROJECT
+) -> tuple[list[str], dict[str, str]]:
+    """The arguments of `scrapy` for that, and the environment, with a new database."""
     for path in folder.glob("ours.db*"):
         path.unlink()
-    url = f"sqlite:///{file}"
+    url = f"sqlite:///{folder / 'ours.db'}"
     environment = {
         "QIAO_DATABASE_URL": url,
         "QIAO_DEMO": served.origin,
@@ -117,11 +133,11 @@ def ours(
     subprocess.run([sys.executable, "-c", _PREPARE, url, str(pack)], cwd=folder, check=True,
                    env={**os.environ, **environment})  # fmt: skip
     arguments = ["crawl", "site", "-a", "topic=qiaoqing", "-a", f"start=http://{HOST}/"]
-    if strategy:
-        arguments += ["-a", f"strategy={strategy}"]
-    run = _run(folder, arguments, len(served.site.pages), environment, profile)
-    _check(file, "SELECT COUNT(DISTINCT url_id) FROM page_source", len(served.site.pages))
-    return run
+    return [*arguments, *_settings()], environment
+
+
+def _settings() -> list[str]:
+    return [text for name, value in _QUIET.items() for text in ("-s", f"{name}={value}")]
 
 
 def _run(
@@ -130,10 +146,9 @@ def _run(
 ) -> Run:  # fmt: skip
     counts = folder / "counts.json"
     counts.unlink(missing_ok=True)
-    settings = [text for name, value in _QUIET.items() for text in ("-s", f"{name}={value}")]
     profiling = ["--profile", str(profile)] if profile is not None else []
     command = [sys.executable, str(_HERE / "counted.py"), str(counts), *profiling,
-               *arguments, *settings]  # fmt: skip
+               *arguments]  # fmt: skip
     began = time.monotonic()
     done = subprocess.run(
         command, cwd=folder, env={**os.environ, **(environment or {})}, capture_output=True,

@@ -22,6 +22,7 @@ from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ConfigError, QiaoError, StorageError
 from qiaocrawl.fetch.status import BUSY_STATUSES, FetchDecision, judge_fetch, judge_type
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Queue
+from qiaocrawl.kernels.compiled import compile_late
 from qiaocrawl.language import _
 from qiaocrawl.urls import looks_like_document
 
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 
     from qiaocrawl.frontier.worker import FrontierWorker
     from qiaocrawl.runtime import Runtime
+
+
+# About fifty pages. Loading the compiler takes three times as long: the greatest part of what the
+# start of a crawl took, and many crawls are small.
+_LOOP_SECONDS = 0.5
 
 
 class FrontierSpider(Spider):
@@ -64,6 +70,7 @@ class FrontierSpider(Spider):
         spider = super().from_crawler(crawler, *args)
         spider.arguments = {name: str(value) for name, value in kwargs.items()}
         try:
+            compile_late(_LOOP_SECONDS)
             spider.check_arguments()
             spider.runtime = runtime_of(crawler)
             access_of(crawler)  # Its options are checked before anything starts.
@@ -141,6 +148,9 @@ class FrontierSpider(Spider):
 
     def request(self, lease: Lease) -> Request:
         """The request for *lease*: redirects and errors come back as they are."""
+        if lease.queue is not Queue.SEARCH:
+            # While the page is on its way; a run that asks for none needs no workers.
+            self.runtime.analysis.slots.begin()
         options = self.request_options(lease)
         meta = {
             "lease": lease, "dont_redirect": True, "handle_httpstatus_all": True,

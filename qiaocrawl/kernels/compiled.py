@@ -9,10 +9,41 @@ from functools import cache, cached_property, update_wrapper
 from threading import RLock
 from typing import Any
 
+from qiaocrawl.kernels.late_compiling import LateCompiling
+
 _log = logging.getLogger(__name__)
 # What it says of compiling is wanted wherever somebody listens.
 _log.setLevel(logging.INFO)
 _guard = RLock()
+_late: LateCompiling | None = None
+"""What runs loops as Python for now; None where they are compiled at their first call."""
+_is_decided = False
+
+
+def compile_late(seconds: float) -> None:
+    """Let loops run as Python until they have taken *seconds* of processor time in this process.
+
+    Said once a process: what is compiled by then stays so.
+    """
+    global _late, _is_decided
+    if not _is_decided:
+        _let_integers_overflow()
+        _late, _is_decided = LateCompiling(seconds, compile_now), True
+
+
+def compile_now() -> None:
+    """Let loops be compiled at their first call, as they are unless :func:`compile_late` is called.
+
+    For those who are about to call them with very much.
+    """
+    global _late, _is_decided
+    _late, _is_decided = None, True
+
+
+def expect(amount: int, *, many: int) -> None:
+    """:func:`compile_now` where *amount* is *many* or more: no single call is interrupted."""
+    if _late is not None and amount >= many:
+        compile_now()
 
 
 class CompiledFunction:
@@ -28,25 +59,36 @@ class CompiledFunction:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+        self.python = function
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it."""
+        if (late := _late) is not None:
+            return late.run(self, arguments)
         return self._code(*arguments)
+
+    def get_ready(self, arguments: tuple[Any, ...]) -> None:
+        """Make, or read, the machine code for the types of *arguments*."""
+        code = self._code
+        if has_compiler():
+            from numba import typeof
+
+            code.compile(tuple(map(typeof, arguments)))
 
     @cached_property
     def _code(self) -> Any:
         with _guard:
             # Compiled code calls compiled code: numba looks the names up in the module.
-            names = self._function.__globals__
-            for name in self._function.__code__.co_names:
+            names = self.python.__globals__
+            for name in self.python.__code__.co_names:
                 if isinstance(called := names.get(name), CompiledFunction):
                     names[name] = called._code
             if has_compiler():
-                return _jitted(self._function)
+                return _jitted(self.python)
             _let_integers_overflow()
-            return self._function
+            _say_missing()
+            return self.python
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -88,8 +130,13 @@ def _warn_once() -> None:
 
 @cache
 def _let_integers_overflow() -> None:
-    """Without a word, as they do in machine code; and let the log say what that is not."""
+    """Without a word, as they do in machine code."""
     warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning, r"qiaocrawl\.")
+
+
+@cache
+def _say_missing() -> None:
+    """Let the log say what machine code this is not."""
     _log.info("numba is not installed: the inner loops run as Python, several times as slow")
 
 

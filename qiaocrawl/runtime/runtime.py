@@ -6,6 +6,7 @@ library, not Scrapy.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -75,10 +76,10 @@ class Runtime:
         self._closed = False
 
     def check_choices(self, *, workers: bool = True) -> None:
-        """Look up every method the options name, and start the workers, before any fetch.
+        """Look up every method the options name, before any fetch.
 
         Args:
-            workers: start them; False where others' analyse the pages.
+            workers: make their slots ready, too; False where others' analyse the pages.
 
         Raises:
             ConfigError: an extractor, page scorer or deduper that does not exist, or a file

@@ -51,6 +51,7 @@ class AnalysisSlots:
         self._setup = setup
         self._seconds = seconds
         self._stopping = False
+        self._has_begun = False
         quick = min(seconds, QUICK_SECONDS)
         self.ordinary = AnalysisPool(setup, workers=workers, seconds=quick)
 
@@ -72,6 +73,12 @@ class AnalysisSlots:
         """
         pool = self.separate if alone else self.ordinary
         return await self._in(pool, lambda pool: pool.submit(page, template))
+
+    def begin(self) -> None:
+        """Start the ordinary workers; only the first call does something."""
+        if not self._has_begun:
+            self._has_begun = True
+            self.ordinary.begin()
 
     async def make_ready(self) -> None:
         """Wait until the separate slot can begin with a page at once."""

@@ -20,6 +20,7 @@ from sqlalchemy import Connection, RootTransaction
 
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
+from qiaocrawl.kernels.compiled import expect
 from qiaocrawl.options import Options
 from qiaocrawl.stages.kept_titles import Kept, KeptTitles
 from qiaocrawl.storage.connection_cache import ConnectionCache
@@ -39,6 +40,8 @@ _LEAST_UNKEPT = 5_000
 _TITLES_AN_UNKEPT = 64
 _MOST_COMPARED = 200
 """A larger group is not compared again when one of its articles changes; reprocessing does it."""
+_MANY_TITLES = 200
+"""Of so many at once, loops are compiled first; each takes them a millisecond as Python."""
 _MOST_DOUBTED = 10_000
 """Titles in doubt after a rollback that are read again one by one; of more, all are."""
 
@@ -319,6 +322,7 @@ class SharedTitleIndex:
                 _log.info("reading stored titles: %d so far, %.0f %%", len(self), 100 * part)
 
     def _take(self, entries: Sequence[TitleEntry]) -> None:
+        expect(len(entries), many=_MANY_TITLES)
         for entry in entries:
             if entry.counts:
                 self._taken_out.discard(entry.record.key)

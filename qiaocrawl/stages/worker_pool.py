@@ -8,7 +8,6 @@ machine, a laptop that slept or a clock that was set makes no page a slow one.
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
 import resource
 import signal
@@ -36,6 +35,7 @@ from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
 from qiaocrawl.language import _
 from qiaocrawl.stages.analysis_setup import AnalysisSetup, JoinedText
+from qiaocrawl.stages.worker_start import WorkerContext
 
 logger = logging.getLogger(__name__)
 
@@ -145,6 +145,8 @@ def _judge(articles: Sequence[PageText]) -> list[tuple[Relevance, ...]]:
 class AnalysisPool:
     """Analyses pages in *workers* processes, each page within *seconds* of processor time.
 
+    They start with :meth:`begin`, or the first thing to do: a run may find nothing to analyse.
+
     When a worker dies between two pages (the kernel needs memory, an operator's ``kill``) the
     pool of processes is broken for good; it is thrown away and another one started.
 
@@ -182,6 +184,12 @@ class AnalysisPool:
     def submit_articles(self, articles: Sequence[PageText]) -> Future[list[tuple[Relevance, ...]]]:
         """Queue articles to be judged; all of them have one page's time."""
         return self._submit(_judge, articles)
+
+    def begin(self) -> None:
+        """Start the processes, unless they have started: dictionaries take a second to load."""
+        # Already stopped, or lost; the next page tells.
+        with suppress(RuntimeError):
+            self._pool.schedule(_warm)
 
     def ready(self) -> Future[None]:
         """Done when a worker has loaded all it needs."""
@@ -222,6 +230,7 @@ class AnalysisPool:
         if self._closed:
             return
         retired, self._pool = self._pool, self._started()
+        self.begin()
         self._retired.append(retired)
         retired.close()
         # A thread: joining waits for the pages.
@@ -249,20 +258,17 @@ class AnalysisPool:
 
     def _started(self) -> ProcessPool:
         # Not fork: threads of the crawl hold locks that would stay locked in the child.
-        context = multiprocessing.get_context("forkserver")
+        context = WorkerContext()
         # The server of forks looks for modules by the environment's path, not by ours: run from
         # an egg it would load a copy that is installed beside it, and the workers would be that.
         if Path(__file__).exists():
             context.set_forkserver_preload(["qiaocrawl.stages.analyse_page"])
-        pool = ProcessPool(
+        return ProcessPool(
             max_workers=self._workers,
             context=context,
             initializer=_start_worker,
             initargs=[self._setup, self._niceness],
         )
-        # Dictionaries and topic models take a second or two to load; the first page comes later.
-        pool.schedule(_warm)
-        return pool
 
 
 def is_pool_error(error: BaseException) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import compress
+from typing import Any
 
 # rjieba keeps ``gpt-4``, ``24-25`` and ``1.2.3`` whole, which jieba cuts.
 _JOINED = re.compile("[-._](?<=[0-9A-Za-z].)(?=[0-9A-Za-z])")
@@ -19,20 +21,14 @@ _APART = re.compile(
 
 
 class RjiebaCutter:
-    """rjieba with a dictionary of its own.
+    """rjieba with terms in its dictionary.
 
     Args:
         terms: words of Chinese characters to add, shorter ones first.
     """
 
     def __init__(self, terms: Iterable[str]) -> None:
-        # Loads its dictionary when it is imported.
-        import rjieba
-
-        self._rjieba = rjieba.Jieba()
-        for term in terms:
-            if self._rjieba.cut(term, False) != [term]:
-                self._rjieba.add_word(term, None, None)
+        self._rjieba = _dictionary(tuple(terms))
 
     def words(self, text: str) -> list[str]:
         """The words of *text*."""
@@ -55,6 +51,19 @@ class RjiebaCutter:
         # Asking all words at once whether they are ASCII costs a quarter of a loop.
         ascii_words = compress(range(len(words)), map(str.isascii, words))
         return _cut_up(words, (at for at in ascii_words if _JOINED.search(words[at])))
+
+
+@lru_cache(maxsize=4)
+def _dictionary(terms: tuple[str, ...]) -> Any:
+    """Shared by all of the same terms, as nothing changes it: it takes 0.1 s to read, and 25 MB."""
+    # Loads a dictionary of its own when it is imported.
+    import rjieba
+
+    dictionary = rjieba.Jieba()
+    for term in terms:
+        if dictionary.cut(term, False) != [term]:
+            dictionary.add_word(term, None, None)
+    return dictionary
 
 
 def _cut_up(words: list[str], places: Iterable[int]) -> list[str]:

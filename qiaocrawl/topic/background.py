@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qiaocrawl.vsm.usage import word_counts
+from qiaocrawl.vsm.usage import counts_of, total_count
 
 
 def background_frequencies(words: Iterable[str]) -> tuple[dict[str, int], int]:
-    """Frequencies of *words* in jieba's dictionary (0 for others), and their sum over all words.
-
-    The dictionary is read once a process; whoever cuts or compares titles has it anyway.
-    """
-    counts, total = word_counts()
-    return {word: counts.get(word, 0) for word in words}, total
+    """Frequencies of *words* in jieba's dictionary (0 for others), and their sum over all words."""
+    return counts_of(dict.fromkeys(words)), total_count()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from qiaocrawl.vsm.usage import word_counts, word_tags
+from qiaocrawl.vsm.usage import total_count, usage, word_counts
 
 NUMBER = "number"
 LATIN = "latin"
@@ -33,12 +33,11 @@ def title_share(word: str) -> float:
 
     A word of relative frequency p stands in 1 - exp(-12 p) of texts of twelve words.
     """
-    counts, total = word_counts()
-    count = counts.get(word)
-    if count is None:
+    known = usage(word)
+    if known is None:
         return _RAREST
     # expm1: 1 - exp(-x) of a tiny x would round to 0.
-    return max(-math.expm1(-_TITLE_WORDS * count / total), _RAREST)
+    return max(-math.expm1(-_TITLE_WORDS * known[0] / total_count()), _RAREST)
 
 
 def dictionary_words() -> Iterable[str]:
@@ -58,9 +57,10 @@ def word_class(word: str) -> str:
         return NUMBER
     if word.isascii():
         return LATIN
-    tag = word_tags().get(word)
-    if tag is None:
+    known = usage(word)
+    if known is None:
         return UNKNOWN
+    tag = known[1]
     if tag.startswith(_NAME_TAGS):
         return NAME
     return FUNCTION if tag[:1] in _FUNCTION_TAGS else COMMON

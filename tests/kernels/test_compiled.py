@@ -160,4 +160,4 @@ def test_no_loop_is_known_by_an_address_in_memory() -> None:
     loops = [one for one in gc.get_objects() if type(one) is compiled.CompiledFunction]
     assert len(loops) > 20
     for loop in loops:
-        assert " at 0x" not in "".join(_parts(loop._function, set())), loop
+        assert " at 0x" not in "".join(_parts(loop.python, set())), loop

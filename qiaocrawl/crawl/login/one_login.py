@@ -36,14 +36,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ONE_LOGIN_SETTINGS: dict[str, Any] = {
-    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
-    "ITEM_PIPELINES": {},
-    "EXTENSIONS": {"scrapy.extensions.logstats.LogStats": None},
-    "COOKIES_ENABLED": True,
-}
-"""Scrapy settings of a run that only logs in: no frontier, no pages."""
-
 _ARGUMENTS = {
     "account": "number of an account",
     "do": "login or check",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +15,6 @@ from qiaocrawl.text import Segmenter, fold
 MAX_WORDS = 255
 """A title has about ten words; more is a page's text in the wrong place."""
 _MAX_WORD_CHARS = 64
-
-
-@lru_cache(maxsize=4)
-def _segmenter(terms: tuple[str, ...]) -> Segmenter:
-    """Shared by all of the same terms: its dictionary takes 0.1 s to read, and 25 MB."""
-    return Segmenter(terms, "rjieba")
 
 
 class TitleBatch(NamedTuple):
@@ -43,7 +36,7 @@ class TitleWords:
 
     def __init__(self, table: TermTable, terms: Iterable[str] = ()) -> None:
         self._table = table
-        self._segmenter = _segmenter(tuple(map(fold, terms)))
+        self._segmenter = Segmenter(map(fold, terms), "rjieba")
 
     def of(self, titles: Sequence[str]) -> TitleBatch:
         """The words of each of *titles* by number, in order; at most 255 of each."""
