@@ -17,7 +17,6 @@ from qiaocrawl.errors import ConfigError, SecretKeyError
 from qiaocrawl.fetch.addresses import Allowance
 from qiaocrawl.language import _
 from qiaocrawl.options import DEFAULTS, PREFIX, Options
-from qiaocrawl.runtime.garbage import spare_what_is_loaded
 
 if TYPE_CHECKING:
     from typing import Self
@@ -62,7 +61,6 @@ class QiaoAddon:
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
         """Stop with exit code 1 and one clear line when an option is wrong."""
-        spare_what_is_loaded()
         try:
             options = options_from_settings(settings)
             # Read here only for their errors: a wrong one must end the command, not a

@@ -28,7 +28,6 @@ from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Outcome
 from qiaocrawl.runs.run_summary import article_numbers
 from qiaocrawl.runtime import rows_of
-from qiaocrawl.runtime.garbage import spare_what_is_loaded
 from qiaocrawl.runtime.run_end import END_REASON, SEED_SET_ASIDE
 from qiaocrawl.storage.frontier.deaths import seeds_set_aside
 
@@ -102,7 +101,6 @@ class FrontierScheduler(BaseScheduler):
         connect(spider.on_item_error, signal=signals.item_error)
         connect(spider.on_spider_error, signal=signals.spider_error)
         await self._worker.open()
-        spare_what_is_loaded()
         self._watch_task = asyncio.ensure_future(self._watch_closing())
 
     def close(self, reason: str) -> Deferred[None] | None:
