@@ -84,11 +84,9 @@ class Run:
         """What packing makes of the texts in *data*."""
         table = Table("texts", "method", "of UTF-8", "pack ms", "unpack ms", title="packed texts")
         for done in packings(data):
-            table.add_row(f"{done.texts} {done.language}", done.method, f"{done.share:.3f}",
-                          f"{done.pack_ms:.3f}", f"{done.unpack_ms:.3f}")  # fmt: skip
-            figures = {
-                metric: getattr(done, metric) for metric in ("share", "pack_ms", "unpack_ms")
-            }
+            cells = f"{done.texts} {done.language}", done.method
+            figures = {"share": done.share, "pack_ms": done.pack_ms, "unpack_ms": done.unpack_ms}
+            table.add_row(*cells, *(f"{figure:.3f}" for figure in figures.values()))
             self._note(f"texts {done.language}", done.method, figures)
         self._console.print(table)
 
@@ -96,11 +94,10 @@ class Run:
         """What the raw pages recorded in *web* take."""
         table = Table("pages", "method", "bytes a page", "store us", "load us", title=web.name)
         for done in stored_pages(web):
-            table.add_row(f"{done.pages:,}", done.method, f"{done.bytes_a_page:,.0f}",
-                          f"{done.store_us:.0f}", f"{done.load_us:.0f}")  # fmt: skip
-            figures = {
-                metric: getattr(done, metric) for metric in ("bytes_a_page", "store_us", "load_us")
-            }
+            figures = {"bytes_a_page": done.bytes_a_page, "store_us": done.store_us,
+                       "load_us": done.load_us}  # fmt: skip
+            shown = (f"{figure:,.0f}" for figure in figures.values())
+            table.add_row(f"{done.pages:,}", done.method, *shown)
             self._note(f"pages {web.name}", done.method, figures)
         self._console.print(table)
 

@@ -50,6 +50,8 @@ class Registry(Generic[T]):
         self._registered: dict[str, T] = {}
         self._installed: dict[str, EntryPoint] = {}
         self._is_loaded = False
+        # Names whose own module was imported, if there is one.
+        self._looked_up: set[str] = set()
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator that files a plug-in under *name*; a second one of that name is an error."""
@@ -100,7 +102,10 @@ class Registry(Generic[T]):
 
         To know all takes as long as to import what the others import.
         """
-        if not self._is_loaded and name in self._module_names():
+        if self._is_loaded or name in self._looked_up:
+            return
+        self._looked_up.add(name)
+        if name in self._module_names():
             importlib.import_module(f"{self._package}.{name}")
             self._note_all_installed()
 

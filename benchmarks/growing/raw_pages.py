@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 import time
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from qiaocrawl.storage.pages.site_dictionaries import SiteDictionaries
 from qiaocrawl.storage.table_sizes import table_bytes
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.pack import Term, TopicPack
+from qiaocrawl.urls import url_key
 
 _TOPIC = "pages"
 _AT_A_TIME = 64
@@ -132,10 +132,9 @@ def _stored(
 def _leases(c: Connection, pages: list[FetchedPage]) -> list[Lease]:
     """A lease for each page, by its URL as it is recorded."""
     candidates = [
-        Candidate(page.url, hashlib.blake2b(page.url.encode(), digest_size=16).digest(),
-                  urlsplit(page.url).netloc, Queue.SITE, _TOPIC)
+        Candidate(page.url, url_key(page.url), urlsplit(page.url).netloc, Queue.SITE, _TOPIC)
         for page in pages
-    ]  # fmt: skip
+    ]
     now = time.time()
     frontier.enqueue(c, candidates, run_id=None, now=now)
     leased = frontier.lease(

@@ -25,8 +25,13 @@ _compressors = _Compressors()
 
 def compress(body: bytes) -> bytes:
     """*body* as one zstd frame."""
+    return framed(_compressors.one, body)
+
+
+def framed(compressor: zstd.ZstdCompressor, body: bytes) -> bytes:
+    """*body* as one frame of *compressor*, which can be used again."""
     # FLUSH_FRAME ends the frame, so that the next page begins one of its own.
-    return _compressors.one.compress(body, zstd.ZstdCompressor.FLUSH_FRAME)
+    return compressor.compress(body, compressor.FLUSH_FRAME)
 
 
 def decompress(frame: bytes) -> bytes:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from qiaocrawl.storage.compression import decompress
+from qiaocrawl.storage.compression import decompress, framed
 from qiaocrawl.text.zstd import zstd
 
 # Above 5 a text gets no smaller; below, the dictionary is hardly used.
@@ -89,7 +89,7 @@ def pack_html(html: str, text: str) -> bytes | None:
     if len(known) < LEAST_BYTES:
         return pack_text(html)
     compressor = zstd.ZstdCompressor(options=_OPTIONS, zstd_dict=_prefix(known))
-    return _AGAINST_TEXT[encoding].mark + compressor.compress(written, compressor.FLUSH_FRAME)
+    return _AGAINST_TEXT[encoding].mark + framed(compressor, written)
 
 
 def unpack_html(stored: bytes | None, text: str) -> str:
@@ -124,7 +124,7 @@ def _packed(form: _Format, written: bytes, text: str) -> bytes:
             dictionary = _dictionary(form.dictionary).as_digested_dict
             compressor = zstd.ZstdCompressor(level=_LEVEL, zstd_dict=dictionary)
             _compressors.of[form] = compressor
-        packed = form.mark + compressor.compress(written, compressor.FLUSH_FRAME)
+        packed = form.mark + framed(compressor, written)
         if len(packed) < len(written):
             return packed
     return text.encode(_UTF8, "replace")

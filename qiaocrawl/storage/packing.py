@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Column, Connection, func, select
 
 from qiaocrawl.storage.batches import in_transaction
 from qiaocrawl.storage.database import Database
@@ -103,34 +103,49 @@ def pack_texts(database: Database, progress: Callable[[int], None]) -> Packed:
     """
     total = Packed()
     for place in _PLACES:
-        with begin_reading(database.engine.connect()) as c:
-            key = metadata.tables[place.table].c[place.key]
-            first, last = c.execute(select(func.min(key), func.max(key))).one()
-        for start in range(first or 0, (last or -1) + 1, _WINDOW):
-            total = sum_of(total, _pack_window(database, place, start, progress))
+        key = metadata.tables[place.table].c[place.key]
+        pack = partial(_pack, place=place)
+        total = sum_of(total, pack_in_windows(database, key, place.find, pack, progress))
     return total
 
 
-def _pack_window(
-    database: Database, place: _Place, start: int, progress: Callable[[int], None]
+class _Pack(Protocol):
+    def __call__(self, c: Connection, *, keys: Sequence[int]) -> Packed: ...
+
+
+def pack_in_windows(
+    database: Database,
+    key: Column[int],
+    find: Statement,
+    pack: _Pack,
+    progress: Callable[[int], None],
 ) -> Packed:
-    key = metadata.tables[place.table].c[place.key]
-    window = key >= start, key < start + _WINDOW
+    """Go through a table by *key*, a transaction for each batch that *find* finds.
+
+    Args:
+        find: gives the keys from ``:start`` to before ``:stop`` that are to be packed.
+        pack: packs the rows of these keys; the rows it looks at are counted here.
+    """
+    total = Packed()
     with begin_reading(database.engine.connect()) as c:
-        rows = c.execute(select(func.count()).select_from(key.table).where(*window)).scalar_one()
-        found = place.find.run(c, {"start": start, "stop": start + _WINDOW}).fetchall()
-    keys = [row[0] for row in found]
-    done = Packed(rows=rows)
-    progress(rows - len(keys))
-    for at in range(0, len(keys), _BATCH):
-        batch = keys[at : at + _BATCH]
-        work = partial(_pack, place=place, keys=batch)
-        done = sum_of(done, in_transaction(database, work))
-        progress(len(batch))
-    return done
+        first, last = c.execute(select(func.min(key), func.max(key))).one()
+    for start in range(first or 0, (last or -1) + 1, _WINDOW):
+        stop = start + _WINDOW
+        window = select(func.count()).select_from(key.table).where(key >= start, key < stop)
+        with begin_reading(database.engine.connect()) as c:
+            rows = c.execute(window).scalar_one()
+            found = find.run(c, {"start": start, "stop": stop}).fetchall()
+        keys = [row[0] for row in found]
+        total = sum_of(total, Packed(rows=rows))
+        progress(rows - len(keys))
+        for at in range(0, len(keys), _BATCH):
+            batch = keys[at : at + _BATCH]
+            total = sum_of(total, in_transaction(database, partial(pack, keys=batch)))
+            progress(len(batch))
+    return total
 
 
-def _pack(c: Connection, *, place: _Place, keys: Sequence[int]) -> Packed:
+def _pack(c: Connection, *, keys: Sequence[int], place: _Place) -> Packed:
     before = after = packed = 0
     for key, text, *markup in place.read.fetch(c, keys):
         said = unpack_text(text)

@@ -13,14 +13,10 @@ from qiaocrawl.storage.batches import in_transaction
 from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.database import Database
 from qiaocrawl.storage.engine import begin_reading
-from qiaocrawl.storage.packing import Packed, sum_of
+from qiaocrawl.storage.packing import Packed, pack_in_windows
 from qiaocrawl.storage.pages.site_dictionaries import FIRST_PAGES, SAMPLE_PAGES
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.schema import page_dictionary, page_source, url
-
-# Ids looked at in one statement, and rows packed in one transaction.
-_WINDOW = 5_000
-_BATCH = 100
 
 # The two lowest bits of a frame's fifth byte say how long the number of its dictionary is.
 _FIND = (
@@ -57,14 +53,7 @@ def pack_pages(database: Database, progress: Callable[[int], None]) -> Packed:
     """
     for host_id, pages in _hosts_to_learn(database):
         in_transaction(database, partial(_learn, host_id=host_id, pages=pages))
-    with begin_reading(database.engine.connect()) as c:
-        first, last = c.execute(
-            select(func.min(page_source.c.id), func.max(page_source.c.id))
-        ).one()
-    total = Packed()
-    for start in range(first or 0, (last or -1) + 1, _WINDOW):
-        total = sum_of(total, _pack_window(database, start, progress))
-    return total
+    return pack_in_windows(database, page_source.c.id, _FIND_PLAIN, _pack, progress)
 
 
 def _hosts_to_learn(database: Database) -> Sequence[tuple[int, int]]:
@@ -92,26 +81,10 @@ def _learn(c: Connection, *, host_id: int, pages: int) -> None:
     ConnectionCache.of(c).dictionaries.learn(c, host_id, ids, pages=pages, now=time.time())
 
 
-def _pack_window(database: Database, start: int, progress: Callable[[int], None]) -> Packed:
-    stop = start + _WINDOW
-    window = page_source.c.id >= start, page_source.c.id < stop
-    with begin_reading(database.engine.connect()) as c:
-        rows = c.execute(select(func.count()).select_from(page_source).where(*window)).scalar_one()
-        found = _FIND_PLAIN.run(c, {"start": start, "stop": stop}).fetchall()
-    ids = [row[0] for row in found]
-    done = Packed(rows=rows)
-    progress(rows - len(ids))
-    for at in range(0, len(ids), _BATCH):
-        batch = ids[at : at + _BATCH]
-        done = sum_of(done, in_transaction(database, partial(_pack, ids=batch)))
-        progress(len(batch))
-    return done
-
-
-def _pack(c: Connection, *, ids: Sequence[int]) -> Packed:
+def _pack(c: Connection, *, keys: Sequence[int]) -> Packed:
     dictionaries = ConnectionCache.of(c).dictionaries
     before = after = packed = 0
-    for row_id, host_id, frame in _READ_ROWS.fetch(c, ids):
+    for row_id, host_id, frame in _READ_ROWS.fetch(c, keys):
         try:
             new = dictionaries.pack(c, host_id, dictionaries.unpack(c, frame))
         except PageStoreError:

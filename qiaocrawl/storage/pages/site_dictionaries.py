@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.language import _
-from qiaocrawl.storage.compression import LEVEL, compress, decompress
+from qiaocrawl.storage.compression import LEVEL, compress, decompress, framed
 from qiaocrawl.storage.converters import epoch_time
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.text.zstd import zstd
@@ -98,7 +98,7 @@ class SiteDictionaries:
                 return compress(body)
             _keep(self._compressors, number, compressor, _MOST_COMPRESSORS)
         self._compressors.move_to_end(number)
-        return _frame(compressor, body)
+        return framed(compressor, body)
 
     def unpack(self, c: Connection, frame: bytes) -> bytes:
         """The body in *frame*.
@@ -148,7 +148,7 @@ class SiteDictionaries:
         # None of those whose beginning may stand in the dictionary itself.
         tested = bodies[_FRAME_PAGES : _FRAME_PAGES * 3]
         saved = sum(
-            len(self.pack(c, host_id, body)) - len(_frame(compressor, body)) for body in tested
+            len(self.pack(c, host_id, body)) - len(framed(compressor, body)) for body in tested
         )
         is_taken = _CONTENT.run(c, {"id": learnt.dict_id}).fetchone() is not None
         if saved * pages < len(content) * len(tested) or is_taken:
@@ -216,11 +216,6 @@ def _dictionary_of(bodies: Sequence[bytes], pages: int) -> zstd.ZstdDict:
 
 def _compressor(dictionary: zstd.ZstdDict) -> zstd.ZstdCompressor:
     return zstd.ZstdCompressor(options=_OPTIONS, zstd_dict=dictionary.as_digested_dict)
-
-
-def _frame(compressor: zstd.ZstdCompressor, body: bytes) -> bytes:
-    # FLUSH_FRAME ends the frame, so that the next page begins one of its own.
-    return compressor.compress(body, compressor.FLUSH_FRAME)
 
 
 def _keep(known: OrderedDict[int, T], number: int, new: T, most: int) -> None:

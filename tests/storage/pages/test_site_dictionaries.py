@@ -9,12 +9,11 @@ import pytest
 from sqlalchemy import Connection, delete, select, text, update
 
 from qiaocrawl.errors import PageStoreError
-from qiaocrawl.storage import Database, Reader, Writer
+from qiaocrawl.storage import Database, Reader, Writer, packing
 from qiaocrawl.storage.compression import compress
 from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.converters import host_id
 from qiaocrawl.storage.page_store.verifying import verify
-from qiaocrawl.storage.pages import repacking
 from qiaocrawl.storage.pages.raw_pages import iter_pages, load_page, store_page
 from qiaocrawl.storage.pages.repacking import count_pages, pack_pages
 from qiaocrawl.storage.pages.site_dictionaries import FIRST_PAGES, GROWTH
@@ -240,7 +239,7 @@ def test_old_pages_are_packed_once_and_read_before_and_after(with_topic: Databas
 def test_packing_that_was_stopped_goes_on(
     with_topic: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repacking, "_BATCH", 10)
+    monkeypatch.setattr(packing, "_BATCH", 10)
     url_ids = _as_before(with_topic, 30)
     looked_at: list[int] = []
 
