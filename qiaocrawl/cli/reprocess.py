@@ -116,6 +116,7 @@ def _check(stage: Stage, changes: Path | None, *, dry_run: bool, yes: bool, sche
 def _run(stage: Stage, runtime: Runtime, bulk: Bulk, stopped: Event) -> None:
     console = Terminal()
     total = runtime.reader.run(count_pages if stage is Stage.EXTRACT else count_articles)
+    unread = stored_changes["unread_pages"]
     with shown_pass(stage.value, total, console, stopped) as shown:
         changes = _RUN[stage](runtime, shown.advance, bulk)
     table = Table(_("result"), _("count"))
@@ -125,7 +126,7 @@ def _run(stage: Stage, runtime: Runtime, bulk: Bulk, stopped: Event) -> None:
     console.print(table)
     if shown.is_cut:
         shown.leave(console)
-    if unread := stored_changes["unread_pages"]:
+    if unread := stored_changes["unread_pages"] - unread:
         raise StorageError(_("{count} stored pages could not be read", count=unread))
 
 

@@ -15,6 +15,7 @@ from qiaocrawl.cli import main
 from qiaocrawl.reprocess.groups import Stopped, regroup_all
 from qiaocrawl.reprocess.pages import preview_relevance, reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime import Runtime
+from qiaocrawl.storage.converters import changes
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.topics.judgements import save_judgement
 from stopped_command import stopped_when
@@ -122,20 +123,13 @@ def test_an_operators_verdict_is_final(database_url: str, opened: Callable[[], R
     assert url not in {one.url for one in preview.turned}
 
 
-def test_a_large_change_is_shown_and_refused(
-    database_url: str,
-    opened: Callable[[], Runtime],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    store(database_url, numbered(6))
-    runtime = opened()
-    reprocess_extract(runtime, lambda done: True)
-    runtime.write_now(lambda c: c.execute(text("UPDATE relevance SET relevant = 0")))
-    runtime.close()
+@pytest.fixture
+def command(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[object, str, str]]:
+    """Runs `reprocess` with a stage and options: exit code, what was said, and errors."""
 
-    def command(stage: str, *given: str) -> tuple[object, str, str]:
-        """Exit code, what was said, and errors."""
+    def run(stage: str, *given: str) -> tuple[object, str, str]:
         line = ["reprocess", "--stage", stage, "--database", database_url, "--workers", "1"]
         monkeypatch.setattr(sys, "argv", ["qiaocrawl", *line, *given])
         try:
@@ -144,6 +138,39 @@ def test_a_large_change_is_shown_and_refused(
         except SystemExit as end:
             code = end.code
         return code, *capsys.readouterr()
+
+    return run
+
+
+def test_what_cannot_be_read_is_a_failure_of_this_command_only(
+    database_url: str,
+    opened: Callable[[], Runtime],
+    command: Callable[..., tuple[object, str, str]],
+) -> None:
+    store(database_url, numbered(6))
+    # What another command of the process could not read.
+    changes["unread_pages"] += 1
+    code, _said, errors = command("extract")
+    assert not code, errors
+    damage = text("UPDATE page_source SET body = :body WHERE id = 3")
+    runtime = opened()
+    runtime.write_now(lambda c: c.execute(damage, {"body": b"damaged"}))
+    runtime.close()
+    code, _said, errors = command("extract")
+    assert code == 1
+    assert "1 stored pages could not be read" in errors
+
+
+def test_a_large_change_is_shown_and_refused(
+    database_url: str,
+    opened: Callable[[], Runtime],
+    command: Callable[..., tuple[object, str, str]],
+) -> None:
+    store(database_url, numbered(6))
+    runtime = opened()
+    reprocess_extract(runtime, lambda done: True)
+    runtime.write_now(lambda c: c.execute(text("UPDATE relevance SET relevant = 0")))
+    runtime.close()
 
     on_topic = "SELECT COUNT(*) FROM relevance WHERE relevant = 1"
     code, said, _errors = command("relevance", "--dry-run")

@@ -222,6 +222,17 @@ def good_page(path: str) -> Send:
     return whole(answer(article(f"侨乡新闻{path}", links=links)))
 
 
+def without_compiler(folder: Path) -> Path:
+    """A place of modules where numba cannot be imported, as where it is not installed.
+
+    The compiler takes more memory than the bound of this test, in whichever crawl it is loaded.
+    """
+    modules = folder / "modules"
+    modules.mkdir(exist_ok=True)
+    (modules / "numba.py").write_text("raise ImportError\n", encoding="utf-8")
+    return modules
+
+
 def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple[Crawl, str, int]:
     """Crawl the start pages of *name*, comma separated; its end, database and highest memory."""
     url = f"sqlite:///{folder / str(len(name))}.db"
@@ -243,6 +254,7 @@ def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple
         folder=folder,
         QIAO_DEMO=server.origin,
         QIAO_FRONTIER_RETRY_SECONDS="0.1",
+        PYTHONPATH=str(without_compiler(folder)),
     ) as process:
         status = Path(f"/proc/{process.pid}/status")
         while process.poll() is None:
