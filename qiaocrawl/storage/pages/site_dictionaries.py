@@ -23,7 +23,7 @@ from qiaocrawl.errors import PageStoreError
 from qiaocrawl.language import _
 from qiaocrawl.storage.compression import LEVEL, compress, decompress, framed
 from qiaocrawl.storage.converters import epoch_time
-from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.text.zstd import zstd
 
 T = TypeVar("T")
@@ -42,11 +42,14 @@ SAMPLE_PAGES = 96
 """The newest pages, of which a later dictionary is trained."""
 _TRAINED_BYTES = 64 * 1024
 _MOST_SAMPLE_BYTES = 4 * 1024 * 1024
+# Of one page: so the fewest pages, however large, are enough to learn from.
+_MOST_BYTES_OF_ONE = _MOST_SAMPLE_BYTES // FIRST_PAGES
 # Some 1.5 MB each; others are made again from their dictionary.
 _MOST_COMPRESSORS = 16
 _MOST_DICTIONARIES = 64
 _MOST_SITES = 5_000
-# The checksum tells a frame that is read with another dictionary than it was written with.
+# The checksum tells a frame that is read with another dictionary than it was written with, and a
+# damaged dictionary.
 _OPTIONS: dict[int, int] = {
     zstd.CompressionParameter.compression_level: LEVEL,
     zstd.CompressionParameter.checksum_flag: 1,
@@ -57,10 +60,11 @@ _NEWEST = Statement(
     " ORDER BY pages DESC, id DESC LIMIT 1"
 )
 _CONTENT = Statement("SELECT content FROM page_dictionary WHERE id = :id")
-_BODIES = ListStatement("SELECT id, body FROM page_source WHERE id IN ({list})")
-_INSERT = Statement(
-    "INSERT INTO page_dictionary (id, host_id, pages, learnt_at, content)"
-    " VALUES (:id, :host_id, :pages, :learnt_at, :content)"
+_BODY = Statement("SELECT body FROM page_source WHERE id = :id")
+# A number comes of what is learnt, so another worker may learn the same at the same moment.
+_INSERT = upsert("page_dictionary", "id, host_id, pages, learnt_at, content", key="id")
+_IS_OF = Statement(
+    "SELECT 1 FROM page_dictionary WHERE id = :id AND host_id = :host_id AND content = :content"
 )
 
 
@@ -140,23 +144,23 @@ class SiteDictionaries:
             return False
         try:
             learnt = _dictionary_of(bodies, pages)
-        except zstd.ZstdError:
-            # Too little in common to make one of.
+            compressor = _compressor(learnt)
+        except (zstd.ZstdError, ValueError):
+            # Too little, or too little in common, to make one of.
             return False
-        content = compress(learnt.dict_content)
-        compressor = _compressor(learnt)
+        content = zstd.compress(learnt.dict_content, options=_OPTIONS)
         # None of those whose beginning may stand in the dictionary itself.
         tested = bodies[_FRAME_PAGES : _FRAME_PAGES * 3]
         saved = sum(
             len(self.pack(c, host_id, body)) - len(framed(compressor, body)) for body in tested
         )
-        is_taken = _CONTENT.run(c, {"id": learnt.dict_id}).fetchone() is not None
-        if saved * pages < len(content) * len(tested) or is_taken:
+        if saved * pages < len(content) * len(tested):
             return False
-        _INSERT.run(c, {
-            "id": learnt.dict_id, "host_id": host_id, "pages": pages,
-            "learnt_at": epoch_time(now), "content": content,
-        })  # fmt: skip
+        row = {"id": learnt.dict_id, "host_id": host_id, "content": content}
+        _INSERT.run(c, {**row, "pages": pages, "learnt_at": epoch_time(now)})
+        # Its number may be that of another.
+        if _IS_OF.run(c, row).fetchone() is None:
+            return False
         _keep(self._dictionaries, learnt.dict_id, learnt, _MOST_DICTIONARIES)
         self._site(c, host_id).dictionary = learnt.dict_id
         return True
@@ -164,13 +168,17 @@ class SiteDictionaries:
     def _samples(self, c: Connection, row_ids: Sequence[int]) -> list[bytes]:
         bodies: list[bytes] = []
         size = 0
-        for _row_id, frame in _BODIES.fetch(c, row_ids):
-            # Empty: it is in a file by now.
-            if not frame or size >= _MOST_SAMPLE_BYTES:
+        for row_id in sorted(row_ids):
+            if size >= _MOST_SAMPLE_BYTES:
+                break
+            # One by one: all together may be a gigabyte.
+            row = _BODY.run(c, {"id": row_id}).fetchone()
+            # Gone, or empty: it is in a file by now.
+            if row is None or not row[0]:
                 continue
             # A damaged one is told where it is read as a page.
             with suppress(PageStoreError):
-                bodies.append(self.unpack(c, frame))
+                bodies.append(self.unpack(c, row[0])[:_MOST_BYTES_OF_ONE])
                 size += len(bodies[-1])
         return [body for body in bodies if body]
 
@@ -183,6 +191,7 @@ class SiteDictionaries:
                 site.dictionary, site.pages = row
                 site.learn_at = site.pages * GROWTH
             _keep(self._sites, host_id, site, _MOST_SITES)
+        self._sites.move_to_end(host_id)
         return site
 
     def _dictionary(self, c: Connection, number: int) -> zstd.ZstdDict:
@@ -193,17 +202,37 @@ class SiteDictionaries:
                 raise PageStoreError(
                     _("the dictionary {number} of a page in the database is missing", number=number)
                 )
-            known = zstd.ZstdDict(decompress(row[0]))
+            known = _whole(number, row[0])
             _keep(self._dictionaries, number, known, _MOST_DICTIONARIES)
         self._dictionaries.move_to_end(number)
         return known
+
+
+def _whole(number: int, content: bytes) -> zstd.ZstdDict:
+    """Dictionary *number*, of what is stored.
+
+    Raises:
+        PageStoreError: it is damaged.
+    """
+    try:
+        known = zstd.ZstdDict(decompress(content))
+        # Frames would name the number that it says itself.
+        if known.dict_id == number:
+            return known
+        error: Exception = ValueError(f"it says that it is {known.dict_id}")
+    except (zstd.ZstdError, ValueError) as failure:
+        error = failure
+    raise PageStoreError(
+        _("the dictionary {number} of pages in the database is damaged: {error}",
+          number=number, error=error)
+    ) from error  # fmt: skip
 
 
 def _dictionary_of(bodies: Sequence[bytes], pages: int) -> zstd.ZstdDict:
     """What *bodies* have in common, for a host with so many *pages*.
 
     Raises:
-        ZstdError: nothing can be made of them.
+        ZstdError, ValueError: nothing can be made of them.
     """
     if pages >= FIRST_PAGES * GROWTH:
         return zstd.train_dict(bodies, _TRAINED_BYTES)

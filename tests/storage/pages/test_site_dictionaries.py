@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import Connection, delete, select, text, update
@@ -17,7 +19,7 @@ from qiaocrawl.storage.page_store.verifying import verify
 from qiaocrawl.storage.pages.raw_pages import iter_pages, load_page, store_page
 from qiaocrawl.storage.pages.repacking import count_pages, pack_pages
 from qiaocrawl.storage.pages.site_dictionaries import FIRST_PAGES, GROWTH
-from qiaocrawl.storage.schema import page_dictionary, page_source
+from qiaocrawl.storage.schema import page_dictionary, page_source, url
 from qiaocrawl.text.zstd import zstd
 from storage_samples import NOW, add_topic, candidate, enqueue, fetched, scalar, take
 
@@ -103,8 +105,9 @@ def test_each_site_has_its_own_and_small_ones_none(with_topic: Database) -> None
         [b"x" * (n % 5) for n in range(FIRST_PAGES * 2)],
         [b""] * FIRST_PAGES * 2,
         [b"<p>%d</p>" % n for n in range(FIRST_PAGES * 2)],
+        [b"0"] * FIRST_PAGES * 2,
     ],
-    ids=["noise", "a few bytes", "nothing", "short"],
+    ids=["noise", "a few bytes", "nothing", "short", "one byte"],
 )
 def test_pages_with_little_in_common_get_none(with_topic: Database, bodies: list[bytes]) -> None:
     with with_topic.engine.begin() as c:
@@ -147,6 +150,53 @@ def test_a_site_that_grows_gets_a_new_one_and_keeps_the_old(with_topic: Database
     assert_all_there(with_topic, url_ids)
 
 
+def test_large_pages_are_learnt_from_in_part_and_one_by_one(with_topic: Database) -> None:
+    noise = random.Random(0).randbytes(1_000_000)
+    bodies = [body_of("a.example", n) + noise[n:] for n in range(FIRST_PAGES)]
+    with with_topic.engine.begin() as c:
+        for n, body in enumerate(bodies[:-1]):
+            store(c, [n], body=body)
+        tracemalloc.start()
+        try:
+            store(c, [len(bodies)], body=bodies[-1])
+            _, most_bytes = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        (later,) = store(c, [100])
+        assert dictionaries_used(c)[-1]
+    # Not all the pages at once, which are sent to MariaDB in hexadecimal digits.
+    assert most_bytes < FIRST_PAGES * 1_000_000 * 0.8
+    assert_all_there(with_topic, [later])
+
+
+def test_two_workers_that_learn_the_same_at_once_use_it_both(with_topic: Database) -> None:
+    _as_before(with_topic, 30)
+    host = host_id("a.example")
+
+    def learnt(c: Connection) -> int:
+        site = select(page_source.c.id).join(url).where(url.c.host_id == host)
+        ids = list(c.execute(site).scalars())
+        dictionaries = ConnectionCache.of(c).dictionaries
+        dictionaries.learn(c, host, ids, pages=30, now=NOW)
+        frame = dictionaries.pack(c, host, body_of("a.example", 0))
+        return zstd.get_frame_info(frame).dictionary_id
+
+    def other() -> int:
+        with with_topic.engine.begin() as c:
+            return learnt(c)
+
+    with ThreadPoolExecutor(1) as thread:
+        with with_topic.engine.begin() as c:
+            number = learnt(c)
+            waiting = thread.submit(other)
+            # It has to wait for this transaction, on either kind of database.
+            with pytest.raises(TimeoutError):
+                waiting.result(1.0)
+        assert waiting.result() == number
+    with with_topic.engine.connect() as c:
+        assert scalar(c, "SELECT id FROM page_dictionary") == number != 0
+
+
 @pytest.fixture
 def packed(with_topic: Database) -> tuple[Database, list[int]]:
     """A store whose last four pages need the dictionary of their site."""
@@ -164,7 +214,7 @@ def _faults(database: Database) -> list[str]:
         reader.close()
 
 
-@pytest.mark.parametrize("damage", ["gone", "another", "cut"])
+@pytest.mark.parametrize("damage", ["gone", "another", "cut", "emptied", "of another number"])
 def test_a_damaged_dictionary_is_told_and_hides_no_other_page(
     packed: tuple[Database, list[int]], damage: str
 ) -> None:
@@ -179,6 +229,10 @@ def test_a_damaged_dictionary_is_told_and_hides_no_other_page(
             "gone": delete(page_dictionary),
             "another": update(page_dictionary).values(content=compress(bytes(content))),
             "cut": update(page_dictionary).values(content=row.content[:100]),
+            "emptied": update(page_dictionary).values(content=compress(b"")),
+            "of another number": update(page_dictionary).values(
+                content=compress(bytes(content[:4] + b"\xff" + content[5:]))
+            ),
         }
         c.execute(changes[damage])
         ConnectionCache.forget(c)
@@ -194,6 +248,21 @@ def test_a_damaged_dictionary_is_told_and_hides_no_other_page(
             ConnectionCache.forget(c)
             later = store(c, [100])
             assert load_page(c, later[0]) is not None, "no new page depends on it"
+
+
+def test_a_flipped_bit_of_a_dictionary_is_noticed(packed: tuple[Database, list[int]]) -> None:
+    database, _ = packed
+    with database.engine.begin() as c:
+        (row,) = c.execute(select(page_dictionary)).all()
+        damaged = bytearray(row.content)
+        damaged[len(damaged) // 2] ^= 1
+        c.execute(update(page_dictionary).values(content=bytes(damaged)))
+        ConnectionCache.forget(c)
+        (later,) = store(c, [100])
+        # As a backup puts it back.
+        c.execute(update(page_dictionary).values(content=row.content))
+        ConnectionCache.forget(c)
+    assert_all_there(database, [later])
 
 
 def test_a_damaged_page_is_told(packed: tuple[Database, list[int]]) -> None:
