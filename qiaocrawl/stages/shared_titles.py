@@ -72,10 +72,11 @@ def index_maker(options: Options, terms: Iterable[str]) -> MakeIndex:
 
 @dataclass(frozen=True, slots=True)
 class LogMark:
-    """A mark in the log behind entry *seq*."""
+    """A mark in the log behind entry *seq*, put there by a transaction."""
 
     mark: bytes
     seq: int
+    transaction: RootTransaction | None
 
 
 class SharedTitleIndex:
@@ -140,7 +141,7 @@ class SharedTitleIndex:
         """Put a mark into the log, in a writer's transaction, for :meth:`keep` after its commit."""
         with self._guard:
             self._enter(c)
-            mark = LogMark(os.urandom(16), self._position)
+            mark = LogMark(os.urandom(16), self._position, self._transaction)
             title_marks.add(c, mark.mark, mark.seq)
             return mark
 
@@ -151,7 +152,11 @@ class SharedTitleIndex:
         two seconds for a million.
         """
         with self._guard:
-            if self._position != mark.seq or self._version < 0:
+            # Another transaction may have judged a title that its log does not have yet, or never
+            # will.
+            if self._transaction is not mark.transaction or self._version < 0:
+                return False
+            if self._position != mark.seq:
                 return False
             kept = Kept(self._index, mark.seq, frozenset(self._taken_out))
             if self._files.write(c, mark.mark, kept):
@@ -264,32 +269,32 @@ class SharedTitleIndex:
         version = title_log.lock(c)
         memory, transaction = ConnectionCache.of(c), c.get_transaction()
         if transaction is not self._transaction:
-            doubted = self._touched if memory is not self._memory else set()
-            position, self._before = self._before, self._position
             # Another connection: the one before was dropped, so its transaction may
             # not be committed.
+            if memory is not self._memory and self._touched:
+                self._doubt(c, self._touched)
+            self._before = self._position
             self._memory, self._transaction, self._touched = memory, transaction, set()
             # -1: nothing of this transaction has been read yet.
             self._writes_seen = -1
-            if doubted:
-                self._doubt(c, doubted, position)
         self._use(c, version)
         if self._writes_seen != memory.title_writes:
             self._catch_up(c, self._touched)
             self._writes_seen = memory.title_writes
 
-    def _doubt(self, c: Connection, keys: set[bytes], position: int) -> None:
-        """Go back to *position*: what was done to *keys* since then may not have happened."""
-        self._before = self._position = position
+    def _doubt(self, c: Connection, keys: set[bytes]) -> None:
+        """Go back to before the last transaction: what it did to *keys* may not have happened."""
         # Cheaper than ten thousand single look-ups: read all of it anew.
         if len(keys) > _MOST_DOUBTED:
             self._version = -1
-            return
-        for key in keys:
-            self._forget(key)
-        # Only up to the position: what came later is read by _catch_up().
-        known = title_log.entries_of_keys(c, sorted(keys))
-        self._take([entry for entry in known if entry.seq <= position])
+        else:
+            # First: where the database fails here, all of them are still in doubt.
+            known = title_log.entries_of_keys(c, sorted(keys))
+            for key in keys:
+                self._forget(key)
+            # Only up to there: what came later is read by _catch_up().
+            self._take([entry for entry in known if entry.seq <= self._before])
+        self._position = self._before
 
     def _use(self, c: Connection, version: int) -> None:
         if version != self._version:

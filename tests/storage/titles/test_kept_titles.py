@@ -15,10 +15,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, text
 
+from qiaocrawl.errors import StorageError
 from qiaocrawl.items import VerdictKind
 from qiaocrawl.reprocess import snapshots
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages import shared_titles
+from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages.reprocessing import drop_article
 from qiaocrawl.storage.titles import title_log, title_marks
 from storage_samples import child_environment, put_article
@@ -289,6 +291,49 @@ def test_what_was_rolled_back_after_the_file_is_forgotten(database_url: str) -> 
         found = runtime.write_now(lambda c: judge(runtime, c, "9", title="月球卫星实验室落成"))
         assert found.kind is VerdictKind.DISTINCT
         assert len(runtime.articles.titles) == len(FIRST) + 1
+
+
+def test_a_title_that_did_not_reach_the_log_is_not_kept(sqlite_url: str, folder: Path) -> None:
+    stored(sqlite_url)
+    refuse = (
+        "CREATE TRIGGER refuse BEFORE INSERT ON title_entry BEGIN SELECT RAISE(ABORT, 'no'); END"
+    )
+    with runtime_on(sqlite_url) as runtime:
+        titles = runtime.articles.titles
+        mark = runtime.write_now(titles.mark)
+        runtime.write_now(lambda c: c.execute(text(refuse)))
+        with pytest.raises(StorageError):
+            runtime.write_now(lambda c: judge(runtime, c, "new", title="月球卫星实验室落成"))
+        assert not runtime.reader.run(lambda c: titles.keep(c, mark))
+    assert files(folder) == []
+
+
+def test_titles_in_doubt_stay_so_where_the_database_fails_again(sqlite_url: str) -> None:
+    made(sqlite_url)
+    old, new = "侨乡华文教育博物馆今日开幕", "东南亚船队满载茶叶到港"
+
+    class Wanted(Exception):
+        pass
+
+    def renames(name: str, other: str) -> None:
+        with Database.open(sqlite_url) as database, database.engine.begin() as c:
+            c.execute(text(f"ALTER TABLE {name} RENAME TO {other}"))
+
+    with runtime_on(sqlite_url) as runtime:
+
+        def changes_and_fails(c: Connection) -> None:
+            judge(runtime, c, "1", title=new)
+            raise Wanted
+
+        runtime.write_now(lambda c: judge(runtime, c, "1", title=old))
+        with pytest.raises(Wanted):
+            runtime.write_now(changes_and_fails)
+        renames("title_entry", "away")
+        with pytest.raises(StorageError):
+            runtime.write_now(lambda c: judge(runtime, c, "2", title=new))
+        renames("away", "title_entry")
+        found = runtime.write_now(lambda c: judge(runtime, c, "3", title=old))
+        assert found.is_same_story
 
 
 # --- another program ---------------------------------------------------------------------------
