@@ -141,9 +141,11 @@ class KeptTitles:
 
     def _write(self, mark: bytes, kept: Kept) -> None:
         assert (path := self._path(mark)) is not None
+        state = kept.index.saved()
         header = {"mark": mark.hex(), "seq": kept.seq, "recipe": kept.index.recipe,
-                  "taken_out": sorted(key.hex() for key in kept.taken_out)}  # fmt: skip
-        arrays: dict[str, Any] = {_HEADER: packed(header)} | kept.index.saved()
+                  "taken_out": sorted(key.hex() for key in kept.taken_out),
+                  "arrays": sorted(state)}  # fmt: skip
+        arrays: dict[str, Any] = {_HEADER: packed(header)} | state
         with NamedTemporaryFile(dir=self._folder, suffix=_DRAFT, delete=False) as file:
             draft = Path(file.name)
             try:
@@ -179,10 +181,17 @@ class KeptTitles:
 
 
 def _taken_out(state: SavedState, mark: bytes, seq: int, recipe: str) -> frozenset[bytes] | None:
-    """The titles that were taken out; None for a file of something else."""
+    """The titles that were taken out; None for a file of something else.
+
+    Raises:
+        ValueError: it has not the arrays that were written.
+    """
     header = unpacked(state[_HEADER])
     if (header["mark"], header["seq"], header["recipe"]) != (mark.hex(), seq, recipe):
         return None
+    # The check sums are of the arrays, not of their names; and some indexes do without some.
+    if {_HEADER, *header["arrays"]} != set(state):
+        raise ValueError("not all of its arrays are there")
     return frozenset(map(bytes.fromhex, header["taken_out"]))
 
 

@@ -418,7 +418,13 @@ def _replace(path: Path) -> None:
     path.write_bytes(b"no archive at all" * 100)
 
 
-@pytest.mark.parametrize("damage", [_cut, _flip, _empty, _replace])
+def _misname(path: Path) -> None:
+    # In the list of names behind all arrays, of one that an index may do without.
+    before, behind = path.read_bytes().rsplit(b"titles.host.npy", 1)
+    path.write_bytes(before + b"titles.hosT.npy" + behind)
+
+
+@pytest.mark.parametrize("damage", [_cut, _flip, _empty, _replace, _misname])
 def test_a_damaged_file_costs_time_only(
     sqlite_url: str, folder: Path, damage: Callable[[Path], None],
     caplog: pytest.LogCaptureFixture,
