@@ -10,18 +10,14 @@ from __future__ import annotations
 
 import fcntl
 import logging
-import lzma
 import os
-import struct
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from sqlalchemy import Connection
@@ -37,14 +33,6 @@ _SUFFIX, _DRAFT, _LOCK = ".npz", ".part", "lock"
 _HEADER = "header"
 # A file not taken up for so long is deleted when another one is written.
 _UNUSED_SECONDS = 30 * 86400
-
-
-# Damaged bytes can be anything, and each layer that reads them has errors of its own: names,
-# sizes and kinds of arrays, the archive around them, JSON within.
-_DAMAGE = (
-    ArithmeticError, AttributeError, BadZipFile, EOFError, LookupError, MemoryError, OSError,
-    RuntimeError, SyntaxError, TypeError, ValueError, lzma.LZMAError, struct.error, zlib.error,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +113,9 @@ class KeptTitles:
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             # It is another machine's or user's.
             return None
-        except _DAMAGE as error:
+        except Exception as error:
+            # Damaged bytes can be anything, and each layer that reads them has errors of its own:
+            # the archive, headers of arrays, their names and sizes, JSON within.
             _log.warning("%s is damaged (%s); titles are read from the database", path, error)
             with suppress(OSError):
                 path.unlink(missing_ok=True)
@@ -175,7 +165,7 @@ class KeptTitles:
             if old == mark or seq > kept.seq or path is None:
                 continue
             # Most are not here. A damaged one is found when it is to be read.
-            with suppress(*_DAMAGE), _opened(path) as state:
+            with suppress(Exception), _opened(path) as state:
                 if _taken_out(state, old, seq, kept.index.recipe) is not None:
                     path.unlink()
 

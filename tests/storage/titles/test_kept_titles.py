@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from sqlalchemy import Connection, text
@@ -424,7 +425,15 @@ def _misname(path: Path) -> None:
     path.write_bytes(before + b"titles.hosT.npy" + behind)
 
 
-@pytest.mark.parametrize("damage", [_cut, _flip, _empty, _replace, _misname])
+def _unclose(path: Path) -> None:
+    # The description of an array, which numpy reads as Python; of a large one, before the check sum.
+    content = path.read_bytes()
+    with ZipFile(path) as archive:
+        place = max(archive.infolist(), key=lambda member: member.file_size).header_offset
+    path.write_bytes(content[:place] + content[place:].replace(b", }", b",  ", 1))
+
+
+@pytest.mark.parametrize("damage", [_cut, _flip, _empty, _replace, _misname, _unclose])
 def test_a_damaged_file_costs_time_only(
     sqlite_url: str, folder: Path, damage: Callable[[Path], None],
     caplog: pytest.LogCaptureFixture,
