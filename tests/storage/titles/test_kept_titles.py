@@ -426,7 +426,7 @@ def _misname(path: Path) -> None:
 
 
 def _unclose(path: Path) -> None:
-    # The description of an array, which numpy reads as Python; of a large one, before the check sum.
+    # The description of a large array, which numpy reads as Python before it knows the check sum.
     content = path.read_bytes()
     with ZipFile(path) as archive:
         place = max(archive.infolist(), key=lambda member: member.file_size).header_offset
