@@ -54,6 +54,10 @@ _PLACE = re.compile(r"\\\{(\w+)\\\}")
 
 def localised(command: Any) -> Any:
     """*command* and all below it with help in the operator's language."""
+    # A group localises what it holds, and is itself part of one that does.
+    if getattr(command, "is_localised", False):
+        return command
+    command.is_localised = True
     for name in ("help", "short_help", "rich_help_panel"):
         _translate(command, name)
     for name in _METAVARS:

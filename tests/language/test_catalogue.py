@@ -78,6 +78,16 @@ def test_translations_have_the_places_of_their_messages(script) -> None:  # type
     assert wrong == []
 
 
+def test_translations_say_each_thing_once(script) -> None:  # type: ignore[no-untyped-def]
+    wrong = []
+    for text, chinese in script.translations(CATALOGUE.read_text("utf-8")).items():
+        sentences = [part.strip() for part in re.split("(?<=[。！？；\n])", chinese)]
+        long = [part for part in sentences if len(part) > 5]
+        if len(long) > len(set(long)) or text.count("\n\n") != chinese.count("\n\n"):
+            wrong.append((text, chinese))
+    assert wrong == []
+
+
 def _places(text: str) -> set[tuple[str | None, str | None, str | None]]:
     """Name, format and conversion of every place of *text*."""
     return {part[1:] for part in Formatter().parse(text) if part[1] is not None}
@@ -270,3 +280,12 @@ def test_help_is_in_one_language(language: str) -> None:
     assert len(texts) > 300
     is_chinese = {name: bool(CHINESE.search(text or "")) for name, text in texts}
     assert [name for name in is_chinese if is_chinese[name] is (language == "en")] == []
+
+
+def test_usage_is_said_once_however_deep_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "qiaocrawl", "topic", "export", "--help"],
+        capture_output=True, text=True, check=True, cwd=ROOT,
+        env={**os.environ, "QIAO_LANG": "zh_CN"},
+    )  # fmt: skip
+    assert done.stdout.count("用法：") == 1
