@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event
 from sqlalchemy.pool import NullPool
 
 from qiaocrawl.errors import StorageError
@@ -128,7 +128,7 @@ def _sqlite_engine(url: URL, cache_mb: int) -> Engine:
     )
     event.listen(engine, "connect", partial(_set_up_sqlite, cache_mb))
     event.listen(engine, "begin", _begin_sqlite)
-    event.listen(engine, "rollback", _forget)
+    _forget_what_was_not_committed(engine)
     return engine
 
 
@@ -146,6 +146,18 @@ def _begin_sqlite(c: Connection) -> None:
     # got in between (measured: 695 of 800); IMMEDIATE waits its turn instead (0 of 800).
     reads = c.get_execution_options().get("qiao_reads", False)
     c.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+def _forget_what_was_not_committed(engine: Engine) -> None:
+    event.listen(engine, "rollback", _forget)
+    # A commit that fails rolls back without that event: on a cluster, where another member was
+    # first; on a server that has become read-only.
+    event.listen(engine, "handle_error", _forget_after_error)
+
+
+def _forget_after_error(context: ExceptionContext) -> None:
+    if context.connection is not None:
+        _forget(context.connection)
 
 
 def _forget(c: Connection) -> None:
@@ -176,5 +188,5 @@ def _mysql_engine(url: URL) -> Engine:
         hide_parameters=True,
         connect_args=arguments,
     )
-    event.listen(engine, "rollback", _forget)
+    _forget_what_was_not_committed(engine)
     return engine

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection, create_engine, make_url
+from sqlalchemy.exc import OperationalError
 
+from fresh_schema import make_tables
+from mariadb_fixtures import MariaDB
 from qiaocrawl.items import Candidate, LeftOut, Outcome, Queue
-from qiaocrawl.storage import connection_cache
+from qiaocrawl.storage import Database, connection_cache
 from qiaocrawl.storage.connection_cache import ConnectionCache
-from storage_samples import candidate
+from storage_samples import add_topic, candidate, enqueue, take
 
 OFFERED = candidate("1", score=0.5, depth=2)
 PUT_OFF = replace(OFFERED, left_out=LeftOut(Outcome.POSTPONED, "pager"))
@@ -97,3 +100,31 @@ def test_a_cache_belongs_to_its_connection_and_a_rollback_empties_it(
     assert ConnectionCache.of(connection).topic_ids == {}
     ConnectionCache.forget(connection)
     ConnectionCache.forget(connection)
+
+
+@pytest.mark.mariadb
+def test_a_commit_that_fails_leaves_nothing_remembered(mariadb: MariaDB, mariadb_url: str) -> None:
+    """As on a cluster, where another member may be first."""
+    url = make_url(mariadb_url)
+    with Database.open(mariadb_url) as database:
+        make_tables(database)
+        add_topic(database)
+    # root may commit whatever the server is.
+    mariadb.execute("CREATE OR REPLACE USER plain@'%'")
+    mariadb.execute(f"GRANT ALL ON {url.database}.* TO plain@'%'")
+    shown = url.set(username="plain").render_as_string(hide_password=False)
+    with Database.open(shown) as database:
+
+        def offer_then(sql: str) -> None:
+            with database.engine.begin() as c:
+                assert enqueue(c, [OFFERED]) == 1
+                mariadb.execute(sql)
+
+        try:
+            with pytest.raises(OperationalError, match="read-only"):
+                offer_then("SET GLOBAL read_only = 1")
+        finally:
+            mariadb.execute("SET GLOBAL read_only = 0")
+        with database.engine.begin() as c:
+            assert enqueue(c, [OFFERED]) == 1
+            assert len(take(c)) == 1
