@@ -251,6 +251,18 @@ def test_everything_grows_together() -> None:
         held.check(title[::-1], held.near(title[::-1]))
 
 
+@pytest.mark.parametrize("at_once", [1_028, 1_038, 1_500])
+def test_there_is_room_for_titles_that_come_singly_after_many(at_once: int) -> None:
+    held = Held(IdfSnapshot(), 0.9)
+    held.place({number: (f"词{number}",) for number in range(at_once)})
+    # Past the next time that columns grow: loops write behind one that did not, unchecked.
+    for number in range(at_once, 2_300):
+        held.place({number: (f"词{number}",)})
+    starts = held.rows.saved()["rows.starts"]
+    assert len(starts) == len(held.rows) + 1 == 2_301
+    assert (np.diff(starts) == 1).all()
+
+
 def test_rows_without_members_come_back_to_life() -> None:
     held = Held(COUNTED, 0.7)
     held.place_and_check({1: ("戊", "己"), 2: ("己", "戊")})

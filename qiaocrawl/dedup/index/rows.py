@@ -216,12 +216,10 @@ class TitleRows:
         self._reserve_terms()
         # One more: starts holds the end of the last row too.
         rows = len(self) + titles + 1
-        # Columns of one size are as long as each other: asking one of them is enough. This runs
-        # for every title, and few need room.
-        if rows + 1 > len(self._heads.data):
-            self._starts.reserve(rows + 1)
-            self._heads.reserve(rows)
-            self._signatures.reserve(rows)
+        # Each is asked: they differ by one, so they do not grow with the same title.
+        self._starts.reserve(rows + 1)
+        self._heads.reserve(rows)
+        self._signatures.reserve(rows)
         ends = int(self._starts.data[len(self)]) + words
         # Each word could begin a block.
         pool = int(self._sizes[1]) + _BLOCK * words + 1
