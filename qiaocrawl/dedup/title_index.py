@@ -15,6 +15,7 @@ from qiaocrawl.dedup.cleaning.host_titles import HostTitles
 from qiaocrawl.dedup.grouping import Grouping, Placed, by_publish_date, group_titles
 from qiaocrawl.dedup.index.pair_model import PairScore
 from qiaocrawl.dedup.index.title_store import TitleStore
+from qiaocrawl.dedup.index.title_words import line_of
 from qiaocrawl.dedup.index_state import SavedState, State
 from qiaocrawl.dedup.methods import TitleMethod, methods
 from qiaocrawl.dedup.recipe import recipe_of
@@ -105,18 +106,25 @@ class TitleIndex:
         """How many words have been seen."""
         return len(self._known.table)
 
-    def judge(self, record: TitleRecord) -> Verdict:
+    def judge(self, record: TitleRecord, words: Sequence[str] | None = None) -> Verdict:
         """How *record* relates to the titles judged before; it is remembered in the same step.
 
         ``of`` is the earlier title it is most like in the way the verdict says; None for
         DISTINCT. A key judged before is replaced.
+
+        Args:
+            words: of its title, cut by rjieba with this index's terms (``Segmenter.terms``):
+                the half of the work that needs no other title. None: it is cut here.
         """
         if record.key in self:
             return self.judge_all([record])[0]
         # What judge_all() does with a new key, without its batches.
         if self._hosts.learn(record):
             self._clean_again(record.host)
-        return self._judge_batch([record], [self._hosts.clean(record)])[0]
+        title = self._hosts.clean(record)
+        # A title that is cleaned, or too long, has other words.
+        known = words if title == record.title == line_of(title) else None
+        return self._judge_batch([record], [title], known)[0]
 
     def judge_all(self, records: Iterable[TitleRecord]) -> list[Verdict]:
         """:meth:`judge` for many, one after the other, at a lower cost each."""
@@ -230,8 +238,10 @@ class TitleIndex:
             if number >= 0:
                 self._known.rename(number, title)
 
-    def _judge_batch(self, batch: list[TitleRecord], titles: list[str]) -> list[Verdict]:
-        numbers, pairs = self._known.enter(batch, titles, search=True, limit=_MAX_ROWS)
+    def _judge_batch(
+        self, batch: list[TitleRecord], titles: list[str], words: Sequence[str] | None = None
+    ) -> list[Verdict]:
+        numbers, pairs = self._known.enter(batch, titles, search=True, limit=_MAX_ROWS, words=words)
         near_titles = self._near_titles(numbers, pairs)
         verdicts = [_DISTINCT] * len(batch)
         for place, (number, record) in enumerate(zip(numbers.tolist(), batch, strict=True)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from functools import cached_property, partial
 
 from sqlalchemy import Connection
@@ -72,9 +73,18 @@ class RunArticles:
             self._reader.run(partial(self.titles.keep, mark=mark))
 
     def save(
-        self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str
+        self,
+        c: Connection,
+        url_id: int,
+        analysis: PageAnalysis,
+        *,
+        anchor: str,
+        title_words: Sequence[str] | None = None,
     ) -> Verdict | None:
         """Write the article of *analysis* with all topics' judgements and its verdict.
+
+        Args:
+            title_words: of its title, if they were cut in this run, with :attr:`title_terms`.
 
         Returns:
             None where its text is that of stored pages it leads to, or its page is stored under a
@@ -93,7 +103,7 @@ class RunArticles:
         articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
         articles.save_title_terms(c, saved.id, analysis.title_tokens, is_new=saved.is_new)
         # After the article is written: the verdict refers to its row.
-        verdict = self.titles.judge(c, saved)
+        verdict = self.titles.judge(c, saved, title_words)
         topics = frozenset(judged.topic for judged in analysis.relevance if judged.relevant)
         # A transaction that is played again does not make it a known one.
         is_new = saved.is_new or self.stored.get(url_id, (False,))[0]

@@ -169,15 +169,21 @@ class SharedTitleIndex:
         """Take the log; as a transaction's first step this keeps workers from deadlocks."""
         title_log.lock(c)
 
-    def judge(self, c: Connection, article: SavedArticle) -> Verdict:
+    def judge(
+        self, c: Connection, article: SavedArticle, words: Sequence[str] | None = None
+    ) -> Verdict:
         """How *article*, stored in *c*'s transaction, relates to all others; recorded in it too.
 
         An article that is stored again as it was keeps its verdict. One that was taken out by
         hand stays out.
+
+        Args:
+            words: of its title, as :meth:`TitleIndex.judge` takes them: other workers wait for
+                the log while titles are cut here.
         """
         with self._guard:
             self._enter(c)
-            return self._judge(c, article)
+            return self._judge(c, article, words)
 
     def take_out(self, c: Connection, entry: TitleEntry) -> None:
         """Take a title out of its group and of all comparison, until it is put back.
@@ -205,23 +211,30 @@ class SharedTitleIndex:
 
     # --- judging ------------------------------------------------------------------------------
 
-    def _judge(self, c: Connection, article: SavedArticle) -> Verdict:
+    def _judge(self, c: Connection, article: SavedArticle, words: Sequence[str] | None) -> Verdict:
         key = article.title.key
         entry = TitleEntry(article.title, article.id, article.text_chars, key in self._taken_out)
         if not entry.taken_out and key not in self._index:
-            return self._decide(c, entry, is_new=True)
+            return self._decide(c, entry, words, is_new=True)
         if any(earlier.says(entry) for earlier in title_log.entries_of_keys(c, [key])):
             kept = verdicts.stored_verdict(c, article.id)
             if kept is not None:
                 return kept
-        return self._decide(c, entry)
+        return self._decide(c, entry, words)
 
-    def _decide(self, c: Connection, entry: TitleEntry, *, is_new: bool = False) -> Verdict:
+    def _decide(
+        self,
+        c: Connection,
+        entry: TitleEntry,
+        words: Sequence[str] | None = None,
+        *,
+        is_new: bool = False,
+    ) -> Verdict:
         assert entry.article_id is not None
         verdict = TAKEN_OUT
         if not entry.taken_out:
             self._touched.add(entry.record.key)
-            verdict = self._index.judge(entry.record)
+            verdict = self._index.judge(entry.record, words)
         together = set() if is_new else set(verdicts.group_members(c, entry.article_id))
         self._append(c, entry)
         self._save(c, entry.article_id, verdict, is_new=is_new)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from dedup_samples import DAY, key, near_enough, record
 
@@ -12,6 +13,7 @@ from qiaocrawl.dedup import Grouping, TitleIndex
 from qiaocrawl.dedup.methods import methods
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import VerdictKind
+from qiaocrawl.text import Segmenter
 from qiaocrawl.vsm import IdfSnapshot
 
 TITLE = "侨联为归侨老人送年货"
@@ -223,6 +225,23 @@ def test_no_threshold_is_the_methods_own(method: str) -> None:
 def test_an_unknown_method_is_named() -> None:
     with pytest.raises(ConfigError, match="'vsn'.*did you mean 'vsm'"):
         TitleIndex("vsn")
+
+
+@every_method
+def test_words_that_were_cut_before_change_nothing(method: str) -> None:
+    terms = ("侨批档案馆",)
+    segmenter = Segmenter(terms, "rjieba")
+    titles = [
+        f"{TITLE}（{n % 7}）{end}" for n in range(60) for end in ("", "-侨乡网", "_要闻_侨乡网")
+    ]
+    titles += ["侨批档案馆开馆", "　侨批\u2028档案馆 开馆 ", "", "！", "侨" * 1_200, TITLE]
+    here, with_words = TitleIndex(method, terms=terms), TitleIndex(method, terms=terms)
+    for number, title in enumerate(titles):
+        new = record(number, title, host="news.example")
+        assert with_words.judge(new, segmenter.terms(title)) == here.judge(new)
+    saved = with_words.saved()
+    for name, values in here.saved().items():
+        assert np.array_equal(values, saved[name]), name
 
 
 def test_terms_are_kept_whole() -> None:

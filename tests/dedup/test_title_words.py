@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.dedup.cleaning.cleaning import MAX_TITLE_CHARS
-from qiaocrawl.dedup.index.title_words import MAX_WORDS, TitleWords
+from qiaocrawl.dedup.index.title_words import MAX_WORDS, TitleWords, line_of
 from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.text import Segmenter
 from qiaocrawl.vsm import IdfSnapshot
@@ -116,3 +116,14 @@ def test_folding_does_not_join_titles() -> None:
     assert TitleWords(TermTable(IdfSnapshot())).texts(titles) == [
         SEGMENTER.terms(title) for title in titles
     ]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(max_size=30) | st.text("侨乡 a1—", max_size=400))
+def test_words_cut_elsewhere_give_the_same(title: str) -> None:
+    title = line_of(title)
+    here, given_words = (TitleWords(TermTable(IdfSnapshot()), ["侨批档案馆"]) for _ in range(2))
+    cut = Segmenter(["侨批档案馆"], "rjieba").terms(title)
+    expected, found = here.of([title]), given_words.of_cut(cut)
+    assert found.words.tolist() == expected.words.tolist()
+    assert found.starts.tolist() == expected.starts.tolist()

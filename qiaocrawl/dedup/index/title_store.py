@@ -82,6 +82,7 @@ class TitleStore:
         *,
         search: bool,
         limit: int = 0,
+        words: Sequence[str] | None = None,
     ) -> tuple[Array, tuple[Array, Array, Array, Array]]:
         """Add *records*, whose keys are new, one after the other, without their bodies.
 
@@ -89,12 +90,13 @@ class TitleStore:
             titles: of the records, cleaned.
             search: look for what each is near to, among all before it.
             limit: pairs of one title at most; 0 = all.
+            words: of the one title there is, if it has been cut already.
 
         Returns:
             Their numbers, and (place, row, cosine, newest title of the row by then) of each
             pair found.
         """
-        batch = self.words.of(titles)
+        batch = self.words.of(titles) if words is None else self.words.of_cut(words)
         numbers = self.members.enter(records)
         links = self.members.rows, self.members.next_in_row, numbers
         return numbers, self.rows.place(batch, links, search=search, limit=limit)

@@ -24,6 +24,11 @@ class TitleBatch(NamedTuple):
     starts: NDArray[np.int64]
 
 
+def line_of(title: str) -> str:
+    """*title* as it is cut: without line breaks, which separate titles that are cut together."""
+    return " ".join(title[:MAX_TITLE_CHARS].split())
+
+
 class TitleWords:
     """Cuts titles into words with rjieba; words are folded, so scripts and widths are one.
 
@@ -40,8 +45,7 @@ class TitleWords:
 
     def of(self, titles: Sequence[str]) -> TitleBatch:
         """The words of each of *titles* by number, in order; at most 255 of each."""
-        # Without line breaks, which separate titles in the text that is cut below.
-        lines = [" ".join(title[:MAX_TITLE_CHARS].split()) for title in titles]
+        lines = list(map(line_of, titles))
         # One call for all: folding and cutting cost less than calling.
         words = self._segmenter.words(fold("\n".join(lines)))
         breaks = [at for at, word in enumerate(words) if word == "\n"]
@@ -56,6 +60,15 @@ class TitleWords:
         if max(map(len, words), default=0) > _MAX_WORD_CHARS:
             words = [word[:_MAX_WORD_CHARS] for word in words]
         return _without_marks(self._table.ids(words), ends)
+
+    def of_cut(self, words: Sequence[str]) -> TitleBatch:
+        """What :meth:`of` gives for the one title whose words are *words*.
+
+        Args:
+            words: by :meth:`Segmenter.terms` of rjieba with the same terms.
+        """
+        kept = [word[:_MAX_WORD_CHARS] for word in words]
+        return _without_marks(self._table.ids(kept), np.array([len(kept)]))
 
     def texts(self, titles: Sequence[str]) -> list[list[str]]:
         """The words of each of *titles* as text: what a snapshot counts."""
