@@ -365,7 +365,8 @@ class JobDesk:
 
     def _lose(self, job: Job) -> None:
         """Let a lost job wait again; one that was to stop, or is lost too often, is over."""
-        logger.warning("job %s is lost (attempt %s)", job.id, job.attempts)
+        where = job.request.server or "this machine"
+        logger.warning("job %s is lost by %s (attempt %s)", job.id, where, job.attempts)
         if job.request.server:
             # It may still wait in the queue of its server, which starts it when it is back.
             self._strays.add((job.request.server, job.token))

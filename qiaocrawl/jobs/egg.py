@@ -4,13 +4,46 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import BadZipFile, ZipFile
 
 from qiaocrawl.errors import ConfigError, JobError
 from qiaocrawl.language import _
 
 _BUILD_SECONDS = 300.0
+_DIGEST_DIGITS = 10
+
+
+def egg_digest(egg: bytes) -> str:
+    """What tells the code of two eggs apart: nothing of when and where they were built.
+
+    Raises:
+        ConfigError: it is no egg.
+    """
+    digest = sha256()
+    try:
+        with ZipFile(BytesIO(egg)) as files:
+            for name in sorted(files.namelist()):
+                # Compiled modules have the time of their sources in them.
+                if not name.startswith("EGG-INFO/") and not name.endswith(".pyc"):
+                    digest.update(f"{name}\0".encode() + sha256(files.read(name)).digest())
+    except BadZipFile:
+        raise ConfigError(_("this is no egg")) from None
+    return digest.hexdigest()[:_DIGEST_DIGITS]
+
+
+def version_of(egg: bytes, now: float) -> str:
+    """What scrapyd calls *egg*: the time, since it runs the greatest, and what is in it."""
+    return f"{now:.0f}-{egg_digest(egg)}"
+
+
+def code_of(version: str) -> str:
+    """What two versions have in common that are the same code; a name of another make as it is."""
+    seconds, _dash, digest = version.partition("-")
+    return digest if seconds.isdigit() and len(digest) == _DIGEST_DIGITS else version
 
 
 def build_egg(project: Path) -> bytes:

@@ -33,17 +33,24 @@ def start_on_nodes(
     while len(chosen) < count:
         name = desk.nodes.free_for(wanted, active, but=chosen)
         if name is None:
-            raise ConfigError(
-                _(
-                    "{spider} of topic {topic}: {free} nodes can take it now, not {count}; see "
-                    "`qiaocrawl nodes list`",
-                    spider=wanted.spider, topic=wanted.topic, free=len(chosen), count=count,
-                )
-            )  # fmt: skip
+            raise ConfigError(_too_few(desk, wanted, active, len(chosen), count))
         chosen.append(name)
     return {
         desk.request(replace(wanted, server=name), by, beside_others=True): name for name in chosen
     }
+
+
+def _too_few(
+    desk: JobDesk, wanted: JobRequest, active: list[Job], free: int, count: int
+) -> str:  # fmt: skip
+    reasons = desk.nodes.why_not(wanted, active)
+    lines = [f"\n  {name}: {reason}" for name, reason in reasons.items()]
+    if not desk.nodes.nodes:
+        lines = ["\n  " + _("no node; `qiaocrawl nodes add` adds one")]
+    return _(
+        "{spider} of topic {topic}: {free} nodes can take it now, not {count}",
+        spider=wanted.spider, topic=wanted.topic, free=free, count=count,
+    ) + "".join(lines)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

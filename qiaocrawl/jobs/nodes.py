@@ -155,6 +155,26 @@ class NodeServers:
         )
         return None if best is None else best.name
 
+    def why_not(self, wanted: JobRequest, active: Iterable[Job]) -> dict[str, str]:
+        """Why nodes do not take *wanted* now, by node; those that take it are not named."""
+        running = {
+            job.request.server: job.id for job in active
+            if (job.request.spider, job.request.topic) == (wanted.spider, wanted.topic)
+        }  # fmt: skip
+        reasons = {}
+        for name, node in self.nodes.items():
+            if name in running:
+                reasons[name] = _("runs it already (job {job})", job=running[name])
+            elif node.is_draining:
+                reasons[name] = _("is being drained")
+            elif not node.may_run(wanted.spider, wanted.topic):
+                reasons[name] = _("is not to run it (nodes add --spider, --topic)")
+            elif node.away_since is not None:
+                reasons[name] = _("does not answer")
+            elif name in self._unfit:
+                reasons[name] = _("refuses, or its password is not here")
+        return reasons
+
     def free_for(
         self, wanted: JobRequest, active: Iterable[Job], but: Collection[str] = ()
     ) -> str | None:

@@ -56,7 +56,12 @@ def checked_request(
             _("spider {spider!r}: there are {names}", spider=spider, names=", ".join(SPIDERS))
         )
     if find_topic_id(c, topic) is None:
-        raise ConfigError(_("topic {topic!r} is not imported", topic=topic))
+        raise ConfigError(
+            _(
+                "topic {topic!r} is not imported; `qiaocrawl topic import {topic}` first",
+                topic=topic,
+            )
+        )
     if server and server not in servers:
         raise ConfigError(_("{server}: no such node; see `qiaocrawl nodes list`", server=server))
     if server and spider in COMMANDS:

@@ -6,8 +6,10 @@ Whoever reaches a scrapyd can run any code there, so the servers are the operato
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -146,7 +148,7 @@ class ScrapydServer:
                 address, headers={"Range": f"bytes={first}-"} if first else {}
             )
         except httpx.HTTPError as error:
-            raise self._away(type(error).__name__) from error
+            raise self._away(_said(error)) from error
         return answer.content.decode("utf-8", "replace") if answer.is_success else ""
 
     def save_log(self, spider: str, token: str, file: Path) -> bool:
@@ -162,7 +164,7 @@ class ScrapydServer:
                 with file.open("wb") as out:
                     out.writelines(answer.iter_bytes())
         except httpx.HTTPError as error:
-            raise self._away(type(error).__name__) from error
+            raise self._away(_said(error)) from error
         return True
 
     def close(self) -> None:
@@ -173,7 +175,7 @@ class ScrapydServer:
         try:
             answer = self._client.request(method, path, **content)
         except httpx.HTTPError as error:
-            raise self._away(type(error).__name__) from error
+            raise self._away(_said(error)) from error
         if answer.status_code in _AWAY_STATUSES:
             raise self._away(f"HTTP {answer.status_code}")
         try:
@@ -182,6 +184,8 @@ class ScrapydServer:
             body = None
         if not isinstance(body, dict) or body.get("status") != "ok":
             said = body.get("message", "") if isinstance(body, dict) else ""
+            if not said and answer.status_code == HTTPStatus.UNAUTHORIZED:
+                said = _("its user and password are others (--login-env)")
             raise JobError(
                 _(
                     "scrapyd {name} refuses: {reason}",
@@ -194,6 +198,14 @@ class ScrapydServer:
         return ServerAwayError(
             _("scrapyd {name} does not answer: {error}", name=self.name, error=error)
         )
+
+
+def _said(error: httpx.HTTPError) -> str:
+    """What kept a server from answering, in a few words."""
+    if isinstance(error, httpx.TimeoutException):
+        return _("it takes too long")
+    # Such as "[Errno 111] Connection refused".
+    return re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
 
 
 def _log_address(spider: str, token: str) -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from command_runs import Run
 from crawling import Answer, local_server, pack
 from loopback_proxies import dead_port
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.jobs.egg import code_of, egg_digest, version_of
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs import jobs
+from qiaocrawl.storage.converters import to_stored_time
+from qiaocrawl.storage.jobs import jobs, nodes
 from qiaocrawl.storage.jobs.jobs import JobRequest
 from qiaocrawl.storage.topics.topics import save_pack
 
@@ -70,7 +75,6 @@ def test_nodes_are_added_changed_listed_and_removed(
     (("start", "site", "elsewhere"), "not imported"),
     (("start", "round", "qiaoqing"), "this machine only"),
     (("start", "site", "qiaoqing", "-n", "2"), "SQLite runs one crawl"),
-    (("start", "site", "qiaoqing"), "0 nodes can take it now, not 1"),
     (("start", "site", "qiaoqing", "-s", "QIAO_HOST_POLICY=best"), "must be one of shared,"),
     (("start", "site", "qiaoqing", "-a", "strategy"), "must be NAME=VALUE"),
     (("stop",), "--all"),
@@ -95,10 +99,102 @@ def test_a_check_tells_who_does_not_answer_and_whose_code_differs(
     ):
         run("nodes", "add", f"http://{one.origin}", *given)
         code, out, _err = run("nodes", "check", *given)
-        assert (code, "answers" in out, "17" in out) == (0, True, True)
+        assert (code, "has answered" in out, "17" in out) == (0, True, True)
         run("nodes", "add", f"http://{other.origin}", *given)
         code, out, _err = run("nodes", "check", *given)
         assert (code, "different code" in out) == (1, True)
     run("nodes", "add", f"http://127.0.0.1:{dead_port()}", *given)
     code, out, _err = run("nodes", "check", *given)
-    assert (code, out.count("does not answer")) == (1, 3)
+    assert (code, out.count("does not answer: Connection refused")) == (1, 3)
+
+
+def test_a_check_takes_what_is_the_same_code_for_the_same(run: Run, given: tuple[str, str]) -> None:
+    with (
+        local_server(lambda host, path: _scrapyd("1795768550-0123456789")) as one,
+        local_server(lambda host, path: _scrapyd("1795768999-0123456789")) as other,
+    ):
+        for server in (one, other):
+            run("nodes", "add", f"http://{server.origin}", *given)
+        assert run("nodes", "check", *given)[0] == 0
+
+
+def test_a_check_names_nodes_without_code_and_with_another_password(
+    run: Run, given: tuple[str, str]
+) -> None:
+    empty = Answer(b'{"status": "ok", "versions": [], "pending": 0, "running": 0}')
+    with (
+        local_server(lambda host, path: empty) as one,
+        local_server(lambda host, path: Answer(b"", 401)) as other,
+    ):
+        for server in (one, other):
+            run("nodes", "add", f"http://{server.origin}", *given)
+        code, out, _err = run("nodes", "check", *given)
+        assert code == 1
+        assert f"nodes deploy {one.origin}" in out
+        assert "its user and password are others (--login-env)" in out
+
+
+def test_what_is_not_named_stays_when_a_node_is_changed(run: Run, given: tuple[str, str]) -> None:
+    add = ("nodes", "add", "http://east:6800")
+    run(*add, "--login-env", "EAST_LOGIN", "--spider", "site", "--topic", "qiaoqing", *given)
+    run(*add, "--weight", "3", *given)
+    assert _terms(given) == ("EAST_LOGIN", 3.0, ("site",), ("qiaoqing",))
+    run(*add, "--spider", "", "--login-env", "", *given)
+    assert _terms(given) == ("", 3.0, (), ("qiaoqing",))
+
+
+def _terms(given: tuple[str, str]) -> tuple[str, float, tuple[str, ...], tuple[str, ...]]:
+    with Database.open(given[1]) as database, database.engine.connect() as c:
+        (node,) = nodes.list_nodes(c)
+    terms = node.terms
+    return terms.login_env, terms.weight, terms.spiders, terms.topics
+
+
+def test_a_start_says_of_each_node_why_it_does_not_take_it(
+    run: Run, given: tuple[str, str]
+) -> None:
+    start = ("nodes", "start", "site", "qiaoqing", *given)
+    assert "qiaocrawl nodes add" in run(*start)[2]
+    gone = f"127.0.0.1:{dead_port()}"
+    run("nodes", "add", f"http://{gone}", *given)
+    run("nodes", "add", "http://east:6800", "--spider", "watch", "--login-env", "NO_LOGIN", *given)
+    code, _out, err = run(*start)
+    assert code == 1
+    assert "0 nodes can take it now, not 1" in err
+    assert f"{gone}: does not answer" in err
+    assert "east:6800: is not to run it" in err
+
+
+def test_jobs_tell_that_none_is_under_way_and_how_those_before_ended(
+    run: Run, given: tuple[str, str]
+) -> None:
+    assert "no job is under way" in run("nodes", "jobs", *given)[1]
+    assert "qiaocrawl nodes add" in run("nodes", "list", *given)[1]
+    with Database.open(given[1]) as database, database.engine.begin() as c:
+        wanted = JobRequest("site", "qiaoqing", "east:6800")
+        number = jobs.add_job(c, wanted, by="me", machine="here", now=datetime.now(UTC))
+        ended = {"ended_at": to_stored_time(datetime.now(UTC)), "message": "finished"}
+        jobs.change(c, number, jobs.JobState.FINISHED, jobs.ACTIVE, **ended)
+    out = run("nodes", "jobs", "--ended", *given)[1]
+    assert "east:6800" in out
+    assert "finished" in out
+
+
+def test_the_same_sources_are_the_same_code_whenever_they_are_packed() -> None:
+    first, later = _egg(b"x = 1", b"of 9 am"), _egg(b"x = 1", b"of 10 am")
+    assert first != later
+    assert code_of(version_of(first, 1e9)) == code_of(version_of(later, 2e9)) == egg_digest(first)
+    assert egg_digest(_egg(b"x = 2", b"of 9 am")) != egg_digest(first)
+    assert code_of("r17") == "r17"
+    assert version_of(first, 1e9) < version_of(first, 2e9)
+    with pytest.raises(ConfigError, match="no egg"):
+        egg_digest(b"something else")
+
+
+def _egg(source: bytes, compiled: bytes) -> bytes:
+    out = BytesIO()
+    with ZipFile(out, "w") as egg:
+        egg.writestr("qiaocrawl/x.py", source)
+        egg.writestr("qiaocrawl/__pycache__/x.cpython-311.pyc", compiled)
+        egg.writestr("EGG-INFO/PKG-INFO", compiled)
+    return out.getvalue()

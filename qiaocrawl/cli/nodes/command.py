@@ -6,9 +6,10 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -17,11 +18,11 @@ from qiaocrawl.cli.db import DatabaseUrl, opened_database, transaction_on
 from qiaocrawl.cli.nodes import running
 from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, table_console
 from qiaocrawl.cli.terminal import echo
-from qiaocrawl.errors import ConfigError, JobError
-from qiaocrawl.jobs.egg import build_egg
+from qiaocrawl.errors import ConfigError, JobError, NoLoginError, ServerAwayError
+from qiaocrawl.jobs.egg import build_egg, code_of, version_of
 from qiaocrawl.jobs.nodes import SEED, NodeServers
 from qiaocrawl.jobs.scrapyd import ServerStatus, server_address
-from qiaocrawl.language import _
+from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.kinds import scrapyd_servers
 from qiaocrawl.storage.jobs import nodes
@@ -32,6 +33,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 NodeName = Annotated[str, typer.Argument(help="HOST:PORT, as `qiaocrawl nodes list` has it.")]
+_TROUBLE_NAMES = {ServerAwayError: N_("no answer"), NoLoginError: N_("no password here")}
 
 
 @contextmanager
@@ -51,21 +53,24 @@ def opened_nodes(database: str) -> Iterator[NodeServers]:
 def add(
     address: Annotated[str, typer.Argument(help="http://HOST:PORT, without user and password.")],
     login_env: Annotated[
-        str,
+        str | None,
         typer.Option(help="Environment variable that holds USER:PASSWORD; they are not stored."),
-    ] = "",
-    weight: Annotated[float, typer.Option(help="How much it can do beside the others.")] = 1.0,
+    ] = None,
+    weight: Annotated[
+        float | None, typer.Option(help="How much it can do beside the others; new: 1.")
+    ] = None,
     spider: Annotated[
-        list[str] | None, typer.Option(help="A spider it may run; again for more; none = all.")
+        list[str] | None, typer.Option(help="A spider it may run; again for more; '' = all.")
     ] = None,
     topic: Annotated[
-        list[str] | None, typer.Option(help="A topic it may run; again for more; none = all.")
+        list[str] | None, typer.Option(help="A topic it may run; again for more; '' = all.")
     ] = None,
     database: DatabaseUrl = "",
 ) -> None:
     """Add a scrapyd server, or change what is known of it. Its password stays in the environment.
 
-    Those of QIAO_SCRAPYD_SERVERS are in the list already.
+    Of one that is known, what is not named stays. Those of QIAO_SCRAPYD_SERVERS are in the list
+    already.
     """
     try:
         (url,) = scrapyd_servers(address)
@@ -76,13 +81,23 @@ def add(
         raise ConfigError(
             _("user and password do not belong in an argument; use --login-env VARIABLE")
         )
-    _check_variable(login_env)
-    if not 0.01 <= weight <= 1000:
+    _check_variable(login_env or "")
+    if weight is not None and not 0.01 <= weight <= 1000:
         raise ConfigError(_("--weight {weight}: must be from 0.01 to 1000", weight=f"{weight:g}"))
-    terms = NodeTerms(plain, login_env, weight, tuple(spider or ()), tuple(topic or ()))
+    given = {
+        "login_env": login_env,
+        "weight": weight,
+        "spiders": None if spider is None else tuple(filter(None, spider)),
+        "topics": None if topic is None else tuple(filter(None, topic)),
+    }
+    named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     with transaction_on(database) as c:
+        known = {node.name: node.terms for node in nodes.list_nodes(c)}
+        terms = replace(known.get(name, NodeTerms(plain)), address=plain, **named)
         is_new = nodes.save_node(c, name, terms, datetime.now(UTC))
     echo(_("{node}: added", node=name) if is_new else _("{node}: changed", node=name))
+    if is_new:
+        echo(_("next: qiaocrawl nodes deploy {node} && qiaocrawl nodes check", node=name))
 
 
 def _check_variable(name: str) -> None:
@@ -115,7 +130,14 @@ def list_(database: DatabaseUrl = "") -> None:
                 name, f"{terms.weight:g}", escape(_may_run(terms)), terms.login_env or "–",
                 _state(servers, node), sent, str(counts.get(name, 0)),
             )  # fmt: skip
+        if not servers.nodes:
+            echo(_no_node_yet())
+            return
     table_console().print(table)
+
+
+def _no_node_yet() -> str:
+    return _("no node; `qiaocrawl nodes add` adds one")
 
 
 def _may_run(terms: NodeTerms) -> str:
@@ -155,26 +177,35 @@ def remove(node: NodeName, database: DatabaseUrl = "") -> None:
 
 @app.command()
 def check(database: DatabaseUrl = "") -> None:
-    """Ask every node how it is; exit code 1 if one does not answer, or their code differs."""
+    """Ask every node how it is; exit code 1 if one has no answer or no code, or code differs."""
     table = folding_table(
         _("crawl node"), _("state"), _("jobs waiting"), _("jobs running"), _("code")
     )
-    newest = set()
+    codes: set[str] = set()
     with opened_nodes(database) as servers:
         answers = {name: _status(servers, name) for name in servers.nodes}
+    if not answers:
+        echo(_no_node_yet())
+        return
+    troubles: list[str] = []
     for name, answer in answers.items():
         if isinstance(answer, JobError):
-            table.add_row(name, escape(str(answer)), "", "", "")
+            table.add_row(name, _(_TROUBLE_NAMES.get(type(answer), "refuses")), "", "", "")
+            troubles.append(str(answer))
             continue
-        code = answer.versions[-1] if answer.versions else _("none: `qiaocrawl nodes deploy`")
-        newest.add(code)
-        table.add_row(name, _("answers"), str(answer.pending), str(answer.running), escape(code))
+        newest = answer.versions[-1] if answer.versions else ""
+        if newest:
+            codes.add(code_of(newest))
+        else:
+            troubles.append(_("{node}: no code yet; `qiaocrawl nodes deploy {node}`", node=name))
+        counts = str(answer.pending), str(answer.running)
+        table.add_row(name, _("has answered"), *counts, escape(newest) or _("none"))
     table_console().print(table)
-    if not answers:
-        echo(_("no node; `qiaocrawl nodes add` adds one"))
-    if len(newest) > 1:
-        echo(_("the nodes run different code; that is for the length of an update only"))
-    if len(newest) > 1 or any(isinstance(answer, JobError) for answer in answers.values()):
+    if len(codes) > 1:
+        troubles.append(_("the nodes run different code; that is for the length of an update only"))
+    for trouble in troubles:
+        echo(trouble)
+    if troubles:
         raise typer.Exit(1)
 
 
@@ -194,7 +225,7 @@ def deploy(
         Path | None, typer.Option(help="An egg that is there; else one is built in this folder.")
     ] = None,
     name: Annotated[
-        str, typer.Option("--version", help="What scrapyd calls it; else the time, as a number.")
+        str, typer.Option("--version", help="What scrapyd calls it; else the time and a digest.")
     ] = "",
     database: DatabaseUrl = "",
 ) -> None:
@@ -203,10 +234,10 @@ def deploy(
     Old and new code work on one database for the length of an update, as long as its tables stay
     the same: a job says so in one line, and stops, where they do not.
     """
-    version = name or f"{time.time():.0f}"
     with opened_nodes(database) as servers:
         chosen = _chosen(servers, node or ())
         body = _read_egg(egg) if egg is not None else build_egg(Path.cwd())
+        version = name or version_of(body, time.time())
         failed = sum(not _send(servers, one, body, version, database) for one in chosen)
     if failed:
         raise typer.Exit(1)
@@ -224,7 +255,7 @@ def _chosen(servers: NodeServers, names: Sequence[str]) -> Sequence[str]:
         if name not in servers.nodes:
             raise _no_node(name)
     if not servers.nodes:
-        raise ConfigError(_("no node; `qiaocrawl nodes add` adds one"))
+        raise ConfigError(_no_node_yet())
     return names or list(servers.nodes)
 
 
@@ -232,7 +263,8 @@ def _send(servers: NodeServers, name: str, egg: bytes, version: str, database: s
     try:
         spiders = servers.server(name).deploy(egg, version)
     except JobError as error:
-        echo(f"{name}: {error}", err=True)
+        # It names the node.
+        echo(str(error), err=True)
         return False
     with transaction_on(database) as c:
         nodes.set_version(c, name, version, datetime.now(UTC))

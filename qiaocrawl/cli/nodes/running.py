@@ -28,10 +28,13 @@ from qiaocrawl.options.table import OPTIONS
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.jobs import jobs as stored
 from qiaocrawl.storage.jobs.jobs import Job, JobRequest, JobState
+from qiaocrawl.storage.reports.end_names import end_name
 
 JobId = Annotated[int, typer.Argument(help="Its number, as `qiaocrawl nodes jobs` has it.")]
 NodeName = Annotated[str, typer.Argument(help="HOST:PORT, as `qiaocrawl nodes list` has it.")]
 _WATCH_SECONDS = 2.0
+# Jobs of this machine are among those that are looked at.
+_ENDED_LOOKED_AT, _ENDED_SHOWN = 200, 20
 
 
 @contextmanager
@@ -132,23 +135,60 @@ def jobs(
     watch: Annotated[
         bool, typer.Option(help="Look after them until Ctrl-C, as a console that runs does.")
     ] = False,
+    ended: Annotated[
+        bool, typer.Option("--ended", help="Those that are over, the newest first, and how.")
+    ] = False,
     database: DatabaseUrl = "",
 ) -> None:
     """Show what runs where and how fast; start again elsewhere what a node has lost."""
     with _opened_desk(database) as (opened, desk):
         desk.tick()
         console = table_console()
+        if ended:
+            console.print(_ended_table(opened))
+            return
         if not watch:
-            console.print(_job_table(opened))
+            console.print(_shown_jobs(opened))
             return
         with (
             suppress(KeyboardInterrupt),
-            Live(_job_table(opened), console=console, auto_refresh=False) as live,
+            Live(_shown_jobs(opened), console=console, auto_refresh=False) as live,
         ):
             while True:
                 time.sleep(_WATCH_SECONDS)
                 desk.tick()
-                live.update(_job_table(opened), refresh=True)
+                live.update(_shown_jobs(opened), refresh=True)
+
+
+def _ended_table(opened: Database) -> FoldingTable:
+    table = folding_table(
+        _("job"), _("crawl node"), _("spider"), _("topic"), _("state"), _("since"), _("ended"),
+        _("note"),
+    )  # fmt: skip
+    with opened.engine.connect() as c:
+        newest = stored.newest_jobs(c, _ENDED_LOOKED_AT)
+    over = [job for job in newest if job.request.server and job.ended_at is not None]
+    for job in over[:_ENDED_SHOWN]:
+        moments = (job.started_at or job.created_at, job.ended_at)
+        table.add_row(
+            str(job.id), escape(job.request.server), job.request.spider, escape(job.request.topic),
+            _(STATE_NAMES[job.state]), *(shown_moment(one, "%m-%d %H:%M") for one in moments),
+            escape(end_name(job.message) if job.message else ""),
+        )  # fmt: skip
+    return table
+
+
+def _shown_jobs(opened: Database) -> FoldingTable | str:
+    table = _job_table(opened)
+    if table.row_count:
+        return table
+    return _("no job is under way; `qiaocrawl nodes jobs --ended` has those that are over")
+
+
+def _note(job: Job) -> str:
+    if job.message or job.attempts < 2:
+        return job.message
+    return _("lost by a node and started again, attempt {count}", count=job.attempts)
 
 
 def _job_table(opened: Database) -> FoldingTable:
@@ -165,7 +205,7 @@ def _job_table(opened: Database) -> FoldingTable:
         since = shown_moment(job.started_at or job.created_at, "%m-%d %H:%M")
         table.add_row(
             str(job.id), escape(job.request.server), job.request.spider, escape(job.request.topic),
-            _(STATE_NAMES[job.state]), since, *rates, escape(job.message),
+            _(STATE_NAMES[job.state]), since, *rates, escape(_note(job)),
         )  # fmt: skip
     return table
 
