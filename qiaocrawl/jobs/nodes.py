@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
 from qiaocrawl.errors import JobError, NoLoginError, ServerAwayError
-from qiaocrawl.jobs.scrapyd import ScrapydServer, ServerJobs, server_address
+from qiaocrawl.jobs.scrapyd import ScrapydServer, ServerJobs, ServerStatus, server_address
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
@@ -105,8 +105,27 @@ class NodeServers:
         with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
             answers = dict(zip(names, pool.map(lambda n: self._listed(n, now), names), strict=True))
         self._unfit = frozenset(n for n in names if isinstance(answers[n], JobError))
+        self._note_who_is_away(answers, now)
+        return answers
+
+    def statuses(self, now: float) -> dict[str, ServerStatus | JobError]:
+        """How every node is, or why it is not known; all are asked at the same time."""
+        names = list(self.nodes)
+        with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
+            answers = dict(zip(names, pool.map(self._status, names), strict=True))
+        self._note_who_is_away(answers, now)
+        return answers
+
+    def _status(self, name: str) -> ServerStatus | JobError:
+        try:
+            return self.server(name).status()
+        except JobError as error:
+            return error
+
+    def _note_who_is_away(self, answers: Mapping[str, object], now: float) -> None:
+        """Write which nodes answered and which did not, where that is news."""
         # Of those that were not asked another console may know that they are away.
-        asked = [n for n in names if not isinstance(answers[n], NoLoginError)]
+        asked = [n for n in answers if not isinstance(answers[n], NoLoginError)]
         is_away = {name: isinstance(answers[name], ServerAwayError) for name in asked}
         changed = [n for n in asked if is_away[n] != (self.nodes[n].away_since is not None)]
         if changed:
@@ -114,7 +133,6 @@ class NodeServers:
                 for name in changed:
                     stored.set_away(c, name, now if is_away[name] else None)
             self._read()
-        return answers
 
     def _listed(self, name: str, now: float) -> ServerJobs | JobError:
         away_since = self.nodes[name].away_since

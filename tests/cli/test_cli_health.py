@@ -19,6 +19,7 @@ from qiaocrawl.items.article import Article
 from qiaocrawl.search.query import Query
 from qiaocrawl.storage import Database, frontier, schema
 from qiaocrawl.storage.frontier.scope import Scope
+from qiaocrawl.storage.jobs import nodes
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.reports import run_log
 from qiaocrawl.storage.search import ledger
@@ -92,7 +93,7 @@ def test_a_run_that_died_alarms_until_one_of_its_kind_ends_well(
     with database.engine.begin() as c:
         failed = run_log.start_run(c, "site", 1, {}, now=now)
         run_log.finish_run(c, failed, "storage_error", {}, 5, now=now)
-    assert "storage_error" in ask(run, database)[1][0]
+    assert "ended: the database failed" in ask(run, database)[1][0]
     with database.engine.begin() as c:
         # A run of another machine, or one that goes on, is no alarm.
         other = run_log.start_run(c, "pages", 1, {}, now=now)
@@ -101,6 +102,48 @@ def test_a_run_that_died_alarms_until_one_of_its_kind_ends_well(
         good = run_log.start_run(c, "site", 1, {}, now=now)
         run_log.finish_run(c, good, "finished", {}, 0, now=now)
     assert ask(run, database) == (0, [])
+
+
+def test_a_run_that_died_is_no_alarm_while_another_goes_on_with_its_work(
+    run: Run, database: Database
+) -> None:
+    now = time.time()
+    with database.engine.begin() as c:
+        died = run_log.start_run(c, "site", 1, {}, now=now)
+        c.execute(update(schema.run).where(schema.run.c.id == died).values(pid=dead_pid()))
+        run_log.start_run(c, "site", 1, {}, now=now)
+    # The pid of the second is this test's, whose command line names no crawl.
+    with subprocess.Popen([sys.executable, "-c", "input()", "crawl"], stdin=subprocess.PIPE) as one:
+        with database.engine.begin() as c:
+            c.execute(update(schema.run).where(schema.run.c.id > died).values(pid=one.pid))
+        assert ask(run, database) == (0, [])
+        one.communicate(b"")
+    assert "died" in ask(run, database)[1][0]
+
+
+def test_a_run_of_another_machine_died_when_its_worker_is_silent(
+    run: Run, database: Database
+) -> None:
+    now = time.time() - 3600
+    with database.engine.begin() as c:
+        other = run_log.start_run(c, "pages", 1, {}, now=now)
+        c.execute(update(schema.run).where(schema.run.c.id == other)
+                  .values(machine=f"not {socket.gethostname()}"))  # fmt: skip
+    # On SQLite workers show no sign of life.
+    is_told = database.dialect != "sqlite"
+    assert [f"run {other} died" in line for line in ask(run, database)[1]] == [True] * is_told
+
+
+def test_a_node_that_does_not_answer(run: Run, database: Database) -> None:
+    now = time.time()
+    with database.engine.begin() as c:
+        for name in ("east:6800", "west:6800"):
+            nodes.save_node(c, name, nodes.NodeTerms(f"http://{name}/"), datetime.now(UTC))
+        nodes.set_away(c, "east:6800", now - 7300)
+        nodes.set_away(c, "west:6800", now - 5)
+    code, found = ask(run, database)
+    assert code == 1
+    assert found == ["node east:6800 does not answer, first noticed 2 h ago"]
 
 
 def test_urls_that_nobody_holds(run: Run, database: Database) -> None:

@@ -106,6 +106,8 @@ def test_a_check_tells_who_does_not_answer_and_whose_code_differs(
     run("nodes", "add", f"http://127.0.0.1:{dead_port()}", *given)
     code, out, _err = run("nodes", "check", *given)
     assert (code, out.count("does not answer: Connection refused")) == (1, 3)
+    # The list, and health, know it from now on.
+    assert run("nodes", "list", *given)[1].count("away since") == 3
 
 
 def test_a_check_takes_what_is_the_same_code_for_the_same(run: Run, given: tuple[str, str]) -> None:

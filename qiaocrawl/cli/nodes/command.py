@@ -21,7 +21,7 @@ from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError, JobError, NoLoginError, ServerAwayError
 from qiaocrawl.jobs.egg import build_egg, code_of, version_of
 from qiaocrawl.jobs.nodes import SEED, NodeServers
-from qiaocrawl.jobs.scrapyd import ServerStatus, server_address
+from qiaocrawl.jobs.scrapyd import server_address
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.kinds import scrapyd_servers
@@ -183,7 +183,7 @@ def check(database: DatabaseUrl = "") -> None:
     )
     codes: set[str] = set()
     with opened_nodes(database) as servers:
-        answers = {name: _status(servers, name) for name in servers.nodes}
+        answers = servers.statuses(time.time())
     if not answers:
         echo(_no_node_yet())
         return
@@ -207,13 +207,6 @@ def check(database: DatabaseUrl = "") -> None:
         echo(trouble)
     if troubles:
         raise typer.Exit(1)
-
-
-def _status(servers: NodeServers, name: str) -> ServerStatus | JobError:
-    try:
-        return servers.server(name).status()
-    except JobError as error:
-        return error
 
 
 @app.command()

@@ -7,6 +7,7 @@ import socket
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Connection, case, exists, func, select
 
@@ -16,12 +17,15 @@ from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.sessions.accounts import AccountState
 from qiaocrawl.storage.engine import sqlite_path
+from qiaocrawl.storage.frontier.collectors import is_run_alive
+from qiaocrawl.storage.reports.end_names import end_name
 from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
 from qiaocrawl.storage.running import lives
 from qiaocrawl.storage.schema import (
     State,
     account,
     article,
+    node,
     proxy,
     query,
     query_answer,
@@ -32,6 +36,10 @@ from qiaocrawl.storage.schema import (
 
 # So long after its lease nobody works on a row: a living worker renews or takes over leases.
 _ABANDONED_SECONDS = 600.0
+# A crawl that begins compiles its loops and reads its titles before it shows a sign of life.
+_START_SECONDS = 600.0
+# After so long a node's jobs go elsewhere.
+_SILENT_SECONDS = 60.0
 # Fewer answers than this prove nothing.
 _LEAST_ANSWERS = 3
 _ANSWER_HOURS = 24.0
@@ -56,7 +64,8 @@ class RunLine:
     """A run as its record tells it; ``ended`` is None for one that goes on or died.
 
     Attributes:
-        is_dead: it has no end, and no process of this machine is it.
+        is_dead: it has no end, and no process of this machine is it; on another machine: its
+            worker has shown no sign of life for long, where workers show them.
         remaining: URLs of its scope that still waited at its end.
     """
 
@@ -78,13 +87,22 @@ def last_runs(c: Connection, count: int) -> list[RunLine]:
         .order_by(run.c.id.desc())
         # The newest first: the first line of a spider and topic decides.
         .limit(count)
-    )
+    ).all()
     return [RunLine(
         row.id, row.spider, row.topic or "", _aware(row.started_at),
         _aware(row.finished_at) if row.finished_at else None, row.reason, row.remaining,
-        # Only this machine's: another's processes cannot be looked at from here.
-        row.finished_at is None and row.machine == socket.gethostname() and not lives(row.pid),
+        row.finished_at is None and _is_dead(c, row),
     ) for row in rows]  # fmt: skip
+
+
+def _is_dead(c: Connection, row: Any) -> bool:
+    """Whether a run without an end goes on no more, as far as can be told from here."""
+    if row.machine == socket.gethostname():
+        return not lives(row.pid)
+    # Another machine's processes cannot be looked at. On SQLite workers show no signs of life.
+    started = time.time() - _aware(row.started_at).timestamp()
+    is_told = c.dialect.name != "sqlite" and started > _START_SECONDS
+    return is_told and not is_run_alive(c, row.id)
 
 
 def alarms(c: Connection, limits: Limits, *, now: float) -> list[str]:
@@ -92,12 +110,12 @@ def alarms(c: Connection, limits: Limits, *, now: float) -> list[str]:
     return [
         *_bad_runs(c, now), *_abandoned(c, now), *_no_articles(c, limits, now),
         *_refusing_engines(c, now), *_lost_sessions(c), *_dead_proxies(c, now),
-        *_full_disk(c, limits),
+        *_full_disk(c, limits), *_silent_nodes(c, now),
     ]  # fmt: skip
 
 
 def _bad_runs(c: Connection, now: float) -> list[str]:
-    """Runs that died or failed, where none of the same spider and topic has ended well since."""
+    """Runs that died or failed, where none of the same spider and topic has gone on since."""
     bad_runs, mended = [], set()
     for line in last_runs(c, 200):
         what = (line.spider, line.topic)
@@ -105,7 +123,8 @@ def _bad_runs(c: Connection, now: float) -> list[str]:
         if what not in mended and is_bad:
             mended.add(what)
             bad_runs.append(_bad_run(line, now))
-        elif line.ended is not None:
+        else:
+            # One that is under way took up what the dead one left; it may be its very job.
             mended.add(what)
     return bad_runs
 
@@ -194,6 +213,17 @@ def _full_disk(c: Connection, limits: Limits) -> list[str]:
     return [_("the disk is nearly full: {free} MiB free", free=free >> 20)]
 
 
+def _silent_nodes(c: Connection, now: float) -> list[str]:
+    """Nodes whose scrapyd does not answer, as whoever asked them last has written."""
+    rows = c.execute(
+        select(node.c.name, node.c.away_since)
+        .where(node.c.away_since < now - _SILENT_SECONDS)
+        .order_by(node.c.name)
+    )
+    text = _("node {name} does not answer, first noticed {ago}")
+    return [text.format(name=name, ago=_ago(since, now)) for name, since in rows]
+
+
 def _aware(stored: datetime) -> datetime:
     return stored.replace(tzinfo=UTC)
 
@@ -206,7 +236,7 @@ def _ago(since: float, now: float | None = None) -> str:
 
 
 def _bad_run(line: RunLine, now: float) -> str:
-    how = _("ended with {reason}", reason=line.reason) if line.ended else _("died")
+    how = _("ended: {reason}", reason=end_name(line.reason)) if line.ended else _("died")
     return _(
         "{spider} {topic}: run {id} {how}, started {ago}",
         spider=line.spider,
