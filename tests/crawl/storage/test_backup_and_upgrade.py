@@ -103,7 +103,8 @@ def test_backup_upgrade_and_log_of_a_crawl_that_runs(
     target = tmp_path / ("b.db" if is_sqlite else "b.sql.gz")
     head = migrate.head_revision()
     held = HeldSite(site, 5)
-    options = {"QIAO_LOG_FORMAT": "json"}
+    # What it holds when it is backed up is waited for by the crawl that goes on from there.
+    options = {"QIAO_LOG_FORMAT": "json", "QIAO_FRONTIER_LEASE_SECONDS": "20"}
     with (
         local_server(held) as server,
         running_spider("site", database_url, "topic=qiaoqing", "-s", "DOWNLOAD_DELAY=0",
