@@ -66,6 +66,11 @@ def _settle(waiting: asyncio.Future[Any], source: Future[Any]) -> None:
         return
     if error is None:
         waiting.set_result(source.result())
+    elif isinstance(error, StopIteration):
+        # No future of a loop takes one, and those behind it would not be told.
+        failure = RuntimeError("StopIteration was raised by another thread")
+        failure.__cause__ = error
+        waiting.set_exception(failure)
     else:
         waiting.set_exception(error)
 

@@ -89,6 +89,21 @@ def test_errors_and_cancellation_pass_both_ways() -> None:
     asyncio.run(main())
 
 
+def test_an_error_that_a_loop_does_not_take_keeps_nothing_from_others() -> None:
+    async def main() -> None:
+        sources: list[Future[int]] = [Future() for _ in range(3)]
+        first, second, third = map(in_loop, sources)
+        sources[0].set_result(1)
+        # As next() of a thread's operation raises it.
+        sources[1].set_exception(StopIteration())
+        sources[2].set_result(3)
+        assert await first + await third == 4
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await second
+
+    asyncio.run(asyncio.wait_for(main(), 10))
+
+
 def test_a_result_for_a_loop_that_has_ended_is_dropped_and_the_loop_with_it() -> None:
     async def main(source: Future[int]) -> weakref.ref[asyncio.AbstractEventLoop]:
         in_loop(source)
