@@ -75,6 +75,7 @@ def due_candidates(
         fold_synonyms=options["QIAO_SEARCH_FOLD_SYNONYMS"],
     ))  # fmt: skip
     topic_id = runtime.catalogue.topic_ids[topic]
+    logger.info("%d queries are planned; entering them into the ledger", len(planned))
 
     def operation(c: Connection) -> tuple[dict[str, list[Query]], ExpectedYield]:
         # In one transaction, so that ledger, budgets and order are of one moment.
@@ -96,6 +97,7 @@ def due_candidates(
         query_candidate(query, wanted.engines[name], rank=place)
         for name, line in order.items() for place, query in enumerate(line)
     ]  # fmt: skip
+    logger.info("%d of them are to be asked in this run", len(candidates))
     return candidates, QueryLine(order, expected_yield)
 
 

@@ -66,6 +66,20 @@ def _record(c: Connection, query: Query, state: AnswerState, now: float, **field
     ledger.record_answer(c, query, Answered(state, **fields), now)
 
 
+def test_a_plan_is_sent_in_few_statements(database: Database) -> None:
+    if database.dialect == "sqlite":
+        pytest.skip("SQLite is no server")
+    topic = add_topic(database)
+    planned = _queries(*(f"词{number}" for number in range(500)))
+    with database.engine.begin() as c:
+        sent = text("SHOW SESSION STATUS LIKE 'Com_insert'")
+        before = int(c.execute(sent).one()[1])
+        assert ledger.plan_queries(c, topic, planned, NOW) == 1000
+        assert int(c.execute(sent).one()[1]) - before < 10
+        row = c.execute(text("SELECT hits, new_urls, message FROM `query` LIMIT 1")).one()
+    assert tuple(row) == (0, 0, "")
+
+
 def test_planning_and_asking(database: Database) -> None:
     topic = add_topic(database)
     queries = _queries("华侨", "Chinatown", "chinatown", site="")

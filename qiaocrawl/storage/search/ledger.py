@@ -51,14 +51,13 @@ _MAX_MESSAGE_CHARS = 2_000
 _MAX_SHORT_MESSAGE_CHARS = 300
 _MAX_ALSO_CHARS = 500
 
+# Binds only: PyMySQL sends rows of an INSERT with constants in it one by one.
 _PLAN = upsert(
     "`query`",
-    {name: f":{name.strip('`')}" for name in (
-        "topic_id", "`key`", "engine", "term", "site", "page", "state", "planned_at", "period",
-        "also",
-    )} | {"hits": "0", "new_urls": "0", "message": "''"},
+    "topic_id, `key`, engine, term, site, page, state, planned_at, period, also, hits, new_urls,"
+    " message",
     key="id",
-)  # fmt: skip
+)
 _KNOWN = ListStatement("SELECT `key`, also, state FROM `query` WHERE `key` IN ({list})")
 _CHANGE = Statement("UPDATE `query` SET also = :also, state = :state WHERE `key` = :key")
 _PAST = Statement(
@@ -301,6 +300,9 @@ def _row(topic: int, query: Query, now: float, state: AnswerState) -> dict[str, 
         "also": clean_word(also, _MAX_ALSO_CHARS),
         "state": state.value,
         "planned_at": epoch_time(now),
+        "hits": 0,
+        "new_urls": 0,
+        "message": "",
     }
 
 
