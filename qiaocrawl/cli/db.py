@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +18,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import StorageError
-from qiaocrawl.language import _
+from qiaocrawl.language import _, ngettext
+from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.options.advice import note_database
 from qiaocrawl.storage import Database, packing, pruning
@@ -26,6 +27,7 @@ from qiaocrawl.storage import backup as copies
 from qiaocrawl.storage.frontier import postponed
 from qiaocrawl.storage.page_store.summary import store_figures
 from qiaocrawl.storage.pages import repacking, retention
+from qiaocrawl.storage.reports.outcome_names import STATE_NAMES, outcome_with_code
 from qiaocrawl.storage.table_sizes import table_bytes
 
 app = typer.Typer(help="The database: schema, health, size, backup.", no_args_is_help=True)
@@ -139,13 +141,12 @@ def stats(
     console = Terminal()
     if with_bytes:
         _print_sizes(console, sizes, figures.rows)
-    for title, counts in ((_("table"), figures.rows), (_("URLs"), figures.states),
-                          (_("outcome"), figures.outcomes)):  # fmt: skip
-        table = Table(title, _("count"))
-        table.columns[1].justify = "right"
-        for name, count in counts.items():
-            table.add_row(name, f"{count:,}")
-        console.print(table)
+    else:
+        _print_rows(console, figures.rows)
+    states = {_(STATE_NAMES[state]): count for state, count in figures.states.items()}
+    outcomes = {outcome_with_code(name): count for name, count in figures.outcomes.items()}
+    _print_counts(console, _("URLs"), states)
+    _print_counts(console, _("outcome"), outcomes)
     _print(
         _(
             "raw pages: {fetched} as fetched, {stored} stored in the database",
@@ -165,15 +166,34 @@ def stats(
         )
 
 
+def _print_rows(console: Terminal, rows: dict[str, int]) -> None:
+    """The tables with rows; the many that a young database has not filled yet are one line."""
+    filled = {name: count for name, count in rows.items() if count}
+    _print_counts(console, _("table"), filled)
+    if empty := len(rows) - len(filled):
+        console.print(ngettext("{count} table is empty", "{count} tables are empty", empty))
+
+
+def _print_counts(console: Terminal, title: str, counts: Mapping[str, int]) -> None:
+    if not counts:
+        return
+    table = Table(title, _("count"))
+    table.columns[1].justify = "right"
+    for name, count in counts.items():
+        table.add_row(name, f"{count:,}")
+    console.print(table)
+
+
 def _print_sizes(console: Terminal, sizes: dict[str, int] | None, rows: dict[str, int]) -> None:
     if sizes is None:
         raise StorageError(_("this SQLite was built without dbstat, which tells sizes of tables"))
-    table = Table(_("table"), _("size"), _("bytes a row"), _("grows until"))
-    for column in table.columns[1:3]:
+    table = Table(_("table"), _("count"), _("size"), _("bytes a row"), _("grows until"))
+    for column in table.columns[1:4]:
         column.justify = "right"
     for name, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
         each = f"{size / rows[name]:,.0f}" if rows.get(name) else ""
-        table.add_row(name, shown_size(size), each, _LIMITS.get(name, ""))
+        count = f"{rows[name]:,}" if name in rows else ""
+        table.add_row(name, count, shown_size(size), each, _LIMITS.get(name, ""))
     console.print(table)
 
 
@@ -190,7 +210,10 @@ def left_out(
         lines = postponed.left_out(c, most=most)
     table = folding_table(_("outcome"), _("guess"), _("count"), _("example"))
     for line in lines:
-        table.add_row(line.outcome, escape(line.guess), f"{line.urls:,}", escape(line.example))
+        table.add_row(
+            outcome_with_code(line.outcome), escape(shown_reason(line.guess)), f"{line.urls:,}",
+            escape(line.example),
+        )  # fmt: skip
     table_console().print(table)
 
 

@@ -34,9 +34,11 @@ from qiaocrawl.reprocess.pages import (
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.converters import changes as stored_changes
 from qiaocrawl.storage.pages.reprocessing import count_articles, count_pages
+from qiaocrawl.storage.reports.outcome_names import outcome_with_code
 from qiaocrawl.storage.titles.title_log import count_compared
 
 _LARGEST_CHANGE = 0.1
+_READ_AGAIN = ", read again"
 _SHOWN_OF_EACH = 5
 
 
@@ -121,13 +123,25 @@ def _run(stage: Stage, runtime: Runtime, bulk: Bulk, stopped: Event) -> None:
         changes = _RUN[stage](runtime, shown.advance, bulk)
     table = Table(_("result"), _("count"))
     for result, number in changes.most_common():
-        topic, colon, verdict = result.rpartition(": ")
-        table.add_row(f"{topic}{colon}{_(verdict)}", str(number))
+        table.add_row(_shown_result(result), str(number))
     console.print(table)
     if shown.is_cut:
         shown.leave(console)
     if unread := stored_changes["unread_pages"] - unread:
         raise StorageError(_("{count} stored pages could not be read", count=unread))
+
+
+def _shown_result(result: str) -> str:
+    """What became of pages or articles, as the stages count it, in the operator's language."""
+    before, arrow, after = result.partition(" -> ")
+    if arrow:
+        return f"{outcome_with_code(before)} -> {outcome_with_code(after)}"
+    if result.endswith(_READ_AGAIN):
+        return _(
+            "{outcome}, read again", outcome=outcome_with_code(result.removesuffix(_READ_AGAIN))
+        )
+    topic, colon, verdict = result.rpartition(": ")
+    return f"{topic}{colon}{_(verdict)}"
 
 
 def _may_turn(runtime: Runtime, bulk: Bulk, stopped: Event, dry_run: bool, yes: bool) -> bool:

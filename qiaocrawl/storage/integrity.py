@@ -39,14 +39,15 @@ def _schema_problems(c: Connection) -> list[str]:
         return []
     if why := migrate.why_refused(revision):
         return [why]
+    command = advised("qiaocrawl db upgrade")
+    if not revision:
+        return [_("has no tables yet: run `{command}`", command=command)]
     return [
         _(
             "schema is {revision}, this version needs {head}: run `{command}`",
-            revision=revision or _("missing"),
-            head=head,
-            command=advised("qiaocrawl db upgrade"),
+            revision=revision, head=head, command=command,
         )
-    ]
+    ]  # fmt: skip
 
 
 def _sqlite_problems(c: Connection) -> list[str]:

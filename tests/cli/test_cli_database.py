@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from qiaocrawl.storage import Database
+from storage_samples import add_topic, candidate, enqueue
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -78,3 +79,21 @@ def test_the_password_is_never_shown(run: Run) -> None:
         code, out, err = run(*arguments, "--database", bad)
         assert code == 1
         assert "geheim" not in out + err
+
+
+def test_figures_are_in_the_language_of_the_operator_and_leave_out_empty_tables(
+    run: Run, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("db", "upgrade", "--database", url)
+    with Database.open(url) as database:
+        add_topic(database)
+        with database.engine.begin() as c:
+            enqueue(c, [candidate("1")])
+    monkeypatch.setenv("QIAO_LANG", "zh_CN")
+    out = run("db", "stats", "--database", url)[1]
+    assert "待采" in out
+    assert "briefing" not in out
+    assert "张空表" in out
+    rows = run("db", "stats", "--bytes", "--database", url)[1].splitlines()
+    # A table stands there once, with its rows and its size.
+    assert len([row for row in rows if row.startswith("│ topic ")]) == 1

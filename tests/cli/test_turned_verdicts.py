@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.cli.reprocess import _print_turned
+from qiaocrawl.cli.reprocess import _print_turned, _shown_result
 from qiaocrawl.reprocess.pages import TurnedVerdict
 
 
@@ -20,3 +20,19 @@ def test_ten_are_shown_and_the_rest_is_counted(
     out = capsys.readouterr().out
     assert (out.count("新"), out.count("旧")) == shown
     assert f"… {on + off - sum(shown)} more rows" in out
+
+
+@pytest.mark.parametrize(
+    ("result", "english", "chinese"),
+    [
+        ("list, read again", "list, read again", "列表页 (list)，重读"),
+        ("article -> list", "article -> list", "文章 (article) -> 列表页 (list)"),
+        ("qiaoqing: on topic", "qiaoqing: on topic", "qiaoqing: 切题"),
+    ],
+)
+def test_results_are_shown_in_the_language_of_the_operator(
+    result: str, english: str, chinese: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _shown_result(result) == english
+    monkeypatch.setenv("QIAO_LANG", "zh_CN")
+    assert _shown_result(result) == chinese

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -169,7 +170,8 @@ def _move(threads: _Threads, address: str, stopped: Event, *, to_database: bool)
             number = pack(work)
             moved = move_records(work)
             number += moved.records
-    _say(_("{count:,} pages and pictures are in {place} now", count=number, place=address))
+    place = address if "://" in address else _("database")
+    _say(_("{count:,} pages and pictures are in {place} now", count=number, place=place))
     _fail_for(moved.faults)
     if stopped.is_set():
         _say(_("stopped; the same command goes on"))
@@ -242,10 +244,12 @@ def _fail_for(faults: list[str] | None) -> None:
     """Name what cannot be read; leaves the command with 1 when there is anything."""
     if not faults:
         return
-    for line in faults[:_FAULTS_SHOWN]:
-        _say(line)
-    if len(faults) > _FAULTS_SHOWN:
-        _say(_("  … {more} more", more=len(faults) - _FAULTS_SHOWN))
+    # A file that is gone is the same fault for each of its records.
+    counts = Counter(faults)
+    for line, count in list(counts.items())[:_FAULTS_SHOWN]:
+        _say(f"{line} ×{count:,}" if count > 1 else line)
+    if len(counts) > _FAULTS_SHOWN:
+        _say(_("  … {more} more", more=len(counts) - _FAULTS_SHOWN))
     raise StorageError(_("{count} pages cannot be read", count=len(faults)))
 
 

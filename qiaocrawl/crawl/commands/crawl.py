@@ -68,12 +68,14 @@ class Command(crawl.Command):
         if not isinstance(spider, FrontierSpider) or not end_reason(stats):
             return
         title = _("Summary: {spider} {topic}", spider=spider.name, topic=spider.topic)
-        table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
+        table = Table(show_header=False)
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         for name, words in summary_lines(spider.name, spider.topic, stats):
             table.add_row(name, words)
         console = Terminal(highlight=False, markup=False)
+        # A title of the table would be broken where the table is narrow.
+        console.print(title, style="bold")
         console.print(table)
         console.print(_("next:"))
         settings = self._crawler.settings

@@ -39,7 +39,7 @@ class Stats:
     """What a database holds. ``body_bytes`` are as fetched, ``stored_bytes`` compressed."""
 
     rows: dict[str, int]
-    states: dict[str, int]
+    states: dict[State, int]
     outcomes: dict[str, int]
     body_bytes: int
     stored_bytes: int
@@ -104,7 +104,7 @@ def stats(c: Connection) -> Stats:
     ).one()
     return Stats(
         rows=rows,
-        states={State(state).name.lower(): count for state, count in sorted(_states(c).items())},
+        states={State(state): count for state, count in sorted(_states(c).items())},
         outcomes=dict(sorted(_outcomes(c).items(), key=lambda pair: (-pair[1], pair[0]))),
         body_bytes=int(size[0] or 0),
         stored_bytes=int(size[1] or 0),

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import ENGLISH, N_, _, language
+from qiaocrawl.storage.schema import State
 
 OUTCOME_NAMES: dict[Outcome | str, str] = {
     Outcome.ARTICLE: N_("articles"),
@@ -76,6 +77,17 @@ ADVICE = {
     Outcome.POISON: Advice(N_("read them once more"), "qiaocrawl reprocess --stage extract"),
     Outcome.TRAP: Advice(N_("if that is wrong, allow them by QIAO_TRAPS_ALLOWED=HOST/PATH/*")),
 }
+
+
+STATE_NAMES = {
+    State.PENDING: N_("waiting"),
+    State.LEASED: N_("being fetched"),
+    State.FETCHED: N_("fetched, waits for analysis"),
+    State.DONE: N_("was fetched"),
+    State.FAILED: N_("given up"),
+    State.SET_ASIDE: N_("set aside"),
+}
+"""Where a URL stands."""
 
 
 def outcome_name(outcome: Outcome | str) -> str:

@@ -21,7 +21,7 @@ from qiaocrawl.storage.frontier import visit_log
 from qiaocrawl.storage.frontier.decisions import decision_of
 from qiaocrawl.storage.frontier.visit_log import LoggedVisit
 from qiaocrawl.storage.reports import url_history
-from qiaocrawl.storage.reports.outcome_names import outcome_with_code
+from qiaocrawl.storage.reports.outcome_names import STATE_NAMES, outcome_with_code
 from qiaocrawl.storage.reports.url_history import StoredArticle, UrlHistory
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.sites.discovery import cut_reason
@@ -41,14 +41,6 @@ _STRUCTURE = {
     N_("quotes"): re.compile("<blockquote>"),
     N_("listings"): re.compile("<pre>"),
     N_("pictures"): re.compile("<img "),
-}
-_STATES = {
-    State.PENDING: N_("waiting"),
-    State.LEASED: N_("being fetched"),
-    State.FETCHED: N_("fetched, waits for analysis"),
-    State.DONE: N_("was fetched"),
-    State.FAILED: N_("given up"),
-    State.SET_ASIDE: N_("set aside"),
 }
 _NOT_FETCHED = {
     Outcome.PRUNED: N_("pruned"),
@@ -159,7 +151,7 @@ def _standing(
 def _state(history: UrlHistory) -> str:
     if history.state is State.DONE and history.outcome in _NOT_FETCHED:
         return _(_NOT_FETCHED[Outcome(history.outcome)])
-    return _(_STATES[history.state])
+    return _(STATE_NAMES[history.state])
 
 
 def answer_lines(answer: UrlAnswer, topic: str = "") -> Iterator[tuple[str, str]]:
