@@ -52,6 +52,15 @@ def test_a_crawl_packs_what_fills_a_file(tmp_path: Path, monkeypatch: pytest.Mon
     verified = run(app, ["pages", "verify"])
     assert verified.exit_code == 0
     assert "840 pages and pictures" in verified.stdout
+    # A folder that is gone is told file by file, not record by record.
+    (tmp_path / "two").rename(tmp_path / "gone")
+    lost = run(app, ["pages", "verify"])
+    assert lost.exit_code == 1
+    faults = [line for line in lost.stdout.splitlines() if "FileNotFoundError" in line]
+    assert 0 < len(faults) < 50
+    assert "×" in faults[0]
+    (tmp_path / "gone").rename(tmp_path / "two")
+    assert run(app, ["pages", "verify"]).exit_code == 0
     assert run(app, ["pages", "stores"]).exit_code == 0
     assert run(app, ["db", "prune", "--older-than", "1", "--keep-days", "0"]).exit_code == 0
     # No article was made of them: all went, and with them both stores' files.
