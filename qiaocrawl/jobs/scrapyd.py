@@ -183,7 +183,7 @@ class ScrapydServer:
         except ValueError:
             body = None
         if not isinstance(body, dict) or body.get("status") != "ok":
-            said = body.get("message", "") if isinstance(body, dict) else ""
+            said = _reason(body.get("message", "")) if isinstance(body, dict) else ""
             if not said and answer.status_code == HTTPStatus.UNAUTHORIZED:
                 said = _("its user and password are others (--login-env)")
             raise JobError(
@@ -198,6 +198,13 @@ class ScrapydServer:
         return ServerAwayError(
             _("scrapyd {name} does not answer: {error}", name=self.name, error=error)
         )
+
+
+def _reason(message: str) -> str:
+    """What scrapyd says is wrong; of all that a job's process has printed, what counts."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    ours = [line for line in lines if line.startswith("qiaocrawl: ")]
+    return (ours or lines or [""])[-1]
 
 
 def _said(error: httpx.HTTPError) -> str:

@@ -132,13 +132,22 @@ def require_own_packages(home: Path) -> None:
             # A folder without __init__.py is nothing to import from before all others.
             if spec is None or spec.origin is None or _is_within(spec.origin, home):
                 continue
+            yours = Path(spec.origin).parent
+            if any(part.endswith(".egg") for part in (*yours.parts, *home.parts)):
+                raise ConfigError(
+                    _(
+                        "an egg and another copy of the project: {yours} and {ours}. scrapyd runs "
+                        "in an environment and a folder of its own, see docs/scrapyd.md",
+                        yours=yours, ours=home / name,
+                    )
+                )  # fmt: skip
             raise ConfigError(
                 _(
                     "two packages are called {name!r}: {yours} and that of qiaocrawl "
                     "({ours}). Put yours into a package of another name, as `qiaocrawl "
                     "startproject` does",
                     name=name,
-                    yours=Path(spec.origin).parent,
+                    yours=yours,
                     ours=home / name,
                 )
             )

@@ -167,6 +167,24 @@ def test_a_start_says_of_each_node_why_it_does_not_take_it(
     assert "east:6800: is not to run it" in err
 
 
+def test_a_start_that_its_node_refuses_is_a_failure(run: Run, given: tuple[str, str]) -> None:
+    noise = "x.py:6: DeprecationWarning: old\\n  import x\\nqiaocrawl: no such option\\n"
+
+    def answer(host: str, path: str) -> Answer:
+        if "listjobs" in path:
+            return Answer(b'{"status": "ok", "pending": [], "running": [], "finished": []}')
+        return Answer(f'{{"status": "error", "message": "{noise}"}}'.encode())
+
+    with local_server(answer) as node:
+        run("nodes", "add", f"http://{node.origin}", *given)
+        code, out, err = run("nodes", "start", "site", "qiaoqing", *given)
+        checked = run("nodes", "check", *given)[1]
+    assert (code, "job 1 on" in out) == (1, True)
+    assert f"job 1: scrapyd {node.origin} refuses" in err
+    # Of all that scrapyd passes on, what the program itself has said.
+    assert checked.endswith("refuses: qiaocrawl: no such option\n")
+
+
 def test_jobs_tell_that_none_is_under_way_and_how_those_before_ended(
     run: Run, given: tuple[str, str]
 ) -> None:

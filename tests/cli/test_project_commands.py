@@ -14,6 +14,7 @@ from io import StringIO
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -188,6 +189,15 @@ def test_a_package_that_would_hide_ours_is_named(folder: Path) -> None:
         project.require_own_packages(_ROOT)
     assert str(other) in str(refused.value)
     assert "startproject" in str(refused.value)
+
+
+def test_an_egg_beside_another_copy_of_the_project_is_refused_as_such(folder: Path) -> None:
+    egg = folder / "17.egg"
+    with ZipFile(egg, "w") as file:
+        file.writestr("spiders/__init__.py", "")
+    sys.path.insert(0, str(egg))
+    with pytest.raises(ConfigError, match=r"an egg and another copy .* docs/scrapyd\.md"):
+        project.require_own_packages(_ROOT)
 
 
 def test_the_timer_runs_the_topic_in_this_folder(folder: Path) -> None:

@@ -29,7 +29,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
 def test_systemd_finds_no_fault_in_the_units(run: Run, folder: Path) -> None:
-    code, said, error = run("units", "--user", "root", "--out", str(folder / "units"))
+    scrapyd = folder / "scrapyd"
+    scrapyd.write_text("#!/bin/sh\n")
+    scrapyd.chmod(0o755)
+    out = ("--out", str(folder / "units"), "--scrapyd", str(scrapyd))
+    code, said, error = run("units", "--user", "root", *out)
     assert (code, error) == (0, "")
     made = sorted((folder / "units").iterdir())
     assert len(made) == 7
@@ -41,6 +45,13 @@ def test_systemd_finds_no_fault_in_the_units(run: Run, folder: Path) -> None:
     ours = [line for line in done.stderr.splitlines() if "qiaocrawl-" in line]
     assert ours == []
     assert done.returncode == 0, done.stderr
+
+
+def test_a_node_runs_nothing_of_the_projects_folder(folder: Path) -> None:
+    unit = all_units("root", folder)["qiaocrawl-scrapyd.service"]
+    # A copy of the project in its path or folder would be run instead of the egg.
+    assert str(folder) not in unit
+    assert _exec_start(unit) == ["/opt/qiaocrawl/venv/bin/scrapyd"]
 
 
 def _exec_start(unit: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Annotated
 
@@ -95,6 +95,20 @@ def start(
         desk.tick()
         for job, node in started.items():
             echo(_("job {job} on {node}", job=job, node=node))
+        if failed := _failed(opened, started):
+            for line in failed:
+                echo(line, err=True)
+            raise typer.Exit(1)
+
+
+def _failed(opened: Database, numbers: Iterable[int]) -> list[str]:
+    """Of jobs that were just handed over, those that their node has refused, and why."""
+    with opened.engine.connect() as c:
+        found = [stored.find_job(c, number) for number in numbers]
+    return [
+        _("job {job}: {error}", job=job.id, error=job.message)
+        for job in found if job is not None and job.state is JobState.FAILED
+    ]  # fmt: skip
 
 
 def _pairs(option: str, given: list[str]) -> dict[str, str]:

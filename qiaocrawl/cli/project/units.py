@@ -17,6 +17,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 
+SCRAPYD = Path("/opt/qiaocrawl/venv/bin/scrapyd")
 _USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 
 
@@ -25,6 +26,10 @@ def units(
     out: Annotated[
         Path | None, typer.Option(help="Folder to write them to, such as /etc/systemd/system.")
     ] = None,
+    scrapyd: Annotated[
+        Path,
+        typer.Option(help="Program of the nodes' unit: of an environment without the project."),
+    ] = SCRAPYD,
 ) -> None:
     """Print (or write) systemd units for this folder: console, metrics, scrapyd, backup, health.
 
@@ -32,7 +37,7 @@ def units(
     """
     if not _USER.fullmatch(user):
         raise ConfigError(_("--user {user!r} is no name of a user", user=user))
-    made = all_units(user, Path.cwd())
+    made = all_units(user, Path.cwd(), scrapyd)
     if out is None:
         for name, unit in made.items():
             echo(f"# /etc/systemd/system/{name}\n{unit}")
@@ -41,8 +46,11 @@ def units(
     write_units(out, made)
 
 
-def all_units(user: str, folder: Path) -> dict[str, str]:
+def all_units(user: str, folder: Path, scrapyd: Path = SCRAPYD) -> dict[str, str]:
     """Name and text of every unit.
+
+    Args:
+        scrapyd: the program of a node, as docs/scrapyd.md installs it.
 
     Raises:
         ConfigError: a unit cannot name the folder.
@@ -58,7 +66,7 @@ def all_units(user: str, folder: Path) -> dict[str, str]:
         "user": user,
         "folder": escaped(folder),
         "qiaocrawl": f"{quoted(program)} -m qiaocrawl",
-        "scrapyd": quoted(program.with_name("scrapyd")),
+        "scrapyd": quoted(scrapyd),
         "suffix": "db" if database.startswith("sqlite") else "sql.gz",
     }
     sources = files("qiaocrawl.cli.project") / "files" / "units"
