@@ -19,6 +19,7 @@ from qiaocrawl.storage.frontier.deaths import SUSPECTED
 from qiaocrawl.storage.frontier.enqueue import stored_score
 from qiaocrawl.storage.frontier.payload import payload_of
 from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
+from qiaocrawl.storage.frontier.waiting_hosts import waiting_hosts
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.schema import State
 
@@ -29,23 +30,6 @@ _MAX_HOST_ID = (1 << 63) - 1
 
 # (negated score, id, host id): smaller comes first, equal scores by age.
 _Ranked = tuple[float, int, int]
-
-# The next hosts with waiting rows: a loose index scan, a jump a host, which SQLite does only
-# when told. MariaDB does it for GROUP BY once hosts have many rows (300,000 rows on 640 hosts:
-# 65 ms for 200 hosts).
-_NEXT_HOSTS = Statement(
-    "WITH RECURSIVE h(id, n) AS ("
-    " SELECT MIN(host_id), 1 FROM url WHERE queue = :queue AND topic_id = :topic_id"
-    "  AND state = State.PENDING AND host_id >= :first AND host_id <= :last"
-    " UNION ALL SELECT (SELECT MIN(u.host_id) FROM url u WHERE u.queue = :queue"
-    "  AND u.topic_id = :topic_id AND u.state = State.PENDING AND u.host_id > h.id"
-    "  AND u.host_id <= :last), h.n + 1"
-    " FROM h WHERE h.id IS NOT NULL AND h.n < :count"
-    ") SELECT id FROM h WHERE id IS NOT NULL",
-    mysql="SELECT host_id FROM url WHERE queue = :queue AND topic_id = :topic_id AND state ="
-    " State.PENDING"
-    " AND host_id >= :first AND host_id <= :last GROUP BY host_id ORDER BY host_id LIMIT :count",
-)
 
 _BEST = (
     "SELECT u.score, u.id, u.host_id FROM host h JOIN url u ON u.id = ("
@@ -281,17 +265,15 @@ class _Picker:
         for first, last in ((start, _MAX_HOST_ID), (0, start - 1)):
             # Two arcs, from the random start to the end and from the beginning to the start.
             while first <= last:
-                hosts = self._next_hosts(first, last, _HOST_WINDOW - len(window))
+                hosts = waiting_hosts(
+                    self._c, self._params, first, last, _HOST_WINDOW - len(window)
+                )
                 window += hosts
                 if len(window) < _HOST_WINDOW:
                     break  # this arc is used up
                 yield window
                 window, first = [], hosts[-1] + 1
         yield window
-
-    def _next_hosts(self, first: int, last: int, count: int) -> list[int]:
-        params = {**self._params, "first": first, "last": last, "count": count}
-        return [row[0] for row in _NEXT_HOSTS.run(self._c, params).fetchall()]
 
     def _best_of(self, hosts: Sequence[int], limit: int) -> list[_Ranked]:
         tops = sorted(
