@@ -60,7 +60,9 @@ class _Plain(SiteDictionaries):
     def pack(self, _c: Connection, _host_id: int, body: bytes) -> bytes:
         return compress(body)
 
-    def stored(self, _c: Connection, _host_id: int, _row_id: int, *, now: float) -> None:
+    def stored(
+        self, _c: Connection, _host_id: int, _row_id: int, *, url_id: int, now: float
+    ) -> None:
         pass
 
 

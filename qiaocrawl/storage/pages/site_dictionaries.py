@@ -1,7 +1,7 @@
 """What pages of one site have in common, kept once: a zstd dictionary a site.
 
-Pages of a site repeat its frame. A dictionary of it, learnt from the first pages that a worker
-stores, takes a third off all later ones (`benchmarks/growth.py --pages`), and costs a packed page
+Pages of a site repeat its frame. A dictionary of it, learnt from the first pages that are
+stored, takes a third off all later ones (`benchmarks/growth.py --pages`), and costs a packed page
 or two. A frame names its dictionary by number, as zstd does it, so any version of a site's
 dictionary stays readable beside the others; none is ever changed or deleted.
 
@@ -34,6 +34,9 @@ GROWTH = 16
 """A later one is learnt when there are so many times the pages: sites change, and more pages say
 more (another 3 to 17 per cent on recorded sites)."""
 
+# Of a host without a dictionary, as this connection knows it. Not the first: most hosts of a wide
+# crawl have no other.
+_LOOKS_BACK_AT = 2
 # The first dictionary is the beginning of a few pages: within 2 to 6 per cent of a trained one, in
 # 2 ms and not 40. Chosen on three recorded sites.
 _FRAME_PAGES = 4
@@ -61,6 +64,19 @@ _NEWEST = Statement(
 )
 _CONTENT = Statement("SELECT content FROM page_dictionary WHERE id = :id")
 _BODY = Statement("SELECT body FROM page_source WHERE id = :id")
+# URLs of the same host in the same crawl, as an index has them. The inner limit is for hosts of
+# whose many URLs few have a page.
+_OF_URLS = (
+    "SELECT p.id FROM (SELECT u.id FROM url own JOIN url u ON u.queue = own.queue"
+    " AND u.topic_id = own.topic_id AND u.state = State.DONE AND u.host_id = own.host_id"
+    " WHERE own.id = :url_id LIMIT 64) done"
+)
+# In words that keep MariaDB from beginning with all pages that are in no file.
+_PAGES = (
+    "page_source p ON p.url_id = done.id WHERE COALESCE(p.record_id, 0) = 0"
+    f" LIMIT {FIRST_PAGES - 1}"
+)
+_EARLIER = Statement(f"{_OF_URLS} JOIN {_PAGES}", mysql=f"{_OF_URLS} STRAIGHT_JOIN {_PAGES}")
 # A number comes of what is learnt, so another worker may learn the same at the same moment.
 _INSERT = upsert("page_dictionary", "id, host_id, pages, learnt_at, content", key="id")
 _IS_OF = Statement(
@@ -120,11 +136,18 @@ class SiteDictionaries:
                 _("a page in the database is damaged: {error}", error=error)
             ) from error
 
-    def stored(self, c: Connection, host_id: int, row_id: int, *, now: float) -> None:
+    def stored(self, c: Connection, host_id: int, row_id: int, *, url_id: int, now: float) -> None:
         """Note that *row_id* is a new page of the host; learns from the last ones at times."""
         site = self._site(c, host_id)
         site.pages += 1
         site.rows.append(row_id)
+        # Crawls that fetch a few pages of a host each would never learn.
+        if site.pages == _LOOKS_BACK_AT:
+            earlier = (row[0] for row in _EARLIER.run(c, {"url_id": url_id}).fetchall())
+            rows = sorted({*earlier, *site.rows})
+            site.pages = len(rows)
+            site.rows.clear()
+            site.rows.extend(rows)
         if site.pages >= site.learn_at:
             self.learn(c, host_id, tuple(site.rows), pages=site.pages, now=now)
             site.learn_at = site.pages * GROWTH

@@ -21,7 +21,7 @@ from qiaocrawl.storage.pages.repacking import count_pages, pack_pages
 from qiaocrawl.storage.pages.site_dictionaries import FIRST_PAGES, GROWTH
 from qiaocrawl.storage.schema import page_dictionary, page_source, url
 from qiaocrawl.text.zstd import zstd
-from storage_samples import NOW, add_topic, candidate, enqueue, fetched, scalar, take
+from storage_samples import NOW, add_topic, candidate, close, enqueue, fetched, scalar, take
 
 _WORDS = [f"{a}{b}" for a in "侨胞归国华商会馆乡亲" for b in "讯闻联谊访问建设交流"]
 
@@ -41,8 +41,9 @@ def body_of(host: str, number: int) -> bytes:
 
 
 def store(
-    c: Connection, numbers: Sequence[int], *, host: str = "a.example", body: bytes | None = None
-) -> list[int]:
+    c: Connection, numbers: Sequence[int], *, host: str = "a.example", body: bytes | None = None,
+    done: bool = False,
+) -> list[int]:  # fmt: skip
     """Store a page a number, as a crawl does; returns their URLs' ids."""
     enqueue(c, [candidate(str(number), host=host) for number in numbers])
     leases = take(c, len(numbers), per_host=10_000)
@@ -50,6 +51,7 @@ def store(
         number = int(lease.url.rpartition("/")[2])
         page = fetched(lease, body_of(lease.host, number) if body is None else body)
         assert store_page(c, lease, page, now=NOW) is not None
+        assert not done or close(c, lease)
     return [lease.url_id for lease in leases]
 
 
@@ -135,6 +137,17 @@ def test_another_worker_goes_on_with_it(with_topic: Database) -> None:
         ConnectionCache.forget(c)
         url_ids = store(c, range(100, 103))
         assert all(dictionaries_used(c)[-3:])
+    assert_all_there(with_topic, url_ids)
+
+
+def test_runs_of_a_few_pages_each_learn_together(with_topic: Database) -> None:
+    url_ids = []
+    for run in range(FIRST_PAGES // 4 + 1):
+        with with_topic.engine.begin() as c:
+            ConnectionCache.forget(c)
+            url_ids += store(c, range(run * 4, run * 4 + 4), done=True)
+    with with_topic.engine.connect() as c:
+        assert [bool(number) for number in dictionaries_used(c)] == [False] * 16 + [True] * 4
     assert_all_there(with_topic, url_ids)
 
 
