@@ -22,6 +22,7 @@ from qiaocrawl.storage.backup import backup
 from qiaocrawl.storage.pages.page_pictures import picture_of_article, save_picture
 from qiaocrawl.storage.pages.raw_pages import load_page, store_page
 from qiaocrawl.storage.pages.retention import Pruned, prune, prune_in_batches, stats
+from qiaocrawl.storage.schema import State
 from storage_samples import (
     FETCHED_AT,
     NOW,
@@ -101,7 +102,7 @@ def test_stats_count_rows_states_and_bytes(database: Database) -> None:
         _fill(c)
         found = stats(c)
     assert found.rows["page_source"] == 4
-    assert found.states == {"done": 2, "fetched": 1}
+    assert found.states == {State.DONE: 2, State.FETCHED: 1}
     assert found.outcomes == {"article": 1, "list": 1}
     assert found.body_bytes == sum(
         len(b"old http://a.example/" + name) for name in (b"article", b"list", b"waiting")
