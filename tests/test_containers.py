@@ -66,6 +66,8 @@ def test_compose_is_yaml_whose_commands_take_what_they_are_given() -> None:
     assert {"crawler", "metrics", "database"} <= services.keys()
     ours = [one["command"] for one in services.values() if one.get("image") == "qiaocrawl"]
     assert len(ours) >= 2
+    # Whichever of them is asked for first: no registry has the image.
+    assert all(one.get("build") for one in services.values() if one.get("image") == "qiaocrawl")
     for name, *arguments in ours:
         (entry,) = [entry for entry in COMMANDS if entry.name == name]
         known = {option for parameter in load(entry).params for option in parameter.opts}

@@ -200,6 +200,7 @@ FOREIGN = (
     ),
     N_("DownloadConnectionRefusedError: {what}"),
     N_("DownloadTimeoutError: {what}"),
+    N_("CannotResolveHostError: the name '{host}' leads to no address"),
     N_("CannotResolveHostError: {what}"),
     N_("DownloadFailedError: {what}"),
     N_("TunnelError: {what}"),

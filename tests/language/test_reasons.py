@@ -51,6 +51,10 @@ def trees() -> dict[str, ast.Module]:
     [
         ("", ""),
         ("HTTP 404 Not Found (gone)", "HTTP 404 Not Found（已不在）"),
+        (
+            "robots.txt unreachable: CannotResolveHostError: the name 'a.cn' leads to no address",
+            "取不到 robots.txt：域名 a.cn 解析不出",
+        ),
         ("no body: body has 7 characters", "没有正文：正文只有 7 个字"),
         (
             "the URL is a listing's; 425 of 787 characters are link text",

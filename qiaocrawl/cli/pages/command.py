@@ -111,7 +111,10 @@ def export(
         host.strip().lower(), start_of(since, "--since"), start_of(before, "--before")
     )
     with connection_to(database) as c, stopping() as stopped:
-        with _bar(_("export"), count_versions(c, choice), stopped) as shown:
+        # An empty file would pass for the evidence of a host whose name was misspelt.
+        if not (total := count_versions(c, choice)):
+            raise StorageError(_("no stored page is of that host and time; nothing is written"))
+        with _bar(_("export"), total, stopped) as shown:
             written, unread = write_versions(c, choice, out, shown.advance)
         if shown.is_cut:
             shown.leave(Terminal(stderr=True))

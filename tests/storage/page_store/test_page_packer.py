@@ -52,6 +52,11 @@ def test_a_crawl_packs_what_fills_a_file(tmp_path: Path, monkeypatch: pytest.Mon
     verified = run(app, ["pages", "verify"])
     assert verified.exit_code == 0
     assert "840 pages and pictures" in verified.stdout
+    copy, other = tmp_path / "one.warc.gz", tmp_path / "none.warc.gz"
+    assert run(app, ["pages", "export", str(copy), "--host", "a.example"]).exit_code == 0
+    assert run(app, ["pages", "export", str(other), "--host", "b.example"]).exit_code == 1
+    assert not other.exists()
+    copy.unlink()
     # A folder that is gone is told file by file, not record by record.
     (tmp_path / "two").rename(tmp_path / "gone")
     lost = run(app, ["pages", "verify"])
