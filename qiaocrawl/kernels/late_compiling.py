@@ -61,7 +61,15 @@ class LateCompiling:
                 return
             self._is_started = True
         # No daemon: the compiler must not be at work when its library is unloaded.
-        Thread(target=self._get_ready, name="qiaocrawl-loops").start()
+        thread = Thread(target=self._get_ready, name="qiaocrawl-loops")
+        try:
+            thread.start()
+        except RuntimeError:
+            # The system gives no thread: whoever calls next compiles. A process at its end, which
+            # starts no thread either, goes on as it is.
+            self._seen.clear()
+            if main_thread().is_alive():
+                self._when_ready()
 
     def _get_ready(self) -> None:
         try:

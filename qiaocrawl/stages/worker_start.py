@@ -46,11 +46,12 @@ class WorkerContext(ForkServerContext):
 @contextmanager
 def _program_left_out() -> Iterator[None]:
     """For multiprocessing, this process runs no program in this block, if it is installed."""
-    program = sys.modules["__main__"]
-    if not _is_installed(program):
-        yield
-        return
+    # Looked at under the lock: meanwhile another thread's start has none there.
     with _one_at_a_time:
+        program = sys.modules["__main__"]
+        if not _is_installed(program):
+            yield
+            return
         sys.modules["__main__"] = ModuleType("__main__")
         try:
             yield

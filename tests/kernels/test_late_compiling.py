@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from qiaocrawl.kernels import compiled
+from qiaocrawl.kernels import compiled, late_compiling
 from qiaocrawl.kernels.compiled import CompiledFunction, compile_late, compile_now, expect
 from qiaocrawl.kernels.late_compiling import LateCompiling
 
@@ -82,6 +82,20 @@ def test_a_loop_that_cannot_be_compiled_stops_no_other(monkeypatch: pytest.Monke
     late = LateCompiling(0.0, ready.set)
     assert late.run(Broken(), (5,)) == 5
     assert ready.wait(60)
+
+
+def test_where_no_thread_can_start_the_next_call_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refused(threading.Thread):
+        def start(self) -> None:
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(late_compiling, "Thread", Refused)
+    double = CompiledFunction(lambda n: 2 * n)
+    compile_late(0.0)
+    assert double(2) == 4
+    assert not _is_compiled(double)
+    assert double(3) == 6
+    assert _is_compiled(double)
 
 
 _ENDING = """
