@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -93,10 +94,19 @@ class ScrapydServer:
         Raises:
             ServerAwayError, JobError: as :meth:`jobs`.
         """
-        answer = self._call(
-            "POST", "addversion.json", data={"project": PROJECT, "version": version},
-            files={"egg": ("project.egg", egg)}, timeout=_DEPLOY_SECONDS,
-        )  # fmt: skip
+        named = {"project": PROJECT, "version": version}
+        try:
+            answer = self._call(
+                "POST", "addversion.json", data=named, files={"egg": ("project.egg", egg)},
+                timeout=_DEPLOY_SECONDS,
+            )  # fmt: skip
+        except ServerAwayError:
+            raise
+        except JobError:
+            # scrapyd keeps an egg whose spiders it could not list, and would run it from now on.
+            with suppress(JobError):
+                self._call("POST", "delversion.json", data=named)
+            raise
         return int(answer["spiders"])
 
     def jobs(self) -> ServerJobs:

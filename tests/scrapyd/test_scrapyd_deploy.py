@@ -11,12 +11,15 @@ import urllib.error
 import urllib.request
 import zipfile
 from contextlib import closing
+from io import BytesIO
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from crawling import Answer, local_server
+from qiaocrawl.errors import JobError
+from qiaocrawl.jobs.scrapyd import ScrapydServer
 from scrapyd_server import BOT_NAME, PACKAGES, SITE, TITLES, WAIT_SECONDS, Scrapyd
 
 pytestmark = pytest.mark.timeout(1_500)
@@ -48,6 +51,22 @@ def _titles(scrapyd: Scrapyd, site: str) -> list[str]:
 def test_the_spiders_are_listed(scrapyd: Scrapyd, deployed: Path) -> None:
     listed = scrapyd.call("listspiders", project="qiaocrawl")["spiders"]
     assert {"pages", "search", "site"} <= set(listed)
+
+
+def test_an_egg_that_is_refused_is_not_what_runs_from_then_on(
+    scrapyd: Scrapyd, deployed: Path
+) -> None:
+    server = ScrapydServer(
+        ScrapydServer.url_with_login(scrapyd.url, scrapyd.user, scrapyd.password)
+    )
+    before = server.status().versions
+    broken = BytesIO()
+    with zipfile.ZipFile(broken, "w") as egg:
+        egg.writestr("spiders/__init__.py", "")
+    with pytest.raises(JobError):
+        server.deploy(broken.getvalue(), "9999999999-broken")
+    assert server.status().versions == before
+    server.close()
 
 
 def test_a_crawl_runs_from_the_egg_and_its_articles_outlive_it(
