@@ -29,6 +29,14 @@ def test_the_table_shows_what_the_command_says_of_itself(entry: CommandEntry) ->
     assert " ".join(first_paragraph.split()) == entry.help
 
 
+@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
+def test_help_shows_no_number_that_stands_for_nothing_given(entry: CommandEntry) -> None:
+    command = load(entry)
+    all_of_it = [command, *getattr(command, "commands", {}).values()]
+    defaults = [parameter.default for one in all_of_it for parameter in one.params]
+    assert -1 not in defaults
+
+
 def test_a_misspelt_command_is_answered_with_the_like(run: Run) -> None:
     code, _, error = run("coverag")
     assert code == 2

@@ -15,8 +15,9 @@ from qiaocrawl.options import Options
 def metrics(
     host: Annotated[str, typer.Option(help="Address instead of QIAO_METRICS_HOST.")] = "",
     port: Annotated[
-        int, typer.Option(min=-1, max=65_535, help="Port instead of QIAO_METRICS_PORT; 0 = any.")
-    ] = -1,
+        int | None,
+        typer.Option(min=0, max=65_535, help="Port instead of QIAO_METRICS_PORT; 0 = any."),
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="Print all figures, and end.")] = False,
     database: DatabaseUrl = "",
 ) -> None:
@@ -28,7 +29,7 @@ def metrics(
     from qiaocrawl.metrics.server import serve, shown_once
     from qiaocrawl.storage.page_store.summary import StoreInUse
 
-    given = {"QIAO_METRICS_HOST": host, "QIAO_METRICS_PORT": "" if port < 0 else str(port)}
+    given = {"QIAO_METRICS_HOST": host, "QIAO_METRICS_PORT": "" if port is None else str(port)}
     options = Options.from_environment({name: value for name, value in given.items() if value})
     store = StoreInUse.of(options)
     with opened_database(database) as opened:

@@ -27,8 +27,9 @@ def console(
     context: typer.Context,
     host: Annotated[str, typer.Option(help="Address instead of QIAO_CONSOLE_HOST.")] = "",
     port: Annotated[
-        int, typer.Option(min=-1, max=65_535, help="Port instead of QIAO_CONSOLE_PORT; 0 = any.")
-    ] = -1,
+        int | None,
+        typer.Option(min=0, max=65_535, help="Port instead of QIAO_CONSOLE_PORT; 0 = any."),
+    ] = None,
     root_path: Annotated[
         str, typer.Option(help="Path under which a reverse proxy shows it, such as /desk.")
     ] = "",
@@ -43,7 +44,7 @@ def console(
     given = {
         "QIAO_DATABASE_URL": database,
         "QIAO_CONSOLE_HOST": host,
-        "QIAO_CONSOLE_PORT": "" if port < 0 else str(port),
+        "QIAO_CONSOLE_PORT": "" if port is None else str(port),
         "QIAO_CONSOLE_ROOT_PATH": root_path,
     }
     start(Options.from_environment({name: value for name, value in given.items() if value}))
