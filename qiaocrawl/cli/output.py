@@ -24,6 +24,20 @@ _PIECE = re.compile(f"[（《「『“‘]*(?:[{_CHINESE}]|[^\\s{_CHINESE}]+)[{_
 # Rich breaks lines at spaces only, of which Chinese has none: whole sentences would go to the next
 # row, or be cut. It has no setting for it.
 rich._wrap.re_word = _PIECE
+
+
+def _rstrip_end(text: Text, size: int) -> None:
+    """Take off the spaces at the end of a line that are beyond *size* cells.
+
+    Rich counts characters here: of wide ones the space stayed, and was cut off with a letter.
+    """
+    spaces = len(text.plain) - len(text.plain.rstrip())
+    beyond = min(text.cell_len - size, spaces)
+    if beyond > 0:
+        text.right_crop(beyond)
+
+
+Text.rstrip_end = _rstrip_end  # type: ignore[assignment, method-assign]
 # Columns of a console that is a file or a pipe: rows stay whole for grep and the like.
 _WIDE = 10_000
 # Cells of a column below which its values are hard to read, where they are longer.

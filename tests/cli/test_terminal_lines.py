@@ -9,6 +9,7 @@ from io import StringIO
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
+from rich.table import Table
 
 from qiaocrawl.cli.output import folding_table, print_hanging, wrapped
 from qiaocrawl.cli.spider_process import _bar, _state
@@ -35,6 +36,17 @@ def test_rows_keep_to_the_width_and_lose_nothing(width: int) -> None:
     assert all(cell_len(row) <= width for row in rows)
     assert not any(row[0] in "，。、；：）" for row in rows), "no mark begins a row"
     assert not any(row.rstrip()[-1] in "（《「" for row in rows), "no bracket opens at its end"
+
+
+@pytest.mark.parametrize("width", range(20, 40))
+def test_a_cell_loses_no_letter_where_a_space_ends_its_line(width: int) -> None:
+    text = "端口，代替 QIAO_METRICS_PORT；0 = 任意。"
+    console, file = terminal(width)
+    table = Table(box=None, padding=0, show_header=False)
+    table.add_row(text)
+    console.print(table)
+    shown = "".join(file.getvalue().split())
+    assert shown == text.replace(" ", "")
 
 
 def test_an_address_that_is_wider_is_left_whole() -> None:
