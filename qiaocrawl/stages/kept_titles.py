@@ -113,9 +113,7 @@ class KeptTitles:
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             # It is another machine's or user's.
             return None
-        except Exception as error:
-            # Damaged bytes can be anything, and each layer that reads them has errors of its own:
-            # the archive, headers of arrays, their names and sizes, JSON within.
+        except _DamagedFileError as error:
             _log.warning("%s is damaged (%s); titles are read from the database", path, error)
             with suppress(OSError):
                 path.unlink(missing_ok=True)
@@ -185,11 +183,21 @@ def _taken_out(state: SavedState, mark: bytes, seq: int, recipe: str) -> frozens
     return frozenset(map(bytes.fromhex, header["taken_out"]))
 
 
+class _DamagedFileError(Exception):
+    """A file of an index that cannot be taken up; says why."""
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[SavedState]:
     # numpy leaves a file open that turns out to be no archive.
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as state:
-        yield state
+    with path.open("rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as state:
+                yield state
+        except Exception as error:
+            # Damaged bytes can be anything, and each layer that reads them has errors of its own:
+            # the archive, headers of arrays, their names and sizes, JSON within.
+            raise _DamagedFileError(str(error)) from error
 
 
 @contextmanager
