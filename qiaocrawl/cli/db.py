@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,14 +11,14 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-from rich.table import Table
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+from qiaocrawl.cli.operations.table_figures import print_counts, print_rows, print_sizes, shown_size
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import StorageError
-from qiaocrawl.language import _, ngettext
+from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.options.advice import note_database
@@ -31,16 +31,6 @@ from qiaocrawl.storage.reports.outcome_names import STATE_NAMES, outcome_with_co
 from qiaocrawl.storage.table_sizes import table_bytes
 
 app = typer.Typer(help="The database: schema, health, size, backup.", no_args_is_help=True)
-
-# What keeps a table from growing for ever, where something does.
-_LIMITS = {
-    "page_source": "QIAO_KEEP_PAGES_DAYS",
-    "visit": "QIAO_KEEP_VISITS",
-    "decision": "QIAO_KEEP_DECISIONS_DAYS",
-    "query": "QIAO_KEEP_QUERIES_DAYS",
-    "query_hit": "QIAO_KEEP_QUERIES_DAYS",
-    "query_answer": "QIAO_KEEP_QUERIES_DAYS",
-}
 
 DatabaseUrl = Annotated[
     str, typer.Option("--database", help="Database URL instead of QIAO_DATABASE_URL.")
@@ -140,13 +130,13 @@ def stats(
         sizes = table_bytes(c) if with_bytes else None
     console = Terminal()
     if with_bytes:
-        _print_sizes(console, sizes, figures.rows)
+        print_sizes(console, sizes, figures.rows)
     else:
-        _print_rows(console, figures.rows)
+        print_rows(console, figures.rows)
     states = {_(STATE_NAMES[state]): count for state, count in figures.states.items()}
     outcomes = {outcome_with_code(name): count for name, count in figures.outcomes.items()}
-    _print_counts(console, _("URLs"), states)
-    _print_counts(console, _("outcome"), outcomes)
+    print_counts(console, _("URLs"), states)
+    print_counts(console, _("outcome"), outcomes)
     _print(
         _(
             "raw pages: {fetched} as fetched, {stored} stored in the database",
@@ -164,37 +154,6 @@ def stats(
                 size=shown_size(one.file_bytes + one.retired_bytes),
             )
         )
-
-
-def _print_rows(console: Terminal, rows: dict[str, int]) -> None:
-    """The tables with rows; the many that a young database has not filled yet are one line."""
-    filled = {name: count for name, count in rows.items() if count}
-    _print_counts(console, _("table"), filled)
-    if empty := len(rows) - len(filled):
-        console.print(ngettext("{count} table is empty", "{count} tables are empty", empty))
-
-
-def _print_counts(console: Terminal, title: str, counts: Mapping[str, int]) -> None:
-    if not counts:
-        return
-    table = Table(title, _("count"))
-    table.columns[1].justify = "right"
-    for name, count in counts.items():
-        table.add_row(name, f"{count:,}")
-    console.print(table)
-
-
-def _print_sizes(console: Terminal, sizes: dict[str, int] | None, rows: dict[str, int]) -> None:
-    if sizes is None:
-        raise StorageError(_("this SQLite was built without dbstat, which tells sizes of tables"))
-    table = Table(_("table"), _("count"), _("size"), _("bytes a row"), _("grows until"))
-    for column in table.columns[1:4]:
-        column.justify = "right"
-    for name, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
-        each = f"{size / rows[name]:,.0f}" if rows.get(name) else ""
-        count = f"{rows[name]:,}" if name in rows else ""
-        table.add_row(name, count, shown_size(size), each, _LIMITS.get(name, ""))
-    console.print(table)
 
 
 @app.command("left-out")
@@ -395,14 +354,6 @@ def _prune_stores(opened: Database, keep_days: int) -> None:
             _print(line)
     if failed:
         raise StorageError(_("not all of the page store could be pruned"))
-
-
-def shown_size(count: int) -> str:
-    """*count* bytes as people read them."""
-    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= factor:
-            return f"{count / factor:,.1f} {unit}"
-    return f"{count} B"
 
 
 def _print(line: str) -> None:

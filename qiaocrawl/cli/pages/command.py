@@ -13,8 +13,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database, shown_size
+from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database
 from qiaocrawl.cli.moments import end_of, start_of
+from qiaocrawl.cli.operations.table_figures import shown_size
 from qiaocrawl.cli.output import check_output, folding_table, not_an_address, table_console
 from qiaocrawl.cli.progress import Pass, shown_pass, stopping
 from qiaocrawl.cli.terminal import Terminal
