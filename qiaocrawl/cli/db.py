@@ -24,6 +24,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.options.advice import note_database
 from qiaocrawl.storage import Database, packing, pruning
 from qiaocrawl.storage import backup as copies
+from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.frontier import postponed
 from qiaocrawl.storage.page_store.summary import store_figures
 from qiaocrawl.storage.pages import repacking, retention
@@ -69,16 +70,19 @@ def opened_database(url: str, *, may_make: bool = False) -> Iterator[Database]:
 
 @contextmanager
 def connection_to(url: str) -> Iterator[Connection]:
-    """A connection to :func:`opened_database`, whose schema must be this version's."""
+    """A connection that reads :func:`opened_database`, whose schema must be this version's.
+
+    On SQLite no crawl waits for it, however long it reads.
+    """
     with opened_database(url) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
-            yield c
+            yield begin_reading(c)
 
 
 @contextmanager
 def transaction_on(url: str) -> Iterator[Connection]:
-    """As :func:`connection_to`, in a transaction that is committed at the end."""
+    """A connection to :func:`opened_database` in a transaction that is committed at the end."""
     with opened_database(url) as opened:
         opened.require_current()
         with opened.engine.begin() as c:
@@ -279,7 +283,7 @@ def _keeping(options: Options) -> pruning.Keeping:
 
 
 def _prune_pages(opened: Database, before: datetime, *, dry_run: bool) -> None:
-    with opened.engine.begin() as c:
+    with begin_reading(opened.engine.connect()) as c:
         pruned = retention.prune(c, before, dry_run=True)
     if not dry_run:
         with Progress(console=Terminal(stderr=True)) as progress:
@@ -300,7 +304,7 @@ def compress(database: DatabaseUrl = "") -> None:
     """
     with opened_database(database) as opened:
         opened.require_current()
-        with opened.engine.connect() as c:
+        with begin_reading(opened.engine.connect()) as c:
             texts, pages = packing.count_texts(c), repacking.count_pages(c)
         with Progress(console=Terminal(stderr=True)) as progress:
             task = progress.add_task(_("compress"), total=texts + pages)

@@ -13,7 +13,13 @@ from qiaocrawl.errors import SchemaError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options.advice import advised
 from qiaocrawl.storage import integrity, migrate
-from qiaocrawl.storage.engine import create_private_file, make_engine, shown, sqlite_path
+from qiaocrawl.storage.engine import (
+    begin_reading,
+    create_private_file,
+    make_engine,
+    shown,
+    sqlite_path,
+)
 from qiaocrawl.storage.locking import CrawlLock
 from qiaocrawl.storage.running import who_runs
 from qiaocrawl.storage.sqlite_file import SqliteFile
@@ -148,7 +154,7 @@ class Database:
             StorageError: the database cannot be reached.
         """
         try:
-            with self.engine.connect() as c:
+            with begin_reading(self.engine.connect()) as c:
                 migrate.require_current(c, self.shown_url)
         except SQLAlchemyError as error:
             raise self._unreachable(error) from error
@@ -160,7 +166,7 @@ class Database:
             StorageError: the database cannot be reached.
         """
         try:
-            with self.engine.connect() as c:
+            with begin_reading(self.engine.connect()) as c:
                 return integrity.problems(c)
         except SQLAlchemyError as error:
             raise self._unreachable(error) from error

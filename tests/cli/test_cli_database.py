@@ -48,6 +48,25 @@ def test_from_nothing_to_an_export(run: Run, url: str, tmp_path: Path) -> None:
     assert target.read_text() == ""
 
 
+@pytest.mark.parametrize(
+    "command",
+    [("db", "stats"), ("db", "check"), ("db", "left-out"), ("article", "list"),
+     ("pages", "stores"), ("db", "prune", "--older-than", "30", "--dry-run")],
+    ids=" ".join,
+)  # fmt: skip
+def test_what_only_reads_takes_no_lock_that_a_crawl_needs(
+    run: Run, url: str, command: tuple[str, ...]
+) -> None:
+    with Database.open(url) as database:
+        database.upgrade()
+        add_topic(database)
+        # A crawl in the middle of its transaction: on SQLite there is one lock for writing.
+        with database.engine.begin() as c:
+            enqueue(c, [candidate("1")])
+            code, _, err = run(*command, "--database", url)
+        assert code == 0, err
+
+
 def test_faults_are_one_line_and_exit_code_1(run: Run, url: str) -> None:
     with Database.open(url) as database:
         database.upgrade()
