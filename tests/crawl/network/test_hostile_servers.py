@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import socket
 import struct
@@ -26,6 +27,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
 from crawling import (
+    PROJECT,
     Crawl,
     article,
     crawl,
@@ -33,7 +35,7 @@ from crawling import (
     outcomes,
     pack,
     rows,
-    running_spider,
+    start_spider,
 )
 from middlewares.guard import EncodingsMiddleware
 from qiaocrawl.crawl.login.login import new_jar
@@ -240,7 +242,8 @@ def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple
     starts = ",".join(f"http://{one}.qiao.test/" for one in name.split(","))
     arguments = [part for one in settings for part in ("-s", one)]
     peak, listened = 0, set[str]()
-    with running_spider(
+    # By itself, and not by the starter of tests, which may have loaded numba.
+    process = start_spider(
         "site",
         url,
         "topic=qiaoqing",
@@ -254,17 +257,23 @@ def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple
         folder=folder,
         QIAO_DEMO=server.origin,
         QIAO_FRONTIER_RETRY_SECONDS="0.1",
-        PYTHONPATH=str(without_compiler(folder)),
-    ) as process:
+        PYTHONPATH=os.pathsep.join([str(without_compiler(folder)), str(PROJECT)]),
+    )
+    said: list[str] = []
+    reading = threading.Thread(target=lambda: said.append(process.communicate()[0]))
+    reading.start()
+    try:
         status = Path(f"/proc/{process.pid}/status")
-        while process.poll() is None:
+        while reading.is_alive():
             with suppress(OSError, IndexError):
                 peak = int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
             listened |= listening_sockets(process.pid)
             time.sleep(0.1)
-        said, _ = process.communicate(timeout=400)
+    finally:
+        process.kill()
+        reading.join()
     assert not listened, "F-W15: a crawl listens to nobody"
-    return Crawl(process.returncode or 0, said), url, peak
+    return Crawl(process.returncode or 0, said[0]), url, peak
 
 
 def test_every_hostile_server_ends_in_an_outcome(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import ColumnElement, Table, func, select, text
 
 from crawling import (
     PROJECT,
@@ -68,10 +68,15 @@ def _command(*arguments: str, url: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+def _still(table: Table) -> list[ColumnElement[object]]:
+    """The columns of *table*; a lease is renewed while its page is held."""
+    return [column for column in table.columns if column.name != "lease_until"]
+
+
 def _all_rows(url: str) -> dict[str, list[tuple[object, ...]]]:
     with Database.open(url) as database, database.engine.connect() as c:
         return {
-            table.name: sorted(map(tuple, c.execute(select(table))), key=repr)
+            table.name: sorted(map(tuple, c.execute(select(*_still(table)))), key=repr)
             for table in metadata.sorted_tables
             if table.name not in _MOVING
         }
