@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from qiaocrawl.errors import ConfigError, JobError
 from qiaocrawl.jobs.desk import JobDesk
+from qiaocrawl.jobs.nodes import no_node_yet
 from qiaocrawl.language import _
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.jobs import jobs as stored
@@ -46,7 +47,7 @@ def _too_few(
     reasons = desk.nodes.why_not(wanted, active)
     lines = [f"\n  {name}: {reason}" for name, reason in reasons.items()]
     if not desk.nodes.nodes:
-        lines = ["\n  " + _("no node; `qiaocrawl nodes add` adds one")]
+        lines = ["\n  " + no_node_yet()]
     return _(
         "{spider} of topic {topic}: {free} nodes can take it now, not {count}",
         spider=wanted.spider, topic=wanted.topic, free=free, count=count,

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
+from typing import TypeVar
 
 from qiaocrawl.errors import JobError, NoLoginError, ServerAwayError
 from qiaocrawl.jobs.scrapyd import ScrapydServer, ServerJobs, ServerStatus, server_address
@@ -21,14 +22,24 @@ from qiaocrawl.storage import Database
 from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.jobs import nodes as stored
 from qiaocrawl.storage.jobs.jobs import Job, JobRequest
-from qiaocrawl.storage.jobs.nodes import Node
+from qiaocrawl.storage.jobs.nodes import AWAY_AFTER_SECONDS, Node
 
 SEED = "QIAO_SCRAPYD_SERVERS"
 # One that does not answer takes its whole time-out: it must not keep the others waiting.
 _ASKED_AT_ONCE = 16
 _AGAIN_SECONDS = 15.0
-AWAY_AFTER_SECONDS = 60.0
-"""The jobs of a node that does not answer for so long go elsewhere."""
+T = TypeVar("T")
+
+
+def no_node_yet() -> str:
+    """What to do where the list is empty."""
+    return _("no node; `qiaocrawl nodes add` adds one")
+
+
+def _asked_together(ask: Callable[[str], T], names: Collection[str]) -> dict[str, T]:
+    """What *ask* says of each node; none waits for another that is slow."""
+    with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
+        return dict(zip(names, pool.map(ask, names), strict=True))
 
 
 class NodeServers:
@@ -102,17 +113,14 @@ class NodeServers:
         A node that did not answer is asked again after a while only.
         """
         names = list(self.nodes)
-        with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
-            answers = dict(zip(names, pool.map(lambda n: self._listed(n, now), names), strict=True))
+        answers = _asked_together(lambda name: self._listed(name, now), names)
         self._unfit = frozenset(n for n in names if isinstance(answers[n], JobError))
         self._note_who_is_away(answers, now)
         return answers
 
     def statuses(self, now: float) -> dict[str, ServerStatus | JobError]:
         """How every node is, or why it is not known; all are asked at the same time."""
-        names = list(self.nodes)
-        with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
-            answers = dict(zip(names, pool.map(self._status, names), strict=True))
+        answers = _asked_together(self._status, list(self.nodes))
         self._note_who_is_away(answers, now)
         return answers
 

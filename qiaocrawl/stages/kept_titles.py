@@ -163,7 +163,7 @@ class KeptTitles:
             if old == mark or seq > kept.seq or path is None:
                 continue
             # Most are not here. A damaged one is found when it is to be read.
-            with suppress(Exception), _opened(path) as state:
+            with suppress(OSError, _DamagedFileError), _opened(path) as state:
                 if _taken_out(state, old, seq, kept.index.recipe) is not None:
                     path.unlink()
 

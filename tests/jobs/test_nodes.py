@@ -13,13 +13,13 @@ from held_ports import held_port
 from loopback_proxies import dead_port
 from qiaocrawl.errors import JobError, ServerAwayError
 from qiaocrawl.jobs.desk import JobDesk
-from qiaocrawl.jobs.nodes import AWAY_AFTER_SECONDS, SEED, NodeServers
+from qiaocrawl.jobs.nodes import SEED, NodeServers
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.jobs import jobs
 from qiaocrawl.storage.jobs import nodes as stored
 from qiaocrawl.storage.jobs.jobs import Job, JobRequest, JobState
-from qiaocrawl.storage.jobs.nodes import NodeTerms
+from qiaocrawl.storage.jobs.nodes import AWAY_AFTER_SECONDS, NodeTerms
 
 CANARY = "c4n4ry p@ss"
 

@@ -20,7 +20,7 @@ from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, tab
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError, JobError, NoLoginError, ServerAwayError
 from qiaocrawl.jobs.egg import build_egg, code_of, version_of
-from qiaocrawl.jobs.nodes import SEED, NodeServers
+from qiaocrawl.jobs.nodes import SEED, NodeServers, no_node_yet
 from qiaocrawl.jobs.scrapyd import server_address
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
@@ -131,13 +131,9 @@ def list_(database: DatabaseUrl = "") -> None:
                 _state(servers, node), sent, str(counts.get(name, 0)),
             )  # fmt: skip
         if not servers.nodes:
-            echo(_no_node_yet())
+            echo(no_node_yet())
             return
     table_console().print(table)
-
-
-def _no_node_yet() -> str:
-    return _("no node; `qiaocrawl nodes add` adds one")
 
 
 def _may_run(terms: NodeTerms) -> str:
@@ -185,7 +181,7 @@ def check(database: DatabaseUrl = "") -> None:
     with opened_nodes(database) as servers:
         answers = servers.statuses(time.time())
     if not answers:
-        echo(_no_node_yet())
+        echo(no_node_yet())
         return
     troubles: list[str] = []
     for name, answer in answers.items():
@@ -248,7 +244,7 @@ def _chosen(servers: NodeServers, names: Sequence[str]) -> Sequence[str]:
         if name not in servers.nodes:
             raise _no_node(name)
     if not servers.nodes:
-        raise ConfigError(_no_node_yet())
+        raise ConfigError(no_node_yet())
     return names or list(servers.nodes)
 
 

@@ -17,6 +17,9 @@ from qiaocrawl.storage.converters import clean_word, epoch_time, from_time, to_s
 from qiaocrawl.storage.raw_sql import upsert
 from qiaocrawl.storage.schema import node
 
+AWAY_AFTER_SECONDS = 60.0
+"""The jobs of a node that does not answer for so long go elsewhere."""
+
 _SEED = upsert(
     "node",
     {

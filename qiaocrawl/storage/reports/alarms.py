@@ -18,6 +18,7 @@ from qiaocrawl.search.query import AnswerState
 from qiaocrawl.sessions.accounts import AccountState
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.frontier.collectors import is_run_alive
+from qiaocrawl.storage.jobs.nodes import AWAY_AFTER_SECONDS
 from qiaocrawl.storage.reports.end_names import end_name
 from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
 from qiaocrawl.storage.running import lives
@@ -38,8 +39,6 @@ from qiaocrawl.storage.schema import (
 _ABANDONED_SECONDS = 600.0
 # A crawl that begins compiles its loops and reads its titles before it shows a sign of life.
 _START_SECONDS = 600.0
-# After so long a node's jobs go elsewhere.
-_SILENT_SECONDS = 60.0
 # Fewer answers than this prove nothing.
 _LEAST_ANSWERS = 3
 _ANSWER_HOURS = 24.0
@@ -217,7 +216,7 @@ def _silent_nodes(c: Connection, now: float) -> list[str]:
     """Nodes whose scrapyd does not answer, as whoever asked them last has written."""
     rows = c.execute(
         select(node.c.name, node.c.away_since)
-        .where(node.c.away_since < now - _SILENT_SECONDS)
+        .where(node.c.away_since < now - AWAY_AFTER_SECONDS)
         .order_by(node.c.name)
     )
     text = _("node {name} does not answer, first noticed {ago}")
