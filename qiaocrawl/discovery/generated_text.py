@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from zlib import crc32
 
 import numpy as np
@@ -36,26 +35,28 @@ _TIMES_CHANCE = 2.0
 _OWN_PHRASES = 0.3
 _MIN_EXPECTED = 20.0
 _MIN_PHRASES = 200
+_CODES_KEPT = 16_384
 # CJK radicals to ideographs, Hangul, compatibility ideographs: a unit each, as these
 # write no spaces.
 _WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
-# "中", "a" of Chinese, "word" of others; digits are no words.
-_UNIT = re.compile(f"[{_WIDE}]|[^\\W\\d_{_WIDE}]+")
+# Digits are no words.
+_RUN = re.compile(f"([{_WIDE}]+)|([^\\W\\d_{_WIDE}]+)")
 
 
 def text_sample(text: str) -> bytes:
-    """Digests of some of the words and phrases of *text*, at most 3 KB; 0.8 ms of CPU.
+    """Digests of some of the words and phrases of *text*, at most 3 KB; 0.2 ms of CPU.
 
     Little-endian 32 bits each: of single words (or wide characters) and pairs of them, as often
     as they stand there, and, with bit 0 set, of phrases.
     """
     # Cut before it is folded: eight characters a unit are more than enough.
-    units = _UNIT.findall(fold(text[: 8 * _UNITS]))[:_UNITS]
+    units = _units(fold(text[: 8 * _UNITS]))[:_UNITS]
+    codes = np.fromiter(map(_codes.__getitem__, units), np.uint64, len(units))
     # Mixed, since CRC-32 alone is too regular to sample words by the size of their digests.
-    codes = gram_hashes(np.array([_code(unit) for unit in units], dtype=np.uint64), 1)
+    codes = gram_hashes(codes, 1)
     words = np.concatenate((_grams(codes, 1), _grams(codes, 2)))
-    phrases = np.unique(_grams(codes, _PHRASE)) | np.uint32(1)
-    return np.concatenate((_some(words, _WORDS_KEPT), _some(phrases, _PHRASES_KEPT))).tobytes()
+    phrases = np.unique(_some(_grams(codes, _PHRASE), _PHRASES_KEPT)) | np.uint32(1)
+    return np.concatenate((_some(words, _WORDS_KEPT), phrases)).tobytes()
 
 
 def why_generated(samples: Sequence[bytes]) -> str:
@@ -109,10 +110,31 @@ def _pairs(counts: NDArray[np.int64]) -> float:
     return float((counts * (counts - 1) / 2).sum())
 
 
-# Nearly all units are of the few thousand common ones.
-@lru_cache(maxsize=16_384)
-def _code(unit: str) -> int:
-    return crc32(unit.encode("utf-8", "replace"))
+def _units(text: str) -> list[str]:
+    """The first words of *text* in order: "中", "文" of Chinese, "word" of others."""
+    units: list[str] = []
+    # By runs of wide characters: a match for each of them costs ten times as much.
+    for wide, word in _RUN.findall(text):
+        if wide:
+            units += wide
+        else:
+            units.append(word)
+        if len(units) >= _UNITS:
+            break
+    return units
+
+
+class _Codes(dict[str, int]):
+    """CRC-32 of words; nearly all of a text are of the few thousand common ones."""
+
+    def __missing__(self, unit: str) -> int:
+        code = crc32(unit.encode("utf-8", "replace"))
+        if len(self) < _CODES_KEPT:
+            self[unit] = code
+        return code
+
+
+_codes = _Codes()
 
 
 def _grams(codes: NDArray[np.uint64], length: int) -> NDArray[np.uint32]:

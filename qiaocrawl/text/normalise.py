@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 import opencc
 
@@ -24,6 +24,8 @@ _IN_PHRASES = "覆沈藉坏瞭彷"
 _MORE_ROUNDS = 3
 
 
+# The text of a page is folded for its prints, its words and its sample, one after the other.
+@lru_cache(maxsize=16)
 def fold(text: str) -> str:
     """*text* for matching only: NFKC, lower case, simplified characters; twice is once."""
     text = with_narrow_marks(text)

@@ -75,6 +75,12 @@ def test_any_text_has_prints(text: str) -> None:
         assert all(a < b for a, b in pairwise((sketch.entries >> 1).tolist()))
 
 
+def test_rare_characters_are_letters_and_marks_are_none() -> None:
+    assert body_simhash("𠮷野家_𠮷野家 𠮷野家") == body_simhash("𠮷野家𠮷野家𠮷野家")
+    assert body_simhash("𠮷野家") != body_simhash("野家") != 0
+    assert body_simhash("😀_…") == 0 and body_sketch("😀_…") == b""
+
+
 def test_nothing_has_no_prints() -> None:
     assert body_fingerprints("") == body_fingerprints(" \n") == BodyFingerprints()
     assert body_fingerprints("！？").sketch == b""
