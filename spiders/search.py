@@ -13,12 +13,12 @@ from qiaocrawl.crawl.items import CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier.choice import USUAL_STRATEGY, chosen_strategy
-from qiaocrawl.items import Candidate, FetchedPage, Lease, Queue
+from qiaocrawl.items import FetchedPage, Lease, Queue
 from qiaocrawl.language import _
+from qiaocrawl.runs.asking_plan import SearchPlan
 from qiaocrawl.runs.search import (
     AskingOrder,
     SearchJournal,
-    SearchPlan,
     asked_to_rest,
     parked_reason,
 )
@@ -114,9 +114,9 @@ class SearchSpider(FrontierSpider):
             journal=SearchJournal(runtime),
         )
 
-    def seeds(self) -> list[Candidate]:
+    async def lay_out(self) -> None:
         """The queries that are due: never asked, or asked too long ago."""
-        return self.asking.due_candidates(self.topic)
+        await self.asking.lay_out(self.topic)
 
     def request_options(self, lease: Lease) -> dict[str, Any]:
         """The request as the engine's definition writes it.

@@ -115,6 +115,9 @@ class FrontierSpider(Spider):
         """Candidates this run starts from, beside what already waits in the frontier."""
         return []
 
+    async def lay_out(self) -> None:
+        """What this run writes into the frontier by itself, while leases are handed out."""
+
     def declines(self, lease: Lease) -> str:
         """Why *lease* is put back without a request after all; "" to fetch it."""
         return ""
@@ -142,6 +145,7 @@ class FrontierSpider(Spider):
 
     async def start(self) -> AsyncIterator[Request]:
         """Propose the seeds; everything else the frontier hands out itself."""
+        await self.lay_out()
         for candidate in self.seeds():
             # dont_filter: the frontier's unique key is the filter.
             yield Request(candidate.url, meta={"candidate": candidate}, dont_filter=True)

@@ -68,6 +68,16 @@ class FrontierOrder:
         # One thread: strategies need no lock, and pages are learnt from in the order they come.
         self._thread = ThreadPoolExecutor(1, "qiaocrawl-order")
 
+    @property
+    def may_lease(self) -> bool:
+        """Whether leases may be taken: it is known which come first."""
+        return True
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no more rows are on their way into the frontier but those pages lead to."""
+        return True
+
     async def run(self, work: Callable[[], T]) -> T:
         """Do *work* in the thread of the order, after all that was asked before."""
         return await in_loop(self._thread.submit(work))

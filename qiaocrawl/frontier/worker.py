@@ -289,9 +289,9 @@ class FrontierWorker:
             return
         await self._renew_when_due()
         await self._renew_share()
-        if self._starved and len(self._ready) < self._batch * 4:
+        if self._starved and self._ordering.may_lease and len(self._ready) < self._batch * 4:
             await self._lease_more()
-        if not len(self._ready) and not self._is_busy:
+        if self._ordering.is_complete and not (len(self._ready) or self._is_busy):
             await self._check_drained()
 
     async def _renew_when_due(self) -> None:

@@ -1,7 +1,8 @@
-"""A search run: the order of its queries, their budgets, and what becomes of the answers.
+"""A search run: when its queries are asked, their budgets, and what becomes of the answers.
 
 The ledger is the plan. A run takes what is due, orders it, and puts as much into the frontier
-as the day's budgets allow; queries that are never handed out stay in the ledger.
+as the day's budgets allow (see :mod:`~qiaocrawl.runs.asking_plan`); queries that are never handed
+out stay in the ledger.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 
 from sqlalchemy import Connection
 
@@ -21,24 +23,24 @@ from qiaocrawl.frontier import LearningStrategy, Strategy
 from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, Outcome
+from qiaocrawl.runs.asking_plan import (
+    PIECE,
+    GoOn,
+    PlanAbandonedError,
+    PlanDraft,
+    SearchPlan,
+    draft_plan,
+    enter_piece,
+)
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.search import EVERYWHERE, EngineDefinition
 from qiaocrawl.search.candidates import hit_candidates, next_page, query_candidate, query_of
 from qiaocrawl.search.engine_pauses import EnginePauses
-from qiaocrawl.search.plan import plan
-from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
-from qiaocrawl.search.plan_periods import can_ask, is_cut_off, is_past, leads_on, shorter_periods
-from qiaocrawl.search.plan_priority import (
-    DueQuery,
-    ExpectedYield,
-    Pair,
-    QueryLine,
-    pair_of,
-    prioritise,
-)
+from qiaocrawl.search.plan_budget import budgets_of, daily_limit
+from qiaocrawl.search.plan_periods import is_cut_off, is_past, leads_on, shorter_periods
+from qiaocrawl.search.plan_priority import ExpectedYield, QueryLine
 from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.storage import frontier
-from qiaocrawl.storage.search import engine_budget, expected_yields, ledger
+from qiaocrawl.storage.search import engine_budget, ledger
 from qiaocrawl.topic.pack import TopicPack
 
 logger = logging.getLogger(__name__)
@@ -46,130 +48,8 @@ logger = logging.getLogger(__name__)
 # Shorter periods come after every query of the plan: else the first of them would use up the day.
 # The next run orders them like all others.
 _BEHIND_ALL = 1e6
-
-
-@dataclass(frozen=True, slots=True)
-class SearchPlan:
-    """What the operator wants asked: ``sites`` and ``max_terms`` None = all (see :func:`plan`)."""
-
-    engines: Mapping[str, EngineDefinition]
-    sites: Sequence[str] | None = None
-    max_terms: int | None = None
-    period: str = ""
-
-
-# --- the start of a run ------------------------------------------------------------------------
-
-
-def due_candidates(
-    runtime: Runtime, topic: str, wanted: SearchPlan
-) -> tuple[list[Candidate], QueryLine]:
-    """Enter the plan into the ledger and give what is to be asked now, in its order.
-
-    What is not chosen to be asked stands in the ledger too, as ``robots``.
-    """
-    options = runtime.options
-    planned = list(plan(
-        runtime.catalogue.pack(topic), [wanted.engines[name] for name in sorted(wanted.engines)],
-        sites=wanted.sites, max_terms=wanted.max_terms, period=wanted.period,
-        fold_synonyms=options["QIAO_SEARCH_FOLD_SYNONYMS"],
-    ))  # fmt: skip
-    topic_id = runtime.catalogue.topic_ids[topic]
-    logger.info("%d queries are planned; entering them into the ledger", len(planned))
-
-    def operation(c: Connection) -> tuple[dict[str, list[Query]], ExpectedYield]:
-        # In one transaction, so that ledger, budgets and order are of one moment.
-        now = time.time()
-        _enter(c, topic_id, planned, now)
-        terms = {query.term for query in planned}
-        expected_yield = expected_yields.expected_yield(c, topic, terms)
-        order = _order(c, runtime, topic, wanted, planned, expected_yield, now)
-        others = _not_chosen(runtime, [query for line in order.values() for query in line])
-        # Engines that were not chosen are in the ledger too, so that coverage shows the gap.
-        ledger.plan_queries(c, topic_id, others, now, AnswerState.ROBOTS)
-        # Queries still waiting from an earlier run must not push out today's order.
-        engine_budget.move_to_the_end(c, topic)
-        return order, expected_yield
-
-    order, expected_yield = runtime.write_now(operation)
-    # Places by engine: each engine's queries are asked in their own order, side by side.
-    candidates = [
-        query_candidate(query, wanted.engines[name], rank=place)
-        for name, line in order.items() for place, query in enumerate(line)
-    ]  # fmt: skip
-    logger.info("%d of them are to be asked in this run", len(candidates))
-    return candidates, QueryLine(order, expected_yield)
-
-
-def _enter(c: Connection, topic_id: int, planned: Sequence[Query], now: float) -> None:
-    ledger.plan_queries(c, topic_id, planned, now)
-    joined: dict[str, set[str]] = {}
-    for query in planned:
-        # Words asked as synonyms now must not wait as queries of their own, too.
-        joined.setdefault(query.engine, set()).update(query.also)
-    for engine, words in joined.items():
-        ledger.drop_unasked(c, topic_id, engine, sorted(words))
-
-
-def _order(
-    c: Connection, runtime: Runtime, topic: str, wanted: SearchPlan, planned: Sequence[Query],
-    expected_yield: ExpectedYield, now: float,
-) -> dict[str, list[Query]]:  # fmt: skip
-    """The due queries of the plan's pairs, by engine, as far as the budgets go."""
-    ranks: dict[Pair, int] = {}
-    for rank, query in enumerate(planned):
-        # The first query of a pair gives its rank: result pages and periods belong to the pair.
-        ranks.setdefault(pair_of(query), rank)
-    rows = ledger.due_queries(
-        c, topic, sorted(wanted.engines), now=now,
-        repeat_seconds=runtime.options["QIAO_SEARCH_REPEAT_HOURS"] * 3600,
-    )  # fmt: skip
-    due: dict[str, list[DueQuery]] = {name: [] for name in wanted.engines}
-    for row in rows:
-        query = row.query
-        pair_rank = ranks.get(pair_of(query))
-        if pair_rank is not None and _is_planned(query, wanted):
-            due[query.engine].append(DueQuery(query, pair_rank, row.waiting_since))
-    spent = engine_budget.requests_of_day(c, now)
-    budgets = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
-    order: dict[str, list[Query]] = {}
-    for name, queries in due.items():
-        limit = daily_limit(wanted.engines[name], budgets)
-        left = None if limit is None else limit - spent.get(name, 0)
-        line = within_budget(prioritise(queries, expected_yield), left)
-        order[name] = [due.query for due in line]
-        if left is not None and left < len(queries):
-            logger.info(
-                "%s: %d queries are due, today's budget has room for %d requests",
-                name,
-                len(queries),
-                max(left, 0),
-            )
-    return order
-
-
-def _is_planned(query: Query, wanted: SearchPlan) -> bool:
-    """Whether a query of a planned pair is for one of the periods this run asks for."""
-    # Where the engine takes periods, the unrestricted query is not of this run.
-    any_time = not query.period and can_ask(wanted.engines[query.engine], wanted.period)
-    return not (wanted.period and any_time)
-
-
-def _not_chosen(runtime: Runtime, asked: Sequence[Query]) -> list[Query]:
-    """The same queries for the scraped engines that the operator did not choose."""
-    chosen, demo = runtime.options["QIAO_ENGINES"], runtime.options["QIAO_DEMO"]
-    engines = [
-        engine for engine in runtime.catalogue.engines.values()
-        if engine.kind == "scraped" and engine.name not in chosen
-        # The demo's engines are no gap in anybody's coverage.
-        and (demo or not engine.host.endswith(".test"))
-    ]  # fmt: skip
-    pairs = dict.fromkeys((query.topic, query.term, query.site) for query in asked)
-    return [
-        Query(topic, term, site, engine.name)
-        for topic, term, site in pairs for engine in engines
-        if site == EVERYWHERE or engine.supports_site
-    ]  # fmt: skip
+# How often the log says how far a plan is.
+_SAY_SECONDS = 5.0
 
 
 # --- what may be asked -------------------------------------------------------------------------
@@ -195,6 +75,10 @@ class AskingOrder(FrontierOrder):
         self._wanted = wanted
         self._terms: frozenset[str] | None = None
         self.line = QueryLine({}, ExpectedYield({}))
+        # Each plan has a number; one whose number is not the last ends.
+        self._number = self._laying_out = 0
+        self._has_begun = self._may_lease = False
+        self._renewal: asyncio.Task[None] | None = None
         engines = wanted.engines
         given = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
         self._limits = {name: daily_limit(one, given) for name, one in engines.items()}
@@ -204,17 +88,108 @@ class AskingOrder(FrontierOrder):
         # For the statistics alone: a transaction that is played again counts again.
         self._put_off: Counter[str] = Counter()
 
-    def due_candidates(self, topic: str) -> list[Candidate]:
-        """What is to be asked now; next result pages take their places among it."""
-        candidates, self.line = due_candidates(self.runtime, topic, self._wanted)
-        return candidates
+    # --- laying out the plan ---------------------------------------------------------------
+
+    @property
+    def may_lease(self) -> bool:
+        """Whether the first queries of this run are known: nothing is leased before."""
+        return self._may_lease
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the whole plan is laid out: no run is over before.
+
+        Raises:
+            StorageError: a plan for changed terms could not be laid out.
+        """
+        if self._renewal is not None and self._renewal.done() and not self._renewal.cancelled():
+            self._renewal.result()
+        return self._has_begun and not self._laying_out
+
+    async def lay_out(self, topic: str) -> None:
+        """Enter what is planned into the ledger, and what is due into the frontier.
+
+        In short transactions, the first queries first. What goes on elsewhere is not waited for:
+        the crawl asks queries meanwhile. Ends early when the run does; a later run completes it.
+        Takes the place of a plan that is still being laid out.
+
+        Raises:
+            StorageError: the database does not take it.
+        """
+        self._number += 1
+        number, self._has_begun = self._number, True
+        self._laying_out += 1
+
+        def go_on() -> None:
+            if self._number != number:
+                raise PlanAbandonedError
+
+        try:
+            await self._lay_out(topic, go_on)
+        except (PlanAbandonedError, asyncio.CancelledError) as end:
+            logger.info("the plan is not laid out to its end: the next run completes it")
+            if isinstance(end, asyncio.CancelledError):
+                raise
+        except Exception:
+            # What waits in the frontier is asked all the same.
+            self._may_lease = True
+            raise
+        finally:
+            self._laying_out -= 1
+            if self._number == number:
+                # Cancelled, perhaps: the thread that drafts ends too.
+                self._number += 1
+
+    async def _lay_out(self, topic: str, go_on: GoOn) -> None:
+        runtime, wanted = self.runtime, self._wanted
+        # In a thread: it reads the ledger and sorts for seconds.
+        draft = await asyncio.to_thread(draft_plan, runtime, topic, wanted, go_on)
+        go_on()
+        logger.info("%d of them are to be asked in this run", draft.asked)
+        self.line = QueryLine(draft.order, draft.expected_yield)
+        await self._make_room(topic, draft, go_on)
+        said_at, entered = time.monotonic(), 0
+        for piece in draft.pieces(PIECE):
+            go_on()
+            # Awaited: between two pieces others write, and a crawl that is to stop does so.
+            await runtime.write(
+                partial(enter_piece, runtime=runtime, draft=draft, wanted=wanted, piece=piece)
+            )
+            self._may_lease = True
+            entered += max(len(piece.entered), len(piece.asked))
+            if time.monotonic() - said_at > _SAY_SECONDS:
+                said_at = time.monotonic()
+                whole = max(len(draft.entered), draft.asked)
+                logger.info("planning: %d of %d queries are laid out", entered, whole)
+        self._may_lease = True
+
+    async def _make_room(self, topic: str, draft: PlanDraft, go_on: GoOn) -> None:
+        # Queries still waiting from an earlier run must not push out today's order.
+        moved = 1
+        while moved:
+            moved = await self.runtime.write(
+                lambda c: engine_budget.move_to_the_end(c, topic, PIECE)
+            )
+            go_on()
+        for first in range(0, len(draft.folded), PIECE):
+            some = draft.folded[first : first + PIECE]
+            await self.runtime.write(partial(ledger.drop_unasked, row_ids=some))
+            go_on()
 
     async def renew_topic(self, pack: TopicPack) -> None:
         """Ask for new terms in this run too, each at its place in the plan's order."""
         self._terms = frozenset(term.text for term in pack.terms)
-        # In a thread: it waits for the database.
-        candidates = await asyncio.to_thread(self.due_candidates, pack.name)
-        await self.runtime.write(lambda c: self.runtime.enqueue(c, candidates))
+        # Not waited for: leases are renewed and handed out meanwhile.
+        self._renewal = asyncio.ensure_future(self.lay_out(pack.name))
+
+    async def close(self) -> None:
+        """See the base class; a plan under way ends after its piece."""
+        self._number += 1
+        if self._renewal is not None:
+            await asyncio.wait([self._renewal])
+        await super().close()
+
+    # --- leases ------------------------------------------------------------------------------
 
     def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
         """See the base class; a query left out stays in the ledger."""

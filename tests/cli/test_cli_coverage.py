@@ -51,7 +51,6 @@ def url(tmp_path: Path) -> str:
     with Database.open(url) as database, database.engine.begin() as c:
         topic = c.exec_driver_sql("SELECT id FROM topic").scalar_one()
         ledger.plan_queries(c, topic, [query("侨胞", "a.test"), *(one for one, _ in answers)], NOW)
-        ledger.plan_queries(c, topic, [query("侨胞", engine="baidu")], NOW, AnswerState.ROBOTS)
         lost = answers[5][0]
         ledger.record_answer(c, lost, Answered(AnswerState.HIT, 9, 9), NOW - WEEK)
         for one, answer in answers:
@@ -68,7 +67,7 @@ def test_what_was_searched_got_missed_and_why(run: Run, url: str) -> None:
     assert "2 queries with hits, 25 hits, 17 new URLs" in said[1]
     assert "1 blocked, 1 decoy, 1 error, 1 layout changed" in said[2]
     assert "1 unknown, 1 not asked, 1 partial" in said[2]
-    assert "not chosen, so not missed: baidu;" in out
+    assert "not chosen, so not missed: baidu, baidu_news, bing_news," in out
     assert "1 further pages" in said[2]
     assert any("侨务 @ whole web (bing): 9 hits on 2027-01-08" in line for line in said)
     assert "`qiaocrawl engines check bing`" in out
@@ -155,13 +154,14 @@ def test_files(run: Run, url: str, tmp_path: Path) -> None:
     assert code == 0
     with table.open(encoding="utf-8-sig", newline="") as file:
         found = list(csv.DictReader(file))
-    assert len(found) == 12
+    chosen = [row for row in found if row["state"] != AnswerState.ROBOTS]
+    assert len(chosen) == 11
     assert {row["state"] for row in found} == {str(state) for state in AnswerState}
     assert "'=归侨" in {row["term"] for row in found}, "no spreadsheet takes it for a formula"
     svg = ElementTree.parse(picture).getroot()
     texts = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}text")]
     assert {"bing", "侨胞", "a.test", "15", "10", "D", "L", "E", "0", "B", "?"} <= set(texts)
-    assert "not chosen: baidu" in texts
+    assert any(one.startswith("not chosen: baidu, baidu_news, bing_news") for one in texts)
     titles = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}title")]
     assert any("6 hits [x] <&>" in title for title in titles)
 

@@ -14,10 +14,10 @@ from sqlalchemy import Connection, text
 from qiaocrawl.frontier import CrawlTopic, strategies
 from qiaocrawl.items import FetchedPage, Lease, Queue
 from qiaocrawl.options import Options
+from qiaocrawl.runs.asking_plan import SearchPlan
 from qiaocrawl.runs.search import (
     AskingOrder,
     SearchJournal,
-    SearchPlan,
     asked_to_rest,
     parked_reason,
 )

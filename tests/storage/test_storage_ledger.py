@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Lease, Outcome, Payload, Queue, Relevance
+from qiaocrawl.search import load_definitions
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import Scope
@@ -19,6 +20,7 @@ from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.reports import run_log
 from qiaocrawl.storage.search import coverage, engine_budget, ledger
 from qiaocrawl.storage.search.ledger import Answered
+from qiaocrawl.storage.search.not_chosen import with_not_chosen
 from qiaocrawl.storage.topics import topics
 from qiaocrawl.topic.pack import Term
 from storage_samples import (
@@ -136,22 +138,47 @@ def test_period_is_another_question_and_synonyms_are_not(database: Database) -> 
         unfolded = [replace(plain, term=word) for word in ("華僑", "侨胞")]
         ledger.plan_queries(c, topic, unfolded, NOW)
         _record(c, unfolded[0], AnswerState.EMPTY, NOW)
-        ledger.drop_unasked(c, topic, "sogou", ["華僑", "侨胞"])
+        due = ledger.due_queries(c, PACK.name, ["sogou"], repeat_seconds=0.0, now=NOW + 1)
+        # Read before another worker has asked one of them.
+        ledger.drop_unasked(c, [row.id for row in due if row.query.term in ("華僑", "侨胞")])
         assert {query.term for query in _due(c, now=NOW + 1, repeat=0.0)} == {"华侨", "華僑"}
 
 
-def test_what_nobody_chose_is_asked_once_it_is_chosen(database: Database) -> None:
+def test_what_nobody_chose_follows_from_what_was_asked(database: Database) -> None:
     topic = add_topic(database)
-    (query, other) = _queries("华侨")
+    (asked, waiting) = _queries("华侨", site="")
+    on_site = replace(asked, site="www.a-qiao.cn")
+    sogou = replace(asked, engine="sogou")
+    engines = load_definitions(None)
+    no_site = {name for name, engine in engines.items() if not engine.supports_site}
     with database.engine.begin() as c:
-        ledger.plan_queries(c, topic, [query], NOW, AnswerState.ROBOTS)
-        assert query_counts(c) == {("sogou", AnswerState.ROBOTS): 1}
-        ledger.plan_queries(c, topic, [query], NOW)
-        assert query_counts(c) == {("sogou", AnswerState.NOT_ASKED): 1}
-        _record(c, query, AnswerState.HIT, NOW, hits=3)
-        ledger.plan_queries(c, topic, [query, other], NOW, AnswerState.ROBOTS)
-        counts_now = query_counts(c)
-        assert counts_now == {("sogou", AnswerState.HIT): 1, ("sogou", AnswerState.ROBOTS): 1}
+
+        def not_chosen(chosen: coverage.Chosen, *in_use: str) -> set[tuple[str, str]]:
+            rows = with_not_chosen(c, PACK.name, chosen, engines.values(), in_use)
+            left_out = [row for row in rows if row.state is AnswerState.ROBOTS]
+            assert len(rows) - len(left_out) == len(coverage.ledger_rows(c, PACK.name, chosen))
+            return {(row.engine, row.site) for row in left_out}
+
+        everything = coverage.Chosen()
+        ledger.plan_queries(c, topic, [asked, waiting, replace(asked, term="侨务")], NOW)
+        assert not_chosen(everything, "sogou") == set(), "nothing was asked yet"
+        for query in (sogou, on_site):
+            _record(c, query, AnswerState.BLOCKED, NOW)
+        found = not_chosen(everything, "sogou")
+        assert {("baidu", ""), ("baidu", "www.a-qiao.cn"), ("bing", "")} <= found
+        others = {name for name, _ in found}
+        assert others == {
+            name for name, engine in engines.items()
+            if engine.kind == "scraped" and not engine.host.endswith(".test") and name != "sogou"
+        }  # fmt: skip
+        assert {name for name, site in found if site}.isdisjoint(no_site)
+        assert not_chosen(everything) == found, "what was asked was chosen"
+        assert not_chosen(coverage.Chosen(engine="bing", site="-"), "sogou") == {("bing", "")}
+        assert not_chosen(coverage.Chosen(state=AnswerState.BLOCKED), "sogou") == set()
+        # Chosen since: what it was asked is its own, the rest is not chosen once it is left out.
+        _record(c, replace(asked, engine="bing"), AnswerState.HIT, NOW)
+        assert not_chosen(coverage.Chosen(engine="bing"), "bing", "sogou") == set()
+        assert not_chosen(coverage.Chosen(engine="bing"), "sogou") == {("bing", "www.a-qiao.cn")}
 
 
 def test_the_last_answers_are_remembered(database: Database) -> None:
@@ -246,10 +273,11 @@ def test_what_waits_from_before_comes_last(database: Database) -> None:
     search = Scope(Queue.SEARCH, PACK.name)
     with database.engine.begin() as c:
         enqueue(c, [candidate("old", queue=Queue.SEARCH, score=5.0)])
-        engine_budget.move_to_the_end(c, PACK.name)
+        enqueue(c, [candidate("older", queue=Queue.SEARCH, score=4.0)])
+        assert [engine_budget.move_to_the_end(c, PACK.name, 1) for _ in range(3)] == [1, 1, 0]
         enqueue(c, [candidate("new", queue=Queue.SEARCH, score=-5000.0)])
         assert [lease.url for lease in take(c, scope=search)] == [
-            "http://a.example/new", "http://a.example/old",
+            "http://a.example/new", "http://a.example/old", "http://a.example/older",
         ]  # fmt: skip
 
 

@@ -108,6 +108,24 @@ def test_every_row_of_the_last_version_is_kept(database_url: str) -> None:
         database.upgrade()
 
 
+def test_queries_nobody_chose_go_and_the_others_stay(database_url: str) -> None:
+    with Database.open(database_url) as database:
+        with database.engine.begin() as c:
+            make_last_version(c)
+            fill(c, reflected(c))
+            for row, state in ((1, "hit"), (2, "not_asked")):
+                c.execute(text("UPDATE `query` SET state = :state WHERE id = :id"),
+                          {"id": row, "state": state})  # fmt: skip
+            # What was never asked has no answers.
+            c.execute(text("DELETE FROM query_answer WHERE query_id = 3"))
+            c.execute(text("UPDATE `query` SET state = 'robots' WHERE id = 3"))
+        database.upgrade()
+        with database.engine.connect() as c:
+            assert list(c.scalars(text("SELECT state FROM `query` ORDER BY id"))) == [
+                "hit", "not_asked",
+            ]  # fmt: skip
+
+
 @pytest.mark.parametrize("revision", ["0001", "0014"])
 def test_a_development_version_before_it_is_refused(database: Database, revision: str) -> None:
     with database.engine.begin() as c:

@@ -38,6 +38,7 @@ from qiaocrawl.storage.export.neutral import neutral
 from qiaocrawl.storage.outfile import growing_file
 from qiaocrawl.storage.search import coverage as stored
 from qiaocrawl.storage.search.coverage_cells import STATES, Cell, Sums, cells_of, sums_by
+from qiaocrawl.storage.search.not_chosen import with_not_chosen
 from qiaocrawl.storage.topics.topic_ids import find_topic_id
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import SHANGHAI
@@ -90,10 +91,11 @@ def _wanted(
 @combined(_wanted, _chosen)
 def coverage(wanted: _Wanted, chosen: stored.Chosen) -> None:
     """Show what was searched, what it brought, what was missed, and why."""
-    engines = _definitions()
+    options = Options.from_environment()
+    engines = load_definitions(options["QIAO_ENGINES_DIR"] or None)
     with connection_to(wanted.database) as c:
         _check_topic(c, wanted.topic)
-        rows = stored.ledger_rows(c, wanted.topic, chosen)
+        rows = with_not_chosen(c, wanted.topic, chosen, engines.values(), options["QIAO_ENGINES"])
         lost = stored.lost_answers(c, wanted.topic)
         sizes = {name: engine.paging.per_page for name, engine in engines.items()}
         cells = cells_of(rows, lost, sizes)
@@ -144,10 +146,6 @@ def _state(text: str) -> AnswerState | None:
         raise ConfigError(
             _("--state must be one of {allowed}, got {text!r}", allowed=allowed, text=text)
         ) from None
-
-
-def _definitions() -> dict[str, EngineDefinition]:
-    return load_definitions(Options.from_environment()["QIAO_ENGINES_DIR"] or None)
 
 
 def _show(cells: Sequence[Cell], engines: Mapping[str, EngineDefinition]) -> None:

@@ -33,6 +33,7 @@ from qiaocrawl.storage.search import coverage as stored
 from qiaocrawl.storage.search.coverage_cells import MISSED, Cell, Sums, cells_of
 from qiaocrawl.storage.search.engine_health import EngineHealth, engine_health
 from qiaocrawl.storage.search.ledger import NO_ANSWER, ask_again, ask_all_again
+from qiaocrawl.storage.search.not_chosen import with_not_chosen
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text import fold
 from qiaocrawl.text.zones import SHANGHAI
@@ -124,9 +125,13 @@ def _choice(request: Request, topic: str, engine: str) -> Choice:
 
 
 def _cells(c: Connection, topic: str) -> list[Cell]:
-    rows = stored.ledger_rows(c, topic, stored.Chosen())
     sizes = {name: engine.paging.per_page for name, engine in _definitions().items()}
-    return cells_of(rows, stored.lost_answers(c, topic), sizes)
+    return cells_of(_rows(c, topic, stored.Chosen()), stored.lost_answers(c, topic), sizes)
+
+
+def _rows(c: Connection, topic: str, chosen: stored.Chosen) -> list[stored.LedgerRow]:
+    in_use: Sequence[str] = Options.from_environment()["QIAO_ENGINES"]
+    return with_not_chosen(c, topic, chosen, _definitions().values(), in_use)
 
 
 def _definitions() -> Mapping[str, EngineDefinition]:
@@ -244,7 +249,7 @@ def _chosen(request: Request) -> stored.Chosen:
 
 
 def _cell_page(c: Connection, topic: str, chosen: stored.Chosen) -> dict[str, Any] | None:
-    rows = stored.ledger_rows(c, topic, chosen)
+    rows = _rows(c, topic, chosen)
     if not rows:
         return None
     (one,) = cells_of(rows, stored.lost_answers(c, topic, chosen))

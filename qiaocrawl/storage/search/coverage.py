@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, case, func, select
+from sqlalchemy import ColumnElement, Connection, Select, case, func, select
 
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage import schema
@@ -113,20 +113,27 @@ def _ledger_row(row: Any, brought: tuple[int, int]) -> LedgerRow:
     )  # fmt: skip
 
 
-def _conditions(chosen: Chosen) -> list[Any]:
+def _conditions(chosen: Chosen) -> list[ColumnElement[bool]]:
     table = schema.query
-    conditions: list[Any] = []
+    conditions = chosen_words(chosen)
     if chosen.engine:
         conditions.append(table.c.engine == clean_word(chosen.engine, 64))
+    if chosen.state is not None:
+        conditions.append(table.c.state == chosen.state.value)
+    if chosen.since is not None:
+        conditions.append(table.c.asked_at >= to_stored_time(chosen.since))
+    return conditions
+
+
+def chosen_words(chosen: Chosen) -> list[ColumnElement[bool]]:
+    """The conditions of *chosen* on term and site."""
+    table = schema.query
+    conditions: list[ColumnElement[bool]] = []
     if chosen.site:
         # "-" is how the command line writes "no site": an empty word would mean "any".
         conditions.append(table.c.site == ("" if chosen.site == "-" else clean_host(chosen.site)))
     if chosen.term:
         conditions.append(table.c.term == clean_word(chosen.term, 200))
-    if chosen.state is not None:
-        conditions.append(table.c.state == chosen.state.value)
-    if chosen.since is not None:
-        conditions.append(table.c.asked_at >= to_stored_time(chosen.since))
     return conditions
 
 

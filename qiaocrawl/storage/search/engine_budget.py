@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 from qiaocrawl.items import Lease, Queue
 from qiaocrawl.storage import schema
 from qiaocrawl.storage.converters import clean_host, clean_word, epoch_time, host_id
-from qiaocrawl.storage.raw_sql import Statement, upsert
+from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
 from qiaocrawl.text.zones import SHANGHAI
 
@@ -44,9 +44,12 @@ _PUT_OFF = Statement(
     " :host_id"
     " AND payload LIKE :engine"
 )
-_TO_THE_END = Statement(
-    "UPDATE url SET score = :score WHERE queue = :queue AND topic_id = :topic_id AND state ="
-    " State.PENDING"
+_BEFORE_THE_END = Statement(
+    "SELECT id FROM url WHERE queue = :queue AND topic_id = :topic_id AND state = State.PENDING"
+    " AND score > :score LIMIT :most"
+)
+_TO_THE_END = ListStatement(
+    "UPDATE url SET score = :score WHERE id IN ({list}) AND state = State.PENDING"
 )
 
 
@@ -92,8 +95,19 @@ def put_off(c: Connection, topic: str, engine: str, host: str, reason: str, now:
     }).rowcount  # fmt: skip
 
 
-def move_to_the_end(c: Connection, topic: str) -> None:
-    """Let queries that wait from an earlier run come after all that this run proposes."""
-    _TO_THE_END.run(c, {
+def move_to_the_end(c: Connection, topic: str, most: int) -> int:
+    """Let queries that wait from an earlier run come after all that this run proposes.
+
+    Args:
+        most: as many at a time.
+
+    Returns:
+        How many there were; again until there is none.
+    """
+    rows = _BEFORE_THE_END.run(c, {
         "queue": Queue.SEARCH.value, "topic_id": topic_id(c, topic), "score": _LAST_IN_LINE,
-    })  # fmt: skip
+        "most": most,
+    }).fetchall()  # fmt: skip
+    # In order, so that workers that do the same wait for each other in turn.
+    _TO_THE_END.run(c, sorted(row_id for (row_id,) in rows), {"score": _LAST_IN_LINE})
+    return len(rows)

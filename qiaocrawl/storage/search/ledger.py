@@ -6,12 +6,12 @@ process that was to ask it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
 
 from qiaocrawl.fetch.backoff import backoff_seconds
 from qiaocrawl.search.query import AnswerState, Query
@@ -58,8 +58,8 @@ _PLAN = upsert(
     " message",
     key="id",
 )
-_KNOWN = ListStatement("SELECT `key`, also, state FROM `query` WHERE `key` IN ({list})")
-_CHANGE = Statement("UPDATE `query` SET also = :also, state = :state WHERE `key` = :key")
+_KNOWN = ListStatement("SELECT `key`, also FROM `query` WHERE `key` IN ({list})")
+_CHANGE = Statement("UPDATE `query` SET also = :also WHERE `key` = :key")
 _PAST = Statement(
     "SELECT id, tries, bad_in_a_row, asked_weight, new_weight FROM `query` WHERE `key` = :key"
 )
@@ -77,10 +77,8 @@ _REMEMBER = Statement(
     " VALUES (:id, :slot, :asked_at, :state, :hits, :new_urls, :short_message)"
 )
 _HIT = upsert("query_hit", "query_id, `key`", key="query_id, `key`")
-_DROP_UNASKED = ListStatement(
-    "DELETE FROM `query` WHERE topic_id = :topic_id AND engine = :engine AND term IN ({list})"
-    " AND asked_at IS NULL"
-)
+# Asked again whether it was asked: another worker may have done so since the rows were read.
+_DROP_UNASKED = ListStatement("DELETE FROM `query` WHERE id IN ({list}) AND asked_at IS NULL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,48 +110,38 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class DueQuery:
-    """A query to be asked now; ``waiting_since`` is in epoch seconds, ``asked`` if ever."""
+    """A query to be asked now.
+
+    Attributes:
+        waiting_since: epoch seconds.
+        asked: whether it ever was.
+        id: of its row.
+    """
 
     query: Query
     waiting_since: float
     asked: bool
+    id: int
 
 
-def plan_queries(
-    c: Connection, topic_id: int, queries: Sequence[Query], now: float,
-    state: AnswerState = AnswerState.NOT_ASKED,
-) -> int:  # fmt: skip
-    """Enter *queries* as not asked yet; those already there stay. Returns how many were new.
-
-    Args:
-        state: NOT_ASKED, or ROBOTS for what nobody chose to ask. A query of state ROBOTS
-            that is planned after all is not asked yet.
-    """
+def plan_queries(c: Connection, topic_id: int, queries: Sequence[Query], now: float) -> int:
+    """Enter *queries* as not asked yet; those already there stay. Returns how many were new."""
     # A dict: synonyms may lead to the same query twice.
-    rows = {row["key"]: row for row in (_row(topic_id, query, now, state) for query in queries)}
-    stored = {bytes(key): (also, was) for key, also, was in _KNOWN.fetch(c, sorted(rows))}
+    rows = {row["key"]: row for row in (_row(topic_id, query, now) for query in queries)}
+    stored = {bytes(key): also for key, also in _KNOWN.fetch(c, sorted(rows))}
     # Inserted in the order of the plan, which the row numbers keep.
     new = [row for key, row in rows.items() if key not in stored]
     _PLAN.run_many(c, new)
-    if state is AnswerState.NOT_ASKED:
-        _CHANGE.run_many(c, list(_changes(rows, stored)))
+    _CHANGE.run_many(c, [
+        {"key": key, "also": rows[key]["also"]}
+        for key, also in sorted(stored.items()) if rows[key]["also"] != also
+    ])  # fmt: skip
     return len(new)
 
 
-def _changes(
-    rows: Mapping[bytes, dict[str, Any]], stored: Mapping[bytes, tuple[str, str]]
-) -> Iterator[dict[str, Any]]:
-    """The changes to existing rows: other synonyms, a choice made since."""
-    for key, (also, was) in sorted(stored.items()):
-        state = AnswerState.NOT_ASKED.value if was == AnswerState.ROBOTS else was
-        if (rows[key]["also"], state) != (also, was):
-            yield {"key": key, "also": rows[key]["also"], "state": state}
-
-
-def drop_unasked(c: Connection, topic_id: int, engine: str, terms: Iterable[str]) -> None:
-    """Forget the queries with *terms* that *engine* never got: other queries hold these terms."""
-    words = [clean_word(term, 200) for term in terms]
-    _DROP_UNASKED.run(c, words, {"topic_id": topic_id, "engine": clean_word(engine, 64)})
+def drop_unasked(c: Connection, row_ids: Sequence[int]) -> None:
+    """Forget those of the queries *row_ids* that no engine ever got: others hold their terms."""
+    _DROP_UNASKED.run(c, row_ids)
 
 
 def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> None:
@@ -162,7 +150,7 @@ def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> 
     Raises:
         StorageError: its topic was never imported.
     """
-    row = _row(topic_id(c, query.topic), query, now, AnswerState.NOT_ASKED)
+    row = _row(topic_id(c, query.topic), query, now)
     _PLAN.run(c, row)
     row_id, tries, bad, asked_weight, new_weight = _PAST.run(c, {"key": row["key"]}).fetchone()
     is_none = answer.state in NO_ANSWER
@@ -208,14 +196,18 @@ def _due_at(answer: Answered, bad_in_a_row: int, now: float) -> str | None:
 
 
 def due_queries(
-    c: Connection, topic: str, engines: Sequence[str], *, repeat_seconds: float, now: float
-) -> list[DueQuery]:
+    c: Connection, topic: str, engines: Sequence[str], *, repeat_seconds: float, now: float,
+    among: range | None = None,
+) -> list[DueQuery]:  # fmt: skip
     """What *engines* should be asked now, in the order it was planned.
 
     That is: what was never asked; first result pages answered more than *repeat_seconds* ago;
     and what had no answer and has waited long enough. Later result pages that were answered
     are asked again only when the page before leads to them. What was asked after *now*, or is
     to wait for longer than anything does, was so by a clock that was ahead: it is due.
+
+    Args:
+        among: the numbers of the rows that are looked at; None = all.
     """
     table = schema.query
     moment = datetime.fromtimestamp(now, UTC)
@@ -225,11 +217,12 @@ def due_queries(
     statement = (
         select(
             table.c.term, table.c.site, table.c.engine, table.c.page, table.c.period,
-            table.c.also, table.c.planned_at, table.c.asked_at, table.c.due_at,
+            table.c.also, table.c.planned_at, table.c.asked_at, table.c.due_at, table.c.id,
         )
         .where(
             table.c.topic_id == topic_id(c, topic),
             table.c.engine.in_(list(engines)),
+            *_within(among),
             or_(
                 table.c.asked_at.is_(None),
                 and_(
@@ -251,13 +244,42 @@ def due_queries(
 
 
 def _due_query(topic: str, row: Any, repeat_seconds: float) -> DueQuery:
-    term, site, engine, page, period, also, planned_at, asked_at, due_at = row
+    term, site, engine, page, period, also, planned_at, asked_at, due_at, row_id = row
     # Synonyms stand on lines of their own.
     query = Query(topic, term, site, engine, page, period, tuple(filter(None, also.split("\n"))))
     if asked_at is None:
-        return DueQuery(query, _epoch(planned_at), asked=False)
+        return DueQuery(query, _epoch(planned_at), asked=False, id=row_id)
     since = _epoch(due_at) if due_at is not None else _epoch(asked_at) + repeat_seconds
-    return DueQuery(query, since, asked=True)
+    return DueQuery(query, since, asked=True, id=row_id)
+
+
+def _within(among: range | None) -> list[ColumnElement[bool]]:
+    if among is None:
+        return []
+    # By number, not by LIMIT: a part of the table is read whatever index the server takes.
+    return [schema.query.c.id >= among.start, schema.query.c.id < among.stop]
+
+
+def row_ranges(c: Connection, rows: int) -> list[range]:
+    """The numbers that rows of the ledger have, in ranges of so many."""
+    last: int = c.scalar(select(func.max(schema.query.c.id))) or 0
+    return [range(first, first + rows) for first in range(1, last + 1, rows)]
+
+
+def entered_queries(
+    c: Connection, topic_id: int, engines: Sequence[str], among: range
+) -> list[tuple[bytes, str]]:
+    """Keys of the first result pages *engines* are to be asked, with their synonyms.
+
+    Args:
+        among: the numbers of the rows that are looked at.
+    """
+    table = schema.query
+    statement = select(table.c.key, table.c.also).where(
+        table.c.topic_id == topic_id, table.c.engine.in_(list(engines)), table.c.page == 1,
+        *_within(among),
+    )  # fmt: skip
+    return [(bytes(key), also) for key, also in c.execute(statement)]
 
 
 def is_settled(c: Connection, topic_id: int, query: Query, *, since: float, now: float) -> bool:
@@ -287,8 +309,12 @@ def query_key(topic: int, query: Query) -> bytes:
     return digest16("\x1f".join([*parts, query.period] if query.period else parts).encode())
 
 
-def _row(topic: int, query: Query, now: float, state: AnswerState) -> dict[str, Any]:
-    also = "\n".join(clean_word(word, 200) for word in query.also)
+def also_text(query: Query) -> str:
+    """The synonyms asked with *query* as its row has them, one a line."""
+    return clean_word("\n".join(clean_word(word, 200) for word in query.also), _MAX_ALSO_CHARS)
+
+
+def _row(topic: int, query: Query, now: float) -> dict[str, Any]:
     return {
         "topic_id": topic,
         "key": query_key(topic, query),
@@ -297,8 +323,8 @@ def _row(topic: int, query: Query, now: float, state: AnswerState) -> dict[str, 
         "site": clean_host(query.site),
         "page": query.page,
         "period": query.period,
-        "also": clean_word(also, _MAX_ALSO_CHARS),
-        "state": state.value,
+        "also": also_text(query),
+        "state": AnswerState.NOT_ASKED.value,
         "planned_at": epoch_time(now),
         "hits": 0,
         "new_urls": 0,

@@ -152,3 +152,46 @@ def _restarted(mariadb: MariaDB, meanwhile: Callable[[], None]) -> None:
         meanwhile()
     finally:
         mariadb.start()
+
+
+@pytest.mark.parametrize("strike", [signal.SIGINT, signal.SIGKILL])
+def test_a_plan_that_is_cut_short_has_asked_its_first_queries_and_the_next_run_completes_it(
+    strike: signal.Signals, database_url: str, tmp_path: Path
+) -> None:
+    terms = [f"侨报{n}" for n in range(600)]
+    sites = [f"s{n}.test" for n in range(20)]
+    import_pack(database_url, pack(*sites, terms=tuple(Term(term, "core") for term in terms)))
+    searxng = Searxng()
+    with local_server(searxng.respond) as server:
+        given = {
+            "QIAO_DEMO": server.origin, "QIAO_ENGINES": "searxng", "QIAO_LOCK_WAIT_SECONDS": "60",
+            "QIAO_SEARXNG_URL": f"http://{HOST}", "QIAO_SEARCH_PARK_AFTER": "0",
+            "QIAO_SEARCH_DAILY_BUDGET": "searxng=12000",
+        }  # fmt: skip
+        with running_spider(
+            "search", database_url, "topic=qiaoqing", folder=tmp_path, **given
+        ) as one:
+            end = time.monotonic() + 300
+            while not searxng.asked:
+                assert time.monotonic() < end, "waited too long"
+                time.sleep(0.01)
+            one.send_signal(strike)
+            said, _ = one.communicate(timeout=400)
+        whole = len(terms) * (len(sites) + 1)
+        planned = rows(database_url, "SELECT COUNT(*) FROM `query`")
+        assert 0 < int(str(planned[0][0])) < whole, "it was asked before the plan was laid out"
+        # The heaviest words, without a site, come first.
+        assert all("site:" not in words for words, _ in searxng.asked)
+        if strike is signal.SIGINT:
+            assert one.returncode == 0, said
+            assert "the next run completes it" in said
+            assert rows(database_url, "SELECT COUNT(*) FROM run WHERE finished_at IS NULL") == [
+                (0,)
+            ]
+        with running_spider(
+            "search", database_url, "topic=qiaoqing", folder=tmp_path, **given
+        ) as one:
+            while rows(database_url, "SELECT COUNT(*) FROM `query`") != [(whole,)]:
+                assert one.poll() is None, one.communicate(timeout=60)
+                time.sleep(0.1)
+    assert rows(database_url, "SELECT COUNT(DISTINCT `key`) FROM `query`") == [(whole,)]
