@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from scrapy.downloadermiddlewares import cookies
 from tldextract import TLDExtract
 
-from qiaocrawl.crawl.login.login import new_jar
+from qiaocrawl.crawl.cookie_jar import new_jar
 
 if TYPE_CHECKING:
     from typing import Self

@@ -8,7 +8,6 @@ from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawlItem, SearchedPage
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
 from qiaocrawl.items import Outcome
-from qiaocrawl.runs.search import AskingOrder, store_answer
 
 if TYPE_CHECKING:
     from typing import Self
@@ -38,6 +37,9 @@ class StoreAnswerPipeline:
         return item
 
     async def _store(self, item: SearchedPage) -> None:
+        # Engines and plans of searches: not for crawls that ask no engine.
+        from qiaocrawl.runs.search import AskingOrder, store_answer
+
         order = self._crawl.ordering
         assert isinstance(order, AskingOrder), "answers are of searches"
         completion = CompleteLease(

@@ -20,9 +20,11 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Generic, TypeVar, cast
 
 from qiaocrawl.errors import ConfigError
@@ -124,7 +126,7 @@ class Registry(Generic[T]):
     def _note_all_installed(self) -> None:
         # Other packages are imported when they are asked for: one that is broken or slow must
         # not cost those who do not use it.
-        for entry_point in entry_points(group=self.group):
+        for entry_point in _all_installed(tuple(sys.path))(group=self.group):
             self._note_installed(entry_point)
 
     def _note_installed(self, entry_point: EntryPoint) -> None:
@@ -159,6 +161,12 @@ class Registry(Generic[T]):
                     error=error,
                 )
             ) from error
+
+
+@lru_cache(maxsize=1)
+def _all_installed(_path: tuple[str, ...]) -> Callable[..., EntryPoints]:
+    """Chooses of those of all groups, looked for once a path: that reads a file of each package."""
+    return entry_points().select
 
 
 def _origin(entry_point: EntryPoint) -> str:

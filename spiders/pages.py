@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qiaocrawl.crawl.context import CrawlContext, usual_limits
 from qiaocrawl.crawl.items import CrawlItem
@@ -11,9 +11,11 @@ from qiaocrawl.fetch.status import FetchDecision
 from qiaocrawl.frontier.choice import USUAL_STRATEGY, chosen_ordering
 from qiaocrawl.items import FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.runs.site import link_rules
-from qiaocrawl.search import EngineDefinition
 from qiaocrawl.search.wrapped_links import resolve_link
 from qiaocrawl.stages.follow_links import FollowPolicy
+
+if TYPE_CHECKING:
+    from qiaocrawl.search import EngineDefinition
 
 
 class PagesSpider(FrontierSpider):

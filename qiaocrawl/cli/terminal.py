@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
 
+from qiaocrawl.text.terminal import Terminal
 from qiaocrawl.text.visible import visible, visible_json
 
-
-class Terminal(Console):
-    """A console that shows text without its control characters."""
-
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
-        """As Rich has it; Rich's own commands to the terminal are segments of another kind."""
-        for segment in super().render(renderable, options):
-            text = segment.text if segment.control else visible(segment.text)
-            yield segment if text == segment.text else segment._replace(text=text)
+__all__ = ["Terminal", "echo", "echo_json"]
 
 
 def echo(text: str = "", *, err: bool = False) -> None:

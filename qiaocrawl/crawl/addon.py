@@ -175,10 +175,10 @@ def _apply(options: Options, settings: BaseSettings) -> None:
         # In a terminal the summary is enough; the run's record and a log have all numbers.
         settings.set("STATS_DUMP", False, priority="addon")
     if not options["QIAO_SESSIONS"]:
-        # Not even imported: recipes and logins are a tenth of what a crawl's start takes.
+        # Not even named, or Scrapy imports it: recipes and logins are a tenth of a crawl's start.
         middlewares = settings.getdict("DOWNLOADER_MIDDLEWARES")
-        priority = settings.getpriority("DOWNLOADER_MIDDLEWARES") or SETTINGS_PRIORITIES["project"]
-        settings.set("DOWNLOADER_MIDDLEWARES", {**middlewares, _SESSIONS: None}, priority)
+        middlewares.pop(_SESSIONS, None)
+        _replace(settings, "DOWNLOADER_MIDDLEWARES", middlewares)
     if options["QIAO_DEMO"]:
         # The demo web needs no delay; Crawl-delay in its robots.txt is kept all the same.
         settings.set("DOWNLOAD_DELAY", 0, priority="cmdline")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.logformatter import LogFormatter, LogFormatterResult
 
-from qiaocrawl.crawl.login.login import LOGIN_STEP
+from qiaocrawl.crawl.login.step_mark import LOGIN_STEP
 from qiaocrawl.errors import StorageError
 from qiaocrawl.text.log_lines import use_visible_records
 

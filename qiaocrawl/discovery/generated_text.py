@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.text import fold
+from qiaocrawl.vsm.distinct import distinct
 from qiaocrawl.vsm.gram_hashes import gram_hashes
 
 MIN_PAGES = 32
@@ -55,7 +56,7 @@ def text_sample(text: str) -> bytes:
     # Mixed, since CRC-32 alone is too regular to sample words by the size of their digests.
     codes = gram_hashes(codes, 1)
     words = np.concatenate((_grams(codes, 1), _grams(codes, 2)))
-    phrases = np.unique(_some(_grams(codes, _PHRASE), _PHRASES_KEPT)) | np.uint32(1)
+    phrases = distinct(_some(_grams(codes, _PHRASE), _PHRASES_KEPT)) | np.uint32(1)
     return np.concatenate((_some(words, _WORDS_KEPT), phrases)).tobytes()
 
 

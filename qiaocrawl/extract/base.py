@@ -125,13 +125,22 @@ def link_reader(options: Mapping[str, Any]) -> SiteReader | None:
     return extractor if is_site_reader(extractor) else None
 
 
-def extractor_options(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """What of *options* some extractor reads, as (name, value): for another process."""
-    registered = [extractors.get(name) for name in extractors.names()]
-    names = {
-        name
-        for extractor in registered
-        if isinstance(extractor, Configurable)
-        for name in extractor.option_names
-    }
+OWN_OPTIONS = (
+    "QIAO_BLEND_NETWORK", "QIAO_CLUSTER_MODEL", "QIAO_DENSITY_MINIMUM_BYTES", "QIAO_DENSITY_RUN",
+    "QIAO_DENSITY_THRESHOLD", "QIAO_DENSITY_TOLERANCE_LINES", "QIAO_TEMPLATES",
+    "QIAO_VISUAL_OPTIONS",
+)  # fmt: skip
+"""All that this project's extractors read, known without importing them; a test compares."""
+
+
+def extractor_options(method: str, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """What of *options* the extractor called *method*, those it may fall back on and the reader of
+    links read, for another process: (name, value).
+
+    Raises:
+        ConfigError: no such extractor.
+    """
+    extractor = extractors.get(method)
+    own = extractor.option_names if isinstance(extractor, Configurable) else ()
+    names = {*OWN_OPTIONS, *own}
     return tuple((name, options[name]) for name in sorted(names))

@@ -10,7 +10,6 @@ from qiaocrawl.items import FetchedPage, PageAnalysis
 from qiaocrawl.items.article import PartText
 from qiaocrawl.options import Options
 from qiaocrawl.relevance import page_scorers, scorer_options
-from qiaocrawl.relevance.ontology import warn_of_unknown_terms
 from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.stages.analysis_setup import AnalysisSetup, JoinedText
 from qiaocrawl.stages.analysis_slots import AnalysisSlots
@@ -49,6 +48,9 @@ class RunAnalysis:
         name = method or self._options["QIAO_RELEVANCE_METHOD"]
         page_scorers.get(name)
         if name == "ontology":
+            # Wordnets and all that reads them, which no other scorer needs.
+            from qiaocrawl.relevance.ontology import warn_of_unknown_terms
+
             warn_of_unknown_terms(self._catalogue.pack(topic))
         self._order_topic, self._order_method = topic, method
 
@@ -63,7 +65,7 @@ class RunAnalysis:
             relevance_method=options["QIAO_RELEVANCE_METHOD"],
             threshold=options["QIAO_RELEVANCE_THRESHOLD"],
             relevance_options=options["QIAO_RELEVANCE_OPTIONS"],
-            extractor_options=extractor_options(options),
+            extractor_options=extractor_options(options["QIAO_EXTRACT_METHOD"], options),
             learn_sites=options["QIAO_SITE_LEARNING"],
             order_topic=self._order_topic, order_method=self._order_method,
             ontology_dir=options["QIAO_ONTOLOGY_DIR"],

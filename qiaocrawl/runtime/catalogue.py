@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
@@ -15,11 +16,13 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.ontology import use_folder
 from qiaocrawl.options import Options
-from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.storage import Reader
 from qiaocrawl.storage.topics import judgements, topics
 from qiaocrawl.topic.pack import Site, TopicPack
 from qiaocrawl.urls import in_site
+
+if TYPE_CHECKING:
+    from qiaocrawl.search import EngineDefinition
 
 _HOSTS_NAMED = 5
 # What a change costs, new analysis workers among it, is paid no more often.
@@ -145,6 +148,10 @@ class Catalogue:
     @cached_property
     def engines(self) -> dict[str, EngineDefinition]:
         """Every defined search engine by name."""
+        # Only where an engine is asked or its links are followed: the checks of its files are
+        # made when they are imported.
+        from qiaocrawl.search import load_definitions
+
         return load_definitions(
             self._options["QIAO_ENGINES_DIR"] or None,
             base_urls={"searxng": self._options["QIAO_SEARXNG_URL"]},

@@ -11,14 +11,13 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection
 
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.items import Candidate, Queue
 from qiaocrawl.options import Options
-from qiaocrawl.replay import RecordedWeb, open_recording
 from qiaocrawl.runtime.analysis import RunAnalysis
 from qiaocrawl.runtime.articles import RunArticles
 from qiaocrawl.runtime.catalogue import Catalogue
@@ -31,6 +30,9 @@ from qiaocrawl.storage.migrate import require_current
 from qiaocrawl.storage.reports import run_log
 from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
 from qiaocrawl.text.log_lines import note_context
+
+if TYPE_CHECKING:
+    from qiaocrawl.replay import RecordedWeb
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +102,12 @@ class Runtime:
     def recorded_web(self) -> RecordedWeb | None:
         """The recorded web this run crawls instead of the network (QIAO_REPLAY)."""
         path: str = self.options["QIAO_REPLAY"]
-        return open_recording(path) if path else None
+        if not path:
+            return None
+        # What reads WARC files takes longer to import than all that reads options.
+        from qiaocrawl.replay import open_recording
+
+        return open_recording(path)
 
     # --- reading and writing ------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from qiaocrawl.text.late_pattern import late_pattern
 from qiaocrawl.text.zones import ZONE
 
 _WEEKDAY = (
@@ -24,7 +25,7 @@ _TIME = (
 )
 _CLOCK = rf"(?:日?[\s,|T·–—-]{{0,4}}(?:at\s)?{_WEEKDAY}[\s,|·–—-]{{0,3}}(?:at\s)?{_TIME})?"
 # "12:30 on Tuesday, ", "08:30 GMT | "
-_CLOCK_BEFORE = re.compile(rf"(?<!\d){_TIME}\)?[\s,|·–—-]{{0,4}}(?:on\s)?{_WEEKDAY}[\s,]{{0,3}}$",
+_CLOCK_BEFORE = late_pattern(rf"(?<!\d){_TIME}\)?[\s,|·–—-]{{0,4}}(?:on\s)?{_WEEKDAY}[\s,]{{0,3}}$",
                            re.IGNORECASE)  # fmt: skip
 _CLOCK_BEFORE_CHARS = 40
 # Without such a mark no time of day is written.
@@ -51,7 +52,7 @@ _NAMED_DAY = r"(?<!\d)(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern + _CLOCK, re.IGNORECASE)
+    return late_pattern(pattern + _CLOCK, re.IGNORECASE)
 
 
 # Quick tests for _YEAR_FIRST and _YEAR_LAST, which are much slower to search for.
@@ -74,7 +75,7 @@ _HAN_NAME_FIRST = _compiled(
 )
 _HAN_NAME_SECOND = _compiled(rf"{_NAMED_DAY}\s?[,，./-]?\s?{_HAN_NAME}\s?[,，./-]?\s?{_YEAR}")
 # As C's asctime writes: Mon Feb 25 22:14:07 2002.
-_YEAR_AFTER_CLOCK = re.compile(
+_YEAR_AFTER_CLOCK = late_pattern(
     rf"(?<![a-z]){_NAME}\s{{1,2}}(?P<day>[12]\d|3[01]|0?[1-9])\s{_TIME}\s{{1,2}}{_YEAR}",
     re.IGNORECASE,
 )
@@ -144,7 +145,7 @@ NUMERAL_DATE = re.compile(
     r"([〇零○O一二三四五六七八九]{4})年([一二三四五六七八九十]{1,2})月([一二三四五六七八九十]{1,3})日"
 )
 # "3小时前", "an hour ago", "2 days ago"
-AGO = re.compile(
+AGO = late_pattern(
     r"(?<![\d.])(?:(?P<count>\d{1,3})|(?P<one>an?))\s?"
     r"(?P<unit>秒|分钟|分鐘|小时|小時|天|日|周|週|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?)"
     r"\s?(?:之?前|ago\b)",
@@ -154,7 +155,7 @@ DAYS_BACK = {
     "今天": 0, "今日": 0, "today": 0, "昨天": 1, "昨日": 1, "yesterday": 1, "前天": 2,
 }  # fmt: skip
 # "昨天 12:30", "today at 9:15"
-NAMED_DAYS = re.compile(rf"(?P<named>{'|'.join(DAYS_BACK)})\s?,?\s?(?:at\s)?{_TIME}",
+NAMED_DAYS = late_pattern(rf"(?P<named>{'|'.join(DAYS_BACK)})\s?,?\s?(?:at\s)?{_TIME}",
                          re.IGNORECASE)  # fmt: skip
 JUST_NOW = re.compile(r"刚刚|剛剛|just now", re.IGNORECASE)
 DAY_SIGN = re.compile("[今昨刚剛]|[Aa][Gg][Oo]|[Dd][Aa][Yy]|[Nn][Oo][Ww]")

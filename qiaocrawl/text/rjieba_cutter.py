@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from itertools import compress
 from typing import Any
 
@@ -18,6 +22,8 @@ _APART = re.compile(
     "([\u3400-\u4dbf\u9fd6-\u9fff\uf900-\ufaff\ud800-\udfff"
     "\U00020000-\U0002ebef\U0002f800-\U0002fa1f])"
 )
+
+_COMPILED = "rjieba.rjieba"
 
 
 class RjiebaCutter:
@@ -56,14 +62,25 @@ class RjiebaCutter:
 @lru_cache(maxsize=4)
 def _dictionary(terms: tuple[str, ...]) -> Any:
     """Shared by all of the same terms, as nothing changes it: it takes 0.1 s to read, and 25 MB."""
-    # Loads a dictionary of its own when it is imported.
-    import rjieba
-
-    dictionary = rjieba.Jieba()
+    dictionary = _kind()()
     for term in terms:
         if dictionary.cut(term, False) != [term]:
             dictionary.add_word(term, None, None)
     return dictionary
+
+
+@cache
+def _kind() -> Any:
+    """rjieba's class, without the dictionary that the package fills for itself when imported."""
+    # An import of the package from elsewhere finds its compiled part here, and uses it.
+    package = find_spec("rjieba")
+    folders = package.submodule_search_locations if package is not None else None
+    spec = PathFinder.find_spec(_COMPILED, folders)
+    if _COMPILED in sys.modules or spec is None or spec.loader is None:
+        return import_module("rjieba").Jieba
+    sys.modules[_COMPILED] = module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Jieba
 
 
 def _cut_up(words: list[str], places: Iterable[int]) -> list[str]:

@@ -5,11 +5,32 @@ Pages are parsed, and logins made, elsewhere; the compiler waits until it is wor
 
 from __future__ import annotations
 
+import gc
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+from scrapy.crawler import Crawler
+from scrapy.signals import spider_opened
+from scrapy.spiders import Spider
+
+from benchmarks.crawls.running import ours_command
+from benchmarks.local_site import LocalSite, serving
+from qiaocrawl.crawl.collector import collect_once_opened, rest_until_opened
+
 ROOT = Path(__file__).resolve().parents[2]
+# A whole crawl, as the command makes it; numba is there for whom a start is compiled.
+_WHOLE_CRAWL = """
+import sys
+from scrapy.cmdline import execute
+
+sys.argv[0] = "scrapy"
+try:
+    execute()
+finally:
+    print("modules:", *sys.modules)
+"""
 _CRAWL = """
 import sys, qiaocrawl.crawl.addon
 from pathlib import Path
@@ -71,9 +92,41 @@ def test_neither_the_parts_of_workers_nor_logins_nor_the_compiler() -> None:
     assert loaded & unwanted == set()
 
 
+def test_a_whole_crawl_imports_no_part_that_it_does_not_use(tmp_path: Path) -> None:
+    with serving(LocalSite.build(1)) as served:
+        arguments, environment = ours_command(served, tmp_path)
+        done = subprocess.run(
+            [sys.executable, "-c", _WHOLE_CRAWL, *arguments], capture_output=True, text=True,
+            check=True, cwd=tmp_path, env={**os.environ, **environment},
+        )  # fmt: skip
+    loaded = set(done.stdout.rpartition("modules:")[2].split())
+    assert {"spiders.site", "qiaocrawl.text.terminal", "rjieba.rjieba"} <= loaded
+    unwanted = {
+        "spiders.search", "spiders.watch", "middlewares.session", "qiaocrawl.sessions.flow",
+        "qiaocrawl.search.records", "qiaocrawl.relevance.ontology", "warcio", "typer", "rjieba",
+        "qiaocrawl.extract.methods.density", "qiaocrawl.stages.analyse_page", "alembic",
+    }  # fmt: skip
+    assert loaded & unwanted == set()
+
+
+def test_cycles_are_collected_again_once_the_spider_is_opened() -> None:
+    crawler = Crawler(Spider)
+    try:
+        rest_until_opened()
+        assert not gc.isenabled()
+        collect_once_opened(crawler)
+        crawler.signals.send_catch_log(spider_opened)
+        assert gc.isenabled()
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.enable()
+        gc.unfreeze()
+
+
 def test_a_worker_imports_nothing_of_a_crawl_and_no_method_that_is_not_chosen() -> None:
     loaded = _loaded(_WORKER)
     assert "qiaocrawl.extract.methods.blend" in loaded
-    unwanted = {"jieba", "numba", "pydantic", "scrapy", "sqlalchemy", "twisted",
-                "qiaocrawl.extract.methods.template", "qiaocrawl.relevance.ontology"}  # fmt: skip
+    unwanted = {"jieba", "numba", "numpy.ma", "pydantic", "rjieba", "scrapy", "sqlalchemy",
+                "twisted", "qiaocrawl.extract.methods.template",
+                "qiaocrawl.relevance.ontology"}  # fmt: skip
     assert loaded & unwanted == set()

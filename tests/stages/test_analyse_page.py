@@ -111,7 +111,7 @@ def test_wrong_names_stop_before_the_first_page() -> None:
 def test_options_reach_the_extractor(tmp_path: Path) -> None:
     file = tmp_path / "t.toml"
     file.write_text('[[template]]\nhosts = "qiao.test"\nbody = "#none"\n', encoding="utf-8")
-    options = extractor_options(Options({"QIAO_TEMPLATES": str(file)}))
+    options = extractor_options("template", Options({"QIAO_TEMPLATES": str(file)}))
     setup = AnalysisSetup("template", 50, (), "vsm_breadth", extractor_options=options)
     assert pickle.loads(pickle.dumps(setup)) == setup
     prepare(setup)

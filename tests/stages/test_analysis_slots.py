@@ -72,7 +72,8 @@ def test_a_page_that_outlasts_its_ordinary_slot_is_read_in_the_separate_one(
 
 def test_workers_that_cannot_start_blame_no_page(tmp_path: Path) -> None:
     """As when a file of templates is damaged while a crawl runs, and a worker is started anew."""
-    options = extractor_options(Options({"QIAO_TEMPLATES": str(tmp_path / "gone.toml")}))
+    gone = Options({"QIAO_TEMPLATES": str(tmp_path / "gone.toml")})
+    options = extractor_options("density", gone)
     setup = AnalysisSetup("density", 100, (pack("www.qiao.test"),), "vsm_breadth",
                           extractor_options=options)  # fmt: skip
     slots = AnalysisSlots(setup, workers=1, seconds=30.0)

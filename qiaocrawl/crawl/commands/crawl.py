@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import crawl
 from scrapy.settings import SETTINGS_PRIORITIES
 
+from qiaocrawl.crawl.collector import collect_once_opened, rest_until_opened
 from qiaocrawl.language import _
 from qiaocrawl.options.advice import note_database
 from qiaocrawl.text.log_lines import JSON, PLAIN_LINE, note_context, use_json_records
@@ -28,6 +29,7 @@ class Command(crawl.Command):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """As Scrapy does; the last moment before the log begins, with all of -s known."""
+        rest_until_opened()
         super().process_options(args, opts)
         assert self.settings is not None
         if _log_format(self.settings) == JSON:
@@ -53,16 +55,17 @@ class Command(crawl.Command):
 
     def _create_crawler(self, spidercls: Any) -> Crawler:
         self._crawler: Crawler = super()._create_crawler(spidercls)
+        collect_once_opened(self._crawler)
         return self._crawler
 
     def _print_summary(self) -> None:
         """The last thing in a terminal, behind all lines of the log."""
         from rich.table import Table
 
-        from qiaocrawl.cli.terminal import Terminal
         from qiaocrawl.crawl.spider import FrontierSpider
         from qiaocrawl.runs.run_summary import next_steps, summary_lines
         from qiaocrawl.runtime.run_end import end_reason
+        from qiaocrawl.text.terminal import Terminal
 
         spider, stats = self._crawler.spider, self._crawler.stats.get_stats()
         if not isinstance(spider, FrontierSpider) or not end_reason(stats):

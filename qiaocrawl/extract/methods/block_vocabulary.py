@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.text.late_pattern import late_pattern
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -111,15 +113,15 @@ def _one_of(words: Iterable[str]) -> str:
     return f"(?:{'|'.join(branches)})" + "?" * is_whole
 
 
-_HAN_WORD = re.compile(_one_of([word for word in _WORD_KIND if not word.isascii()]))
+_HAN_WORD = late_pattern(_one_of([word for word in _WORD_KIND if not word.isascii()]))
 # One of these is among the first letters of each ("icp备"); on an English page the first is near
 # its end, if there is one.
 _HAN_BEGIN = re.compile("[©\u4e00-\u9fff]")
 _BEFORE_HAN = 3
-_LATIN_WORD = re.compile(
+_LATIN_WORD = late_pattern(
     "[ \\n(]((?:" + _one_of([word for word in _WORD_KIND if word.isascii()]) + "))"
 )
-_CLOCK = re.compile(
+_CLOCK = late_pattern(
     "[0-9](?:[0-9]?:[0-9][0-9]|[0-9]{3}[-/.年][0-9]{1,2}[-/.月][0-9]|[0-9]?月[0-9]{1,2}日|"
     "[0-9]?(?:小时|分钟|天)前|[0-9]? (?:hours?|days?|minutes?) ago|"
     "[0-9]?(?:st|nd|rd|th)?,? (?:19|20)[0-9][0-9])"
@@ -177,7 +179,7 @@ _NAMES = {
 }  # fmt: skip
 NAME_KINDS = tuple(_NAMES)
 _NAME_WORDS = {word: kind for kind, words in _NAMES.items() for word in words.split("|")}
-_ANY_NAME = re.compile(f"(?=({_one_of(_NAME_WORDS)}))")
+_ANY_NAME = late_pattern(f"(?=({_one_of(_NAME_WORDS)}))")
 _FLAGS_OF_WORD = {
     word: sum({
         1 << NAME_KINDS.index(kind)

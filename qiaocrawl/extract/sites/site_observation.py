@@ -13,6 +13,7 @@ from qiaocrawl.extract.sites.site_template import START
 from qiaocrawl.items import SiteObservation
 from qiaocrawl.text import fold
 from qiaocrawl.urls import canonical_host
+from qiaocrawl.vsm.distinct import distinct
 
 if TYPE_CHECKING:
     from qiaocrawl.extract.sites.apply_template import TemplateMatch
@@ -48,7 +49,7 @@ def _digests(page: Page) -> bytes:
     if len(digests) > _MAX_BLOCKS:
         half = _MAX_BLOCKS // 2
         digests = np.concatenate((digests[:half], digests[-half:]))
-    return np.unique(digests).astype("<u8").tobytes()
+    return distinct(digests).astype("<u8").tobytes()
 
 
 def _names(title: str) -> tuple[str, ...]:

@@ -6,16 +6,18 @@ import gzip
 import hashlib
 import io
 from http import HTTPStatus
-from typing import Any
-
-from warcio.archiveiterator import ArchiveIterator
-from warcio.exceptions import ArchiveLoadFailed
-from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParserException
-from warcio.warcwriter import WARCWriter
+from typing import TYPE_CHECKING, Any
 
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.items import FetchedPage, PagePicture
 from qiaocrawl.language import _
+
+if TYPE_CHECKING:
+    from warcio.statusandheaders import StatusAndHeaders
+    from warcio.warcwriter import WARCWriter
+
+# warcio is imported where a record is made or read: with what it imports it takes longer than all
+# else of this package, and most crawls keep their pages in the database.
 
 # Bodies are stored decoded, which these headers do not describe: kept under another name.
 _OF_THE_WIRE = frozenset({"content-encoding", "transfer-encoding", "content-length"})
@@ -57,7 +59,7 @@ def _checked(page: FetchedPage, extra: dict[str, str], headers: StatusAndHeaders
     if is_good:
         return member
     # A header that no parser reads back must not cost the body; the database has all headers.
-    return _page_member(page, extra, StatusAndHeaders(_status(page), [], protocol="HTTP/1.1"))
+    return _page_member(page, extra, _headers(page, []))
 
 
 def _page_member(page: FetchedPage, extra: dict[str, str], headers: StatusAndHeaders) -> bytes:
@@ -88,6 +90,10 @@ def payload_of(member: bytes) -> bytes:
     Raises:
         PageStoreError: it is no record of ours, or a damaged one.
     """
+    from warcio.archiveiterator import ArchiveIterator
+    from warcio.exceptions import ArchiveLoadFailed
+    from warcio.statusandheaders import StatusAndHeadersParserException
+
     try:
         record = next(iter(ArchiveIterator(io.BytesIO(member))), None)
         payload: bytes = b"" if record is None else record.raw_stream.read()
@@ -99,6 +105,8 @@ def payload_of(member: bytes) -> bytes:
 
 
 def _writer() -> WARCWriter:
+    from warcio.warcwriter import WARCWriter
+
     # Unpacked: it would pack everything at level 9.
     return WARCWriter(io.BytesIO(), gzip=False)
 
@@ -124,6 +132,12 @@ def _http_headers(page: FetchedPage) -> StatusAndHeaders:
         for name, value in page.headers
     ]
     headers.append(("Content-Length", str(len(page.body))))
+    return _headers(page, headers)
+
+
+def _headers(page: FetchedPage, headers: list[tuple[str, str]]) -> StatusAndHeaders:
+    from warcio.statusandheaders import StatusAndHeaders
+
     return StatusAndHeaders(_status(page), headers, protocol="HTTP/1.1")
 
 

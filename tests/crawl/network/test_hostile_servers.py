@@ -38,7 +38,7 @@ from crawling import (
     start_spider,
 )
 from middlewares.guard import EncodingsMiddleware
-from qiaocrawl.crawl.login.login import new_jar
+from qiaocrawl.crawl.cookie_jar import new_jar
 from qiaocrawl.text.zstd import zstd
 from raw_server import RawServer, Send, answer, raw_server, whole
 

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.extract.base import Body, Extractor, extractor_for, extractor_options, extractors
+from qiaocrawl.extract.base import (
+    OWN_OPTIONS,
+    Body,
+    Configurable,
+    Extractor,
+    extractor_for,
+    extractor_options,
+    extractors,
+)
 from qiaocrawl.options import Options
 from qiaocrawl.page import Page, parse_page
 
@@ -91,9 +99,16 @@ def test_the_page_itself_is_left_as_it_was(extractor: Extractor) -> None:
 
 @pytest.mark.parametrize("name", extractors.names())
 def test_what_a_worker_process_is_sent_makes_the_same_extractor(name: str) -> None:
-    sent = dict(pickle.loads(pickle.dumps(extractor_options(OPTIONS))))
+    sent = dict(pickle.loads(pickle.dumps(extractor_options(name, OPTIONS))))
     assert set(sent) <= set(OPTIONS)
     assert extractor_for(name, sent).body(ARTICLE) == extractor_for(name, OPTIONS).body(ARTICLE)
+
+
+def test_the_options_of_all_are_known_without_importing_them() -> None:
+    own = [extractors.get(name) for name in extractors.names()]
+    configurable = [extractor for extractor in own if isinstance(extractor, Configurable)]
+    names = {name for extractor in configurable for name in extractor.option_names}
+    assert sorted(names) == list(OWN_OPTIONS)
 
 
 texts = st.text(st.sampled_from("侨乡。，a1 \n<>&\u3000"), max_size=80)
