@@ -22,10 +22,13 @@ COPY pipelines pipelines
 COPY middlewares middlewares
 # Compiled loops are made once, here, where every user of the image finds them.
 ENV NUMBA_CACHE_DIR=/var/cache/qiaocrawl
-RUN pip install --no-cache-dir --no-deps . \
+# Some are written in C: its compiler is here for this one step.
+RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev \
+    && pip install --no-cache-dir --no-deps . \
     && mkdir -p /work /var/cache/qiaocrawl \
     && useradd --uid 1000 --home-dir /work qiaocrawl \
     && cd /work && qiaocrawl compile \
+    && apt-get purge -y --auto-remove gcc libc6-dev && rm -rf /var/lib/apt/lists/* \
     && chown -R qiaocrawl /work /var/cache/qiaocrawl
 
 USER qiaocrawl

@@ -14,7 +14,7 @@ say() { printf '%s\n' "$*"; }
 # --- compiled loops of an earlier version --------------------------------------------------
 
 # They are of no use when code has changed since, and may name classes that have moved.
-compiled() { find qiaocrawl -path '*/__pycache__/*.nb?' "$@"; }
+compiled() { find qiaocrawl -path '*/__pycache__/*' \( -name '*.nb?' -o -name '*.so' \) "$@"; }
 newest=$(compiled -exec ls -t {} + 2>/dev/null | head -n 1)
 if [ -n "$newest" ] && [ -n "$(find qiaocrawl -name '*.py' -newer "$newest" | head -n 1)" ]; then
     compiled -delete

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 from qiaocrawl.cli.terminal import Terminal
@@ -31,13 +32,32 @@ _MANY = 1_500
 def compile_() -> None:
     """Compile the inner loops now (once a machine), so that no crawl waits for it."""
     console = Terminal(soft_wrap=True, highlight=False)
+    with console.status(_("compiling the inner loops …")):
+        why_not_c = _compile_c()
+        if has_compiler():
+            compile_all()
+    if why_not_c:
+        console.print(why_not_c)
     if not has_compiler():
         command = f"{sys.executable} -m pip install numba"
         console.print(_("nothing to compile, numba is not installed: {command}", command=command))
         return
-    with console.status(_("compiling the inner loops …")):
-        compile_all()
     console.print(_("compiled"))
+
+
+def _compile_c() -> str:
+    """Make the loops written in C; why there are none, "" when there are."""
+    from qiaocrawl.extract.methods.compiled_features import make_features
+
+    try:
+        made = make_features()
+    except (OSError, subprocess.SubprocessError) as error:
+        return _(
+            "the loops in C could not be compiled, Python does their work: {error}", error=error
+        )
+    return (
+        "" if made else _("no C compiler (cc, gcc, clang): Python does the work of the loops in C")
+    )
 
 
 def compile_all() -> None:

@@ -21,7 +21,6 @@ import numpy as np
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import Body, extractors
 from qiaocrawl.extract.comments import comment_blocks
-from qiaocrawl.extract.methods.block_features import features_of
 from qiaocrawl.extract.methods.block_network import BlockNetwork, load_network
 from qiaocrawl.extract.methods.block_sums import Floats
 from qiaocrawl.extract.methods.chosen_lines import (
@@ -29,6 +28,7 @@ from qiaocrawl.extract.methods.chosen_lines import (
     without_lead_in,
     without_linked_ends,
 )
+from qiaocrawl.extract.methods.compiled_features import features_of
 from qiaocrawl.extract.methods.embedded import embedded_article
 from qiaocrawl.extract.notices import notice_blocks
 from qiaocrawl.extract.thread import thread_of

@@ -1,12 +1,12 @@
 """Features of the blocks of a page: the input of the ``blend`` extractor.
 
 Everything is worked out for all blocks at once: characters are classed by table lookup over
-the joined text, sums over elements are differences of running sums.
+the joined text, sums over elements are differences of running sums. ``block_features.c`` does the
+same as machine code; where one of them changes, the other has to.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import chain
@@ -32,25 +32,16 @@ from qiaocrawl.extract.methods.block_vocabulary import (
     TAGS,
     WORD_NAMES,
     class_table,
-    find_words,
     name_flags,
     tag_number,
-    title_words,
 )
-from qiaocrawl.page.blocks import PageBlocks
+from qiaocrawl.extract.methods.block_words import BlockWords
 
-_HEAD_CHARS = 150
-_TAIL_CHARS = 100
-"""Of long blocks only the beginning and the end are searched for words."""
-_PAID_WORDS = ("推广", "推廣", "广告", "廣告", "赞助", "贊助")
-_PAID = re.compile(
-    r"{0}[：:]|【{0}】|\[{0}\]|（{0}）|\({0}\)".format(f"(?:{'|'.join(_PAID_WORDS)})")
-)
 _NOTICE_CHARS = 400
 _IMPRINT_CHARS = 150
 """Longer blocks tell more than a notice or an imprint does."""
-_MARKS = attrgetter("linked", "bold", "links", "after_break", "element")
-_PLACE = attrgetter("first", "end", "parent", "depth", "images")
+MARKS = attrgetter("linked", "bold", "links", "after_break", "element")
+PLACE = attrgetter("first", "end", "parent", "depth", "images")
 _TAG_FLAGS = np.eye(len(TAGS) + 1, dtype=np.float32)[:-1]
 _LAST_KINDS = np.array([[STOP], [DOT], [COMMA], [QUOTE], [BULLET]])
 _HALVES = np.array([[3], [8], [20]])
@@ -67,31 +58,20 @@ class BlockFeatures:
     Attributes:
         values: (n, f) features.
         chars: (n,) characters without white space.
-        containers: (4, n) indexes of the elements around each block, innermost first; the
-            outermost is repeated where there are fewer.
-        first, end: (elements,) range of blocks of each element.
         notices: (n,) whether a block is a legal notice, an imprint or paid for by its words.
-        alike: (n,) number of the group of blocks whose two innermost elements have the same
-            tags and names.
     """
 
     values: Floats
     chars: Floats
-    containers: Ints
-    first: Ints
-    end: Ints
     notices: NDArray[np.bool_]
-    alike: Ints
 
 
-def features_of(page_blocks: PageBlocks, title: str) -> BlockFeatures | None:
-    """The features of a page's blocks; None when it has no block.
+def numpy_features(words: BlockWords) -> BlockFeatures:
+    """The features of the blocks of *words*, which has some.
 
-    Args:
-        page_blocks: the blocks and their elements.
-        title: the page's ``<title>``, "" when it has none.
+    What :func:`~qiaocrawl.extract.methods.compiled_features.features_of` gives, in Python.
     """
-    return _Builder(page_blocks, title).build() if page_blocks.blocks else None
+    return _Builder(words).build()
 
 
 class _Builder:
@@ -101,11 +81,11 @@ class _Builder:
     size: related rows are worked out together, as (rows, n).
     """
 
-    def __init__(self, page_blocks: PageBlocks, title: str) -> None:
-        self.blocks = page_blocks.blocks
-        self.elements = page_blocks.elements
-        self.title = title
-        self.n = len(page_blocks.blocks)
+    def __init__(self, words: BlockWords) -> None:
+        self.words = words
+        self.blocks = words.page_blocks.blocks
+        self.elements = words.page_blocks.elements
+        self.n = len(self.blocks)
         self.rows: list[NDArray[np.generic]] = []
 
     def build(self) -> BlockFeatures:
@@ -124,9 +104,7 @@ class _Builder:
         for rows in self.rows:
             values[at : at + len(rows)] = rows
             at += len(rows)
-        return BlockFeatures(
-            values.T, self.chars, self.containers, self.first, self.end, self.notices, self.alike
-        )
+        return BlockFeatures(values.T, self.chars, self.notices)
 
     def _add(self, rows: NDArray[np.generic]) -> None:
         """Add features as (rows, n), or as (rows, 1) where they are the same for all blocks."""
@@ -139,8 +117,7 @@ class _Builder:
     # --- counting -------------------------------------------------------------------------
 
     def _count_characters(self) -> None:
-        blocks, n = self.blocks, self.n
-        self.texts = texts = [block.text for block in blocks]
+        blocks, n, texts = self.blocks, self.n, self.words.texts
         lengths = np.fromiter(map(len, texts), dtype=np.int64, count=n)
         ends = np.cumsum(lengths)
         starts = ends - lengths
@@ -152,7 +129,7 @@ class _Builder:
         self.counts = np.ascontiguousarray(counts.T, dtype=np.float32)
         self.spaces = self.counts[SPACE]
         self.chars = np.maximum(lengths - self.spaces, 1).astype(np.float32)
-        marks = chain.from_iterable(map(_MARKS, blocks))
+        marks = chain.from_iterable(map(MARKS, blocks))
         self.marks = np.fromiter(marks, np.int64, 5 * n).reshape(n, 5).T
         self.linked = np.minimum(self.marks[0].astype(np.float32), self.chars)
         self.free = self.chars - self.linked
@@ -169,7 +146,7 @@ class _Builder:
         names = [numbers.setdefault(e.names, len(numbers)) for e in elements]
         self.names = np.fromiter(names, np.int64, m)
         self.tags = np.fromiter([tag_number(e.tag, len(TAGS)) for e in elements], np.int64, m)
-        places = chain.from_iterable(map(_PLACE, elements))
+        places = chain.from_iterable(map(PLACE, elements))
         columns = np.fromiter(places, np.int64, 5 * m).reshape(m, 5).T
         self.first, self.end, parent, self.depth, self.images = columns
         self.parent = np.where(parent < 0, np.arange(m), parent)
@@ -214,52 +191,27 @@ class _Builder:
         self._add((self.first_kind == BULLET)[None])
 
     def _words(self) -> None:
-        text, starts = self._heads()
-        flags = counted(find_words(text), starts, len(WORD_NAMES))
-        self.notices = self._notices(flags, text)
+        lengths = np.fromiter(map(len, self.words.heads), dtype=np.int64, count=self.n) + 1
+        # Behind the line end before the first one.
+        starts = np.cumsum(lengths) - lengths + 1
+        flags = counted(self.words.telling, starts, len(WORD_NAMES))
+        self.notices = self._notices(flags)
         weight = flags.sum(axis=0)
         self.wordy = np.log1p(weight)
         self._add(np.log1p(flags))
-        self._add_each(
-            np.minimum(8 * weight / self.chars, 3), np.log1p(self._title_words(text, starts))
-        )
+        self._add_each(np.minimum(8 * weight / self.chars, 3), np.log1p(self._title_words(starts)))
 
-    def _notices(self, flags: Floats, text: str) -> NDArray[np.bool_]:
-        """Legal notices, imprints, paid text: too few in any collection to be learnt.
-
-        *text* holds the beginnings of all blocks.
-        """
+    def _notices(self, flags: Floats) -> NDArray[np.bool_]:
+        """Legal notices, imprints, paid text: too few in any collection to be learnt."""
         legal, notice = flags[WORD_NAMES.index("legal")], flags[WORD_NAMES.index("notice")]
         is_notice = (notice >= 2) & (self.chars <= _NOTICE_CHARS)
         is_notice |= (legal >= 2) & (self.chars <= _IMPRINT_CHARS)
-        if any(word in text for word in _PAID_WORDS):
-            is_notice |= np.array([begin is not None for begin in map(_PAID.match, self.texts)])
+        is_notice[self.words.paid] = True
         return np.asarray(is_notice)
 
-    def _heads(self) -> tuple[str, Ints]:
-        """The blocks in lower case, long ones without their middle; and where each begins."""
-        heads = [
-            text if len(text) <= _HEAD_CHARS + _TAIL_CHARS
-            else text[:_HEAD_CHARS] + " " + text[-_TAIL_CHARS:]
-            for text in self.texts
-        ]  # fmt: skip
-        joined = "\n" + "\n".join(heads)
-        lower = joined.lower()
-        if len(lower) != len(joined):  # a few letters grow; then positions would shift
-            lower = joined
-        lengths = np.fromiter(map(len, heads), dtype=np.int64, count=self.n) + 1
-        return lower, np.cumsum(lengths) - lengths + 1
-
-    def _title_words(self, text: str, starts: Ints) -> Floats:
-        """How many of the title's letter pairs (words of four letters) stand in each block."""
-        words = title_words(self.title.lower())
-        hits = []
-        for kind, word in enumerate(words):
-            at = text.find(word)
-            while at >= 0:
-                hits.append((at, kind))
-                at = text.find(word, at + len(word))
-        counts = counted(hits, starts, max(len(words), 1))
+    def _title_words(self, starts: Ints) -> Floats:
+        """How many of the title's words stand in each block."""
+        counts = counted(self.words.of_title, starts, max(len(self.words.title_words), 1))
         return np.asarray((counts > 0).sum(axis=0), dtype=np.float32)
 
     def _around(self) -> None:
@@ -307,26 +259,13 @@ class _Builder:
             order / n, before / self.all_chars, prose_before / self.all_prose, np.log1p(order),
             np.log1p(n - order),
         )  # fmt: skip
-        at = self._title_block()
+        at = self.words.title_block
         if at < 0:
             self._add(np.zeros((4, 1)))
             return
         away = order - at
         since = np.maximum(prose_before - prose_before[at] - self.prose[at], 0) * (away > 0)
         self._add_each(np.sign(away), np.log1p(np.maximum(away, 0)), np.log1p(since), np.ones(1))
-
-    def _title_block(self) -> int:
-        """The last block that is a beginning or most of ``<title>``; -1 when none is."""
-        title = self.title
-        longest = len(title) + 10
-        best, best_size = -1, 0
-        for i, text in enumerate(self.texts):
-            size = len(text)
-            if 4 <= size <= longest and size >= best_size and text in title:
-                tag = self.elements[self.blocks[i].element].tag
-                if 2 * size >= len(title) or title.startswith(text) or tag in ("h1", "h2"):
-                    best, best_size = i, size
-        return best
 
     def _main_container(self) -> None:
         """Where three plain rules see the body: these are the other extractors' ideas."""
@@ -376,8 +315,8 @@ class _Builder:
         _, which, twins = np.unique(self.parent * many + kind, return_inverse=True,
                                     return_counts=True)  # fmt: skip
         self._add(np.log1p(twins)[which][self.containers[:3]])
-        seen = Counter(self.texts)
-        self._add(np.log1p(np.array([[seen[text] for text in self.texts]])))
+        seen = Counter(self.words.texts)
+        self._add(np.log1p(np.array([[seen[text] for text in self.words.texts]])))
         self._add(np.log1p(self.images)[self.containers[:2]])
 
     def _page(self) -> None:

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.extract.methods.block_features import features_of
 from qiaocrawl.extract.methods.block_network import LIMIT, BlockNetwork
 from qiaocrawl.extract.methods.block_sums import Floats
+from qiaocrawl.extract.methods.compiled_features import features_of
 from qiaocrawl.page import Page
 
 _GRAM = 4

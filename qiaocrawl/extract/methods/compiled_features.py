@@ -1,0 +1,141 @@
+"""The features of blocks, by machine code where ``qiaocrawl compile`` could make it."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from qiaocrawl.extract.methods.block_features import (
+    MARKS,
+    PLACE,
+    BlockFeatures,
+    numpy_features,
+)
+from qiaocrawl.extract.methods.block_sums import Ints
+from qiaocrawl.extract.methods.block_vocabulary import (
+    TAGS,
+    WORD_NAMES,
+    class_table,
+    name_flags,
+    tag_number,
+)
+from qiaocrawl.extract.methods.block_words import BlockWords
+from qiaocrawl.kernels.c_library import CLibrary
+from qiaocrawl.page import parse_page
+from qiaocrawl.page.blocks import PageBlocks
+
+LIBRARY = CLibrary(files("qiaocrawl.extract.methods").joinpath("block_features.c"))
+FEATURES = 198
+_NUMBERS_OF_BLOCK, _NUMBERS_OF_ELEMENT = 8, 8
+_SAMPLE = """<title>侨乡博物馆开幕_侨乡网</title>
+<div class="nav"><a href="/">首页</a> | 图片</div>
+<div id="content"><h1>侨乡博物馆开幕</h1><p>来源：本报 2026-03-05 10:20</p>
+<p>归侨代表捐赠了<b>一百二十</b>件家书。馆长说：“这些家书，记录了三代人的往来！”</p>（广告）<br>
+The museum opens at 9. Visit us.<img src="a.jpg"></div>
+<ul class="related list"><li><a href="/1">相关阅读</a><li><a href="/2">相关阅读</a></ul>
+<p class="foot">版权所有 京ICP备00000000号</p>"""
+
+
+def features_of(page_blocks: PageBlocks, title: str) -> BlockFeatures | None:
+    """The features of a page's blocks; None when it has no block.
+
+    Args:
+        page_blocks: the blocks and their elements.
+        title: the page's ``<title>``, "" when it has none.
+    """
+    if not page_blocks.blocks:
+        return None
+    words = BlockWords.of(page_blocks, title)
+    return compiled_features(words) or numpy_features(words)
+
+
+def compiled_features(words: BlockWords) -> BlockFeatures | None:
+    """As :func:`~qiaocrawl.extract.methods.block_features.numpy_features`; None where there is no
+    machine code, or too little memory for it.
+
+    A value may differ in its last bit, as numpy's do from one processor to another.
+    """
+    work = _function()
+    if work is None:
+        return None
+    n = len(words.texts)
+    codes = "".join(words.texts).encode("utf-32-le", "surrogatepass")
+    numbers = _numbers(words, len(codes) // 4)
+    values = np.empty((FEATURES, n), dtype=np.float32)
+    chars, notices = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.bool_)
+    arrays = (numbers, codes, class_table(), values, chars, notices)
+    if work(*(a if isinstance(a, bytes) else a.ctypes.data for a in arrays)) != 0:
+        return None
+    notices[words.paid] = True
+    return BlockFeatures(values.T, chars, notices)
+
+
+def make_features() -> bool:
+    """Compile the loop for this machine, and compare it with numpy's; False without a compiler.
+
+    Raises:
+        OSError: it cannot be kept or loaded, or it computes something else.
+        subprocess.SubprocessError: the compiler failed.
+    """
+    path = LIBRARY.make()
+    if path is None:
+        return False
+    _function.cache_clear()
+    page = parse_page(_SAMPLE.encode(), "text/html; charset=utf-8")
+    words = BlockWords.of(page.blocks, page.title)
+    ours, same = compiled_features(words), numpy_features(words)
+    if ours is None or not np.allclose(ours.values, same.values, rtol=1e-5, atol=1e-5):
+        path.unlink(missing_ok=True)
+        _function.cache_clear()
+        raise OSError(f"{path.name} does not compute what Python does, and was deleted")
+    return True
+
+
+@cache
+def _function() -> Any:
+    library = LIBRARY.loaded()
+    if library is None:
+        return None
+    work = library.block_features
+    work.argtypes = (ctypes.c_void_p,) * 6
+    work.restype = ctypes.c_int
+    return work
+
+
+def _numbers(words: BlockWords, codes: int) -> Ints:
+    """All that is given as whole numbers, in the order of ``read_given`` in the C source."""
+    n, m = len(words.texts), len(words.page_blocks.elements)
+    hits, title_hits = len(words.telling), len(words.of_title)
+    header = (
+        n, m, codes, hits, title_hits, len(words.title_words), words.title_block,
+        WORD_NAMES.index("legal"), WORD_NAMES.index("notice"), FEATURES,
+    )  # fmt: skip
+    count = len(header) + _NUMBERS_OF_BLOCK * n + _NUMBERS_OF_ELEMENT * m + 2 * (hits + title_hits)
+    return np.fromiter(chain(header, _columns(words)), np.int64, count)
+
+
+def _columns(words: BlockWords) -> Iterator[int]:
+    blocks, elements = words.page_blocks.blocks, words.page_blocks.elements
+    seen = Counter(words.texts)
+    numbers: dict[str, int] = {}
+    names = [numbers.setdefault(element.names, len(numbers)) for element in elements]
+    flags = list(map(name_flags, numbers))
+    return chain(
+        map(len, words.texts),
+        map(len, words.heads),
+        map(seen.__getitem__, words.texts),
+        chain.from_iterable(map(MARKS, blocks)),
+        [tag_number(element.tag, len(TAGS)) for element in elements],
+        names,
+        map(flags.__getitem__, names),
+        chain.from_iterable(map(PLACE, elements)),
+        chain.from_iterable(words.telling),
+        chain.from_iterable(words.of_title),
+    )

@@ -1,0 +1,105 @@
+"""Loops in C, compiled by the machine's own compiler where it has one.
+
+For loops over one page at a time, in every worker: numba would cost each of them 100 MB and half a
+second. Nothing needs them: whoever has such a loop has the same in Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cached_property
+from hashlib import sha256
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from qiaocrawl.options.user_folders import user_cache_folder
+
+_log = logging.getLogger(__name__)
+_COMPILERS = ("cc", "gcc", "clang")
+# A fused multiplication would give other last bits than the same loop in Python.
+_FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared")
+_SECONDS = 120.0
+_STAMP_CHARS = 16
+
+
+class CLibrary:
+    """The functions of a C source, once :meth:`make` has compiled it on this machine.
+
+    A library is known by its source and by what it was compiled for, so an update never takes up
+    the code of another version. It is kept beside its source, else (an egg, a read-only folder) in
+    the user's cache.
+    """
+
+    def __init__(self, source: Traversable) -> None:
+        self._source = source
+
+    def loaded(self) -> ctypes.CDLL | None:
+        """The library; None where it was not compiled, or cannot be loaded."""
+        for folder in self._folders():
+            path = folder / self._name
+            if path.is_file():
+                try:
+                    return ctypes.CDLL(str(path))
+                except OSError as error:
+                    # As on a disk from which nothing may be run.
+                    _log.info("%s cannot be loaded, Python does its work: %s", path, error)
+        return None
+
+    def make(self) -> Path | None:
+        """Compile the source unless that is done; None where there is no compiler.
+
+        Raises:
+            OSError: there is no folder to write to.
+            subprocess.SubprocessError: the compiler failed, or took minutes.
+        """
+        for folder in self._folders():
+            if (folder / self._name).is_file():
+                return folder / self._name
+        compiler = next(filter(None, map(shutil.which, _COMPILERS)), None)
+        if compiler is None:
+            return None
+        folders = [*self._folders()]
+        if not folders:
+            raise OSError("no folder to keep compiled code in: the account has no home")
+        for folder in folders[:-1]:
+            with suppress(OSError):
+                return self._compile(compiler, folder)
+        return self._compile(compiler, folders[-1])
+
+    @cached_property
+    def _name(self) -> str:
+        digest = sha256(self._source.read_bytes())
+        digest.update(repr((_FLAGS, sysconfig.get_platform())).encode())
+        return f"{Path(self._source.name).stem}-{digest.hexdigest()[:_STAMP_CHARS]}.so"
+
+    def _folders(self) -> Iterator[Path]:
+        # A source in an archive has no folder.
+        if isinstance(self._source, Path) and self._source.parent.is_dir():
+            yield self._source.parent / "__pycache__"
+        # An account without a home has no cache.
+        with suppress(RuntimeError):
+            yield user_cache_folder() / "kernels"
+
+    def _compile(self, compiler: str, folder: Path) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="qiaocrawl-") as room:
+            source, made = Path(room) / self._source.name, Path(room) / self._name
+            source.write_bytes(self._source.read_bytes())
+            command = [compiler, *_FLAGS, "-o", str(made), str(source), "-lm"]
+            subprocess.run(command, check=True, capture_output=True, timeout=_SECONDS)
+            # Renamed when it is whole: several processes may do this at once, or be killed.
+            copy = folder / f"{self._name}.{os.getpid()}"
+            try:
+                shutil.copyfile(made, copy)
+                os.replace(copy, folder / self._name)
+            finally:
+                copy.unlink(missing_ok=True)
+        return folder / self._name
