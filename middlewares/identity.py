@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy.exceptions import NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.crawl.network.access import access_of, host_of_request
@@ -28,6 +29,8 @@ class IdentityMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self._access = access_of(crawler)
+        if not self._access.shows_identities:
+            raise NotConfigured
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -17,6 +17,7 @@ from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
     DownloadConnectionRefusedError,
+    NotConfigured,
 )
 from scrapy.utils.httpobj import urlparse_cached
 
@@ -52,6 +53,8 @@ class ProxyPauseMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._access = access_of(crawler)
         self._or_direct: bool = runtime_of(crawler).options["QIAO_PROXY_OR_DIRECT"]
+        if self._or_direct or self._access.source is None:
+            raise NotConfigured
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -62,7 +65,7 @@ class ProxyPauseMiddleware:
         """Raise ProxiesRestError when all proxies for the host rest."""
         host = host_of_request(request)
         access = self._access
-        if self._or_direct or access.source is None or not access.is_proxied(host):
+        if access.source is None or not access.is_proxied(host):
             return
         await access.source.keep_fresh()
         scheme = urlparse_cached(request).scheme
@@ -77,6 +80,8 @@ class ProxyMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._access = access_of(crawler)
+        if self._access.source is None and not self._access.shows_identities:
+            raise NotConfigured
         self._named: set[Proxy] = set()
         self._or_direct: bool = runtime_of(crawler).options["QIAO_PROXY_OR_DIRECT"]
         crawler.signals.connect(self._left_downloader, signal=signals.request_left_downloader)

@@ -6,6 +6,8 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from scrapy.exceptions import NotConfigured
+
 from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.extract.base import NO_LINK_REGION
@@ -29,6 +31,9 @@ class DiscoveryPipeline:
     def __init__(
         self, discovery: SiteDiscovery | None, policy: FollowPolicy, stats: StatsCollector
     ) -> None:
+        if discovery is None:
+            # Of single pages nothing is discovered.
+            raise NotConfigured
         self._discovery = discovery
         self._policy = policy
         self._stats = stats
@@ -42,7 +47,7 @@ class DiscoveryPipeline:
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
         """Correct the analysis of a page by what is known about its site."""
-        if not isinstance(item, CrawledPage) or item.analysis is None or self._discovery is None:
+        if not isinstance(item, CrawledPage) or item.analysis is None:
             return item
         self._warn_of_lost_region(item)
         analysis, missing_page = self._discovery.judged(item.lease, item.analysis)

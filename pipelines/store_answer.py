@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy.exceptions import NotConfigured
+
 from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawlItem, SearchedPage
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
-from qiaocrawl.items import Outcome
+from qiaocrawl.items import Outcome, Queue
 
 if TYPE_CHECKING:
     from typing import Self
@@ -22,6 +24,9 @@ class StoreAnswerPipeline:
     """Stores what engines answer; pages pass through."""
 
     def __init__(self, crawl: CrawlContext, stats: StatsCollector) -> None:
+        if crawl.scope.queue is not Queue.SEARCH:
+            # Only searches bring answers.
+            raise NotConfigured
         self._crawl = crawl
         self._stats = stats
 

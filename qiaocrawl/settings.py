@@ -103,6 +103,8 @@ ITEM_PIPELINES = {
 }
 
 DOWNLOADER_MIDDLEWARES = {
+    # The frontier knows which hosts belong to a crawl.
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     # Ours reads status codes as RFC 9309 does, keeps Crawl-delay and forgets after a day.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "middlewares.stored.StoredPageMiddleware": 50,
@@ -141,6 +143,9 @@ SPIDER_MIDDLEWARES = {
     "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
     # Requests come from the frontier, not out of pages: none copies a page's meta.
     "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
+    # Nothing asks which requests began a crawl, and the frontier sets URLs aside that are too long.
+    "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
 }
 
 EXTENSIONS = {
@@ -151,6 +156,7 @@ EXTENSIONS = {
 
 # --- engine room ------------------------------------------------------------------------
 
+STATS_CLASS = "qiaocrawl.crawl.stats.PlainStats"
 # A response brings one item; Scrapy makes as many tasks a response as this (its default is 100).
 CONCURRENT_ITEMS = 1
 COOKIES_ENABLED = True

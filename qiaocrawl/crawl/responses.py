@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from qiaocrawl.items import FetchedPage
 
@@ -19,8 +20,19 @@ PICTURE = "qiaocrawl_picture"
 _NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
 
 
+# Weak keys: a record goes with its response.
+_records: WeakKeyDictionary[Response, FetchedPage] = WeakKeyDictionary()
+
+
 def fetched_page(response: Response) -> FetchedPage:
-    """*response* as a record; no other place reads Scrapy's responses."""
+    """*response* as a record, the same at each call; no other place reads Scrapy's responses."""
+    page = _records.get(response)
+    if page is None:
+        page = _records[response] = _record(response)
+    return page
+
+
+def _record(response: Response) -> FetchedPage:
     headers = tuple(
         (lower, value.decode("latin-1"))
         for name, values in response.headers.items()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import translate
 
 from qiaocrawl.discovery.first_addresses import FirstAddresses
 from qiaocrawl.discovery.page_evidence import (
@@ -54,7 +55,8 @@ class TrapWatch:
         self, limits: UrlLimits, allowed: Iterable[str] = (), *, learns: bool = True
     ) -> None:
         self._limits = limits
-        self._allowed = tuple(allowed)
+        # As one expression: every link of every page is compared with it.
+        self._allowed = re.compile("|".join(map(translate, allowed)))
         self._learns = learns
         self._lock = threading.Lock()
         self._scores: dict[str, PatternScore] = {}
@@ -102,10 +104,8 @@ class TrapWatch:
 
     def is_allowed(self, url: str) -> bool:
         """Whether the operator has declared *url* to be no trap."""
-        if not self._allowed:
-            return False
         rest = url.partition("://")[2]
-        return any(fnmatchcase(rest, pattern) for pattern in self._allowed)
+        return bool(self._allowed.pattern) and self._allowed.match(rest) is not None
 
     # --- learning -----------------------------------------------------------------------------
 

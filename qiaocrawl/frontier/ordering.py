@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -67,6 +68,7 @@ class FrontierOrder:
         self._is_instant = threshold is None and getattr(strategy, "is_instant", False)
         # One thread: strategies need no lock, and pages are learnt from in the order they come.
         self._thread = ThreadPoolExecutor(1, "qiaocrawl-order")
+        self._waiting_work: deque[Callable[[], object]] = deque()
 
     @property
     def may_lease(self) -> bool:
@@ -80,12 +82,20 @@ class FrontierOrder:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do *work* in the thread of the order, after all that was asked before."""
-        return await in_loop(self._thread.submit(work))
+        return await in_loop(self._thread.submit(self._after_waiting, work))
 
     def soon(self, work: Callable[[], object]) -> None:
-        """The same without waiting for it; an error of it is logged."""
-        # No future of the event loop: it need not wake up for what nobody waits for.
-        self._thread.submit(work).add_done_callback(_done)
+        """Do *work* before anything else is asked of the order; an error of it is logged."""
+        # Only who asks can tell whether it is done, so it goes with the next question: waking the
+        # thread for it costs more than it does, two or three times a page.
+        self._waiting_work.append(work)
+
+    def _after_waiting(self, work: Callable[[], T]) -> T:
+        while self._waiting_work:
+            # Nobody waits for it, so the error would vanish.
+            if (error := _error_of(self._waiting_work.popleft())) is not None:
+                logger.error("the crawl order failed", exc_info=error)
+        return work()
 
     async def renew_topic(self, pack: TopicPack) -> None:
         """Score links by *pack* from now on, the same topic with other terms."""
@@ -194,10 +204,12 @@ class FrontierOrder:
         return {"qiaocrawl/order/threshold": self._threshold.value}
 
 
-def _done(future: Future[object]) -> None:
-    # Nobody awaits it, so the error would vanish with the future.
-    if not future.cancelled() and (error := future.exception()) is not None:
-        logger.error("the crawl order failed", exc_info=error)
+def _error_of(work: Callable[[], object]) -> Exception | None:
+    try:
+        work()
+    except Exception as error:
+        return error
+    return None
 
 
 def explained(

@@ -60,19 +60,18 @@ def _settle(waiting: asyncio.Future[Any], source: Future[Any]) -> None:
     if waiting.done():
         return
     try:
-        error = source.exception()
+        result = source.result()
     except CancelledError:
         waiting.cancel()
-        return
-    if error is None:
-        waiting.set_result(source.result())
-    elif isinstance(error, StopIteration):
+    except StopIteration as error:
         # No future of a loop takes one, and those behind it would not be told.
         failure = RuntimeError("StopIteration was raised by another thread")
         failure.__cause__ = error
         waiting.set_exception(failure)
-    else:
+    except BaseException as error:
         waiting.set_exception(error)
+    else:
+        waiting.set_result(result)
 
 
 # Weak keys, and no inbox keeps its loop: a process may run several one after the other.

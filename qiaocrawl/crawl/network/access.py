@@ -100,6 +100,11 @@ class HostAccess:
             return self._shipped[name]
         return pick(list(self._shipped.values()), host, self._sessions[host], self._salt)
 
+    @property
+    def shows_identities(self) -> bool:
+        """Whether any host is to see a browser."""
+        return bool(self._identities)
+
     def is_proxied(self, host: str) -> bool:
         """Whether *host* is asked through the pool."""
         return self.source is not None and bool(self._proxied.find(host))

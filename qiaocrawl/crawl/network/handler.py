@@ -141,16 +141,15 @@ class GuardedDownloadHandler:
 
     async def _download_demo(self, request: Request, before_sending: BeforeSending) -> Response:
         """Every *.test host lives on the demo server: same request, its Host header."""
+        if not request.meta.get("proxy"):
+            return await self._network.download_request(request, before_sending, self._demo)
+        # A proxy has to be told where that is.
         parts = urlparse_cached(request)
-        headers = request.headers.copy()
-        headers[b"Host"] = parts.netloc.encode("ascii")
-        inner = request.replace(
-            url=parts._replace(scheme="http", netloc=self._demo).geturl(), headers=headers
+        url = parts._replace(scheme="http", netloc=self._demo).geturl()
+        inner = request.replace(url=url, headers={**request.headers, "Host": parts.netloc})
+        return (await self._network.download_request(inner, before_sending)).replace(
+            url=request.url
         )
-        # The slot of the host it stands for: all hosts of the demo have one address.
-        inner.meta["download_slot"] = request.meta.get("download_slot")
-        response = await self._network.download_request(inner, before_sending)
-        return response.replace(url=request.url)
 
     async def _cancellable(self, download: Coroutine[Any, Any, Response]) -> Response:
         task = asyncio.ensure_future(download)

@@ -22,7 +22,7 @@ from twisted.web._newclient import ResponseFailed
 from twisted.web.http import _ChunkedTransferDecoder
 
 from qiaocrawl.crawl.network.large_answers import LargeAnswers, Transport
-from qiaocrawl.crawl.network.paced_pool import BeforeSending, PacedPool, sending_after
+from qiaocrawl.crawl.network.paced_pool import BeforeSending, PacedPool, connecting
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -63,11 +63,11 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
         self._pool._factory = partial(_LimitedFactory, LargeAnswers())  # type: ignore[assignment]
 
     async def download_request(
-        self, request: Request, before_sending: BeforeSending | None = None
+        self, request: Request, before_sending: BeforeSending | None = None, server: str = ""
     ) -> Response:
-        """Fetch *request*."""
+        """Fetch *request*, from *server* (host:port, plain HTTP) in place of its own host's."""
         try:
-            with sending_after(before_sending):
+            with connecting(before_sending, server):
                 return await super().download_request(request)
         except DownloadFailedError as error:
             raise _cause(error) from error

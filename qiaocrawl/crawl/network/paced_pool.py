@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.defer import deferred_from_coro
+from twisted.internet.endpoints import HostnameEndpoint
 from twisted.web.client import HTTPConnectionPool
 
 if TYPE_CHECKING:
@@ -21,17 +22,21 @@ BeforeSending = Callable[[], Awaitable[None] | None]
 """Asked when a connection is there: what to wait for, None for nothing."""
 
 # A context variable: Scrapy's handler takes no argument for the pool.
-_before_sending: ContextVar[BeforeSending | None] = ContextVar("before_sending", default=None)
+_how: ContextVar[tuple[BeforeSending | None, str]] = ContextVar("how", default=(None, ""))
 
 
 @contextmanager
-def sending_after(before_sending: BeforeSending | None) -> Iterator[None]:
-    """Connections that are asked for within this block come after *before_sending*."""
-    token = _before_sending.set(before_sending)
+def connecting(before_sending: BeforeSending | None, server: str = "") -> Iterator[None]:
+    """Connections that are asked for within this block come after *before_sending*.
+
+    Args:
+        server: host:port they lead to, whatever host they are for, without TLS; "" = to that.
+    """
+    token = _how.set((before_sending, server))
     try:
         yield
     finally:
-        _before_sending.reset(token)
+        _how.reset(token)
 
 
 class PacedPool(HTTPConnectionPool):
@@ -39,9 +44,13 @@ class PacedPool(HTTPConnectionPool):
 
     def getConnection(self, key: Any, endpoint: Any) -> Deferred[Any]:
         """A connection of *key*, an old one or a new one."""
-        connecting: Deferred[Any] = super().getConnection(key, endpoint)
         # Read now: the callback below runs in another context.
-        before_sending = _before_sending.get()
+        before_sending, server = _how.get()
+        if server:
+            # Only the way there differs: the request, its Host header too, stays the host's own.
+            host, _, port = server.rpartition(":")
+            endpoint = HostnameEndpoint(self._reactor, host, int(port))
+        connecting: Deferred[Any] = super().getConnection(key, endpoint)
         if before_sending is None:
             return connecting
 
