@@ -176,11 +176,19 @@ def test_a_maze_at_the_root_is_cut_by_its_new_branches() -> None:
 
 
 def test_what_is_allowed_or_not_learnt_is_never_cut() -> None:
-    for traps in (watch("a.test/cal/*"), watch(learns=False)):
+    for traps in (watch("b.test/*", "a.test/cal/*"), watch(learns=False)):
         site = Site(traps)
         for month in range(30):
             site.read(f"/cal/{month}", PageValue.NOTHING, [f"/cal/{month + 1}"])
         assert traps.reason(f"{_A}/cal/99") == ("", "")
+
+
+def test_every_allowed_pattern_counts_from_end_to_end() -> None:
+    traps = watch("b.test/*", "a.test/cal/?")
+    allowed = ["a.test/cal/9", "b.test/", "b.test/cal/99"]
+    others = ["a.test/cal/99", "a.test/ca", "xb.test/", "b.test"]
+    assert [one for one in (*allowed, *others) if traps.is_allowed(f"http://{one}")] == allowed
+    assert not watch().is_allowed("http://a.test/")
 
 
 def test_scores_survive_and_what_is_cut_stays_cut() -> None:

@@ -45,3 +45,26 @@ async def _followed(name: str, threads: int) -> None:
     began = [one for one in threading.enumerate() if one.name.startswith("qiaocrawl-order")]
     await order.close()
     assert len(began) == threads
+
+
+def test_what_nobody_waits_for_is_done_before_the_next_question(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asyncio.run(_asked_after_others())
+    assert "the crawl order failed" in caplog.text
+
+
+async def _asked_after_others() -> None:
+    order = FrontierOrder(make_strategy("url_structure", _TOPIC, ""))
+    done: list[str] = []
+
+    def fail() -> None:
+        raise ValueError("of one that nobody waits for")
+
+    order.soon(lambda: done.append("first"))
+    order.soon(fail)
+    order.soon(lambda: done.append("second"))
+    # No thread was woken for these.
+    assert done == []
+    assert await order.run(lambda: list(done)) == ["first", "second"]
+    await order.close()
