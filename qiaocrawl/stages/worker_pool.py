@@ -7,6 +7,7 @@ machine, a laptop that slept or a clock that was set makes no page a slow one.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import resource
@@ -66,7 +67,10 @@ def _start_worker(setup: AnalysisSetup, niceness: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_WORKER_MEMORY_BYTES, _WORKER_MEMORY_BYTES))
     # A thread: the main one is busy with a page.
     threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
+    # Scorers and networks stay as well; it begins again when they are there.
+    gc.disable()
     _start_error = _prepared(setup)
+    gc.enable()
 
 
 def _prepared(setup: AnalysisSetup) -> WorkerStartError | None:
@@ -262,7 +266,7 @@ class AnalysisPool:
         # The server of forks looks for modules by the environment's path, not by ours: run from
         # an egg it would load a copy that is installed beside it, and the workers would be that.
         if Path(__file__).exists():
-            context.set_forkserver_preload(["qiaocrawl.stages.analyse_page"])
+            context.set_forkserver_preload(["qiaocrawl.stages.worker_parts"])
         return ProcessPool(
             max_workers=self._workers,
             context=context,

@@ -32,6 +32,11 @@ def usage(word: str) -> tuple[int, str] | None:
     return None if tag is None else (word_counts()[0][word], tag)
 
 
+def load_file() -> None:
+    """Have the dictionary at hand, for the processes that are forked from this one."""
+    _file()
+
+
 def total_count() -> int:
     """The sum of the counts of all lines."""
     return _file().total

@@ -74,6 +74,15 @@ page = FetchedPage("http://a.example/1", "http://a.example/1", 200, (), body.enc
 assert analyse_page(page, setup).relevance
 print(*sys.modules)
 """
+_FORKED_FROM = """
+import gc, threading
+import qiaocrawl.stages.worker_parts
+from qiaocrawl.text import rjieba_cutter
+print(threading.active_count(), gc.isenabled(), gc.get_freeze_count() > 0)
+first = rjieba_cutter.RjiebaCutter(["侨联归侨"])
+print(len(rjieba_cutter._spare), *first.words("侨联归侨"))
+print("/".join(rjieba_cutter.RjiebaCutter(["华侨"]).words("侨联归侨")))
+"""
 
 
 def _loaded(program: str) -> set[str]:
@@ -104,6 +113,7 @@ def test_a_whole_crawl_imports_no_part_that_it_does_not_use(tmp_path: Path) -> N
     unwanted = {
         "spiders.search", "spiders.watch", "middlewares.session", "qiaocrawl.sessions.flow",
         "qiaocrawl.search.records", "qiaocrawl.relevance.ontology", "warcio", "typer", "rjieba",
+        "qiaocrawl.fetch.identity_file", "qiaocrawl.crawl.login.login",
         "qiaocrawl.extract.methods.density", "qiaocrawl.stages.analyse_page", "alembic",
     }  # fmt: skip
     assert loaded & unwanted == set()
@@ -130,3 +140,10 @@ def test_a_worker_imports_nothing_of_a_crawl_and_no_method_that_is_not_chosen() 
                 "twisted", "qiaocrawl.extract.methods.template",
                 "qiaocrawl.relevance.ontology"}  # fmt: skip
     assert loaded & unwanted == set()
+
+
+def test_what_workers_are_forked_from_has_their_dictionaries_and_no_thread() -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", _FORKED_FROM], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout  # fmt: skip
+    assert said.split() == ["1", "True", "True", "0", "侨联归侨", "侨联/归侨"]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.fetch.identities import Identity, choice_of, load_identities, pick
+from qiaocrawl.fetch.identities import Identity, choice_of, pick
+from qiaocrawl.fetch.identity_file import load_identities
 
 SHIPPED = load_identities()
 

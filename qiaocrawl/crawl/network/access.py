@@ -23,7 +23,6 @@ from qiaocrawl.fetch.identities import (
     ROTATE,
     Identity,
     choice_of,
-    load_identities,
     pick,
 )
 from qiaocrawl.fetch.proxy_pool import ProxyLimits, ProxyPool
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from qiaocrawl.fetch.block_detection import BlockSign
+    from qiaocrawl.options import Options
     from qiaocrawl.runtime import Runtime
 
 _DIRECT = "direct"
@@ -58,7 +58,7 @@ class HostAccess:
         """A recorded web blocks nobody and needs no crawl windows."""
         engine_hosts = _engine_hosts(runtime)
         self.windows = parse_crawl_windows(options["QIAO_CRAWL_WINDOWS"], engine_hosts)
-        self._shipped = load_identities(options["QIAO_IDENTITIES_FILE"])
+        self._shipped = _identities(options)
         self._identities: HostRules[str] = parse_rules(
             "QIAO_IDENTITIES", options["QIAO_IDENTITIES"], engine_hosts, choice_of(self._shipped)
         )
@@ -194,6 +194,15 @@ def _engine_hosts(runtime: Runtime) -> dict[str, str]:
         # Engines are read from files, and most runs need none of them here.
         return {}
     return {name: engine.host for name, engine in runtime.catalogue.engines.items()}
+
+
+def _identities(options: Options) -> dict[str, Identity]:
+    # A crawl that shows no browser reads none: what checks their file takes time to import.
+    if not options["QIAO_IDENTITIES"] and not options["QIAO_IDENTITIES_FILE"]:
+        return {}
+    from qiaocrawl.fetch.identity_file import load_identities
+
+    return load_identities(options["QIAO_IDENTITIES_FILE"])
 
 
 def _limits(runtime: Runtime) -> ProxyLimits:

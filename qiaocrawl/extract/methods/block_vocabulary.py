@@ -180,15 +180,6 @@ _NAMES = {
 NAME_KINDS = tuple(_NAMES)
 _NAME_WORDS = {word: kind for kind, words in _NAMES.items() for word in words.split("|")}
 _ANY_NAME = late_pattern(f"(?=({_one_of(_NAME_WORDS)}))")
-_FLAGS_OF_WORD = {
-    word: sum({
-        1 << NAME_KINDS.index(kind)
-        for begin, kind in _NAME_WORDS.items()
-        if word.startswith(begin)
-    })
-    for word in _NAME_WORDS
-}  # fmt: skip
-"""What the longest word at a place tells: also what the shorter ones do that begin there."""
 _AD = re.compile(r"\bad[sv]?\b|\bad[-_]|[-_]ads?\b")
 _AD_FLAG = 1 << NAME_KINDS.index("ad")
 TAGS = ("p", "td", "div", "li", "h", "dd", "quote", "pre", "figure", "article", "nav", "footer",
@@ -217,10 +208,17 @@ def name_flags(names: str) -> int:
 def _flags_of_name(name: str) -> int:
     flags = 0
     for word in _ANY_NAME.findall(name):
-        flags |= _FLAGS_OF_WORD[word]
+        flags |= _flags_of_word(word)
     if "ad" in name and _AD.search(name):
         flags |= _AD_FLAG
     return flags
+
+
+@cache
+def _flags_of_word(word: str) -> int:
+    """What the longest word at a place tells: also what the shorter ones do that begin there."""
+    kinds = {kind for begin, kind in _NAME_WORDS.items() if word.startswith(begin)}
+    return sum(1 << NAME_KINDS.index(kind) for kind in kinds)
 
 
 @lru_cache(maxsize=64)

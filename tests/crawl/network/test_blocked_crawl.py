@@ -14,7 +14,7 @@ from crawling import Answer, article, crawl, import_pack, local_server, outcomes
 from middlewares.identity import IdentityMiddleware
 from middlewares.robots import RobotsMiddleware
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.fetch.identities import load_identities
+from qiaocrawl.fetch.identity_file import load_identities
 from qiaocrawl.frontier.host_slots import FOREVER, HostUse
 from qiaocrawl.frontier.limits import Fetches, Limits
 
