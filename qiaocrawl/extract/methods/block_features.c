@@ -18,12 +18,20 @@ enum { NOTICE_CHARS = 400, IMPRINT_CHARS = 150 };
 /* Columns of a block and of an element, and the numbers before them. */
 enum { LINKED, BOLD, LINKS, AFTER_BREAK, ELEMENT, MARKS };
 enum { FIRST, END, PARENT, DEPTH, IMAGES, PLACES };
-enum { N, M, CODES, HITS, TITLE_HITS, TITLE_WORDS, TITLE_BLOCK, LEGAL, NOTICE, ROWS, HEADER };
+enum { N, M, CODES, TEXT, HITS, TITLE_HITS, TITLE_WORDS, TITLE_BLOCK, LEGAL, NOTICE, ROWS, HEADER };
 
 enum { GIVEN_IS_WRONG = -1, NO_MEMORY = -2 };
 
+/* Words to look for, a tree of their letters: the edges of node k are first[k] to first[k + 1],
+ * by letter; 0 is no node. Found are the longest words, one behind the other. */
 typedef struct {
-    int64_t id, members;
+    const uint16_t *han_roots, *latin_roots;    /* the node of each first letter */
+    const int32_t *first, *targets, *kinds;     /* kinds: -1 where no word ends */
+    const uint32_t *letters;
+} Vocabulary;
+
+typedef struct {
+    int64_t members;
     double size, prose, chars, linked;
 } Group;
 
@@ -37,8 +45,10 @@ typedef struct {
     const int64_t *lengths, *head_lengths, *seen, *marks;           /* a block each */
     const int64_t *tags, *names, *name_flags, *places;              /* an element each */
     const int64_t *word_hits, *title_word_hits;                     /* (position, kind) each */
-    const uint32_t *codes;
+    const uint32_t *codes, *text;               /* of all blocks; the heads, in lower case */
+    int64_t text_length;
     const uint8_t *classes;
+    const Vocabulary *vocabulary;
 } Given;
 
 /* What is worked out on the way. */
@@ -58,6 +68,17 @@ typedef struct {
     float all_chars, all_prose;
     float *row;                                                     /* the next one to fill */
 } Work;
+
+/* A column of a block, of an element. */
+static int64_t mark(const Given *page, int column, int64_t block)
+{
+    return page->marks[column * page->n + block];
+}
+
+static int64_t place(const Given *page, int column, int64_t element)
+{
+    return page->places[column * page->m + element];
+}
 
 static float least(float a, float b) { return a < b ? a : b; }
 static float most(float a, float b) { return a > b ? a : b; }
@@ -84,6 +105,7 @@ static void read_given(Given *page, const int64_t *numbers)
     page->n = numbers[N];
     page->m = numbers[M];
     page->codes_given = numbers[CODES];
+    page->text_length = numbers[TEXT];
     page->hits = numbers[HITS];
     page->title_hits = numbers[TITLE_HITS];
     page->title_words = numbers[TITLE_WORDS];
@@ -107,20 +129,20 @@ static void read_given(Given *page, const int64_t *numbers)
 /* No number may lead outside of an array. */
 static int is_sound(const Given *page)
 {
-    int64_t codes = 0, heads = 1;
+    int64_t codes = 0, heads = 0;
     if (page->n < 1 || page->m < 1 || page->title_block >= page->n || page->rows != FEATURES)
         return 0;
     for (int64_t i = 0; i < page->n; i++) {
-        int64_t element = page->marks[MARKS * i + ELEMENT];
+        int64_t element = mark(page, ELEMENT, i);
         if (page->lengths[i] < 1 || page->head_lengths[i] < 1 || element < 0 || element >= page->m)
             return 0;
         codes += page->lengths[i];
         heads += page->head_lengths[i] + 1;
     }
     for (int64_t e = 0; e < page->m; e++) {
-        const int64_t *place = page->places + PLACES * e;
-        if (place[FIRST] < 0 || place[FIRST] > place[END] || place[END] > page->n
-            || place[PARENT] >= e || place[PARENT] < -1)
+        int64_t first = place(page, FIRST, e), end = place(page, END, e);
+        int64_t parent = place(page, PARENT, e);
+        if (first < 0 || first > end || end > page->n || parent >= e || parent < -1)
             return 0;
         if (page->tags[e] < 0 || page->tags[e] > TAGS || page->names[e] < 0
             || page->names[e] >= page->m)
@@ -135,8 +157,8 @@ static int is_sound(const Given *page)
             || page->title_word_hits[2 * h + 1] < 0
             || page->title_word_hits[2 * h + 1] >= page->title_words)
             return 0;
-    return codes == page->codes_given && page->legal >= 0 && page->legal < WORDS
-           && page->notice >= 0 && page->notice < WORDS;
+    return codes == page->codes_given && heads == page->text_length
+           && page->legal >= 0 && page->legal < WORDS && page->notice >= 0 && page->notice < WORDS;
 }
 
 /* --- characters and words -------------------------------------------------------------------- */
@@ -146,7 +168,6 @@ static void count_characters(const Given *page, Work *work)
     const uint32_t *code = page->codes;
     double chars = 0, prose = 0;
     for (int64_t i = 0; i < page->n; i++) {
-        const int64_t *marks = page->marks + MARKS * i;
         float *counts = work->counts + CLASSES * i;
         int64_t length = page->lengths[i];
         uint8_t kind = OTHER;
@@ -159,7 +180,7 @@ static void count_characters(const Given *page, Work *work)
         work->last_kind[i] = kind;
         float all = most((float)length - counts[SPACE], 1);
         work->chars[i] = all;
-        work->linked[i] = least((float)marks[LINKED], all);
+        work->linked[i] = least((float)mark(page, LINKED, i), all);
         work->free[i] = all - work->linked[i];
         /* An English sentence ends with a dot before a space; abbreviations are few. */
         work->stops[i] = counts[STOP] + least(counts[DOT], counts[SPACE] / 4 + 1);
@@ -188,6 +209,62 @@ static int64_t block_at(const Given *page, const Work *work, int64_t position)
     return low;
 }
 
+static int32_t next_node(const Vocabulary *words, int32_t node, uint32_t letter)
+{
+    for (int32_t edge = words->first[node]; edge < words->first[node + 1]; edge++)
+        if (words->letters[edge] == letter)
+            return words->targets[edge];
+    return 0;
+}
+
+/* The kind of the longest word at *at*, and its length; -1 where none begins. */
+static int32_t word_at(const Given *page, const uint16_t *roots, int64_t at, int64_t *length)
+{
+    const Vocabulary *words = page->vocabulary;
+    int32_t kind = -1, node = page->text[at] <= 0xFFFF ? roots[page->text[at]] : 0;
+    int64_t start = at;
+    while (node != 0) {
+        at++;
+        if (words->kinds[node] >= 0) {
+            kind = words->kinds[node];
+            *length = at - start;
+        }
+        node = at < page->text_length ? next_node(words, node, page->text[at]) : 0;
+    }
+    return kind;
+}
+
+/* Latin words count at the beginning of a word only: behind a space, a line end or "(". */
+static int32_t latin_word_behind(const Given *page, int64_t at, int64_t *length)
+{
+    uint32_t border = page->text[at];
+    if ((border != ' ' && border != '\n' && border != '(') || at + 1 >= page->text_length)
+        return -1;
+    return word_at(page, page->vocabulary->latin_roots, at + 1, length);
+}
+
+static void find_words(const Given *page, Work *work)
+{
+    int64_t block = 0, han_from = 0, latin_from = 0, length = 0;
+    for (int64_t at = 0; at < page->text_length; at++) {
+        while (block + 1 < page->n && work->starts[block + 1] <= at)
+            block++;
+        int32_t kind = at < han_from ? -1
+                       : word_at(page, page->vocabulary->han_roots, at, &length);
+        if (kind >= 0) {
+            work->words[kind * page->n + block] += 1;
+            han_from = at + length;
+        }
+        kind = at < latin_from ? -1 : latin_word_behind(page, at, &length);
+        if (kind >= 0) {
+            /* The line end before a block is not its own. */
+            int64_t own = block + 1 < page->n && work->starts[block + 1] == at + 1;
+            work->words[kind * page->n + block + own] += 1;
+            latin_from = at + 1 + length;
+        }
+    }
+}
+
 static void count_words(const Given *page, Work *work)
 {
     int64_t start = 1;
@@ -195,6 +272,7 @@ static void count_words(const Given *page, Work *work)
         work->starts[i] = start;
         start += page->head_lengths[i] + 1;
     }
+    find_words(page, work);
     for (int64_t h = 0; h < page->hits; h++) {
         const int64_t *hit = page->word_hits + 2 * h;
         work->words[hit[1] * page->n + block_at(page, work, hit[0])] += 1;
@@ -227,15 +305,15 @@ static void look_at_elements(const Given *page, Work *work)
 {
     int64_t n = page->n;
     for (int64_t e = 0; e < page->m; e++) {
-        const int64_t *place = page->places + PLACES * e;
         uint32_t tag = page->tags[e] < TAGS ? (uint32_t)1 << page->tags[e] : 0;
         work->own[e] = tag | (uint32_t)page->name_flags[e] << TAGS;
-        work->above[e] = work->own[e] | (place[PARENT] < 0 ? 0 : work->above[place[PARENT]]);
+        int64_t parent = place(page, PARENT, e);
+        work->above[e] = work->own[e] | (parent < 0 ? 0 : work->above[parent]);
     }
     for (int64_t i = 0; i < n; i++) {
-        int64_t element = page->marks[MARKS * i + ELEMENT];
+        int64_t element = mark(page, ELEMENT, i);
         for (int level = 0; level < LEVELS; level++) {
-            int64_t around = page->places[PLACES * element + PARENT];
+            int64_t around = place(page, PARENT, element);
             work->containers[level * n + i] = element;
             element = around < 0 ? element : around;
         }
@@ -248,9 +326,9 @@ static void look_at_elements(const Given *page, Work *work)
     sum_before(page, work->wordy, work->wordy_before);
 }
 
-static double inside(const double *before, const int64_t *place)
+static double inside(const Given *page, const double *before, int64_t element)
 {
-    return before[place[END]] - before[place[FIRST]];
+    return before[place(page, END, element)] - before[place(page, FIRST, element)];
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -265,12 +343,11 @@ static void add_own(const Given *page, Work *work)
     for (int r = 0; r < 7; r++)
         rows[r] = next_row(page, work);
     for (int64_t i = 0; i < n; i++) {
-        const int64_t *marks = page->marks + MARKS * i;
         rows[0][i] = work->size[i];
         rows[1][i] = work->link_share[i];
-        rows[2][i] = least((float)marks[BOLD] / work->chars[i], 1);
-        rows[3][i] = log1pf((float)marks[LINKS]);
-        rows[4][i] = (float)marks[AFTER_BREAK];
+        rows[2][i] = least((float)mark(page, BOLD, i) / work->chars[i], 1);
+        rows[3][i] = log1pf((float)mark(page, LINKS, i));
+        rows[4][i] = (float)mark(page, AFTER_BREAK, i);
         rows[5][i] = work->log_stops[i];
         rows[6][i] = least(work->stops[i] / work->chars[i] * 20, 3);
     }
@@ -339,19 +416,19 @@ static void add_elements(const Given *page, Work *work)
     int64_t m = page->m;
     float *around = work->around;
     for (int64_t e = 0; e < m; e++) {
-        const int64_t *place = page->places + PLACES * e;
-        double count = (double)(place[END] - place[FIRST]), blocks = count > 1 ? count : 1;
-        double chars = work->chars_in[e] = inside(work->chars_before, place);
-        double linked = inside(work->linked_before, place);
-        work->prose_in[e] = inside(work->prose_before, place);
+        double count = (double)(place(page, END, e) - place(page, FIRST, e));
+        double blocks = count > 1 ? count : 1;
+        double chars = work->chars_in[e] = inside(page, work->chars_before, e);
+        double linked = inside(page, work->linked_before, e);
+        work->prose_in[e] = inside(page, work->prose_before, e);
         work->links_in[e] = linked / (chars > 1 ? chars : 1);
         around[0 * m + e] = log1pf((float)chars);
         around[1 * m + e] = (float)work->links_in[e];
         around[2 * m + e] = log1pf((float)count);
-        around[3 * m + e] = (float)log1p(inside(work->stops_before, place) / blocks);
+        around[3 * m + e] = (float)log1p(inside(page, work->stops_before, e) / blocks);
         around[4 * m + e] = (float)(chars / work->all_chars);
         around[5 * m + e] = (float)(work->prose_in[e] / work->all_prose);
-        around[6 * m + e] = (float)(inside(work->wordy_before, place) / blocks);
+        around[6 * m + e] = (float)(inside(page, work->wordy_before, e) / blocks);
     }
     for (int kind = 0; kind < KINDS; kind++)
         add_around(page, work, around + kind * m, LEVELS);
@@ -359,7 +436,7 @@ static void add_elements(const Given *page, Work *work)
     add_flags(page, work, work->own, TAGS, 1);
     add_flags(page, work, work->above, 0, 0);
     for (int64_t e = 0; e < m; e++)
-        around[e] = (float)(page->places[PLACES * e + DEPTH] / 10.0);
+        around[e] = (float)(place(page, DEPTH, e) / 10.0);
     add_around(page, work, around, 1);
 }
 
@@ -429,8 +506,7 @@ typedef struct {
 
 static Range range_of(const Given *page, int64_t element)
 {
-    const int64_t *place = page->places + PLACES * element;
-    Range range = {place[FIRST], place[END]};
+    Range range = {place(page, FIRST, element), place(page, END, element)};
     return range;
 }
 
@@ -500,17 +576,17 @@ static void add_main_container(const Given *page, Work *work)
 {
     int64_t n = page->n;
     Range ranges[RANGES] = {by_points(page, work), by_text(page, work), best_run(page, work)};
-    float *within = work->row, *away = within + RANGES * n, *place = away + RANGES * n;
+    float *within = work->row, *away = within + RANGES * n, *part = away + RANGES * n;
     work->row += 3 * RANGES * n;
     double all_free = work->free_before[n] > 1 ? work->free_before[n] : 1;
     for (int r = 0; r < RANGES; r++) {
         int64_t low = ranges[r].first, high = ranges[r].end;
         for (int64_t i = 0; i < n; i++) {
             int64_t at = r * n + i, outside = higher(higher(low - i, i - high + 1), 0);
-            float part = (float)((double)(i - low) / (double)higher(high - low, 1));
+            float share = (float)((double)(i - low) / (double)higher(high - low, 1));
             within[at] = i >= low && i < high;
             away[at] = (i >= low ? 1 : -1) * log1pf((float)outside);
-            place[at] = most(least(part, 1), 0);
+            part[at] = most(least(share, 1), 0);
         }
         double free = work->free_before[high] - work->free_before[low];
         add_constant(page, work, (float)(free / all_free));
@@ -572,7 +648,7 @@ static void add_twins(const Given *page, Work *work)
 {
     int64_t m = page->m;
     for (int64_t e = 0; e < m; e++) {
-        int64_t parent = page->places[PLACES * e + PARENT];
+        int64_t parent = place(page, PARENT, e);
         parent = parent < 0 ? e : parent;
         work->sorted[e].value = parent * (TAGS + 1) * m + work->kind[e];
         work->sorted[e].place = e;
@@ -589,7 +665,7 @@ static void add_twins(const Given *page, Work *work)
     for (int64_t i = 0; i < page->n; i++)
         seen[i] = log1pf((float)page->seen[i]);
     for (int64_t e = 0; e < m; e++)
-        work->around[e] = log1pf((float)page->places[PLACES * e + IMAGES]);
+        work->around[e] = log1pf((float)place(page, IMAGES, e));
     add_around(page, work, work->around, 2);
 }
 
@@ -663,15 +739,18 @@ static size_t lay_out(const Given *page, Work *work, char *memory)
  *
  * numbers: the header (N and so on), then the columns in the order of read_given().
  * codes: the characters of all blocks, as code points.
+ * text: those of the joined heads in lower case.
+ * vocabulary: what to look for in it.
  * classes: the class of each character of the basic plane, 65,536 of them.
  * values: (rows, n), all filled. chars, notices: n each.
  *
  * 0, or another number when something given leads nowhere or memory is short.
  */
-int block_features(const int64_t *numbers, const uint32_t *codes, const uint8_t *classes,
-                       float *values, float *chars, uint8_t *notices)
+int block_features(const int64_t *numbers, const uint32_t *codes, const uint32_t *text,
+                   const Vocabulary *vocabulary, const uint8_t *classes, float *values,
+                   float *chars, uint8_t *notices)
 {
-    Given page = {.codes = codes, .classes = classes};
+    Given page = {.codes = codes, .text = text, .vocabulary = vocabulary, .classes = classes};
     Work work = {.row = values};
     read_given(&page, numbers);
     if (!is_sound(&page))

@@ -40,8 +40,8 @@ from qiaocrawl.extract.methods.block_words import BlockWords
 _NOTICE_CHARS = 400
 _IMPRINT_CHARS = 150
 """Longer blocks tell more than a notice or an imprint does."""
-MARKS = attrgetter("linked", "bold", "links", "after_break", "element")
-PLACE = attrgetter("first", "end", "parent", "depth", "images")
+_MARKS = attrgetter("linked", "bold", "links", "after_break", "element")
+_PLACE = attrgetter("first", "end", "parent", "depth", "images")
 _TAG_FLAGS = np.eye(len(TAGS) + 1, dtype=np.float32)[:-1]
 _LAST_KINDS = np.array([[STOP], [DOT], [COMMA], [QUOTE], [BULLET]])
 _HALVES = np.array([[3], [8], [20]])
@@ -129,7 +129,7 @@ class _Builder:
         self.counts = np.ascontiguousarray(counts.T, dtype=np.float32)
         self.spaces = self.counts[SPACE]
         self.chars = np.maximum(lengths - self.spaces, 1).astype(np.float32)
-        marks = chain.from_iterable(map(MARKS, blocks))
+        marks = chain.from_iterable(map(_MARKS, blocks))
         self.marks = np.fromiter(marks, np.int64, 5 * n).reshape(n, 5).T
         self.linked = np.minimum(self.marks[0].astype(np.float32), self.chars)
         self.free = self.chars - self.linked
@@ -146,7 +146,7 @@ class _Builder:
         names = [numbers.setdefault(e.names, len(numbers)) for e in elements]
         self.names = np.fromiter(names, np.int64, m)
         self.tags = np.fromiter([tag_number(e.tag, len(TAGS)) for e in elements], np.int64, m)
-        places = chain.from_iterable(map(PLACE, elements))
+        places = chain.from_iterable(map(_PLACE, elements))
         columns = np.fromiter(places, np.int64, 5 * m).reshape(m, 5).T
         self.first, self.end, parent, self.depth, self.images = columns
         self.parent = np.where(parent < 0, np.arange(m), parent)

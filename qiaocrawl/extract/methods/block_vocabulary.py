@@ -96,9 +96,10 @@ _WORDS = {
     ),
 }
 WORD_NAMES = (*_WORDS, "clock")
-_WORD_KIND = {
+WORD_KIND = {
     word: kind for kind, listed in enumerate(_WORDS.values()) for word in listed.split("|")
 }
+"""The index in WORD_NAMES of each word."""
 
 
 def _one_of(words: Iterable[str]) -> str:
@@ -113,13 +114,13 @@ def _one_of(words: Iterable[str]) -> str:
     return f"(?:{'|'.join(branches)})" + "?" * is_whole
 
 
-_HAN_WORD = late_pattern(_one_of([word for word in _WORD_KIND if not word.isascii()]))
+_HAN_WORD = late_pattern(_one_of([word for word in WORD_KIND if not word.isascii()]))
 # One of these is among the first letters of each ("icp备"); on an English page the first is near
 # its end, if there is one.
 _HAN_BEGIN = re.compile("[©\u4e00-\u9fff]")
 _BEFORE_HAN = 3
 _LATIN_WORD = late_pattern(
-    "[ \\n(]((?:" + _one_of([word for word in _WORD_KIND if word.isascii()]) + "))"
+    "[ \\n(]((?:" + _one_of([word for word in WORD_KIND if word.isascii()]) + "))"
 )
 _CLOCK = late_pattern(
     "[0-9](?:[0-9]?:[0-9][0-9]|[0-9]{3}[-/.年][0-9]{1,2}[-/.月][0-9]|[0-9]?月[0-9]{1,2}日|"
@@ -136,10 +137,14 @@ def find_words(text: str) -> list[tuple[int, int]]:
     """
     begin = _HAN_BEGIN.search(text)
     han = _HAN_WORD.finditer(text, max(begin.start() - _BEFORE_HAN, 0)) if begin else ()
-    hits = [(match.start(), _WORD_KIND[match[0]]) for match in han]
-    hits += [(match.start(1), _WORD_KIND[match[1]]) for match in _LATIN_WORD.finditer(text)]
-    hits += [(match.start(), len(_WORDS)) for match in _CLOCK.finditer(text)]
-    return hits
+    hits = [(match.start(), WORD_KIND[match[0]]) for match in han]
+    hits += [(match.start(1), WORD_KIND[match[1]]) for match in _LATIN_WORD.finditer(text)]
+    return hits + find_clocks(text)
+
+
+def find_clocks(text: str) -> list[tuple[int, int]]:
+    """Of :func:`find_words` the dates and times."""
+    return [(match.start(), len(_WORDS)) for match in _CLOCK.finditer(text)]
 
 
 # --- names of classes and ids ---------------------------------------------------------------

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from qiaocrawl.extract.methods.block_vocabulary import find_words, title_words
+from qiaocrawl.extract.methods.block_vocabulary import find_clocks, find_words, title_words
 from qiaocrawl.page.blocks import PageBlocks
 
 _HEAD_CHARS = 150
@@ -60,6 +60,11 @@ class BlockWords:
     def telling(self) -> Hits:
         """Where telling words stand, by their index in WORD_NAMES."""
         return find_words(self.text)
+
+    @cached_property
+    def clocks(self) -> Hits:
+        """Of :attr:`telling` the dates and times."""
+        return find_clocks(self.text)
 
     @cached_property
     def title_words(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from qiaocrawl.extract.methods import compiled_features as compiled
 from qiaocrawl.extract.methods.block_features import numpy_features
+from qiaocrawl.extract.methods.block_vocabulary import WORD_KIND
 from qiaocrawl.extract.methods.block_words import BlockWords
 from qiaocrawl.kernels.c_library import CLibrary
 from qiaocrawl.page import parse_page
@@ -79,6 +80,25 @@ def test_all_values_are_the_same() -> None:
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=8), st.text(max_size=20))
 def test_of_any_text_too(texts: list[str], title: str) -> None:
     _compare(f"<title>{title}</title>" + "".join(f"<div><p>{text}</p></div>" for text in texts))
+
+
+def test_telling_words_are_those_of_the_expressions() -> None:
+    """The longest at a place, one behind the other, Latin ones behind a border only."""
+    words = [
+        *WORD_KIND,
+        "相",
+        "相关阅读",
+        "icp",
+        "icpicp备案",
+        "sign",
+        "(sign in",
+        "unlogin",
+        "网站地",
+    ]
+    seed = random.Random(3)
+    for _ in range(200):
+        text = "".join(seed.choice(words) + seed.choice((" ", "", "\n", "(")) for _ in range(12))
+        _compare("".join(f"<p>{line}</p>" for line in text.split("\n")))
 
 
 def test_of_very_many_blocks() -> None:
