@@ -28,6 +28,7 @@ _COMPILERS = ("cc", "gcc", "clang")
 _FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared")
 _SECONDS = 120.0
 _STAMP_CHARS = 16
+_BESIDE = "__pycache__"
 
 
 class CLibrary:
@@ -83,7 +84,7 @@ class CLibrary:
     def _folders(self) -> Iterator[Path]:
         # A source in an archive has no folder.
         if isinstance(self._source, Path) and self._source.parent.is_dir():
-            yield self._source.parent / "__pycache__"
+            yield self._source.parent / _BESIDE
         # An account without a home has no cache.
         with suppress(RuntimeError):
             yield user_cache_folder() / "kernels"
@@ -102,4 +103,13 @@ class CLibrary:
                 os.replace(copy, folder / self._name)
             finally:
                 copy.unlink(missing_ok=True)
+        if folder.name == _BESIDE:
+            self._remove_older(folder)
         return folder / self._name
+
+    def _remove_older(self, folder: Path) -> None:
+        """Delete what earlier versions of the source left; beside it there is one version."""
+        for older in folder.glob(f"{Path(self._source.name).stem}-*.so"):
+            if older.name != self._name:
+                with suppress(OSError):
+                    older.unlink()

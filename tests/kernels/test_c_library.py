@@ -46,8 +46,10 @@ def test_another_source_is_another_library(tmp_path: Path) -> None:
     _library(tmp_path).make()
     changed = _library(tmp_path, TWICE.replace("2 * number", "3 * number"))
     assert changed.loaded() is None
-    changed.make()
+    made = changed.make()
+    assert made is not None
     assert _call(changed.loaded()) == 63
+    assert [*made.parent.iterdir()] == [made], "the older one is gone"
 
 
 def test_where_nothing_can_be_written_beside_it_is_kept_in_the_cache(
