@@ -50,6 +50,8 @@ class PacedPool(HTTPConnectionPool):
             # Only the way there differs: the request, its Host header too, stays the host's own.
             host, _, port = server.rpartition(":")
             endpoint = HostnameEndpoint(self._reactor, host, int(port))
+            # All hosts share these connections: a thousand of them would keep a thousand open.
+            key = (server,)
         connecting: Deferred[Any] = super().getConnection(key, endpoint)
         if before_sending is None:
             return connecting
