@@ -46,3 +46,8 @@ def runtime_of(crawler: Crawler) -> Runtime:
         _runtimes[crawler] = runtime
         crawler.signals.connect(runtime.close, signal=signals.spider_closed, weak=False)
     return _runtimes[crawler]
+
+
+def find_runtime(crawler: Crawler) -> Runtime | None:
+    """The shared objects of *crawler*'s run; None while there are none."""
+    return _runtimes.get(crawler)

@@ -130,6 +130,26 @@ def test_a_signal_stops_without_waiting_for_hosts_and_the_crawl_resumes(
     assert rows(url, "SELECT MAX(failures) FROM url") == [(0,)], "a stop is no failure"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("spider", ["site", "search"])
+def test_a_signal_while_the_spider_is_being_opened_ends_it_in_order(
+    spider: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(HOST))
+    engines = {"QIAO_DEMO": "http://127.0.0.1:9", "QIAO_ENGINES": "demo_sou"}
+    with running_spider(spider, url, "topic=qiaoqing", folder=tmp_path, **engines) as process:
+        end = time.monotonic() + 150
+        while "Spider opened" not in process.said:
+            assert time.monotonic() < end, "waited too long"
+            time.sleep(0.002)
+        process.send_signal(number)
+        said, _ = process.communicate(timeout=100)
+    assert process.returncode == 0, said
+    assert "Summary: " in said
+    assert rows(url, "SELECT reason, finished_at IS NULL FROM run") == [("shutdown", 0)]
+
+
 def is_stored(url: str, path: str) -> bool:
     """Whether the page at *path* is in the database."""
     found = rows(

@@ -54,7 +54,14 @@ class Command(crawl.Command):
         self._print_summary()
 
     def _create_crawler(self, spidercls: Any) -> Crawler:
-        self._crawler: Crawler = super()._create_crawler(spidercls)
+        from qiaocrawl.crawl.stoppable import StoppableCrawler
+
+        assert self.crawler_process is not None
+        if isinstance(spidercls, str):
+            spidercls = self.crawler_process.spider_loader.load(spidercls)
+        # Any: what Scrapy makes a crawler of may be one already.
+        crawler: Any = StoppableCrawler(spidercls, self.settings, init_reactor=True)
+        self._crawler: Crawler = super()._create_crawler(crawler)
         collect_once_opened(self._crawler)
         return self._crawler
 
