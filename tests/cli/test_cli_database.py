@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from qiaocrawl.cli.topic.new_sources import stored_texts
 from qiaocrawl.storage import Database
 from storage_samples import add_topic, candidate, enqueue
 
@@ -65,6 +66,15 @@ def test_what_only_reads_takes_no_lock_that_a_crawl_needs(
             enqueue(c, [candidate("1")])
             code, _, err = run(*command, "--database", url)
         assert code == 0, err
+
+
+def test_a_new_topic_reads_what_is_stored_beside_a_crawl(url: str) -> None:
+    with Database.open(url) as database, Database.open(url) as reading:
+        database.upgrade()
+        add_topic(database)
+        with database.engine.begin() as c:
+            enqueue(c, [candidate("1")])
+            assert stored_texts(reading, ("侨务",)) == []
 
 
 def test_faults_are_one_line_and_exit_code_1(run: Run, url: str) -> None:
