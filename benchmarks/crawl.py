@@ -7,7 +7,8 @@ all threads and processes, those of a server of forks too. A page's cost is the 
 two numbers of pages, since a start costs what thousands of pages do; medians over the rounds.
 "bare" only fetches. "usual" is Scrapy with LinkExtractor, trafilatura, jieba and a cosine of
 titles, and SQLAlchemy into SQLite: the same job without its promises (``crawls/usual_spider.py``).
-Last runs under a profiler say where the time of a page goes, by stage.
+Last runs under a profiler say where the time of a page goes, by stage, and count its trips, such as
+tasks, hand-overs between threads and statements.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.crawls.running import Run, bare, ours, usual
-from benchmarks.crawls.stages import main_process_stages, worker_stages
+from benchmarks.crawls.stages import main_process_stages, main_process_trips, worker_stages
 from benchmarks.local_site import LocalSite, ServedSite, serving
 from benchmarks.rows import write_rows
 
@@ -126,20 +127,24 @@ def _measure(
             console.print(f"round {number + 1} of {rounds} done", style="dim")
 
 
-def _profiled(sizes: Sequence[int]) -> tuple[dict[str, float], float, dict[str, float]]:
+def _profiled(sizes: Sequence[int]) -> tuple[dict[str, float], dict[str, float]]:
+    """Shares of the stages in the main process, and its trips, of a page more."""
     found: list[dict[str, float]] = []
+    trips: list[dict[str, float]] = []
     for size in sizes:
         site = LocalSite.build(size)
         with tempfile.TemporaryDirectory() as name, serving(site) as served:
             profile = Path(name) / "profile"
             ours(served, Path(name), profile=profile)
             found.append(main_process_stages(profile))
+            trips.append(main_process_trips(profile))
     small, large = found
     # What more pages add: imports and dictionaries are the start's.
     added = {stage: max(seconds - small.get(stage, 0.0), 0.0) for stage, seconds in large.items()}
     whole = sum(added.values())
     shares = {stage: added[stage] / whole for stage in sorted(added, key=lambda one: -added[one])}
-    return shares, *worker_stages(LocalSite.build(max(sizes)), _WORKER_PAGES)
+    more = max(sizes) - min(sizes)
+    return shares, {name: (count - trips[0][name]) / more for name, count in trips[1].items()}
 
 
 def _show(console: Console, figures: Mapping[str, Mapping[str, float]]) -> None:
@@ -180,13 +185,20 @@ def main() -> None:
     figures = {method.name: method.figures(reference) for method in methods}
     _show(console, figures)
     if not arguments.no_profile:
-        main_shares, worker_ms, worker_shares = _profiled(sorted(arguments.pages))
+        main_shares, trips = _profiled(sorted(arguments.pages))
+        worker_ms, worker_shares = worker_stages(
+            LocalSite.build(max(arguments.pages)), _WORKER_PAGES
+        )
         _show_stages(
             console, "The crawl's own process, all threads (profiled runs, slope):", main_shares
         )
+        console.print("Its trips a page:")
+        for name, count in trips.items():
+            console.print(f"  {count:7.1f}  {name}")
         _show_stages(console, f"A worker's {worker_ms:.2f} ms (profiled run):", worker_shares)
         figures["ours"] = figures.get("ours", {}) | {
             **{f"share of main process: {stage}": share for stage, share in main_shares.items()},
+            **{f"trips a page: {name}": count for name, count in trips.items()},
             **{f"share of worker: {stage}": share for stage, share in worker_shares.items()},
         }
     if arguments.json:

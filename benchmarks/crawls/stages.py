@@ -44,6 +44,25 @@ MAIN_PROCESS: Stages = tuple(
         ("event loop", r"asyncio|selectors"),
     )
 )  # fmt: skip
+# Trips of a page, by file and function of what each begins with.
+TRIPS: Stages = tuple(
+    (name, re.compile(pattern))
+    for name, pattern in (
+        ("tasks", r"asyncio/base_events\.py:create_task$"),
+        ("callbacks of the event loop", r"asyncio/base_events\.py:_call_soon$"),
+        ("wake-ups by other threads", r"asyncio/base_events\.py:call_soon_threadsafe$"),
+        ("hand-overs to the order", r"futures/thread\.py:submit$"),
+        ("futures of threads", r"concurrent/futures/_base\.py:__init__$"),
+        ("calls of downloader middlewares", r"middleware\.py:_handle_mw_method$"),
+        ("layers of spider output", r":(asyncgen_inner|_evaluate_iterable)$"),
+        ("headers made", r"scrapy/http/headers\.py:__init__$"),
+        ("counts", r":inc_value$"),
+        ("signals", r"scrapy/signalmanager\.py:send_catch_log"),
+        ("statements", r":<method 'execute(many)?' of 'sqlite3\.Cursor' objects>$"),
+        ("commits", r":<method 'commit' of 'sqlite3\.Connection' objects>$"),
+        ("all calls", r""),
+    )
+)  # fmt: skip
 WORKER: Stages = tuple(
     (name, re.compile(pattern))
     for name, pattern in (
@@ -104,6 +123,18 @@ def _shares(
 def main_process_stages(profile: Path) -> dict[str, float]:
     """Seconds by stage of a profiled crawl's own process, all threads together."""
     return seconds_by_stage(pstats.Stats(str(profile)), MAIN_PROCESS)
+
+
+def main_process_trips(profile: Path) -> dict[str, float]:
+    """How often a profiled crawl's own process made each of :data:`TRIPS`."""
+    functions: dict[_Function, Any] = pstats.Stats(str(profile)).stats  # type: ignore[attr-defined]
+    return {
+        name: float(sum(
+            counts[1] for (file, _, function), counts in functions.items()
+            if pattern.search(f"{file}:{function}")
+        ))
+        for name, pattern in TRIPS
+    }  # fmt: skip
 
 
 def worker_stages(site: LocalSite, pages: int) -> tuple[float, dict[str, float]]:
