@@ -77,14 +77,14 @@ def verify(
     database: DatabaseUrl = "",
 ) -> None:
     """Read stored pages and compare them with their digests; exit code 1 if any is wrong."""
-    from qiaocrawl.storage.page_store.moving import rows_outside
-    from qiaocrawl.storage.page_store.packing import waiting_rows
-    from qiaocrawl.storage.page_store.verifying import verify
+    from qiaocrawl.storage.page_store.verifying import payload_count, verify
 
-    with _threads(database) as (_opened, reader, writer), stopping() as stopped:
-        total = reader.run(waiting_rows) + reader.run(rows_outside)
-        with _bar(_("verify"), total, stopped) as shown:
-            done = verify(reader, writer, shown.advance, share=sample / 100)
+    with (
+        _threads(database) as (_opened, reader, writer),
+        stopping() as stopped,
+        _bar(_("verify"), reader.run(payload_count), stopped) as shown,
+    ):
+        done = verify(reader, writer, shown.advance, share=sample / 100)
     _say(_("{count:,} pages and pictures are as they were stored", count=done.good))
     _fail_for(done.faults)
     if done.is_cut:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.storage.converters import clean_word, digest16
@@ -30,6 +30,13 @@ class Verified:
     good: int = 0
     faults: list[str] = field(default_factory=list)
     is_cut: bool = False
+
+
+def payload_count(c: Connection) -> int:
+    """How many payloads :func:`verify` looks at; a file keeps those that were moved back, too."""
+    in_files = select(func.count()).select_from(place_rows().subquery())
+    in_rows = select(func.count()).where(page_source.c.record_id.is_(None))
+    return int(c.scalar(in_files) or 0) + int(c.scalar(in_rows) or 0)
 
 
 def verify(reader: Reader, writer: Writer, advance: Advance, *, share: float = 1.0) -> Verified:
