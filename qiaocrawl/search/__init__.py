@@ -16,7 +16,7 @@ from qiaocrawl import lazy_exports
 if TYPE_CHECKING:
     from qiaocrawl.search.answer import parse_answer
     from qiaocrawl.search.definition import EngineDefinition, load_definitions, request_url
-    from qiaocrawl.search.plan import EVERYWHERE
+    from qiaocrawl.search.query import EVERYWHERE
     from qiaocrawl.search.request import EngineRequest, missing_variables, query_url, request_for
 
 __all__ = [
@@ -36,7 +36,7 @@ __getattr__ = lazy_exports(
     {
         "answer": ("parse_answer",),
         "definition": ("EngineDefinition", "load_definitions", "request_url"),
-        "plan": ("EVERYWHERE",),
+        "query": ("EVERYWHERE",),
         "request": ("EngineRequest", "missing_variables", "query_url", "request_for"),
     },
 )

@@ -12,12 +12,9 @@ from itertools import zip_longest
 
 from qiaocrawl.search.plan_periods import can_ask
 from qiaocrawl.search.plan_terms import MAX_WORDS, TermGroup, group_terms
-from qiaocrawl.search.query import Query
+from qiaocrawl.search.query import EVERYWHERE, Query
 from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.topic.pack import Site, TopicPack
-
-EVERYWHERE = ""
-"""In a list of sites: the query without a site."""
 
 
 def plan(

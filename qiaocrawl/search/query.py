@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+EVERYWHERE = ""
+"""In a list of sites: the query without a site."""
+
 
 class AnswerState(StrEnum):
     """What a search engine's answer was; one that is blocked or unknown never counts as empty."""

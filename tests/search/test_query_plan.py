@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.search.definition import load_definitions
-from qiaocrawl.search.plan import EVERYWHERE, plan
-from qiaocrawl.search.query import Query
+from qiaocrawl.search.plan import plan
+from qiaocrawl.search.query import EVERYWHERE, Query
 from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.search.request_records import Addition, AnyOf, PeriodRules
 from qiaocrawl.topic.pack import Site, Term, TopicPack

@@ -10,8 +10,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from qiaocrawl.search.plan import EVERYWHERE
-from qiaocrawl.search.query import AnswerState
+from qiaocrawl.search.query import EVERYWHERE, AnswerState
 from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.storage import schema
 from qiaocrawl.storage.converters import from_time
