@@ -106,6 +106,8 @@ def test_pages_go_out_and_come_back(database: Database, address: str, tmp_path: 
     assert move_to_database(reader, writer, lambda number: True).records == 36
     writer.close()
     reader.close()
+    # Before that, the files still hold what was moved back.
+    assert _verified(database) == []
     with work_on(database, elsewhere) as work:
         assert prune_store(work, _ALWAYS).records == 36
     assert _in_rows(database) == 30
