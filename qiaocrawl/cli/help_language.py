@@ -74,6 +74,13 @@ def localise_parameters(command: Any) -> None:
     """Help of the options and arguments of *command* in the operator's language."""
     for parameter in command.params:
         _translate(parameter, "help")
+        _hide_type_of_flag(parameter)
+
+
+def _hide_type_of_flag(option: Any) -> None:
+    """Let the help of a flag, which takes no value, name no type; Typer says ``<bool>``."""
+    if getattr(option, "is_flag", False):
+        option.display_type_rich = lambda ctx: None  # noqa: ARG005 (called with its name)
 
 
 def _translate(part: Any, name: str) -> None:
@@ -98,6 +105,7 @@ def _help_option(help_option: Callable[[Any], Any], context: Any) -> Any:
     option = help_option(context)
     if option is not None:
         option.help = _(_THIS_HELP)
+        _hide_type_of_flag(option)
     return option
 
 

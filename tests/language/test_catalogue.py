@@ -289,3 +289,5 @@ def test_usage_is_said_once_however_deep_the_command() -> None:
         env={**os.environ, "QIAO_LANG": "zh_CN"},
     )  # fmt: skip
     assert done.stdout.count("用法：") == 1
+    assert "--force" in done.stdout
+    assert "<bool>" not in done.stdout, "a flag takes no value"

@@ -7,7 +7,9 @@ disk and renamed; elsewhere it is made here and sent in one piece. Nothing is ev
 from __future__ import annotations
 
 import json
+import logging
 import os
+import shlex
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -18,6 +20,8 @@ from typing import IO, Any
 
 from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.language import _
+
+_log = logging.getLogger(__name__)
 
 OPTION = "QIAO_PAGE_STORE"
 MARK_FILE = "qiaocrawl-page-store.json"
@@ -193,6 +197,26 @@ class PageFiles:
             raise PageStoreError(
                 _("{address}/{file} is damaged", address=self.address, file=MARK_FILE)
             ) from error
+
+    def require_place(self) -> None:
+        """Refuse a folder to be made where a slip of the pen would have put it.
+
+        Raises:
+            ConfigError: what it would stand in is not there either, or is the root.
+        """
+        folder = self._folder
+        if folder is None or folder.is_dir():
+            return
+        if folder.parent == folder.parent.parent or not folder.parent.is_dir():
+            raise ConfigError(
+                _(
+                    "{option}: there is no folder {folder}; if it is meant: `{command}`",
+                    option=OPTION,
+                    folder=folder,
+                    command=f"mkdir -p {shlex.quote(str(folder))}",
+                )
+            )
+        _log.info("a new page store: %s", folder)
 
     def set_mark(self, mark: str) -> None:
         """Make this the store that has *mark*; others may do so at the same time.

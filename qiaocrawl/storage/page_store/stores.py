@@ -56,6 +56,7 @@ def open_store(database: Database, address: str) -> OpenStore:
         if not mark:
             # A second worker that starts now writes the same mark.
             _require_new(database, store_id, address)
+            files.require_place()
             files.set_mark(own_mark)
         elif mark != own_mark:
             raise ConfigError(_foreign(address))

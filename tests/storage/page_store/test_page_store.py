@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -314,6 +315,19 @@ def test_what_is_missing_is_told_at_once(
         (tmp_path / "a file").touch()
         with pytest.raises(ConfigError, match=r"QIAO_PAGE_STORE: .*a file"):
             open_store(database, f"file://{tmp_path}/a file/pages")
+
+
+def test_a_folder_is_made_where_its_parent_is(
+    database: Database, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for folder in (tmp_path / "mtn" / "pages", Path("/no-such-folder-of-qiaocrawl")):
+        with pytest.raises(ConfigError, match=f"QIAO_PAGE_STORE: .*mkdir -p {folder}"):
+            open_store(database, f"file://{folder}")
+        assert not folder.exists()
+    with caplog.at_level(logging.INFO):
+        open_store(database, f"file://{tmp_path}/pages")
+        open_store(database, f"file://{tmp_path}/pages")
+    assert [str(tmp_path / "pages") in line for line in caplog.messages] == [True]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
