@@ -21,7 +21,7 @@ STATE_NAMES = {
     JobState.STARTING: N_("starting"),
     JobState.RUNNING: N_("running"),
     JobState.STOPPING: N_("stopping"),
-    JobState.FINISHED: N_("finished"),
+    JobState.FINISHED: N_("ended"),
     JobState.STOPPED: N_("stopped"),
     JobState.FAILED: N_("failed"),
 }
