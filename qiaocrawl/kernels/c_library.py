@@ -42,6 +42,11 @@ class CLibrary:
     def __init__(self, source: Traversable) -> None:
         self._source = source
 
+    @property
+    def is_in_archive(self) -> bool:
+        """Whether the source is in an egg, for which nobody runs ``qiaocrawl compile``."""
+        return not isinstance(self._source, Path)
+
     def loaded(self) -> ctypes.CDLL | None:
         """The library; None where it was not compiled, or cannot be loaded."""
         for folder in self._folders():
@@ -82,7 +87,6 @@ class CLibrary:
         return f"{Path(self._source.name).stem}-{digest.hexdigest()[:_STAMP_CHARS]}.so"
 
     def _folders(self) -> Iterator[Path]:
-        # A source in an archive has no folder.
         if isinstance(self._source, Path) and self._source.parent.is_dir():
             yield self._source.parent / _BESIDE
         # An account without a home has no cache.

@@ -6,10 +6,13 @@ import ctypes
 import os
 import shutil
 import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from crawling import PROJECT
 from qiaocrawl.kernels.c_library import CLibrary
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler on this machine")
@@ -83,3 +86,26 @@ def test_what_does_not_compile_says_so_and_leaves_nothing(tmp_path: Path) -> Non
 def test_without_a_compiler_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
     assert _library(tmp_path).make() is None
+
+
+def test_the_workers_of_an_egg_compile_once(tmp_path: Path) -> None:
+    egg, cache = tmp_path / "qiaocrawl.egg", tmp_path / "cache"
+    with zipfile.ZipFile(egg, "w") as archive:
+        for file in sorted((PROJECT / "qiaocrawl").rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts:
+                archive.write(file, file.relative_to(PROJECT))
+    look = (
+        "import qiaocrawl, qiaocrawl.stages.worker_parts\n"
+        "from qiaocrawl.extract.methods.compiled_features import LIBRARY\n"
+        "print(qiaocrawl.__file__, LIBRARY.loaded() is not None)"
+    )
+    made = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(egg), "XDG_CACHE_HOME": str(cache)},
+        )  # fmt: skip
+        assert done.stdout.split() == [f"{egg}/qiaocrawl/__init__.py", "True"]
+        made.append([(file, file.stat().st_mtime_ns) for file in cache.rglob("*.so")])
+    assert len(made[0]) == 1
+    assert made[0] == made[1]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from itertools import chain
+from subprocess import SubprocessError
 from typing import Any
 
 import numpy as np
@@ -98,6 +100,14 @@ def make_features() -> bool:
         _function.cache_clear()
         raise OSError(f"{path.name} does not compute what Python does, and was deleted")
     return True
+
+
+def make_in_archive() -> None:
+    """:func:`make_features` in an egg: a second, once for each version on a machine."""
+    if LIBRARY.is_in_archive and _function() is None:
+        # Without it numpy does the same.
+        with suppress(OSError, SubprocessError):
+            make_features()
 
 
 @cache
