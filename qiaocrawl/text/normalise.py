@@ -22,16 +22,24 @@ _HAN = range(0x3400, 0xA000)
 _IN_PHRASES = "覆沈藉坏瞭彷"
 # One does; a dictionary that turns one character into another and back must not hang us.
 _MORE_ROUNDS = 3
+# Whole books would fill the memory of a worker.
+_REMEMBERED_CHARS = 20_000
 
 
-# The text of a page is folded for its prints, its words and its sample, one after the other.
-@lru_cache(maxsize=16)
 def fold(text: str) -> str:
     """*text* for matching only: NFKC, lower case, simplified characters; twice is once."""
+    return _remembered(text) if len(text) <= _REMEMBERED_CHARS else _folded(text)
+
+
+def _folded(text: str) -> str:
     text = with_narrow_marks(text)
     # Twice: lower() may give characters that NFKC changes again.
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
     return folded if folded.isascii() else to_simplified(plain_variants(folded))
+
+
+# The text of a page is folded for its prints, its words and its sample, one after the other.
+_remembered = lru_cache(maxsize=16)(_folded)
 
 
 def with_narrow_marks(text: str) -> str:
