@@ -14,6 +14,7 @@ from qiaocrawl.extract import analyse_html
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.documents.analysis import analyse_document
 from qiaocrawl.extract.fields.layout_title import use_title_method
+from qiaocrawl.extract.methods.compiled_features import make_in_archive
 from qiaocrawl.extract.page import LinkSources
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.sites.site_template import SiteTemplate
@@ -92,6 +93,8 @@ def prepare(setup: AnalysisSetup) -> None:
     Raises:
         ConfigError: no such extractor or page scorer, or a file of theirs cannot be used.
     """
+    # No server of forks has done it: run from an egg it loads nothing (see worker_pool).
+    make_in_archive()
     _tools(setup)
     # The dictionaries stay as long as the process: the collector need not walk them again
     # and again (a tenth of a page's time).

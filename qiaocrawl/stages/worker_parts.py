@@ -13,12 +13,10 @@ import gc
 gc.disable()
 
 import qiaocrawl.stages.analyse_page  # noqa: E402, F401
-from qiaocrawl.extract.methods.compiled_features import make_in_archive  # noqa: E402
 from qiaocrawl.text.rjieba_cutter import load_spare  # noqa: E402
 from qiaocrawl.vsm.usage import load_file  # noqa: E402
 
 load_spare()
 load_file()
-make_in_archive()
 gc.freeze()
 gc.enable()

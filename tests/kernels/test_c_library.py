@@ -95,8 +95,11 @@ def test_the_workers_of_an_egg_compile_once(tmp_path: Path) -> None:
             if file.is_file() and "__pycache__" not in file.parts:
                 archive.write(file, file.relative_to(PROJECT))
     look = (
-        "import qiaocrawl, qiaocrawl.stages.worker_parts\n"
+        "import qiaocrawl\n"
+        "from qiaocrawl.stages.analyse_page import prepare\n"
+        "from qiaocrawl.stages.analysis_setup import AnalysisSetup\n"
         "from qiaocrawl.extract.methods.compiled_features import LIBRARY\n"
+        "prepare(AnalysisSetup('blend', 100, (), 'blend'))\n"
         "print(qiaocrawl.__file__, LIBRARY.loaded() is not None)"
     )
     made = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import shutil
 import signal
 import sqlite3
 import threading
@@ -79,6 +80,9 @@ def test_a_crawl_runs_from_the_egg_and_its_articles_outlive_it(
     assert "'finish_reason': 'finished'" in log, log
     assert "Traceback" not in log, log
     assert _titles(scrapyd, SITE) == sorted(TITLES), log
+    if shutil.which("cc"):
+        kept = Path(scrapyd.environment["XDG_CACHE_HOME"]) / "qiaocrawl" / "kernels"
+        assert len(list(kept.glob("block_features-*.so"))) == 1, "workers of an egg compile once"
 
 
 def test_a_database_relative_to_an_egg_is_refused(scrapyd: Scrapyd, deployed: Path) -> None:
