@@ -25,60 +25,57 @@ _NOTHING = re.compile(r"<method '(poll|acquire|control)' of|<built-in method _?t
 # Deeper than that what calls built-in functions is no stage's.
 _MOST_CALLERS = 8
 
-MAIN_PROCESS: Stages = tuple(
-    (name, re.compile(pattern))
-    for name, pattern in (
-        ("titles", r"qiaocrawl/(dedup|vsm|storage/titles|stages/shared_titles)"),
-        ("frontier: leases", r"frontier/(worker|ready|lease|host_|waits|crawl_rows|completion)"
-                             r"|storage/frontier|crawl/scheduler"),
-        ("frontier: aliases", r"frontier/aliases|urls/aliases"),
-        ("frontier: order", r"qiaocrawl/frontier"),
-        ("links and traps", r"stages/follow_links|qiaocrawl/(discovery|urls|runs)"
-                            r"|pipelines/(discovery|links)"),
-        ("what sites teach", r"site_template_store|extract/sites"),
-        ("storage", r"qiaocrawl/storage|sqlalchemy|sqlite3|pipelines/(evidence|store)"),
-        ("hand-over to workers", r"pebble|multiprocessing|pickle|qiaocrawl/stages"
-                                 r"|pipelines/extract"),
-        ("requests and pacing", r"middlewares/|qiaocrawl/crawl|qiaocrawl/fetch|spiders/"),
-        ("Scrapy and Twisted", r"scrapy|twisted|parsel|w3lib|zope"),
-        ("event loop", r"asyncio|selectors"),
-    )
+
+def _patterns(*named: tuple[str, str]) -> Stages:
+    """Names with the expressions for what belongs to them."""
+    return tuple((name, re.compile(pattern)) for name, pattern in named)
+
+
+MAIN_PROCESS = _patterns(
+    ("titles", r"qiaocrawl/(dedup|vsm|storage/titles|stages/shared_titles)"),
+    ("frontier: leases", r"frontier/(worker|ready|lease|host_|waits|crawl_rows|completion)"
+                         r"|storage/frontier|crawl/scheduler"),
+    ("frontier: aliases", r"frontier/aliases|urls/aliases"),
+    ("frontier: order", r"qiaocrawl/frontier"),
+    ("links and traps", r"stages/follow_links|qiaocrawl/(discovery|urls|runs)"
+                        r"|pipelines/(discovery|links)"),
+    ("what sites teach", r"site_template_store|extract/sites"),
+    ("storage", r"qiaocrawl/storage|sqlalchemy|sqlite3|pipelines/(evidence|store)"),
+    ("hand-over to workers", r"pebble|multiprocessing|pickle|qiaocrawl/stages"
+                             r"|pipelines/extract"),
+    ("requests and pacing", r"middlewares/|qiaocrawl/crawl|qiaocrawl/fetch|spiders/"),
+    ("Scrapy and Twisted", r"scrapy|twisted|parsel|w3lib|zope"),
+    ("event loop", r"asyncio|selectors"),
 )  # fmt: skip
 # Trips of a page, by file and function of what each begins with.
-TRIPS: Stages = tuple(
-    (name, re.compile(pattern))
-    for name, pattern in (
-        ("tasks", r"asyncio/base_events\.py:create_task$"),
-        ("callbacks of the event loop", r"asyncio/base_events\.py:_call_soon$"),
-        ("wake-ups by other threads", r"asyncio/base_events\.py:call_soon_threadsafe$"),
-        ("hand-overs to the order", r"futures/thread\.py:submit$"),
-        ("futures of threads", r"concurrent/futures/_base\.py:__init__$"),
-        ("calls of downloader middlewares", r"middleware\.py:_handle_mw_method$"),
-        ("layers of spider output", r":(asyncgen_inner|_evaluate_iterable)$"),
-        ("headers made", r"scrapy/http/headers\.py:__init__$"),
-        ("counts", r":inc_value$"),
-        ("signals", r"scrapy/signalmanager\.py:send_catch_log"),
-        ("statements", r":<method 'execute(many)?' of 'sqlite3\.Cursor' objects>$"),
-        ("commits", r":<method 'commit' of 'sqlite3\.Connection' objects>$"),
-        ("all calls", r""),
-    )
+TRIPS = _patterns(
+    ("tasks", r"asyncio/base_events\.py:create_task$"),
+    ("callbacks of the event loop", r"asyncio/base_events\.py:_call_soon$"),
+    ("wake-ups by other threads", r"asyncio/base_events\.py:call_soon_threadsafe$"),
+    ("hand-overs to the order", r"futures/thread\.py:submit$"),
+    ("futures of threads", r"concurrent/futures/_base\.py:__init__$"),
+    ("calls of downloader middlewares", r"middleware\.py:_handle_mw_method$"),
+    ("layers of spider output", r":(asyncgen_inner|_evaluate_iterable)$"),
+    ("headers made", r"scrapy/http/headers\.py:__init__$"),
+    ("counts", r":inc_value$"),
+    ("signals", r"scrapy/signalmanager\.py:send_catch_log"),
+    ("statements", r":<method 'execute(many)?' of 'sqlite3\.Cursor' objects>$"),
+    ("commits", r":<method 'commit' of 'sqlite3\.Connection' objects>$"),
+    ("all calls", r""),
 )  # fmt: skip
-WORKER: Stages = tuple(
-    (name, re.compile(pattern))
-    for name, pattern in (
-        ("parse and walk", r"qiaocrawl/page/|selectolax"),
-        ("words and features of blocks", r"extract/methods"),
-        ("fields", r"extract/fields"),
-        ("page kind", r"extract/(kind|sniff|entries|verse)"),
-        ("what sites teach", r"extract/sites"),
-        ("structure", r"extract/structure"),
-        ("rest of extraction", r"qiaocrawl/extract"),
-        ("links", r"qiaocrawl/urls"),
-        ("relevance", r"qiaocrawl/(relevance|topic|lexicon|ontology|vsm)"),
-        ("body prints", r"qiaocrawl/dedup"),
-        ("text", r"qiaocrawl/text"),
-        ("rest", r"qiaocrawl/"),
-    )
+WORKER = _patterns(
+    ("parse and walk", r"qiaocrawl/page/|selectolax"),
+    ("words and features of blocks", r"extract/methods"),
+    ("fields", r"extract/fields"),
+    ("page kind", r"extract/(kind|sniff|entries|verse)"),
+    ("what sites teach", r"extract/sites"),
+    ("structure", r"extract/structure"),
+    ("rest of extraction", r"qiaocrawl/extract"),
+    ("links", r"qiaocrawl/urls"),
+    ("relevance", r"qiaocrawl/(relevance|topic|lexicon|ontology|vsm)"),
+    ("body prints", r"qiaocrawl/dedup"),
+    ("text", r"qiaocrawl/text"),
+    ("rest", r"qiaocrawl/"),
 )
 
 

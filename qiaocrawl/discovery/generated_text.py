@@ -51,7 +51,7 @@ def text_sample(text: str) -> bytes:
     as they stand there, and, with bit 0 set, of phrases.
     """
     # Cut before it is folded: eight characters a unit are more than enough.
-    units = _units(fold(text[: 8 * _UNITS]))[:_UNITS]
+    units = _units(fold(text[: 8 * _UNITS]))
     codes = np.fromiter(map(_codes.__getitem__, units), np.uint64, len(units))
     # Mixed, since CRC-32 alone is too regular to sample words by the size of their digests.
     codes = gram_hashes(codes, 1)
@@ -122,7 +122,7 @@ def _units(text: str) -> list[str]:
             units.append(word)
         if len(units) >= _UNITS:
             break
-    return units
+    return units[:_UNITS]
 
 
 class _Codes(dict[str, int]):

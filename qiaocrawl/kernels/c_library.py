@@ -66,19 +66,20 @@ class CLibrary:
             OSError: there is no folder to write to.
             subprocess.SubprocessError: the compiler failed, or took minutes.
         """
-        for folder in self._folders():
-            if (folder / self._name).is_file():
-                return folder / self._name
+        folders = [*self._folders()]
+        made = (folder / self._name for folder in folders)
+        if (path := next(filter(Path.is_file, made), None)) is not None:
+            return path
         compiler = next(filter(None, map(shutil.which, _COMPILERS)), None)
         if compiler is None:
             return None
-        folders = [*self._folders()]
-        if not folders:
-            raise OSError("no folder to keep compiled code in: the account has no home")
-        for folder in folders[:-1]:
-            with suppress(OSError):
+        failure = OSError("no folder to keep compiled code in: the account has no home")
+        for folder in folders:
+            try:
                 return self._compile(compiler, folder)
-        return self._compile(compiler, folders[-1])
+            except OSError as error:
+                failure = error
+        raise failure
 
     @cached_property
     def _name(self) -> str:

@@ -14,10 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from qiaocrawl.extract.methods.block_features import (
-    BlockFeatures,
-    numpy_features,
-)
+from qiaocrawl.extract.methods.block_features import BlockFeatures, numpy_features
 from qiaocrawl.extract.methods.block_sums import Ints
 from qiaocrawl.extract.methods.block_vocabulary import (
     TAGS,
@@ -34,7 +31,6 @@ from qiaocrawl.page.blocks import PageBlocks
 
 LIBRARY = CLibrary(files("qiaocrawl.extract.methods").joinpath("block_features.c"))
 FEATURES = 198
-_NUMBERS_OF_BLOCK, _NUMBERS_OF_ELEMENT = 8, 8
 _SAMPLE = """<title>侨乡博物馆开幕_侨乡网</title>
 <div class="nav"><a href="/">首页</a> | 图片</div>
 <div id="content"><h1>侨乡博物馆开幕</h1><p>来源：本报 2026-03-05 10:20</p>
@@ -133,8 +129,7 @@ def _numbers(words: BlockWords, codes: int) -> Ints:
         n, m, codes, len(words.text), hits, title_hits, len(words.title_words), words.title_block,
         WORD_NAMES.index("legal"), WORD_NAMES.index("notice"), FEATURES,
     )  # fmt: skip
-    count = len(header) + _NUMBERS_OF_BLOCK * n + _NUMBERS_OF_ELEMENT * m + 2 * (hits + title_hits)
-    return np.fromiter(chain(header, _columns(words)), np.int64, count)
+    return np.fromiter(chain(header, _columns(words)), np.int64)
 
 
 def _columns(words: BlockWords) -> Iterator[int]:

@@ -32,7 +32,7 @@ class WordTree:
     def __init__(self, kinds: Mapping[str, int]) -> None:
         # Node 0 is none, so that it can stand for "no such letter".
         nodes: _Nodes = [{}]
-        of_node = {0: -1}
+        of_node: dict[int, int] = {}
         latin = _roots(nodes, of_node, {w: k for w, k in kinds.items() if w.isascii()})
         han = _roots(nodes, of_node, {w: k for w, k in kinds.items() if not w.isascii()})
         first = np.cumsum([0, *map(len, nodes)]).astype(np.int32)
