@@ -44,7 +44,6 @@ from qiaocrawl.storage.console import article_list
 from qiaocrawl.storage.console.article_list import ListWish
 from qiaocrawl.storage.console.changed_articles import count_articles
 from qiaocrawl.storage.console.overview import overview
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.export.choice import Selection
 
 AIM_MS = 200.0
@@ -140,8 +139,7 @@ class Run:
         """The figures of the overview, which a console counts every twenty seconds."""
         seconds = []
         for _time in range(5):
-            with database.engine.connect() as connection:
-                c = begin_reading(connection)
+            with database.reading() as c:
                 start = time.perf_counter()
                 overview(c, self._now)
                 seconds.append(time.perf_counter() - start)
@@ -152,8 +150,7 @@ class Run:
         seconds = []
         for word in _SEARCHED[: self._requests]:
             selection = Selection(topic=TOPIC, only_relevant=True, words=(word,))
-            with database.engine.connect() as connection:
-                c = begin_reading(connection)
+            with database.reading() as c:
                 start = time.perf_counter()
                 bounded = article_list.read_first(c, selection, article_list.NEWEST)
                 article_list.list_page(c, ListWish(bounded))

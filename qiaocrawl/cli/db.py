@@ -24,7 +24,6 @@ from qiaocrawl.options import Options
 from qiaocrawl.options.advice import note_database
 from qiaocrawl.storage import Database, packing, pruning
 from qiaocrawl.storage import backup as copies
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.frontier import postponed
 from qiaocrawl.storage.page_store.summary import store_figures
 from qiaocrawl.storage.pages import repacking, retention
@@ -76,8 +75,8 @@ def connection_to(url: str) -> Iterator[Connection]:
     """
     with opened_database(url) as opened:
         opened.require_current()
-        with opened.engine.connect() as c:
-            yield begin_reading(c)
+        with opened.reading() as c:
+            yield c
 
 
 @contextmanager
@@ -283,7 +282,7 @@ def _keeping(options: Options) -> pruning.Keeping:
 
 
 def _prune_pages(opened: Database, before: datetime, *, dry_run: bool) -> None:
-    with begin_reading(opened.engine.connect()) as c:
+    with opened.reading() as c:
         pruned = retention.prune(c, before, dry_run=True)
     if not dry_run:
         with Progress(console=Terminal(stderr=True)) as progress:
@@ -304,7 +303,7 @@ def compress(database: DatabaseUrl = "") -> None:
     """
     with opened_database(database) as opened:
         opened.require_current()
-        with begin_reading(opened.engine.connect()) as c:
+        with opened.reading() as c:
             texts, pages = packing.count_texts(c), repacking.count_pages(c)
         with Progress(console=Terminal(stderr=True)) as progress:
             task = progress.add_task(_("compress"), total=texts + pages)

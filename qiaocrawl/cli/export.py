@@ -84,7 +84,6 @@ def _wanted(
 def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     """Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages."""
     from qiaocrawl.storage.converters import changes
-    from qiaocrawl.storage.engine import begin_reading
     from qiaocrawl.storage.export import exporters
 
     format_ = wanted.format or _format_of(wanted.out)
@@ -98,8 +97,7 @@ def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     unread = changes["unread_pages"]
     with opened_database(wanted.database) as opened:
         opened.require_current()
-        with opened.engine.connect() as connection:
-            c = begin_reading(connection)
+        with opened.reading() as c:
             total = exporter.count(c, selection)
             with Progress(console=Terminal(stderr=True), disable=not total) as progress:
                 task = progress.add_task(_("export {format}", format=format_), total=total)

@@ -14,7 +14,6 @@ from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
 from qiaocrawl.search.answer_names import ANSWER_NAMES, answer_name
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.reports import summary
 from qiaocrawl.storage.reports.outcome_names import OUTCOME_NAMES, outcome_name
 from qiaocrawl.storage.search.coverage_cells import Cell, sums_by
@@ -30,7 +29,7 @@ def print_report(database: Database, topic: str, cells: Sequence[Cell], console:
         cells: what was searched for it.
     """
     _print_answers(console, cells)
-    with begin_reading(database.engine.connect()) as c:
+    with database.reading() as c:
         hits, new = summary.search_yield(c, topic)
         _print_urls(
             console, summary.outcomes(c, topic), (hits, new), summary.relevance_counts(c, topic)

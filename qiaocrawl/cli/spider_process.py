@@ -20,7 +20,6 @@ from qiaocrawl.jobs.spider_command import SpiderCommand, start_process
 from qiaocrawl.language import _
 from qiaocrawl.options.project import SETTINGS_VARIABLE, settings_module
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.reports import summary
 from qiaocrawl.text.zones import SHANGHAI
 
@@ -106,7 +105,7 @@ def _bar(title: str, console: Console) -> Iterator[Progress]:
 
 
 def _show(progress: Progress, database: Database, queue: str) -> None:
-    with begin_reading(database.engine.connect()) as c:
+    with database.reading() as c:
         counts = summary.queue_progress(c, queue)
     if not counts.known:
         return

@@ -10,7 +10,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from qiaocrawl.console.state import console_of
-from qiaocrawl.storage.engine import begin_reading
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -26,8 +25,8 @@ async def read(
     """What *work* gives on a connection that only reads."""
 
     def on_connection() -> Result:
-        with console_of(request).database.engine.connect() as c:
-            return work(begin_reading(c), *arguments, **named)
+        with console_of(request).database.reading() as c:
+            return work(c, *arguments, **named)
 
     return await run_in_threadpool(on_connection)
 
@@ -44,8 +43,8 @@ async def read_kept(
     console = console_of(request)
 
     def on_connection() -> Result:
-        with console.database.engine.connect() as c:
-            return work(begin_reading(c), *arguments, **named)
+        with console.database.reading() as c:
+            return work(c, *arguments, **named)
 
     return await run_in_threadpool(console.kept.get, name, seconds, on_connection)
 

@@ -39,7 +39,6 @@ from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.converters import to_stored_time
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.frontier.collectors import is_run_alive
 from qiaocrawl.storage.jobs import jobs as stored
 from qiaocrawl.storage.jobs.jobs import ACTIVE, Job, JobRequest, JobState, RunOfJob
@@ -387,7 +386,7 @@ class JobDesk:
             return stored.run_of_token(c, job.token, job.created_at)
 
     def _reading(self) -> Connection:
-        return begin_reading(self._database.engine.connect())
+        return self._database.reading()
 
     def _end(self, job: Job, state: JobState, message: str) -> None:
         now = to_stored_time(datetime.now(UTC))

@@ -19,7 +19,6 @@ from qiaocrawl.jobs.scrapyd import ScrapydServer, ServerJobs, ServerStatus, serv
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.jobs import nodes as stored
 from qiaocrawl.storage.jobs.jobs import Job, JobRequest
 from qiaocrawl.storage.jobs.nodes import AWAY_AFTER_SECONDS, Node
@@ -69,7 +68,7 @@ class NodeServers:
         return self.nodes
 
     def _read(self) -> Mapping[str, Node]:
-        with begin_reading(self._database.engine.connect()) as c:
+        with self._database.reading() as c:
             self.nodes = {node.name: node for node in stored.list_nodes(c)}
         return self.nodes
 

@@ -22,7 +22,6 @@ from qiaocrawl import __version__
 from qiaocrawl.errors import SchemaError
 from qiaocrawl.metrics.families import BY_NAME, FAMILIES
 from qiaocrawl.storage import Database, migrate
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.page_store.summary import StoreInUse
 from qiaocrawl.storage.reports.readings import Reading, answer_seconds, counted, quick
 
@@ -71,8 +70,7 @@ class MetricsKeeper(Collector):
             SchemaError: the schema is not this version's, or no longer.
         """
         try:
-            with self._database.engine.connect() as connection:
-                c = begin_reading(connection)
+            with self._database.reading() as c:
                 migrate.require_current(c, self._database.shown_url)
                 self._revision = migrate.head_revision()
                 self._latency = answer_seconds(c)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import Engine, make_url
+from sqlalchemy import Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from qiaocrawl.errors import SchemaError, StorageError
@@ -154,7 +154,7 @@ class Database:
             StorageError: the database cannot be reached.
         """
         try:
-            with begin_reading(self.engine.connect()) as c:
+            with self.reading() as c:
                 migrate.require_current(c, self.shown_url)
         except SQLAlchemyError as error:
             raise self._unreachable(error) from error
@@ -166,7 +166,7 @@ class Database:
             StorageError: the database cannot be reached.
         """
         try:
-            with begin_reading(self.engine.connect()) as c:
+            with self.reading() as c:
                 return integrity.problems(c)
         except SQLAlchemyError as error:
             raise self._unreachable(error) from error
@@ -189,6 +189,10 @@ class Database:
         # Writers and readers add themselves; each thread waits for the database on its own.
         for limit in self.limits_patience:
             limit(seconds)
+
+    def reading(self) -> Connection:
+        """A connection that only reads: beside a crawl on SQLite it takes no lock of writers."""
+        return begin_reading(self.engine.connect())
 
     def close(self) -> None:
         """Close idle connections and release the crawl lock."""

@@ -10,7 +10,6 @@ from sqlalchemy import Column, Connection, func, select
 
 from qiaocrawl.storage.batches import in_transaction
 from qiaocrawl.storage.database import Database
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.packed_text import (
     FRAME,
     LEAST_BYTES,
@@ -127,12 +126,12 @@ def pack_in_windows(
         pack: packs the rows of these keys; the rows it looks at are counted here.
     """
     total = Packed()
-    with begin_reading(database.engine.connect()) as c:
+    with database.reading() as c:
         first, last = c.execute(select(func.min(key), func.max(key))).one()
     for start in range(first or 0, (last or -1) + 1, _WINDOW):
         stop = start + _WINDOW
         window = select(func.count()).select_from(key.table).where(key >= start, key < stop)
-        with begin_reading(database.engine.connect()) as c:
+        with database.reading() as c:
             rows = c.execute(window).scalar_one()
             found = find.run(c, {"start": start, "stop": stop}).fetchall()
         keys = [row[0] for row in found]

@@ -16,7 +16,6 @@ from sqlalchemy import Column, ColumnElement, Connection, Table, delete, exists,
 from qiaocrawl.storage.batches import in_transaction
 from qiaocrawl.storage.converters import to_stored_time
 from qiaocrawl.storage.database import Database
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.schema import (
     State,
     decision,
@@ -80,7 +79,7 @@ def prune_tables(
         progress: gets a table and how many more of its rows.
     """
     pruned: dict[str, int] = {}
-    with begin_reading(database.engine.connect()) as c:
+    with database.reading() as c:
         rules = [*_rules(c, keeping, now)]
         c.rollback()
         for rule in rules:

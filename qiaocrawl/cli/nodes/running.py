@@ -26,7 +26,6 @@ from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.options.table import OPTIONS
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.jobs import jobs as stored
 from qiaocrawl.storage.jobs.jobs import Job, JobRequest, JobState
 from qiaocrawl.storage.reports.end_names import end_name
@@ -83,7 +82,7 @@ def start(
     # A wrong option is told here, not in the log of a node.
     Options.from_environment(options)
     with _opened_desk(database) as (opened, desk):
-        with begin_reading(opened.engine.connect()) as c:
+        with opened.reading() as c:
             wanted = checked_request(
                 c, desk.nodes.nodes, spider=spider, topic=topic, minutes=minutes,
                 arguments=_pairs("-a", argument or []),
@@ -104,7 +103,7 @@ def start(
 
 def _failed(opened: Database, numbers: Iterable[int]) -> list[str]:
     """Of jobs that were just handed over, those that their node has refused, and why."""
-    with begin_reading(opened.engine.connect()) as c:
+    with opened.reading() as c:
         found = [stored.find_job(c, number) for number in numbers]
     return [
         _("job {job}: {error}", job=job.id, error=job.message)
@@ -180,7 +179,7 @@ def _ended_table(opened: Database) -> FoldingTable:
         _("job"), _("crawl node"), _("spider"), _("topic"), _("state"), _("since"), _("ended"),
         _("note"),
     )  # fmt: skip
-    with begin_reading(opened.engine.connect()) as c:
+    with opened.reading() as c:
         newest = stored.newest_jobs(c, _ENDED_LOOKED_AT)
     over = [job for job in newest if job.request.server and job.ended_at is not None]
     for job in over[:_ENDED_SHOWN]:
@@ -211,7 +210,7 @@ def _job_table(opened: Database) -> FoldingTable:
         _("job"), _("crawl node"), _("spider"), _("topic"), _("state"), _("since"), _("pages"),
         _("a minute"), _("note"),
     )  # fmt: skip
-    with begin_reading(opened.engine.connect()) as c:
+    with opened.reading() as c:
         active = [job for job in stored.active_jobs(c) if job.request.server]
         workers = workers_of(c, active)
     for job in active:
@@ -232,7 +231,7 @@ def logs(
 ) -> None:
     """Print the end of a job's log, from its node."""
     with _opened_desk(database) as (opened, desk):
-        with begin_reading(opened.engine.connect()) as c:
+        with opened.reading() as c:
             stored_job = stored.find_job(c, job)
         if stored_job is None or not stored_job.request.server:
             raise ConfigError(_("job {job}: none that runs on a node", job=job))

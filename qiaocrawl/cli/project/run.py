@@ -23,7 +23,6 @@ from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.advice import advised
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.reports.run_log import (
     KNOWN_ARTICLES,
     NEW_ARTICLES,
@@ -107,7 +106,7 @@ def _imported(database: Database, topic: str) -> TopicPack:
     Raises:
         ConfigError: it was never imported; says how.
     """
-    with begin_reading(database.engine.connect()) as c:
+    with database.reading() as c:
         if find_topic_id(c, topic) is not None:
             return load_pack(c, topic)
         there = ", ".join(row.name for row in list_topics(c)) or _("none")
@@ -150,7 +149,7 @@ def _run_stages(plan: _Plan, database: Database, console: Terminal) -> int:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
             signal.signal(number, signal.default_int_handler)
     started = time.time()
-    with begin_reading(database.engine.connect()) as c:
+    with database.reading() as c:
         last_id = last_run_id(c)
     codes = []
     try:
@@ -162,7 +161,7 @@ def _run_stages(plan: _Plan, database: Database, console: Terminal) -> int:
     except KeyboardInterrupt:
         codes.append(_INTERRUPTED)
         print_hanging(console, _("– stopped; the same command goes on there"))
-    with begin_reading(database.engine.connect()) as c:
+    with database.reading() as c:
         _print_summary(c, plan, last_id, time.time() - started, console)
     return max(codes, default=0)
 

@@ -21,7 +21,6 @@ from qiaocrawl.options import Options
 from qiaocrawl.relevance.topic_draft import DraftSources, with_counter_examples
 from qiaocrawl.relevance.vsm_breadth import VsmBreadthScorer
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.topics.draft_sources import articles_with_words, hit_hosts
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, Term, TopicPack
@@ -115,7 +114,7 @@ def sources_of(given: Given, database: Database, most_terms: int) -> DraftSource
     )  # fmt: skip
     tree = [Document(one.title, one.text) for one in topic_tree().other_samples(given.node)]
     own = {one.url for one in sources.texts if one.url}
-    with begin_reading(database.engine.connect()) as c:
+    with database.reading() as c:
         articles = articles_with_words(c, (), _MOST_STORED)
     stored = [Document(one.title, one.text) for one in articles if one.url not in own]
     return with_counter_examples(sources, stored, tree)
@@ -123,7 +122,7 @@ def sources_of(given: Given, database: Database, most_terms: int) -> DraftSource
 
 def stored_texts(database: Database, words: Sequence[str]) -> list[Document]:
     """Stored articles that speak of *words*, those that do most first."""
-    with begin_reading(database.engine.connect()) as c:
+    with database.reading() as c:
         articles = articles_with_words(c, words, _READ_OF_STORE)
     terms = tuple(Term(word, "core", _SEED_WEIGHT) for word in words)
     scorer = VsmBreadthScorer(TopicPack("t", "t", "", DEFAULT_THRESHOLD, terms, (), ()))
@@ -139,7 +138,7 @@ def hosts_of(database: Database, words: Sequence[str]) -> dict[str, int]:
     """Where the ledger's hits for *words* lie."""
     if not words:
         return {}
-    with begin_reading(database.engine.connect()) as c:
+    with database.reading() as c:
         return hit_hosts(c, words, _MOST_HOSTS)
 
 

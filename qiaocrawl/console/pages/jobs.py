@@ -38,7 +38,6 @@ from qiaocrawl.jobs.requests import SPIDERS
 from qiaocrawl.jobs.whole_log import whole_log
 from qiaocrawl.language import N_, _, language, using_language
 from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.jobs import jobs as stored
 from qiaocrawl.storage.jobs import schedules
 from qiaocrawl.storage.jobs.jobs import Job
@@ -144,8 +143,8 @@ def _stream(request: Request, snapshot: Any, goes_on: Any) -> Response:
     name = language()
 
     def taken() -> dict[str, Any]:
-        with using_language(name), console_of(request).database.engine.connect() as c:
-            data: dict[str, Any] = snapshot(begin_reading(c))
+        with using_language(name), console_of(request).database.reading() as c:
+            data: dict[str, Any] = snapshot(c)
             return data
 
     async def messages() -> AsyncIterator[str]:

@@ -29,7 +29,6 @@ from qiaocrawl.language import N_
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.console import changed_articles
 from qiaocrawl.storage.console.changed_articles import ChangedArticle
-from qiaocrawl.storage.engine import begin_reading
 
 logger = logging.getLogger(__name__)
 
@@ -167,8 +166,8 @@ class SearchKeeper:
     def _catch_up(self, batch: int = _BATCH) -> bool:
         """Index what changed, at most so many articles; whether that was all."""
         full_text = self._open()
-        with self._database.engine.connect() as connection:
-            return self._index_batch(begin_reading(connection), full_text, batch)
+        with self._database.reading() as c:
+            return self._index_batch(c, full_text, batch)
 
     def _index_batch(self, c: Connection, full_text: FullTextIndex, batch: int) -> bool:
         state = full_text.state
@@ -219,8 +218,8 @@ class SearchKeeper:
         return True
 
     def _count(self) -> int:
-        with self._database.engine.connect() as c:
-            return changed_articles.count_articles(begin_reading(c))
+        with self._database.reading() as c:
+            return changed_articles.count_articles(c)
 
 
 def _indexed(row: ChangedArticle) -> IndexedArticle:

@@ -12,7 +12,6 @@ from qiaocrawl.errors import PageStoreError
 from qiaocrawl.storage.batches import in_transaction
 from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.database import Database
-from qiaocrawl.storage.engine import begin_reading
 from qiaocrawl.storage.packing import Packed, pack_in_windows
 from qiaocrawl.storage.pages.site_dictionaries import FIRST_PAGES, SAMPLE_PAGES
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
@@ -58,7 +57,7 @@ def pack_pages(database: Database, progress: Callable[[int], None]) -> Packed:
 
 def _hosts_to_learn(database: Database) -> Sequence[tuple[int, int]]:
     known = select(page_dictionary.c.host_id)
-    with begin_reading(database.engine.connect()) as c:
+    with database.reading() as c:
         rows = c.execute(
             select(url.c.host_id, func.count())
             .select_from(page_source.join(url))
