@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -78,3 +79,12 @@ def _no_given_database() -> Iterator[None]:
     """A command that a test calls in this process notes its database for the process's life."""
     yield
     note_database("")
+
+
+@pytest.fixture(autouse=True)
+def _same_signals() -> Iterator[None]:
+    """What a test leaves set would hold for all later tests of this process, and their children."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    assert [signal.getsignal(number) for number in numbers] == before, "a signal means another now"

@@ -332,7 +332,8 @@ def _on_all_cores(
     function: Any, rows: Sequence[Any], said: str, console: Console,
     start: Any = None, given: tuple[Any, ...] = (),
 ) -> list[Any]:  # fmt: skip
-    context = multiprocessing.get_context("fork")
+    # Not forked: what another thread of this process holds would be held for ever in a worker.
+    context = multiprocessing.get_context("forkserver")
     with context.Pool(initializer=start, initargs=given) as pool:
         results = pool.imap(function, rows, _CHUNK_PAGES)
         return list(track(results, said, len(rows), console=console, transient=True))

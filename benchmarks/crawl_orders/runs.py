@@ -205,7 +205,8 @@ def _results(left: Mapping[Unit, Sequence[str]], processes: int) -> Iterator[tup
     """(key, run as a mapping; None for a unit left out; text for a failure) as they come."""
     if not left:
         return
-    context = multiprocessing.get_context("fork")
+    # Not forked: what another thread of this process holds would be held for ever in a worker.
+    context = multiprocessing.get_context("forkserver")
     queue, stopped = context.SimpleQueue(), context.Event()
     with ProcessPoolExecutor(processes, context, _start_worker, (queue, stopped)) as pool:
         futures: list[Future[None]] = []

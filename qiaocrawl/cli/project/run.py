@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -96,7 +98,8 @@ def run(
         # Two rounds on one SQLite file would take each other's turn between two stages.
         opened.lock_crawl(Options.from_environment()["QIAO_LOCK_WAIT_SECONDS"], "run")
         ends_at = time.time() + seconds if seconds else None
-        code = _run_stages(_Plan(topic, stages, ends_at, logs), opened, console)
+        with _interrupted_by_signals():
+            code = _run_stages(_Plan(topic, stages, ends_at, logs), opened, console)
     raise typer.Exit(code)
 
 
@@ -142,12 +145,26 @@ def _chosen_stages(only: str, pack: TopicPack, console: Console) -> tuple[str, .
     return stages
 
 
+@contextmanager
+def _interrupted_by_signals() -> Iterator[None]:
+    """Every signal to end does here what Ctrl-C does.
+
+    systemd and cron stop a job so, and a terminal that is closed: the spider, which has a session
+    of its own, ends in order, and the summary is printed.
+    """
+    before = {
+        number: signal.signal(number, signal.default_int_handler)
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN  # nohup
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _run_stages(plan: _Plan, database: Database, console: Terminal) -> int:
-    # systemd and cron stop a job so, and a terminal that is closed: the spider, which has a session
-    # of its own, ends in order, and the summary is printed.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
-            signal.signal(number, signal.default_int_handler)
     started = time.time()
     with database.reading() as c:
         last_id = last_run_id(c)
