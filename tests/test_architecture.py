@@ -52,7 +52,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("kernels",),),
     (("items",), ("options",), ("registry",), ("vsm",)),
     # The version of the package, names loaded late, and the exceptions.
-    (("qiaocrawl",), ("errors",), ("language",)),
+    (("qiaocrawl",), ("errors",), ("interrupts",), ("language",)),
 )  # fmt: skip
 
 # The packages that may import Scrapy and Twisted.

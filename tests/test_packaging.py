@@ -159,7 +159,7 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     required = re.findall(r"^Requires-Dist: (.*)$", metadata, re.M)
     plain = {canonicalize_name(Requirement(r).name) for r in required if "extra ==" not in r}
     assert plain == set(CORE)
-    assert "qiaocrawl = qiaocrawl.cli:main" in text["entry_points.txt"]
+    assert "qiaocrawl = qiaocrawl.__main__:main" in text["entry_points.txt"]
     assert "settings = qiaocrawl.settings" in text["entry_points.txt"]
     assert "Apache License" in text["LICENSE"]
     assert Version(re.search(r"^Version: (.*)$", metadata, re.M)[1])  # type: ignore[index]

@@ -24,10 +24,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import _
-
-# Exit code of a command that Ctrl-C ended, as shells have it: 128 + SIGINT.
-_INTERRUPTED = 130
 
 
 class _Rate(ProgressColumn):
@@ -71,7 +69,7 @@ class Pass:
                 total=self.total,
             )
         )
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from qiaocrawl.cli.moments import start_of
 from qiaocrawl.cli.operations.cluster import SchedulerAddress
 from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.cli.terminal import Terminal
+from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import _
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def bring_up_to_date(
             if is_done:
                 return _warn(runtime, options)
             console.print(_("stopped; the same command without --rebuild goes on"))
-            return 130
+            return INTERRUPTED
     finally:
         runtime.close()
 

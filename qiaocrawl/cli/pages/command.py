@@ -20,6 +20,7 @@ from qiaocrawl.cli.output import check_output, folding_table, not_an_address, ta
 from qiaocrawl.cli.progress import Pass, shown_pass, stopping
 from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import ConfigError, StorageError
+from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.options.kinds import page_store as store_address
@@ -88,7 +89,7 @@ def verify(
     _say(_("{count:,} pages and pictures are as they were stored", count=done.good))
     _fail_for(done.faults)
     if done.is_cut:
-        raise typer.Exit(130)
+        raise typer.Exit(INTERRUPTED)
 
 
 @app.command()
@@ -179,7 +180,7 @@ def _move(threads: _Threads, address: str, stopped: Event, *, to_database: bool)
     _fail_for(moved.faults)
     if stopped.is_set():
         _say(_("stopped; the same command goes on"))
-        raise typer.Exit(130)
+        raise typer.Exit(INTERRUPTED)
 
 
 @app.command()

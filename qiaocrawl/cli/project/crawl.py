@@ -19,5 +19,5 @@ def crawl(
     os.environ[SETTINGS_VARIABLE] = settings_module()
     sys.stdout.flush()
     # The same process: signals, exit code and terminal are Scrapy's.
-    command = [sys.executable, "-m", "scrapy", "crawl", spider, *context.args]
+    command = [sys.executable, "-m", "qiaocrawl.crawl", "crawl", spider, *context.args]
     os.execv(sys.executable, command)

@@ -21,6 +21,7 @@ from qiaocrawl.cli.output import folding_table, print_hanging
 from qiaocrawl.cli.spider_process import LOGS, run_with_bar, topic_command
 from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import ConfigError, QiaoError
+from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.advice import advised
@@ -38,7 +39,6 @@ from qiaocrawl.storage.topics.topic_ids import find_topic_id
 from qiaocrawl.storage.topics.topics import list_topics, load_pack
 from qiaocrawl.topic.pack import TopicPack
 
-_INTERRUPTED = 130
 # (spider, what an operator sees, its share of the time that is left when it begins)
 _STAGES = (
     ("watch", N_("revisit watched pages"), 0.25),
@@ -176,7 +176,7 @@ def _run_stages(plan: _Plan, database: Database, console: Terminal) -> int:
         if _ANALYSE in plan.stages:
             codes.append(_analyse(database, console))
     except KeyboardInterrupt:
-        codes.append(_INTERRUPTED)
+        codes.append(INTERRUPTED)
         print_hanging(console, _("– stopped; the same command goes on there"))
     with database.reading() as c:
         _print_summary(c, plan, last_id, time.time() - started, console)

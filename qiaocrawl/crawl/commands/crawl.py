@@ -9,6 +9,7 @@ from scrapy.commands import crawl
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from qiaocrawl.crawl.collector import collect_once_opened, rest_until_opened
+from qiaocrawl.interrupts import end_on_interrupt
 from qiaocrawl.language import _
 from qiaocrawl.options.advice import note_database
 from qiaocrawl.text.log_lines import JSON, PLAIN_LINE, note_context, use_json_records
@@ -29,6 +30,8 @@ class Command(crawl.Command):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """As Scrapy does; the last moment before the log begins, with all of -s known."""
+        # Until the reactor runs and signals end the crawl in order; nothing is in hand before.
+        end_on_interrupt()
         rest_until_opened()
         super().process_options(args, opts)
         assert self.settings is not None
