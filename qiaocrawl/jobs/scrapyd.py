@@ -22,6 +22,8 @@ from qiaocrawl.language import _
 
 PROJECT = "qiaocrawl"
 """The project's name on every server, as `scrapyd-deploy` sends it."""
+VERSION_FORM = re.compile("[A-Za-z0-9_-]+")
+"""Names of versions that scrapyd keeps as they are; it writes others as one of these."""
 _TIMEOUT_SECONDS = 10.0
 # A proxy's word for a scrapyd that does not answer.
 _AWAY_STATUSES = (502, 503, 504)
@@ -85,15 +87,47 @@ class ScrapydServer:
             ServerAwayError, JobError: as :meth:`jobs`.
         """
         daemon = self._call("GET", "daemonstatus.json")
-        versions = self._call("GET", "listversions.json", params={"project": PROJECT})
-        return ServerStatus(daemon["pending"], daemon["running"], tuple(versions["versions"]))
+        return ServerStatus(daemon["pending"], daemon["running"], self._versions())
+
+    def _versions(self) -> tuple[str, ...]:
+        """Versions of the project as scrapyd orders them; jobs run the last."""
+        answer = self._call("GET", "listversions.json", params={"project": PROJECT})
+        return tuple(answer["versions"])
 
     def deploy(self, egg: bytes, version: str) -> int:
         """Send the project; jobs that start from now on run it. Returns how many spiders it has.
 
+        Args:
+            version: a new one, as :data:`VERSION_FORM` has it.
+
         Raises:
-            ServerAwayError, JobError: as :meth:`jobs`.
+            ServerAwayError: as :meth:`jobs`.
+            JobError: it refuses, has that version already, or would go on running another one. It
+                has and runs then what it had before.
         """
+        # scrapyd would write over it, and what it then refuses would take the good one along.
+        if version in self._versions():
+            raise JobError(
+                _(
+                    "{node} has a version {version!r}, which stays: give --version another name, "
+                    "or none",
+                    node=self.name, version=version,
+                )
+            )  # fmt: skip
+        spiders = self._send(egg, version)
+        runs = self._versions()[-1]
+        if runs != version:
+            self._take_back(version)
+            raise JobError(
+                _(
+                    "{node} would go on running {runs!r}: scrapyd takes the greatest name, and "
+                    "{version!r} comes before it; give --version one that comes behind",
+                    node=self.name, runs=runs, version=version,
+                )
+            )  # fmt: skip
+        return spiders
+
+    def _send(self, egg: bytes, version: str) -> int:
         named = {"project": PROJECT, "version": version}
         try:
             answer = self._call(
@@ -104,10 +138,13 @@ class ScrapydServer:
             raise
         except JobError:
             # scrapyd keeps an egg whose spiders it could not list, and would run it from now on.
-            with suppress(JobError):
-                self._call("POST", "delversion.json", data=named)
+            self._take_back(version)
             raise
         return int(answer["spiders"])
+
+    def _take_back(self, version: str) -> None:
+        with suppress(JobError):
+            self._call("POST", "delversion.json", data={"project": PROJECT, "version": version})
 
     def jobs(self) -> ServerJobs:
         """The project's jobs.

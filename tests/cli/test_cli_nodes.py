@@ -72,6 +72,7 @@ def test_nodes_are_added_changed_listed_and_removed(
     (("add", "http://a:1", "--weight", "0"), "from 0.01 to 1000"),
     (("deploy", "a:1"), "no such node"),
     (("deploy",), "no node"),
+    (("deploy", "--version", "1.2"), "--version '1.2': must be of letters A-Z, digits"),
     (("start", "site", "elsewhere"), "not imported"),
     (("start", "round", "qiaoqing"), "this machine only"),
     (("start", "site", "qiaoqing", "-n", "2"), "SQLite runs one crawl"),

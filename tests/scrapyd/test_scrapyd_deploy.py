@@ -11,6 +11,7 @@ import threading
 import urllib.error
 import urllib.request
 import zipfile
+from collections.abc import Iterator
 from contextlib import closing
 from io import BytesIO
 from itertools import product
@@ -54,20 +55,46 @@ def test_the_spiders_are_listed(scrapyd: Scrapyd, deployed: Path) -> None:
     assert {"pages", "search", "site"} <= set(listed)
 
 
-def test_an_egg_that_is_refused_is_not_what_runs_from_then_on(
-    scrapyd: Scrapyd, deployed: Path
-) -> None:
-    server = ScrapydServer(
-        ScrapydServer.url_with_login(scrapyd.url, scrapyd.user, scrapyd.password)
-    )
-    before = server.status().versions
+@pytest.fixture
+def server(scrapyd: Scrapyd) -> Iterator[ScrapydServer]:
+    asked = ScrapydServer(ScrapydServer.url_with_login(scrapyd.url, scrapyd.user, scrapyd.password))
+    yield asked
+    asked.close()
+
+
+def _broken_egg() -> bytes:
     broken = BytesIO()
     with zipfile.ZipFile(broken, "w") as egg:
         egg.writestr("spiders/__init__.py", "")
+    return broken.getvalue()
+
+
+def test_an_egg_that_is_refused_is_not_what_runs_from_then_on(
+    server: ScrapydServer, deployed: Path
+) -> None:
+    before = server.status().versions
     with pytest.raises(JobError):
-        server.deploy(broken.getvalue(), "9999999999-broken")
+        server.deploy(_broken_egg(), "9999999999-broken")
     assert server.status().versions == before
-    server.close()
+
+
+def test_a_version_that_is_there_stays_as_it_is(
+    scrapyd: Scrapyd, server: ScrapydServer, deployed: Path
+) -> None:
+    (kept,) = (scrapyd.folder / "eggs").rglob("*.egg")
+    good = kept.read_bytes()
+    with pytest.raises(JobError, match=r"has a version '1', which stays: give --version another"):
+        server.deploy(_broken_egg(), "1")
+    assert kept.read_bytes() == good
+
+
+def test_an_egg_that_would_not_run_is_refused(
+    scrapyd: Scrapyd, server: ScrapydServer, deployed: Path
+) -> None:
+    (kept,) = (scrapyd.folder / "eggs").rglob("*.egg")
+    with pytest.raises(JobError, match=r"go on running '1': .* '0' comes before it"):
+        server.deploy(kept.read_bytes(), "0")
+    assert server.status().versions == ("1",)
 
 
 def test_a_crawl_runs_from_the_egg_and_its_articles_outlive_it(

@@ -21,7 +21,7 @@ from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError, JobError, NoLoginError, ServerAwayError
 from qiaocrawl.jobs.egg import build_egg, code_of, version_of
 from qiaocrawl.jobs.nodes import SEED, NodeServers, no_node_yet
-from qiaocrawl.jobs.scrapyd import server_address
+from qiaocrawl.jobs.scrapyd import VERSION_FORM, server_address
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.kinds import scrapyd_servers
@@ -214,7 +214,8 @@ def deploy(
         Path | None, typer.Option(help="An egg that is there; else one is built in this folder.")
     ] = None,
     name: Annotated[
-        str, typer.Option("--version", help="What scrapyd calls it; else the time and a digest.")
+        str,
+        typer.Option("--version", help="A new name for it; else the time and a digest."),
     ] = "",
     database: DatabaseUrl = "",
 ) -> None:
@@ -223,6 +224,10 @@ def deploy(
     Old and new code work on one database for the length of an update, as long as its tables stay
     the same: a job says so in one line, and stops, where they do not.
     """
+    if name and not VERSION_FORM.fullmatch(name):
+        raise ConfigError(
+            _("--version {name!r}: must be of letters A-Z, digits, - and _", name=name)
+        )
     with opened_nodes(database) as servers:
         chosen = _chosen(servers, node or ())
         body = _read_egg(egg) if egg is not None else build_egg(Path.cwd())
