@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -19,13 +20,28 @@ from apscheduler.triggers.cron import CronTrigger
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_CRON_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_CHINESE_DAYS = dict(zip("一二三四五六日天", (*_DAYS, "sun"), strict=True))
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# As cron counts them: Sunday is 0 and 7.
+_DAY_NUMBERS = {
+    **{str(number): number for number in range(8)},
+    **{name: number for number, name in enumerate(_DAYS)},
+    **{letter: number for number, letter in enumerate("日一二三四五六")}, "天": 0,
+}  # fmt: skip
 _SEPARATORS = re.compile(r"[\s,，、;；]+")
 _TIME = re.compile(r"([01]?\d|2[0-3])[:：]([0-5]\d)")
-_DAY_RANGE = re.compile(r"([a-z]{3})(?:-([a-z]{3}))?")
+_DAY = f"(?:{'|'.join(_DAYS)})"
+_WORD_DAYS = re.compile(rf"(?P<first>{_DAY})(?:-(?P<last>{_DAY}))?")
+_CRON_DAYS = re.compile(
+    rf"(?:\*|(?P<first>[0-7]|{_DAY})(?:-(?P<last>[0-7]|{_DAY}))?)(?:/(?P<step>[1-7]))?"
+)
+# 一, 一三五, 一至五, 一三至五, 一至周五
+_CHINESE_DAYS = re.compile(
+    "(?P<first>[一二三四五六日天])(?:[至到－—~-](?:周|星期)?(?P<last>[一二三四五六日天]))?"
+)
 _LEAST_MINUTES = 5
+# Five minutes apart there are so many in a day; days of a week differ in what stands beside them.
+_MOST_COMPARED, _COMPARED_SECONDS = 24 * 60 // _LEAST_MINUTES + 1, 8 * 86_400
 
 
 @dataclass(frozen=True)
@@ -46,20 +62,25 @@ class Timetable:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be read now rather than when it is due."""
-        moment = datetime.now(UTC).timestamp()
-        first = self.next_after(moment)
-        if self.next_after(first) - first < _LEAST_MINUTES * 60:
-            raise ConfigError(
-                _(
-                    "times {times!r}: less than {minutes} minutes apart",
-                    times=self.times, minutes=_LEAST_MINUTES,
-                )
-            )  # fmt: skip
+        before = first = self.next_after(datetime.now(UTC).timestamp())
+        # Not the first two alone: what is refused must not depend on the time of day.
+        for _number in range(_MOST_COMPARED):
+            moment = self.next_after(before)
+            if moment - before < _LEAST_MINUTES * 60:
+                raise ConfigError(
+                    _(
+                        "times {times!r}: less than {minutes} minutes apart",
+                        times=self.times, minutes=_LEAST_MINUTES,
+                    )
+                )  # fmt: skip
+            if moment - first > _COMPARED_SECONDS:
+                break
+            before = moment
 
     def next_after(self, moment: float) -> float:
         """The first time after *moment*; both in epoch seconds."""
         after = datetime.fromtimestamp(moment, UTC) + timedelta(microseconds=1)
-        times = [self._next_of(trigger, after) for trigger in self._triggers()]
+        times = [self._next_of(trigger, after) for trigger in self._triggers]
         moments = [time.timestamp() for time in times if time is not None]
         if len(moments) < len(times):
             raise ConfigError(_("times {times!r}: they never come", times=self.times))
@@ -85,6 +106,7 @@ class Timetable:
         """Whether it is a line of cron that comes in hours it does not name."""
         return not _TIME.search(self.times) and "*" in self.times.split()[1]
 
+    @cached_property
     def _triggers(self) -> list[Any]:
         zone = _zone(self.zone)
         if _TIME.search(self.times):
@@ -100,7 +122,7 @@ class Timetable:
         try:
             return [
                 CronTrigger(
-                    minute=minute, hour=hour, day=day, month=month,
+                    minute=minute, hour=hour, day=day, month=_numbered_months(month),
                     day_of_week=_named_days(weekday), timezone=zone,
                 )
             ]  # fmt: skip
@@ -125,26 +147,58 @@ def _days_and_times(text: str) -> tuple[str, list[tuple[str, str]]]:
             times.append((time[1], time[2]))
         elif word.startswith(("周", "星期")):
             days += _chinese_days(word.removeprefix("周").removeprefix("星期"), text)
-        elif (match := _DAY_RANGE.fullmatch(word)) and {match[1], match[2] or "mon"} <= {*_DAYS}:
-            days.append(word)
+        elif match := _WORD_DAYS.fullmatch(word):
+            days += _days_of(match)
         else:
             raise _unreadable(text)
     return ",".join(days) or "*", times
 
 
 def _chinese_days(word: str, text: str) -> list[str]:
-    """Days of 一, 一三五 or 一至五."""
-    first, to, last = re.sub("[到－—~-]", "至", word).partition("至")
-    if not word or any(char not in _CHINESE_DAYS for char in first + last):
+    """Days of 一, 一三五, 一至五 or 一三至五."""
+    days: list[str] = []
+    place = 0
+    while match := _CHINESE_DAYS.match(word, place):
+        days += _days_of(match)
+        place = match.end()
+    if not word or place < len(word):
         raise _unreadable(text)
-    if to:
-        return [f"{_CHINESE_DAYS[first]}-{_CHINESE_DAYS[last]}"]
-    return [_CHINESE_DAYS[char] for char in first]
+    return days
+
+
+def _days_of(match: re.Match[str]) -> list[str]:
+    """The days from the first to the last of a match, which may be in the next week."""
+    given = match.groupdict()
+    first = _DAY_NUMBERS[given["first"] or "0"]
+    last = _DAY_NUMBERS[given["last"]] if given["last"] else first if given["first"] else 6
+    if last < first:
+        last += 7
+    step = int(given.get("step") or 1)
+    return list(dict.fromkeys(_DAYS[day % 7] for day in range(first, last + 1, step)))
 
 
 def _named_days(field: str) -> str:
-    """A cron field of weekdays by names: cron counts from Sunday, APScheduler from Monday."""
-    return re.sub(r"(?<!/)\b[0-7]\b", lambda match: _CRON_DAYS[int(match[0])], field)
+    """A cron field of weekdays as a list of names.
+
+    APScheduler counts from Monday, knows no range over the end of a week, and passes over
+    what stands behind a range of names, such as a step.
+
+    Raises:
+        ValueError: it is no such field.
+    """
+    days: list[str] = []
+    for entry in field.lower().split(","):
+        match = _CRON_DAYS.fullmatch(entry)
+        if match is None or (match["step"] and match["first"] and not match["last"]):
+            raise ValueError(f"no days of the week: {entry!r}")
+        days += _days_of(match)
+    return ",".join(days)
+
+
+def _numbered_months(field: str) -> str:
+    """A cron field of months in numbers: with names APScheduler passes over a step."""
+    name = re.compile(rf"\b(?:{'|'.join(_MONTHS)})\b")
+    return name.sub(lambda match: str(_MONTHS.index(match[0]) + 1), field.lower())
 
 
 def _unreadable(times: str) -> ConfigError:

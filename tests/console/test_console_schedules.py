@@ -92,6 +92,18 @@ def test_times_that_cannot_be_read_are_not_told(sqlite_desk: Desk) -> None:
         assert "2030-01-01 14:00" in visible(sqlite_desk.get(path).text)
 
 
+def test_times_that_cannot_be_read_can_be_switched_off(sqlite_desk: Desk) -> None:
+    number = _scheduled(sqlite_desk)
+    with sqlite_desk.database.engine.begin() as c:
+        c.execute(text("UPDATE job_schedule SET times = 'whenever'"))
+    sqlite_desk.log_in_as("editor")
+    path = f"/schedules/{number}/switch"
+    assert sqlite_desk.post(path, on="no").status_code == 303
+    assert not _one(sqlite_desk, number).is_on
+    assert sqlite_desk.post(path, on="yes").status_code == 400
+    assert not _one(sqlite_desk, number).is_on
+
+
 def test_the_next_times_follow_one_another() -> None:
     table, start = Timetable("周一 9:00", "Asia/Shanghai"), 0.0
     times = table.coming(start, 3)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.jobs import timetable
 from qiaocrawl.jobs.timetable import Timetable
 
 SHANGHAI = "Asia/Shanghai"
@@ -32,6 +33,20 @@ def _next(times: str, after: str, zone: str = SHANGHAI) -> str:
     ("0 9 * * 0", "11-29 09:00"),
     ("0 9 * * 7", "11-29 09:00"),
     ("0 0 1 * *", "12-01 00:00"),
+    # Over the end of a week, in all ways to write it.
+    ("sat-mon 9:00", "11-28 09:00"),
+    ("周五至一 9:00", "11-27 09:00"),
+    ("0 9 * * 0-1", "11-29 09:00"),
+    ("0 9 * * sat-sun", "11-28 09:00"),
+    ("0 9 * * 0-6", "11-25 09:00"),
+    ("周一至周五 9:00", "11-25 09:00"),
+    ("星期四至星期五 9:00", "11-26 09:00"),
+    ("周一四至六 9:00", "11-26 09:00"),
+    # APScheduler passes over a step behind names.
+    ("0 9 * * 1-5/2", "11-25 09:00"),
+    ("0 9 * * 1-5/4", "11-27 09:00"),
+    ("0 9 * * */3", "11-25 09:00"),
+    ("0 9 1 jan-dec/6 *", "01-01 09:00"),
 ])  # fmt: skip
 def test_times_are_read_as_written(times: str, expected: str) -> None:
     assert _next(times, "2026-11-24 12:00") == expected
@@ -39,10 +54,45 @@ def test_times_are_read_as_written(times: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "times",
-    ["", "soon", "25:00", "abc-def 8:00", "* * * * *", "0 0 30 2 *", "61 * * * *", "周八 9:00"],
+    [
+        "",
+        "soon",
+        "25:00",
+        "abc-def 8:00",
+        "* * * * *",
+        "0 0 30 2 *",
+        "61 * * * *",
+        "周八 9:00",
+        "周 9:00",
+        "周至五 9:00",
+        "周一至 9:00",
+        "mon- 9:00",
+        "0 9 * * 8",
+        "0 9 * * mon!",
+        "0 9 * * 1/2",
+        "0 9 * * */9",
+        "0 9 * jan! *",
+    ],
 )
 def test_what_cannot_be_read_or_never_comes_is_refused(times: str) -> None:
     with pytest.raises(ConfigError, match="times"):
+        Timetable(times, SHANGHAI)
+
+
+@pytest.mark.parametrize(
+    "times", ["06:00, 18:00, 18:01", "01:00 03:00 03:04 09:00", "23:58, 00:00"]
+)
+@pytest.mark.parametrize("hour", [0, 5, 12, 22])
+def test_times_too_close_are_refused_at_any_time_of_day(
+    times: str, hour: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Then(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime(2026, 11, 24, hour, 30, tzinfo=tz)
+
+    monkeypatch.setattr(timetable, "datetime", Then)
+    with pytest.raises(ConfigError, match="less than 5 minutes"):
         Timetable(times, SHANGHAI)
 
 

@@ -169,7 +169,10 @@ async def switch(request: Request) -> Response:
     """Switch a schedule on or off."""
     entry, actor = await _scheduled(request), actor_of(request)
     is_on = await field(request, "on") == "yes"
-    next_at = Timetable(entry.times, entry.zone).next_after(time.time())
+    next_at = entry.next_at
+    if is_on:
+        # Off it can be whatever its times are, such as those of another version.
+        next_at = Timetable(entry.times, entry.zone).next_after(time.time())
 
     def turn(c: Connection) -> None:
         schedules.switch(c, entry.id, is_on, next_at)
