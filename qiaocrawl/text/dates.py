@@ -237,9 +237,13 @@ class DateReader:
         """The year of the last such day before now."""
         assert self.now is not None
         now = self.now.astimezone(self.zone)
-        moment = self._moment(match, now.year)
-        # A day of grace: the page may be a time zone ahead.
-        return now.year - (moment is not None and moment > now + timedelta(days=1))
+        # 29 February may be seven years back.
+        for year in range(now.year, now.year - 8, -1):
+            moment = self._moment(match, year)
+            # A day of grace: the page may be a time zone ahead.
+            if moment is not None and moment <= now + timedelta(days=1):
+                return year
+        return now.year
 
     def _relative(self, text: str, now: datetime) -> list[WrittenDate]:
         moments = []

@@ -104,6 +104,12 @@ def test_the_year_may_be_known_from_elsewhere() -> None:
     assert READER.unsure("3月5日", 2009)[0].moment.year == 2009
 
 
+def test_a_leap_day_without_its_year_was_in_the_last_leap_year() -> None:
+    reader = DateReader(latest_plausible(NOW), now=datetime(2007, 5, 1, tzinfo=UTC))
+    assert reader.unsure("2月29日")[0].moment.date().isoformat() == "2004-02-29"
+    assert reader.unsure("4月31日") == []
+
+
 def test_without_the_time_of_fetching_nothing_is_relative() -> None:
     assert DateReader(latest_plausible(NOW)).unsure("3小时前 昨天 20:15 1月11日") == []
 

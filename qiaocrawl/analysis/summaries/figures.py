@@ -15,7 +15,16 @@ _DIGITS = {letter: value for value, letter in enumerate("零一二三四五六�
 }
 _TENS = {"十": 10, "百": 100, "千": 1_000}
 _LARGE = {"万": 10_000, "亿": 100_000_000}
-_NUMBER = r"(?:\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|[零〇一二两三四五六七八九十百千]+)[万亿]?"
+_NUMERALS = "零〇一二两三四五六七八九十百千"
+_PART = rf"(?:(?:\d+(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)[十百千]?|[{_NUMERALS}]+)"
+_POWER = "(?:万亿|[万亿])"
+# Whole: not the 五千 of 三万五千, the 千 of 5千 or what counts nothing (数十人, 第5人).
+_NUMBER = (
+    rf"(?<!\d[.,])(?<![\d{_NUMERALS}万亿第数几])"
+    rf"{_PART}(?:{_POWER}{_PART})*{_POWER}?(?![\d{_NUMERALS}万亿])"
+)
+_TOKEN = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|[{_NUMERALS}万亿]", re.ASCII)
+_WIDE = str.maketrans("０１２３４５６７８９", "0123456789")
 _UNIT = "人|名|位|户|家|起|件|辆|艘|架|间|栋|所|美元|欧元|元|公里|亩|吨|级|岁|%|％"
 # What a number counts stands right behind it or before: 造成5人受伤, 死亡人数升至8人.
 _COUNTED = (
@@ -24,11 +33,13 @@ _COUNTED = (
 )
 _BEHIND = re.compile(
     rf"(?P<about>约|近|超过|逾|至少|上)?(?P<number>{_NUMBER})多?余?(?P<unit>{_UNIT})"
-    rf"[^，。；,;\d\n]{{0,6}}?(?P<counted>{_COUNTED})"
+    rf"[^，。；,;\d\n]{{0,6}}?(?P<counted>{_COUNTED})",
+    re.ASCII,
 )
 _BEFORE = re.compile(
     rf"(?P<counted>{_COUNTED})(?:人数|总数|总额|金额)?(?:已|共|达|为|升至|增至|上升到|增加到|超过|约|近|逾|了|至|到|上升至){{0,3}}"
-    rf"(?P<number>{_NUMBER})多?余?(?P<unit>{_UNIT})"
+    rf"(?P<number>{_NUMBER})多?余?(?P<unit>{_UNIT})",
+    re.ASCII,
 )
 _SAME = {
     "身亡": "死亡", "遇难": "死亡", "遇害": "死亡", "丧生": "死亡", "死": "死亡", "伤": "受伤",
@@ -65,7 +76,7 @@ class Contradiction:
 
 def figures_of(text: str) -> list[Figure]:
     """The figures of *text* that say what they count, each once; in simplified characters."""
-    return list(dict.fromkeys(_figures(to_simplified(text))))
+    return list(dict.fromkeys(_figures(to_simplified(text).translate(_WIDE))))
 
 
 def contradictions(texts: Iterable[str]) -> tuple[Contradiction, ...]:
@@ -94,23 +105,23 @@ def contradictions(texts: Iterable[str]) -> tuple[Contradiction, ...]:
 def number_value(written: str) -> float:
     """The value of a number in digits or Chinese characters.
 
-    >>> number_value("三百二十"), number_value("1,200"), number_value("2.5万")
-    (320.0, 1200.0, 25000.0)
+    >>> number_value("三百二十"), number_value("1,200"), number_value("1亿2.5万")
+    (320.0, 1200.0, 100025000.0)
     """
-    factor = _LARGE.get(written[-1], 1)
-    if factor != 1:
-        written = written[:-1]
-    plain = written.replace(",", "")
-    if plain and plain[0].isascii():
-        return float(plain) * factor
-    total, digit = 0, 0
-    for letter in written:
-        if letter in _TENS:
-            total += (digit or 1) * _TENS[letter]
-            digit = 0
+    total = part = digit = 0.0
+    for token in _TOKEN.findall(written.translate(_WIDE)):
+        if token in _TENS:
+            part += (digit or 1) * _TENS[token]
+            digit = 0.0
+        elif token in _LARGE:
+            part += digit
+            # 万亿: what stands before is raised as a whole.
+            total = total + part * _LARGE[token] if part else total * _LARGE[token]
+            part = digit = 0.0
         else:
-            digit = _DIGITS[letter]
-    return float((total + digit) * factor)
+            digit = float(_DIGITS[token] if token in _DIGITS else token.replace(",", ""))
+    # 0.07 · 10,000 is a little more than 700.
+    return round(total + part + digit, 6)
 
 
 def _figures(text: str) -> Iterator[Figure]:

@@ -47,19 +47,24 @@ class TermGroup:
 
     def terms_in(self, folded: str) -> Counter[str]:
         """How often each term stands in a folded text; empty where the text is no hit."""
-        counts = Counter(match[0] for match in self._wanted.finditer(folded))
+        counts = Counter({
+            term: len(pattern.findall(folded))
+            # Each by itself: 侨联 stands in 中国侨联, too.
+            for term, pattern in self._wanted.items() if pattern.search(folded)
+        })  # fmt: skip
         missing = any(fold(term) not in counts for term in self.all_of)
         chosen = not self.any_of or any(fold(term) in counts for term in self.any_of)
         refused = bool(self.none_of) and self._refused.search(folded) is not None
         return Counter() if missing or refused or not chosen else counts
 
     @cached_property
-    def _wanted(self) -> re.Pattern[str]:
-        return _any_of((*self.any_of, *self.all_of))
+    def _wanted(self) -> dict[str, re.Pattern[str]]:
+        terms = map(fold, (*self.any_of, *self.all_of))
+        return {term: re.compile(_bordered(term)) for term in terms}
 
     @cached_property
     def _refused(self) -> re.Pattern[str]:
-        return _any_of(self.none_of)
+        return re.compile("|".join(_bordered(fold(term)) for term in self.none_of))
 
 
 class Hit(NamedTuple):
@@ -151,12 +156,6 @@ def _groups(file: str, rows: Iterable[SheetRow], columns: tuple[int, int, int]) 
 def _use(written: str) -> str | None:
     names = {"": "any"} | {name: name for name in USES} | {word: use for use, word in USES.items()}
     return names.get(written.lower())
-
-
-def _any_of(terms: Iterable[str]) -> re.Pattern[str]:
-    """Any of *terms*, the longest first; Latin ones as whole words."""
-    folded = sorted({fold(term) for term in terms}, key=lambda term: (-len(term), term))
-    return re.compile("|".join(map(_bordered, folded)))
 
 
 def _bordered(term: str) -> str:

@@ -101,11 +101,32 @@ def test_a_source_with_several_values_contradicts_nobody() -> None:
         ("死亡人数升至1,024人", "死亡", "人", 1024),
         ("经济损失2.5亿元", "损失", "元", 2.5e8),
         ("约三百名侨胞参加", "出席", "人", 300),
+        # Full-width digits, as many sites write them.
+        ("造成３人死亡", "死亡", "人", 3),
+        ("受灾人数达１２０万人", "受灾", "人", 1.2e6),
+        # A number as a whole, not its end.
+        ("三万五千人受伤", "受伤", "人", 35_000),
+        ("2万5000人受灾", "受灾", "人", 25_000),
+        ("5千人出席", "出席", "人", 5_000),
+        ("投资3千万元", "投资", "元", 3e7),
+        ("损失1亿2000万元", "损失", "元", 1.2e8),
+        ("投资1.2万亿元", "投资", "元", 1.2e12),
     ],
 )
 def test_figures_say_what_they_count(text: str, counted: str, unit: str, value: float) -> None:
     (figure,) = figures_of(text)
     assert (figure.counted, figure.unit, figure.value) == (counted, unit, value)
+
+
+@pytest.mark.parametrize("text", ["第5人死亡", "数十人死亡", "几百人受伤", "十几人受伤"])
+def test_what_counts_nothing_exactly_is_no_figure(text: str) -> None:
+    assert figures_of(text) == []
+
+
+def test_one_number_written_in_several_ways_is_no_contradiction() -> None:
+    ways = ("3.5万人受灾", "三万五千人受灾", "3万5000人受灾", "35,000人受灾", "３５０００人受灾")
+    assert contradictions(ways) == ()
+    assert contradictions(["损失0.07万元", "损失700元"]) == ()
 
 
 def test_numbers_are_read_as_people_write_them() -> None:

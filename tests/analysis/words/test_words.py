@@ -160,6 +160,14 @@ def test_a_group_says_which_texts_it_wants(text: str, terms: dict[str, int]) -> 
     assert found.by_day.total() == bool(terms)
 
 
+def test_terms_that_share_characters_all_count() -> None:
+    both = {"侨联": 2, "中国侨联": 1}
+    assert TermGroup("甲", (), ("侨联", "中国侨联")).terms_in("中国侨联与某地侨联") == both
+    assert TermGroup("乙", ("侨联",), ("中国侨联",)).terms_in("中国侨联与某地侨联") == both
+    assert TermGroup("丙", (), ("华侨大学", "大学生")).terms_in("华侨大学生")
+    assert not TermGroup("丁", (), ("华侨大学", "大学生")).terms_in("华侨大学")
+
+
 def test_latin_terms_are_whole_words() -> None:
     group = TermGroup("美", ("US",))
     assert group.terms_in("the us embassy") == {"us": 1}
