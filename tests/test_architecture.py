@@ -49,8 +49,9 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("topic",), ("ontology",)),
     (("page",),),
     (("text",), ("urls",)),
+    (("vsm",),),
     (("kernels",),),
-    (("items",), ("options",), ("registry",), ("vsm",)),
+    (("items",), ("options",), ("registry",)),
     # The version of the package, names loaded late, and the exceptions.
     (("qiaocrawl",), ("errors",), ("interrupts",), ("language",)),
 )  # fmt: skip

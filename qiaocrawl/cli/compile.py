@@ -47,10 +47,10 @@ def compile_() -> None:
 
 def _compile_c() -> str:
     """Make the loops written in C; why there are none, "" when there are."""
-    from qiaocrawl.extract.methods.compiled_features import make_features
+    from qiaocrawl.stages.c_loops import make_c_loops
 
     try:
-        made = make_features()
+        made = make_c_loops()
     except (OSError, subprocess.SubprocessError) as error:
         return _(
             "the loops in C could not be compiled, Python does their work: {error}", error=error

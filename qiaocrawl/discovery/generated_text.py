@@ -12,52 +12,19 @@ fall on one page, and the share of phrases that stand on one page only.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.text import fold
-from qiaocrawl.vsm.distinct import distinct
-from qiaocrawl.vsm.gram_hashes import gram_hashes
-
 MIN_PAGES = 32
 """Pages that are needed to judge."""
-# Words, or wide characters, of a page that are looked at.
-_UNITS = 800
-_PHRASE = 5
-# One of so many is kept, the same ones of every page.
-_WORDS_KEPT, _PHRASES_KEPT = 4, 8
 # Texts whose rare words recur less often than twice by chance are of no matter **(ours)**.
 _TIMES_CHANCE = 2.0
 # Writers have twice as many at least **(ours)**.
 _OWN_PHRASES = 0.3
 _MIN_EXPECTED = 20.0
 _MIN_PHRASES = 200
-_CODES_KEPT = 16_384
-# CJK radicals to ideographs, Hangul, compatibility ideographs: a unit each, as these
-# write no spaces.
-_WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
-# Digits are no words.
-_RUN = re.compile(f"([{_WIDE}]+)|([^\\W\\d_{_WIDE}]+)")
-
-
-def text_sample(text: str) -> bytes:
-    """Digests of some of the words and phrases of *text*, at most 3 KB; 0.3 ms of CPU.
-
-    Little-endian 32 bits each: of single words (or wide characters) and pairs of them, as often
-    as they stand there, and, with bit 0 set, of phrases.
-    """
-    # Cut before it is folded: eight characters a unit are more than enough.
-    units = _units(fold(text[: 8 * _UNITS]))
-    codes = np.fromiter(map(_codes.__getitem__, units), np.uint64, len(units))
-    # Mixed, since CRC-32 alone is too regular to sample words by the size of their digests.
-    codes = gram_hashes(codes, 1)
-    words = np.concatenate((_grams(codes, 1), _grams(codes, 2)))
-    phrases = distinct(_some(_grams(codes, _PHRASE), _PHRASES_KEPT)) | np.uint32(1)
-    return np.concatenate((_some(words, _WORDS_KEPT), phrases)).tobytes()
 
 
 def why_generated(samples: Sequence[bytes]) -> str:
@@ -65,7 +32,7 @@ def why_generated(samples: Sequence[bytes]) -> str:
     if len(samples) < MIN_PAGES:
         return ""
     pages = [np.frombuffer(sample, dtype="<u4") for sample in samples]
-    # Words are even, phrases odd: bit 0 tells them apart (see text_sample).
+    # Words are even, phrases odd: bit 0 tells them apart (see text_sample.py).
     times = _times_chance([page[page & 1 == 0] for page in pages])
     if times is not None and times < _TIMES_CHANCE:
         return f"made-up texts: rare words recur {times:.1f} times as often as by chance"
@@ -109,44 +76,3 @@ def _own_phrases(pages: Sequence[NDArray[np.uint32]]) -> float | None:
 
 def _pairs(counts: NDArray[np.int64]) -> float:
     return float((counts * (counts - 1) / 2).sum())
-
-
-def _units(text: str) -> list[str]:
-    """The first words of *text* in order: "中", "文" of Chinese, "word" of others."""
-    units: list[str] = []
-    # By runs of wide characters: a match for each of them costs ten times as much.
-    for wide, word in _RUN.findall(text):
-        if wide:
-            units += wide
-        else:
-            units.append(word)
-        if len(units) >= _UNITS:
-            break
-    return units[:_UNITS]
-
-
-class _Codes(dict[str, int]):
-    """CRC-32 of words; nearly all of a text are of the few thousand common ones."""
-
-    def __missing__(self, unit: str) -> int:
-        code = crc32(unit.encode("utf-8", "replace"))
-        if len(self) < _CODES_KEPT:
-            self[unit] = code
-        return code
-
-
-_codes = _Codes()
-
-
-def _grams(codes: NDArray[np.uint64], length: int) -> NDArray[np.uint32]:
-    """A digest of each run of *length* codes, bit 0 clear."""
-    if len(codes) < length:
-        return np.zeros(0, np.uint32)
-    # The high half, which multiplication mixes best; bit 0 is free for the mark of phrases.
-    hashes = gram_hashes(codes, length) >> np.uint64(32)
-    return hashes.astype("<u4") & np.uint32(0xFFFFFFFE)
-
-
-def _some(digests: NDArray[np.uint32], one_of: int) -> NDArray[np.uint32]:
-    # The smallest digests: the same words of every page, without a list of them.
-    return digests[digests < 2**32 // one_of]

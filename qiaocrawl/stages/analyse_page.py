@@ -8,13 +8,12 @@ from dataclasses import replace
 
 from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.discovery import parse_url_source
-from qiaocrawl.discovery.generated_text import text_sample
 from qiaocrawl.discovery.soft_404 import without_address
+from qiaocrawl.discovery.text_sample import text_sample
 from qiaocrawl.extract import analyse_html
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.documents.analysis import analyse_document
 from qiaocrawl.extract.fields.layout_title import use_title_method
-from qiaocrawl.extract.methods.compiled_features import make_in_archive
 from qiaocrawl.extract.page import LinkSources
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.sites.site_template import SiteTemplate
@@ -24,6 +23,7 @@ from qiaocrawl.items.article import PartText
 from qiaocrawl.ontology import use_folder
 from qiaocrawl.relevance import PageScorer, make_scorer, scorer_options
 from qiaocrawl.stages.analysis_setup import AnalysisSetup, JoinedText
+from qiaocrawl.stages.c_loops import make_in_archive
 from qiaocrawl.text import Segmenter, fold
 
 

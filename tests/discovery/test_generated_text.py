@@ -7,7 +7,8 @@ from pydoc_data.topics import topics
 
 import pytest
 
-from qiaocrawl.discovery.generated_text import MIN_PAGES, text_sample, why_generated
+from qiaocrawl.discovery.generated_text import MIN_PAGES, why_generated
+from qiaocrawl.discovery.text_sample import text_sample
 from story_texts import MADE_UP, Text, drawn, written
 
 

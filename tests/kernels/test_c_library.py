@@ -98,9 +98,9 @@ def test_the_workers_of_an_egg_compile_once(tmp_path: Path) -> None:
         "import qiaocrawl\n"
         "from qiaocrawl.stages.analyse_page import prepare\n"
         "from qiaocrawl.stages.analysis_setup import AnalysisSetup\n"
-        "from qiaocrawl.extract.methods.compiled_features import LIBRARY\n"
+        "from qiaocrawl.stages.c_loops import C_LOOPS\n"
         "prepare(AnalysisSetup('blend', 100, (), 'blend'))\n"
-        "print(qiaocrawl.__file__, LIBRARY.loaded() is not None)"
+        "print(qiaocrawl.__file__, *(loops.library.loaded() is not None for loops, _ in C_LOOPS))"
     )
     made = []
     for _ in range(2):
@@ -108,7 +108,7 @@ def test_the_workers_of_an_egg_compile_once(tmp_path: Path) -> None:
             [sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(egg), "XDG_CACHE_HOME": str(cache)},
         )  # fmt: skip
-        assert done.stdout.split() == [f"{egg}/qiaocrawl/__init__.py", "True"]
+        assert done.stdout.split() == [f"{egg}/qiaocrawl/__init__.py", "True", "True"]
         made.append([(file, file.stat().st_mtime_ns) for file in cache.rglob("*.so")])
-    assert len(made[0]) == 1
+    assert len(made[0]) == 2
     assert made[0] == made[1]

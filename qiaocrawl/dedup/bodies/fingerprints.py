@@ -6,6 +6,7 @@ All three are made of the folded text, so that script, width and case make no di
 from __future__ import annotations
 
 import re
+import struct
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -14,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.dedup.bodies.simhash import LETTER, numpy_simhash, simhash
 from qiaocrawl.text import fold
-from qiaocrawl.vsm.gram_hashes import gram_hashes
+from qiaocrawl.vsm.compiled_grams import PLANE
 
 SKETCH_VERSION = 1
 KEPT_SENTENCES = 64
@@ -28,12 +30,12 @@ MAX_SKETCH_BYTES = 3 + 4 * (KEPT_SENTENCES + LEAD_SENTENCES)
 _MIN_LETTERS = 8
 # Stored in two bytes of the sketch.
 _MAX_TOTAL = 0xFFFF
+_FOUR_BYTES = struct.Struct("<I")
 _NUMBER = re.compile(r"\d")
 # After folding: 。and the ASCII signs ! ? ; are what 。！？； become.
 _SENTENCE_ENDS = "。!?;\n"
 # Of a character: a letter or digit, the end of a sentence, or one of spaces, commas, quotes, "_".
-_BETWEEN, _LETTER, _END = range(3)
-_PLANE = 1 << 16
+_BETWEEN, _LETTER, _END = 0, LETTER, 2
 # A note of who tells it before the first words of a line: (转自:…), 【本报讯】, (马尼拉11月10日讯).
 # Each site writes its own, so with it the sentence, mostly the one with the figures, is another.
 _CREDIT = re.compile(
@@ -42,8 +44,6 @@ _CREDIT = re.compile(
     r"[^()\[\]【】〔〕\n]{0,28}[)\]】〕][^\S\n]*)+(?=[^\s)])",
     re.MULTILINE,
 )
-_GRAM = 4
-_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def body_fingerprints(text: str) -> BodyFingerprints:
     folded = fold(text)
     codes, told = _codes(folded), _CREDIT.sub("", folded)
     sentences = _sentences(codes if told == folded else _codes(told))
-    return BodyFingerprints(_digest(folded), _simhash(codes), _sketch(sentences))
+    return BodyFingerprints(_digest(folded), simhash(*codes), _sketch(sentences))
 
 
 def body_digest(text: str) -> bytes:
@@ -76,7 +76,7 @@ def body_simhash(text: str) -> int:
     on one matter share far fewer of those than of 2-grams. Unrelated texts differ in 32
     bits, give or take 4.
     """
-    return _simhash(_codes(fold(text)))
+    return simhash(*_codes(fold(text)))
 
 
 def body_sketch(text: str) -> bytes:
@@ -89,6 +89,12 @@ def body_sketch(text: str) -> bytes:
     the first six. Bit 1: it holds a digit. Above: 30 bits of BLAKE2b.
     """
     return _sketch(_sentences(_codes(_CREDIT.sub("", fold(text)))))
+
+
+def simhash_agrees(text: str) -> bool:
+    """Whether machine code gives the SimHash of *text* that Python gives."""
+    codes = _codes(fold(text))
+    return simhash(*codes) == numpy_simhash(*codes)
 
 
 def hamming(a: int, b: int) -> int:
@@ -105,8 +111,8 @@ def _digest(folded: str) -> bytes:
 @cache
 def _kinds_of_plane() -> NDArray[np.uint8]:
     """What each character of the basic plane is."""
-    letters = map(str.isalnum, map(chr, range(_PLANE)))
-    kinds = np.fromiter(letters, np.bool_, _PLANE).astype(np.uint8)
+    letters = map(str.isalnum, map(chr, range(PLANE)))
+    kinds = np.fromiter(letters, np.bool_, PLANE).astype(np.uint8)
     kinds[list(map(ord, _SENTENCE_ENDS))] = _END
     return kinds
 
@@ -120,10 +126,10 @@ class _Codes(NamedTuple):
 
 def _codes(folded: str) -> _Codes:
     points = np.frombuffer(folded.encode("utf-32-le", "replace"), dtype="<u4")
-    beyond = np.flatnonzero(points >= _PLANE)
+    beyond = np.flatnonzero(points >= PLANE)
     if not len(beyond):
         return _Codes(points, _kinds_of_plane()[points])
-    kinds = _kinds_of_plane()[np.minimum(points, _PLANE - 1)]
+    kinds = _kinds_of_plane()[np.minimum(points, PLANE - 1)]
     kinds[beyond] = [chr(point).isalnum() for point in points[beyond]]
     return _Codes(points, kinds)
 
@@ -149,45 +155,17 @@ def _sentences(codes: _Codes) -> list[str]:
 def _sketch(sentences: list[str]) -> bytes:
     if not sentences:
         return b""
+    # Without numpy, whose calls take longer than the few dozen sentences of a page.
+    entries: dict[int, int] = {}
     # In text order, which the mark of the first six needs.
-    distinct = list(dict.fromkeys(sentences))
-    hashes = [blake2b(sentence.encode(), digest_size=4).digest() for sentence in distinct]
-    # The two lowest bits are free for the marks.
-    entries = np.frombuffer(b"".join(hashes), dtype="<u4") & np.uint32(0xFFFFFFFC)
-    entries |= np.array([_NUMBER.search(s) is not None for s in distinct], np.uint32) << 1
-    entries[:LEAD_SENTENCES] |= np.uint32(1)
-    # Sentences with one digest count as one; descending order keeps the entry marked as lead.
-    entries = np.sort(entries)[::-1]
-    _, firsts = np.unique(entries >> 1, return_index=True)
-    entries = entries[firsts]
-    total = len(entries)
-    beyond = entries[KEPT_SENTENCES:]
-    entries = np.concatenate((entries[:KEPT_SENTENCES], beyond[(beyond & 1) == 1]))
-    head = bytes((SKETCH_VERSION, *min(total, _MAX_TOTAL).to_bytes(2, "little")))
-    return head + entries.astype("<u4").tobytes()
-
-
-def _simhash(codes: _Codes) -> int:
-    letters = codes.points[codes.kinds == _LETTER].astype(np.uint64)
-    if not len(letters):
-        return 0
-    if len(letters) < _GRAM:
-        # Shorter than one gram: padded, so that a text of three letters has a SimHash.
-        letters = np.pad(letters, (0, _GRAM - len(letters)))
-    grams = len(letters) - _GRAM + 1
-    counts = np.zeros(64, np.int64)
-    for at in range(0, grams, _CHUNK):
-        # In chunks that overlap by a gram: the bits of a whole book would take gigabytes.
-        counts += _bit_counts(letters[at : at + _CHUNK + _GRAM - 1])
-    # Bit i is 1 where more than half of all grams have it.
-    bits = np.packbits(2 * counts > grams)
-    # 0 stands for "unknown", so a hash of 0 becomes 1.
-    return int.from_bytes(bits.tobytes(), "big") or 1
-
-
-def _bit_counts(codes: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """How many of the 4-grams of *codes* have each of 64 bits in their hash."""
-    hashes = gram_hashes(codes, _GRAM)
-    bits = np.unpackbits(hashes.astype("<u8").view(np.uint8)).reshape(-1, 64)
-    counts: NDArray[np.int64] = np.add.reduce(bits, axis=0, dtype=np.uint32).astype(np.int64)
-    return counts
+    for place, sentence in enumerate(dict.fromkeys(sentences)):
+        (digest,) = _FOUR_BYTES.unpack(blake2b(sentence.encode(), digest_size=4).digest())
+        # The two lowest bits are free for the marks.
+        entry = digest & ~3 | (_NUMBER.search(sentence) is not None) << 1
+        # Sentences with one digest count as one, which is a lead if one of them is.
+        entries[entry] = entries.get(entry, entry) | (place < LEAD_SENTENCES)
+    ascending = sorted(entries.values())
+    kept = ascending[:KEPT_SENTENCES]
+    kept += [entry for entry in ascending[KEPT_SENTENCES:] if entry & 1]
+    total = min(len(ascending), _MAX_TOTAL)
+    return struct.pack(f"<BH{len(kept)}I", SKETCH_VERSION, total, *kept)

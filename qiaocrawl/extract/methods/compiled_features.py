@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
-from functools import cache
+from ctypes import c_int, c_void_p
 from importlib.resources import files
 from itertools import chain
-from subprocess import SubprocessError
-from typing import Any
 
 import numpy as np
 
@@ -26,10 +22,14 @@ from qiaocrawl.extract.methods.block_vocabulary import (
 from qiaocrawl.extract.methods.block_words import BlockWords
 from qiaocrawl.extract.methods.word_tree import vocabulary
 from qiaocrawl.kernels.c_library import CLibrary
+from qiaocrawl.kernels.c_loops import CLoops
 from qiaocrawl.page import parse_page
 from qiaocrawl.page.blocks import PageBlocks
 
-LIBRARY = CLibrary(files("qiaocrawl.extract.methods").joinpath("block_features.c"))
+LOOPS = CLoops(
+    CLibrary(files("qiaocrawl.extract.methods").joinpath("block_features.c")),
+    {"block_features": (c_int, *(c_void_p,) * 8)},
+)
 FEATURES = 198
 _SAMPLE = """<title>侨乡博物馆开幕_侨乡网</title>
 <div class="nav"><a href="/">首页</a> | 图片</div>
@@ -59,7 +59,7 @@ def compiled_features(words: BlockWords) -> BlockFeatures | None:
 
     A value may differ in its last bit, as numpy's do from one processor to another.
     """
-    work = _function()
+    work = LOOPS.function("block_features")
     if work is None:
         return None
     n = len(words.texts)
@@ -77,44 +77,12 @@ def compiled_features(words: BlockWords) -> BlockFeatures | None:
     return BlockFeatures(values.T, chars, notices)
 
 
-def make_features() -> bool:
-    """Compile the loop for this machine, and compare it with numpy's; False without a compiler.
-
-    Raises:
-        OSError: it cannot be kept or loaded, or it computes something else.
-        subprocess.SubprocessError: the compiler failed.
-    """
-    path = LIBRARY.make()
-    if path is None:
-        return False
-    _function.cache_clear()
+def features_agree() -> bool:
+    """Whether machine code and numpy say the same of a small page."""
     page = parse_page(_SAMPLE.encode(), "text/html; charset=utf-8")
     words = BlockWords.of(page.blocks, page.title)
     ours, same = compiled_features(words), numpy_features(words)
-    if ours is None or not np.allclose(ours.values, same.values, rtol=1e-5, atol=1e-5):
-        path.unlink(missing_ok=True)
-        _function.cache_clear()
-        raise OSError(f"{path.name} does not compute what Python does, and was deleted")
-    return True
-
-
-def make_in_archive() -> None:
-    """:func:`make_features` in an egg: a second, once for each version on a machine."""
-    if LIBRARY.is_in_archive and _function() is None:
-        # Without it numpy does the same.
-        with suppress(OSError, SubprocessError):
-            make_features()
-
-
-@cache
-def _function() -> Any:
-    library = LIBRARY.loaded()
-    if library is None:
-        return None
-    work = library.block_features
-    work.argtypes = (ctypes.c_void_p,) * 8
-    work.restype = ctypes.c_int
-    return work
+    return ours is not None and np.allclose(ours.values, same.values, rtol=1e-5, atol=1e-5)
 
 
 def _codes(text: str) -> bytes:

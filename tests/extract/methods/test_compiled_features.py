@@ -36,7 +36,7 @@ NAMES = ("", "content", "main-text", "nav", "footer ad", "related", "comment-lis
 
 @pytest.fixture(scope="module", autouse=True)
 def _made() -> None:
-    assert compiled.make_features()
+    assert compiled.LOOPS.make(compiled.features_agree)
 
 
 def _markup(seed: random.Random, depth: int = 0) -> str:
@@ -118,7 +118,7 @@ def test_what_leads_nowhere_is_refused_not_read() -> None:
 def test_without_machine_code_numpy_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
     page = parse_page("<title>侨</title><p>侨乡。</p>".encode())
     with_it = compiled.features_of(page.blocks, page.title)
-    monkeypatch.setattr(compiled, "_function", lambda: None)
+    monkeypatch.setattr(compiled.LOOPS, "function", lambda name: None)
     without = compiled.features_of(page.blocks, page.title)
     assert with_it is not None
     assert without is not None
@@ -137,23 +137,25 @@ def test_a_library_that_computes_something_else_is_deleted(
         )
     )
     library = CLibrary(changed)
-    monkeypatch.setattr(compiled, "LIBRARY", library)
+    monkeypatch.setattr(compiled.LOOPS, "library", library)
     with pytest.raises(OSError, match="does not compute what Python does"):
-        compiled.make_features()
+        compiled.LOOPS.make(compiled.features_agree)
     assert library.loaded() is None
+    assert compiled.compiled_features(BlockWords.of(parse_page(b"<p>a").blocks, "")) is None
     monkeypatch.undo()
-    assert compiled.make_features()
+    assert compiled.LOOPS.make(compiled.features_agree)
 
 
 def test_a_compiler_that_fails_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from qiaocrawl.cli import compile as command
+    from qiaocrawl.stages import c_loops
 
     def failing() -> bool:
         raise subprocess.CalledProcessError(1, "cc")
 
-    monkeypatch.setattr(compiled, "make_features", failing)
+    monkeypatch.setattr(c_loops, "make_c_loops", failing)
     monkeypatch.setattr(command, "compile_all", lambda: None)
     command.compile_()
     assert "cc" in capsys.readouterr().out
