@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from sqlalchemy import update
 
 from command_runs import Run
 from crawling import Answer, local_server, pack
 from loopback_proxies import dead_port
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.jobs.egg import code_of, egg_digest, version_of
-from qiaocrawl.storage import Database
+from qiaocrawl.storage import Database, schema
 from qiaocrawl.storage.converters import to_stored_time
+from qiaocrawl.storage.frontier import collectors
+from qiaocrawl.storage.frontier.collectors import Beat
 from qiaocrawl.storage.jobs import jobs, nodes
 from qiaocrawl.storage.jobs.jobs import JobRequest
+from qiaocrawl.storage.reports import run_log
 from qiaocrawl.storage.topics.topics import save_pack
 
 CANARY = "c4n4ry-of-a-node"
@@ -199,6 +204,46 @@ def test_jobs_tell_that_none_is_under_way_and_how_those_before_ended(
     out = run("nodes", "jobs", "--ended", *given)[1]
     assert "east:6800" in out
     assert "finished" in out
+
+
+def test_jobs_tell_what_is_fetched_and_of_nothing_that_it_is_too_early(
+    run: Run, given: tuple[str, str]
+) -> None:
+    tokens = {"search": "token-s", "site": "token-p"}
+    listed = {"status": "ok", "pending": [], "finished": [],
+              "running": [{"id": token} for token in tokens.values()]}  # fmt: skip
+    with local_server(lambda host, path: Answer(json.dumps(listed).encode())) as node:
+        run("nodes", "add", f"http://{node.origin}", *given)
+        with Database.open(given[1]) as database:
+            for spider, token in tokens.items():
+                _add_running_job(database, spider, node.origin, token)
+            early = _rows_of_jobs(run("nodes", "jobs", *given)[1])
+            with database.engine.begin() as c:
+                c.execute(update(schema.collector).values(pages=7, pages_per_minute=41.6))
+            later = _rows_of_jobs(run("nodes", "jobs", *given)[1])
+    assert early == {
+        "search": ["–", "–", "no query answered yet"], "site": ["–", "–", "no page fetched yet"],
+    }  # fmt: skip
+    assert later == {"search": ["7 answers", "42", ""], "site": ["7", "42", ""]}
+
+
+def _add_running_job(database: Database, spider: str, node: str, token: str) -> None:
+    now = datetime.now(UTC)
+    with database.engine.begin() as c:
+        wanted = JobRequest(spider, "qiaoqing", node)
+        number = jobs.add_job(c, wanted, by="me", machine="here", now=now)
+        begun = {"token": token, "started_at": to_stored_time(now)}
+        jobs.change(c, number, jobs.JobState.RUNNING, jobs.ACTIVE, **begun)
+        arguments = {"_job": token}
+        run_id = run_log.start_run(c, spider, 1, arguments, now=now.timestamp() + 1)
+        beat = Beat(run_id, 1, run_id, 1.0, 0.0, 0, 0.0)
+        collectors.enter(c, beat, 0.0, now.timestamp())
+
+
+def _rows_of_jobs(said: str) -> dict[str, list[str]]:
+    """The last three columns by spider."""
+    rows = [[cell.strip() for cell in line.split("│")] for line in said.splitlines()]
+    return {row[3]: row[7:10] for row in rows if len(row) > 9}
 
 
 def test_the_same_sources_are_the_same_code_whenever_they_are_packed() -> None:

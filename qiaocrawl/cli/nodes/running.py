@@ -18,6 +18,7 @@ from qiaocrawl.cli.output import FoldingTable, folding_table, shown_moment, tabl
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.console.job_keeper import LOGS
 from qiaocrawl.errors import ConfigError, JobError
+from qiaocrawl.items import Queue
 from qiaocrawl.jobs import fleet
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.live import STATE_NAMES, workers_of
@@ -26,6 +27,7 @@ from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.options.table import OPTIONS
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.frontier.collectors import StoredCollector
 from qiaocrawl.storage.jobs import jobs as stored
 from qiaocrawl.storage.jobs.jobs import Job, JobRequest, JobState
 from qiaocrawl.storage.reports.end_names import end_name
@@ -199,15 +201,35 @@ def _shown_jobs(opened: Database) -> FoldingTable | str:
     return _("no job is under way; `qiaocrawl nodes jobs --ended` has those that are over")
 
 
-def _note(job: Job) -> str:
-    if job.message or job.attempts < 2:
+def _note(job: Job, worker: StoredCollector | None) -> str:
+    if job.message:
         return job.message
-    return _("lost by a node and started again, attempt {count}", count=job.attempts)
+    notes = []
+    if job.attempts > 1:
+        notes.append(_("lost by a node and started again, attempt {count}", count=job.attempts))
+    if worker is not None and not worker.pages:
+        notes.append(_("no query answered yet") if _is_search(job) else _("no page fetched yet"))
+    return "; ".join(notes)
+
+
+def _rates(job: Job, worker: StoredCollector | None) -> tuple[str, str]:
+    """What a worker has fetched, and how much of it a minute; nothing is no number."""
+    if worker is None:
+        return "", ""
+    if not worker.pages:
+        return "–", "–"
+    # Its answers name pages, which the spider `pages` fetches.
+    fetched = _("{count} answers", count=worker.pages) if _is_search(job) else f"{worker.pages}"
+    return fetched, f"{worker.pages_per_minute:.0f}"
+
+
+def _is_search(job: Job) -> bool:
+    return job.request.spider == Queue.SEARCH
 
 
 def _job_table(opened: Database) -> FoldingTable:
     table = folding_table(
-        _("job"), _("crawl node"), _("spider"), _("topic"), _("state"), _("since"), _("pages"),
+        _("job"), _("crawl node"), _("spider"), _("topic"), _("state"), _("since"), _("fetched"),
         _("a minute"), _("note"),
     )  # fmt: skip
     with opened.reading() as c:
@@ -215,11 +237,10 @@ def _job_table(opened: Database) -> FoldingTable:
         workers = workers_of(c, active)
     for job in active:
         worker = workers.get(job.id)
-        rates = (str(worker.pages), f"{worker.pages_per_minute:.0f}") if worker else ("", "")
         since = shown_moment(job.started_at or job.created_at, "%m-%d %H:%M")
         table.add_row(
             str(job.id), escape(job.request.server), job.request.spider, escape(job.request.topic),
-            _(STATE_NAMES[job.state]), since, *rates, escape(_note(job)),
+            _(STATE_NAMES[job.state]), since, *_rates(job, worker), escape(_note(job, worker)),
         )  # fmt: skip
     return table
 
