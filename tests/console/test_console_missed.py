@@ -6,13 +6,17 @@ import csv
 import io
 import re
 import time
+from collections import Counter
 from dataclasses import replace
 from urllib.parse import urlencode
 
+import pytest
 from sqlalchemy import text
 
 from console_client import Desk, visible
+from qiaocrawl.console.pages import coverage as pages
 from qiaocrawl.items import Outcome
+from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.console import audit_log
@@ -41,6 +45,27 @@ def coverage_page(desk: Desk, **choices: object) -> str:
 def sites_of(page: str) -> list[str]:
     """The sites across a map."""
     return re.findall(r'<th scope="col"><span>([^<]+)</span>', page)
+
+
+def test_a_page_of_the_map_reads_the_engine_definitions_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic_row, query = add_topic(desk.database), Query(PACK.name, "侨务", "www.a.test", "bing", 1)
+    with desk.database.engine.begin() as c:
+        ledger.plan_queries(c, topic_row, [query], NOW)
+        ledger.record_answer(c, query, ledger.Answered(AnswerState.BLOCKED), NOW)
+    desk.log_in_as("editor")
+    times_read: Counter[str] = Counter()
+
+    def counted(folder: str | None) -> dict[str, EngineDefinition]:
+        times_read[path] += 1
+        return load_definitions(folder)
+
+    monkeypatch.setattr(pages, "load_definitions", counted)
+    cell = urlencode({"topic": PACK.name, "term": "侨务", "site": "www.a.test", "engine": "bing"})
+    for path in ("/coverage", f"/coverage/cell?{cell}"):
+        assert "bing" in visible(desk.get(path).text)
+        assert times_read[path] == 1
 
 
 def test_every_site_of_the_map_can_be_reached_found_and_asked_again(desk: Desk) -> None:

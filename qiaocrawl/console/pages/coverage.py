@@ -47,6 +47,9 @@ _NOT_ASKED_AGAIN = frozenset({AnswerState.ROBOTS, AnswerState.NOT_ASKED})
 _KEPT_SECONDS = 20.0
 _MOST_FIND_CHARS, _MOST_PARTS = 100, 10_000
 
+Engines = Mapping[str, EngineDefinition]
+"""All that there are, by name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -95,7 +98,7 @@ async def show(request: Request) -> Response:
     if not topics:
         return render(request, "coverage/empty.html")
     topic = await known_topic(request, request.query_params.get("topic", topics[0].name))
-    cells = await read_kept(request, f"coverage {topic}", _KEPT_SECONDS, _cells, topic)
+    cells, known = await read_kept(request, f"coverage {topic}", _KEPT_SECONDS, _cells, topic)
     health = await read_kept(request, "engine health", _KEPT_SECONDS, engine_health, _since())
     engines = list(dict.fromkeys(cell.engine for cell in cells))
     engine = request.query_params.get("engine") or _most_asked(cells)
@@ -107,7 +110,8 @@ async def show(request: Request) -> Response:
         request, "coverage/show.html", topic=topic, topics=topics, engines=engines, engine=engine,
         grid=_grid(cells, choice), choice=choice,
         terms_shown=TERMS_SHOWN, sites_shown=SITES_SHOWN, total=total, state_names=ANSWER_NAMES,
-        advice=_advice([cell for cell in cells if cell.engine == engine]), has_cells=bool(cells),
+        advice=_advice([cell for cell in cells if cell.engine == engine], known.get(engine)),
+        has_cells=bool(cells),
         health=_bars(health), all_missed=sum(total.states[state] for state in MISSED), kind=_kind,
         not_asked_again=_NOT_ASKED_AGAIN, asked=whole_number(request, "asked", -1, 0, 10**9),
     )  # fmt: skip
@@ -124,17 +128,23 @@ def _choice(request: Request, topic: str, engine: str) -> Choice:
     )  # fmt: skip
 
 
-def _cells(c: Connection, topic: str) -> list[Cell]:
-    sizes = {name: engine.paging.per_page for name, engine in _definitions().items()}
-    return cells_of(_rows(c, topic, stored.Chosen()), stored.lost_answers(c, topic), sizes)
+def _cells(c: Connection, topic: str) -> tuple[list[Cell], Engines]:
+    """The whole map of *topic*, and the engines there are."""
+    known = _definitions()
+    sizes = {name: engine.paging.per_page for name, engine in known.items()}
+    rows = _rows(c, topic, stored.Chosen(), known)
+    return cells_of(rows, stored.lost_answers(c, topic), sizes), known
 
 
-def _rows(c: Connection, topic: str, chosen: stored.Chosen) -> list[stored.LedgerRow]:
+def _rows(
+    c: Connection, topic: str, chosen: stored.Chosen, known: Engines
+) -> list[stored.LedgerRow]:
     in_use: Sequence[str] = Options.from_environment()["QIAO_ENGINES"]
-    return with_not_chosen(c, topic, chosen, _definitions().values(), in_use)
+    return with_not_chosen(c, topic, chosen, known.values(), in_use)
 
 
-def _definitions() -> Mapping[str, EngineDefinition]:
+def _definitions() -> Engines:
+    """Read from their files: a page does so once, in a thread."""
     return load_definitions(Options.from_environment()["QIAO_ENGINES_DIR"] or None)
 
 
@@ -168,12 +178,13 @@ def _kind(cell: Cell) -> str:
     return f"{style} answer-partial" if cell.state is AnswerState.PARTIAL else style
 
 
-def _advice(cells: Sequence[Cell]) -> list[tuple[AnswerState, int, str]]:
-    """States that call for something, how many cells have them, and what to do."""
+def _advice(
+    cells: Sequence[Cell], engine: EngineDefinition | None
+) -> list[tuple[AnswerState, int, str]]:
+    """States of an engine's cells that call for something, how many have them, what to do."""
     counts = Sums()
     for cell in cells:
         counts.add(cell)
-    engine = _definitions().get(cells[0].engine) if cells else None
     name = cells[0].engine if cells else ""
     return [
         (state, count, _advice_of(state, engine).replace("{engine}", name))
@@ -230,7 +241,7 @@ async def cell(request: Request) -> Response:
     if values is None:
         raise HTTPException(404, _("Nothing of this is in the ledger."))
     one: Cell = values["cell"]
-    engine = _definitions().get(one.engine)
+    engine: EngineDefinition | None = values.pop("engine")
     advice = ""
     if one.state not in _NOT_MISSED:
         advice = _advice_of(one.state, engine).replace("{engine}", one.engine)
@@ -249,12 +260,14 @@ def _chosen(request: Request) -> stored.Chosen:
 
 
 def _cell_page(c: Connection, topic: str, chosen: stored.Chosen) -> dict[str, Any] | None:
-    rows = _rows(c, topic, chosen)
+    known = _definitions()
+    rows = _rows(c, topic, chosen, known)
     if not rows:
         return None
     (one,) = cells_of(rows, stored.lost_answers(c, topic, chosen))
     past = stored.past_answers(c, [row.id for row in rows[:100]])
-    return {"cell": one, "rows": rows, "past": list(reversed(past))}
+    past.reverse()
+    return {"cell": one, "engine": known.get(one.engine), "rows": rows, "past": past}
 
 
 async def again(request: Request) -> Response:
