@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from enum import IntEnum
 from functools import partial
 
 from sqlalchemy import Connection
@@ -50,9 +51,21 @@ logger = logging.getLogger(__name__)
 _BEHIND_ALL = 1e6
 # How often the log says how far a plan is.
 _SAY_SECONDS = 5.0
+_CUT_SHORT = "the plan is not laid out to its end: the next run completes it"
 
 
 # --- what may be asked -------------------------------------------------------------------------
+
+
+class _Stage(IntEnum):
+    """How far the plan of a run is; each holds what those before it hold."""
+
+    BEGINNING = 0
+    """Nothing is leased: it is not known which queries come first."""
+    FIRST_PIECE = 1
+    """The first queries are in the frontier and are asked; others follow."""
+    COMPLETE = 2
+    """No more of it comes."""
 
 
 class AskingOrder(FrontierOrder):
@@ -75,9 +88,9 @@ class AskingOrder(FrontierOrder):
         self._wanted = wanted
         self._terms: frozenset[str] | None = None
         self.line = QueryLine({}, ExpectedYield({}))
-        # Each plan has a number; one whose number is not the last ends.
-        self._number = self._laying_out = 0
-        self._has_begun = self._may_lease = False
+        self._stage = _Stage.BEGINNING
+        # The plan that is laid out; one that is no longer it ends after its piece.
+        self._plan: object = None
         self._renewal: asyncio.Task[None] | None = None
         engines = wanted.engines
         given = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
@@ -93,7 +106,7 @@ class AskingOrder(FrontierOrder):
     @property
     def may_lease(self) -> bool:
         """Whether the first queries of this run are known: nothing is leased before."""
-        return self._may_lease
+        return self._stage >= _Stage.FIRST_PIECE
 
     @property
     def is_complete(self) -> bool:
@@ -104,7 +117,7 @@ class AskingOrder(FrontierOrder):
         """
         if self._renewal is not None and self._renewal.done() and not self._renewal.cancelled():
             self._renewal.result()
-        return self._has_begun and not self._laying_out
+        return self._stage is _Stage.COMPLETE
 
     async def lay_out(self, topic: str) -> None:
         """Enter what is planned into the ledger, and what is due into the frontier.
@@ -116,29 +129,39 @@ class AskingOrder(FrontierOrder):
         Raises:
             StorageError: the database does not take it.
         """
-        self._number += 1
-        number, self._has_begun = self._number, True
-        self._laying_out += 1
+        await self._pursue(self._begin(), topic)
 
+    def _begin(self) -> object:
+        """A plan that takes the place of the last one; no run is over from this moment."""
+        self._plan = object()
+        self._stage = min(self._stage, _Stage.FIRST_PIECE)
+        return self._plan
+
+    async def _pursue(self, plan: object, topic: str) -> None:
         def go_on() -> None:
-            if self._number != number:
+            if self._plan is not plan:
                 raise PlanAbandonedError
 
         try:
             await self._lay_out(topic, go_on)
-        except (PlanAbandonedError, asyncio.CancelledError) as end:
-            logger.info("the plan is not laid out to its end: the next run completes it")
-            if isinstance(end, asyncio.CancelledError):
-                raise
+        except PlanAbandonedError:
+            logger.info(_CUT_SHORT)
+        except asyncio.CancelledError:
+            # The thread that drafts ends too.
+            self._leave(plan, self._stage)
+            logger.info(_CUT_SHORT)
+            raise
         except Exception:
             # What waits in the frontier is asked all the same.
-            self._may_lease = True
+            self._leave(plan, _Stage.COMPLETE)
             raise
-        finally:
-            self._laying_out -= 1
-            if self._number == number:
-                # Cancelled, perhaps: the thread that drafts ends too.
-                self._number += 1
+        else:
+            self._leave(plan, _Stage.COMPLETE)
+
+    def _leave(self, plan: object, stage: _Stage) -> None:
+        """Leave *plan* at *stage*, unless another has taken its place."""
+        if self._plan is plan:
+            self._plan, self._stage = None, stage
 
     async def _lay_out(self, topic: str, go_on: GoOn) -> None:
         runtime, wanted = self.runtime, self._wanted
@@ -155,13 +178,12 @@ class AskingOrder(FrontierOrder):
             await runtime.write(
                 partial(enter_piece, runtime=runtime, draft=draft, wanted=wanted, piece=piece)
             )
-            self._may_lease = True
+            self._stage = max(self._stage, _Stage.FIRST_PIECE)
             entered += max(len(piece.entered), len(piece.asked))
             if time.monotonic() - said_at > _SAY_SECONDS:
                 said_at = time.monotonic()
                 whole = max(len(draft.entered), draft.asked)
                 logger.info("planning: %d of %d queries are laid out", entered, whole)
-        self._may_lease = True
 
     async def _make_room(self, topic: str, draft: PlanDraft, go_on: GoOn) -> None:
         # Queries still waiting from an earlier run must not push out today's order.
@@ -180,11 +202,11 @@ class AskingOrder(FrontierOrder):
         """Ask for new terms in this run too, each at its place in the plan's order."""
         self._terms = frozenset(term.text for term in pack.terms)
         # Not waited for: leases are renewed and handed out meanwhile.
-        self._renewal = asyncio.ensure_future(self.lay_out(pack.name))
+        self._renewal = asyncio.ensure_future(self._pursue(self._begin(), pack.name))
 
     async def close(self) -> None:
         """See the base class; a plan under way ends after its piece."""
-        self._number += 1
+        self._plan = None
         if self._renewal is not None:
             await asyncio.wait([self._renewal])
         await super().close()

@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from sqlalchemy import Connection, text
 
+from qiaocrawl.errors import StorageError
 from qiaocrawl.frontier import CrawlTopic, strategies
 from qiaocrawl.options import Options
 from qiaocrawl.runs import search
@@ -263,6 +264,41 @@ def test_nothing_is_leased_before_the_first_piece_and_no_run_is_over_before_the_
         assert (one.order.may_lease, one.order.is_complete) == (True, True)
     assert seen[0] == (False, False)
     assert set(seen[1:]) == {(True, False)}
+
+
+def test_a_run_is_not_over_from_the_moment_its_terms_have_changed(
+    database: Database,
+) -> None:
+    add_topic(database, TOPIC)
+    with asker(database.url) as one:
+
+        async def change_when_complete() -> None:
+            await one.order.lay_out(TOPIC.name)
+            assert one.order.is_complete
+            await one.order.renew_topic(TOPIC)
+            assert (one.order.may_lease, one.order.is_complete) == (True, False)
+            while not one.order.is_complete:
+                await asyncio.sleep(0.001)
+
+        one.run(change_when_complete)
+
+
+@pytest.mark.parametrize("end", [asyncio.CancelledError(), StorageError("away")])
+def test_a_plan_that_does_not_get_to_its_end(
+    end: BaseException, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is asked of a run that is cancelled; what waits is, where the database failed."""
+    add_topic(database, TOPIC)
+
+    def break_off(*_given: object) -> NoReturn:
+        raise end
+
+    monkeypatch.setattr(search, "draft_plan", break_off)
+    with asker(database.url) as one:
+        with pytest.raises(type(end)):
+            one.lay_out()
+        has_failed = isinstance(end, StorageError)
+        assert (one.order.may_lease, one.order.is_complete) == (has_failed, has_failed)
 
 
 def test_a_run_that_ends_lays_out_no_further_piece(
