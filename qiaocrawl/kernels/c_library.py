@@ -20,7 +20,7 @@ from hashlib import sha256
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from qiaocrawl.options.user_folders import user_cache_folder
+from qiaocrawl.kernels.places import BESIDE, kept_folders
 
 _log = logging.getLogger(__name__)
 _COMPILERS = ("cc", "gcc", "clang")
@@ -28,7 +28,6 @@ _COMPILERS = ("cc", "gcc", "clang")
 _FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared")
 _SECONDS = 120.0
 _STAMP_CHARS = 16
-_BESIDE = "__pycache__"
 
 
 class CLibrary:
@@ -88,11 +87,7 @@ class CLibrary:
         return f"{Path(self._source.name).stem}-{digest.hexdigest()[:_STAMP_CHARS]}.so"
 
     def _folders(self) -> Iterator[Path]:
-        if isinstance(self._source, Path) and self._source.parent.is_dir():
-            yield self._source.parent / _BESIDE
-        # An account without a home has no cache.
-        with suppress(RuntimeError):
-            yield user_cache_folder() / "kernels"
+        return kept_folders(self._source.parent if isinstance(self._source, Path) else None)
 
     def _compile(self, compiler: str, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
@@ -108,7 +103,7 @@ class CLibrary:
                 os.replace(copy, folder / self._name)
             finally:
                 copy.unlink(missing_ok=True)
-        if folder.name == _BESIDE:
+        if folder.name == BESIDE:
             self._remove_older(folder)
         return folder / self._name
 

@@ -9,7 +9,7 @@ modules that it uses.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -19,7 +19,7 @@ import numpy as np
 from numba.core import config as numba_config
 from numba.core.caching import _CacheLocator
 
-from qiaocrawl.options.user_folders import user_cache_folder
+from qiaocrawl.kernels.places import BESIDE, kept_folders
 
 # Its attributes are made when it is imported.
 config: Any = numba_config
@@ -131,16 +131,11 @@ class KernelLocator(_CacheLocator):
 
 def _places(function: FunctionType, beside: Path, stamp: str) -> Iterator[tuple[Path, str]]:
     """Folders in their order, each with what tells loops of one name apart there."""
-    # Beside the module there is one version of it; elsewhere several may be in use.
-    one_of_several = stamp[:_STAMP_CHARS]
-    if config.CACHE_DIR:
-        yield Path(config.CACHE_DIR) / function.__module__, one_of_several
-        return
-    if beside.is_dir():
-        yield beside / "__pycache__", str(function.__code__.co_firstlineno)
-    # An account without a home has no cache.
-    with suppress(RuntimeError):
-        yield user_cache_folder() / "kernels" / function.__module__, one_of_several
+    for folder in [Path(config.CACHE_DIR)] if config.CACHE_DIR else kept_folders(beside):
+        if folder == beside / BESIDE:
+            yield folder, str(function.__code__.co_firstlineno)
+        else:
+            yield folder / function.__module__, stamp[:_STAMP_CHARS]
 
 
 @contextmanager
