@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 
 from qiaocrawl.errors import OntologyError
+from qiaocrawl.language import _
 from qiaocrawl.ontology import stored
 from qiaocrawl.ontology.concepts import Ontology
 from qiaocrawl.ontology.draft import Draft
 from qiaocrawl.ontology.lmf import read_lmf
 from qiaocrawl.ontology.stored import ENDING, StoredWordnet, arrays_of
 from qiaocrawl.options import Options
+from qiaocrawl.options.user_folders import user_data_folder
 
 OPTION = "QIAO_ONTOLOGY_DIR"
 OWN = "qiaoqing"
@@ -21,13 +22,18 @@ OWN = "qiaoqing"
 
 
 def folder_of(given: str) -> Path:
-    """The folder *given*, or ``qiaocrawl/ontology`` in the user's data folder where it is ""."""
-    if given:
-        return Path(given).expanduser().absolute()
-    data = os.environ.get("XDG_DATA_HOME", "")
-    # The XDG rules: a relative path is to be ignored.
-    base = Path(data) if os.path.isabs(data) else Path(os.path.expanduser("~/.local/share"))
-    return base / "qiaocrawl" / "ontology"
+    """The folder *given*, or ``qiaocrawl/ontology`` in the user's data folder where it is "".
+
+    Raises:
+        OntologyError: the account, or the one that is named (``~NAME``), has no home.
+    """
+    try:
+        return Path(given).expanduser().absolute() if given else user_data_folder() / "ontology"
+    except RuntimeError:
+        raise OntologyError(
+            _("{option} {folder!r}: there is no such home; name a folder by its whole path",
+              option=OPTION, folder=given)
+        ) from None  # fmt: skip
 
 
 def installed(folder: Path) -> list[Path]:
@@ -68,7 +74,7 @@ def open_ontology(folder: Path) -> Ontology:
 
 @lru_cache(2)
 def _opened(stamps: tuple[tuple[str, int, int], ...]) -> Ontology:
-    wordnets = [stored.read_wordnet(Path(name)) for name, _, _ in stamps]
+    wordnets = [stored.read_wordnet(Path(name)) for name, _time, _size in stamps]
     if all(wordnet.name != OWN for wordnet in wordnets):
         wordnets.append(own_wordnet())
     return Ontology(wordnets)
@@ -87,9 +93,17 @@ def current_ontology() -> Ontology:
 
     Raises:
         ConfigError: a wrong option in the environment.
-        OntologyError: an installed file is damaged.
+        OntologyError: an installed file is damaged, or the option names a home that is not there.
     """
-    return open_ontology(folder_of(_in_use[0] if _in_use else _from_environment()))
+    given = _in_use[0] if _in_use else _from_environment()
+    try:
+        folder = folder_of(given)
+    except OntologyError:
+        if given:
+            raise
+        # Nothing can have been installed for an account without a home.
+        return _opened(())
+    return open_ontology(folder)
 
 
 @cache

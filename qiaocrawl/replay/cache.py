@@ -26,8 +26,17 @@ _LOCK_SUFFIX = ".lock"
 
 
 def default_folder() -> Path:
-    """``qiaocrawl/replay`` in the user's cache folder."""
-    return user_cache_folder() / "replay"
+    """``qiaocrawl/replay`` in the user's cache folder.
+
+    Raises:
+        ReplayError: the account has no home.
+    """
+    try:
+        return user_cache_folder() / "replay"
+    except RuntimeError:
+        raise ReplayError(
+            _("this account has no home: set XDG_CACHE_HOME to a folder that can be written")
+        ) from None
 
 
 class IndexCache:

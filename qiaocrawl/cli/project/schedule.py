@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -19,6 +18,7 @@ from qiaocrawl.cli.project.start import PLAIN, filled
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError, QiaoError
 from qiaocrawl.language import _
+from qiaocrawl.options.user_folders import user_units_folder
 from qiaocrawl.storage.topics.topic_ids import find_topic_id
 from qiaocrawl.topic.check import pack_name_reason
 
@@ -130,8 +130,13 @@ def write_units(folder: Path, units: dict[str, str]) -> None:
 
 
 def _install(units: dict[str, str]) -> None:
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    write_units(home / "systemd" / "user", units)
+    try:
+        folder = user_units_folder()
+    except RuntimeError:
+        raise ConfigError(
+            _("this account has no home for units of its own: use cron, see the service file")
+        ) from None
+    write_units(folder, units)
     timer = next(name for name in units if name.endswith(".timer"))
     for arguments in (("daemon-reload",), ("enable", "--now", timer)):
         command = ["systemctl", "--user", *arguments]
