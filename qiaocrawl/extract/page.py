@@ -180,30 +180,24 @@ def analyse_html(
     if not_html:
         return PageAnalysis(Outcome.NOT_HTML, None, (), "", reason=not_html)
     page = parse_page(fetched.body, content_type, fetched.final_url or fetched.url)
-    harvest = page.harvest(max_links)
-    links, lost = _links(page, harvest.links, sources.regions or extractor)
     extracted = extract_page(page, method, fetched.fetched_at, extractor, template)
-    outcome, reason = extracted.judgement.outcome, extracted.judgement.reason
-    tags = robots_tags(page.meta, fetched.headers)
-    doubts = (*extracted.doubts, *_left_unread(harvest.unread, fetched.truncated, tags.noindex))
-    part = _part(extracted)
+    outcome, part = extracted.judgement.outcome, _part(extracted)
     if part is not None and part.number > 1:
         outcome = Outcome.PART
     is_told = outcome in (Outcome.ARTICLE, Outcome.PART)
-    if not is_told:  # Articles need no lists on them.
-        doubts = (*doubts, *lost)
-    if lost and outcome is Outcome.LIST:
-        why = f"{NO_LINK_REGION}: lists of {host_of(page.url)}"
-        links = tuple(replace(link, postponed=why) for link in harvest.links)
-    if sources.documents:
-        links = (*links, *document_links(page))
+    harvest = page.harvest(max_links)
+    links, lost = _links(page, harvest.links, extractor, sources, outcome)
+    tags = robots_tags(page.meta, fetched.headers)
+    unread = _left_unread(harvest.unread, fetched.truncated, tags.noindex)
+    # Articles need no lists on them.
+    doubts = (*extracted.doubts, *unread, *(() if is_told else lost))
     return PageAnalysis(
         outcome=outcome,
         article=_article(extracted, method, fetched.fetched_at) if is_told else None,
         links=links,
         charset=page.charset,
         charset_source=page.charset_source,
-        reason="; ".join(filter(None, (reason, *doubts))),
+        reason="; ".join(filter(None, (extracted.judgement.reason, *doubts))),
         page_title=page.title,
         nofollow=tags.nofollow,
         refresh_url=page.refresh_url,
@@ -217,9 +211,24 @@ def analyse_html(
 
 
 def _links(
+    page: Page,
+    found: tuple[Link, ...],
+    extractor: Extractor,
+    sources: LinkSources,
+    outcome: Outcome,
+) -> tuple[tuple[Link, ...], tuple[str, ...]]:
+    """The links to follow, of all that were *found*; what was wrong with their regions."""
+    links, lost = _links_of_regions(page, found, sources.regions or extractor)
+    if lost and outcome is Outcome.LIST:
+        why = f"{NO_LINK_REGION}: lists of {host_of(page.url)}"
+        links = tuple(replace(link, postponed=why) for link in found)
+    return (*links, *document_links(page)) if sources.documents else links, lost
+
+
+def _links_of_regions(
     page: Page, links: tuple[Link, ...], reader: Extractor | SiteReader
 ) -> tuple[tuple[Link, ...], tuple[str, ...]]:
-    """The links to follow, those of buttons and feeds too; what was wrong with their regions."""
+    """The links of regions; where there is none to keep to, all, those of buttons and feeds too."""
     if is_site_reader(reader):
         inside = reader.links(page, links)
         if inside is not links and inside != links:
