@@ -191,6 +191,6 @@ class SearchSpider(FrontierSpider):
         given = self.arguments.get("terms", "")
         if not given:
             return None
-        if not given.isdigit() or int(given) < 1:
+        if not given.isdecimal() or int(given) < 1:
             raise ConfigError(_("terms= must be a whole number from 1, got {given!r}", given=given))
         return int(given)

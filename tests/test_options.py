@@ -123,9 +123,12 @@ def test_defaults_are_valid_and_mean_the_same_as_text(option: Option) -> None:
         ("QIAO_FRONTIER_BATCH", "", "must be a whole number from 1 to 1000, got ''"),
         ("QIAO_RENDER", "maybe", "must be one of off, sites, auto, on"),
         ("QIAO_DATABASE_URL", "oracle://x", "must be a SQLAlchemy URL that starts with sqlite:"),
+        # Of a settings file, which may hold anything.
+        ("QIAO_ENGINES", None, "must be names with commas between, or a list of names, got None"),
+        ("QIAO_SCRAPYD_SERVERS", 6800, "must be names with commas between"),
     ],
 )
-def test_a_wrong_value_is_named_with_what_is_allowed(name: str, value: str, words: str) -> None:
+def test_a_wrong_value_is_named_with_what_is_allowed(name: str, value: object, words: str) -> None:
     with pytest.raises(ConfigError) as caught:
         Options({name: value})
     assert str(caught.value).startswith(f"{name} ")

@@ -44,7 +44,8 @@ def gold_bodies(folder: Path) -> Iterator[GoldBody]:
     """
     listed = folder / "gold.jsonl"
     try:
-        lines = listed.read_text("utf-8").splitlines()
+        # Not splitlines(): a text may hold U+2028, which JSON leaves as it is.
+        lines = listed.read_text("utf-8").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             _("{listed}: cannot be read: {error}", listed=listed, error=error)

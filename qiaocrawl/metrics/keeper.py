@@ -80,7 +80,8 @@ class MetricsKeeper(Collector):
                 )
         except SQLAlchemyError as error:
             self._parts, self._latency, self._due = {}, None, {}
-            self.failure = str(getattr(error, "orig", None) or error).splitlines()[0]
+            said = str(getattr(error, "orig", None) or error).splitlines()
+            self.failure = said[0] if said else type(error).__name__
         else:
             self.failure = ""
 

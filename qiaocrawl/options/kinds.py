@@ -96,7 +96,9 @@ def render_mode(value: object) -> str:
 
 def names(value: object) -> tuple[str, ...]:
     """Names with commas between, as a tuple."""
-    parts: Iterable[object] = value.split(",") if isinstance(value, str) else value  # type: ignore[assignment]
+    if not isinstance(value, str | list | tuple | set | frozenset):
+        raise ValueError(_("must be names with commas between, or a list of names"))
+    parts: Iterable[object] = value.split(",") if isinstance(value, str) else value
     return tuple(name for name in (str(part).strip() for part in parts) if name)
 
 

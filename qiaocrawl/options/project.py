@@ -89,12 +89,20 @@ def read_env_file() -> None:
     The form is what systemd and Docker Compose read too: NAME=VALUE, comments with ``#``.
 
     Raises:
-        ConfigError: a line is neither; the message names file and line, never the value.
+        ConfigError: it cannot be read, or a line is neither; the message names file and line,
+            never the value.
     """
     file = (project_folder() or Path.cwd()) / ENV_FILE
     if not file.is_file():
         return
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+    try:
+        # Editors of Windows begin it with a byte order mark.
+        content = file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        # The error may show a part of a line.
+        reason = error.strerror if isinstance(error, OSError) else _("it is no text in UTF-8")
+        raise ConfigError(_("{file} cannot be read: {reason}", file=file, reason=reason)) from None
+    for number, line in enumerate(content.splitlines(), 1):
         text = line.strip()
         if not text or text.startswith("#"):
             continue

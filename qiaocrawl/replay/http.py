@@ -10,6 +10,7 @@ from qiaocrawl.replay.encoding import NotDecodableError, content_encodings, deco
 
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
+_LINE_END = re.compile("\r?\n")
 _CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 # These describe the body as transferred; the stored one is decoded.
 _WIRE_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
@@ -47,7 +48,8 @@ def parse_answer(block: bytes, max_body_bytes: int) -> Answer | None:
 
 def _headers(head: bytes) -> list[tuple[str, str]]:
     headers: list[tuple[str, str]] = []
-    for line in head.decode("latin-1").splitlines()[1:]:
+    # Not splitlines(): 0x85, a part of 全 in UTF-8, would end a line.
+    for line in _LINE_END.split(head.decode("latin-1"))[1:]:
         if line[:1] in (" ", "\t") and headers:
             # A header folded over two lines, as old servers do.
             name, value = headers[-1]

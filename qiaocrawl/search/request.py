@@ -20,8 +20,6 @@ from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.search.request_records import DAY_FORMS, Addition, AnyOf, Key
 from qiaocrawl.text.zones import SHANGHAI
 
-"""Days of a range begin and end at midnight there."""
-
 PERIOD_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 """Days before today that a named period reaches back where it is asked for as a range (ours)."""
 
@@ -233,7 +231,7 @@ def _day_values(first: date, after: date) -> dict[str, str]:
     last = after - timedelta(days=1)
     values: dict[str, str] = {}
     bounds = (("from", first, 0), ("to", last, _DAY_SECONDS - 1), ("until", after, 0))
-    # `to` is the last second of its day, in China.
+    # Days begin and end at midnight in China; `to` is the last second of its day.
     for name, day, seconds in bounds:
         midnight = datetime(day.year, day.month, day.day, tzinfo=SHANGHAI)
         forms = (

@@ -105,6 +105,16 @@ def test_a_wrong_answer_writes_nothing(
     assert [*folder.iterdir()] == []
 
 
+def test_an_env_file_of_a_windows_editor_is_read_or_named(folder: Path) -> None:
+    (folder / ".env").write_bytes("\ufeffQIAO_CONTACT=a@b.example\r\n# 备注\r\n".encode())
+    project.read_env_file()
+    assert os.environ["QIAO_CONTACT"] == "a@b.example"
+    (folder / ".env").write_bytes("# 备注\r\nQIAO_SECRET_KEY=甲乙丙\r\n".encode("gbk"))
+    with pytest.raises(ConfigError, match=r"\.env cannot be read: it is no text in UTF-8") as told:
+        project.read_env_file()
+    assert told.value.__cause__ is None
+
+
 @pytest.mark.parametrize("contact", ["https://a.example/#b$(id)", "o'b@b.example", "o'$@b.example"])
 def test_what_init_writes_is_read_back_as_it_was(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, contact: str

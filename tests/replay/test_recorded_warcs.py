@@ -206,6 +206,8 @@ def test_http2_folded_headers_and_answers_that_are_none(tmp_path: Path, cache: P
         "two": b"HTTP/2 200\r\ncontent-type: text/html\r\nx-long: a\r\n b\r\n\r\ntwo",
         "lf": b"HTTP/1.0 200 OK\nContent-Type: text/html\n\nline feeds",
         "bare": b"HTTP/1.1 200 OK\r\n\r\nbare",
+        # 0x85, which ends a line of text for Python, is a byte of 全 and 公.
+        "raw": "HTTP/1.1 302 Found\r\nLocation: /公告/全文.html\r\nX-After: b\r\n\r\n".encode(),
         "none": b"<html>no status line</html>",
     }
     record = (
@@ -224,6 +226,10 @@ def test_http2_folded_headers_and_answers_that_are_none(tmp_path: Path, cache: P
             ("x-long", "a b"),
         )
         assert _answer(web, URL + "two").body == b"two"
+        assert _answer(web, URL + "raw").headers == (
+            ("location", "/公告/全文.html".encode().decode("latin-1")),
+            ("x-after", "b"),
+        )
         assert _answer(web, URL + "lf").body == b"line feeds"
         assert _answer(web, URL + "bare") == RecordedPage(200, (), b"bare", URL + "bare")
         assert web.faults == {"not_http": 1}

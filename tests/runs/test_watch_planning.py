@@ -48,6 +48,16 @@ def test_failures_double_the_wait_and_a_page_ends_them() -> None:
     assert after_visit(one, Seen(NOW + 60), None, SETTINGS).failures == 0
 
 
+def test_the_first_page_after_failures_is_no_news() -> None:
+    failed = after_failure(page(1), NOW, SETTINGS)
+    assert failed.last_at is None
+    assert failed.next_at > NOW
+    assert plan_pages([failed], {}, SETTINGS, 0.0).pages[0].next_at == failed.next_at
+    seen = after_visit(failed, Seen(NOW + 60, 80, True, digest=bytes(16)), None, SETTINGS)
+    straight = after_visit(page(1), Seen(NOW + 60, 80, True, digest=bytes(16)), None, SETTINGS)
+    assert seen == straight
+
+
 def test_a_clock_that_was_ahead_does_not_end_watching() -> None:
     later = NOW + 10 * 365 * 86_400
     seen = after_visit(page(1, last_at=NOW), Seen(later, 3, True), None, SETTINGS)

@@ -127,7 +127,7 @@ def _ask(console: Console, question: Question) -> str:
             return usual
         if answer in names:
             return answer
-        if answer.isdigit() and 1 <= int(answer) <= len(names):
+        if answer.isdecimal() and 1 <= int(answer) <= len(names):
             return names[int(answer) - 1]
         by_chinese = [name for name in names if question.choices[name] == answer]
         if by_chinese:

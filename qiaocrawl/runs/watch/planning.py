@@ -147,7 +147,9 @@ def after_visit(
 
 def after_failure(page: WatchedPage, at: float, settings: WatchSettings) -> WatchedPage:
     """*page* after a visit that brought none: each in a row doubles the wait."""
-    failed = replace(page, last_at=min(page.last_at or at, at), failures=page.failures + 1)
+    # A page that was never seen stays so: all that its first visit shows would be news.
+    seen_at = None if page.last_at is None else min(page.last_at, at)
+    failed = replace(page, last_at=seen_at, failures=page.failures + 1)
     wait = max(failed.wait_hours or FIRST_WAIT_HOURS, settings.shortest_hours)
     # Bounded, so that a page that failed for a month is still looked at.
     hours = min(wait * 2.0 ** min(failed.failures, _MOST_DOUBLINGS), 4 * settings.longest_hours)

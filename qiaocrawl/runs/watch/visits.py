@@ -231,7 +231,8 @@ def _note_no_page(
             now=ending.at,
         )
         rests = ending.at + watching.settings.longest_hours * _HOUR
-        known = replace(known, last_at=ending.at, next_at=rests, failures=1)
+        seen_at = None if known.last_at is None else ending.at
+        known = replace(known, last_at=seen_at, next_at=rests, failures=1)
         watched.save_page(c, watching.topic, known)
         return
     watched.save_page(c, watching.topic, after_failure(known, ending.at, watching.settings))

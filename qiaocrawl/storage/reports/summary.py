@@ -169,10 +169,11 @@ def _group(c: Connection, group_id: int) -> GroupLine:
         .order_by(article.c.published_at, article.c.id)
     ).all()
     head = next((row for row in rows if row.id == group_id), rows[0])
-    copies = {row.site: row.title for row in reversed(rows) if row.site != head.site}
-    return GroupLine(
-        head.title, head.site, tuple((copies[site], site) for site in reversed(copies))
-    )
+    copies: dict[str, str] = {}
+    for row in rows:
+        if row.site != head.site:
+            copies.setdefault(row.site, row.title)
+    return GroupLine(head.title, head.site, tuple((title, site) for site, title in copies.items()))
 
 
 def best_articles(c: Connection, topic_name: str, limit: int) -> list[ArticleLine]:

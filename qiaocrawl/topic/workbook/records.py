@@ -62,12 +62,17 @@ class Taken(Generic[Record]):
 
 @dataclass(slots=True)
 class Collected:
-    """What all sheets of a workbook gave, by what names a record."""
+    """What all sheets of a workbook gave, by what names a record.
+
+    Attributes:
+        faults: how many of *findings* about rows keep one from being taken.
+    """
 
     answers: Mapping[str, str]
     terms: dict[str, Taken[Term]] = field(default_factory=dict)
     sites: dict[str, Taken[Site]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    faults: int = 0
     questions: dict[str, Question] = field(default_factory=dict)
 
     def answer(self, question: Question) -> str:
@@ -97,9 +102,9 @@ class TableReader:
         for row in self._layout.rows:
             if row.texts == header or self._is_left_out(row) or not self._says_anything(row):
                 continue
-            faults = len(self._faults())
+            faults = self._collected.faults
             records = list(of_row(row))
-            if not records and len(self._faults()) == faults:
+            if not records and self._collected.faults == faults:
                 self._note("no_key", row, self._table.keys[0])
         gave_sites = any(taken.sheet == self._sheet for taken in self._collected.sites.values())
         if gave_sites and self._table.table == "sites" and not self._has_roles:
@@ -121,16 +126,15 @@ class TableReader:
             return True
         return False
 
-    def _faults(self) -> list[Finding]:
-        return [x for x in self._collected.findings if x.level is Level.FAULT]
-
     def _says_anything(self, row: SheetRow) -> bool:
         """Rows that only hold a number, or cells of the table beside, are blank here."""
         columns = [c for named in self._table.columns.values() for c in named]
         return any(row.cell(column).text or row.cell(column).problem for column in columns)
 
     def _note(self, kind: str, row: SheetRow, column: int, value: str = "") -> None:
-        self._collected.findings.append(Finding(kind, self._sheet, row.line, column, value))
+        finding = Finding(kind, self._sheet, row.line, column, value)
+        self._collected.findings.append(finding)
+        self._collected.faults += finding.level is Level.FAULT
 
     def _cell(self, row: SheetRow, name: str) -> tuple[str, int]:
         """The first written cell of the column *name*, and where it stands (-1: nowhere)."""

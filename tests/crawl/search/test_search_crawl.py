@@ -298,6 +298,11 @@ def test_a_choice_or_period_that_is_none_is_named(tmp_path: Path) -> None:
         ),
         ("terms=3", {"QIAO_ENGINES": "searxng"}, "needs a base URL"),
         (
+            "terms=²",
+            {"QIAO_ENGINES": "searxng", "QIAO_SEARXNG_URL": "http://x.test"},
+            "terms= must be a whole number from 1, got '²'",
+        ),
+        (
             "site=a.test,--",
             {"QIAO_ENGINES": "searxng", "QIAO_SEARXNG_URL": "http://x.test"},
             "site= must be hosts, or - for no site: '--' is no host name",

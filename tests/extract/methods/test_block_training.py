@@ -117,3 +117,6 @@ def test_gold_folders_are_checked(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text("<p>正文</p>")
     assert [page.body for page in gold_bodies(tmp_path)] == ["<p>正文</p>".encode()]
+    # JSON leaves U+2028 as it is; it ends no line of the file.
+    (tmp_path / "gold.jsonl").write_text('{"id": "a", "lang": "zh", "text": "正\u2028文"}\n')
+    assert [page.text for page in gold_bodies(tmp_path)] == ["正\u2028文"]

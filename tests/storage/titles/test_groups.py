@@ -15,6 +15,7 @@ from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.pages.reprocessing import drop_article
+from qiaocrawl.storage.reports import summary
 from qiaocrawl.storage.titles import reprint_groups, title_log, verdicts
 from storage_samples import add_article, add_topic, put_article, url_key
 from title_samples import groups, judge, made, runtime_on
@@ -160,6 +161,23 @@ def test_the_chain_of_a_group(runtime: Runtime) -> None:
         runtime.reader.run(lambda c: reprint_groups.largest_groups(c, "qiaoqing", least=2, limit=5))
         == []
     )
+
+
+def test_a_report_names_the_other_sites_first_come_first(runtime: Runtime) -> None:
+    for path, host in (("1", "a.test"), ("2", "b.test"), ("3", "c.test"), ("4", "b.test")):
+        runtime.write_now(
+            lambda c, path=path, host=host: judge(
+                runtime, c, path, title=TITLE, published_at=_day(int(path)), host=host
+            )
+        )
+    runtime.write_now(lambda c: c.execute(text(
+        "INSERT INTO relevance (article_id, topic_id, score, relevant, method, terms)"
+        " SELECT article.id, topic.id, 1, 1, 'm', '[]' FROM article, topic"
+    )).rowcount)  # fmt: skip
+    total, (group,) = runtime.reader.run(lambda c: summary.reprint_groups(c, "qiaoqing", 5))
+    assert total == 1
+    assert group.host == "a.test"
+    assert group.members == ((TITLE, "b.test"), (TITLE, "c.test"))
 
 
 def test_what_is_no_article_is_told(runtime: Runtime) -> None:
