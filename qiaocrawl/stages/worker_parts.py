@@ -12,10 +12,28 @@ import gc
 # What is imported stays: looking for cycles in it takes a tenth of the time.
 gc.disable()
 
+import qiaocrawl.relevance.blend  # noqa: E402
 import qiaocrawl.stages.analyse_page  # noqa: E402, F401
+from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints  # noqa: E402
+from qiaocrawl.discovery.text_sample import text_sample  # noqa: E402
+from qiaocrawl.extract import extract_article  # noqa: E402
 from qiaocrawl.text.rjieba_cutter import load_spare  # noqa: E402
 from qiaocrawl.vsm.usage import load_file  # noqa: E402
 
+
+def _read_some_page() -> None:
+    """What the first page makes (networks, tables, patterns) is made here for all workers.
+
+    Of the usual methods; a worker with others loads those.
+    """
+    article = extract_article(
+        "<title>侨乡博物馆开幕</title><p>侨乡博物馆今天开幕，归侨代表捐赠了家书。</p>".encode()
+    )
+    body_fingerprints(article.text)
+    text_sample(article.text)
+
+
+_read_some_page()
 load_spare()
 load_file()
 gc.freeze()

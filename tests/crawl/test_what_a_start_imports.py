@@ -142,6 +142,14 @@ def test_a_worker_imports_nothing_of_a_crawl_and_no_method_that_is_not_chosen() 
     assert loaded & unwanted == set()
 
 
+def test_what_a_worker_needs_was_loaded_where_it_is_forked_from() -> None:
+    """By that of its page and topics as well: no worker loads it for itself."""
+    program = _WORKER.replace("print(*sys.modules)", "print(*sys.modules.keys() - there)")
+    assert program != _WORKER
+    head = "import sys\nimport qiaocrawl.stages.worker_parts\nthere = set(sys.modules)\n"
+    assert _loaded(head + program) == set()
+
+
 def test_what_workers_are_forked_from_has_their_dictionaries_and_no_thread() -> None:
     said = subprocess.run(
         [sys.executable, "-c", _FORKED_FROM], capture_output=True, text=True, check=True, cwd=ROOT
