@@ -116,7 +116,7 @@ def xml_records(
 
 
 def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
-    """*body* in pieces, gzip undone once; at most *limit* bytes.
+    """*body* in pieces, gzip undone once, of all its members; at most *limit* bytes.
 
     Raises:
         OverflowError: there are more.
@@ -130,7 +130,7 @@ def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
     # 16 + MAX_WBITS: with a gzip header.
     inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
     size, rest = 0, body
-    while rest and not inflate.eof:
+    while rest:
         try:
             piece = inflate.decompress(rest, _PIECE)
         except zlib.error as error:
@@ -141,6 +141,11 @@ def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
         if size > limit:
             raise OverflowError(f"more than {limit} bytes when unpacked")
         yield piece
+        if inflate.eof:
+            # Files put one behind the other are one; other bytes are padding.
+            following = inflate.unused_data
+            rest = following if following.startswith(GZIP_MAGIC) else b""
+            inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
 
 
 def _texts(body: bytes, content_type: str, faults: list[str]) -> Iterator[str]:

@@ -137,8 +137,14 @@ def _set_up_sqlite(cache_mb: int, connection: sqlite3.Connection, _record: objec
     connection.isolation_level = None
     # For SQL that looks into texts; other databases have no such function.
     connection.create_function("unpacked_text", 1, unpack_text, deterministic=True)
+    # SQLite's own lower() knows A to Z only: Été would have other small letters than here.
+    connection.create_function("lowered_text", 1, _lowered, deterministic=True)
     for pragma in (*_SQLITE_PRAGMAS, sqlite_cache(cache_mb)):
         connection.execute(pragma).close()
+
+
+def _lowered(stored: bytes | str | None) -> str:
+    return unpack_text(stored).lower()
 
 
 def _begin_sqlite(c: Connection) -> None:

@@ -105,9 +105,17 @@ def _refuse(database: Database, *, overwrite: bool) -> None:
 # --- SQLite -------------------------------------------------------------------------------------
 
 
+def _opened_sqlite(source: Path) -> sqlite3.Connection:
+    # Without a log of its own it is whole; to look for one SQLite would leave two files beside it.
+    has_log = source.with_name(f"{source.name}-wal").exists()
+    how = "mode=ro" if has_log else "mode=ro&immutable=1"
+    # as_uri(): behind the # of a name SQLite would see no mode, and make an empty file to restore.
+    return sqlite3.connect(f"{source.absolute().as_uri()}?{how}", uri=True)
+
+
 def _check_sqlite(source: Path) -> None:
     try:
-        with closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as c:
+        with closing(_opened_sqlite(source)) as c:
             (verdict,) = c.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.Error as error:
         verdict = str(error)
@@ -129,8 +137,7 @@ def _restore_sqlite(database: Database, source: Path, progress: Progress) -> Non
     with growing_file(target) as part:
         part.touch(0o600)
         part.chmod(0o600)
-        reader = sqlite3.connect(f"file:{source}?mode=ro", uri=True)
-        with closing(reader), closing(sqlite3.connect(part)) as writer:
+        with closing(_opened_sqlite(source)) as reader, closing(sqlite3.connect(part)) as writer:
             reader.backup(writer, pages=_PAGES_AT_A_TIME, progress=tell)
         # The log of the old file is none of the new one's.
         for name in ("-wal", "-shm"):

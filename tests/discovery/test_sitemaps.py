@@ -80,6 +80,10 @@ def test_an_index_text_and_gzip() -> None:
     )
     full = _HEAD + b"<url><loc>http://a.test/1</loc></url></urlset>"
     assert urls(gzip.compress(full)) == ["http://a.test/1"]
+    half = len(full) // 2
+    assert urls(gzip.compress(full[:half]) + gzip.compress(full[half:]) + b"\0" * 9) == [
+        "http://a.test/1"
+    ]
     cut = parse_sitemap(gzip.compress(full * 50)[:-30])
     assert len(cut.entries) <= 1
     damaged = bytearray(gzip.compress(full))

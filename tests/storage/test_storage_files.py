@@ -16,7 +16,9 @@ from sqlalchemy import event
 
 from qiaocrawl.errors import CrawlLockedError, DatabaseLostError, StorageError
 from qiaocrawl.storage import Database, Reader, Writer
+from qiaocrawl.storage.backup import backup
 from qiaocrawl.storage.locking import CrawlLock
+from qiaocrawl.storage.restore import restore
 from storage_samples import add_topic, candidate, child_environment, enqueue, scalar
 
 
@@ -64,6 +66,19 @@ def test_a_lost_file_is_told_at_once_and_to_everybody(
     for one in tmp_path.glob("q.db-*"):
         shutil.move(one, kept.with_name(one.name.replace("q.db", "kept")))
     assert count_urls(kept) == 10
+
+
+@pytest.mark.parametrize("name", ["备份#1.db", "a?b.db", "50%25.db"])
+def test_a_backup_is_put_back_whatever_its_name(
+    opened: tuple[Path, Database, Writer], tmp_path: Path, name: str
+) -> None:
+    source = tmp_path / name
+    backup(opened[1], source)
+    before = {*tmp_path.iterdir()}
+    with Database.open(f"sqlite:///{tmp_path / 'other' / 'q.db'}") as other:
+        restore(other, source, lambda done, whole: None)
+    assert count_urls(tmp_path / "other" / "q.db") == 10
+    assert {*tmp_path.iterdir()} == {*before, tmp_path / "other"}
 
 
 @pytest.mark.parametrize("gone", ["q.db-wal", "q.db-shm"])

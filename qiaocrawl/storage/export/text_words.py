@@ -58,7 +58,7 @@ def _forms(word: str) -> Sequence[str]:
 
 
 def _says(forms: Sequence[str]) -> ColumnElement[bool]:
-    columns = func.lower(article.c.title), func.lower(func.unpacked_text(article.c.text))
+    columns = func.lowered_text(article.c.title), func.lowered_text(article.c.text)
     return or_(*(column.contains(form, autoescape=True) for column in columns for form in forms))
 
 

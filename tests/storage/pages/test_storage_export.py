@@ -78,6 +78,16 @@ def _write(c: Connection, name: str, out: Path, selection: Selection = _ALL) -> 
     return report.written
 
 
+def test_words_are_found_in_letters_of_any_size(database: Database) -> None:
+    add_topic(database)
+    with database.engine.begin() as c:
+        add_article(c, "1", title="L'Été à Paris", body="Les Chinois d'ÎLE-DE-FRANCE")
+        add_article(c, "2", title="冬天", body="Winter")
+        for word in ("été", "ÉTÉ", "île-de-france"):
+            assert exporters.get("jsonl").count(c, Selection(words=(word,))) == 1, word
+            assert exporters.get("jsonl").count(c, Selection(without_words=(word,))) == 1, word
+
+
 def test_every_format_is_registered() -> None:
     names = ["csv", "docx", "files", "html", "jsonl", "markdown", "warc", "xlsx"]
     assert exporters.names() == names
