@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from sqlalchemy import text
 
 from console_articles import add_stories
 from console_client import Desk, visible
+from qiaocrawl.analysis.warnings import Rule
 from qiaocrawl.search.query import AnswerState, Query
+from qiaocrawl.storage.analysis import warning_rules
 from qiaocrawl.storage.console import audit_log
-from qiaocrawl.storage.jobs import jobs, schedules
+from qiaocrawl.storage.jobs import jobs, nodes, schedules
 from qiaocrawl.storage.jobs.jobs import JobRequest, JobState
+from qiaocrawl.storage.jobs.nodes import NodeTerms
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.topics.judgements import save_judgement
 from qiaocrawl.storage.topics.topics import list_topics, load_pack
-from storage_samples import PACK, add_topic
+from storage_samples import PACK, add_topic, candidate, enqueue
 
 DAILY = {"spider": "site", "topic": PACK.name, "minutes": "5", "zone": "UTC",
          "when_missed": "run", "times": "6:00"}  # fmt: skip
@@ -87,6 +91,10 @@ def test_a_topic_is_called_otherwise_everywhere(desk: Desk) -> None:
         job_id = jobs.add_job(
             c, JobRequest("site", PACK.name), by="e", machine="m", now=datetime.now(UTC)
         )
+        for name, topic in (("own", PACK.name), ("any", "")):
+            warning_rules.add_rule(c, Rule(name, topic=topic), "e", datetime.now(UTC))
+        terms = NodeTerms("http://n.test:6800/", topics=("wenlv", PACK.name))
+        nodes.save_node(c, "n.test:6800", terms, datetime.now(UTC))
     # A crawl that runs knows the topic by its name.
     answer = desk.post(f"{PATH}/rename", name="qiaowu")
     assert (answer.status_code, names(desk)) == (400, ["qiaoqing"])
@@ -100,9 +108,14 @@ def test_a_topic_is_called_otherwise_everywhere(desk: Desk) -> None:
         (entry,) = schedules.schedules(c)
         job = jobs.find_job(c, job_id)
         lists = c.execute(text("SELECT query FROM saved_search ORDER BY id")).scalars().all()
+        rules = {kept.rule.name: kept.rule.topic for kept in warning_rules.kept_rules(c)}
+        (node,) = nodes.list_nodes(c)
     assert job is not None
     assert (entry.request.topic, job.request.topic) == ("qiaowu", "qiaowu")
     assert set(lists) == {"q=a%26topic&topic=qiaowu", "q=topic", "q=topic&topic=qiaoqing2"}
+    # Rules that name it go on warning, and nodes that may run it do.
+    assert rules == {"own": "qiaowu", "any": ""}
+    assert node.terms.topics == ("wenlv", "qiaowu")
     # What was found for it is still its own.
     assert "侨务工作会议召开" in desk.get("/articles?topic=qiaowu").text
     assert desk.get(PATH).status_code == 404
@@ -148,6 +161,13 @@ def test_a_topic_without_pages_is_deleted_with_all_that_is_its_own(desk: Desk) -
     assert "stop it first" in visible(desk.get(f"{PATH}/about").text)
     with desk.database.engine.begin() as c:
         jobs.change(c, job_id, JobState.STOPPED, {JobState.WAITING})
+        # An article of another topic that somebody gave a class of this one.
+        enqueue(c, [replace(candidate("1"), topic=other)])
+        c.execute(text(
+            "INSERT INTO article_class (url_id, topic_id, name, certainty, words, model, marked_by)"
+            " SELECT url.id, topic.id, 'c', 1, '[]', '', 'e' FROM url, topic"
+            " WHERE topic.name = :name"
+        ), {"name": PACK.name})  # fmt: skip
     assert desk.post(f"{PATH}/delete", sure=other).status_code == 400
     assert names(desk) == [PACK.name, other]
     assert desk.post(f"{PATH}/delete", sure=PACK.name).headers["location"] == "/topics"

@@ -80,6 +80,19 @@ def change_rule(c: Connection, before: KeptRule, rule: Rule, by: str, now: datet
         )
 
 
+def rename_topic_in_rules(c: Connection, old: str, new: str) -> None:
+    """Let rules of the topic *old* be of *new*, as it is called now."""
+    columns = warning_rule.c
+    for rule_id, record, revision in c.execute(
+        select(columns.id, columns.record, columns.revision)
+    ).all():
+        table = json.loads(record)
+        if table.get("topic") == old:
+            written = json.dumps({**table, "topic": new}, ensure_ascii=False)
+            values = {"record": clean_text(written, _MOST_CHARS), "revision": revision + 1}
+            c.execute(update(warning_rule).where(columns.id == rule_id).values(values))
+
+
 def drop_rule(c: Connection, rule_id: int) -> None:
     """Forget a rule; warnings it opened stay until they are over."""
     c.execute(delete(warning_rule).where(warning_rule.c.id == rule_id))

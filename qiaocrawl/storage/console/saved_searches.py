@@ -43,8 +43,11 @@ def save_search(c: Connection, actor: Actor, user: User, name: str, query: str) 
         ConfigError: it has no name, or the query is too long.
     """
     name = clean_word(name, MAX_NAME_CHARS)
-    if not name or len(query) > MAX_QUERY_CHARS:
+    if not name:
         raise ConfigError(_("a saved search needs a name"))
+    if len(query) > MAX_QUERY_CHARS:
+        most = MAX_QUERY_CHARS
+        raise ConfigError(_("{name} has more than {most} characters", name="query", most=most))
     own = saved_search.c.user_id == user.id, saved_search.c.name == name
     before = c.execute(select(saved_search.c.query).where(*own)).scalar_one_or_none()
     c.execute(delete(saved_search).where(*own))

@@ -112,6 +112,15 @@ def remove_node(c: Connection, name: str) -> bool:
     return c.execute(delete(node).where(node.c.name == name)).rowcount == 1
 
 
+def rename_topic_of_nodes(c: Connection, old: str, new: str) -> None:
+    """Let nodes that may run the topic *old* run *new*, as it is called now."""
+    for one in list_nodes(c):
+        topics = tuple(new if topic == old else topic for topic in one.terms.topics)
+        if topics != one.terms.topics:
+            values = {"topics": clean_word(",".join(topics), 500)}
+            c.execute(update(node).where(node.c.name == one.name).values(values))
+
+
 def set_draining(c: Connection, name: str, is_draining: bool) -> None:
     """Let nothing be started on a node, or let it again."""
     c.execute(update(node).where(node.c.name == name).values(is_draining=is_draining))

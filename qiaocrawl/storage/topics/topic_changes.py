@@ -17,8 +17,10 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Queue
 from qiaocrawl.language import _
 from qiaocrawl.storage import schema
+from qiaocrawl.storage.analysis.warning_rules import rename_topic_in_rules
 from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.jobs.jobs import active_jobs
+from qiaocrawl.storage.jobs.nodes import rename_topic_of_nodes
 from qiaocrawl.storage.topics.topic_ids import find_topic_id, topic_id
 from qiaocrawl.storage.topics.topics import mark_changed
 from qiaocrawl.topic.check import pack_name_reason
@@ -27,9 +29,9 @@ MOST_COUNTED = 10_000
 _QUEUES = [queue.value for queue in Queue]
 # In this order: the later ones are named by the earlier ones.
 _OWN = (
-    schema.relevance, schema.judgement, schema.lexicon_decision, schema.watched_article,
-    schema.watched_page, schema.watch_day, schema.order_model, schema.visit, schema.query,
-    schema.term, schema.site, schema.sample,
+    schema.article_class, schema.relevance, schema.judgement, schema.lexicon_decision,
+    schema.watched_article, schema.watched_page, schema.watch_day, schema.order_model,
+    schema.visit, schema.query, schema.term, schema.site, schema.sample,
 )  # fmt: skip
 """Tables whose rows of a topic go with it."""
 
@@ -94,7 +96,7 @@ def holdings(c: Connection, name: str) -> Holdings:
 
 
 def rename_topic(c: Connection, name: str, new: str) -> None:
-    """Call the topic *name* *new*, in schedules, jobs and kept lists too.
+    """Call the topic *name* *new*, in schedules, jobs, kept lists, rules and nodes' terms too.
 
     Raises:
         ConfigError: *new* can be no name, or is another topic's; or a job of it is under way.
@@ -111,6 +113,8 @@ def rename_topic(c: Connection, name: str, new: str) -> None:
     for column in (schema.job.c.topic, schema.job_schedule.c.topic):
         _replace(c, column, name, new)
     _rename_in_lists(c, name, new)
+    rename_topic_in_rules(c, name, new)
+    rename_topic_of_nodes(c, name, new)
     ConnectionCache.forget(c)
 
 

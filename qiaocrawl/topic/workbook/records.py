@@ -103,8 +103,7 @@ class TableReader:
             if row.texts == header or self._is_left_out(row) or not self._says_anything(row):
                 continue
             faults = self._collected.faults
-            records = list(of_row(row))
-            if not records and self._collected.faults == faults:
+            if not list(of_row(row)) and self._collected.faults == faults:
                 self._note("no_key", row, self._table.keys[0])
         gave_sites = any(taken.sheet == self._sheet for taken in self._collected.sites.values())
         if gave_sites and self._table.table == "sites" and not self._has_roles:
