@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -283,7 +284,7 @@ def _report(database: Database, folder: Path, console: Console) -> None:
     print_hanging(console, _("coverage picture: {picture}", picture=picture))
     console.print(f"\n[bold]{_('Next steps')}[/]")
     for purpose, command in next_steps(database, folder):
-        console.print(f"  {purpose}", markup=False, highlight=False)
+        print_hanging(console, f"  {purpose}")
         # Never broken by us: it is copied from here.
         console.print(f"    {command}", markup=False, highlight=False, soft_wrap=True)
 
@@ -291,12 +292,13 @@ def _report(database: Database, folder: Path, console: Console) -> None:
 def next_steps(database: Database, folder: Path) -> list[tuple[str, str]]:
     """Some commands to try, each with what it is for."""
     own = own_command(sys.argv[0])
-    url = f"--database sqlite:///{os.path.relpath(folder / 'demo.db')}"
+    url = shlex.join(("--database", f"sqlite:///{os.path.relpath(folder / 'demo.db')}"))
+    book = shlex.quote(str(folder / "articles.xlsx"))
     with database.engine.connect() as c:
         best = summary.best_articles(c, _TOPIC, 1)
     steps = [
         (_("on-topic articles as a workbook:"),
-         f"{own} export {url} --topic {_TOPIC} --only-relevant --out {folder}/articles.xlsx"),
+         f"{own} export {url} --topic {_TOPIC} --only-relevant --out {book}"),
         (_("a week later: a fire that many tell of, figures that were corrected, an article that is"
            " gone; told as stories, with warnings and a briefing of the month:"),
          _demo_command(own, "briefing", folder)),
@@ -305,7 +307,7 @@ def next_steps(database: Database, folder: Path) -> list[tuple[str, str]]:
          _demo_command(own, "console", folder)),
     ]  # fmt: skip
     if best:
-        why = f"{own} why {url} {best[0].url}"
+        why = f"{own} why {url} {shlex.quote(best[0].url)}"
         steps.insert(1, (_("where a page came from, and why it was fetched:"), why))
     return steps
 
@@ -336,8 +338,10 @@ def _environment(url: str, origin: str) -> dict[str, str]:
 
 def own_command(called: str) -> str:
     """How to call the command again that was called as *called*, the first of ``sys.argv``."""
-    # `python -m qiaocrawl` puts a file there that cannot be called.
-    if os.sep not in called or Path(called).name == "__main__.py":
+    # `python -m qiaocrawl` puts a file there that cannot be called; the shell gives the whole path
+    # of what it has found by its name.
+    by_name = shutil.which("qiaocrawl")
+    if os.sep not in called or Path(called).name == "__main__.py" or called == by_name:
         return "qiaocrawl"
     return os.path.relpath(called)
 

@@ -118,9 +118,18 @@ def localised_errors() -> Iterator[None]:
         echo(_("Aborted."), err=True)
         raise typer.Exit(1) from None
     except TyperException as error:
-        text = usage_error(error.format_message())
+        text = usage_error(error.format_message()) + _what_was_given(error)
         error.format_message = lambda: text  # type: ignore[method-assign]
         raise
+
+
+def _what_was_given(error: TyperException) -> str:
+    """The wrong value, where Typer only says what it should be."""
+    # Of pydantic's error, which Typer does not hide.
+    faults: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
+    given = repr(faults[0]["input"]) if faults else ""
+    is_said = not given or given in error.format_message()
+    return "" if is_said else _(", got {value}", value=given)
 
 
 def usage_error(text: str) -> str:

@@ -69,9 +69,10 @@ class Database:
                 if must_exist and not path.exists():
                     raise StorageError(
                         _(
-                            "there is no database file {path!r}; run `{upgrade}` or `{import_}` "
-                            "first",
+                            "there is no database file {path!r}; begin with `{init}`, or run "
+                            "`{upgrade}` or `{import_}`",
                             path=str(path),
+                            init=advised("qiaocrawl init"),
                             upgrade=advised("qiaocrawl db upgrade"),
                             import_=advised("qiaocrawl topic import TOPIC"),
                         )

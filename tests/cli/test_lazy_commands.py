@@ -37,6 +37,20 @@ def test_help_shows_no_number_that_stands_for_nothing_given(entry: CommandEntry)
     assert -1 not in defaults
 
 
+@pytest.mark.parametrize(("language", "words"), [
+    ("en", "string as a number, got 'abc'"), ("zh_CN", "须为数字，得到的是 'abc'"),
+])  # fmt: skip
+def test_a_wrong_value_is_told(
+    language: str, words: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QIAO_LANG", language)
+    code, _out, err = run("run", "qiaoqing", "--hours", "abc")
+    assert code == 2
+    assert words in err
+    # Typer says it by itself where a value is one of a few.
+    assert run("export", "--by", "abc")[2].count("abc") == 1
+
+
 def test_a_misspelt_command_is_answered_with_the_like(run: Run) -> None:
     code, _, error = run("coverag")
     assert code == 2

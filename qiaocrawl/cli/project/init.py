@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -89,22 +88,20 @@ def _write(folder: Path, answers: _Answers) -> None:
 def _asked(given: Mapping[str, str]) -> dict[str, str]:
     """*given*, the rest asked for; a wrong answer is asked for again at once."""
     echo(_("Enter takes what is in brackets.\n"))
-    return {
-        question.name: given[question.name]
-        or typer.prompt(
+    return {question.name: given[question.name] or _answer(question) for question in _QUESTIONS}
+
+
+def _answer(question: _Question) -> str:
+    """A right answer, however often it has to be asked for."""
+    while True:
+        text = typer.prompt(
             _(question.text).format(shipped=_shipped()), question.default,
-            show_default=bool(question.default), value_proc=partial(_answer, question),
-        )
-        for question in _QUESTIONS
-    }  # fmt: skip
-
-
-def _answer(question: _Question, text: str) -> str:
-    try:
-        return question.check(text.strip())
-    except QiaoError as error:
-        # The prompt prints it and asks again.
-        raise typer.BadParameter(str(error)) from error
+            show_default=bool(question.default),
+        )  # fmt: skip
+        try:
+            return question.check(text.strip())
+        except QiaoError as error:
+            echo(str(error))
 
 
 def _topic(name: str) -> str:
