@@ -33,7 +33,7 @@ def test_pages_are_judged_and_listed(run: Run, tmp_path: Path) -> None:
                        *given)  # fmt: skip
     assert code == 0
     assert out == ("http://a.test/x: 是\n库中还没有这个网址的文章；"
-                   "有了判断才算数\n")  # fmt: skip
+                   "采到以后，这个判断才生效\n")  # fmt: skip
     assert run("topic", "judge", "t", "http://a.test/x", "no", *given)[0] == 0
     code, out, _ = run("topic", "judgements", "t", *given)
     assert code == 0
