@@ -55,11 +55,6 @@ _MOST_DRY_PAGES = 64
 PAGE_TAG = "page"
 """``Link.tag`` of another page of the same list, which counts as no deeper."""
 _MAX_LISTS = 50_000
-# "/roll/", "/gundong/", "/gd/", or 滚动新闻 in the title; not "/rollback".
-_ROLLING = re.compile(
-    r"滚动|滾動|即时新闻|即時新聞|/(?:gundong|rolls?|scroll(?:-news)?|gd|latest)(?:[/_.-]|$)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,11 +213,6 @@ def _reach(arrow: str) -> int:
     if "|" in signs or "⏭" in signs:
         return _LAST_REACH
     return min(len(signs) + sum(sign in "»⏩" for sign in signs[:1]), _LAST_REACH)
-
-
-def is_rolling(url: str, title: str = "") -> bool:
-    """Whether a list page rolls: the newest of a whole site, by address or title."""
-    return _ROLLING.search(f"{url} {title}") is not None
 
 
 def _stem(urls: Sequence[str], own: str) -> str | None:

@@ -10,7 +10,7 @@ import pytest
 from openpyxl.cell.cell import MergedCell
 
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.topics.judgements import list_judgements
+from qiaocrawl.storage.topics.judgements import list_judgements, save_judgement
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.pack import Term, TopicPack
@@ -43,6 +43,21 @@ def test_pages_are_judged_and_listed(run: Run, tmp_path: Path) -> None:
     ]  # fmt: skip
     assert run("topic", "export", "t", str(tmp_path / "t"), "--judgements", *given)[0] == 0
     assert load_pack(tmp_path / "t").samples == ()
+
+
+def test_a_judgement_of_a_clock_that_was_ahead_is_not_taken_for_the_last(
+    run: Run, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    with Database.open(url) as database:
+        database.upgrade()
+        add_topic(database)
+        with database.engine.begin() as c:
+            add_article(c, "1")
+            save_judgement(c, PACK.name, "http://b.test/", relevant=True, note="", now=4e9)
+    address = "http://a.example/1"
+    code, out, _ = run("topic", "judge", PACK.name, address, "yes", "--database", url)
+    assert (code, out) == (0, f"{address}: 是\n")
 
 
 def test_what_is_no_answer_no_address_and_no_topic_is_named(run: Run, tmp_path: Path) -> None:

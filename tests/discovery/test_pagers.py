@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qiaocrawl.discovery.pagers import ListBound, is_rolling, pager_of
+from qiaocrawl.discovery.pagers import ListBound, pager_of
 from qiaocrawl.items import Link
 from qiaocrawl.page.links import NEXT_TAG
 from qiaocrawl.urls import host_of, url_key
@@ -135,9 +135,3 @@ def test_a_list_ends_after_two_dry_pages() -> None:
     ]
     assert said == [True, True, True, True, False, True]
     assert bound.should_continue("b", brings_new=False)
-
-
-def test_rolling_lists() -> None:
-    assert is_rolling("http://a.test/scroll-news/1.html")
-    assert is_rolling("http://a.test/", "滚动新闻_侨网")
-    assert not is_rolling("http://a.test/scrolls/1.html", "要闻")

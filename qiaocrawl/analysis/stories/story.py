@@ -13,10 +13,6 @@ from qiaocrawl.analysis.stories.vector import SCALE, Vector
 
 ChangeKind = Literal["opened", "joined", "merged", "split", "slept", "woke", "ended"]
 
-CHANGE_KINDS: tuple[ChangeKind, ...] = (
-    "opened", "joined", "merged", "split", "slept", "woke", "ended",
-)  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Item:
