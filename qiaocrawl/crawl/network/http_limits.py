@@ -23,6 +23,7 @@ from twisted.web.http import _ChunkedTransferDecoder
 
 from qiaocrawl.crawl.network.large_answers import LargeAnswers, Transport
 from qiaocrawl.crawl.network.paced_pool import BeforeSending, PacedPool, connecting
+from qiaocrawl.crawl.network.written_names import remember_written_names
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -58,6 +59,8 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        # Now: Scrapy's constructor puts its own way of writing names in Twisted's place.
+        remember_written_names()
         # Scrapy makes the pool in its constructor and takes no class for it.
         self._pool.__class__ = PacedPool
         self._pool._factory = partial(_LimitedFactory, LargeAnswers())  # type: ignore[assignment]
