@@ -19,6 +19,7 @@ MAX_FEEDS_PER_HOST = 100
 """Feeds of one host that a run follows; blogs announce one a tag and author **(ours)**."""
 # So many times the sitemaps that a run reads are kept as waiting rows **(ours)**.
 _KEPT_TIMES = 10
+_URL_SOURCE_TAGS = frozenset((SITEMAP_TAG, FEED_TAG, ENTRY_TAG))
 _URL_SOURCES = (Outcome.SITEMAP, Outcome.FEED)
 
 
@@ -71,7 +72,7 @@ class LinkRules:
         listed: Counter[str] = Counter()
         for link in links:
             word, closed = self.watch.reason(link.url)
-            why = self._bound(link, listed)
+            why = self._bound(link, listed) if link.tag in _URL_SOURCE_TAGS else ""
             # The operator's bounds also hold for what a trap's reason postpones.
             if word:
                 left[f"trap/{word}"] += 1
@@ -100,10 +101,8 @@ class LinkRules:
 
     def stored(self, links: Sequence[Link]) -> None:
         """Count *links*: they have been stored as rows."""
-        for link in links:
-            self._spellings.remember(link.url)
-            if _is_listed(link):
-                self._listed[link.host] += 1
+        self._spellings.remember([link.url for link in links])
+        self._listed.update(link.host for link in links if _is_listed(link))
 
     def refusal(self, lease: Lease) -> str:
         """Why the URL of *lease* must not be fetched after all; "" to fetch it.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Iterable
 from functools import lru_cache
 
 from qiaocrawl.urls import url_key
@@ -55,16 +56,17 @@ class Spellings:
         first = here.setdefault(plain, url) if first is None else first
         return first if first != url else ""
 
-    def remember(self, url: str) -> None:
-        """Remember that canonical *url* has a row: its spelling is the one to follow."""
-        plain = _plain_key(url)
-        if plain is None:
+    def remember(self, urls: Iterable[str]) -> None:
+        """Remember that canonical *urls* have rows: their spelling is the one to follow."""
+        spelt = [(plain, url) for url in urls if (plain := _plain_key(url)) is not None]
+        if not spelt:
             return
         with self._lock:
-            self._first.setdefault(plain, url)
-            if len(self._first) > _MAX_KNOWN:
-                # The oldest is dropped; its page may then be fetched under two spellings.
-                del self._first[next(iter(self._first))]
+            for plain, url in spelt:
+                self._first.setdefault(plain, url)
+                if len(self._first) > _MAX_KNOWN:
+                    # The oldest is dropped; its page may then be fetched under two spellings.
+                    del self._first[next(iter(self._first))]
 
 
 # Cached: the links of a site's navigation stand on every page, and each is asked for twice a page.

@@ -48,8 +48,6 @@ class UrlLimits:
     latest_year: int = 0
 
 
-# Cached: the links of a site's navigation stand on every page.
-@lru_cache(maxsize=8_192)
 def static_trap(url: str, limits: UrlLimits) -> str:
     """Why the canonical *url* is one of a trap: a short word for counting, or "" for none."""
     if limits.chars and len(url) > limits.chars:

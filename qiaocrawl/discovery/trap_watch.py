@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import translate
+from functools import lru_cache
 
 from qiaocrawl.discovery.first_addresses import FirstAddresses
 from qiaocrawl.discovery.page_evidence import (
@@ -54,9 +55,11 @@ class TrapWatch:
     def __init__(
         self, limits: UrlLimits, allowed: Iterable[str] = (), *, learns: bool = True
     ) -> None:
-        self._limits = limits
-        # As one expression: every link of every page is compared with it.
         self._allowed = re.compile("|".join(map(translate, allowed)))
+        # None for what is allowed. Cached: the links of a site's navigation stand on every page.
+        self._word_of = lru_cache(8_192)(
+            lambda url: None if self.is_allowed(url) else static_trap(url, limits)
+        )
         self._learns = learns
         self._lock = threading.Lock()
         self._scores: dict[str, PatternScore] = {}
@@ -75,11 +78,9 @@ class TrapWatch:
 
         The words name the group of what is closed for one reason.
         """
-        if self.is_allowed(url):
-            return "", ""
-        word = static_trap(url, self._limits)
+        word = self._word_of(url)
         # Without the lock: this is asked for every link, and before the first cut it is all.
-        if not word and not self._scores:
+        if word is None or (not word and not self._scores):
             return "", ""
         with self._lock:
             return self._reason(url, word)
@@ -104,8 +105,7 @@ class TrapWatch:
 
     def is_allowed(self, url: str) -> bool:
         """Whether the operator has declared *url* to be no trap."""
-        rest = url.partition("://")[2]
-        return bool(self._allowed.pattern) and self._allowed.match(rest) is not None
+        return bool(self._allowed.pattern and self._allowed.match(url.partition("://")[2]))
 
     # --- learning -----------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from qiaocrawl.frontier.order_feed import OrderFeed
 from qiaocrawl.frontier.order_models import ModelKeeping
 from qiaocrawl.frontier.ordering import FollowedPage, FrontierOrder, reason_of
 from qiaocrawl.frontier.threshold import MovingThreshold
-from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
+from qiaocrawl.items import Candidate, Lease, PageAnalysis, Visit
 from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage.frontier import KeyLeases, Scope
@@ -47,6 +47,9 @@ class LearningOrder(FrontierOrder):
         scope: the rows of the crawl.
         topic: what *strategy* compares links with.
     """
+
+    # Only new links need rows: better scores of waiting URLs are kept by the order in memory.
+    _proposes_better = False
 
     def __init__(
         self, strategy: LearningStrategy, threshold: MovingThreshold | None,
@@ -151,10 +154,6 @@ class LearningOrder(FrontierOrder):
     def brought_nothing(self, visit: Visit) -> None:
         """Learn from *visit* that links like those to it are worth nothing."""
         self.soon(partial(self._learn, visit, known=False))
-
-    def _standing(self, score: float) -> float:
-        # Only new links need rows: better scores of waiting URLs are kept by the order in memory.
-        return PRUNED if score == PRUNED else 0.0
 
     def scores(self, visit: Visit) -> list[float]:
         """Learn from the page, and score its links; in the thread of the order."""

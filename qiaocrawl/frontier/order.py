@@ -117,10 +117,14 @@ class PriorityIndex:
             visit.url, visit.host, visit.depth, visit.relevance, visit.relevant, visit.at, node
         )
         # Nodes are made for all links, also for those left out: another page may link to them.
+        count, known = len(visit.links), self._nodes
         links = [
-            FoundLink(link, position, len(visit.links), self._node(link.key, link.host))
+            FoundLink(
+                link, position, count,
+                known[link.key] if link.key in known else self._node(link.key, link.host),
+            )
             for position, link in enumerate(visit.links)
-        ]
+        ]  # fmt: skip
         scores = list(self.strategy.score(page, links))
         if self._threshold is not None and self._learner is None:
             scores = self._threshold.prune(visit, scores)

@@ -54,6 +54,9 @@ class FrontierOrder:
         topic: what the strategy compares links with; None where that never changes.
     """
 
+    _proposes_better = True
+    """Whether a link that was stored is proposed again with a better score."""
+
     def __init__(
         self,
         strategy: Strategy | LearningStrategy,
@@ -63,7 +66,7 @@ class FrontierOrder:
         self.strategy = strategy
         self.topic = topic
         self._threshold = threshold
-        self._proposed = ProposedUrls()
+        self._proposed = ProposedUrls(by_score=self._proposes_better)
         # A hop to another thread and back costs more than these scores do.
         self._is_instant = threshold is None and getattr(strategy, "is_instant", False)
         # One thread: strategies need no lock, and pages are learnt from in the order they come.
@@ -127,33 +130,22 @@ class FrontierOrder:
             analysis,
             policy,
             self.scores,
-            fresh=self._is_news,
+            fresh=self._proposed.is_news,
             why_pruned=self.why_pruned,
             now=now,
         )
         return FollowedPage(links, pack_links(links.visit.links))
 
-    def _is_news(self, key: bytes, score: float) -> bool:
-        """Whether a link is worth proposing."""
-        return self._proposed.is_news(key, self._standing(score))
-
     def stored(self, page: FollowedPage) -> list[bytes]:
         """All that *page* brought is committed; keys of links no page had brought before."""
         return self._proposed.remember(
             # A left-out link is remembered as the worst, so that any better or plain link is news.
-            (
-                candidate.key,
-                self._standing(candidate.score) if candidate.left_out is None else PRUNED,
-            )
+            (candidate.key, candidate.score if candidate.left_out is None else PRUNED)
             for candidate in page.links.candidates
         )
 
     def brought_nothing(self, visit: Visit) -> None:
         """The URL of *visit* is closed for good and had no page to read; so says the log now."""
-
-    def _standing(self, score: float) -> float:
-        """What a link's *score* is compared with."""
-        return score
 
     def scores(self, visit: Visit) -> list[float]:
         """The scores of a page's links; in the thread of the order."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from qiaocrawl.items import PRUNED
+
 # About 100 bytes each: 50 MB at the most.
 _REMEMBERED = 500_000
 
@@ -13,16 +15,21 @@ class ProposedUrls:
 
     It learns of links once they are committed, never before: a page whose transaction was
     refused brings all of them again. The oldest are forgotten first; that only costs a write.
+
+    Args:
+        by_score: a known URL is news with a higher score; else only after it had been left out.
     """
 
-    def __init__(self, remembered: int = _REMEMBERED) -> None:
+    def __init__(self, remembered: int = _REMEMBERED, *, by_score: bool = True) -> None:
         self._remembered = remembered
+        self._by_score = by_score
         self._scores: dict[bytes, float] = {}
 
     def is_news(self, key: bytes, score: float) -> bool:
         """Whether *key* is unknown or known with a lower score. Any thread may ask."""
         best = self._scores.get(key)
-        return best is None or score > best
+        # Asked of every link of every page, most of which are known.
+        return best is None or (score > best and (self._by_score or best == PRUNED))
 
     def remember(self, stored: Iterable[tuple[bytes, float]]) -> list[bytes]:
         """Keys and scores of links that are committed now; the keys that were unknown."""

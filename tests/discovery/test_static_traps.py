@@ -79,7 +79,7 @@ def test_spellings_of_one_address() -> None:
     assert [spellings.earlier_spelling(url, here) for url in met] == expected
     assert not spellings.earlier_spelling(met[1], {}), "no page with the other is stored"
     for url in met:
-        spellings.remember(url)
+        spellings.remember([url])
     assert [spellings.earlier_spelling(url, {}) for url in met] == expected
 
 

@@ -65,7 +65,7 @@ def test_of_the_spellings_of_a_page_the_first_one_stands_for_all(met: list[str])
         if may_be_another_spelling(url):
             stands = first.setdefault(plain_spelling(url), url)
             assert spellings.earlier_spelling(url, {}) in ("", stands)
-        spellings.remember(url)
+        spellings.remember([url])
     for url in met:
         stands = first.get(plain_spelling(url), url) if may_be_another_spelling(url) else url
         assert spellings.earlier_spelling(url, {}) == (stands if url != stands else "")

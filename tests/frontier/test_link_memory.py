@@ -86,6 +86,19 @@ def test_only_the_first_twelve_links_to_a_url_are_looked_at(memory: LinkMemory) 
     assert len(links_to(memory, 0)) == MAX_LINKS_HERE == 12
 
 
+def test_what_every_page_links_to_still_comes_nearer(memory: LinkMemory) -> None:
+    for page in range(10, 10 + MAX_LINKS_HERE):
+        visit(memory, page, 0, 1, depth=6)
+    visit(memory, 1)
+    # Twice on one page, beside a URL that few pages lead to.
+    visit(memory, 2, 0, 3, 0, 1, depth=1, relevant=True)
+    nodes = memory.nodes
+    assert nodes.links_here[[0, 1, 3]].tolist() == [MAX_LINKS_HERE + 2, MAX_LINKS_HERE + 1, 1]
+    assert nodes.depth[[0, 1, 3]].tolist() == [2, 7, 2], "a fetched page stays where it was found"
+    assert nodes.distance[[0, 1, 3]].tolist() == [0, 9, 0]
+    assert len(links_to(memory, 0)) == MAX_LINKS_HERE
+
+
 def test_a_url_is_as_deep_as_the_shortest_way_to_it(memory: LinkMemory) -> None:
     visit(memory, 0, 5, depth=4)
     assert memory.nodes.depth[5] == 5

@@ -39,7 +39,7 @@ class WatchOrder(FrontierOrder):
     def _follow(
         self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, now: float
     ) -> FollowedPage:
-        links = follow_watched(lease, analysis, policy, self._is_news, now)
+        links = follow_watched(lease, analysis, policy, self._proposed.is_news, now)
         return FollowedPage(links, pack_links(links.visit.links))
 
 

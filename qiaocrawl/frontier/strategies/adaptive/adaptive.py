@@ -50,6 +50,8 @@ _SAMPLE_TITLE_CHARS = 60
 _SAMPLE_ROUNDS = 3
 _COUNTER_EXAMPLE_WEIGHT = 0.3
 _EXPLAINED = 8
+# Names of the parts of a score.
+_PARTS = (*(name for name, _ in FEATURES), "words learnt")
 _RESCORE_PAGES = 5
 # Waiting URLs rescored for every fetched page; they cost 0.4 ms.
 _NODES_A_PAGE = 300
@@ -131,7 +133,8 @@ class Adaptive:
         memory.visit(page, links)
         scores = self._scores(np.array([link.node for link in links], np.int64))
         self._learn(page.node, features if led_here else None)
-        return [float(score) for score in scores]
+        found: list[float] = scores.tolist()
+        return found
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """The scores of *nodes* by what is known now, in [0, 1]."""
@@ -152,16 +155,15 @@ class Adaptive:
         memory.reserve([node], 0)
         features = np.zeros(NUMBER_OF_FEATURES)
         node_features(memory.nodes, memory.links, learnt, node, features)
-        parts = {
-            name: float(part)
-            for (name, _), part in zip(FEATURES, features * learnt.weights, strict=True)
-        }
         count = int(memory.nodes.number_of_words[node])
         # A sum over the root of their number, as in the kernel that scores.
         words = learnt.word_weights[memory.nodes.words[node, :count]]
-        parts["words learnt"] = float(words.sum() / np.sqrt(1 + count))
-        best = sorted(parts, key=lambda name: -abs(parts[name]))[:_EXPLAINED]
-        return {name: parts[name] for name in best if parts[name]}
+        parts = np.append(features * learnt.weights, words.sum() / np.sqrt(1 + count))
+        best = np.argsort(-np.abs(parts), kind="stable")[:_EXPLAINED]
+        return {
+            _PARTS[at]: part for at, part in zip(best.tolist(), parts[best].tolist(), strict=True)
+            if part
+        }  # fmt: skip
 
     # --- models ------------------------------------------------------------------------------
 

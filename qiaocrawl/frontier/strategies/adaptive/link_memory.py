@@ -17,12 +17,10 @@ from qiaocrawl.frontier.strategies.adaptive.arrays import (
 from qiaocrawl.frontier.strategies.adaptive.link_features import (
     GROUPS,
     URL_NUMBERS,
-    anchor_length,
-    is_pager,
     place,
     url_features,
 )
-from qiaocrawl.frontier.strategies.adaptive.link_words import LinkWords, WordPlaces
+from qiaocrawl.frontier.strategies.adaptive.link_words import LinkText, LinkWords, WordPlaces
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage
 from qiaocrawl.vsm.growing_array import Column
 
@@ -104,41 +102,58 @@ class LinkMemory:
         nodes.link_start[node] = self._number_of_links
         nodes.link_count[node] = len(found)
         nodes.new_start[node] = self._number_discovered
-        anchors = [self._words.of_anchor(one.link.anchor, one.link.title) for one in found]
+        texts = [
+            self._words.of_link(one.link.anchor, one.link.title, one.link.context) for one in found
+        ]
         first, self._number_of_links = self._number_of_links, self._number_of_links + len(found)
         if found:
-            self._fill_columns(slice(first, self._number_of_links), page, found, anchors)
-        distance = 0.0 if page.relevant else nodes.distance[node] + 1.0
-        for number, (found_link, anchor) in enumerate(zip(found, anchors, strict=True), first):
-            self._add_link(number, page.depth + 1, distance, found_link, anchor)
+            self._fill_columns(slice(first, self._number_of_links), page, found, texts)
+            distance = 0.0 if page.relevant else nodes.distance[node] + 1.0
+            self._add_links(first, page.depth + 1, distance, found, texts)
         nodes.new_count[node] = self._number_discovered - nodes.new_start[node]
 
     def _fill_columns(
         self, part: slice, page: VisitedPage, found: Sequence[FoundLink],
-        anchors: Sequence[WordPlaces],
+        texts: Sequence[LinkText],
     ) -> None:  # fmt: skip
         """What is known of the links of *page* by themselves, a column at a time."""
-        columns, texts = self.links, [one.link for one in found]
+        columns, links = self.links, [one.link for one in found]
         # A page has few regions.
         regions = {
             region: place("region", f"{page.host} {region}")
-            for region in {link.region for link in texts}
+            for region in {link.region for link in links}
         }
-        # 403 links and more are "many" (log1p(402) = 6).
-        many = min(1.0, math.log1p(len(found)) / 6.0)
         columns.source[part] = page.node
         columns.target[part] = [one.node for one in found]
-        columns.position[part] = [one.position / max(1, one.links_on_page) for one in found]
-        columns.region[part] = [regions[link.region] for link in texts]
-        columns.similarity[part] = [anchor.similarity for anchor in anchors]
-        columns.context[part] = [self._words.of_context(link.context) for link in texts]
-        columns.numbers[part] = [
-            (
-                anchor_length(len(anchor.weighed)), not link.anchor, is_pager(link.anchor),
-                link.host != page.host, page.url.startswith(link.url), many,
-            )
-            for link, anchor in zip(texts, anchors, strict=True)
-        ]  # fmt: skip
+        columns.position[part] = [one.position / (one.links_on_page or 1) for one in found]
+        columns.region[part] = [regions[link.region] for link in links]
+        told = np.array([text.numbers for text in texts])
+        columns.similarity[part], columns.context[part] = told[:, 0], told[:, 1]
+        numbers = columns.numbers[part]
+        numbers[:, :3] = told[:, 2:]
+        numbers[:, 3] = [link.host != page.host for link in links]
+        numbers[:, 4] = [page.url.startswith(link.url) for link in links]
+        # 403 links and more are "many" (log1p(402) = 6).
+        numbers[:, 5] = min(1.0, math.log1p(len(found)) / 6.0)
+
+    def _add_links(
+        self, first: int, depth: int, distance: float, found: Sequence[FoundLink],
+        texts: Sequence[LinkText],
+    ) -> None:  # fmt: skip
+        """Note the links *found*, of which the first has the number *first*, at their targets."""
+        nodes = self.nodes
+        targets = self.links.target[first : self._number_of_links]
+        # Navigation leads to the same URLs from every page: most targets have links enough, and
+        # nothing is noted of one more but that there is.
+        enough = nodes.links_here[targets] >= MAX_LINKS_HERE
+        if enough.any():
+            known = targets[enough]
+            np.add.at(nodes.links_here, known, 1)
+            waiting = known[~nodes.fetched[known]]
+            nodes.depth[waiting] = np.minimum(nodes.depth[waiting], depth)
+            nodes.distance[waiting] = np.minimum(nodes.distance[waiting], distance)
+        for at in np.flatnonzero(~enough).tolist():
+            self._add_link(first + at, depth, distance, found[at], texts[at].anchor)
 
     def _add_link(
         self, number: int, depth: int, distance: float, found_link: FoundLink, anchor: WordPlaces

@@ -6,7 +6,12 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
-from qiaocrawl.frontier.strategies.adaptive.link_features import singular, word_place
+from qiaocrawl.frontier.strategies.adaptive.link_features import (
+    anchor_length,
+    is_pager,
+    singular,
+    word_place,
+)
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 
 _REMEMBERED = 20_000
@@ -28,6 +33,19 @@ class WordPlaces(NamedTuple):
     similarity: float
 
 
+class LinkText(NamedTuple):
+    """What the texts of a link tell, wherever it stands.
+
+    Attributes:
+        anchor: the words of anchor and title.
+        numbers: how near anchor and context are to the topic, how many words the anchor has,
+            whether it is empty, and whether it only leads to the next pages of a list.
+    """
+
+    anchor: WordPlaces
+    numbers: tuple[float, float, float, float, float]
+
+
 class LinkWords:
     """Cuts short texts; what was cut before is remembered."""
 
@@ -38,11 +56,13 @@ class LinkWords:
         self.of_url = lru_cache(_REMEMBERED)(self._of_url)
         self.of_anchor = lru_cache(_REMEMBERED)(self._of_anchor)
         self.of_context = lru_cache(_REMEMBERED)(self._of_context)
+        # One look a link: most links of a page stand on the page before as well.
+        self.of_link = lru_cache(_REMEMBERED)(self._of_link)
         topic.when_renewed(self._forget)
 
     def _forget(self) -> None:
         self._weights = _weights(self._topic)
-        for cached in (self.of_url, self.of_anchor, self.of_context):
+        for cached in (self.of_url, self.of_anchor, self.of_context, self.of_link):
             cached.cache_clear()
 
     def words(self, text: str) -> tuple[str, ...]:
@@ -59,6 +79,13 @@ class LinkWords:
 
     def _of_context(self, text: str) -> float:
         return self._similarity(self.words(text)) if text else 0.0
+
+    def _of_link(self, anchor: str, title: str, context: str) -> LinkText:
+        words = self.of_anchor(anchor, title)
+        return LinkText(words, (
+            words.similarity, self.of_context(context), anchor_length(len(words.weighed)),
+            float(not anchor), float(is_pager(anchor)),
+        ))  # fmt: skip
 
     def _places(self, kind: str, words: tuple[str, ...]) -> WordPlaces:
         return WordPlaces(
