@@ -53,6 +53,9 @@ def _is_encodable(text: str) -> bool:
 
 def clean_word(text: str, max_chars: int) -> str:
     """Like :func:`clean_text`, stripped: collations ignore spaces at the end."""
+    # Most are one word of letters and digits, in which there is nothing to change.
+    if len(text) <= max_chars and text.isalnum():
+        return text
     # Stripped again: the cut may have left a space at the end.
     return clean_text(text.strip(), max_chars).strip()
 

@@ -60,6 +60,7 @@ class SqliteLog:
 
     def __init__(self, file: SqliteFile) -> None:
         self._path = file.path
+        self._beside = tuple(f"{file.path}{end}" for end in ("-wal", "-shm"))
         self._identities = self._look()
 
     def check(self) -> None:
@@ -84,7 +85,7 @@ class SqliteLog:
             )
 
     def _look(self) -> tuple[_Identity, ...]:
-        return tuple(_identity(Path(f"{self._path}{end}")) for end in ("-wal", "-shm"))
+        return tuple(map(_identity, self._beside))
 
 
 def write_back(c: Connection) -> None:
@@ -99,7 +100,7 @@ def write_back(c: Connection) -> None:
         logger.error("what the log of the database held could not be written back: %s", error)
 
 
-def _identity(path: Path) -> _Identity:
+def _identity(path: Path | str) -> _Identity:
     """Device and inode of *path*; None when there is no such file."""
     # NotADirectoryError: a folder of the path was replaced by a file.
     try:

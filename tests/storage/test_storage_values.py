@@ -98,3 +98,8 @@ def test_host_ids_fit_a_signed_column_and_never_change() -> None:
 def test_words_lose_the_spaces_collations_ignore() -> None:
     assert clean_word(" p ", 10) == "p"
     assert clean_word("ab  cd", 4) == "ab"
+
+
+@given(_ANY_TEXT, st.integers(1, 50))
+def test_a_word_is_cleaned_as_a_text_is(text: str, most: int) -> None:
+    assert clean_word(text, most) == clean_text(text.strip(), most).strip()

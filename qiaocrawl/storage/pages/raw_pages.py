@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from email.message import Message
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection
@@ -249,6 +250,8 @@ def _packet_bytes(c: Connection) -> int:
     return size
 
 
+# Cached: a site says the same with every page.
+@lru_cache(maxsize=1024)
 def _declared_charset(content_type: str) -> str:
     if "charset" not in content_type.lower():
         # Parsed as a header only where needed: most pages say nothing here.
