@@ -183,8 +183,11 @@ def _article_id(c: Connection, which: str) -> int:
     """
     from qiaocrawl.storage.reports.evidence import has_article
     from qiaocrawl.storage.titles.reprint_groups import article_at
+    from qiaocrawl.urls import canonical_url
 
     if not which.isascii() or not which.isdigit():
+        if canonical_url(which) is None:
+            raise ConfigError(_("{which!r} is neither a number nor a web address", which=which))
         return article_at(c, which)
     article_id = int(which)
     if not has_article(c, article_id):

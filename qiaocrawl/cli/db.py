@@ -18,7 +18,7 @@ from qiaocrawl.cli.operations.table_figures import print_counts, print_rows, pri
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import StorageError
-from qiaocrawl.language import _
+from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.options.advice import note_database
@@ -230,6 +230,12 @@ def restore(
     _print(_("ok: {shown_url} is as {source} has it", shown_url=opened.shown_url, source=source))
 
 
+_PRUNED = {
+    "visit": N_("old visits"), "decision": N_("old decisions of the crawl order"),
+    "query": N_("old queries"),
+}  # fmt: skip
+
+
 @app.command()
 def prune(
     older_than_days: Annotated[
@@ -259,13 +265,15 @@ def prune(
             task = progress.add_task(_("prune"), total=None)
             pruned = pruning.prune_tables(
                 opened, _keeping(options), now, dry_run=dry_run,
-                progress=lambda table, n: progress.update(task, description=table, advance=n),
+                progress=lambda table, n: progress.update(
+                    task, description=_(_PRUNED[table]), advance=n
+                ),
             )  # fmt: skip
-    text = _("deleted {rows:,} rows of {table}")
+    text = _("deleted {rows:,} {what}")
     if dry_run:
-        text = _("would delete {rows:,} rows of {table}")
+        text = _("would delete {rows:,} {what}")
     for table, rows in pruned.items():
-        _print(text.format(rows=rows, table=table))
+        _print(text.format(rows=rows, what=_(_PRUNED[table])))
     if not dry_run:
         with opened_database(database) as opened:
             _prune_stores(opened, keep_days)

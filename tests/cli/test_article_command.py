@@ -89,9 +89,10 @@ def test_an_article_is_shown_with_its_evidence(run: Run, url: str) -> None:
         assert "2026-03-06 01:00" in out
         assert "第一段。\n一批侨胞，1号。" in out
         assert "HTTP 200" in out
-    for wrong in ("99", "http://a.example/none"):
+    for wrong in ("99", "http://a.example/none", "ftp:"):
         code, _, err = run("article", "show", wrong, "--database", url)
         assert (code, len(err.splitlines())) == (1, 1)
+        assert wrong in err
 
 
 def test_the_stored_page_is_written_and_opened(

@@ -39,6 +39,7 @@ def test_from_nothing_to_an_export(run: Run, url: str, tmp_path: Path) -> None:
         code, out, err = run("db", *arguments, "--database", url)
         assert code == 0, err
     assert "deleted 0 raw pages" in out
+    assert "deleted 0 old decisions of the crawl order" in out
     target = tmp_path / "a.jsonl"
     export = ("export", "--format", "jsonl", "--out", str(target), "--database", url)
     assert run(*export)[0] == 0
