@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -119,3 +120,15 @@ def test_words_of_tables_name_actions_and_kinds() -> None:
         action_of("留")
     with pytest.raises(ConfigError, match="核心"):
         kind_of("别的")
+
+
+def test_of_two_who_decide_at_the_same_time_both_are_heard(database: Database) -> None:
+    add_topic(database)
+    second = threading.Thread(target=take, args=(database, Decision("侨助中心", "accept")))
+    with database.engine.begin() as c:
+        decide(c, PACK.name, [Decision("华助中心", "accept")], by="王", now=NOON)
+        second.start()
+        # It has read the topic, or waits to.
+        second.join(0.5)
+    second.join()
+    assert {"华助中心", "侨助中心"} <= terms(database).keys()

@@ -28,7 +28,7 @@ from qiaocrawl.errors import ConfigError, RowFault, TopicError
 from qiaocrawl.language import _
 from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.storage.topics.lexicon_decisions import under_decisions
-from qiaocrawl.storage.topics.topics import list_topics, load_pack, save_pack
+from qiaocrawl.storage.topics.topics import list_topics, load_pack_to_change, save_pack
 from qiaocrawl.topic import folder as pack_folder
 from qiaocrawl.topic.check import MAX_TITLE_CHARACTERS, pack_name_reason, require_valid
 from qiaocrawl.topic.files import write_whole
@@ -220,7 +220,7 @@ def _imported(c: Connection, incoming: _Incoming) -> TopicPack | None:
     names = [row.name for row in list_topics(c)] if current_revision(c) else []
     name = incoming.pack.name
     if name in names:
-        return load_pack(c, name)
+        return load_pack_to_change(c, name)
     close = get_close_matches(name, names, n=1)
     if incoming.tables and close:  # more likely misspelt than new
         raise ConfigError(

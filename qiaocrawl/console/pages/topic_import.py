@@ -28,7 +28,7 @@ from qiaocrawl.errors import ConfigError, TopicError
 from qiaocrawl.language import _
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.topics.importing import with_tables
-from qiaocrawl.storage.topics.topics import save_pack
+from qiaocrawl.storage.topics.topics import lock_topic, save_pack
 from qiaocrawl.topic.check import site_key, term_key
 from qiaocrawl.topic.files import MAX_FILE_BYTES, ZIP_MAGIC
 from qiaocrawl.topic.merge import compare_packs
@@ -166,6 +166,7 @@ async def take(request: Request) -> Response:
 
     def save(c: Connection) -> None:
         title = Path(upload.name).stem[:200]
+        lock_topic(c, upload.topic)
         before, after = with_tables(c, upload.topic, title, terms, sites)
         save_pack(c, after, now=time.time())
         was, now = _changed_rows(before, after)

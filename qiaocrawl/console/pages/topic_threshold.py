@@ -25,7 +25,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.relevance.scorer import FollowsPack, PageScorer
 from qiaocrawl.storage.console.audit_log import last_entry, record
 from qiaocrawl.storage.topics.threshold_view import ThresholdView, threshold_view
-from qiaocrawl.storage.topics.topics import load_pack, save_pack
+from qiaocrawl.storage.topics.topics import load_pack, load_pack_to_change, save_pack
 from qiaocrawl.topic.check import require_valid
 
 _AROUND_THRESHOLD = 10
@@ -85,7 +85,7 @@ async def move(request: Request) -> Response:
     score = _score(await field(request, "percent"))
 
     def save(c: Connection) -> None:
-        pack = load_pack(c, topic)
+        pack = load_pack_to_change(c, topic)
         scorer = crawl_scorer(pack)
         wanted = _wanted(scorer, score)
         if wanted is None:

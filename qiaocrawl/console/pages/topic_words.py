@@ -36,7 +36,7 @@ from qiaocrawl.storage.topics.lexicon_decisions import (
     rejected_words,
     undo,
 )
-from qiaocrawl.storage.topics.topics import load_pack
+from qiaocrawl.storage.topics.topics import load_pack, load_pack_to_change
 from qiaocrawl.text import fold
 from qiaocrawl.topic.pack import TERM_KINDS, TopicPack
 
@@ -133,7 +133,7 @@ async def decide_word(request: Request) -> Response:
     actor, by = actor_of(request), user_of(request).name
 
     def take(c: Connection) -> None:
-        before = _state(load_pack(c, name), text)
+        before = _state(load_pack_to_change(c, name), text)
         pack = decide(c, name, [decision], by=by, now=datetime.now(UTC))
         after = _state(pack, text)
         if decision.action == "merge":
@@ -171,7 +171,7 @@ async def undo_last(request: Request) -> Response:
     name, actor = await _topic(request), actor_of(request)
 
     def take_back(c: Connection) -> None:
-        before = load_pack(c, name)
+        before = load_pack_to_change(c, name)
         for entry in undo(c, name, since=None, last=1, now=datetime.now(UTC)):
             word = entry.decision.text
             states = _state(before, word), _state(load_pack(c, name), word)

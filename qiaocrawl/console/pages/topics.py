@@ -27,7 +27,7 @@ from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import CHINESE, N_, _, language
 from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.topics.topics import list_topics, load_pack, save_pack
+from qiaocrawl.storage.topics.topics import list_topics, load_pack, load_pack_to_change, save_pack
 from qiaocrawl.text import fold
 from qiaocrawl.topic.check import require_valid
 from qiaocrawl.topic.pack import (
@@ -116,7 +116,7 @@ async def _change(
     name, actor = (await _pack(request)).name, actor_of(request)
 
     def save(c: Connection) -> None:
-        before = load_pack(c, name)
+        before = load_pack_to_change(c, name)
         rows = list(getattr(before, table))
         place = next((n for n, entry in enumerate(rows) if key(entry) == old), len(rows))
         was = rows[place] if place < len(rows) else None

@@ -14,7 +14,7 @@ from qiaocrawl.lexicon.decisions import Decision, decided_terms
 from qiaocrawl.storage.converters import clean_text, clean_word, from_time, to_stored_time
 from qiaocrawl.storage.schema import lexicon_decision
 from qiaocrawl.storage.topics.topic_ids import topic_id
-from qiaocrawl.storage.topics.topics import load_pack, save_pack
+from qiaocrawl.storage.topics.topics import load_pack_to_change, save_pack
 from qiaocrawl.text import fold
 from qiaocrawl.topic.pack import Term, TopicPack
 
@@ -45,7 +45,7 @@ def decide(
         StorageError: the topic was never imported.
         ConfigError: one of them is wrong.
     """
-    row_id, pack = topic_id(c, topic), load_pack(c, topic)
+    row_id, pack = topic_id(c, topic), load_pack_to_change(c, topic)
     rows = []
     for decision in decisions:
         key = fold(decision.text)
@@ -105,6 +105,8 @@ def undo(
     Raises:
         StorageError: the topic was never imported.
     """
+    # First: who takes back at the same time must find that it is taken back already.
+    pack = load_pack_to_change(c, topic)
     table = lexicon_decision
     chosen = select(table).where(
         table.c.topic_id == topic_id(c, topic), table.c.undone_at.is_(None)
@@ -114,7 +116,6 @@ def undo(
     rows = c.execute(chosen.order_by(table.c.id.desc()).limit(last)).all()
     if not rows:
         return []
-    pack = load_pack(c, topic)
     terms = list(pack.terms)
     for row in rows:
         terms = _restored(terms, row.text, None if row.earlier is None else json.loads(row.earlier))

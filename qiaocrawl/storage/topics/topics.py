@@ -66,6 +66,26 @@ def load_pack(c: Connection, name: str) -> TopicPack:
     )
 
 
+def load_pack_to_change(c: Connection, name: str) -> TopicPack:
+    """The same, and nobody else changes it until this transaction ends.
+
+    Raises:
+        StorageError: it was never imported.
+    """
+    lock_topic(c, name)
+    return load_pack(c, name)
+
+
+def lock_topic(c: Connection, name: str) -> None:
+    """Let no other transaction change the topic until this one ends; to be called before a read.
+
+    What :func:`save_pack` is given is all there will be: of two who change a topic at the same
+    time the second must read what the first wrote. SQLite has one writer anyway.
+    """
+    mine = schema.topic.c.name == clean_word(name, 64)
+    c.execute(select(schema.topic.c.id).where(mine).with_for_update())
+
+
 def list_topics(c: Connection) -> list[TopicRow]:
     """All imported topics by name."""
     topic = schema.topic

@@ -19,7 +19,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.topics import topic_changes
-from qiaocrawl.storage.topics.topics import load_pack, save_pack
+from qiaocrawl.storage.topics.topics import load_pack, load_pack_to_change, save_pack
 from qiaocrawl.topic.check import require_valid
 
 
@@ -45,7 +45,7 @@ async def save(request: Request) -> Response:
     description = text.replace("\r\n", "\n")
 
     def change(c: Connection) -> None:
-        before = load_pack(c, name)
+        before = load_pack_to_change(c, name)
         after = replace(before, title=title, description=description)
         require_valid(after)
         save_pack(c, after, now=time.time())

@@ -27,7 +27,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.text_file import DOCUMENTS, PAGES, PLAIN, read_text_file
 from qiaocrawl.language import _
 from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.topics.topics import load_pack, save_pack
+from qiaocrawl.storage.topics.topics import load_pack, load_pack_to_change, save_pack
 from qiaocrawl.topic.check import MAX_SAMPLE_CHARACTERS, MAX_TITLE_CHARACTERS, require_valid
 from qiaocrawl.topic.files import MAX_FILE_BYTES
 from qiaocrawl.topic.pack import Sample
@@ -140,7 +140,7 @@ def _change(
     Raises:
         TopicError: the topic would not be valid.
     """
-    before = load_pack(c, topic)
+    before = load_pack_to_change(c, topic)
     after = replace(before, samples=tuple(change(before.samples)))
     require_valid(after)
     save_pack(c, after, now=time.time())
