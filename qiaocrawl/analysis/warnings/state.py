@@ -12,6 +12,8 @@ from qiaocrawl.analysis.warnings.rules import Severity, rank
 from qiaocrawl.analysis.warnings.signals import Reason
 
 Status = Literal["open", "closed", "muted"]
+_BY_PRECEDENCE: tuple[Status, ...] = ("muted", "open", "closed")
+"""Of warnings that become one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +106,15 @@ def joined(older: StoryWarning, younger: StoryWarning) -> StoryWarning:
     severity = max(older.severity, younger.severity, key=rank)
     is_raised = severity != older.severity
     noted = younger if is_raised else older
-    is_muted = "muted" in (older.status, younger.status)
+    # What somebody wanted goes before what goes on, and that before what is over.
+    status = min(older.status, younger.status, key=_BY_PRECEDENCE.index)
     return replace(
         older, severity=severity, reasons={**younger.reasons, **older.reasons},
         keys=tuple(dict.fromkeys((*older.keys, *younger.keys))),
         articles=max(older.articles, younger.articles),
         hit_at=max(older.hit_at, younger.hit_at),
         changed_at=max(older.changed_at, younger.changed_at),
-        status="muted" if is_muted else older.status,
+        status=status,
         wanted=highest(older.wanted, younger.wanted), told=highest(older.told, younger.told),
         revision=older.revision + 1,
         raised_at=younger.told_at if is_raised else older.raised_at,

@@ -206,6 +206,16 @@ def test_stories_that_merge_keep_one_warning_and_tell_nothing() -> None:
     assert desk.warnings[story].status == "muted"
 
 
+def test_an_open_warning_is_not_closed_by_a_merge_with_one_that_is_over() -> None:
+    desk = Desk(ANY)
+    desk.step(0, signal("a"))
+    desk.step(100, signal("b"))
+    assert desk.warnings["a"].status == "closed"
+    assert desk.step(101, merged={"a": "b"}) == []
+    (warning,) = desk.warnings.values()
+    assert (warning.id, warning.status) == ("a", "open")
+
+
 def test_a_story_that_is_split_off_again_has_a_warning_of_its_own() -> None:
     desk = Desk(ANY)
     desk.step(0, signal("a"))
