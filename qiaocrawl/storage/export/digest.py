@@ -14,7 +14,7 @@ from qiaocrawl.storage.export.base import Progress
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.listing import ListedArticle, list_articles, with_details
 from qiaocrawl.storage.export.readable import reprint_note, shown_time, summary_of
-from qiaocrawl.storage.export.stored_copy import write_copy_beside
+from qiaocrawl.storage.export.stored_copy import link_to_copy, write_copy_beside
 from qiaocrawl.storage.schema import topic
 from qiaocrawl.text.zones import SHANGHAI, china_time
 
@@ -71,7 +71,7 @@ def _entries(
         yield _day(article), DigestEntry(
             article.title or article.url, article.url, _facts(article, selection.by_story),
             summary_of(details.text, _SUMMARY_CHARS),
-            f"{folder.name}/{file.name}" if is_there else "",
+            link_to_copy(file) if is_there else "",
         )  # fmt: skip
         progress(1)
 

@@ -7,6 +7,7 @@ import re
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Connection, select
 
@@ -46,6 +47,7 @@ loaded</p><iframe sandbox srcdoc="{page}"></iframe></body></html>
 # nothing is loaded then. These stand-ins are parsed as the elements are, and do nothing.
 _INERT = {"link": "basefont", "frame": "basefont", "iframe": "noembed"}
 _CONNECTING = re.compile(r"(</?)(link|frame|iframe)(?=[\s/>])", re.IGNORECASE | re.ASCII)
+_NOT_IN_A_PATH = re.compile(r"[^\w./~-]")
 _HTML = ("text/html", "application/xhtml+xml", "")
 
 
@@ -77,6 +79,15 @@ def write_copy_beside(c: Connection, article_id: int, file: Path) -> bool:
         changes["unread_pages"] += 1
         logger.error("the stored page of article %d cannot be read: %s", article_id, error)
         return False
+
+
+def link_to_copy(file: Path) -> str:
+    """What leads to *file* from a file beside its folder: a relative reference (RFC 3986).
+
+    Letters of other scripts stay, as people see them; ``#`` and the like would end the path.
+    """
+    path = f"{file.parent.name}/{file.name}"
+    return _NOT_IN_A_PATH.sub(lambda sign: quote(sign[0], safe=""), path)
 
 
 def stored_copy(c: Connection, article_id: int, version: int = 0) -> str:

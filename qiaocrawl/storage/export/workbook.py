@@ -31,7 +31,7 @@ from qiaocrawl.storage.export.listing import (
     with_details,
 )
 from qiaocrawl.storage.export.readable import reprint_note, summary_of
-from qiaocrawl.storage.export.stored_copy import write_copy_beside
+from qiaocrawl.storage.export.stored_copy import link_to_copy, write_copy_beside
 from qiaocrawl.storage.outfile import growing_file
 from qiaocrawl.text.zones import SHANGHAI
 from qiaocrawl.topic.pack import TERM_KINDS
@@ -162,7 +162,7 @@ def write_workbook(
         for article, details in with_details(c, listed, selection.topic):
             copy = folder / f"{article.id}.html"
             is_there = selection.with_copies and write_copy_beside(c, article.id, copy)
-            book.add(article, details, f"{folder.name}/{copy.name}" if is_there else "")
+            book.add(article, details, link_to_copy(copy) if is_there else "")
             progress(1)
         book.save(part)
     return ExportReport(len(listed))

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from docx import Document
@@ -242,6 +243,28 @@ def test_digests_say_the_same(stored: Connection, tmp_path: Path) -> None:
     assert "侨胞回乡办厂" in lines
     targets = {relation.target_ref for relation in document.part.rels.values()}
     assert {"http://www.first.cn/1.html", "a-copies/1.html"} <= targets
+
+
+def test_links_to_copies_lead_there_whatever_the_file_is_called(
+    stored: Connection, tmp_path: Path
+) -> None:
+    folder = "侨 100% #1?-copies"
+    for name in ("html", "docx", "xlsx"):
+        _write(stored, name, tmp_path / f"侨 100% #1?.{name}", Selection(PACK.name))
+    page = (tmp_path / "侨 100% #1?.html").read_text("utf-8")
+    document = Document(str(tmp_path / "侨 100% #1?.docx"))
+    sheet = load_workbook(tmp_path / "侨 100% #1?.xlsx").active
+    for targets in (
+        map(unescape, re.findall(r'href="([^"]+)"', page)),
+        (relation.target_ref for relation in document.part.rels.values()),
+        (cell.hyperlink.target or "" for row in sheet.iter_rows() for cell in row
+         if cell.hyperlink),
+    ):  # fmt: skip
+        # As a browser, Word and Excel understand them: relative references.
+        parts = [urlsplit(target) for target in targets if "-copies" in target]
+        assert parts
+        assert all(unquote(part.path).startswith(f"{folder}/") for part in parts)
+        assert all((tmp_path / unquote(part.path)).is_file() for part in parts)
 
 
 def test_a_stored_copy_gives_its_page_no_rights(stored: Connection) -> None:
