@@ -13,12 +13,13 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.search.query import Query, SearchAnswer
 from qiaocrawl.search.records import EngineDefinition
+from qiaocrawl.search.request import day_range
 
 LAST_PERIODS = ("day", "week", "month", "year")
 
 _SHORTER = {"": "year", "year": "month", "month": "week", "week": "day"}
-_DAYS = {"year": 365, "month": 31, "week": 7, "day": 1}
 _RANGE = re.compile(r"\d{4}-\d\d-\d\d/\d{4}-\d\d-\d\d")
+_YEAR = timedelta(days=365)
 # About when news on the web begins (ours).
 _FIRST_DAY = date(1995, 1, 1)
 
@@ -107,7 +108,7 @@ def shorter_periods(engine: EngineDefinition, period: str, today: date) -> tuple
         middle = first + timedelta(days=(end - first).days // 2)
         # All time: the last year is split off, since most results are from there.
         if period == "":
-            middle = end - timedelta(days=_DAYS["year"])
+            middle = end - _YEAR
         # A single day cannot be halved.
         if middle in (first, end):
             return ()
@@ -119,14 +120,14 @@ def shorter_periods(engine: EngineDefinition, period: str, today: date) -> tuple
 
 def _days_of(engine: EngineDefinition, period: str, today: date) -> tuple[date, date] | None:
     """The days of *period*; None where the engine cannot be asked for days."""
-    # The end of a range is the day after its last.
-    tomorrow = today + timedelta(days=1)
     if _RANGE.fullmatch(period):
         return range_of(period)
+    # The end of a range is the day after its last.
+    tomorrow = today + timedelta(days=1)
     if not can_ask(engine, _named(today, tomorrow)):
         return None
-    first = tomorrow - timedelta(days=_DAYS[period]) if period else _FIRST_DAY
-    return first, tomorrow
+    # The days it was asked for: none may be left out between its halves and what came before.
+    return day_range(period, today) if period else (_FIRST_DAY, tomorrow)
 
 
 def _named(first: date, end: date) -> str:

@@ -22,6 +22,7 @@ from qiaocrawl.search.plan_periods import (
 )
 from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.records import Signal
+from qiaocrawl.search.request import day_range
 
 TODAY = date(2026, 3, 5)
 BING = load_definitions()["bing"]
@@ -59,9 +60,14 @@ def test_days_are_halved_down_to_one_and_none_is_left_out() -> None:
     first = date(2026, 1, 28)
     expected = [first + timedelta(days=n) for n in range(32)]
     assert sorted(days) == [f"{day}/{day + timedelta(days=1)}" for day in expected]
-    # The last month by name is days too.
-    assert shorter_periods(DAYS, "month", TODAY)[0].endswith("/2026-03-06")
-    assert shorter_periods(DAYS, "day", TODAY) == ()
+
+
+@pytest.mark.parametrize("period", LAST_PERIODS)
+def test_a_last_period_is_halved_into_the_days_it_was_asked_for(period: str) -> None:
+    first, end = day_range(period, TODAY)
+    newer, older = shorter_periods(DAYS, period, TODAY)
+    assert (range_of(older)[0], range_of(newer)[1]) == (first, end)
+    assert range_of(older)[1] == range_of(newer)[0]
 
 
 def test_when_an_answer_is_cut_off() -> None:

@@ -74,7 +74,7 @@ async def browser_login(
     except Error as error:
         # Only the first line: the browser's log follows, and its addresses may hold tickets.
         raise LoginError(
-            _("the browser failed: {error}", error=str(error).splitlines()[0][:200])
+            _("the browser failed: {error}", error=str(error).partition("\n")[0][:200])
         ) from None
 
 

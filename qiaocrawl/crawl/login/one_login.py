@@ -73,13 +73,13 @@ def checked_arguments(given: Mapping[str, Any]) -> Asked:
         )
     account, do = str(given.get("account", "")), str(given.get("do", "login"))
     seconds = str(given.get("seconds", "300"))
-    if not account.isdigit():
+    if not account.isdecimal():
         raise ConfigError(
             _("spider 'login' needs -a account=NUMBER; `qiaocrawl session` starts it")
         )
     if do not in ("login", "check"):
         raise ConfigError(_("do= must be login or check, got {do!r}", do=do))
-    if not seconds.isdigit() or not 1 <= int(seconds) <= _MAX_SECONDS:
+    if not seconds.isdecimal() or not 1 <= int(seconds) <= _MAX_SECONDS:
         raise ConfigError(
             _(
                 "seconds= must be from 1 to {max_seconds:g}, got {seconds!r}",
