@@ -23,6 +23,8 @@ from qiaocrawl.sessions.recipe import Recipe
 # RFC 6265 4.1.1: a token; any octets but control characters, spaces and ; in a value.
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\x00-\x20\x7f;]*(?: [^\x00-\x20\x7f;]+)*")
+# Browser add-ons write parts of a second.
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?")
 _HTTP_ONLY = "#HttpOnly_"
 # The end of the year 9999, in epoch seconds: no later one can be a cookie's end.
 _LATEST = 253_402_300_799.0
@@ -174,7 +176,7 @@ def _from_netscape(text: str) -> list[StoredCookie]:
         domain, subdomains, path, secure, expires, name, value = fields
         bare = domain.strip().lstrip(".").lower()
         # 0 means a cookie of the browser's session.
-        when = min(float(expires), _LATEST) if expires.strip().isdecimal() else 0.0
+        when = min(float(expires), _LATEST) if _SECONDS.fullmatch(expires.strip()) else 0.0
         stored.append(StoredCookie(
             name, value.strip(), f".{bare}" if subdomains == "TRUE" else bare, path or "/",
             when or None, secure == "TRUE", http_only,

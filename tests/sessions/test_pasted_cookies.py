@@ -36,6 +36,12 @@ def test_a_header_becomes_cookies_of_the_sites() -> None:
     assert all(one.secure == one.name.startswith("__") for one in found)
 
 
+def test_a_netscape_file_may_have_parts_of_a_second() -> None:
+    line = ".weibo.com\tTRUE\t/\tTRUE\t1900000000.25\tSUB\tabc\n"
+    (cookie,) = read_pasted(line, RECIPE)
+    assert cookie.expires == 1_900_000_000.25
+
+
 def test_a_netscape_file() -> None:
     text = ("# Netscape HTTP Cookie File\n"
             ".weibo.com\tTRUE\t/\tTRUE\t1900000000\tSUB\tabc\n"
