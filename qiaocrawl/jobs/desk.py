@@ -29,10 +29,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.errors import ConfigError, JobError, ServerAwayError
+from qiaocrawl.jobs.ending import ending
 from qiaocrawl.jobs.local import LocalProcesses, log_end
 from qiaocrawl.jobs.nodes import NodeServers
 from qiaocrawl.jobs.processes import end_in_order, process_of
-from qiaocrawl.jobs.requests import COMMANDS
 from qiaocrawl.jobs.scrapyd import ServerJobs
 from qiaocrawl.jobs.timetable import Timetable
 from qiaocrawl.language import _
@@ -43,7 +43,6 @@ from qiaocrawl.storage.frontier.collectors import is_run_alive
 from qiaocrawl.storage.jobs import jobs as stored
 from qiaocrawl.storage.jobs.jobs import ACTIVE, Job, JobRequest, JobState, RunOfJob
 from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, WhenMissed, due_schedules, fire
-from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
 
 logger = logging.getLogger(__name__)
 
@@ -139,19 +138,22 @@ class JobDesk:
             JobError: its server does not answer, or refuses.
         """
         with self._database.engine.begin() as c:
-            job = stored.find_job(c, job_id)
             now = to_stored_time(datetime.now(UTC))
-            if job is None or stored.change(
-                c, job_id, JobState.STOPPED, {JobState.WAITING}, ended_at=now
-            ):
+            if stored.change(c, job_id, JobState.STOPPED, {JobState.WAITING}, ended_at=now):
                 return
+            # Read afterwards: another console may have taken it in hand just before.
+            job = stored.find_job(c, job_id)
+            if job is None:
+                return
+        under_way = {JobState.STARTING, JobState.RUNNING}
         if job.request.server:
             self.nodes.server(job.request.server).cancel(job.token)
             if job.missing_since is not None and (pid := process_of(job.token)):
                 end_in_order(pid)
+            self._change(job, JobState.STOPPING, under_way)
         else:
-            self.local.stop(job)
-        self._change(job, JobState.STOPPING, {JobState.STARTING, JobState.RUNNING})
+            # Without a number its machine's console finds the process, and asks it to end.
+            self._change(job, JobState.STOPPING, under_way, pid=self.local.stop(job))
 
     def log_end(self, job: Job) -> str:
         """The last part of what a job said.
@@ -328,39 +330,39 @@ class JobDesk:
                 self._change(job, to, {job.state}, message=text, pid=pid)
 
     def _look_at_process(self, job: Job, now: float) -> None:
-        if self.local.find(job) is not None:
+        pid, code = self.local.find(job), self.local.exit_code(job)
+        if pid is not None:
+            if job.pid is None:
+                self._take_up(job, pid)
             return
-        if job.pid is None:
-            # The console that had it in hand may have died before it wrote the number down.
-            pid = process_of(job.token)
-            if pid is not None:
-                self._change(job, JobState.RUNNING, {job.state}, pid=pid)
-            elif job.started_at is None or now - job.started_at.timestamp() > self._lost_after:
-                self._lose(job)
-            return
-        self._conclude(job, self._run(job), self.local.exit_code(job))
+        run = self._run(job)
+        if job.pid is not None or code is not None or (run is not None and run.is_over):
+            self._conclude(job, run, code)
+            self.local.forget(job)
+        elif job.started_at is None or now - job.started_at.timestamp() > self._lost_after:
+            self._lose(job)
+
+    def _take_up(self, job: Job, pid: int) -> None:
+        """Write down the number of a process, which nobody did.
+
+        The console that had it in hand may have died before, or somebody stopped the job who did
+        not see the process: before it began, or at the console of another machine.
+        """
+        is_stopping = job.state is JobState.STOPPING
+        if is_stopping:
+            end_in_order(pid)
+        to = JobState.STOPPING if is_stopping else JobState.RUNNING
+        self._change(job, to, {job.state}, pid=pid)
 
     def _conclude(self, job: Job, run: RunOfJob | None, code: int | None) -> None:
-        """Write how a job ended: by the record of its run, else by the code of its process."""
-        message = run.reason if run is not None else ""
-        if job.state is JobState.STOPPING:
-            self._end(job, JobState.STOPPED, message)
-        elif run is not None and run.is_over and run.reason in SUCCESSFUL_ENDS:
-            self._end(job, JobState.FINISHED, message)
-        elif run is not None:
-            self._end(job, JobState.FAILED, message or _("it was killed"))
-        elif code == 0 or (code is None and job.request.spider in COMMANDS):
-            self._end(job, JobState.FINISHED, "")
-        else:
-            self._end(job, JobState.FAILED, self._last_words(job))
+        """Write how a job ended."""
+        self._end(job, *ending(job, run, code, self._log_end_if_any))
 
-    def _last_words(self, job: Job) -> str:
+    def _log_end_if_any(self, job: Job) -> str:
         try:
-            lines = self.log_end(job).splitlines()
+            return self.log_end(job)
         except JobError:
-            lines = []
-        ours = [line for line in lines if line.startswith("qiaocrawl: ")]
-        return (ours or lines or [_("it ended before it began; see the log of its server")])[-1]
+            return ""
 
     def _lose(self, job: Job) -> None:
         """Let a lost job wait again; one that was to stop, or is lost too often, is over."""

@@ -63,15 +63,17 @@ class LocalProcesses:
     def exit_code(self, job: Job) -> int | None:
         """How the process of *job* ended; None while it goes on, and where it is not our child."""
         child = self._children.get(job.token)
-        if child is None or child.poll() is None:
-            return None
-        del self._children[job.token]
-        return child.returncode
+        return None if child is None else child.poll()
 
-    def stop(self, job: Job) -> None:
-        """Ask the process of *job* to end in order."""
+    def forget(self, job: Job) -> None:
+        """Forget the process of *job*; to be called once its end is written down."""
+        self._children.pop(job.token, None)
+
+    def stop(self, job: Job) -> int | None:
+        """Ask the process of *job* to end in order; its number, None where there is none here."""
         if (pid := self.find(job)) is not None:
             end_in_order(pid)
+        return pid
 
     def _environment(self, token: str) -> dict[str, str]:
         return {
