@@ -236,7 +236,9 @@ def test_what_was_stopped_is_taken_up_again(
     assert [(row["seed"], row["strategy"]) for row in rows if row["collection"] == "village_one"] \
         == [(seed, name) for seed in (0,) for name in ("bfs", "dfs", "oracle")]  # fmt: skip
     results = tmp_path / "out" / "results.jsonl"
-    results.write_bytes(results.read_bytes()[:-100])
+    # As a stop leaves it, within a line: those of runs that are left out are short.
+    lines = sorted(results.read_bytes().splitlines(keepends=True), key=len)
+    results.write_bytes(b"".join(lines)[:-100])
     capsys.readouterr()
     assert _rows([*arguments, "--processes", "1"], tmp_path / "again.jsonl") == rows
     assert "5 of 6 runs are known" in capsys.readouterr().out
