@@ -15,7 +15,9 @@ def remember_written_names() -> None:
     It makes an endpoint for every request, most of which go over a connection that is open, and
     for each it looks through the characters of the host again.
     """
+    # A name of Twisted's own, which another version may not have: it is only faster with it.
     names = vars(endpoints)
-    if not hasattr(write := names["_idnaBytes"], "cache_info"):
+    write = names.get("_idnaBytes")
+    if write is not None and not hasattr(write, "cache_info"):
         # What is no name is not remembered: lru_cache keeps no exceptions.
         names["_idnaBytes"] = lru_cache(_REMEMBERED)(write)
