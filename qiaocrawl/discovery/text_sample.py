@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.text import fold
-from qiaocrawl.vsm.compiled_grams import PLANE, compiled_sample
+from qiaocrawl.vsm.compiled_grams import PLANE, UNITS, compiled_sample
 from qiaocrawl.vsm.distinct import distinct
 from qiaocrawl.vsm.gram_hashes import gram_hashes
 
-# Words, or wide characters, of a page that are looked at.
-_UNITS = 800
 _PHRASE = 5
 # One of so many is kept, the same ones of every page.
 _WORDS_KEPT, _PHRASES_KEPT = 4, 8
@@ -36,8 +34,7 @@ def text_sample(text: str) -> bytes:
     Little-endian 32 bits each: of single words (or wide characters) and pairs of them, as often
     as they stand there, and, with bit 0 set, of phrases.
     """
-    # Cut before it is folded: eight characters a unit are more than enough.
-    folded = fold(text[: 8 * _UNITS])
+    folded = _beginning(text)
     compiled = compiled_sample(folded.encode("utf-32-le", "replace"), _kinds_of_plane())
     return python_sample(folded) if compiled is None else compiled
 
@@ -55,7 +52,13 @@ def python_sample(folded: str) -> bytes:
 
 def sample_agrees(text: str) -> bool:
     """Whether machine code gives the sample of *text* that Python gives."""
-    return text_sample(text) == python_sample(fold(text))
+    return text_sample(text) == python_sample(_beginning(text))
+
+
+def _beginning(text: str) -> str:
+    """What is looked at, folded."""
+    # Cut before it is folded: eight characters a unit are more than enough.
+    return fold(text[: 8 * UNITS])
 
 
 @cache
@@ -78,9 +81,9 @@ def _units(text: str) -> list[str]:
             units += wide
         else:
             units.append(word)
-        if len(units) >= _UNITS:
+        if len(units) >= UNITS:
             break
-    return units[:_UNITS]
+    return units[:UNITS]
 
 
 class _Codes(dict[str, int]):

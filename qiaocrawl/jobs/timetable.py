@@ -22,6 +22,7 @@ from qiaocrawl.language import _
 
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH_NAME = re.compile(rf"\b(?:{'|'.join(_MONTHS)})\b")
 # As cron counts them: Sunday is 0 and 7.
 _DAY_NUMBERS = {
     **{str(number): number for number in range(8)},
@@ -197,8 +198,7 @@ def _named_days(field: str) -> str:
 
 def _numbered_months(field: str) -> str:
     """A cron field of months in numbers: with names APScheduler passes over a step."""
-    name = re.compile(rf"\b(?:{'|'.join(_MONTHS)})\b")
-    return name.sub(lambda match: str(_MONTHS.index(match[0]) + 1), field.lower())
+    return _MONTH_NAME.sub(lambda match: str(_MONTHS.index(match[0]) + 1), field.lower())
 
 
 def _unreadable(times: str) -> ConfigError:

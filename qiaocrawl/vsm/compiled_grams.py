@@ -20,21 +20,23 @@ LOOPS = CLoops(
 )
 PLANE = 1 << 16
 """Code points of the basic plane; a table of kinds has as many."""
-# As many units (see text_sample.py), each of which begins a word, a pair and a phrase at most.
-_MOST_DIGESTS = 3 * 800
+UNITS = 800
+"""Words, or wide characters, of a text that its sample is taken of."""
+# Each begins a word, a pair and a phrase at most.
+_MOST_DIGESTS = 3 * UNITS
 
 
-def compiled_simhash(points: bytes, kinds: NDArray[np.uint8]) -> int | None:
+def compiled_simhash(points: NDArray[np.uint32], kinds: NDArray[np.uint8]) -> int | None:
     """The SimHash of a text as ``dedup.bodies.simhash`` has it; None without machine code.
 
     Args:
-        points: its characters, in UTF-32, little-endian.
-        kinds: (n,) of each of the n characters what it is, 1 for a letter or digit.
+        points: (n,) code points of its characters.
+        kinds: (n,) what each is, 1 for a letter or digit.
     """
     function = LOOPS.function("text_simhash")
     if function is None:
         return None
-    simhash: int = function(points, kinds.ctypes.data, len(kinds))
+    simhash: int = function(points.ctypes.data, kinds.ctypes.data, len(kinds))
     return simhash
 
 

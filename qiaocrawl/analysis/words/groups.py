@@ -48,9 +48,9 @@ class TermGroup:
     def terms_in(self, folded: str) -> Counter[str]:
         """How often each term stands in a folded text; empty where the text is no hit."""
         counts = Counter({
-            term: len(pattern.findall(folded))
+            term: times
             # Each by itself: 侨联 stands in 中国侨联, too.
-            for term, pattern in self._wanted.items() if pattern.search(folded)
+            for term, pattern in self._wanted.items() if (times := len(pattern.findall(folded)))
         })  # fmt: skip
         missing = any(fold(term) not in counts for term in self.all_of)
         chosen = not self.any_of or any(fold(term) in counts for term in self.any_of)

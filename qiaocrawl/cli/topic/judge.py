@@ -65,12 +65,11 @@ def judge(
     if address is None:
         raise ConfigError(not_an_address(url))
     with transaction_on(database) as c:
-        stored.save_judgement(c, topic, address, relevant=relevant, note=note,
-                              now=time.time())  # fmt: skip
-        # By its address: by a clock that was ahead another one may look newer.
-        titles = {row.url: row.title for row in stored.list_judgements(c, topic, _ALL)}
+        has_article = stored.save_judgement(
+            c, topic, address, relevant=relevant, note=note, now=time.time()
+        )
     echo(f"{address}: {_shown(relevant)}")
-    if titles[address] is None:
+    if not has_article:
         echo(_("there is no article at this address yet; the judgement counts once there is"))
 
 
@@ -80,10 +79,11 @@ def _judge_table(topic: str, table: Path, note: str, database: str) -> None:
     now = time.time()
     with transaction_on(database) as c:
         before = {row.url: row.relevant for row in stored.list_judgements(c, topic, _ALL)}
-        for row in judged.rows:
-            stored.save_judgement(c, topic, row.url, relevant=row.relevant,
-                                  note=row.note or note, now=now)  # fmt: skip
-        titles = {row.url: row.title for row in stored.list_judgements(c, topic, _ALL)}
+        unknown = [
+            row.url for row in judged.rows
+            if not stored.save_judgement(c, topic, row.url, relevant=row.relevant,
+                                         note=row.note or note, now=now)
+        ]  # fmt: skip
     yes = sum(row.relevant for row in judged.rows)
     changed = sum(before.get(row.url, row.relevant) != row.relevant for row in judged.rows)
     echo(
@@ -97,7 +97,7 @@ def _judge_table(topic: str, table: Path, note: str, database: str) -> None:
             blank=judged.blank,
         )
     )
-    _print_unknown([row.url for row in judged.rows if titles[row.url] is None])
+    _print_unknown(unknown)
     if judged.rows:
         command = advised("qiaocrawl reprocess --stage relevance --dry-run")
         echo(_("next: {command}", command=command))

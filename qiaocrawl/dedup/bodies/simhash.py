@@ -21,7 +21,7 @@ def simhash(points: NDArray[np.uint32], kinds: NDArray[np.uint8]) -> int:
         points: (n,) code points.
         kinds: (n,) what each is; only those that are ``LETTER`` count.
     """
-    compiled = compiled_simhash(points.tobytes(), kinds)
+    compiled = compiled_simhash(points, kinds)
     return numpy_simhash(points, kinds) if compiled is None else compiled
 
 

@@ -85,10 +85,10 @@ class StoredJudgement:
 
 def save_judgement(
     c: Connection, topic: str, url: str, *, relevant: bool, note: str, now: float
-) -> None:
+) -> bool:
     """Note whether the page at the canonical *url* is on topic, whatever was said before.
 
-    The verdict of its article, if there is one, is the operator's from now on.
+    The verdict of its article is the operator's from now on; False while there is none.
 
     Raises:
         StorageError: the topic was never imported.
@@ -105,12 +105,14 @@ def save_judgement(
         "judged_at": epoch_time(now),
     })  # fmt: skip
     article = _ARTICLE.run(c, {"key": key}).fetchone()
-    if article is not None:
-        _BEGIN.run(c, {
-            "article_id": article[0], "topic_id": topic_row, "score": 0.0, "relevant": False,
-            "method": OPERATOR, "terms": "[]",
-        })  # fmt: skip
-        decide_article(c, article[0])
+    if article is None:
+        return False
+    _BEGIN.run(c, {
+        "article_id": article[0], "topic_id": topic_row, "score": 0.0, "relevant": False,
+        "method": OPERATOR, "terms": "[]",
+    })  # fmt: skip
+    decide_article(c, article[0])
+    return True
 
 
 def drop_judgement(c: Connection, topic: str, url: str, *, now: float) -> bool:
