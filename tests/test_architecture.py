@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from statistics import quantiles
 
 import pytest
 
@@ -68,11 +67,10 @@ INPUT_OUTPUT = {
     "urllib.request", "warcio",
 }  # fmt: skip
 
-MAX_FILE_LINES = 400
-MAX_FOLDER_FILES = 25
-MAX_FUNCTION_LINES = 50
-NINE_IN_TEN_FUNCTION_LINES = 25
-MAX_PARAMETERS = 7
+# Bounds against accidents, not aims: a file is cut where its subject is, not where a line is.
+MAX_FILE_LINES = 700
+MAX_FUNCTION_LINES = 90
+MAX_PARAMETERS = 9
 # A constant this long is a table: data, not code to read.
 TABLE_LINES = 10
 
@@ -256,7 +254,7 @@ def _is_public_method(node: ast.stmt) -> bool:
     return not any(name.endswith((".setter", "overload")) for name in decorators)
 
 
-def test_files_are_short() -> None:
+def test_no_file_grows_without_end() -> None:
     long = [
         f"{module}: {lines}"
         for module in modules(*CODE)
@@ -274,25 +272,18 @@ def _code_lines(module: Module) -> int:
     return lines
 
 
-def test_folders_are_small() -> None:
-    sizes = Counter(module.path.parent for module in modules(*PACKAGES))
-    assert {folder: files for folder, files in sizes.items() if files > MAX_FOLDER_FILES} == {}
-
-
-def test_functions_are_short_and_take_few_parameters() -> None:
-    sizes, wrong = [], []
+def test_no_function_grows_without_end() -> None:
+    wrong = []
     for module in modules(*CODE):
         for node in ast.walk(module.tree):
             if not isinstance(node, Function):
                 continue
             size, parameters = _lines(node), _parameters(node)
-            sizes.append(size)
             if size > MAX_FUNCTION_LINES:
                 wrong.append(f"{module}:{node.lineno} {node.name}: {size} lines")
             if parameters > MAX_PARAMETERS:
                 wrong.append(f"{module}:{node.lineno} {node.name}: {parameters} parameters")
     assert wrong == []
-    assert quantiles(sizes, n=10)[-1] <= NINE_IN_TEN_FUNCTION_LINES
 
 
 def _lines(node: Function) -> int:
