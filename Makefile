@@ -51,6 +51,6 @@ mypy:
 audit: ## known vulnerabilities of the pinned versions (asks the package registry)
 	@python3 scripts/audit.py
 
-clean: ## .venv, caches and builds go; data/ stays
-	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## .venv, test servers, caches and builds go; data/ stays
+	rm -rf .venv .servers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(CHECKED) -name __pycache__ -prune -exec rm -rf {} +

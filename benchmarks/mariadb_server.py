@@ -80,13 +80,13 @@ class MariaDB:
     def start(self, *arguments: str) -> None:
         """Start the server and wait until it answers."""
         command = [
-            *self._inside, server_program(), "--no-defaults", *self._user(),
+            *self._inside, *self._program(), "--no-defaults", *self._user(),
             f"--datadir={self.folder / 'data'}",
             f"--socket={self.folder / 's'}", f"--pid-file={self.folder / 'pid'}",
             f"--tmpdir={self.folder}",
             f"--port={self.port}", f"--bind-address={self.host}", "--skip-name-resolve",
             "--character-set-server=utf8mb4", "--innodb-buffer-pool-size=64M",
-            "--innodb-log-file-size=32M", "--performance-schema=OFF", *arguments,
+            "--performance-schema=OFF", *self._options(), *arguments,
         ]  # fmt: skip
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
@@ -142,6 +142,14 @@ class MariaDB:
     def url(self, database: str) -> str:
         """The SQLAlchemy URL of *database*."""
         return f"mysql+pymysql://root@{self.host}:{self.port}/{database}"
+
+    def _program(self) -> list[str]:
+        """What starts the server."""
+        return [server_program()]
+
+    def _options(self) -> list[str]:
+        """Options of this kind of server."""
+        return ["--innodb-log-file-size=32M"]
 
     def _wait(self) -> None:
         until = time.monotonic() + _START_SECONDS

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Sets up what the tests need beside Python packages: a MariaDB server, Galera, Chromium,
-# a Chinese font. What cannot be set up is named, and the tests that need it are skipped visibly.
+# a Chinese font, and the newest MariaDB and MySQL in .servers. What cannot be set up is named, and
+# the tests that need it are skipped visibly.
 # Always ends with exit code 0: the other tests run all the same.
 set -u
 cd "$(dirname "$0")/.."
@@ -37,5 +38,12 @@ need "Galera cluster" "galera-4" test -e /usr/lib/galera/libgalera_smm.so
 need "Chromium" "chromium" have chromium
 need "Chinese font" "fonts-noto-cjk" has_chinese_font
 
-[ "$missing" -eq 0 ] || echo "$missing of 4 needs not set up (see above)"
+if scripts/newest-servers.sh .servers; then
+    echo "ok: newest MariaDB and MySQL"
+else
+    echo "NOT SET UP: newest MariaDB and MySQL; the tests that need them will be skipped"
+    missing=$((missing + 1))
+fi
+
+[ "$missing" -eq 0 ] || echo "$missing of 5 needs not set up (see above)"
 exit 0

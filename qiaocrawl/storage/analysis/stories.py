@@ -48,11 +48,13 @@ _SAVE = upsert("story", f"id, {_COLUMNS}", key="id", change=_COLUMNS)
 _SET_STATE = Statement("UPDATE story SET state = :state, merged_into = :into WHERE id = :id")
 _SAVE_ARTICLE = upsert(
     "story_article",
-    "url_id, story_id, voice_url_id, minute, published, words, vector",
+    "url_id, story_id, voice_url_id, minute, published, words, term_weights",
     key="url_id",
-    change="story_id, voice_url_id, published, words, vector",
+    change="story_id, voice_url_id, published, words, term_weights",
 )
-_DROP_VECTORS = ListStatement("UPDATE story_article SET vector = NULL WHERE story_id IN ({list})")
+_DROP_VECTORS = ListStatement(
+    "UPDATE story_article SET term_weights = NULL WHERE story_id IN ({list})"
+)
 _ADD_CHANGE = Statement(
     "INSERT INTO story_change (minute, story_id, kind, other_id, url_ids, score, words, by_hand)"
     " VALUES (:minute, :story_id, :kind, :other_id, :url_ids, :score, :words, :by_hand)"
@@ -188,7 +190,7 @@ def _article_rows(
                     "voice_url_id": url_id_of(voice.key), "minute": minutes.get(key, voice.minute),
                     "published": voice.published if own else None,
                     "words": to_json(voice.words if own else ()),
-                    "vector": compress(voice.vector.as_bytes()) if own else None,
+                    "term_weights": compress(voice.vector.as_bytes()) if own else None,
                 }  # fmt: skip
 
 
@@ -208,7 +210,7 @@ def _time(seconds: float | None) -> str | None:
 
 _VOICES = (
     "SELECT s.story_id, s.url_id, u.`key`, s.voice_url_id, s.minute, s.published, s.words,"
-    " s.vector FROM story_article s JOIN url u ON u.id = s.url_id"
+    " s.term_weights FROM story_article s JOIN url u ON u.id = s.url_id"
 )
 _VOICES_AWAKE = Statement(
     f"{_VOICES} JOIN story t ON t.id = s.story_id WHERE t.state = 'awake' ORDER BY s.story_id"
@@ -241,7 +243,7 @@ def forget_all(c: Connection) -> None:
 
     An analysis afterwards makes all stories anew, with what people said done when it was done.
     """
-    c.execute(update(story_article).values(story_id=None, words="[]", vector=None))
+    c.execute(update(story_article).values(story_id=None, words="[]", term_weights=None))
     for table in (story_change, story_background, story):
         c.execute(delete(table))
     c.execute(update(story_clock).values(

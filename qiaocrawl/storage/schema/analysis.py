@@ -73,9 +73,10 @@ story_article = table(
     Column("minute", Integer, nullable=False),
     # Epoch seconds, as the desk was told.
     Column("published", seconds_type()),
-    # JSON: its heaviest words. zstd: its vector; NULL for reprints, and once its story has ended.
+    # JSON: its heaviest words. zstd: its term vector; NULL for reprints, and once its story has
+    # ended.
     Column("words", text_type(), nullable=False),
-    Column("vector", blob_type()),
+    Column("term_weights", blob_type()),
 )
 
 story_change = table(
