@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import subprocess
 import sys
+import threading
+import time
+from contextlib import suppress
 
 from qiaocrawl.cli.terminal import Terminal
-from qiaocrawl.kernels.compiled import has_compiler
+from qiaocrawl.kernels.compiled import NotOnDiskError, has_compiler, loading
 from qiaocrawl.language import _
 
 # A story, itself again with other words around, under a title without a word in common, and
@@ -27,6 +32,11 @@ _TITLES = (
 )
 
 _MANY = 1_500
+_log = logging.getLogger(__name__)
+_log.setLevel(logging.INFO)
+_COMPILE_SECONDS = 1_800.0
+"""A machine under full load takes minutes; one that takes longer has another trouble."""
+_TOLD_EVERY_SECONDS = 30.0
 
 
 def compile_() -> None:
@@ -66,6 +76,65 @@ def compile_all() -> None:
     for name in ("adaptive", "url_structure"):
         _order_links(name)
     _analyse_text()
+
+
+def load_loops() -> None:
+    """Load all compiled loops; those missing on disk are compiled by a process of its own first.
+
+    Only where nothing can be kept on disk does this thread compile.
+    """
+    if not has_compiler():
+        return
+    for is_last in (False, True):
+        try:
+            with loading(may_compile=False):
+                compile_all()
+            return
+        except NotOnDiskError:
+            if not is_last and not _compile_apart():
+                break
+    if threading.main_thread().is_alive():
+        with loading(may_compile=True):
+            compile_all()
+
+
+def _compile_apart() -> bool:
+    """Run ``qiaocrawl compile``; whether it went well. A process that ends does not wait for it."""
+    _log.info(
+        "first use on this machine: compiling the inner loops in a process of its own, which"
+        " takes a minute and comes once (`qiaocrawl compile` does it beforehand)"
+    )
+    command = [sys.executable, "-m", "qiaocrawl", "compile"]
+    began = told_at = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+    except OSError as error:
+        _log.warning("no process compiles the inner loops: %s", error)
+        return False
+    # A crawl's own work comes first.
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, process.pid, 10)
+    while process.poll() is None:
+        taken = time.monotonic() - began
+        if not threading.main_thread().is_alive() or taken > _COMPILE_SECONDS:
+            process.kill()
+            process.wait()
+            break
+        if time.monotonic() - told_at > _TOLD_EVERY_SECONDS:
+            told_at = time.monotonic()
+            _log.info("compiling the inner loops: %.0f s so far", taken)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.5)
+    if process.returncode == 0:
+        _log.info("the inner loops are compiled")
+    else:
+        _log.warning(
+            "`qiaocrawl compile` ended with %d: run it by hand to see why", process.returncode
+        )
+    return process.returncode == 0
 
 
 def _analyse_text() -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property, update_wrapper
 from threading import RLock
+from types import FunctionType
 from typing import Any
 
 from qiaocrawl.kernels.late_compiling import LateCompiling
@@ -16,19 +19,34 @@ _log = logging.getLogger(__name__)
 _log.setLevel(logging.INFO)
 _guard = RLock()
 _late: LateCompiling | None = None
-"""What runs loops as Python for now; None where they are compiled at their first call."""
+"""What runs loops as Python for now; None where they are machine code from their first call on."""
 _is_decided = False
+_never_waits = False
+"""Whether callers get Python where there is no machine code on disk: nobody compiles for them."""
+_thread = threading.local()
 
 
-def compile_late(seconds: float) -> None:
+class NotOnDiskError(Exception):
+    """A loop whose machine code is not on disk, asked for where nothing may be compiled."""
+
+
+def compile_late(seconds: float, get_ready: Callable[[], None]) -> None:
     """Let loops run as Python until they have taken *seconds* of processor time in this process.
 
+    A crawl asks for this at its start, so that none of its threads ever waits for a compiler: it
+    holds a lock that all machine code of a process needs to be loaded. Loops go on as Python while
+    *get_ready* loads or makes machine code, and one without it stays Python.
     Said once a process: what is compiled by then stays so.
+
+    Args:
+        get_ready: makes the loops' machine code, see :func:`loading`; called in a thread of its
+            own, or by :func:`get_ready_now`.
     """
-    global _late, _is_decided
+    global _late, _is_decided, _never_waits
     if not _is_decided:
         _let_integers_overflow()
-        _late, _is_decided = LateCompiling(seconds, compile_now), True
+        _late = LateCompiling(seconds, get_ready, _compiled_from_now_on)
+        _is_decided = _never_waits = True
 
 
 def compile_now() -> None:
@@ -36,14 +54,48 @@ def compile_now() -> None:
 
     For those who are about to call them with very much.
     """
-    global _late, _is_decided
-    _late, _is_decided = None, True
+    global _late, _is_decided, _never_waits
+    _late, _is_decided, _never_waits = None, True, False
+
+
+def _compiled_from_now_on() -> None:
+    global _late
+    _late = None
+
+
+def get_ready_now() -> None:
+    """After :func:`compile_late`: load or make machine code before this returns.
+
+    For a start that knows of much to do; it is the only caller that waits for the compiler.
+    """
+    if _late is not None:
+        _late.get_ready()
 
 
 def expect(amount: int, *, many: int) -> None:
-    """:func:`compile_now` where *amount* is *many* or more: no single call is interrupted."""
+    """Let machine code be made ready where *amount* is *many* or more."""
     if _late is not None and amount >= many:
-        compile_now()
+        _late.begin()
+
+
+@contextmanager
+def loading(*, may_compile: bool) -> Iterator[None]:
+    """In this block, this thread calls loops as machine code from disk.
+
+    Args:
+        may_compile: compile what is not on disk; else that is a :class:`NotOnDiskError`.
+    """
+    before = getattr(_thread, "may_compile", None)
+    _thread.may_compile = may_compile
+    try:
+        yield
+    finally:
+        _thread.may_compile = before
+
+
+def _may_compile() -> bool:
+    allowed: bool | None = getattr(_thread, "may_compile", None)
+    return not _never_waits if allowed is None else allowed
 
 
 class CompiledFunction:
@@ -64,31 +116,51 @@ class CompiledFunction:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it."""
-        if (late := _late) is not None:
+        loads = getattr(_thread, "may_compile", None) is not None
+        if (late := _late) is not None and not loads:
             return late.run(self, arguments)
-        return self._code(*arguments)
-
-    def get_ready(self, arguments: tuple[Any, ...]) -> None:
-        """Make, or read, the machine code for the types of *arguments*."""
-        code = self._code
-        if has_compiler():
-            from numba import typeof
-
-            code.compile(tuple(map(typeof, arguments)))
+        if loads or not _never_waits:
+            return self._code(*arguments)
+        try:
+            return self._code(*arguments)
+        except NotOnDiskError:
+            self._say_python()
+            return self.python(*arguments)
 
     @cached_property
     def _code(self) -> Any:
         with _guard:
-            # Compiled code calls compiled code: numba looks the names up in the module.
-            names = self.python.__globals__
-            for name in self.python.__code__.co_names:
-                if isinstance(called := names.get(name), CompiledFunction):
-                    names[name] = called._code
-            if has_compiler():
-                return _jitted(self.python)
-            _let_integers_overflow()
-            _say_missing()
-            return self.python
+            if not has_compiler():
+                _let_integers_overflow()
+                _say_missing()
+                return self.python
+            return _jitted(self._calling_compiled())
+
+    def _calling_compiled(self) -> FunctionType:
+        """A copy of the function that finds machine code where it calls other loops.
+
+        The module's own names stay as they are: a loop that runs as Python calls Python, and
+        never the compiler.
+        """
+        python = self.python
+        assert isinstance(python, FunctionType)
+        names = dict(python.__globals__)
+        for name in python.__code__.co_names:
+            if isinstance(called := names.get(name), CompiledFunction):
+                names[name] = called._code
+        copy = FunctionType(
+            python.__code__, names, python.__name__, python.__defaults__, python.__closure__
+        )
+        update_wrapper(copy, python)
+        return copy
+
+    def _say_python(self) -> None:
+        if not getattr(self, "_is_said", False):
+            self._is_said = True
+            _log.warning(
+                "%s.%s was not compiled for what it is called with, and runs as Python",
+                self.python.__module__, self.python.__qualname__,
+            )  # fmt: skip
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -114,10 +186,25 @@ def _jitted(function: Callable[..., Any]) -> Any:
     _announce_compiling()
     try:
         with kept_by_content():
-            return njit(cache=True)(function)
+            code = njit(cache=True)(function)
     except RuntimeError:
         _warn_once()
-        return njit(function)
+        code = njit(function)
+    _refuse_where_nothing_may_be_compiled(code)
+    return code
+
+
+def _refuse_where_nothing_may_be_compiled(code: Any) -> None:
+    """Let *code*, of numba, raise :class:`NotOnDiskError` where it would begin to compile."""
+    kept = code._cache
+    load_overload = kept.load_overload
+
+    def load_or_refuse(*what: Any) -> Any:
+        if (found := load_overload(*what)) is None and not _may_compile():
+            raise NotOnDiskError(code.__name__)
+        return found
+
+    kept.load_overload = load_or_refuse
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from threading import Lock, Thread, local, main_thread
+from threading import Lock, Thread, local
 from typing import Any, Protocol
 
 
@@ -18,27 +18,25 @@ class Loop(Protocol):
 
     python: Callable[..., Any]
 
-    def get_ready(self, arguments: tuple[Any, ...]) -> None:
-        """Make its machine code for the types of *arguments*."""
-        ...
-
 
 class LateCompiling:
     """Runs loops as Python, and counts what they take.
 
     Args:
         seconds: of processor time, after which machine code is got ready.
-        when_ready: called then, by another thread.
+        make_ready: gets it ready; called once, by a thread of its own or by :meth:`get_ready`.
+        when_ready: called behind it, whatever came of it.
     """
 
-    def __init__(self, seconds: float, when_ready: Callable[[], None]) -> None:
+    def __init__(
+        self, seconds: float, make_ready: Callable[[], None], when_ready: Callable[[], None]
+    ) -> None:
         self._seconds_left = seconds
+        self._make_ready = make_ready
         self._when_ready = when_ready
-        # What each loop was called with last.
-        self._seen: dict[Loop, tuple[Any, ...]] = {}
         self._thread_state = local()
         self._guard = Lock()
-        self._is_started = False
+        self._is_begun = False
 
     def run(self, loop: Loop, arguments: tuple[Any, ...]) -> Any:
         """Call *loop* as Python."""
@@ -46,7 +44,6 @@ class LateCompiling:
         if getattr(state, "is_inside", False):
             # Called by another loop, which is counted.
             return loop.python(*arguments)
-        self._seen[loop] = arguments
         state.is_inside, began = True, time.thread_time()
         try:
             return loop.python(*arguments)
@@ -57,28 +54,34 @@ class LateCompiling:
     def _count(self, seconds: float) -> None:
         with self._guard:
             self._seconds_left -= seconds
-            if self._seconds_left > 0 or self._is_started:
-                return
-            self._is_started = True
+            is_enough = self._seconds_left <= 0
+        if is_enough:
+            self.begin()
+
+    def begin(self) -> None:
+        """Let machine code be got ready, unless that has begun; the caller goes on meanwhile."""
+        if not self._is_first():
+            return
         # No daemon: the compiler must not be at work when its library is unloaded.
         thread = Thread(target=self._get_ready, name="qiaocrawl-loops")
         try:
             thread.start()
         except RuntimeError:
-            # The system gives no thread: whoever calls next compiles. A process at its end, which
-            # starts no thread either, goes on as it is.
-            self._seen.clear()
-            if main_thread().is_alive():
-                self._when_ready()
+            """The system gives no thread, or the process ends: loops stay as they are."""
+
+    def get_ready(self) -> None:
+        """Get machine code ready before this returns, unless that has begun."""
+        if self._is_first():
+            self._get_ready()
+
+    def _is_first(self) -> bool:
+        with self._guard:
+            is_first, self._is_begun = not self._is_begun, True
+            return is_first
 
     def _get_ready(self) -> None:
         try:
-            for loop, arguments in list(self._seen.items()):
-                # A process that ends does not wait for all of them.
-                if not main_thread().is_alive():
-                    return
-                loop.get_ready(arguments)
+            self._make_ready()
         finally:
-            # Whoever calls a loop that cannot be compiled meets the same error.
-            self._seen.clear()
+            # Whoever calls a loop that has no machine code meets Python.
             self._when_ready()

@@ -41,7 +41,7 @@ _TITLES_AN_UNKEPT = 64
 _MOST_COMPARED = 200
 """A larger group is not compared again when one of its articles changes; reprocessing does it."""
 _MANY_TITLES = 200
-"""Of so many at once, loops are compiled first; each takes them a millisecond as Python."""
+"""Of so many at once, machine code is asked for; each takes loops as Python a millisecond."""
 _MOST_DOUBTED = 10_000
 """Titles in doubt after a rollback that are read again one by one; of more, all are."""
 

@@ -50,7 +50,7 @@ settings.setmodule(ours, priority="project")
 QiaoAddon.update_pre_crawler_settings(settings)
 for component in ExtensionManager._get_mwlist_from_settings(settings):
     load_object(component)
-compile_late(60.0)
+compile_late(60.0, lambda: None)
 topic = CrawlTopic(load_pack(Path("topics/qiaoqing")))
 make_strategy("adaptive", topic).seen(0, "http://a.example/", "a.example", 0)
 TitleIndex().near("侨乡博物馆开幕")

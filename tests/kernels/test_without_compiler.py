@@ -30,7 +30,8 @@ from qiaocrawl.urls import url_key
 from qiaocrawl.kernels.compiled import compile_late, has_compiler
 
 if sys.argv[1] == "late":
-    compile_late(0.05)
+    from qiaocrawl.cli.compile import load_loops
+    compile_late(0.05, load_loops)
 draw = random.Random(5)
 words = "侨乡 博物馆 开幕 归侨 捐赠 家书 台风 渔港 救援 展厅 领事 华人 春节 论坛".split()
 title = lambda: "".join(draw.sample(words, draw.randint(3, 6))) + str(draw.randint(1, 30))
