@@ -14,6 +14,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from qiaocrawl.crawl.context import find_crawl
 from qiaocrawl.crawl.network.pacing import rate_limiter_of
 from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.discovery.sitemaps import robots_text
 from qiaocrawl.errors import AddressRefusedError, HostParkedError, RobotsUnreachableError
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             return
         # A 4xx, or a redirect that leads nowhere, allows everything, as an empty robots.txt does.
         usable = response.body[:_MAX_BYTES] if response.status < 300 else b""
+        # Decoded once, for the rules, the delay and the sitemaps.
+        usable = robots_text(usable).encode()
         self._expires[netloc] = time.monotonic() + _FRESH_SECONDS
         self._failures.pop(netloc, None)
         # Before the pages that wait for these rules are let go.

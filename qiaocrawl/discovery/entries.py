@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -10,6 +11,12 @@ from qiaocrawl.text.zones import SHANGHAI
 
 MAX_ENTRIES = 50_000
 """Of one file, as sitemaps.org bounds it; more are counted and left."""
+# RFC 822 as it is meant; others are read as dates in pages are: CST is China's there, and a clock
+# may say PM.
+_RFC822 = re.compile(
+    r"(?:[A-Za-z]{3,9},? )?\d{1,2} [A-Za-z]{3,9} \d{2,4} \d{1,2}:\d\d(?::\d\d)?"
+    r" (?:[+-]\d{4}|GMT|UTC?|Z|E[SD]T|[MP][SD]T)"
+)
 # Undated entries sort after all others.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -67,8 +74,9 @@ def moment_of(written: str) -> datetime | None:
     text = written.strip()
     if not text:
         return None
-    # Tried in this order: the last finds a date in nearly anything.
-    for read in (_w3c, _rfc822, _in_words):
+    # Tried in this order: words are found in nearly anything; what they have no date for may
+    # still be a loose form of RFC 822.
+    for read in (_w3c, _rfc822, _in_words, _loose_rfc822):
         try:
             moment = read(text)
         except (ValueError, TypeError, IndexError, OverflowError):
@@ -86,7 +94,11 @@ def _in_words(text: str) -> datetime | None:
     return find_date(text)
 
 
-def _rfc822(text: str) -> datetime:
+def _rfc822(text: str) -> datetime | None:
+    return _loose_rfc822(text) if _RFC822.fullmatch(text) else None
+
+
+def _loose_rfc822(text: str) -> datetime:
     moment = parsedate_to_datetime(text)
     # RFC 5322, 3.3: -0000 is a time in UTC whose place is unknown.
     return moment.replace(tzinfo=UTC) if text.endswith("-0000") else moment

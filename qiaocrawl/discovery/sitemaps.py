@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from qiaocrawl.discovery.entries import MAX_ENTRIES, Entry, EntryList, moment_of, newest_first
-from qiaocrawl.discovery.xml_records import Record, charset_of, unpacked, xml_records
+from qiaocrawl.discovery.xml_records import Record, decoded, xml_records
+from qiaocrawl.text.charset import decode_page, marked_charset
 from qiaocrawl.urls import canonical_url
 
 MAX_LEVELS = 3
@@ -19,7 +20,10 @@ _FIELDS = frozenset((
 _KINDS = {"urlset": "pages", "sitemapindex": "index"}
 # "Sitemap: https://a.cn/s.xml", in any case and anywhere in the file. Possessive (*+), so that a
 # line of spaces costs linear time.
-_ROBOTS_LINE = re.compile(r"^[ \t]*+sitemap[ \t]*+:[ \t]*+(\S+)", re.IGNORECASE | re.MULTILINE)
+_ROBOTS_LINE = re.compile(r"^[ \t]*+site-?maps?[ \t]*+:[ \t]*+(\S+)", re.IGNORECASE | re.MULTILINE)
+# A colon as Chinese keyboards write it.
+_WIDE_COLON = re.compile(r"^([ \t]*+[A-Za-z-]{4,20}[ \t]*+)：", re.MULTILINE)
+_NON_ASCII = re.compile(rb"[\x80-\xff]")
 _MAX_TEXT_BYTES = 4 * 1024 * 1024
 _URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 
@@ -56,9 +60,45 @@ def parse_sitemap(
 
 def robots_sitemaps(body: bytes, url: str) -> tuple[str, ...]:
     """The canonical URLs that the ``Sitemap:`` lines of a robots.txt at *url* name, in order."""
-    lines = _ROBOTS_LINE.findall(body.decode("utf-8", "replace"))[:MAX_ROBOTS_SITEMAPS]
+    lines = _ROBOTS_LINE.findall(robots_text(body))[:MAX_ROBOTS_SITEMAPS]
     canonical = (canonical_url(line, url) for line in lines)
     return tuple(dict.fromkeys(address for address in canonical if address))
+
+
+def robots_text(body: bytes) -> str:
+    """A robots.txt as text with lines of one kind, for all who read it.
+
+    As Notepad and old programs write it: with a byte order mark, in UTF-16, with lone CRs, NULs,
+    or colons of full width. In a file that is not UTF-8, such as one in GBK, a line with other
+    bytes comes twice: with them as an address has them, ``%C4%DA``, and with their characters.
+    """
+    charset, mark_bytes = marked_charset(body)
+    body = body[mark_bytes:]
+    if not charset.startswith("utf-16"):
+        body = body.replace(b"\0", b"")
+    try:
+        text = body.decode(charset or "utf-8")
+    except UnicodeDecodeError:
+        text = body.decode(charset, "replace") if charset else _in_both_forms(body)
+    text = text.replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n")
+    return _WIDE_COLON.sub(r"\1:", text)
+
+
+def _in_both_forms(body: bytes) -> str:
+    charset = decode_page(body, "text/plain").charset
+    lines = []
+    for line in re.split(rb"\r\n?|\n", body):
+        if not line.isascii():
+            # The colon is part of the line's form, not of its path.
+            as_text = line.decode(charset, "replace")
+            wide = _WIDE_COLON.match(as_text)
+            name = wide[1].encode() + b":" if wide else b""
+            path = as_text[wide.end() :].encode(charset, "replace") if wide else line
+            encoded = _NON_ASCII.sub(lambda byte: b"%%%02X" % byte[0][0], path)
+            lines += [(name + encoded).decode("ascii"), as_text]
+        else:
+            lines.append(line.decode("ascii"))
+    return "\n".join(lines)
 
 
 def _entry(record: Record, base: str) -> Entry | None:
@@ -75,16 +115,11 @@ def _entry(record: Record, base: str) -> Entry | None:
 
 def _read_text(body: bytes, content_type: str, limit: int, fault: str) -> EntryList:
     """A list of URLs, one a line; nine lines in ten must be URLs **(ours)**."""
-    pieces: list[bytes] = []
-    try:
-        # extend() takes what comes before the error: half a list is better than none.
-        pieces.extend(unpacked(body, _MAX_TEXT_BYTES))
-    except (OverflowError, ValueError) as error:
-        fault = str(error)
-    text = b"".join(pieces)
-    charset, skip = charset_of(text, content_type)
-    lines = [line.strip() for line in text[skip:].decode(charset, "replace").split("\n")]
-    lines = [line for line in lines if line]
+    faults: list[str] = []
+    # What comes before an error is taken: half a list is better than none.
+    text = "".join(decoded(body, content_type, faults, _MAX_TEXT_BYTES))
+    fault = "; ".join(faults) or fault
+    lines = [line for line in map(str.strip, re.split(r"\r\n?|\n", text)) if line]
     urls = [line for line in lines if _URL_LINE.fullmatch(line)]
     # A text that merely mentions addresses is no list of them.
     if not urls or 10 * len(urls) < 9 * len(lines):

@@ -13,28 +13,31 @@ from datetime import UTC, datetime
 from qiaocrawl.discovery.entries import MAX_ENTRIES, EntryList
 from qiaocrawl.discovery.feeds import parse_feed
 from qiaocrawl.discovery.sitemaps import parse_sitemap
-from qiaocrawl.discovery.xml_records import GZIP_MAGIC, unpacked
+from qiaocrawl.discovery.xml_records import GZIP_MAGIC, unpacked, without_complaint
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText
 from qiaocrawl.page.links import MAX_ANCHOR_CHARS
+from qiaocrawl.text.charset import marked_charset
 from qiaocrawl.urls import canonical_host, canonical_url, looks_like_file, url_key
 
 SITEMAP_TAG, FEED_TAG, ENTRY_TAG = "sitemap", "feed", "entry"
 """``Link.tag`` of a sitemap, of a feed, and of a page that one of them lists."""
 MAX_CONTEXT_CHARS = 120
-_HEAD_BYTES = 8_192
-# What may stand before the first element: spaces, <?xml ...?>, comments, a DOCTYPE. Bounded, so
-# that an unclosed comment costs little.
+_HEAD_BYTES = 65_536
+# What may stand before the first element: spaces, <?xml ...?>, comments, a DOCTYPE with what it
+# defines. Possessive where there is no end to look for.
 _SKIPPED = re.compile(
-    rb"\s+|<\?.{0,4000}?\?>|<!--.{0,4000}?-->|<!DOCTYPE[^>\[]{0,500}>", re.DOTALL | re.IGNORECASE
+    rb"\s++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*+(?:\[[^\]]*+\][^>]*+)?>",
+    re.DOTALL | re.IGNORECASE,
 )
-# "<urlset", "<rss", "<rdf:RDF", with or without a prefix.
-_ROOT = re.compile(rb"<(?:[\w.-]{1,20}:)?(urlset|sitemapindex|rss|feed|rdf)[\s>/]", re.IGNORECASE)
+# "<urlset", "<rss", "<rdf:RDF", with or without a prefix; "<channel" without its "<rss".
+_ROOT = re.compile(
+    rb"<(?:[\w.-]{1,20}:)?(urlset|sitemapindex|rss|feed|rdf|channel)[\s>/]", re.IGNORECASE
+)
 _SITEMAP_ROOTS = (b"urlset", b"sitemapindex")
 # Two URLs on lines of their own, or a single one: other text may begin with an address too.
 _URL_LINE = re.compile(
     rb"\s*https?://[^\s<>]{3,2000}[ \t]*(?:\r?\n\s*https?://|\s*$)", re.IGNORECASE
 )
-_BOM = b"\xef\xbb\xbf"
 # Lowest date first: it is what a row's context begins with.
 _DATED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 
@@ -42,17 +45,19 @@ _DATED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 def url_source_kind(body: bytes, content_type: str) -> Outcome | None:
     """SITEMAP or FEED where *body* is one, by its first element; None for everything else.
 
-    A text is a sitemap where it is served as plain text and begins with lines of URLs.
+    A text is a sitemap where it begins with lines of URLs and is served as plain text, or without
+    a type.
     """
     head = _head(body)
-    at = 3 if head.startswith(_BOM) else 0
+    at = 0
     while (skipped := _SKIPPED.match(head, at)) is not None:
         at = skipped.end()
     root = _ROOT.match(head, at)
     if root is not None:
         return Outcome.SITEMAP if root[1].lower() in _SITEMAP_ROOTS else Outcome.FEED
     # A gzipped list of URLs has no content type that says so.
-    plain = content_type.lower().startswith("text/plain") or body.startswith(GZIP_MAGIC)
+    kind = content_type.strip().lower()
+    plain = not kind or kind.startswith("text/plain") or body.startswith(GZIP_MAGIC)
     return Outcome.SITEMAP if plain and _URL_LINE.match(head, at) else None
 
 
@@ -93,13 +98,19 @@ def entry_moment(context: str) -> datetime | None:
 
 
 def _head(body: bytes) -> bytes:
-    if not body.startswith(GZIP_MAGIC):
-        return body[:_HEAD_BYTES]
-    try:
-        # One piece of the unpacked file is enough to see its kind.
-        return next(unpacked(body[:_HEAD_BYTES]), b"")[:_HEAD_BYTES]
-    except (OverflowError, ValueError):
-        return b""
+    """The beginning of the document in *body*, in UTF-8 where it was in UTF-16."""
+    head = body[:_HEAD_BYTES]
+    if body.startswith(GZIP_MAGIC):
+        try:
+            # One piece of the unpacked file is enough to see its kind.
+            head = next(unpacked(head), b"")
+        except (OverflowError, ValueError):
+            return b""
+    charset, mark_bytes = marked_charset(head)
+    head = head[mark_bytes:]
+    if charset.startswith("utf-16"):
+        return head.decode(charset, "replace").encode("utf-8", "replace")
+    return without_complaint(head)
 
 
 def _links(listing: EntryList, base: str) -> Iterator[Link]:

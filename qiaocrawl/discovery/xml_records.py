@@ -1,4 +1,8 @@
-"""Reads records from hostile XML in bounded time and memory, for sitemaps and feeds.
+"""Reads records from XML as people write it, hostile too, in bounded time and memory.
+
+For sitemaps and feeds. The bytes are decoded as those of pages are, by mark, declaration and what
+they look like, and made well formed before the parser sees them: hand-made files have ``&`` bare
+in addresses, entities of HTML, and stray ``<``, which libxml2 would leave out.
 
 No tree is built: libxml2 calls back for tags and text, and only the asked-for fields of the
 asked-for records are kept. Entities, DTDs and the network are off, so that XXE and
@@ -10,14 +14,16 @@ bound (F-R1). feedparser was tried instead for feeds: 1.3 ms an entry, and 6 s a
 from __future__ import annotations
 
 import codecs
+import html
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urljoin
 
 from lxml import etree
 
-from qiaocrawl.text.charset import codec_of
+from qiaocrawl.text.charset import codec_of, marked_charset, weighed_charset
 
 MAX_BYTES = 50 * 1024 * 1024
 """Unpacked, as sitemaps.org bounds a sitemap."""
@@ -35,14 +41,29 @@ _MAX_VALUES = 64
 # <?xml version="1.0" encoding="gb2312"?>
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})[\"']", re.I)
 _HEADER = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)  # fmt: skip
 # What XML forbids; libxml2 would end at it.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 # Foreign vocabularies whose elements are called like those that are read (media:title …).
 _KNOWN_PREFIXES = frozenset(("", "dc", "atom", "news", "rss", "sm", "s", "a", "rdf", "ns"))
+XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+"""Among the attributes of a link: what its address is relative to."""
+# A reference, a bare "&", or a "<" that begins nothing.
+_TO_ESCAPE = re.compile(
+    r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|([A-Za-z][A-Za-z0-9]{1,31}));|&|<(?![A-Za-z_/!?])"
+)
+_OF_XML = frozenset(("amp", "lt", "gt", "quot", "apos"))
+_PASSED_OVER = re.compile(r"<!\[CDATA\[|<!--|<!DOCTYPE", re.IGNORECASE)
+# No reference is longer, nor what begins a part that is passed over.
+_HELD_BACK_CHARS = 40
+# With what it defines, between brackets; possessive, so that one without end costs linear time.
+_DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*+(?:\[[^\]]*+\][^>]*+)?>", re.IGNORECASE)
+# Of the declarations in front of the first element.
+_MAX_DOCTYPE_CHARS = 128 * 1024
+# A program's complaint in front of the document, up to which it is left aside.
+_COMPLAINT = re.compile(
+    rb"\A\s*+(?:<br\b|<b>|(?:PHP )?(?:Warning|Notice|Deprecated|Fatal error|Strict))", re.IGNORECASE
+)
+_DOCUMENT = re.compile(rb"<(?:\?xml|rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]", re.I)
 _FOREIGN = ("mrss", "itunes", "podcast", "sitemap-image", "sitemap-video", "geo", "georss",
             "opensearch", "xhtml", "purl.org/rss/1.0/modules/content")  # fmt: skip
 
@@ -52,13 +73,16 @@ class Record:
     """The fields of one element, in order.
 
     A field is called by its local name, or ``parent/name`` where it stands deeper in the record.
-    ``links`` holds the attributes of its ``link`` elements, ``about`` its ``rdf:about``.
+    ``links`` holds the attributes of its own ``link`` elements, not of those deeper in it (an
+    entry's source has some), ``about`` its ``rdf:about``, ``base`` what ``xml:base`` says around
+    and on it, perhaps a relative address, or "".
     """
 
     name: str
     fields: dict[str, list[str]] = field(default_factory=dict)
     links: list[dict[str, str]] = field(default_factory=list)
     about: str = ""
+    base: str = ""
 
     def first(self, *names: str) -> str:
         """The first field of *names*, in their order, that is there and not empty; or ""."""
@@ -98,7 +122,7 @@ def xml_records(
     faults: list[str] = []
     fed = 0
     try:
-        for text in _texts(body, content_type, faults):
+        for text in _WellFormed().of(decoded(body, content_type, faults)):
             # utf-8, whatever the declaration inside says: the text was decoded
             # before (encoding= above).
             parser.feed(text.encode("utf-8"))
@@ -148,36 +172,136 @@ def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
             inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
 
 
-def _texts(body: bytes, content_type: str, faults: list[str]) -> Iterator[str]:
-    """*body* as text that XML may hold, in pieces; what goes wrong is added to *faults*."""
-    decoder: codecs.IncrementalDecoder | None = None
+def decoded(
+    body: bytes, content_type: str, faults: list[str], limit: int = MAX_BYTES
+) -> Iterator[str]:
+    """*body*, perhaps gzipped, as text that XML may hold, in pieces.
+
+    Args:
+        faults: what goes wrong is added to them.
+        limit: of the unpacked bytes.
+    """
     try:
-        for piece in unpacked(body):
-            if decoder is None:
-                charset, skip = charset_of(piece, content_type)
-                decoder = codecs.getincrementaldecoder(charset)("replace")
-                # Spaces before <?xml are not allowed, and stand there in many feeds.
-                piece = piece[skip:].lstrip()
-            if text := _FORBIDDEN.sub(" ", decoder.decode(piece)):
+        for text in _decoded(unpacked(body, limit), content_type):
+            if text := _FORBIDDEN.sub(" ", text):
                 # Lone surrogates, which some codecs let through, have no UTF-8.
                 yield text.encode("utf-8", "replace").decode("utf-8")
     except (OverflowError, ValueError) as error:
         faults.append(str(error))
 
 
-def charset_of(head: bytes, content_type: str) -> tuple[str, int]:
-    """Python's codec for XML that begins with *head*, and the length of its byte order mark."""
-    for mark, charset in _BOMS:
-        if head.startswith(mark):
-            return charset, len(mark)
+def _decoded(pieces: Iterator[bytes], content_type: str) -> Iterator[str]:
+    head = next(pieces, b"")
+    charset, mark_bytes = marked_charset(head)
+    head = head[mark_bytes:]
+    if not charset.startswith("utf-16"):
+        # Spaces before <?xml are not allowed, and stand there in many feeds.
+        head = without_complaint(head.lstrip())
+    if not charset:
+        declared = _declared_charset(head, content_type)
+        # ASCII reads the same in all charsets that are left: decided where other bytes come.
+        while head.isascii():
+            yield head.decode("ascii")
+            if not (head := next(pieces, b"")):
+                return
+        # The next as well: a few bytes at the end of a piece tell little.
+        head += next(pieces, b"")
+        charset = weighed_charset(head, declared)
+    decoder = codecs.getincrementaldecoder(charset)("replace")
+    yield decoder.decode(head)
+    for piece in pieces:
+        yield decoder.decode(piece)
+    yield decoder.decode(b"", final=True)
+
+
+def _declared_charset(head: bytes, content_type: str) -> str:
+    """Python's codec for what the document or the header says; "" for none."""
     declared = _DECLARED.search(head[:512])
     header = _HEADER.search(content_type)
     for label in (declared and declared[1].decode("ascii"), header and header[1]):
         charset = codec_of(label) if label else ""
         # What could be read as ASCII up to the declaration is not in UTF-16.
         if charset and not charset.startswith("utf-16"):
-            return charset, 0
-    return "utf-8", 0
+            return charset
+    return ""
+
+
+def without_complaint(head: bytes) -> bytes:
+    """*head* from its document on, where a program's warning stands in front of it."""
+    if _COMPLAINT.match(head) is None:
+        return head
+    document = _DOCUMENT.search(head)
+    return head[document.start() :] if document is not None else head
+
+
+class _WellFormed:
+    """Text of XML, in pieces, with stray signs escaped and HTML's entities as characters.
+
+    CDATA becomes escaped text; comments go, and the DOCTYPE with all that it defines.
+    """
+
+    def __init__(self) -> None:
+        self._rest = ""
+        # The end of the part that is passed over, and whether its text is wanted.
+        self._until = ""
+        self._is_text = False
+
+    def of(self, texts: Iterable[str]) -> Iterator[str]:
+        """Each of *texts*, mended; an end that may go on is held back until the next."""
+        for text in texts:
+            self._rest += text
+            yield "".join(self._mended(is_end=False))
+        yield "".join(self._mended(is_end=True))
+
+    def _mended(self, *, is_end: bool) -> Iterator[str]:
+        rest, at = self._rest, 0
+        while at < len(rest):
+            if self._until:
+                end = rest.find(self._until, at)
+                found = end >= 0
+                if not found:
+                    end = len(rest) if is_end else max(at, len(rest) - len(self._until) + 1)
+                if self._is_text:
+                    yield html.escape(rest[at:end])
+                at = end
+                if not found:
+                    break
+                at += len(self._until)
+                self._until = ""
+                continue
+            part = _PASSED_OVER.search(rest, at)
+            end = part.start() if part else len(rest) if is_end else _last_whole(rest, at)
+            yield _TO_ESCAPE.sub(_escaped, rest[at:end])
+            at = end
+            if part is None:
+                break
+            name = part[0].upper()
+            if name == "<!DOCTYPE":
+                over = _DOCTYPE.match(rest, at)
+                if over is None and not is_end and len(rest) - at < _MAX_DOCTYPE_CHARS:
+                    break
+                at = over.end() if over else part.end()
+            else:
+                at = part.end()
+                self._until, self._is_text = ("-->", False) if name == "<!--" else ("]]>", True)
+        self._rest = rest[at:]
+
+
+def _last_whole(text: str, at: int) -> int:
+    """How far *text* can be mended before more of it is there."""
+    end = max(text.rfind("&", at), text.rfind("<", at))
+    return end if end >= 0 and len(text) - end < _HELD_BACK_CHARS else len(text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    written, name = match[0], match[1]
+    if name in _OF_XML:
+        return written
+    if len(written) == 1:
+        return "&amp;" if written == "&" else "&lt;"
+    meant = html.unescape(written)
+    # A name that HTML does not know is no entity: "&page;" in an address.
+    return "&amp;" + written[1:] if meant == written else html.escape(_FORBIDDEN.sub(" ", meant))
 
 
 class _Collector:
@@ -190,6 +314,8 @@ class _Collector:
         self._limit = limit
         self._elements = 0
         self._path: list[str] = []
+        # What xml:base says of the elements that are open, with their depth.
+        self._bases: list[tuple[int, str]] = []
         self._record: Record | None = None
         self._record_depth = 0
         self._key = ""
@@ -218,6 +344,9 @@ class _Collector:
             self.found.root = name
         self._path.append(name)
         depth = len(self._path)
+        if base := str(attributes.get(XML_BASE, "") if attributes else ""):
+            outer = self._bases[-1][1] if self._bases else ""
+            self._bases.append((depth, joined(outer, _unescaped(base)[:_MAX_FIELD_CHARS])))
         if self._record is None:
             # Deeper than the root: the root of a feed may be called like a record.
             if name in self._names and depth > 1:
@@ -228,10 +357,11 @@ class _Collector:
             return
         # "image/title" and "title" are two fields.
         key = name if depth == self._record_depth + 1 else f"{self._path[-2]}/{name}"
-        if name == "link" and attributes and len(self._record.links) < _MAX_VALUES:
-            self._record.links.append(
-                {str(name): str(value)[:_MAX_FIELD_CHARS] for name, value in attributes.items()}
-            )
+        if key == "link" and attributes and len(self._record.links) < _MAX_VALUES:
+            self._record.links.append({
+                str(name): _unescaped(str(value))[:_MAX_FIELD_CHARS]
+                for name, value in attributes.items()
+            })  # fmt: skip
         if key in self._fields and depth < _MAX_DEPTH:
             self._begin_text(key, depth)
 
@@ -239,7 +369,9 @@ class _Collector:
         self, name: str, depth: int, attributes: Mapping[str | bytes, str | bytes]
     ) -> None:
         about = next((str(v) for k, v in attributes.items() if _local(str(k)) == "about"), "")
-        self._record, self._record_depth = Record(name, about=about[:_MAX_FIELD_CHARS]), depth
+        base = self._bases[-1][1] if self._bases else ""
+        self._record = Record(name, about=_unescaped(about)[:_MAX_FIELD_CHARS], base=base)
+        self._record_depth = depth
 
     def _begin_text(self, key: str, depth: int) -> None:
         self._key, self._key_depth, self._text, self._chars = key, depth, [], 0
@@ -273,12 +405,27 @@ class _Collector:
             else:
                 self.found.beyond += 1
             self._record = None
+        if self._bases and self._bases[-1][0] == depth:
+            self._bases.pop()
         if self._path:
             self._path.pop()
 
     def close(self) -> XmlRecords:
         """The document ended."""
         return self.found
+
+
+def _unescaped(value: str) -> str:
+    """An attribute's value: libxml2 hands an "&" on as it would stand in a tree to be written."""
+    return value.replace("&#38;", "&")
+
+
+def joined(base: str, address: str) -> str:
+    """*address* against *base*, either of which may be relative; *base* where it is nonsense."""
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return base
 
 
 def _local(tag: str) -> str:

@@ -94,14 +94,16 @@ def parts_of(page: Page) -> Parts | None:
             links = it.node.css("a[href]")
             if len(links) > _MAX_PAGER_LINKS:
                 break
-            parts = _parts(links, own, page.base_url, block.text)
+            parts = _parts(links, own, page.joiner, block.text)
             if parts is not None:
                 return parts
     return None
 
 
-def _parts(links: Sequence[LexborNode], own: str, base: str, pager_text: str) -> Parts | None:
-    join = UrlJoiner(base).canonical
+def _parts(
+    links: Sequence[LexborNode], own: str, joiner: UrlJoiner, pager_text: str
+) -> Parts | None:
+    join = joiner.canonical
     numbered: dict[int, str] = {}
     beyond: list[str] = []
     for link in links:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from qiaocrawl.items import Link
 from qiaocrawl.page.region import Regions
@@ -109,7 +108,7 @@ def _entries(page: LinkNodes) -> tuple[dict[str, _Entry], int]:
     files: set[str] = set()
     for tag, node in islice(page.nodes, MAX_LINKS):
         attributes = node.attributes
-        href = _href(attributes, tag, page.charset)
+        href = _href(attributes, tag)
         url = join(href) if href else None
         if url is None:
             continue
@@ -172,21 +171,13 @@ def _without_data(address: str) -> str:
     return "" if address[:5].lower() == "data:" else address
 
 
-def _href(attributes: dict[str, str | None], tag: str, charset: str) -> str:
+def _href(attributes: dict[str, str | None], tag: str) -> str:
     """The link as written, or "" when it leads to no other page."""
     href = attributes.get("href" if tag in ("a", "area") else "src") or ""
     # [:11] is as long as the longest of them, "javascript:".
     if href[:1] == "#" or href[:11].lower().startswith(_NO_PAGE):
         return ""
-    if "?" in href and charset != "utf-8" and not href.isascii():
-        # As browsers do: the query in the charset of the page, the path in UTF-8.
-        path, _, query = href.partition("?")
-        return f"{path}?{quote(query.encode(charset, 'xmlcharrefreplace'), safe=_QUERY_SAFE)}"
     return href
-
-
-# What a query may hold as it is, "%" included: what is escaped already stays so.
-_QUERY_SAFE = "!#$%&'()*+,-./:;=?@[]_~"
 
 
 def _anchor(node: LexborNode, attributes: dict[str, str | None]) -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
+    from qiaocrawl.urls import UrlJoiner
+
 MAX_META_CHARS = 2000
 MAX_JSON_LD_BLOCKS = 8
 MAX_JSON_LD_CHARS = 1_000_000
@@ -91,11 +93,11 @@ def _decoded(written: str) -> Any:
         return None  # not JSON: the page's fault, and the visible text remains
 
 
-def refresh_target(content: str, base: str) -> str:
+def refresh_target(content: str, joiner: UrlJoiner) -> str:
     """The canonical URL a meta refresh leads to, "" when it only reloads."""
     match = _REFRESH.match(content.strip())
     target = next((group for group in match.groups() if group), "") if match else ""
-    return (canonical_url(target, base) or "") if target else ""
+    return (joiner.canonical(target) or "") if target else ""
 
 
 def safe_base(href: str, url: str) -> str:

@@ -138,7 +138,7 @@ class Page:
     @cached_property
     def joiner(self) -> UrlJoiner:
         """Gives the canonical URLs of the page's links and pictures."""
-        return UrlJoiner(self.base_url)
+        return UrlJoiner(self.base_url, self.charset)
 
     @cached_property
     def lines(self) -> SourceLines:
@@ -195,13 +195,13 @@ class Page:
         for node in self.nodes("link"):
             attributes = node.attributes
             if "canonical" in (attributes.get("rel") or "").lower().split():
-                return canonical_url(attributes.get("href") or "", self.base_url) or ""
+                return self.joiner.canonical(attributes.get("href") or "") or ""
         return ""
 
     @cached_property
     def refresh_url(self) -> str:
         """Where a meta refresh leads, or "" when there is none or it only reloads."""
-        target = refresh_target(self.meta.get("refresh", ""), self.base_url)
+        target = refresh_target(self.meta.get("refresh", ""), self.joiner)
         return "" if target == self.canonical else target
 
     def harvest(self, max_links: int) -> LinkHarvest:

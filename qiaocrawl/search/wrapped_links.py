@@ -23,7 +23,7 @@ from qiaocrawl.search.signals import (
     matching_word,
 )
 from qiaocrawl.text import decode_page
-from qiaocrawl.urls import canonical_url
+from qiaocrawl.urls import UrlJoiner, canonical_url
 
 # Pages that only redirect have a tenth of that.
 _MAX_BODY_BYTES = 65_536
@@ -78,8 +78,9 @@ def _check_paths(definition: EngineDefinition) -> list[str]:
 def _target_in_page(page: FetchedPage) -> str:
     text = _text(page)
     refreshes = HtmlDocument(text).attributes("meta[http-equiv]", "http-equiv", "content")
+    joiner = UrlJoiner(page.url)
     for kind, content in refreshes:
-        target = refresh_target(content, page.url) if kind.strip().lower() == "refresh" else ""
+        target = refresh_target(content, joiner) if kind.strip().lower() == "refresh" else ""
         # A refresh to the page itself only reloads it.
         if target and target != page.url:
             return target

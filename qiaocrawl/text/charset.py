@@ -92,6 +92,31 @@ def declared_charset(body: bytes, content_type: str = "") -> tuple[str, str]:
     return (charset, "meta") if charset else ("", "guess")
 
 
+def weighed_charset(sample: bytes, declared: str) -> str:
+    """Python's codec for bytes of a text that *declared* (a codec or "") was said of.
+
+    Args:
+        sample: some of them, ASCII bytes and others; a character may be cut off at the end.
+    """
+    return _weighed(sample, declared, "").charset
+
+
+def marked_charset(head: bytes) -> tuple[str, int]:
+    """The codec that a byte order mark tells, and the mark's length; ``("", 0)`` without one.
+
+    UTF-16 without a mark is told by the zeros of its first two characters, if those are ASCII.
+    """
+    for mark, charset in _BOMS:
+        if head.startswith(mark):
+            return charset, len(mark)
+    first = head[:4]
+    if len(first) == 4 and (first[1], first[3]) == (0, 0) and first[0] and first[2]:
+        return "utf-16-le", 0
+    if len(first) == 4 and (first[0], first[2]) == (0, 0) and first[1] and first[3]:
+        return "utf-16-be", 0
+    return "", 0
+
+
 def codec_of(label: str) -> str:
     """Python's codec for a WHATWG *label*, the wider one of a family; "" if unknown."""
     encoding = webencodings.lookup(label.strip())

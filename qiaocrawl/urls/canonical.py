@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from urllib.parse import quote
 
 import ada_url
 
@@ -41,6 +42,8 @@ _SIMPLE_URL = re.compile(
     re.ASCII,
 )
 _MAX_SIMPLE_CHARS = 1024
+# What a query may hold as it is, "%" included: what is escaped already stays so.
+_QUERY_SAFE = "!#$%&'()*+,-./:;=?@[]_~"
 _REMEMBERED_LINKS = 16_384
 
 
@@ -71,10 +74,13 @@ class UrlJoiner:
 
     Args:
         base: the page's base URL; one that is no page URL resolves absolute links only.
+        charset: of the page, a codec: as browsers do, the query of a link is written in it, and
+            the path in UTF-8.
     """
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, charset: str = "utf-8") -> None:
         self._written = base
+        self._charset = charset
 
     @cached_property
     def _base(self) -> str:
@@ -90,6 +96,10 @@ class UrlJoiner:
 
     def canonical(self, href: str) -> str | None:
         """Like :func:`canonical_url` of *href* against the base."""
+        if "?" in href and self._charset != "utf-8" and not href.isascii():
+            path, _, query = href.strip().partition("?")
+            encoded = query.encode(self._charset, "xmlcharrefreplace")
+            href = f"{path}?{quote(encoded, safe=_QUERY_SAFE)}"
         if len(href) <= _MAX_SIMPLE_CHARS:
             # Not "httpd.html", which is a page beside this one.
             if href.startswith(_HTTP):

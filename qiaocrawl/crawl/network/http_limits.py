@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +21,7 @@ from twisted.internet.error import ConnectionDone
 from twisted.python.failure import Failure
 from twisted.web._newclient import ResponseFailed
 from twisted.web.http import _ChunkedTransferDecoder
+from twisted.web.http_headers import InvalidHeaderName
 
 from qiaocrawl.crawl.network.large_answers import LargeAnswers, Transport
 from qiaocrawl.crawl.network.paced_pool import BeforeSending, PacedPool, connecting
@@ -151,6 +153,11 @@ class _LimitedParser(http11._LenientHTTPClientParser):
         if self._head_lines > MAX_HEAD_LINES:
             raise AnswerTooLargeError(f"heads of more than {MAX_HEAD_LINES} lines")
         super().lineReceived(line)
+
+    def headerReceived(self, name: bytes, value: bytes) -> None:
+        """A header; one whose name no browser would read, with a blank or quotes, is left aside."""
+        with suppress(InvalidHeaderName):
+            super().headerReceived(name, value)  # type: ignore[no-untyped-call]
 
     def lineLengthExceeded(self, line: bytes) -> None:
         """A line without end, or a longer one than Twisted takes."""

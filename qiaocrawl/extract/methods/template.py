@@ -122,7 +122,7 @@ def links_in(page: Page, template: Template, links: Sequence[Link]) -> tuple[Lin
 
     Their ``region`` is what the template says they lead to, where it does.
     """
-    joiner = UrlJoiner(page.base_url)
+    joiner = UrlJoiner(page.base_url, page.charset)
     kinds: dict[str, str] = {}
     for kind, href in _Reading(page, template).hrefs():
         url = joiner.canonical(href.strip())

@@ -120,6 +120,10 @@ HOSTILE: dict[str, tuple[Send, set[str]]] = {
         whole(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nx\r\n"),
         {"unreachable", "not_article", "blocked"},
     ),
+    "odd-header-names": (
+        whole(answer(PAGE, "Cache Control: no-cache", "\u00e2\u0080\u0098X\u00e2\u0080\u0099: *")),
+        {"article"},
+    ),
     "folded-header": (whole(answer(PAGE, "X-A: 1\r\n folded")), {"article"}),
     "reset": (reset, {"unreachable"}),
     "nothing": (whole(b""), {"unreachable"}),

@@ -110,10 +110,17 @@ def test_robots_txt_is_followed_over_hosts_and_bounded(tmp_path: Path) -> None:
     time-out and an empty file.
     """
     url = f"sqlite:///{tmp_path / 'q.db'}"
-    hosts = {name: f"http://{name}.qiao.test" for name in ("hops", "loop", "big", "empty", "hangs")}
+    hosts = {
+        name: f"http://{name}.qiao.test"
+        for name in ("hops", "loop", "big", "empty", "hangs", "utf16", "gbk")
+    }
     filler = ["Disallow: /" + "x" * 98] * (499 * 1024 // 110)
     beyond = ["# " + "y" * 98] * 300
+    windows = "User-agent: *\r\nDisallow: /b\r\n"
     pages = {
+        "utf16.qiao.test/robots.txt": Answer(windows.encode("utf-16")),
+        # Paths in the bytes of the site's pages.
+        "gbk.qiao.test/robots.txt": Answer(windows.replace("/b", "/内部").encode("gbk")),
         **{
             f"hop{n}.qiao.test/{n}": moved(f"http://hop{n + 1}.qiao.test/{n + 1}")
             for n in range(1, 5)
@@ -137,6 +144,8 @@ def test_robots_txt_is_followed_over_hosts_and_bounded(tmp_path: Path) -> None:
         # Apart: where this machine is slow, only what hangs may time out.
         for seconds, names in ((2, {"hangs"}), (60, hosts.keys() - {"hangs"})):
             starts = ",".join(f"{hosts[name]}/{path}" for name in sorted(names) for path in "ab")
+            if "gbk" in names:
+                starts += ",http://gbk.qiao.test/%C4%DA%B2%BF"
             done = crawl(
                 "site",
                 url,
@@ -157,6 +166,8 @@ def test_robots_txt_is_followed_over_hosts_and_bounded(tmp_path: Path) -> None:
     assert found == {
         "hops/a": "article", "hops/b": "robots", "big/a": "article", "big/b": "robots",
         "empty/a": "article", "empty/b": "article",
+        "utf16/a": "article", "utf16/b": "robots",
+        "gbk/a": "article", "gbk/b": "article", "gbk/%C4%DA%B2%BF": "robots",
         # Neither says anything: both wait for another run.
         "loop/a": "0", "loop/b": "0",
         "hangs/a": "0", "hangs/b": "0",

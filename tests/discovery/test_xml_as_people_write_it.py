@@ -1,0 +1,209 @@
+"""Feeds, sitemaps and robots.txt that are not as their standards say, as people write them."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qiaocrawl.discovery.entries import moment_of
+from qiaocrawl.discovery.feeds import parse_feed
+from qiaocrawl.discovery.sitemaps import parse_sitemap, robots_sitemaps, robots_text
+from qiaocrawl.discovery.url_sources import url_source_kind
+from qiaocrawl.discovery.xml_records import _WellFormed
+from qiaocrawl.items import Outcome
+
+URL = "http://www.a-qiao.cn/rss/list.xml"
+
+
+def _rss(*items: str, head: str = "") -> str:
+    inside = "".join(f"<item>{item}</item>" for item in items)
+    return f"{head}<rss version='2.0'><channel><title>侨讯</title>{inside}</channel></rss>"
+
+
+def _urls(body: str | bytes, content_type: str = "text/xml") -> list[str]:
+    data = body.encode() if isinstance(body, str) else body
+    return [entry.url for entry in parse_feed(data, content_type, URL).entries]
+
+
+def _title(written: str) -> str:
+    feed = _rss(f"<title>{written}</title><link>http://www.a-qiao.cn/1.html</link>")
+    (entry,) = parse_feed(feed.encode(), "text/xml", URL).entries
+    return entry.title
+
+
+# --- addresses --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sign", ["&amp;", "&#38;", "&#x26;", "&"])
+def test_parameters_of_a_link_are_all_kept(sign: str) -> None:
+    address = f"http://www.a-qiao.cn/show.asp?id=7{sign}cid=2{sign}copy=1"
+    wanted = ["http://www.a-qiao.cn/show.asp?id=7&cid=2&copy=1"]
+    assert _urls(f'<feed><entry><title>x</title><link href="{address}"/></entry></feed>') == wanted
+    assert _urls(_rss(f"<title>x</title><link>{address}</link>")) == wanted
+    assert _urls(f'<RDF><item about="{address}"><title>x</title></item></RDF>') == wanted
+    sitemap = f"<urlset><url><loc>{address}</loc></url></urlset>"
+    assert [e.url for e in parse_sitemap(sitemap.encode(), "", URL).entries] == wanted
+
+
+def test_an_ampersand_escaped_twice_stays_as_it_was_meant() -> None:
+    """``&amp;amp;`` is ``&amp;`` in an attribute as in a text."""
+    feed = '<feed><entry><link href="http://a.cn/?a=1&amp;amp;b=2"/></entry></feed>'
+    assert _urls(feed) == ["http://a.cn/?a=1&amp;b=2"]
+
+
+def test_addresses_are_relative_to_xml_base() -> None:
+    feed = """<feed xml:base="http://www.a-qiao.cn/news/"><title>p</title>
+      <entry><link href="2026/1.html"/></entry>
+      <entry xml:base="old/"><link href="2.html"/></entry>
+      <entry><link xml:base="/video/" href="3.html"/></entry>
+      <entry><link href="http://b.cn/4.html"/></entry></feed>"""
+    assert sorted(_urls(feed)) == [
+        "http://b.cn/4.html", "http://www.a-qiao.cn/news/2026/1.html",
+        "http://www.a-qiao.cn/news/old/2.html", "http://www.a-qiao.cn/video/3.html",
+    ]  # fmt: skip
+
+
+def test_the_link_of_an_entry_s_source_is_not_the_entry_s() -> None:
+    source = "<source><title>s</title><link href='http://b.cn/'/><id>http://b.cn/</id></source>"
+    feed = f"<feed><entry>{source}<link href='http://b.cn/1.html'/></entry></feed>"
+    assert _urls(feed) == ["http://b.cn/1.html"]
+
+
+# --- words ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("侨务&nbsp;要闻&ldquo;春节&rdquo;&middot;回乡", "侨务 要闻“春节”·回乡"),
+        ("<![CDATA[<b>侨胞</b>&nbsp;&quot;回乡&quot;]]>", '侨胞 "回乡"'),
+        ("侨胞 &amp;ldquo;回乡&amp;rdquo; &amp;#8220;x", "侨胞 “回乡” “x"),
+        ("&lt;font color=red&gt;归侨&lt;/font&gt;座谈", "归侨座谈"),
+        ("R&D A & B", "R&D A & B"),
+        ("AT&amp;T与侨商", "AT&T与侨商"),
+        ("<![CDATA[侨胞 &amp; 归侨]]>", "侨胞 & 归侨"),
+        ("产值 < 3 亿，<新华社>", "产值 < 3 亿，<新华社>"),
+        ("&page; &#0; 座谈&#150;会", "&page; 座谈–会"),
+        ("<!-- 编者 & 注 -->侨讯", "侨讯"),
+    ],
+)
+def test_titles_are_the_words_a_reader_shows(written: str, shown: str) -> None:
+    assert " ".join(_title(written).replace("\ufffd", "").split()) == shown
+
+
+@pytest.mark.parametrize(
+    ("head", "charset", "content_type"),
+    [
+        ("", "gbk", ""),
+        ("<?xml version='1.0'?>", "gbk", "text/xml"),
+        ("<?xml version='1.0' encoding='utf-8'?>", "gb18030", "text/xml"),
+        ("<?xml version='1.0' encoding='gb2312'?>", "utf-8", "text/xml"),
+        ("<?xml version='1.0' encoding='gb2312'?>", "gb18030", "text/xml; charset=utf-8"),
+        ("<?xml version='1.0' encoding='utf-16'?>", "utf-16", "text/xml"),
+        ("<?xml version='1.0' encoding='utf-16'?>", "utf-16-le", "text/xml"),
+        ("", "utf-8-sig", "text/xml; charset=gbk"),
+    ],
+)
+def test_a_feed_is_in_the_charset_it_is_in(head: str, charset: str, content_type: str) -> None:
+    title = "海外侨胞参访团抵达侨乡"
+    feed = _rss(f"<title>{title}</title><link>http://a.cn/1.html</link>", head=head)
+    # What is not ASCII may come late.
+    for filler in ("", f"<!--{'x' * 70_000}-->"):
+        body = feed.replace("<item>", f"{filler}<item>").encode(charset)
+        (entry,) = parse_feed(body, content_type, URL).entries
+        assert entry.title == title
+        assert url_source_kind(body, "application/xml") is Outcome.FEED
+
+
+def test_a_big5_feed_says_nothing_and_is_read() -> None:
+    feed = _rss("<title>僑務委員會舉辦海外華語教師研習會</title><link>http://a.tw/1</link>")
+    feed = feed.replace("侨讯", "僑訊")
+    (entry,) = parse_feed(feed.encode("big5"), "", URL).entries
+    assert entry.title == "僑務委員會舉辦海外華語教師研習會"
+
+
+@given(st.text(alphabet="<>&;!-[]CDAT#x1amp lt\"'侨", max_size=60), st.integers(1, 7))
+def test_pieces_of_any_length_are_mended_alike(text: str, size: int) -> None:
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    assert "".join(_WellFormed().of(pieces)) == "".join(_WellFormed().of([text]))
+
+
+# --- dates --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "utc"),
+    [
+        ("Thu Nov 05 15:04:05 CST 2026", "2026-11-05T07:04:05"),
+        ("Thu, 05 Nov 2026 15:04:05 CST", "2026-11-05T07:04:05"),
+        ("Nov 5, 2026, 3:04 PM", "2026-11-05T07:04:00"),
+        ("Thu, 05 Nov 2026 15:04:05 GMT", "2026-11-05T15:04:05"),
+        ("Thu, 05 Nov 2026 15:04:05 +0800", "2026-11-05T07:04:05"),
+        ("5 Nov 2026 15:04 EST", "2026-11-05T20:04:00"),
+        ("2026-11-05 15:04:05", "2026-11-05T07:04:05"),
+        ("2026年11月5日 15:04", "2026-11-05T07:04:00"),
+    ],
+)
+def test_dates_are_read_as_pages_write_them(written: str, utc: str) -> None:
+    moment = moment_of(written)
+    assert moment is not None
+    assert moment.isoformat() == f"{utc}+00:00"
+
+
+# --- what a file is -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<?xml version="1.0"?><!DOCTYPE rss [\n<!ENTITY nbsp "&#160;">\n]>' + _rss(),
+        f"<!--{'x' * 9_000}-->{_rss()}",
+        "<channel><title>x</title></channel>",
+        "<br />\n<b>Warning</b>: date() in <b>/www/rss.php</b> on line <b>3</b><br />\n"
+        f"<?xml version='1.0'?>{_rss()}",
+    ],
+)
+def test_what_is_read_is_known_as_a_feed(body: str) -> None:
+    for data in (body.encode(), gzip.compress(body.encode())):
+        assert url_source_kind(data, "text/html") is Outcome.FEED
+        assert parse_feed(data, "text/html", URL).kind == "rss"
+
+
+def test_lines_of_addresses_without_a_type_are_a_sitemap() -> None:
+    body = b"http://a.cn/1.html\r\nhttp://a.cn/2.html\r\n"
+    assert url_source_kind(body, "") is Outcome.SITEMAP
+    assert url_source_kind(body, "text/html") is None
+    assert len(parse_sitemap(body, "", URL).entries) == 2
+
+
+# --- robots.txt ---------------------------------------------------------------------------------
+
+_RULES = "User-agent: *\r\nDisallow: /private/\r\nSitemap: http://www.a-qiao.cn/s.xml\r\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        _RULES.encode("utf-16"),
+        _RULES.encode("utf-16-be"),
+        _RULES.encode("utf-8-sig"),
+        _RULES.replace("\r\n", "\r").encode(),
+        _RULES.replace(":", "：").replace("http：", "http:").encode(),
+        _RULES.replace(":", "：").replace("http：", "http:").encode("gbk"),
+        _RULES.replace("Sitemap", "Site-map").encode(),
+        b"\0" + _RULES.encode() + b"\0\0",
+    ],
+)
+def test_a_robots_file_is_decoded_once_for_rules_and_sitemaps(body: bytes) -> None:
+    assert "Disallow: /private/" in robots_text(body).replace(":/p", ": /p").split("\n")
+    assert robots_sitemaps(body, "http://www.a-qiao.cn/robots.txt") == (
+        "http://www.a-qiao.cn/s.xml",
+    )
+
+
+def test_a_path_in_other_bytes_is_forbidden_in_both_its_forms() -> None:
+    lines = robots_text("User-agent: *\nDisallow: /内部/\n".encode("gbk")).split("\n")
+    assert lines[:3] == ["User-agent: *", "Disallow: /%C4%DA%B2%BF/", "Disallow: /内部/"]
