@@ -12,6 +12,7 @@ from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.crawl.context import find_crawl
+from qiaocrawl.crawl.host_failures import words_of
 from qiaocrawl.crawl.network.pacing import rate_limiter_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.discovery.sitemaps import robots_text
@@ -72,7 +73,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         if isinstance(error, AddressRefusedError) and error.host in ("", parts.hostname):
             raise error
         if error is not None:
-            reason = f"{type(error).__name__}: {error}"
+            reason = words_of(error)
             left = max(self._expires.get(netloc, 0.0) - time.monotonic(), 0.0)
             raise RobotsUnreachableError(f"robots.txt unreachable: {reason}", left)
         super().process_request_2(rp, request)
@@ -102,7 +103,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             self._expires[netloc] = time.monotonic() + exc.seconds
             super()._robots_error(exc, netloc)
             return
-        logger.warning("robots.txt of %s cannot be had: %s", netloc, exc)
+        logger.warning("robots.txt of %s cannot be had: %s", netloc, words_of(exc))
         failures = self._failures.get(netloc, 0)
         self._failures[netloc] = failures + 1
         pause = self._first_retry_seconds * _RETRY_GROWTH ** min(failures, _RETRY_STEPS)

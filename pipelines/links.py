@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.stages.follow_links import far_entries
 
 if TYPE_CHECKING:
     from typing import Self
@@ -38,6 +39,9 @@ class LinksPipeline:
         for reason, links in page.links.left.items():
             if links:
                 self._stats.inc_value(f"qiaocrawl/links/{reason}", links)
+        if far := far_entries(analysis, self._crawl.policy):
+            analysis = replace(analysis, reason="; ".join(filter(None, (analysis.reason, far))))
+            self._stats.inc_value("qiaocrawl/links/far_entries", int(far.split()[0]))
         candidates = page.links.candidates
         proposed = sum(candidate.left_out is None for candidate in candidates)
         self._stats.inc_value("qiaocrawl/links/offered", proposed)

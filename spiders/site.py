@@ -38,6 +38,8 @@ class SiteSpider(FrontierSpider):
         """
         runtime, options = self.runtime, self.runtime.options
         self.starts = self._start_urls()
+        if self.arguments.keys() & {"start", "site"}:
+            self.named_urls = tuple(self.starts)
         policy = FollowPolicy(
             sites=frozenset(host_of(url) for url in self.starts),
             max_depth=options["QIAO_MAX_DEPTH"],

@@ -29,7 +29,7 @@ from qiaocrawl.options.advice import advised
 from qiaocrawl.storage.reports.outcome_names import ADVICE, outcome_name
 
 if TYPE_CHECKING:
-    from qiaocrawl.storage.reports.missed import MissedPage, SiteMisses
+    from qiaocrawl.storage.reports.missed import FarFeed, HeldHost, MissedPage, SiteMisses
 
 _SITES_SHOWN = 30
 _HOST_COLUMNS = 32
@@ -53,7 +53,13 @@ def missed(
     For what search engines did not answer: qiaocrawl coverage TOPIC.
     """
     from qiaocrawl.storage.export.missed_table import write_missed
-    from qiaocrawl.storage.reports.missed import missed_pages, misses_by_site, was_crawled
+    from qiaocrawl.storage.reports.missed import (
+        far_feeds,
+        held_hosts,
+        missed_pages,
+        misses_by_site,
+        was_crawled,
+    )
 
     sites, outcomes = tuple(site or ()), _outcomes(why or ())
     if csv_file is not None:
@@ -61,8 +67,10 @@ def missed(
     with connection_to(database) as c:
         by_site = misses_by_site(c, topic, sites, outcomes)
         first = list(islice(missed_pages(c, topic, sites, outcomes), limit))
-        if by_site or was_crawled(c, topic):
-            _show(topic, by_site, first)
+        held, feeds = held_hosts(c, topic, sites), far_feeds(c, topic, sites)
+        if by_site or held or feeds or was_crawled(c, topic):
+            _show_held(held, feeds)
+            _show(topic, by_site, first, is_all=not held and not feeds)
         else:
             command = advised(f"qiaocrawl run {topic}")
             echo(_("nothing was crawled yet; next: {command}", command=command))
@@ -82,11 +90,37 @@ def _outcomes(names: Sequence[str]) -> tuple[Outcome, ...]:
     return tuple(Outcome(name) for name in names) or MISSED
 
 
-def _show(topic: str, by_site: Sequence[SiteMisses], pages: Sequence[MissedPage]) -> None:
+def _show_held(held: Sequence[HeldHost], feeds: Sequence[FarFeed]) -> None:
+    """What is missing without any page's own outcome to tell of it."""
+    from qiaocrawl.storage.reports.missed import held_words
+
+    console = table_console()
+    if held:
+        table = folding_table(_("host"), _("gives nothing"))
+        for host in held[:_SITES_SHOWN]:
+            table.add_row(host.host, escape(held_words(host)))
+        if len(held) > _SITES_SHOWN:
+            table.caption = _("{more} more sites", more=len(held) - _SITES_SHOWN)
+        console.print(table)
+        console.print(
+            _("Their URLs wait; the same command asks them again. A site that stays away: see its"
+              " address in a browser, and take it out of the topic if it is gone.")
+        )  # fmt: skip
+    if feeds:
+        table = folding_table(_("feed or sitemap"), _("lists pages elsewhere"))
+        for feed in feeds[:_SITES_SHOWN]:
+            table.add_row(feed.url, escape(shown_reason(feed.why)))
+        console.print(table)
+
+
+def _show(
+    topic: str, by_site: Sequence[SiteMisses], pages: Sequence[MissedPage], *, is_all: bool
+) -> None:
     console = table_console()
     total = sum((Counter(row.missed) for row in by_site), Counter[Outcome]())
     if not total:
-        console.print(_("No page was missed."))
+        if is_all:
+            console.print(_("No page was missed."))
         return
     table = folding_table(_("site"), _("missed"), _("got"), _("why"))
     table.columns[0].min_width = _HOST_COLUMNS

@@ -55,6 +55,10 @@ class FetchOutcomes:
         else:
             await self._fail(lease, FetchFailure(FailureKind.NO_PAGE, decision.reason))
 
+    def answered(self, host: str) -> None:
+        """*host* gave an answer that is no refusal."""
+        self._hosts.answered(host)
+
     async def record_error(self, lease: Lease, error: BaseException | None) -> None:
         """Store that *error* came instead of a response."""
         await self._fail(lease, await self._hosts.failure_of(lease, error))

@@ -6,8 +6,10 @@ What becomes of the URL then is decided by :mod:`qiaocrawl.fetch.failure_policy`
 from __future__ import annotations
 
 import logging
+import re
 import time
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,6 +17,7 @@ from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
     DownloadConnectionRefusedError,
+    DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
 )
@@ -36,6 +39,7 @@ from qiaocrawl.errors import (
 )
 from qiaocrawl.fetch.failure_policy import Close, FailureKind, FetchFailure, Release, Retry
 from qiaocrawl.frontier.host_slots import FOREVER
+from qiaocrawl.storage.frontier.host_rests import end_rest, note_rest, resting_hosts
 from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
@@ -56,6 +60,24 @@ _NOBODY_THERE = (CannotResolveHostError, DownloadConnectionRefusedError, Downloa
 # What shows that the host is there, though it gave no page.
 _ANSWERS = (BlockedError, DownloadCancelledError, IgnoreRequest, LoginPageError)
 _REASON_CHARS = 300
+# The last part of what OpenSSL says.
+_TLS_ERROR = re.compile(r"OpenSSL\.SSL\.Error: .*?'([^']*)'\)\]")
+_NO_TLS = "no secure connection (TLS):"
+# What OpenSSL says, and what that means for an operator.
+_TLS_FAULTS = (
+    ("alert protocol version", "the host only has versions before 1.2"),
+    ("unsupported protocol", "the host only has versions before 1.2"),
+    ("dh key too small", "the host's key exchange (DH) is too weak"),
+    ("key too small", "the host's certificate is too weak"),
+    ("md too weak", "the host's certificate is too weak"),
+    ("legacy renegotiation", "the host's renegotiation is of the old, unsafe kind"),
+    ("unrecognized name", "the host does not know its own name"),
+    ("wrong version number", "the host speaks plain HTTP on this port"),
+    ("http request", "the host speaks plain HTTP on this port"),
+    ("packet length too long", "the host speaks plain HTTP on this port"),
+    ("record layer failure", "the host speaks plain HTTP on this port"),
+    ("handshake failure", "no cipher in common"),
+)
 
 
 def is_answer(error: BaseException | None) -> bool:
@@ -64,8 +86,18 @@ def is_answer(error: BaseException | None) -> bool:
 
 
 def words_of(error: BaseException | None) -> str:
-    """*error* as the reason in a row."""
-    return f"{type(error).__name__}: {error}"[:_REASON_CHARS]
+    """*error* as the reason in a row, in words where a library only hands on its causes."""
+    # By what it says: Twisted takes an error's causes away when it is handed on.
+    said = str(error)
+    if isinstance(error, DownloadFailedError):
+        if (tls := _TLS_ERROR.search(said)) is not None:
+            words = (words for sign, words in _TLS_FAULTS if sign in said)
+            return f"{_NO_TLS} {next(words, tls[1])}"[:_REASON_CHARS]
+        if "ConnectionDone" in said:
+            return "connection closed before an answer came"
+        if "ConnectionLost" in said:
+            return "connection cut off before an answer came"
+    return f"{type(error).__name__}: {said}"[:_REASON_CHARS]
 
 
 class HostFailureHandler:
@@ -76,7 +108,11 @@ class HostFailureHandler:
         self._worker = worker
         self._access = access_of(crawler)
         self._pacing = rate_limiter_of(crawler)
-        options = runtime_of(crawler).options
+        runtime = runtime_of(crawler)
+        options = runtime.options
+        # What earlier runs met counts until the host gives a page again.
+        with runtime.database.engine.connect() as c:
+            self._resting = resting_hosts(c)
         self._proxy_refresh_seconds: float = options["QIAO_PROXY_REFRESH_SECONDS"]
 
     async def failure_of(self, lease: Lease, error: BaseException | None) -> FetchFailure:
@@ -114,13 +150,25 @@ class HostFailureHandler:
         await self._silent(lease, error)
         return FetchFailure(FailureKind.NO_PAGE, words_of(error))
 
+    def answered(self, host: str) -> None:
+        """*host* gave an answer that is no refusal: nothing is told against it any more."""
+        if host in self._resting:
+            self._resting.discard(host)
+            self._worker.post(partial(end_rest, host=host))
+
+    def _note_rest(self, host: str, reason: str, seconds: float) -> None:
+        now = time.time()
+        until = 0.0 if seconds == FOREVER else now + seconds
+        self._resting.add(host)
+        self._worker.post(partial(note_rest, host=host, reason=reason, until=until, now=now))
+
     async def busy(self, lease: Lease, reason: str, seconds: float) -> FetchFailure:
         """The host asks crawlers to wait: it gets no request until then.
 
         Args:
             seconds: how long; 0 when the host does not say.
         """
-        pause = await self._park_in_turn(lease, seconds)
+        pause = await self._park_in_turn(lease, seconds, reason)
         until = datetime.fromtimestamp(time.time() + pause, UTC)
         return FetchFailure(
             FailureKind.BUSY,
@@ -169,22 +217,25 @@ class HostFailureHandler:
         if any(name in str(error) for name in _OF_PROXIES):
             return self._without_proxy(lease, ProxiesRestError(str(error), error.retry_seconds))
         if _OF_A_SERVER not in str(error):
-            self._apply(lease.host, self._access.silent(lease.host), "no answer")
+            self._apply(lease.host, self._access.silent(lease.host), str(error))
         return await self.busy(lease, str(error), error.retry_seconds)
 
     async def _silent(self, lease: Lease, error: BaseException | None) -> None:
         """No answer came from the host of *lease*: after a few in a row it rests."""
         # A proxy that fails says nothing about the host behind it.
         if not isinstance(error, ProxyError):
-            self._apply(lease.host, self._access.silent(lease.host), "no answer")
+            self._apply(lease.host, self._access.silent(lease.host), words_of(error))
         if isinstance(error, _NOBODY_THERE):
             # Its other URLs would fail as well: they wait, and other hosts get the slots.
-            await self._park_in_turn(lease, 0.0)
+            await self._park_in_turn(lease, 0.0, words_of(error))
 
-    async def _park_in_turn(self, lease: Lease, seconds: float) -> float:
+    async def _park_in_turn(self, lease: Lease, seconds: float, reason: str) -> float:
         """Park the host for all crawls; returns for how many seconds."""
         pause = await self._pacing.park(host_name(lease), seconds)
         self._worker.park(lease.host, pause)
+        # One that was given up stays so: that it is parked too says less.
+        if not self._worker.has_given_up(lease.host):
+            self._note_rest(lease.host, reason, pause)
         self._count("politeness/parked")
         return pause
 
@@ -199,6 +250,7 @@ class HostFailureHandler:
         else:
             logger.warning("%s rests for %.0f s: %s", host, seconds, reason)
         self._worker.park(host, seconds)
+        self._note_rest(host, reason, seconds)
         self._count("politeness/parked")
 
     def _count(self, name: str) -> None:

@@ -28,8 +28,9 @@ from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Outcome
 from qiaocrawl.runs.run_summary import article_numbers
 from qiaocrawl.runtime import rows_of
-from qiaocrawl.runtime.run_end import END_REASON, SEED_SET_ASIDE
+from qiaocrawl.runtime.run_end import END_REASON, SEED_SET_ASIDE, START_REFUSED
 from qiaocrawl.storage.frontier.deaths import seeds_set_aside
+from qiaocrawl.storage.reports.missed import refused_pages
 
 if TYPE_CHECKING:
     from typing import Self
@@ -182,6 +183,12 @@ class FrontierScheduler(BaseScheduler):
                 "extract` tries them again, with more time by QIAO_EXTRACT_SECONDS"
             )
             ending.failure = ending.failure or SEED_SET_ASIDE
+        named = getattr(self._crawler.spider, "named_urls", ())
+        refused = await self._runtime.read(partial(refused_pages, urls=named)) if named else []
+        for url, why in refused:
+            logger.error("start page not fetched: %s (%s)", url, why)
+        if refused:
+            ending.failure = ending.failure or START_REFUSED
 
     # --- Scrapy's questions ---------------------------------------------------------
 

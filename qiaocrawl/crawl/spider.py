@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, Spider
@@ -58,6 +59,8 @@ class FrontierSpider(Spider):
     """
 
     queue: ClassVar[Queue]
+    named_urls: tuple[str, ...] = ()
+    """Pages the operator named: where one may not be fetched, the run has not done its task."""
     allowed_arguments: ClassVar[Mapping[str, str]] = {}
 
     arguments: dict[str, str]
@@ -198,6 +201,8 @@ class FrontierSpider(Spider):
         if not is_busy and page.status not in BUSY_STATUSES:
             # Any answer but "busy" ends the series of refusals that lengthens the host's pauses.
             await rate_limiter_of(self.crawler).answered(host_name(lease))
+            if page.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+                self.outcomes.answered(lease.host)
         if isinstance(result, FetchDecision):
             await self.outcomes.record(lease, page.status, result)
         elif isinstance(result, CrawledPage):

@@ -159,6 +159,10 @@ class FrontierWorker:
         self._hosts.park(host, seconds)
         self._return_host(host)
 
+    def has_given_up(self, host: str) -> bool:
+        """Whether *host* is asked nothing more in this run."""
+        return host in self._hosts.given_up
+
     def _return_host(self, host: str) -> None:
         returned = self._ready.take_host(host)
         if returned:

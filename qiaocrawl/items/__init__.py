@@ -19,6 +19,8 @@ from qiaocrawl.items.article import Article, ArticlePart
 from qiaocrawl.items.travelling import travelling
 
 # --- frontier ----------------------------------------------------------------
+FAR_ENTRIES = "entries on hosts beyond the crawl (across=on follows them):"
+"""In the reason of a feed or sitemap, between how many and which hosts."""
 SEED_SCORE = 1e10
 """Start pages come before every link: epoch seconds of a depth-first crawl lie below."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from qiaocrawl.items import Outcome
@@ -11,10 +11,13 @@ from qiaocrawl.options.advice import advised
 from qiaocrawl.runtime.run_end import end_reason
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.reports.end_names import end_name
-from qiaocrawl.storage.reports.missed import MISSED
+from qiaocrawl.storage.reports.missed import MISSED, HeldHost, held_words, more_held
 from qiaocrawl.storage.reports.outcome_names import outcome_name
 from qiaocrawl.storage.reports.run_log import KNOWN_ARTICLES, NEW_ARTICLES, ON_TOPIC
 from qiaocrawl.storage.search.ledger import NO_ANSWER
+
+_MOST_HELD = 5
+"""More are in `qiaocrawl missed`."""
 
 
 def article_numbers(stored: Collection[tuple[bool, frozenset[str]]], topic: str) -> dict[str, int]:
@@ -24,8 +27,14 @@ def article_numbers(stored: Collection[tuple[bool, frozenset[str]]], topic: str)
     return {NEW_ARTICLES: new, KNOWN_ARTICLES: len(stored) - new, ON_TOPIC: on_topic}
 
 
-def summary_lines(spider: str, topic: str, stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Name and words of each line about a run of *spider* with these statistics."""
+def summary_lines(
+    spider: str, topic: str, stats: Mapping[str, Any], held: Sequence[HeldHost] = ()
+) -> Iterator[tuple[str, str]]:
+    """Name and words of each line about a run of *spider* with these statistics.
+
+    Args:
+        held: hosts with URLs of the topic that wait because they refuse or are silent.
+    """
     reason = end_reason(stats)
     yield _("ended"), end_name(reason)
     yield _("took"), _duration(stats.get("elapsed_time_seconds", 0.0))
@@ -36,6 +45,10 @@ def summary_lines(spider: str, topic: str, stats: Mapping[str, Any]) -> Iterator
     waiting = _count(stats, "frontier/remaining")
     if waiting:
         yield _("waiting"), _("{count:,} URLs", count=waiting)
+    for host in held[:_MOST_HELD]:
+        yield host.host, held_words(host)
+    if (more := len(held) - _MOST_HELD) > 0:
+        yield "…", more_held(more)
 
 
 def next_steps(spider: str, topic: str, stats: Mapping[str, Any]) -> Iterator[str]:
@@ -53,7 +66,8 @@ def next_steps(spider: str, topic: str, stats: Mapping[str, Any]) -> Iterator[st
         return
     yield advised(f"qiaocrawl article list --topic {topic} --only-relevant")
     yield advised(f"qiaocrawl export --topic {topic} --only-relevant --format xlsx")
-    if _missed(stats):
+    told = ("access/hosts_given_up", "links/far_entries")
+    if _missed(stats) or any(_count(stats, name) for name in told):
         yield advised(f"qiaocrawl missed {topic}")
 
 
@@ -83,6 +97,9 @@ def _page_lines(stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     listed = _(", ").join(
         f"{outcome_name(outcome)} {number:,}" for outcome, number in missed.items()
     )
+    if far := _count(stats, "links/far_entries"):
+        words = _("{count:,} on hosts beyond this crawl: -a across=on follows them", count=far)
+        yield _("entries left"), words
     if missed:
         yield _("missed"), _("{count:,} pages: {listed}", count=sum(missed.values()), listed=listed)
 

@@ -20,6 +20,9 @@ END_REASON = "qiaocrawl/end_reason"
 SEED_SET_ASIDE = "start_page_set_aside"
 """How a run ends whose start pages cannot be analysed: what they lead to was not crawled."""
 
+START_REFUSED = "start_page_refused"
+"""How a run ends where a page that the operator named may not be fetched."""
+
 SCHEMA_CHANGED = "schema_changed"
 """How a run ends whose database another version of the program upgraded meanwhile."""
 

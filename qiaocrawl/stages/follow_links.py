@@ -11,6 +11,7 @@ from qiaocrawl.discovery.rules import LinkRules, url_source_payload
 from qiaocrawl.discovery.trap_trials import TRAP
 from qiaocrawl.discovery.url_sources import FEED_TAG, SITEMAP_TAG
 from qiaocrawl.items import (
+    FAR_ENTRIES,
     PRUNED,
     SEED_SCORE,
     Candidate,
@@ -28,6 +29,9 @@ from qiaocrawl.urls import host_of, in_site, url_key
 
 MAX_REDIRECTS = 20
 """Hops of one chain, as browsers and RFC 9110's readers bound it."""
+
+_NAMED_HOSTS = 12
+"""In a reason, which has room for as many."""
 
 NOFOLLOW = "the page asks that its links are not followed (nofollow)"
 """No guess: such a link is listed, and waits when a page leads to it that does not ask so."""
@@ -170,6 +174,21 @@ def _within_bounds(
         now_first = sorted(inside, key=lambda link: bool(link.postponed or link.same_as))
         inside = now_first[: policy.max_links]
     return inside
+
+
+def far_entries(analysis: PageAnalysis, policy: FollowPolicy) -> str:
+    """What to say of a feed or sitemap whose entries lie beyond the crawl; "" for none.
+
+    Nothing else tells of them: no row is made for a link that the crawl does not cover.
+    """
+    if analysis.outcome not in (Outcome.FEED, Outcome.SITEMAP):
+        return ""
+    hosts = Counter(link.host for link in analysis.links if not policy.covers(link.host))
+    if not hosts:
+        return ""
+    named = [host for host, _ in hosts.most_common(_NAMED_HOSTS)]
+    more = f" and {len(hosts) - len(named)} more" if len(hosts) > len(named) else ""
+    return f"{hosts.total()} {FAR_ENTRIES} {', '.join(named)}{more}"
 
 
 def visit_of(lease: Lease, analysis: PageAnalysis, links: Sequence[Link], now: float) -> Visit:

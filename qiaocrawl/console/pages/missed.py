@@ -29,6 +29,9 @@ from qiaocrawl.storage.reports.missed import (
     MISSED,
     MissedPage,
     SiteMisses,
+    far_feeds,
+    held_hosts,
+    held_words,
     missed_pages,
     misses_by_site,
     was_crawled,
@@ -113,6 +116,9 @@ async def show(request: Request) -> Response:
     first = (choice.sites_page - 1) * _SITES_A_PAGE
     return render(
         request, "coverage/missed.html", topics=topics, choice=choice,
+        held=await read(request, held_hosts, choice.topic, choice.sites),
+        feeds=await read(request, far_feeds, choice.topic, choice.sites),
+        held_words=held_words,
         by_site=by_site[first : first + _SITES_A_PAGE], all_sites=len(by_site),
         sites_a_page=_SITES_A_PAGE, total=total.total(), outcomes=MISSED,
         by_outcome=[(outcome, count, ADVICE[outcome]) for outcome, count in total.most_common()],

@@ -16,9 +16,12 @@ from qiaocrawl.text.log_lines import JSON, PLAIN_LINE, note_context, use_json_re
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+
+    from qiaocrawl.storage.reports.missed import HeldHost
 
 
 _COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
@@ -84,7 +87,8 @@ class Command(crawl.Command):
         table = Table(show_header=False)
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
-        for name, words in summary_lines(spider.name, spider.topic, stats):
+        held = _held_hosts(spider.runtime.options["QIAO_DATABASE_URL"], spider.topic)
+        for name, words in summary_lines(spider.name, spider.topic, stats, held):
             table.add_row(name, words)
         console = Terminal(highlight=False, markup=False)
         # A title of the table would be broken where the table is narrow.
@@ -97,6 +101,21 @@ class Command(crawl.Command):
         for step in next_steps(spider.name, spider.topic, stats):
             # Whole, so that it can be copied.
             console.print(f"  {step}", soft_wrap=True)
+
+
+def _held_hosts(database_url: str, topic: str) -> Sequence[HeldHost]:
+    """Hosts that refuse or are silent; none where the database cannot be asked any more."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from qiaocrawl.errors import QiaoError
+    from qiaocrawl.storage import Database
+    from qiaocrawl.storage.reports.missed import held_hosts
+
+    try:
+        with Database.open(database_url) as database, database.engine.connect() as c:
+            return held_hosts(c, topic)
+    except (QiaoError, SQLAlchemyError):
+        return ()
 
 
 def _log_format(settings: BaseSettings) -> str:

@@ -20,6 +20,7 @@ from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.frontier.collectors import is_run_alive
 from qiaocrawl.storage.jobs.nodes import AWAY_AFTER_SECONDS
 from qiaocrawl.storage.reports.end_names import end_name
+from qiaocrawl.storage.reports.missed import held_hosts, held_words, more_held
 from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
 from qiaocrawl.storage.running import lives
 from qiaocrawl.storage.schema import (
@@ -42,6 +43,10 @@ _START_SECONDS = 600.0
 # Fewer answers than this prove nothing.
 _LEAST_ANSWERS = 3
 _ANSWER_HOURS = 24.0
+# Of a host that gives nothing: so many waiting pages, or its start page, are an operator's matter.
+_MANY_WAITING = 5
+_LONG_REST_SECONDS = 600.0
+_HOSTS_NAMED = 10
 _GOOD_ANSWERS = (AnswerState.HIT, AnswerState.EMPTY)
 
 
@@ -109,7 +114,7 @@ def alarms(c: Connection, limits: Limits, *, now: float) -> list[str]:
     return [
         *_bad_runs(c, now), *_abandoned(c, now), *_no_articles(c, limits, now),
         *_refusing_engines(c, now), *_lost_sessions(c), *_dead_proxies(c, now),
-        *_full_disk(c, limits), *_silent_nodes(c, now),
+        *_full_disk(c, limits), *_silent_nodes(c, now), *_held_hosts(c, now),
     ]  # fmt: skip
 
 
@@ -221,6 +226,19 @@ def _silent_nodes(c: Connection, now: float) -> list[str]:
     )
     text = _("node {name} does not answer, first noticed {ago}")
     return [text.format(name=name, ago=_ago(since, now)) for name, since in rows]
+
+
+def _held_hosts(c: Connection, now: float) -> list[str]:
+    """Sites that refuse or are silent; a rest of some minutes is a crawl's own matter."""
+    held = [
+        one for one in held_hosts(c, now=now)
+        if (one.is_start or one.waiting >= _MANY_WAITING)
+        and (one.until is None or now - one.since.timestamp() > _LONG_REST_SECONDS)
+    ]  # fmt: skip
+    lines = [f"{one.host}: {held_words(one)}" for one in held[:_HOSTS_NAMED]]
+    if more := len(held) - len(lines):
+        lines.append(more_held(more))
+    return lines
 
 
 def _aware(stored: datetime) -> datetime:

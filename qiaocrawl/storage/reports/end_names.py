@@ -10,12 +10,13 @@ _ENDS = {
     "limit_pages_per_host": N_("as many pages of each site as allowed"),
     "limit_seconds": N_("as long as allowed"),
     "below_threshold": N_("what is left is off topic"),
-    "hosts_given_up": N_("the hosts that are left want to be left alone"),
+    "hosts_given_up": N_("the hosts that are left refuse or are silent"),
     "shutdown": N_("stopped by the operator"),
     "memusage_exceeded": N_("out of memory"),
     "storage_error": N_("the database failed"),
     "schema_changed": N_("the database was upgraded for another version"),
     "internal_error": N_("an error of the crawler"),
+    "start_page_refused": N_("a start page may not be fetched"),
     "start_page_set_aside": N_("a start page could not be read"),
 }
 

@@ -21,12 +21,20 @@ from qiaocrawl.storage.frontier import visit_log
 from qiaocrawl.storage.frontier.decisions import decision_of
 from qiaocrawl.storage.frontier.visit_log import LoggedVisit
 from qiaocrawl.storage.reports import url_history
+from qiaocrawl.storage.reports.missed import (
+    FarFeed,
+    HeldHost,
+    far_feeds,
+    held_hosts,
+    held_words,
+)
 from qiaocrawl.storage.reports.outcome_names import STATE_NAMES, outcome_with_code
 from qiaocrawl.storage.reports.url_history import StoredArticle, UrlHistory
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.sites.discovery import cut_reason
+from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import china_time
-from qiaocrawl.urls import canonical_url, url_key
+from qiaocrawl.urls import canonical_host, canonical_url, url_key
 from qiaocrawl.urls.link_classes import LINK_CLASSES, PAGE_CLASSES, link_class, page_class
 
 Place = Callable[[Connection, UrlHistory, int | None], Standing | None]
@@ -62,6 +70,7 @@ class UrlAnswer:
     Attributes:
         trap: what its group cost and brought, where it is closed as one of a trap's.
         outward: share in [0, 1] of the links followed on it that leave its site.
+        held: what is told of its host, where it waits for that.
     """
 
     asked: str
@@ -75,6 +84,7 @@ class UrlAnswer:
     redirect: str
     trap: str
     outward: float
+    held: HeldHost | None
 
 
 def answer_of(c: Connection, url: str, place: Place | None = None) -> UrlAnswer:
@@ -103,8 +113,15 @@ def answer_of(c: Connection, url: str, place: Place | None = None) -> UrlAnswer:
         url, history, path, _relevance(led_by), _relevance(visit), standing, decided_at,
         url_history.article_at(c, history.id), target.url if target is not None else "",
         shown_reason(cut_reason(c, history.url)) if history.outcome == Outcome.TRAP else "",
-        _outward(history, visit),
+        _outward(history, visit), _held(c, history),
     )  # fmt: skip
+
+
+def _held(c: Connection, page: UrlHistory) -> HeldHost | None:
+    if page.state is not State.PENDING:
+        return None
+    name = canonical_host(page.url)
+    return next((one for one in held_hosts(c, page.topic, (name,)) if one.host == name), None)
 
 
 def _outward(page: UrlHistory, visit: LoggedVisit | None) -> float:
@@ -120,12 +137,28 @@ def _why_unknown(c: Connection, url: str, canonical: str | None) -> str:
         )
     if cut := cut_reason(c, canonical):
         return _("{url} was never proposed: {cut}", url=url, cut=shown_reason(cut))
+    if feed := _far_feed(c, canonical_host(canonical)):
+        return _(
+            "{url} was never proposed: a feed that was read lists pages of its host, which the"
+            " crawl does not cover. {feed}: {why}",
+            url=url,
+            feed=feed.url,
+            why=shown_reason(feed.why),
+        )
     as_written = _(" (as {canonical})", canonical=canonical) if canonical != url.strip() else ""
     return _(
         "{url}{as_written} was never seen: no page that was read links to it",
         url=url,
         as_written=as_written,
     )
+
+
+def _far_feed(c: Connection, name: str) -> FarFeed | None:
+    """A feed or sitemap that lists pages of that host, which its crawl did not cover."""
+    return next((
+        feed for row in list_topics(c) for feed in far_feeds(c, row.name)
+        if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", feed.why)
+    ), None)  # fmt: skip
 
 
 def _relevance(visit: LoggedVisit | None) -> float | None:
@@ -167,6 +200,8 @@ def answer_lines(answer: UrlAnswer, topic: str = "") -> Iterator[tuple[str, str]
         yield _("outcome"), outcome_with_code(history.outcome)
     if history.reason:
         yield _("reason"), shown_reason(history.reason)
+    if answer.held is not None:
+        yield _("host"), f"{answer.held.host}: {held_words(answer.held)}"
     if answer.trap:
         yield _("trap"), _("{trap}; allowed by QIAO_TRAPS_ALLOWED", trap=answer.trap)
     if answer.redirect:

@@ -22,6 +22,7 @@
     url_alias                               which addresses of a host are other names of pages
     rendering                               which forms of URLs need a browser
     host_turn                               when workers asked a host last, and its wish to wait
+    host_rest ── host                       hosts that refuse or are silent, since when and why
     aliased_url ── url                      URLs whose preferred version is fetched instead
     visit ── url, topic                     the log of fetched pages and where their links led
     decision ── url                         why a URL was fetched when it was
@@ -93,6 +94,7 @@ from qiaocrawl.storage.schema.frontier import (
     aliased_url,
     decision,
     host,
+    host_rest,
     host_turn,
     order_model,
     rendering,
@@ -178,6 +180,7 @@ __all__ = [
     "host",
     "host_owner",
     "host_round",
+    "host_rest",
     "host_turn",
     "idf_snapshot",
     "idf_term",

@@ -101,6 +101,18 @@ host_turn = table(
     **KEYED_TABLE_OPTIONS,
 )
 
+host_rest = table(
+    "host_rest",
+    # A host that refuses, or is silent: nobody asks it before until_at. Times in epoch seconds.
+    Column("host_id", ForeignKey("host.id"), primary_key=True, autoincrement=False),
+    # The first refusal since it last gave a page, and the last one.
+    Column("since", seconds_type(), nullable=False),
+    Column("last_at", seconds_type(), nullable=False),
+    # 0: the run that met it has given it up, the next one asks it again.
+    Column("until_at", seconds_type(), nullable=False),
+    Column("reason", name_type(500), nullable=False),
+)
+
 aliased_url = table(
     "aliased_url",
     # Until it is known whether the preferred version brings the page.

@@ -1,0 +1,233 @@
+"""A site that refuses or never answers is told of: summary, missed, why, health, exit code."""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from scrapy.exceptions import DownloadFailedError
+
+from crawling import (
+    Answer,
+    LocalServer,
+    Respond,
+    article,
+    crawl,
+    import_pack,
+    local_server,
+    outcomes,
+    pack,
+    rows,
+)
+from qiaocrawl.cli import main
+from qiaocrawl.crawl.host_failures import words_of
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.frontier.host_rests import end_rest, note_rest, resting_hosts
+from qiaocrawl.storage.reports.missed import held_hosts
+
+BANNED = Answer("<html><title>访问被拒绝</title><body>访问被拒绝</body></html>".encode(), 403)
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> object:
+    def say(url: str, *arguments: str) -> tuple[int, str]:
+        monkeypatch.setenv("QIAO_DATABASE_URL", url)
+        monkeypatch.setattr(sys, "argv", ["qiaocrawl", *arguments])
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        out, errors = capsys.readouterr()
+        return code, " ".join((out + errors).replace("│", " ").split())
+
+    return say
+
+
+@contextmanager
+def old_tls_server(folder: Path, respond: Respond) -> Iterator[LocalServer]:
+    """Speaks TLS 1.0 alone, as appliances of 2010 do."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out",
+         str(certificate), "-days", "9", "-subj", "/CN=old.qiao.test"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    context.load_cert_chain(certificate, key)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1
+    server = LocalServer(respond)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_a_site_that_blocks_after_some_pages_is_named_everywhere(
+    tmp_path: Path, said: object
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    blocks = True
+
+    def respond(host: str, path: str) -> Answer | None:
+        if path == "/":
+            return Answer(article("侨乡新闻", links=tuple(f"/n/{n}.html" for n in range(9))))
+        if not path.startswith("/n/"):
+            return None
+        asked = [one for one in server.paths() if one.startswith("/n/")]
+        return BANNED if blocks and len(asked) > 3 else Answer(article(f"侨胞消息{path}"))
+
+    import_pack(url, pack("127.0.0.1"))
+    with local_server(respond) as server:
+        given = ("site", url, "topic=qiaoqing", f"start=http://{server.origin}/")
+        options = {"QIAO_ALLOW_ADDRESSES": server.origin, "QIAO_BLOCK_PAUSE_SECONDS": "0.2"}
+        done = crawl(*given, folder=tmp_path, **options)
+        assert done.returncode == 0, done.log
+        shown = done.log[done.log.index("Summary: site") :]
+        assert f"│ {server.origin}" in shown
+        assert "gives nothing since" in " ".join(shown.replace("│", " ").split())
+        assert "qiaocrawl missed qiaoqing" in shown
+        (held,) = _held(url)
+        waiting = held.waiting
+        assert (held.host, held.until) == (server.origin, None)
+        assert waiting >= 5
+        code, missed = said(url, "missed", "qiaoqing")  # type: ignore[operator]
+        assert (code, server.origin in missed) == (0, True)
+        assert "ban: title '访问被拒绝'" in missed
+        assert f"{waiting} URLs wait; the next run asks it again" in missed
+        assert "No page was missed" not in missed
+        code, health = said(url, "health")  # type: ignore[operator]
+        assert (code, f"{server.origin}: gives nothing since" in health) == (1, True)
+        (page,) = rows(url, "SELECT url FROM url WHERE state = 0 ORDER BY id LIMIT 1")
+        _, why = said(url, "why", str(page[0]))  # type: ignore[operator]
+        assert f"{server.origin}: gives nothing since" in why
+        # It gives pages again: nothing is told against it any more.
+        blocks = False
+        assert crawl(*given, folder=tmp_path, **options).returncode == 0
+        assert _held(url) == []
+        assert said(url, "health")[0] == 0  # type: ignore[operator]
+
+
+def _held(url: str) -> list[object]:
+    with Database.open(url) as database, database.engine.connect() as c:
+        return list(held_hosts(c, "qiaoqing"))
+
+
+def test_a_host_that_only_has_old_tls_is_missed_after_one_run(tmp_path: Path, said: object) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack("127.0.0.1"))
+    with old_tls_server(tmp_path, lambda host, path: Answer(article("侨胞"))) as server:
+        done = crawl(
+            "site", url, "topic=qiaoqing", f"start=https://{server.origin}/", folder=tmp_path,
+            QIAO_ALLOW_ADDRESSES=server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.05",
+            QIAO_BLOCK_PAUSE_SECONDS="0.05",
+        )  # fmt: skip
+    assert "wants to be left alone" not in done.log
+    _, missed = said(url, "missed", "qiaoqing")  # type: ignore[operator]
+    assert server.origin in missed
+    assert "the host only has versions before 1.2" in missed
+    assert "twisted" not in missed
+    assert "nothing was crawled yet" not in missed
+
+
+@pytest.mark.parametrize(
+    ("says", "words"),
+    [
+        ("('SSL routines', '', 'dh key too small')", "key exchange (DH) is too weak"),
+        ("('SSL routines', '', 'tlsv1 unrecognized name')", "does not know its own name"),
+        ("('SSL routines', '', 'wrong version number')", "plain HTTP on this port"),
+        ("('SSL routines', '', 'unsafe legacy renegotiation disabled')", "renegotiation"),
+        ("('SSL routines', '', 'something new')", "(TLS): something new"),
+    ],
+)
+def test_faults_of_tls_are_said_in_words(says: str, words: str) -> None:
+    error = DownloadFailedError(f"[<twisted.python.failure.Failure OpenSSL.SSL.Error: [{says}]>]")
+    assert words in words_of(error)
+    assert "Failure" not in words_of(error)
+
+
+def test_a_start_page_that_may_not_be_fetched_fails_the_run(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    rules = Answer(b"User-agent: *\nDisallow: /\n", headers={"Content-Type": "text/plain"})
+    import_pack(url, pack("127.0.0.1"))
+    with local_server(lambda host, path: rules) as server:
+        start = f"start=http://{server.origin}/"
+        inside = crawl("site", url, "topic=qiaoqing", start, folder=tmp_path)
+        refused = outcomes(url)
+        by_robots = crawl(
+            "site", url, "topic=qiaoqing", f"{start}list.html", folder=tmp_path,
+            QIAO_ALLOW_ADDRESSES=server.origin,
+        )  # fmt: skip
+    assert refused == {f"http://{server.origin}/": "refused"}
+    assert outcomes(url)[f"http://{server.origin}/list.html"] == "robots"
+    for done in (inside, by_robots):
+        assert done.returncode == 1, done.log
+        assert "start page not fetched" in done.log
+        assert "a start page may not be fetched" in done.log
+
+
+def test_a_feed_whose_entries_lie_elsewhere_is_told_of(tmp_path: Path, said: object) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+
+    def respond(host: str, path: str) -> Answer | None:
+        port = host.rpartition(":")[2]
+        if path == "/feed.xml":
+            items = "".join(
+                f"<item><title>侨讯{n}</title><link>http://far.qiao.test:{port}/{n}.html</link></item>"
+                for n in range(4)
+            )
+            feed = f"<rss><channel><title>x</title>{items}</channel></rss>"
+            return Answer(feed.encode(), headers={"Content-Type": "application/rss+xml"})
+        return Answer(article(f"侨胞{path}")) if path.endswith(".html") else None
+
+    import_pack(url, pack("near.qiao.test"))
+    with local_server(respond) as server:
+        port = server.origin.rpartition(":")[2]
+        given = ("site", url, "topic=qiaoqing", f"start=http://near.qiao.test:{port}/feed.xml")
+        done = crawl(*given, folder=tmp_path, QIAO_DEMO=server.origin)
+        assert done.returncode == 0, done.log
+        assert "4 on hosts beyond this crawl: -a across=on follows them" in " ".join(
+            done.log.replace("│", " ").split()
+        )
+        _, missed = said(url, "missed", "qiaoqing")  # type: ignore[operator]
+        assert (
+            f"4 entries on hosts beyond the crawl (across=on follows them): far.qiao.test:{port}"
+            in (missed)
+        )
+        far = f"http://far.qiao.test:{port}/1.html"
+        code, why = said(url, "why", far)  # type: ignore[operator]
+        assert (code, "no page that was read links to it" in why) == (1, False)
+        assert f"http://near.qiao.test:{port}/feed.xml" in why
+        crawl(*given, "across=on", folder=tmp_path, QIAO_DEMO=server.origin)
+    assert outcomes(url)[far] == "article"
+    assert "hosts beyond the crawl" not in said(url, "missed", "qiaoqing")[1]  # type: ignore[operator]
+
+
+def test_rests_are_kept_until_the_host_gives_a_page(database: Database) -> None:
+    with database.engine.begin() as c:
+        from qiaocrawl.storage.converters import host_id
+        from qiaocrawl.storage.schema import host
+
+        c.execute(host.insert().values(id=host_id("a.cn"), name="a.cn"))
+        note_rest(c, "a.cn", "ban: 1", until=0.0, now=100.0)
+        note_rest(c, "a.cn", "ban: 2", until=300.0, now=200.0)
+        assert resting_hosts(c) == {"a.cn"}
+        # Nothing of it waits: nobody misses anything.
+        assert held_hosts(c) == []
+        end_rest(c, "a.cn")
+        assert resting_hosts(c) == set()
