@@ -188,7 +188,7 @@ def analyse_html(
     harvest = page.harvest(max_links)
     links, lost = _links(page, harvest.links, extractor, sources, outcome)
     tags = robots_tags(page.meta, fetched.headers)
-    unread = _left_unread(harvest.unread, fetched.truncated, tags.noindex)
+    unread = _left_unread(harvest.unread, fetched, tags.noindex)
     # Articles need no lists on them.
     doubts = (*extracted.doubts, *unread, *(() if is_told else lost))
     return PageAnalysis(
@@ -307,10 +307,12 @@ def without_title_line(text: str, title: str) -> str:
     return "\n".join(lines[first:]) if first else text
 
 
-def _left_unread(links: int, is_cut: bool, noindex: bool) -> Iterator[str]:
+def _left_unread(links: int, fetched: FetchedPage, noindex: bool) -> Iterator[str]:
     if links:
         yield f"{links} links past the first {MAX_LINKS} not read"
-    if is_cut:
+    if fetched.connection_lost:
+        yield "the connection was lost before the end of the page"
+    elif fetched.truncated:
         yield "the body was cut off at the size limit"
     if noindex:  # Of public indexes; ours is none, but who passes the text on should know.
         yield "the page asks search engines not to list it (noindex)"
