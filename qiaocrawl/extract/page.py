@@ -19,7 +19,7 @@ from qiaocrawl.extract.base import (
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.fields.engagement import engagement_of, without_counters
 from qiaocrawl.extract.fields.metadata import Metadata, metadata_of
-from qiaocrawl.extract.kind import Judgement, judge
+from qiaocrawl.extract.kind import Judgement, judge, why_login
 from qiaocrawl.extract.paging import parts_of
 from qiaocrawl.extract.remarks import comments_of
 from qiaocrawl.extract.sites.apply_template import TemplateMatch, apply_template
@@ -185,6 +185,9 @@ def analyse_html(
     if part is not None and part.number > 1:
         outcome = Outcome.PART
     is_told = outcome in (Outcome.ARTICLE, Outcome.PART)
+    login = "" if is_told else why_login(page, outcome)
+    if login:
+        outcome = Outcome.LOGIN
     harvest = page.harvest(max_links)
     links, lost = _links(page, harvest.links, extractor, sources, outcome)
     tags = robots_tags(page.meta, fetched.headers)
@@ -197,10 +200,10 @@ def analyse_html(
         links=links,
         charset=page.charset,
         charset_source=page.charset_source,
-        reason="; ".join(filter(None, (extracted.judgement.reason, *doubts))),
+        reason="; ".join(filter(None, (login, extracted.judgement.reason, *doubts))),
         page_title=page.title,
         nofollow=tags.nofollow,
-        refresh_url=page.refresh_url,
+        refresh_url="" if login else page.refresh_url,
         links_left=harvest.over_limit + harvest.unread,
         canonical_url=page.canonical_link,
         part=part,

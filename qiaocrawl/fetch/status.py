@@ -56,7 +56,8 @@ def judge_fetch(page: FetchedPage, *, longest_park_seconds: float) -> FetchDecis
     if sign is not None and sign.kind is not BlockKind.FORBIDDEN:
         reason = str(sign)
     elif sign is not None or 400 <= status < 500 and status not in _ONCE_MORE:
-        reason = f"{reason} (refused)"
+        word = "refused"
+        reason = f"{reason} ({word})"
     # A server error may be over the next time; a client error (4xx) is not.
     if 400 <= status < 500 and status not in _ONCE_MORE:
         return FetchDecision(Outcome.BLOCKED, reason, is_refusal=True)

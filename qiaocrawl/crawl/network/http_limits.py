@@ -187,9 +187,10 @@ class _LimitedParser(http11._LenientHTTPClientParser):
         decoder = self.bodyDecoder
         # A body without a length ends where its connection does. One that was reset did not end
         # by the server's will, but Twisted forgets that. Over TLS many servers only seem to.
-        if _is(reason, ConnectionLost) and getattr(decoder, "contentLength", 0) is None:
+        is_endless = decoder is not None and getattr(decoder, "contentLength", 0) is None
+        if is_endless and _is(reason, ConnectionLost):
             # As if bytes were missing, which they are.
-            decoder.contentLength = -1
+            decoder.contentLength = -1  # type: ignore[union-attr]
         super().connectionLost(reason)
 
 
