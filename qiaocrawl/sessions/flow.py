@@ -157,7 +157,7 @@ def why_session_ended(recipe: Recipe, answer: LoginAnswer) -> str:
         if place != recipe.target and is_login_address(recipe, place):
             return "the target leads to the login"
     if seen.location:
-        return "the target leads to a host that the recipe does not name"
+        return "the target leads to a host the recipe does not name"
     if answer.status >= 400:
         return f"HTTP {answer.status} at the target"
     if recipe.success:
