@@ -67,13 +67,13 @@ def test_half_a_page_is_asked_for_again(tmp_path: Path) -> None:
             head = answer(rules, "Content-Type: text/plain")
             return whole(head if asked[path] > 1 else head[:-20])
         if path == "/":
-            links = (*(f"/{kind}" for kind in KINDS), "/never", "/a.pdf", "/feed.xml", "/secret")
+            links = (*(f"/{kind}" for kind in KINDS), "/never", "/a.pdf", "/feed", "/secret")
             return whole(answer(article("首页", links=links)))
         if path == "/never":
             return _cut("length")
         if path == "/a.pdf":
             return whole(answer(b"%PDF-1.4 " + b"x" * 500, "Content-Type: application/pdf")[:-50])
-        if path == "/feed.xml":
+        if path == "/feed":
             items = "".join(f"<item><link>http://a.cn/{n}</link></item>" for n in range(9))
             feed = f"<rss><channel><title>x</title>{items}</channel></rss>".encode()
             return whole(answer(feed, "Content-Type: application/rss+xml")[:-60])
@@ -84,7 +84,7 @@ def test_half_a_page_is_asked_for_again(tmp_path: Path) -> None:
         import_pack(url, pack(origin))
         done = crawl("site", url, "topic=qiaoqing", "-s", "DOWNLOAD_DELAY=0", folder=tmp_path,
                      QIAO_ALLOW_ADDRESSES=origin,
-                     QIAO_FRONTIER_RETRY_SECONDS="0.1")  # fmt: skip
+                     QIAO_FRONTIER_RETRY_SECONDS="0.1", QIAO_DOCUMENTS="1")  # fmt: skip
     assert done.returncode == 0, done.log
     ended = {
         str(address).partition(origin)[2]: (outcome, str(reason or ""))
@@ -98,11 +98,11 @@ def test_half_a_page_is_asked_for_again(tmp_path: Path) -> None:
         assert ended[f"/{kind}"] == ("article", ""), kind
         assert f"http://{origin}/{kind}" in texts
     # Kept as far as it came after the last try, and it says so; of a PDF a part is worth nothing.
-    assert asked["/never"] == asked["/a.pdf"] == asked["/feed.xml"] == 3
+    assert asked["/never"] == asked["/a.pdf"] == asked["/feed"] == 3
     assert ended["/never"] == ("article", LOST)
     assert ended["/a.pdf"][0] == "unreachable"
     assert ended["/a.pdf"][1].startswith("the connection was lost after ")
-    assert (ended["/feed.xml"][0], ended["/feed.xml"][1].endswith(LOST)) == ("feed", True)
+    assert (ended["/feed"][0], ended["/feed"][1].endswith(LOST)) == ("feed", True)
     with Database.open(url) as database, database.engine.connect() as c:
         number = rows(url, "SELECT id FROM url WHERE url LIKE '%/never'")[0][0]
         stored = load_page(c, int(str(number)))
