@@ -101,9 +101,12 @@ class BlockMiddleware:
         strike = None
         if lease.failures == 0 or sign.kind.is_sure:
             strike = self._access.struck(lease.host, sign)
+        wants_login = sign.kind is BlockKind.LOGIN
         if strike is not None:
-            raise BlockedError(str(sign), strike.pause_seconds, give_up=strike.give_up)
-        if sign.kind is not BlockKind.LOGIN and lease.failures == 0:
+            raise BlockedError(
+                str(sign), strike.pause_seconds, give_up=strike.give_up, wants_login=wants_login
+            )
+        if not wants_login and lease.failures == 0:
             raise BlockedError(str(sign))
         # Twice the same: it is taken as it is.
         self._access.counts["blocks/let_through"] += 1

@@ -14,9 +14,11 @@ from scrapy.utils.httpobj import urlparse_cached
 from qiaocrawl.crawl.context import find_crawl
 from qiaocrawl.crawl.host_failures import words_of
 from qiaocrawl.crawl.network.pacing import rate_limiter_of
+from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.discovery.sitemaps import robots_text
 from qiaocrawl.errors import AddressRefusedError, HostParkedError, RobotsUnreachableError
+from qiaocrawl.fetch.status import judge_fetch
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -35,6 +37,9 @@ _FRESH_SECONDS = 24 * 3600.0
 # so that every try of a page is a real one.
 _RETRY_GROWTH = 4.0
 _RETRY_STEPS = 2
+# A robots.txt whose connection was lost may lack the rules that matter: it is asked for so often
+# again. A server whose Content-Length is wrong sends no other one, and is believed then.
+_MOST_CUT = 2
 
 
 class RobotsMiddleware(RobotsTxtMiddleware):
@@ -52,6 +57,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         self._expires: dict[str, float] = {}
         self._failures: dict[str, int] = {}
         self._unreachable: dict[str, Exception] = {}
+        self._refusing: set[str] = set()
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """The rules for the request's host, fetched again when they are a day old."""
@@ -75,13 +81,23 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         if error is not None:
             reason = words_of(error)
             left = max(self._expires.get(netloc, 0.0) - time.monotonic(), 0.0)
-            raise RobotsUnreachableError(f"robots.txt unreachable: {reason}", left)
+            raise RobotsUnreachableError(
+                f"robots.txt unreachable: {reason}", left, is_refusal=netloc in self._refusing
+            )
         super().process_request_2(rp, request)
 
     async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
         if response.status == 429 or response.status >= 500:
             self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
+            decision = judge_fetch(fetched_page(response), longest_park_seconds=0.0)
+            # A firewall before the site is no server that is away.
+            if decision is not None and decision.is_refusal:
+                self._refusing.add(netloc)
             self._robots_error(IgnoreRequest(f"HTTP {response.status}"), netloc)
+            return
+        if fetched_page(response).connection_lost and self._failures.get(netloc, 0) < _MOST_CUT:
+            what = f"HTTP {response.status}, but its connection was lost before the end"
+            self._robots_error(IgnoreRequest(what), netloc)
             return
         # A 4xx, or a redirect that leads nowhere, allows everything, as an empty robots.txt does.
         usable = response.body[:_MAX_BYTES] if response.status < 300 else b""
@@ -89,6 +105,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         usable = robots_text(usable).encode()
         self._expires[netloc] = time.monotonic() + _FRESH_SECONDS
         self._failures.pop(netloc, None)
+        self._refusing.discard(netloc)
         # Before the pages that wait for these rules are let go.
         await self._keep_crawl_delay(usable, request)
         await super()._parse_robots(response.replace(body=usable), netloc, request)

@@ -145,27 +145,32 @@ class HostParkedError(QiaoError):
 class RobotsUnreachableError(QiaoError):
     """A host whose robots.txt cannot be had; RFC 9309 forbids to ask it for now.
 
-    ``retry_seconds`` is when robots.txt may be asked for again.
+    ``retry_seconds`` is when robots.txt may be asked for again; ``is_refusal``: a firewall
+    answered in its place.
     """
 
-    def __init__(self, message: str, retry_seconds: float) -> None:
+    def __init__(self, message: str, retry_seconds: float, *, is_refusal: bool = False) -> None:
         super().__init__(message)
         self.retry_seconds = retry_seconds
+        self.is_refusal = is_refusal
 
 
 class BlockedError(QiaoError):
     """An answer that is a block rather than the page; the message says what was seen.
 
     ``pause_seconds`` is how long the host is to be left alone, None where only this page is in
-    doubt; ``give_up`` leaves the host until the next run.
+    doubt; ``give_up`` leaves the host until the next run; ``wants_login``: the answer sends to a
+    login, and the URL ends there.
     """
 
     def __init__(
-        self, message: str, pause_seconds: float | None = None, *, give_up: bool = False
-    ) -> None:
+        self, message: str, pause_seconds: float | None = None, *, give_up: bool = False,
+        wants_login: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(message)
         self.pause_seconds = pause_seconds
         self.give_up = give_up
+        self.wants_login = wants_login
 
 
 class ProxyError(QiaoError):

@@ -23,6 +23,7 @@ from qiaocrawl.runs.search import (
     parked_reason,
 )
 from qiaocrawl.search import EVERYWHERE, parse_answer
+from qiaocrawl.search.answer import cut_answer
 from qiaocrawl.search.candidates import query_of, search_request
 from qiaocrawl.search.decoys import DecoyWatch
 from qiaocrawl.search.engine_pauses import (
@@ -143,6 +144,8 @@ class SearchSpider(FrontierSpider):
         answer = self.decoys.decide(
             query, parse_answer(engine, query, page.status, dict(page.headers), page.body)
         )
+        if page.connection_lost:
+            answer = cut_answer(answer)
         if not lease.stored:
             self.on_answer(lease, page, answer)
         # The address that was asked may hold a key; the row's does not.

@@ -33,9 +33,9 @@ def health(
 ) -> None:
     """Name what is wrong; exit code 1 if anything is: for cron, and for a look at the last runs.
 
-    Runs that died or failed, URLs nobody holds, no new article, engines that refuse, logins that
-    fail, dead proxies, a full disk, nodes that do not answer, stored pages that cannot be read, a
-    page store that is away.
+    Runs that died or failed, URLs nobody holds, no new article, engines and sites that refuse,
+    logins that fail, dead proxies, a full disk, nodes that do not answer, stored pages that cannot
+    be read, a page store that is away.
     """
     with connection_to(database) as c:
         problems = alarms(c, Limits(article_hours, free_mb << 20), now=time.time())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
@@ -51,9 +52,12 @@ class FetchOutcomes:
             await self.close(lease, LeaseEnd(decision.outcome, decision.reason, status))
         elif decision.is_busy:
             pause = decision.park_seconds
-            await self._fail(lease, await self._hosts.busy(lease, decision.reason, pause))
+            failure = await self._hosts.busy(lease, decision.reason, pause)
+            await self._fail(lease, replace(failure, is_refusal=decision.is_refusal))
         else:
-            await self._fail(lease, FetchFailure(FailureKind.NO_PAGE, decision.reason))
+            await self._fail(lease, FetchFailure(
+                FailureKind.NO_PAGE, decision.reason, is_refusal=decision.is_refusal
+            ))  # fmt: skip
 
     def answered(self, host: str) -> None:
         """*host* gave an answer that is no refusal."""
@@ -109,6 +113,12 @@ class FetchOutcomes:
             # A cookie wall: the cookie is in the jar now, so the next try may pass.
             reason = f"{decision.reason} to itself"
             await self._fail(lease, FetchFailure(FailureKind.NO_PAGE, reason))
+            return
+        if target is None and decision.may_be_login:
+            # Nobody will see what is there, so it counts as what it looks like.
+            place = decision.target.partition("?")[0]
+            reason = f"{decision.reason}, sends to the login page {place}"
+            await self.close(lease, LeaseEnd(Outcome.LOGIN, reason, status))
             return
         key = target.key if target is not None else None
         end = LeaseEnd(decision.outcome, decision.reason, status, key)

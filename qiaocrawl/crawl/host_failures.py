@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -188,7 +189,7 @@ class HostFailureHandler:
         if error.pause_seconds is not None:
             self._rest(lease.host, error.pause_seconds, reason, give_up=error.give_up)
         return FetchFailure(
-            FailureKind.BLOCKED,
+            FailureKind.LOGIN if error.wants_login else FailureKind.BLOCKED,
             reason,
             error.pause_seconds or 0.0,
             error.give_up,
@@ -218,7 +219,8 @@ class HostFailureHandler:
             return self._without_proxy(lease, ProxiesRestError(str(error), error.retry_seconds))
         if _OF_A_SERVER not in str(error):
             self._apply(lease.host, self._access.silent(lease.host), str(error))
-        return await self.busy(lease, str(error), error.retry_seconds)
+        failure = await self.busy(lease, str(error), error.retry_seconds)
+        return replace(failure, is_refusal=error.is_refusal)
 
     async def _silent(self, lease: Lease, error: BaseException | None) -> None:
         """No answer came from the host of *lease*: after a few in a row it rests."""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 PICTURE = "qiaocrawl_picture"
 """In a request's meta: the picture of its page, None where the browser took none."""
 
+CONNECTION_LOST = "dataloss"
+"""Scrapy's flag of a response whose body broke off before its end."""
+
 # Session cookies would let a reader in as the account that fetched the page.
 # Set-Cookie2: RFC 2965, long gone, but sent by old servers.
 _NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
@@ -47,5 +50,6 @@ def _record(response: Response) -> FetchedPage:
         headers=headers,
         body=response.body,
         fetched_at=datetime.fromtimestamp(time.time(), UTC),
-        truncated="dataloss" in response.flags,
+        truncated=CONNECTION_LOST in response.flags,
+        connection_lost=CONNECTION_LOST in response.flags,
     )

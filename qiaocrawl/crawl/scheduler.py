@@ -29,6 +29,7 @@ from qiaocrawl.items import Outcome
 from qiaocrawl.runs.run_summary import article_numbers
 from qiaocrawl.runtime import rows_of
 from qiaocrawl.runtime.run_end import END_REASON, SEED_SET_ASIDE, START_REFUSED
+from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier.deaths import seeds_set_aside
 from qiaocrawl.storage.reports.missed import refused_pages
 
@@ -136,6 +137,7 @@ class FrontierScheduler(BaseScheduler):
         remaining = await self._worker.close()
         await self._check_schema()
         await self._check_seeds()
+        await self._close_login_redirects()
         access = access_of(self._crawler)
         await access.close()
         stats = self._crawler.stats
@@ -159,6 +161,16 @@ class FrontierScheduler(BaseScheduler):
                 reason,
                 remaining,
             )
+
+    async def _close_login_redirects(self) -> None:
+        """Which redirects lead to a login is known once their targets have been read."""
+        stats = self._crawler.stats
+        names = ("qiaocrawl/outcome/login", "qiaocrawl/outcome/redirect")
+        # A run that met neither has nothing to look for among all rows.
+        if any(stats.get_value(name) for name in names):
+            number = await self._runtime.write(frontier.close_redirects_as_login)
+            if number:
+                stats.inc_value("qiaocrawl/redirects_to_login", number)
 
     async def _check_schema(self) -> None:
         """Fail a run whose last pages were written into tables of another version."""

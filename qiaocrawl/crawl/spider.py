@@ -22,9 +22,10 @@ from qiaocrawl.crawl.slow_pages import AnalysedApart
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ConfigError, QiaoError, StorageError
 from qiaocrawl.fetch.status import BUSY_STATUSES, FetchDecision, judge_fetch, judge_type
-from qiaocrawl.items import Candidate, FetchedPage, Lease, Queue
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.kernels.compiled import compile_late, get_ready_now
 from qiaocrawl.language import _
+from qiaocrawl.runs.watch.links import LOOK
 from qiaocrawl.urls import looks_like_document
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from qiaocrawl.runtime import Runtime
 
 
+# PDF; the ZIP of Word and Excel files; their older form.
+_OF_FILES = (b"%PDF", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 # About fifty pages. Loading the compiler takes three times as long: the greatest part of what the
 # start of a crawl took, and many crawls are small.
 _LOOP_SECONDS = 0.5
@@ -149,6 +152,22 @@ class FrontierSpider(Spider):
             decision = decision or judge_type(page, options["QIAO_CONTENT_TYPES"])
         return decision or CrawledPage(lease, page)
 
+    def incomplete(self, lease: Lease, page: FetchedPage) -> FetchDecision | None:
+        """Ask again for an answer whose connection was lost; None to read what there is.
+
+        The last try is kept as far as it came, unless a part is worth nothing: of a PDF or Word
+        file, or in place of an article that is stored whole.
+        """
+        if not page.connection_lost or lease.stored or not 200 <= page.status < 300:
+            return None
+        is_last = lease.failures + 1 >= self.runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
+        in_vain = page.body.startswith(_OF_FILES) or lease.payload.watch == LOOK
+        if is_last and not in_vain and page.body:
+            return None
+        self.count("connections_lost")
+        reason = f"the connection was lost after {len(page.body)} bytes"
+        return FetchDecision(Outcome.RETRY, reason)
+
     # --- the edge -----------------------------------------------------------------------
 
     def open(self, worker: FrontierWorker) -> None:
@@ -196,12 +215,13 @@ class FrontierSpider(Spider):
         self.crawl.worker.left_downloader(lease, answered=True, seconds=seconds)
         self.count("pages")
         page = fetched_page(response)
-        result = self.read(lease, page)
+        result = self.incomplete(lease, page) or self.read(lease, page)
         is_busy = isinstance(result, FetchDecision) and result.is_busy
         if not is_busy and page.status not in BUSY_STATUSES:
             # Any answer but "busy" ends the series of refusals that lengthens the host's pauses.
             await rate_limiter_of(self.crawler).answered(host_name(lease))
-            if page.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            is_refusal = isinstance(result, FetchDecision) and result.is_refusal
+            if not is_refusal and page.status < HTTPStatus.INTERNAL_SERVER_ERROR:
                 self.outcomes.answered(lease.host)
         if isinstance(result, FetchDecision):
             await self.outcomes.record(lease, page.status, result)

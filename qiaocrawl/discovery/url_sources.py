@@ -84,7 +84,7 @@ def parse_url_source(page: FetchedPage) -> PageAnalysis | None:
         links=links,
         charset="utf-8",
         charset_source="xml",
-        reason=_reason(listing, len(links)),
+        reason=_reason(listing, len(links), page),
         page_title=listing.title[:500],
         links_left=listing.left + len(listing.entries) - len(links),
         words=PageText(listing.title, titles) if titles else None,
@@ -134,7 +134,8 @@ def _links(listing: EntryList, base: str) -> Iterator[Link]:
         )
 
 
-def _reason(listing: EntryList, links: int) -> str:
+def _reason(listing: EntryList, links: int, page: FetchedPage) -> str:
     summary = f"{listing.kind or 'nothing that can be read'}, {links} entries"
     left = f"{listing.left} left" if listing.left else ""
-    return "; ".join(filter(None, (summary, left, listing.fault)))
+    lost = "the connection was lost before the end of the page" if page.connection_lost else ""
+    return "; ".join(filter(None, (summary, left, listing.fault, lost)))

@@ -34,6 +34,8 @@ from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.extract.verse import is_table_body, is_verse_body
 from qiaocrawl.items import Outcome
 from qiaocrawl.page import Page
+from qiaocrawl.urls import canonical_url
+from qiaocrawl.urls.login import sends_to_login
 
 _LITTLE_TEXT = 400
 _ALMOST_NO_TEXT = 150
@@ -55,6 +57,19 @@ _GONE_WORDS = (
     r"不存在|已(?:被|经)?(?:删除|屏蔽|关闭)|已刪除|找不到|无法找到|未找到|没有找到|已下线|已失效|"
     r"页面(?:丢失|错误)|無法找到|(?<!\d)404(?!\d)|not found|出错了|no longer (?:available|exists)|"
     r"(?<!\d)50[0234] (?:bad gateway|service|gateway|internal)|service (?:temporarily )?unavailable"
+)
+# What a page that only leads to a login is taken for.
+_HIDE_A_LOGIN = frozenset({Outcome.NOT_ARTICLE, Outcome.NEEDS_RENDERING, Outcome.LIST})
+# location.href = "/login.asp", top.location.replace('login.php')
+_SCRIPTED = re.compile(
+    r"""\blocation(?:\.href)?\s{0,9}(?:=|\.(?:replace|assign)\()\s{0,9}["']([^"'<>]{1,300})["']"""
+)
+_SCRIPT_LOOKED_AT = 20_000
+# "对不起，请先登录后查看"
+_ASKS_TO_LOG_IN = re.compile(
+    r"请(?:您|你)?(?:先|重新)?登[录陆錄]|(?:还未|还没有|尚未|没有)登[录陆錄]|"
+    r"(?:please|must) (?:log|sign) ?in",
+    re.IGNORECASE,
 )
 _GONE = re.compile(_GONE_WORDS, re.IGNORECASE)
 # A message to the visitor, where no heading says it: the thing asked for, and that it is gone.
@@ -189,6 +204,28 @@ def _login(page: Page, body: Body, features: PageKindFeatures) -> Judgement | No
         return None  # a short story on a site with a login box
     reason = f"asks for a password and shows only {features.shown} characters"
     return Judgement(PageKind.LOGIN, Outcome.LOGIN, reason)
+
+
+def why_login(page: Page, outcome: Outcome) -> str:
+    """Why a page that shows next to nothing asks for a login, in words; "" when it does not.
+
+    It sends to one by a refresh or a script, as old sites do in place of a redirect, or says so.
+
+    Args:
+        outcome: what :func:`judge` makes of it.
+    """
+    if outcome not in _HIDE_A_LOGIN or sum(map(len, page.texts)) > _ALMOST_NO_TEXT:
+        return ""
+    target = page.refresh_url
+    if not target and (match := _SCRIPTED.search(page.source, 0, _SCRIPT_LOOKED_AT)):
+        target = canonical_url(match[1].replace("\\/", "/"), page.base_url) or ""
+    if target and sends_to_login(page.url, target):
+        return f"sends to the login page {target.partition('?')[0]}"
+    if outcome is Outcome.NOT_ARTICLE:
+        for text in page.texts:
+            if match := _ASKS_TO_LOG_IN.search(text):
+                return f"asks to log in: {match[0]!r}"
+    return ""
 
 
 def _script_made(page: Page, body: Body, features: PageKindFeatures) -> Judgement | None:

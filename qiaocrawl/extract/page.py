@@ -19,7 +19,7 @@ from qiaocrawl.extract.base import (
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.fields.engagement import engagement_of, without_counters
 from qiaocrawl.extract.fields.metadata import Metadata, metadata_of
-from qiaocrawl.extract.kind import Judgement, judge
+from qiaocrawl.extract.kind import Judgement, judge, why_login
 from qiaocrawl.extract.paging import parts_of
 from qiaocrawl.extract.remarks import comments_of
 from qiaocrawl.extract.sites.apply_template import TemplateMatch, apply_template
@@ -185,10 +185,13 @@ def analyse_html(
     if part is not None and part.number > 1:
         outcome = Outcome.PART
     is_told = outcome in (Outcome.ARTICLE, Outcome.PART)
+    login = "" if is_told else why_login(page, outcome)
+    if login:
+        outcome = Outcome.LOGIN
     harvest = page.harvest(max_links)
     links, lost = _links(page, harvest.links, extractor, sources, outcome)
     tags = robots_tags(page.meta, fetched.headers)
-    unread = _left_unread(harvest.unread, fetched.truncated, tags.noindex)
+    unread = _left_unread(harvest.unread, fetched, tags.noindex)
     # Articles need no lists on them.
     doubts = (*extracted.doubts, *unread, *(() if is_told else lost))
     return PageAnalysis(
@@ -197,10 +200,10 @@ def analyse_html(
         links=links,
         charset=page.charset,
         charset_source=page.charset_source,
-        reason="; ".join(filter(None, (extracted.judgement.reason, *doubts))),
+        reason="; ".join(filter(None, (login, extracted.judgement.reason, *doubts))),
         page_title=page.title,
         nofollow=tags.nofollow,
-        refresh_url=page.refresh_url,
+        refresh_url="" if login else page.refresh_url,
         links_left=harvest.over_limit + harvest.unread,
         canonical_url=page.canonical_link,
         part=part,
@@ -307,10 +310,12 @@ def without_title_line(text: str, title: str) -> str:
     return "\n".join(lines[first:]) if first else text
 
 
-def _left_unread(links: int, is_cut: bool, noindex: bool) -> Iterator[str]:
+def _left_unread(links: int, fetched: FetchedPage, noindex: bool) -> Iterator[str]:
     if links:
         yield f"{links} links past the first {MAX_LINKS} not read"
-    if is_cut:
+    if fetched.connection_lost:
+        yield "the connection was lost before the end of the page"
+    elif fetched.truncated:
         yield "the body was cut off at the size limit"
     if noindex:  # Of public indexes; ours is none, but who passes the text on should know.
         yield "the page asks search engines not to list it (noindex)"

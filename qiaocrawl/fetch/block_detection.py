@@ -16,6 +16,7 @@ from http import HTTPStatus
 from qiaocrawl.fetch.usual_sizes import UsualSizes
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.text import decode_page
+from qiaocrawl.urls.login import looks_like_login
 
 
 class BlockKind(StrEnum):
@@ -29,6 +30,8 @@ class BlockKind(StrEnum):
     """429 Too Many Requests."""
     FORBIDDEN = "forbidden"
     """403, and what else firewalls answer with."""
+    CHALLENGE = "challenge"
+    """An error whose page is a script in place of text: it checks the browser."""
     LOGIN = "login"
     """A redirect to a login page."""
     EMPTY = "empty"
@@ -57,25 +60,33 @@ _MOST_BYTES = 100_000
 _MOST_SHOWN_BYTES = 6_000
 # Visible characters of a check or ban page; news pages show more around their text.
 _MOST_TEXT = 500
+# Visible characters beside a script that checks the browser: "请稍候…".
+_MOST_CHALLENGE_TEXT = 60
+# Such scripts have up to some 200 KB.
+_MOST_SCRIPT_BYTES = 1_000_000
 _TITLE_CHARS = 40
 _SEEN_CHARS = 60
 
-# 456, 521 and 999 are no standard codes, but what some firewalls and sites answer with.
-_FIREWALL_STATUSES = frozenset({403, 405, 412, 418, 456, 521, 999})
+# Client errors that are no refusal: not logged in, not there, too slow; or what was asked for is
+# faulty, as the address of a broken link is.
+_NO_REFUSAL = frozenset({400, 401, 404, 408, 410, 411, 413, 414, 415, 416, 417, 422, 425, 431})
+_NOT_THERE = frozenset({401, 404, 410})
+# What a server says of its own trouble: the standard codes (RFC 9110, IANA), those of shared
+# hosting (509), overload (529), proxies (598, 599). Any other one is a firewall's: 521, 567, 999.
+_SERVER_TROUBLE = frozenset((*range(500, 512), 529, 598, 599))
+# 520 to 530 are trouble of the site behind it where one of these networks stands before it.
+_BETWEEN = range(520, 531)
+_NETWORKS_BETWEEN = ("cloudflare", "yunjiasu")
 _GOOD = range(200, 300)
 _MOVED = range(300, 400)
+# 204 and 205 have none by definition; 202 is what some firewalls send while they check.
+_SHOULD_HAVE_BODY = frozenset({200, 202})
 
 # "wappass.baidu.com", "/sorry/index", "/verify.html", "/punish?…"; not "/verification-story".
 _CHECK_PLACE = re.compile(
     r"captcha|antispider|anti[-_]?(?:bot|crawl)|wappass|/sorry(?:/|\?|$)|/verify(?:[/.?]|$)|"
     r"/challenge|/seccode|/visitor/|/cgi-bin/.*verify|sec[-_.]?verif|/validate\b|human[-_]?check|"
     r"/(?:_?waf|punish|firewall|blocked?)(?:[/._?]|$)",
-    re.IGNORECASE,
-)
-# "https://passport.weibo.cn/…", "/user/login.php", "/signin/"; not "/login-news".
-_LOGIN_PLACE = re.compile(
-    r"^https?://(?:login|passport|sso|cas|auth|signin|account)s?\.|"
-    r"/(?:user[/_-]?)?(?:log[-_]?in|sign[-_]?in|logon|passport|sso|cas)(?:[/._?]|$)",
     re.IGNORECASE,
 )
 
@@ -131,6 +142,7 @@ _TAG = re.compile(r"<[^<>]*>")
 # Unrolled, without backtracking: everything up to the closing tag of the same name.
 _SCRIPT_BYTES = re.compile(rb"<(script|style)\b[^<]*(?:<(?!/\1)[^<]*)*", re.IGNORECASE)
 _TAG_BYTES = re.compile(rb"<[^<>]*>")
+_SCRIPT_TAG = re.compile(rb"<script\b", re.IGNORECASE)
 _BLANKS = b" \t\r\n\0"
 _SPACE = re.compile(r"\s+")
 _TITLE = re.compile(r"<title[^<>]{0,200}>(.{0,500}?)</title", re.DOTALL | re.IGNORECASE)
@@ -152,20 +164,51 @@ def find_block(page: FetchedPage, usual: UsualSizes | None = None) -> BlockSign 
         return _by_target(page)
     if page.status == HTTPStatus.TOO_MANY_REQUESTS:
         return BlockSign(BlockKind.BUSY, "HTTP 429")
-    if page.status in _FIREWALL_STATUSES:
-        # A 403 may come with a check page, which is surer evidence.
-        return _by_words(page) or BlockSign(BlockKind.FORBIDDEN, f"HTTP {page.status}")
-    if page.status == HTTPStatus.SERVICE_UNAVAILABLE:
-        # Check pages usually come with 503; without their words the server is just busy.
-        return _by_words(page)
     if page.status not in _GOOD:
-        return None
-    if page.status == HTTPStatus.OK and not page.body.strip():
-        return BlockSign(BlockKind.EMPTY, "HTTP 200 without a body")
+        return _of_error(page)
+    if page.status in _SHOULD_HAVE_BODY and not page.body.strip():
+        return BlockSign(BlockKind.EMPTY, f"HTTP {page.status} without a body")
     block = _by_words(page)
     if block is None and usual is not None and usual.is_small(page.url, len(page.body)):
         return BlockSign(BlockKind.SIZE, f"{len(page.body)} bytes, far less than usual here")
     return block
+
+
+def is_refusing(page: FetchedPage) -> bool:
+    """Whether the status of *page* alone says that a server, or a firewall, refuses us."""
+    status = page.status
+    if 400 <= status < 500:
+        return status not in _NO_REFUSAL
+    if status in _BETWEEN and any(n in page.header("server").lower() for n in _NETWORKS_BETWEEN):
+        return False
+    return status >= 500 and status not in _SERVER_TROUBLE
+
+
+def _of_error(page: FetchedPage) -> BlockSign | None:
+    status = page.status
+    if status < 400 or status in _NOT_THERE:
+        return None
+    refuses = is_refusing(page)
+    # Check pages usually come with 503 or as a refusal; other errors write about themselves in
+    # the same words ("您的请求参数异常").
+    if refuses or status == HTTPStatus.SERVICE_UNAVAILABLE:
+        sign = _by_words(page)
+        if sign is not None:
+            return sign
+    if _is_script_alone(page):
+        return BlockSign(BlockKind.CHALLENGE, f"HTTP {status} with a script in place of a page")
+    return BlockSign(BlockKind.FORBIDDEN, f"HTTP {status}") if refuses else None
+
+
+def _is_script_alone(page: FetchedPage) -> bool:
+    """Whether an error page shows nobody anything, and runs a script."""
+    kind = page.header("content-type").lower()
+    if len(page.body) > _MOST_SCRIPT_BYTES or (kind and "html" not in kind):
+        return False
+    if _SCRIPT_TAG.search(page.body) is None:
+        return False
+    source = decode_page(page.body, kind).text
+    return len(_tidy(_TITLE.sub(" ", _SCRIPTS.sub(" ", source)))) <= _MOST_CHALLENGE_TEXT
 
 
 def _by_target(page: FetchedPage) -> BlockSign | None:
@@ -175,7 +218,7 @@ def _by_target(page: FetchedPage) -> BlockSign | None:
     # A site whose own addresses look like that is not redirecting to a check.
     if _CHECK_PLACE.search(place) and not _CHECK_PLACE.search(page.url):
         return BlockSign(BlockKind.CHECK, f"redirect to {place[:_SEEN_CHARS]}")
-    if _LOGIN_PLACE.search(place) and not _LOGIN_PLACE.search(page.url):
+    if looks_like_login(target) and not looks_like_login(page.url):
         return BlockSign(BlockKind.LOGIN, f"redirect to {place[:_SEEN_CHARS]}")
     return None
 

@@ -59,6 +59,7 @@ class FetchFailure:
         pause_seconds: the host is left alone so long, so the URL waits as long at least.
         host_given_up: the host is asked nothing more in this run.
         wait_reason: what a URL that is only put back waits for; "" for ``reason``.
+        is_refusal: an answer refused us: given up, the URL is blocked, whatever failed.
     """
 
     kind: FailureKind
@@ -66,6 +67,7 @@ class FetchFailure:
     pause_seconds: float = 0.0
     host_given_up: bool = False
     wait_reason: str = ""
+    is_refusal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,8 @@ class FailurePolicy:
             return Release(failure.wait_reason or reason)
         # Before host_given_up: a URL that has used up its tries is not kept for another run.
         if failures + 1 >= self.max_failures:
-            return Close(_GIVEN_UP_AS[kind], reason)
+            outcome = Outcome.BLOCKED if failure.is_refusal else _GIVEN_UP_AS[kind]
+            return Close(outcome, reason)
         if failure.host_given_up:
             return Release(failure.wait_reason or reason)
         pause = backoff_seconds(failures + 1, self.first_pause_seconds)

@@ -203,7 +203,12 @@ class Outcome(StrEnum):
 @travelling
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """What came over the wire: evidence. ``headers`` are decoded latin-1, names lower case."""
+    """What came over the wire: evidence. ``headers`` are decoded latin-1, names lower case.
+
+    Attributes:
+        truncated: the body is not whole, for whatever reason.
+        connection_lost: the answer broke off before its end; else a limit of ours cut it.
+    """
 
     url: str
     final_url: str
@@ -212,6 +217,7 @@ class FetchedPage:
     body: bytes
     fetched_at: datetime
     truncated: bool = False
+    connection_lost: bool = False
 
     def header(self, name: str) -> str:
         """The first header called *name* (any case), or ""."""

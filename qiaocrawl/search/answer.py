@@ -71,6 +71,17 @@ def parse_answer(
         return SearchAnswer(AnswerState.ERROR, message=f"{definition.source}: {error}")
 
 
+def cut_answer(answer: SearchAnswer) -> SearchAnswer:
+    """*answer* as read from a part: hits may be missing, and no hits are no empty list."""
+    lost = "the connection was lost before the end of the page"
+    message = "; ".join(filter(None, (answer.message, lost)))
+    if answer.state is AnswerState.HIT:
+        return replace(answer, state=AnswerState.PARTIAL, message=message)
+    if answer.state in (AnswerState.BLOCKED, AnswerState.PARTIAL):
+        return replace(answer, message=message)
+    return SearchAnswer(AnswerState.ERROR, message=message)
+
+
 def _pairs(headers: Headers) -> Iterable[tuple[str, str]]:
     return headers.items() if isinstance(headers, Mapping) else headers
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
 from qiaocrawl.errors import LoginError
 from qiaocrawl.language import _
@@ -25,9 +26,16 @@ from qiaocrawl.sessions.forms import (
     json_submission,
     onward_submission,
 )
-from qiaocrawl.sessions.matching import SeenPage, is_login_form, matching_marker
+from qiaocrawl.sessions.matching import (
+    SeenPage,
+    asks_to_log_in,
+    is_login_address,
+    is_login_form,
+    login_wanted,
+    matching_marker,
+)
 from qiaocrawl.sessions.origins import is_same_origin, joined, origin_of, without_query
-from qiaocrawl.sessions.recipe import FormLogin, Recipe
+from qiaocrawl.sessions.recipe import FormLogin, PageMarkers, Recipe
 
 # RFC 9110: only these two ask for the same method and body again.
 _KEEPS_BODY = frozenset({307, 308})
@@ -113,13 +121,64 @@ def why_not_logged_in(recipe: Recipe, answer: LoginAnswer) -> str:
     if expired:
         return f"still asked to log in ({expired})"
     if recipe.success:
-        marker = matching_marker(recipe.success, seen)
-        return "" if marker else "none of the signs of success is there"
+        if not matching_marker(recipe.success, seen):
+            return "none of the signs of success is there"
+        if matching_marker(replace(recipe.success, cookies=()), seen):
+            return ""
+        # Some sites give strangers a cookie of the same name.
+        asked = login_wanted(recipe, seen)
+        return f"still asked to log in ({asked})" if asked else ""
     if answer.status >= 400:
         return f"HTTP {answer.status} after the login"
     if is_login_form(seen):
         return "the login form came back"
     return "" if answer.cookies else "the site set no cookie"
+
+
+def why_session_ended(recipe: Recipe, answer: LoginAnswer) -> str:
+    """Why *answer*, where the target led with the cookies of a session, shows that it has ended.
+
+    A cookie was proof when the login had just set it. Later it stands in the jar whatever the
+    site thinks of it: then the target itself must show that somebody is logged in.
+
+    Returns:
+        The reason in words; "" when the session holds.
+    """
+    seen = answer.seen
+    failed = matching_marker(recipe.failure, seen)
+    if failed:
+        return f"the site refuses the login ({failed})"
+    asked = login_wanted(recipe, seen)
+    if asked:
+        return f"still asked to log in ({asked})"
+    onward = seen.location or _refresh_target(seen) or _scripted_target(seen)
+    for place in filter(None, (answer.url, onward)):
+        # A target that is itself the login of its site says so by more than its address.
+        if place != recipe.target and is_login_address(recipe, place):
+            return "the target leads to the login"
+    if seen.location:
+        return "the target leads to a host the recipe does not name"
+    if answer.status >= 400:
+        return f"HTTP {answer.status} at the target"
+    if recipe.success:
+        return _missing_sign(recipe.success, recipe.target, answer)
+    words = asks_to_log_in(seen)
+    if words:
+        return f"the target asks to log in ({words!r})"
+    return "" if answer.cookies else "no cookie is left"
+
+
+def _missing_sign(success: PageMarkers, target: str, answer: LoginAnswer) -> str:
+    if matching_marker(replace(success, cookies=()), answer.seen):
+        return ""
+    if not any(name in answer.cookies for name in success.cookies):
+        return "none of the signs of success is there"
+    words = asks_to_log_in(answer.seen)
+    if words:
+        return f"the target asks to log in ({words!r})"
+    # A site sends those whom it does not know to its first page, if not to a login.
+    led, wanted = (urlsplit(url).path.rstrip("/") for url in (answer.url, target))
+    return "the target leads to the first page" if wanted and not led else ""
 
 
 # --- going on --------------------------------------------------------------------------------

@@ -14,10 +14,20 @@ from qiaocrawl.page import Page, parse_page
 from qiaocrawl.sessions.origins import joined, origin_of
 from qiaocrawl.sessions.recipe import PageMarkers, Recipe
 from qiaocrawl.text import decode_page
+from qiaocrawl.urls.login import looks_like_login
 
 # Parsing takes time of the event loop; a login page is small.
 _MAX_PARSED_BYTES = 512 * 1024
 _PASSWORD_FIELD = re.compile(rb"""<input\b[^>]{0,500}\btype\s*=\s*["']?password""", re.IGNORECASE)
+
+# Visible characters of a page that only asks to log in; a member's page shows more.
+_MOST_ASKING_TEXT = 300
+_ASKS_TO_LOG_IN = re.compile(
+    r"请(?:您|你)?(?:先|重新)?登[录陆錄]|(?:您|你|用户)?(?:还未|还没有|尚未|没有|未)登[录陆錄]|"
+    r"(?:登[录陆錄]|会话)(?:状态)?(?:已经?)?(?:过期|失效|超时)|"
+    r"(?:please|must|need to) (?:log|sign) ?in|not logged in|session (?:has )?expired",
+    re.IGNORECASE,
+)
 
 # As a word of its own: /logout.php, ?action=log-out, /sign_off, but not /blogoutlook.
 _LOGOUT = re.compile(r"(?<![a-z])(?:log|sign)[-_]?(?:out|off)(?![a-z])", re.IGNORECASE)
@@ -97,7 +107,7 @@ def login_wanted(recipe: Recipe, seen: SeenPage) -> str:
         return sign
     if seen.status == 401:
         return "HTTP 401"
-    if seen.location and recipe.form and _is_login_address(recipe, seen.location):
+    if seen.location and is_login_address(recipe, seen.location):
         return "redirect to the login"
     if not 200 <= seen.status < 300 or not seen.is_html:
         return ""
@@ -111,8 +121,7 @@ def endangers_session(recipe: Recipe, url: str) -> str:
     """
     if _LOGOUT.search(url):
         return "its address would log the account out"
-    login = (recipe.form and recipe.form.page) or (recipe.browser and recipe.browser.page)
-    return "it is the login page" if login and _without_query(url) == _without_query(login) else ""
+    return "it is the login page" if _is_login_page(recipe, url) else ""
 
 
 def is_login_form(seen: SeenPage) -> bool:
@@ -122,12 +131,30 @@ def is_login_form(seen: SeenPage) -> bool:
     return judge(seen.page, Body("", 0.0, ""), seen.page.title).kind is PageKind.LOGIN
 
 
-def _is_login_address(recipe: Recipe, url: str) -> bool:
-    assert recipe.form is not None
+def is_login_address(recipe: Recipe, url: str) -> bool:
+    """Whether *url* is the login of *recipe*: its page, its sign-on, or a login of its sites."""
     origin = origin_of(url)
     if origin is not None and origin.netloc in recipe.sso_hosts:
         return True
-    return _without_query(url) == _without_query(recipe.form.page)
+    if _is_login_page(recipe, url):
+        return True
+    return origin is not None and recipe.covers(origin.netloc) and looks_like_login(url)
+
+
+def _is_login_page(recipe: Recipe, url: str) -> bool:
+    login = (recipe.form and recipe.form.page) or (recipe.browser and recipe.browser.page)
+    return bool(login) and _without_query(url) == _without_query(login or "")
+
+
+def asks_to_log_in(seen: SeenPage) -> str:
+    """The words by which a page that shows little else asks for a login; "" for none."""
+    if not 0 < len(seen.body) <= _MAX_PARSED_BYTES:
+        return ""
+    shown = " ".join(seen.page.texts) if seen.is_html else seen.text
+    if len(shown) > _MOST_ASKING_TEXT:
+        return ""
+    match = _ASKS_TO_LOG_IN.search(shown)
+    return match[0] if match else ""
 
 
 def _without_query(url: str) -> str:

@@ -71,6 +71,31 @@ def dead_pid() -> int:
     return process.pid
 
 
+def close_pages(database: Database, host: str, outcomes: list[Outcome]) -> None:
+    """Pages of *host* that ended so, now."""
+    now = time.time()
+    urls = {f"http://{host}/{n}": outcome for n, outcome in enumerate(outcomes)}
+    with database.engine.begin() as c:
+        found = [Candidate(one, url_key(one), host, Queue.SITE, "qiaoqing") for one in urls]
+        frontier.enqueue(c, found, run_id=1, now=now)
+        keys = {candidate.key: 1.0 for candidate in found}
+        scope = Scope(Queue.SITE, "qiaoqing")
+        taken = frontier.lease_keys(c, scope, keys, token=1, lease_seconds=60.0, now=now)
+        for lease in taken.leases:
+            frontier.complete(c, lease, outcome=urls[lease.url], reason="x", now=now)
+
+
+def test_a_site_that_refuses_all_its_pages_is_named(run: Run, database: Database) -> None:
+    wall = [Outcome.BLOCKED] * 4 + [Outcome.NEEDS_RENDERING, Outcome.LIST]
+    close_pages(database, "wall.test", wall)
+    # One article is proof that it lets us in; a few pages may not be for everybody.
+    close_pages(database, "part.test", [Outcome.BLOCKED] * 9 + [Outcome.ARTICLE])
+    close_pages(database, "few.test", [Outcome.LOGIN] * 4)
+    close_pages(database, "gone.test", [Outcome.DEAD] * 9)
+    told = "wall.test: 5 pages refused in 7 days, no article; `qiaocrawl missed` says why"
+    assert ask(run, database) == (1, [told])
+
+
 def test_a_healthy_crawl_alarms_nobody(run: Run, database: Database) -> None:
     assert ask(run, database) == (0, [])
     url = database.engine.url.render_as_string(hide_password=False)

@@ -56,6 +56,13 @@ BLOCKS = [
     ("login", page("", 302, location="/user/login.html?back=%2F1.html")),
     ("busy", page("slow down", 429)),
     ("forbidden", page("no", 403)),
+    ("forbidden", page(b"{}", 412, **{"content-type": "application/json"})),
+    ("forbidden", page("", 567)), ("forbidden", page("", 521)),
+    ("challenge", page(html("", "", "<script>$_ts={};$_ts.cd='qqq'</script>"), 412)),
+    ("challenge", page("<script>document.cookie='__jsl_clearance=1'</script>", 521)),
+    ("challenge", page(html("", "<noscript>请开启JavaScript</noscript>", STYLE), 400)),
+    ("challenge", page(html("请稍候", "请稍候…", "<script>go()</script>"), 503)),
+    ("empty", page("", 202)),
     ("empty", page("  \n", 200)),
 ]  # fmt: skip
 
@@ -74,6 +81,9 @@ PAGES = [
     page("", 302, location="https://a.test/next?from=/login"),
     page("", 302, url="http://a.test/login", location="/login/step2"),
     page("", 301, location="https://a.test/1.html"),
+    page("", 521, server="cloudflare"), page("bad request", 400),
+    page(html("404", "", "<script>app()</script>"), 404),
+    page(html("500", "<p>您访问的页面出现异常，请稍后再试</p>"), 500),
     page("", 404), page("", 204), page("gone", 410), page("busy", 503), page("oops", 500),
     page(b'{"msg": "too many requests"}', **{"content-type": "application/json"}),
     page(b"%PDF-1.4 captcha", **{"content-type": "application/pdf"}),

@@ -27,11 +27,19 @@ def page(status: int, body: bytes = b"x", **headers: str) -> FetchedPage:
         (403, Outcome.BLOCKED),
         (404, Outcome.DEAD),
         (410, Outcome.DEAD),
-        (418, Outcome.DEAD),
+        (400, Outcome.BLOCKED),
+        (405, Outcome.BLOCKED),
+        (408, Outcome.RETRY),
+        (412, Outcome.BLOCKED),
+        (418, Outcome.BLOCKED),
         (429, Outcome.RETRY),
+        (451, Outcome.BLOCKED),
         (500, Outcome.RETRY),
         (503, Outcome.RETRY),
+        (521, Outcome.RETRY),
+        (567, Outcome.RETRY),
         (599, Outcome.RETRY),
+        (999, Outcome.RETRY),
     ],
 )
 def test_each_status_has_an_outcome(status: int, outcome: Outcome) -> None:
@@ -39,6 +47,71 @@ def test_each_status_has_an_outcome(status: int, outcome: Outcome) -> None:
     assert decision is not None
     assert decision.outcome is outcome
     assert str(status) in decision.reason
+
+
+CHECK = b"<html><head><script>document.cookie='a=b';location.reload()</script></head></html>"
+ERROR = "<html><title>500</title><h1>出错了</h1><p>您访问的页面出现异常，请稍后再试。</p>".encode()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "server", "is_refusal"),
+    [
+        (412, CHECK, "", True),
+        (412, b'{"error": "If-Match"}', "", True),
+        (429, b"slow down", "", True),
+        (400, CHECK, "", True),
+        (503, CHECK, "", True),
+        (500, CHECK, "", True),
+        (521, CHECK, "", True),
+        (521, b"", "", True),
+        (521, b"web server is down", "cloudflare", False),
+        (524, b"a timeout occurred", "cloudflare", False),
+        (567, b"", "", True),
+        (999, b"", "", True),
+        (500, ERROR, "", False),
+        (502, b"bad gateway", "", False),
+        (503, b"busy", "", False),
+        (504, b"", "", False),
+        (404, CHECK, "", False),
+        (410, CHECK, "", False),
+    ],
+)
+def test_a_refusal_is_told_from_trouble_of_the_server(
+    status: int, body: bytes, server: str, is_refusal: bool
+) -> None:
+    """A refusal ends as blocked after the last try, a server's own trouble as unreachable."""
+    decision = judge_fetch(page(status, body, server=server), longest_park_seconds=60)
+    assert decision is not None
+    assert decision.is_refusal == is_refusal
+    assert (decision.outcome is Outcome.DEAD) == (status in (404, 410))
+
+
+def test_a_firewall_that_accepts_and_sends_nothing_refuses() -> None:
+    decision = judge_fetch(page(202, b""), longest_park_seconds=60)
+    assert decision is not None
+    assert (decision.outcome, decision.is_refusal) == (Outcome.BLOCKED, True)
+    assert judge_fetch(page(204, b""), longest_park_seconds=60).outcome is Outcome.NOT_ARTICLE  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("location", "outcome"),
+    [
+        ("/login?back=%2Fx", Outcome.LOGIN),
+        ("https://passport.a.test/signin", Outcome.LOGIN),
+        ("/member.php?mod=logging&action=login", Outcome.LOGIN),
+        ("https://sso.b.test/?service=http%3A%2F%2Fa.test%2Fx", Outcome.LOGIN),
+        # A sign-on that sends back whoever is not logged in, and what may be something else.
+        ("/cas/login?gateway=true&service=http%3A%2F%2Fa.test%2Fx", Outcome.REDIRECT),
+        ("http://cas.cn/", Outcome.REDIRECT),
+        ("/login-scams.html", Outcome.REDIRECT),
+        ("/next?from=/login", Outcome.REDIRECT),
+    ],
+)
+def test_what_redirects_to_a_login_is_the_page_behind_it(location: str, outcome: Outcome) -> None:
+    decision = judge_fetch(page(302, location=location), longest_park_seconds=60)
+    assert decision is not None
+    assert decision.outcome is outcome, decision.reason
+    assert "%2F" not in decision.reason, "a query may hold a ticket"
 
 
 def test_a_page_worth_reading_needs_no_decision() -> None:

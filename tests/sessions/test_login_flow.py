@@ -10,7 +10,7 @@ import pytest
 
 from qiaocrawl.errors import LoginError
 from qiaocrawl.sessions import Credentials, Recipe
-from qiaocrawl.sessions.flow import LoginAnswer, LoginStep, login_flow
+from qiaocrawl.sessions.flow import LoginAnswer, LoginStep, login_flow, why_session_ended
 from qiaocrawl.sessions.matching import (
     SeenPage,
     endangers_session,
@@ -213,6 +213,49 @@ def test_what_asks_for_a_login() -> None:
         matching_marker(PageMarkers(cookies=("a",)), SeenPage(url, 200, cookies={"a"}))
         == "cookie 'a'"
     )
+
+
+SHOWN = "<h1>我的主页</h1><p>" + "侨胞会员的资料与订阅。" * 40 + "</p>"
+AT = "https://www.a.test/member/"
+
+
+@pytest.mark.parametrize(("changes", "ended"), [
+    ({"body": SHOWN}, ""),
+    ({"status": 302, "location": "https://passport.a.test/in"}, "redirect to the login"),
+    ({"url": "https://passport.a.test/qr", "body": "<img id=qr>"}, "leads to the login"),
+    ({"url": PAGE, "body": "<p>扫码</p>"}, "leads to the login"),
+    ({"url": "https://www.a.test/user/login?next=x", "body": SHOWN}, "leads to the login"),
+    ({"status": 302, "location": "https://elsewhere.test/"}, "a host the recipe does not name"),
+    ({"body": FORM}, "login form"),
+    ({"body": "<p>您尚未登录，无权查看</p>"}, "您尚未登录"),
+    ({"body": '{"code": 401, "msg": "未登录"}', "content-type": "application/json"}, "未登录"),
+    ({"body": "<script>location.href='https://www.a.test/login'</script>"}, "leads to the login"),
+    ({"body": "<script>top.location='/login'</script>" + SHOWN}, ""),
+    ({"url": "https://www.a.test/", "body": SHOWN}, "leads to the first page"),
+    ({"status": 403, "body": SHOWN}, "HTTP 403"),
+    ({"body": SHOWN, "cookies": {}}, "none of the signs"),
+])  # fmt: skip
+def test_a_cookie_in_the_jar_does_not_prove_that_a_session_lives(
+    changes: dict[str, object], ended: str
+) -> None:
+    """The target does: its answer is read when only a cookie was the sign of the login."""
+    wanted = recipe(
+        "sso", target=AT, sso=SignOn(("passport.a.test",)), success=PageMarkers(cookies=("SID",))
+    )
+    given = {"url": AT, "status": 200, "body": "", "location": "", "cookies": {"SID": "old"},
+             "content-type": "text/html; charset=utf-8", **changes}  # fmt: skip
+    headers = (("content-type", str(given["content-type"])), ("location", str(given["location"])))
+    answer = LoginAnswer(str(given["url"]), int(str(given["status"])), headers,
+                         str(given["body"]).encode(), given["cookies"])  # type: ignore[arg-type]  # fmt: skip
+    why = why_session_ended(wanted, answer)
+    assert ended in why
+    assert bool(why) == bool(ended)
+
+
+def test_a_cookie_that_strangers_get_too_is_no_login() -> None:
+    wanted = recipe(success=PageMarkers(cookies=("sid",)))
+    with pytest.raises(LoginError, match="still asked to log in"):
+        drive(wanted, {**GET_PAGE, DO: (200, {}, FORM)})
 
 
 def test_addresses_no_account_asks_for() -> None:

@@ -27,7 +27,7 @@ from qiaocrawl.crawl.browser.page import BrowserPage
 from qiaocrawl.crawl.browser.page_slots import PageSlots
 from qiaocrawl.crawl.browser.proxy import BrowserProxy, Upstream
 from qiaocrawl.crawl.network.address_guard import address_guard_of
-from qiaocrawl.crawl.responses import PICTURE, fetched_page
+from qiaocrawl.crawl.responses import CONNECTION_LOST, PICTURE, fetched_page
 from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BrowserLostError, ExtractionError, RenderError
@@ -288,7 +288,8 @@ class RenderedDownloads:
             headers=headers,
             body=body,
             encoding="utf-8",
-            flags=["rendered"],
+            # What scripts make of half a document is not whole either.
+            flags=["rendered", *(flag for flag in base.flags if flag == CONNECTION_LOST)],
         )
 
     def _refused(self, reason: str) -> None:

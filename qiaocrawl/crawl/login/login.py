@@ -25,7 +25,7 @@ from qiaocrawl.sessions.flow import (
     LoginStep,
     check_flow,
     login_flow,
-    why_not_logged_in,
+    why_session_ended,
 )
 
 if TYPE_CHECKING:
@@ -72,7 +72,10 @@ class LoginRunner:
             answer = await self._run(check_flow(recipe), jar_key)
         except LoginError:
             return None
-        return why_not_logged_in(recipe, answer)
+        # A site in trouble says nothing of the session.
+        if answer.status >= 500 or answer.status == 429:
+            return None
+        return why_session_ended(recipe, answer)
 
     def load(
         self, recipe: Recipe, cookies: Iterable[StoredCookie], jar_key: Any, now: float

@@ -9,6 +9,7 @@ connection of one that is too large is cut at once.
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from scrapy.core.downloader.handlers import http11
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
 from twisted.internet.defer import Deferred
-from twisted.internet.error import ConnectionDone
+from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.python.failure import Failure
 from twisted.web._newclient import ResponseFailed
 from twisted.web.http import _ChunkedTransferDecoder
@@ -26,6 +27,7 @@ from twisted.web.http_headers import InvalidHeaderName
 from qiaocrawl.crawl.network.large_answers import LargeAnswers, Transport
 from qiaocrawl.crawl.network.paced_pool import BeforeSending, PacedPool, connecting
 from qiaocrawl.crawl.network.written_names import remember_written_names
+from qiaocrawl.crawl.responses import CONNECTION_LOST
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -45,6 +47,9 @@ MAX_INTERIM_ANSWERS = 5
 """1xx answers before the real one, as Go's client bounds it."""
 MAX_FRAMING_BYTES = 512 * 1024
 """Of a chunked body, beside the body: 85,000 chunks, a quarter of a second of CPU **(ours)**."""
+_ZLIB = frozenset({b"gzip", b"x-gzip", b"deflate"})
+_GZIP_OR_ZLIB = 47
+_UNPACKED_AT_A_TIME = 65_536
 # A host that never closes its half of a TLS connection holds our file descriptor no longer.
 _CLOSING_SECONDS = 5.0
 
@@ -73,7 +78,7 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
         """Fetch *request*, from *server* (host:port, plain HTTP) in place of its own host's."""
         try:
             with connecting(before_sending, server):
-                return await super().download_request(request)
+                return self._checked(await super().download_request(request))
         except DownloadFailedError as error:
             raise _cause(error) from error
         except DownloadCancelledError as error:
@@ -81,6 +86,15 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
             limit = request.meta.get("download_maxsize", self._default_maxsize)
             reason = str(error) or f"a body of more than {limit} bytes"
             raise AnswerTooLargeError(reason) from error
+
+    def _checked(self, response: Response) -> Response:
+        """Flag a compressed body that ended with its connection, but not by itself."""
+        if "partial" not in response.flags or not response.body:
+            return response
+        encoding = (response.headers.get("Content-Encoding") or b"").strip().lower()
+        if encoding not in _ZLIB or _ends(response.body, self._default_maxsize):
+            return response
+        return response.replace(flags=[*response.flags, CONNECTION_LOST])
 
 
 def _cause(error: DownloadFailedError) -> Exception:
@@ -177,6 +191,13 @@ class _LimitedParser(http11._LenientHTTPClientParser):
         # Scrapy would otherwise take the part that came for the page.
         if _is(reason, AnswerTooLargeError) and reader and not reader._finished.called:
             reader._finished.errback(reason)
+        decoder = self.bodyDecoder
+        # A body without a length ends where its connection does. One that was reset did not end
+        # by the server's will, but Twisted forgets that. Over TLS many servers only seem to.
+        is_endless = decoder is not None and getattr(decoder, "contentLength", 0) is None
+        if is_endless and _is(reason, ConnectionLost):
+            # As if bytes were missing, which they are.
+            decoder.contentLength = -1  # type: ignore[union-attr]
         super().connectionLost(reason)
 
 
@@ -269,6 +290,20 @@ class _LimitedTunnel(http11._TunnelingTCP4ClientEndpoint):
             protocol.dataReceived = _ignored  # type: ignore[method-assign]
             protocol.transport.abortConnection()
         return reason
+
+
+def _ends(body: bytes, most_bytes: int) -> bool:
+    """Whether the gzip or zlib stream *body* has its end; what cannot be told is taken for one."""
+    unpacker = zlib.decompressobj(wbits=_GZIP_OR_ZLIB)
+    rest, unpacked = body, 0
+    try:
+        # A bomb is refused by whoever unpacks it.
+        while rest and not unpacker.eof and (not most_bytes or unpacked <= most_bytes):
+            unpacked += len(unpacker.decompress(rest, _UNPACKED_AT_A_TIME))
+            rest = unpacker.unconsumed_tail
+    except zlib.error:
+        return True
+    return unpacker.eof or bool(rest)
 
 
 def _ignored(data: bytes) -> None:

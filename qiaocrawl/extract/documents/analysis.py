@@ -67,6 +67,8 @@ def analyse_document(fetched: FetchedPage) -> PageAnalysis | None:
     kind = document_kind(fetched.body)
     if not kind:
         return None
+    if fetched.connection_lost:
+        return _none(Outcome.NOT_HTML, f"{kind}: the connection was lost before its end")
     if fetched.truncated:
         return _none(Outcome.NOT_HTML, f"{kind}: cut off at the size limit")
     try:

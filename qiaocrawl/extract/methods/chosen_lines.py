@@ -25,6 +25,7 @@ _DAY = re.compile(
 )
 _CLOCK_OR_MARK = re.compile(r"\d{1,2}:\d\d(?::\d\d)?|[\W_]")
 _STOPS = "。！？.!?"
+_CHINESE_STOPS = "。！？"
 _LINKED = 0.8
 """A line of links has this share of its characters in them."""
 
@@ -33,12 +34,17 @@ def with_like_lines(page: Page, judged: Floats, chosen: NDArray[np.int64]) -> ND
     """*chosen* with doubtful lines that stand among them in like places.
 
     A list of names or a poem has no sentences, and nothing tells one of its lines from another.
+    A short sentence may be the last paragraph: the conference ended, say.
     """
     blocks, elements = page.blocks.blocks, page.blocks.elements
     taken = set(chosen.tolist())
-    for i in chosen[:-1].tolist():
+    for i in chosen.tolist():
         line = i + 1
-        if line in taken or line + 1 not in taken or judged[line] < _DOUBTFUL:
+        if line in taken or line >= len(blocks) or judged[line] < _DOUBTFUL:
+            continue
+        if line + 1 not in taken and not (
+            i == chosen[-1] and blocks[line].text[-1] in _CHINESE_STOPS
+        ):
             continue
         above, element = elements[blocks[i].element], elements[blocks[line].element]
         is_like = (above.parent, above.tag, above.names) == (

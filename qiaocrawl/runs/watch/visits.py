@@ -121,7 +121,7 @@ def _note_visit(
     seen = Seen(
         # Nothing changed: no link can be new, and the look-up is saved.
         page.fetched_at.timestamp(), watched.count_unknown(c, news) if changed else 0, changed,
-        page.header("etag"), page.header("last-modified"), digest,
+        *_validators(page), digest,
     )  # fmt: skip
     if changed and known.name:
         watched.fill_channels(c, news, known.name)
@@ -168,11 +168,18 @@ def _note_article(
         if not is_look and stated is not None and _tells_hour(published, at):
             watch_counts.add_hour(c, lease.host, published)
         _look_again(c, watching, lease, published, at,
-                    (page.header("etag"), page.header("last-modified")))  # fmt: skip
+                    _validators(page))  # fmt: skip
     elif is_look:
         if analysis.outcome is Outcome.SOFT_404:
             revisions.note_deleted(c, lease.url_id, analysis.reason or "soft 404", now=at)
         _look_again(c, watching, lease, at, at)
+
+
+def _validators(page: FetchedPage) -> tuple[str, str]:
+    """ETag and Last-Modified of a whole page: "not modified" must not be said of half a one."""
+    if page.connection_lost:
+        return "", ""
+    return page.header("etag"), page.header("last-modified")
 
 
 def _tells_hour(published: float, at: float) -> bool:

@@ -58,6 +58,15 @@ _RETRY = Statement(
     f" crashes = {UNMARKED} WHERE {HELD}"
 )
 
+# No index of redirect_key: it would cost every page that is stored, for the few that this finds.
+_LEADS_TO_LOGIN = Statement(
+    "SELECT u.id, t.url FROM url u JOIN url t ON t.`key` = u.redirect_key"
+    " WHERE u.outcome = 'redirect' AND t.outcome = 'login'"
+)
+_ENDS_AS_LOGIN = Statement(
+    "UPDATE url SET outcome = 'login', reason = :reason WHERE id = :id AND outcome = 'redirect'"
+)
+
 # A lease that is this much longer than one's own was given before the clock was set back.
 _FAR_SECONDS = 3_600.0
 
@@ -305,6 +314,24 @@ def retry(
     # PENDING or FAILED is what _RETRY itself leaves behind.
     waits = row is not None and row[0] in (State.PENDING, State.FAILED)
     return Ended.BEFORE if waits else Ended.LOST
+
+
+def close_redirects_as_login(c: Connection) -> int:
+    """Let URLs that redirect to a page that turned out to be a login end as ``login``.
+
+    They are what somebody wants to read; the login page is not. Reads all rows.
+
+    Returns:
+        How many there were.
+    """
+    changed = 0
+    # Once more for each hop of the longest chain: what leads to one of these leads there, too.
+    while found := _LEADS_TO_LOGIN.run(c, {}).fetchall():
+        changed += len(found)
+        for row_id, address in found:
+            reason = clean_text(f"redirects to the login page {address}", _MAX_REASON_CHARS)
+            _ENDS_AS_LOGIN.run(c, {"id": row_id, "reason": reason})
+    return changed
 
 
 def remaining(c: Connection, scope: Scope, *, now: float) -> Remaining:

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, select, update
 
 from qiaocrawl.items import Outcome
 from qiaocrawl.storage import schema
+from qiaocrawl.storage.frontier.lifecycle import close_redirects_as_login
 from qiaocrawl.storage.schema import State
 from qiaocrawl.urls import url_key
 
@@ -54,6 +55,9 @@ class FailedUrl:
 
 def failed_urls(c: Connection, choice: Choice) -> list[FailedUrl]:
     """The rows of *choice* in the order they were found; search queries are none."""
+    if Outcome.LOGIN in choice.outcomes:
+        # A run that was killed has not done it.
+        close_redirects_as_login(c)
     url, host = schema.url.c, schema.host.c
     conditions: list[ColumnElement[bool]] = [
         url.state.in_([int(State.DONE), int(State.FAILED), int(State.SET_ASIDE)]),

@@ -30,7 +30,7 @@ from qiaocrawl.storage.page_store.files_table import (
 )
 from qiaocrawl.storage.page_store.reading import payload
 from qiaocrawl.storage.page_store.records import digest_of, page_member, picture_member
-from qiaocrawl.storage.pages.page_bodies import unpack_body
+from qiaocrawl.storage.pages.page_bodies import is_all_that_came, unpack_body
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.schema import State, page_picture, page_record, page_source, url
 
@@ -226,7 +226,7 @@ def _page_batch(c: Connection, after: int) -> _Batch:
         select(
             page_source.c.id, url.c.url, url.c.state, page_source.c.final_url,
             page_source.c.http_status, page_source.c.headers, page_source.c.body,
-            page_source.c.fetched_at, page_source.c.truncated,
+            page_source.c.fetched_at, page_source.c.truncated, page_source.c.body_bytes,
         )
         .join(url, url.c.id == page_source.c.url_id)
         .where(page_source.c.record_id.is_(None), page_source.c.id > after)
@@ -256,6 +256,7 @@ def bare_page(row: Any, body: bytes) -> FetchedPage:
     return FetchedPage(
         url=row.url, final_url=row.final_url, status=row.http_status, headers=headers, body=body,
         fetched_at=when, truncated=bool(row.truncated),
+        connection_lost=bool(row.truncated) and is_all_that_came(body, row.body_bytes),
     )  # fmt: skip
 
 

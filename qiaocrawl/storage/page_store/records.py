@@ -45,7 +45,8 @@ def page_member(page: FetchedPage) -> bytes:
     """A ``response`` record with the body of *page* as its payload."""
     extra = {"WARC-Date": page.fetched_at.strftime(_TIME_FORMAT)}
     if page.truncated:
-        extra["WARC-Truncated"] = "length"
+        # ISO 28500's words for a connection that was lost and for a limit.
+        extra["WARC-Truncated"] = "disconnect" if page.connection_lost else "length"
     return _checked(page, extra, _http_headers(page))
 
 

@@ -14,3 +14,8 @@ def unpack_body(c: Connection, frame: bytes) -> bytes:
         PageStoreError: it is damaged, or the dictionary of its site is.
     """
     return ConnectionCache.of(c).dictionaries.unpack(c, frame) if frame else b""
+
+
+def is_all_that_came(body: bytes, body_bytes: int) -> bool:
+    """Whether *body* was stored as it came: the size in its row stays that of what came."""
+    return len(body) >= body_bytes

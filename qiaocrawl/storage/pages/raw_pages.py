@@ -28,7 +28,7 @@ from qiaocrawl.storage.converters import (
 )
 from qiaocrawl.storage.frontier.row_sql import FENCE, fence
 from qiaocrawl.storage.page_store.reading import payload, payloads
-from qiaocrawl.storage.pages.page_bodies import unpack_body
+from qiaocrawl.storage.pages.page_bodies import is_all_that_came, unpack_body
 from qiaocrawl.storage.raw_sql import Statement
 from qiaocrawl.storage.schema import page_source, url
 from qiaocrawl.storage.topics.topic_ids import topic_id
@@ -64,12 +64,13 @@ _INSERT = Statement(
 _PACKET = Statement("SELECT @@max_allowed_packet")
 
 _PAGE = (
-    "u.url, p.final_url, p.http_status, p.headers, p.body, p.fetched_at, p.truncated, p.record_id"
+    "u.url, p.final_url, p.http_status, p.headers, p.body, p.fetched_at, p.truncated,"
+    " p.body_bytes, p.record_id"
 )
 PAGE_COLUMNS = (
     url.c.url, page_source.c.final_url, page_source.c.http_status, page_source.c.headers,
     page_source.c.body, page_source.c.fetched_at, page_source.c.truncated,
-    page_source.c.record_id,
+    page_source.c.body_bytes, page_source.c.record_id,
 )  # fmt: skip
 """What :func:`page_of` and :func:`pages_of` read."""
 _NEWEST = Statement(
@@ -298,7 +299,7 @@ def _body_or_error(c: Connection, frame: bytes) -> bytes | PageStoreError:
 
 
 def _page(row: Any, body: bytes) -> FetchedPage:
-    address, final_url, status, headers, _body, fetched_at, truncated, _record_id = row
+    address, final_url, status, headers, _body, fetched_at, truncated, body_bytes, _record_id = row
     when = from_time(fetched_at)
     assert when is not None
     return FetchedPage(
@@ -309,4 +310,5 @@ def _page(row: Any, body: bytes) -> FetchedPage:
         body=body,
         fetched_at=when,
         truncated=bool(truncated),
+        connection_lost=bool(truncated) and is_all_that_came(body, body_bytes),
     )

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, case, exists, func, select
+from sqlalchemy import Connection, and_, case, exists, func, select
 
-from qiaocrawl.items import Queue
+from qiaocrawl.items import Outcome, Queue
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.search.query import AnswerState
@@ -27,6 +27,7 @@ from qiaocrawl.storage.schema import (
     State,
     account,
     article,
+    host,
     node,
     proxy,
     query,
@@ -47,6 +48,11 @@ _ANSWER_HOURS = 24.0
 _MANY_WAITING = 5
 _LONG_REST_SECONDS = 600.0
 _HOSTS_NAMED = 10
+# Fewer pages of a site may be those that are not for everybody.
+_LEAST_PAGES = 5
+_PAGE_DAYS = 7
+_SITES_TOLD = 10
+_WALLS = (Outcome.BLOCKED, Outcome.LOGIN, Outcome.NEEDS_RENDERING)
 _GOOD_ANSWERS = (AnswerState.HIT, AnswerState.EMPTY)
 
 
@@ -113,8 +119,9 @@ def alarms(c: Connection, limits: Limits, *, now: float) -> list[str]:
     """Everything an operator should look at, in words; [] is healthy."""
     return [
         *_bad_runs(c, now), *_abandoned(c, now), *_no_articles(c, limits, now),
-        *_refusing_engines(c, now), *_lost_sessions(c), *_dead_proxies(c, now),
-        *_full_disk(c, limits), *_silent_nodes(c, now), *_held_hosts(c, now),
+        *_refusing_engines(c, now), *_refusing_sites(c, now), *_lost_sessions(c),
+        *_dead_proxies(c, now), *_full_disk(c, limits), *_silent_nodes(c, now),
+        *_held_hosts(c, now),
     ]  # fmt: skip
 
 
@@ -179,6 +186,33 @@ def _refusing_engines(c: Connection, now: float) -> list[str]:
     text = _("{engine}: {count} answers in {hours:.0f} h, none of them good")
     return [text.format(engine=engine, count=number, hours=_ANSWER_HOURS)
             for engine, number, good in rows if number >= _LEAST_ANSWERS and not good]  # fmt: skip
+
+
+def _refusing_sites(c: Connection, now: float) -> list[str]:
+    """Sites whose pages were asked for, and that gave none: walls of firewalls and logins."""
+    since = datetime.fromtimestamp(now, UTC) - timedelta(days=_PAGE_DAYS)
+    came = func.count(case((url.c.outcome == Outcome.ARTICLE, 1)))
+    missed = func.count() - came
+    rows = c.execute(
+        select(host.c.name, missed)
+        .join(host, host.c.id == url.c.host_id)
+        .where(
+            url.c.outcome.in_((*_WALLS, Outcome.ARTICLE)),
+            url.c.done_at >= since.replace(tzinfo=None),
+            url.c.queue != Queue.SEARCH,
+        )
+        .group_by(host.c.name)
+        .having(and_(came == 0, missed >= _LEAST_PAGES))
+        .order_by(missed.desc(), host.c.name)
+    ).all()
+    text = _(
+        "{host}: {count} pages refused in {days} days, no article; `qiaocrawl missed` says why"
+    )
+    told = [text.format(host=name, count=number, days=_PAGE_DAYS)
+            for name, number in rows[:_SITES_TOLD]]  # fmt: skip
+    if len(rows) > _SITES_TOLD:
+        told.append(_("{more} more sites refuse their pages", more=len(rows) - _SITES_TOLD))
+    return told
 
 
 def _lost_sessions(c: Connection) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 
 from scrapy import Request
@@ -17,6 +18,8 @@ from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.fetch.identity_file import load_identities
 from qiaocrawl.frontier.host_slots import FOREVER, HostUse
 from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.reports.missed import misses_by_site
 
 HOST, DEAD, SHUT = "www.qiao.test", "hole.qiao.test", "www.shut.test"
 CAPTCHA = "<html><title>安全验证</title><p>请完成下方验证后继续访问</p></html>".encode()
@@ -67,7 +70,7 @@ def test_a_blocking_host_rests_and_its_urls_come_again(tmp_path: Path) -> None:
     waiting = {one for one, outcome in found.items() if outcome == "0"}
     for path in (*PATHS, "/about"):
         assert found[base + path] == "article" or base + path in waiting
-    assert found[base + "/members"] == "redirect" or base + "/members" in waiting
+    assert found[base + "/members"] == "login" or base + "/members" in waiting
     assert not waiting or "hosts_given_up" in done.log
     assert "qiaocrawl/access/blocks/captcha" in done.log
     # A host that is given up on a slow machine may never have been asked for it.
@@ -76,6 +79,45 @@ def test_a_blocking_host_rests_and_its_urls_come_again(tmp_path: Path) -> None:
     assert was_asked or "hosts_given_up" in done.log
     assert "qiaocrawl/access/host_pauses" in done.log
     assert "www.qiao.test rests for" in done.log
+
+
+def test_a_firewall_never_ends_as_dead_or_unreachable(tmp_path: Path) -> None:
+    """412 and 521 with a script, 567 without a word, 429, robots.txt too; 404 stays dead."""
+    check = b"<html><head><script>document.cookie='k=1';location.reload()</script></head></html>"
+    refusals = {
+        "a.wall.test": Answer(check, 412), "b.wall.test": Answer(check, 521),
+        "c.wall.test": Answer(b"", 567), "d.wall.test": Answer(b"slow", 429, {"Retry-After": "0"}),
+        "e.wall.test": Answer(check, 503), "f.wall.test": Answer(b'{"no": 1}', 412),
+        "gone.wall.test": Answer(b"gone", 404), "down.wall.test": Answer(b"bad gateway", 502),
+    }  # fmt: skip
+    url = database(tmp_path, *refusals)
+
+    def respond(host: str, path: str) -> Answer | None:
+        if path == "/":
+            return Answer(article("首页", links=("/1", "/2")))
+        return refusals[host] if path != "/robots.txt" or host == "b.wall.test" else None
+
+    with local_server(respond) as server:
+        done = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path,
+                     QIAO_DEMO=server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.1")  # fmt: skip
+        asked = Counter(hit.path for hit in server.log if hit.host == "f.wall.test")
+    assert done.returncode == 0, done.log
+    ended: dict[str, set[object]] = {}
+    for host, path, outcome in rows(
+        url, "SELECT h.name, u.url, u.outcome FROM url u JOIN host h ON h.id = u.host_id"
+    ):
+        if not str(path).endswith(".test/"):
+            ended.setdefault(str(host), set()).add(outcome)
+    ends = {"gone.wall.test": {"dead"}, "down.wall.test": {"unreachable"}}
+    assert ended.pop("b.wall.test", None) is None, "its robots.txt is not to be had"
+    assert ended == {host: ends.get(host, {"blocked"}) for host in refusals if host[0] != "b"}
+    start = "SELECT outcome, reason FROM url WHERE url = 'http://b.wall.test/'"
+    assert rows(url, start) == [("blocked", "robots.txt unreachable: IgnoreRequest: HTTP 521")]
+    # Bounded: a refusal is asked for twice.
+    assert asked["/1"] == asked["/2"] == 2
+    with Database.open(url) as opened, opened.engine.connect() as c:
+        missed = {row.host: row.missed for row in misses_by_site(c, "qiaoqing")}
+    assert set(missed) == set(refusals) - {"gone.wall.test"}
 
 
 def test_another_identity_is_tried_and_jars_do_not_mix(tmp_path: Path) -> None:

@@ -247,7 +247,9 @@ def test_plain_text_is_left_alone(plain: str) -> None:
 
 
 def test_warc_records_can_be_replayed(stored: Connection, tmp_path: Path) -> None:
-    stored.execute(text("UPDATE page_source SET truncated = 1 WHERE id = 1"))
+    # One was cut by us, the connection of the other was lost: it was stored as far as it came.
+    stored.execute(text("UPDATE page_source SET truncated = 1 WHERE id IN (1, 2)"))
+    stored.execute(text("UPDATE page_source SET body_bytes = body_bytes + 1 WHERE id = 1"))
     _write(stored, "warc", tmp_path / "a.warc.gz")
     with (tmp_path / "a.warc.gz").open("rb") as file:
         records = [
@@ -263,6 +265,7 @@ def test_warc_records_can_be_replayed(stored: Connection, tmp_path: Path) -> Non
     _, head, http, body = records[1]
     assert body == head.get_header("WARC-Target-URI").encode()
     assert head.get_header("WARC-Truncated") == "length"
+    assert records[2][1].get_header("WARC-Truncated") == "disconnect"
     assert head.get_header("WARC-Date").startswith("2026-11-0")
     assert http.get_statuscode() == "200"
     assert http.get_header("content-type") == "text/html; charset=GBK"
