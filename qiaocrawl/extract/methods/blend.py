@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import Body, extractors
@@ -30,7 +31,7 @@ from qiaocrawl.extract.methods.chosen_lines import (
 )
 from qiaocrawl.extract.methods.compiled_features import features_of
 from qiaocrawl.extract.methods.embedded import embedded_article
-from qiaocrawl.extract.notices import notice_blocks
+from qiaocrawl.extract.notices import notice_blocks, told_by_words
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.language import _
 from qiaocrawl.page import Page
@@ -91,7 +92,7 @@ class BlendExtractor:
         if features is None:
             return self._embedded(page, Body("", 0.0, "the page shows no text"), 0)
         judged = (self.network or load_network()).judge(features.values)
-        judged[features.notices] = np.minimum(judged[features.notices], _NOTICE)
+        self._lower_notices(page, judged, features.notices)
         reasons = _without_others(page, judged, self.low_threshold)
         chosen = np.flatnonzero(judged >= self.threshold)
         if not len(chosen):
@@ -100,6 +101,15 @@ class BlendExtractor:
         chosen = with_like_lines(page, judged, chosen)
         body = _taken(page, judged, features.chars, chosen, reasons)
         return self._embedded(page, body, int(features.chars[chosen].sum()))
+
+    def _lower_notices(self, page: Page, judged: Floats, worded: NDArray[np.bool_]) -> None:
+        """Lower the judgement of notices, of all *worded* ones that would be taken."""
+        likely = np.flatnonzero(judged >= self.threshold)
+        if not len(likely):
+            likely = np.flatnonzero(judged >= self.low_threshold)
+        candidates = np.flatnonzero(worded & (judged > _NOTICE)).tolist()
+        if candidates:
+            judged[told_by_words(page, likely.tolist(), candidates)] = _NOTICE
 
     def _embedded(self, page: Page, body: Body, shown_chars: int) -> Body:
         """*body*, or what a script holds where that is clearly more."""

@@ -38,7 +38,7 @@ from qiaocrawl.extract.methods.block_vocabulary import (
 from qiaocrawl.extract.methods.block_words import BlockWords
 
 _NOTICE_CHARS = 400
-_IMPRINT_CHARS = 150
+IMPRINT_CHARS = 150
 """Longer blocks tell more than a notice or an imprint does."""
 _MARKS = attrgetter("linked", "bold", "links", "after_break", "element")
 _PLACE = attrgetter("first", "end", "parent", "depth", "images")
@@ -58,7 +58,8 @@ class BlockFeatures:
     Attributes:
         values: (n, f) features.
         chars: (n,) characters without white space.
-        notices: (n,) whether a block is a legal notice, an imprint or paid for by its words.
+        notices: (n,) whether a block may be a legal notice, an imprint or paid for by its words;
+            whether it is one tells :func:`~qiaocrawl.extract.notices.told_by_words`.
     """
 
     values: Floats
@@ -202,10 +203,10 @@ class _Builder:
         self._add_each(np.minimum(8 * weight / self.chars, 3), np.log1p(self._title_words(starts)))
 
     def _notices(self, flags: Floats) -> NDArray[np.bool_]:
-        """Legal notices, imprints, paid text: too few in any collection to be learnt."""
+        """What may be legal notices, imprints, paid text: too few in any collection to be learnt."""
         legal, notice = flags[WORD_NAMES.index("legal")], flags[WORD_NAMES.index("notice")]
         is_notice = (notice >= 2) & (self.chars <= _NOTICE_CHARS)
-        is_notice |= (legal >= 2) & (self.chars <= _IMPRINT_CHARS)
+        is_notice |= (legal >= 2) & (self.chars <= IMPRINT_CHARS)
         is_notice[self.words.paid] = True
         return np.asarray(is_notice)
 
