@@ -3,7 +3,7 @@
 Nothing before a fair part of the page's sentences is taken for comments, so that neither a
 channel called 评论 nor an article in an element called ``comment`` is lost. Where many dates
 stand in a row, as remarks have them, their own sentences do not count in that. Below a heading
-that stands amid the text (回应, 专家点评) there are comments only if they stand in such a row. **(ours)**
+amid the text (回应, 点评) there are comments only where many dates stand in a row. **(ours)**
 """
 
 from __future__ import annotations

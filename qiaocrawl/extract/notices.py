@@ -5,8 +5,8 @@ repeats. They look like text to any judge of looks: they stand between its parag
 elements, in sentences. So they are told by their words; too few of them are in any collection to
 be learnt. But words alone never take a sentence out from among others: news tells of 主办 and 承办,
 laws of 许可证 and 备案, reports of 侵权 and cookies. What goes has the form of a notice as well: it
-begins like one, has labels (主办单位：…), a number (ICP备…) or speaks of the page itself (本站, 与我们联系).
-**(ours)**
+begins like one, has labels (主办单位：…), a number (ICP备…) or speaks of the page it stands on
+(本站, 与我们联系). **(ours)**
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _SAID = re.compile(
     r"linkedin|youtube|google)\b).{0,80}$)|"
     r"(?:follow|like|join|find) .{2,60}\b(?:on|at) (?:twitter|facebook|instagram|google news|"
     r"whatsapp|telegram|youtube)\b.{0,120}$|"
-    r"(?:sign up|subscribe|register) (?:now |here |today )?(?:for|to) (?:our\b|(?:the|free)\b.{0,60}"
-    r"\b(?:newsletter|e-?mail|alert|bulletin|briefing|podcast|channel|update)).{0,120}$|"
+    r"(?:sign up|subscribe|register) (?:now |here |today )?(?:for|to) (?:our\b|(?:the|free)\b"
+    r".{0,60}\b(?:newsletter|e-?mail|alert|bulletin|briefing|podcast|channel|update)).{0,120}$|"
     r"for more (?:stories|news) like this\b|click here (?:to|for)\b.{0,120}$|"
     r"(?:this|the) (?:slideshow|video|gallery|page|site) requires javascript|"
     r"please (?:enable|turn on) javascript|"
@@ -73,9 +73,9 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _SMALL_WORDS = frozenset(
-    "and in at of for with by from to de van von bin al the reporting editing writing "
-    "additional graphics compiled".split()
-)
+    ("and", "in", "at", "of", "for", "with", "by", "from", "to", "de", "van", "von", "bin", "al",
+     "the", "reporting", "editing", "writing", "additional", "graphics", "compiled")
+)  # fmt: skip
 """What stands between the names of those who made a text."""
 _WORD = re.compile(r"\w+")
 _SOLD = re.compile(r".{0,40}(?:移[动動]|[联聯]通|[电電]信).{0,4}[发發].{0,12}到\s?1\d{4,}")
@@ -101,7 +101,8 @@ _BEGIN = re.compile(
     r"凡(?:本[网網站刊报報]|注明|註明|[标標]明|未注明|[来來]源|[转轉][载載]|署名)|"
     r"[转轉][载載](?:[请請须須务務]|[时時][请請须須])|"
     r"(?:[关關][于於]我[们們]|[关關][于於]本站|[联聯聯][系絡繫]我[们們])|"
-    r"版[权權](?:所有|均?[归歸][^，。]{0,6}(?:作者|本|所有)|均)|©|\(c\)|copyright\b|all rights reserved|"
+    r"版[权權](?:所有|均?[归歸][^，。]{0,6}(?:作者|本|所有)|均)|©|\(c\)|copyright\b|"
+    r"all rights reserved|"
     r"本(?:文|[网網]站?|站|平台|公[众眾][号號]|篇|稿|[号號])[^。！？，]{0,20}"
     r"(?:[转轉][载載]|[来來]源|代表|刊[载載]|登[载載]|版[权權]|[声聲]明|原[创創]|主[办辦]|承[办辦])|"
     r"如(?:有|涉及|涉嫌|果|若)?[^。，]{0,16}(?:侵[权權犯]|版[权權])|"
@@ -127,7 +128,8 @@ _SELF = re.compile(
     r"(?:^|[。；！，,\s])未[经經][^，。]{2,10}[，,]?\s?(?:不得|禁止|[严嚴]禁|[请請]勿|[谢謝][绝絕]|任何)[^。]{0,20}"
     r"(?:[转轉][载載]|使用|[复複]制|複製|摘[编編])|"
     r"\bwe (?:may )?(?:use|store)\b|\baccept (?:all |our )?cookies|"
-    r"\b(?:our|this) (?:web ?)?(?:site|service|page|terms|privacy|content|material|article|story)\b|"
+    r"\b(?:our|this) (?:(?:web ?)?site|service|page|terms|privacy|content|material)\b|"
+    r"\bthis (?:article|story)\b|"
     r"\bcontact us\b|\ball rights reserved\b|©|\bcopyright (?:©|\(c\)|\d)",
     re.IGNORECASE,
 )
@@ -135,8 +137,9 @@ _SELF = re.compile(
 _HARD = re.compile(
     r"icp\s?[备備证證]|公[网網]安[备備]|[备備]案[编編]?[号號]|"
     r"[许許]可[证證](?:[编編]?[号號])?\s?[:：]?\s?[(（〔]?[a-z\d]|©|copyright|all rights reserved|"
-    r"版[权權]所有|[举舉][报報](?:[电電][话話]|[邮郵]箱)|技[术術]支持\s?[:：]|[网網]站地[图圖]|友情[链連鏈][接結结]|"
-    r"[关關][于於](?:我[们們]|本站)|[联聯](?:系|繫|絡|络)我[们們]|privacy policy|terms of|powered by",
+    r"privacy policy|terms of|powered by|版[权權]所有|[举舉][报報](?:[电電][话話]|[邮郵]箱)|"
+    r"技[术術]支持\s?[:：]|[网網]站地[图圖]|友情[链連鏈][接結结]|"
+    r"[关關][于於](?:我[们們]|本站)|[联聯](?:系|繫|絡|络)我[们們]",
     re.IGNORECASE,
 )
 """What only an imprint says."""

@@ -203,7 +203,7 @@ class _Builder:
         self._add_each(np.minimum(8 * weight / self.chars, 3), np.log1p(self._title_words(starts)))
 
     def _notices(self, flags: Floats) -> NDArray[np.bool_]:
-        """What may be legal notices, imprints, paid text: too few in any collection to be learnt."""
+        """What may be notices, imprints, paid text: too few in any collection to be learnt."""
         legal, notice = flags[WORD_NAMES.index("legal")], flags[WORD_NAMES.index("notice")]
         is_notice = (notice >= 2) & (self.chars <= _NOTICE_CHARS)
         is_notice |= (legal >= 2) & (self.chars <= IMPRINT_CHARS)

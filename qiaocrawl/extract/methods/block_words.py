@@ -20,7 +20,6 @@ _PAID = re.compile(
 _MAY_BE_PAID = re.compile("(?:推[广廣]|[赞贊]助)[：:].*[。！？；]", re.DOTALL)
 
 
-
 def is_paid_for(text: str) -> bool:
     """Whether *text* begins with a mark of what others paid for: （广告）, 【推广】."""
     return _PAID.match(text) is not None and not _MAY_BE_PAID.match(text)
