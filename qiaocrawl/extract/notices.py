@@ -92,6 +92,7 @@ _OFFER = re.compile(
     re.IGNORECASE,
 )
 """How a line begins that offers something to the reader, or asks for leave."""
+_TO_READER = re.compile(r"\b(?:we|our|your?)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[。！？!?；;…]|[.](?=\s|$)")
 _CLAUSE = re.compile(r"[，,、]|由.{2,40}(?:主[办辦管]|承[办辦])")
 _BEGIN = re.compile(
@@ -101,7 +102,7 @@ _BEGIN = re.compile(
     r"凡(?:本[网網站刊报報]|注明|註明|[标標]明|未注明|[来來]源|[转轉][载載]|署名)|"
     r"[转轉][载載](?:[请請须須务務]|[时時][请請须須])|"
     r"(?:[关關][于於]我[们們]|[关關][于於]本站|[联聯聯][系絡繫]我[们們])|"
-    r"版[权權](?:所有|均?[归歸][^，。]{0,6}(?:作者|本|所有)|均)|©|\(c\)|copyright\b|"
+    r"版[权權](?:所有|均?[归歸][^，。]{0,6}(?:作者|本|所有)|均)|©|\(c\)|copyright\s?(?:©|\(c\)|\d|by\b|[:：])|"
     r"all rights reserved|"
     r"本(?:文|[网網]站?|站|平台|公[众眾][号號]|篇|稿|[号號])[^。！？，]{0,20}"
     r"(?:[转轉][载載]|[来來]源|代表|刊[载載]|登[载載]|版[权權]|[声聲]明|原[创創]|主[办辦]|承[办辦])|"
@@ -125,7 +126,7 @@ _SELF = re.compile(
     r"[联聯][系繫絡络](?:版主|管理[员員]|站[长長])|"
     r"[转轉][载載](?:[请請须須]|[时時][请請须須])|均(?:为|為)?[转轉][载載]|均[来來]源|凡注明|凡註明|凡本|"
     r"不代表(?:本|[^，。]{0,8}(?:[观觀][点點]|立[场場]))|[声聲]明[:：]|"
-    r"(?:^|[。；！，,\s])未[经經][^，。]{2,10}[，,]?\s?(?:不得|禁止|[严嚴]禁|[请請]勿|[谢謝][绝絕]|任何)[^。]{0,20}"
+    r"(?:^|[。；！\s])未[经經][^，。]{2,10}[，,]?\s?(?:不得|禁止|[严嚴]禁|[请請]勿|[谢謝][绝絕]|任何)[^。]{0,20}"
     r"(?:[转轉][载載]|使用|[复複]制|複製|摘[编編])|"
     r"\bwe (?:may )?(?:use|store)\b|\baccept (?:all |our )?cookies|"
     r"\b(?:our|this) (?:(?:web ?)?site|service|page|terms|privacy|content|material)\b|"
@@ -136,9 +137,10 @@ _SELF = re.compile(
 """How a notice speaks of the page it stands on."""
 _HARD = re.compile(
     r"icp\s?[备備证證]|公[网網]安[备備]|[备備]案[编編]?[号號]|"
-    r"[许許]可[证證](?:[编編]?[号號])?\s?[:：]?\s?[(（〔]?[a-z\d]|©|copyright|all rights reserved|"
-    r"privacy policy|terms of|powered by|版[权權]所有|[举舉][报報](?:[电電][话話]|[邮郵]箱)|"
-    r"技[术術]支持\s?[:：]|[网網]站地[图圖]|友情[链連鏈][接結结]|"
+    r"[许許]可[证證](?:[编編]?[号號])?\s?[:：]?\s?[(（〔]?[a-z\d]|©|"
+    r"\bcopyright\s?(?:\(c\)|\d|by\b|[:：])|all rights reserved|"
+    r"privacy policy|terms of|powered by|版[权權]所有|"
+    r"[举舉][报報](?:[电電][话話]|[邮郵]箱)\s?[:：\d]|技[术術]支持\s?[:：]|[网網]站地[图圖]|友情[链連鏈][接結结]|"
     r"[关關][于於](?:我[们們]|本站)|[联聯](?:系|繫|絡|络)我[们們]",
     re.IGNORECASE,
 )
@@ -147,6 +149,7 @@ _LABEL = re.compile(
     r"(地址|[电電][话話]|[邮郵][编編]|[传傳]真|[邮郵]箱|[联聯]系方式|主[办辦管]|承[办辦]|技[术術]支持|[备備]案|[许許]可[证證])"
     r"(?:[单單]位|[机機]构|部[门門]|方|[编編]?[号號])?\s?[:：]"
 )
+_CLAUSES_CHARS = 20
 _AMID_LEVELS, _NEAR_LEVELS = 8, 3
 """Elements around a block in which text before and after it, or beside it, is looked for."""
 _MAX_CHARS = 1200
@@ -192,6 +195,11 @@ def has_sentence(text: str) -> bool:
     return _SENTENCE_END.search(text) is not None
 
 
+def has_clauses(text: str) -> bool:
+    """Whether *text* tells something: in a sentence, or in clauses whose last has no end."""
+    return has_sentence(text) or (len(text) >= _CLAUSES_CHARS and "，" in text)
+
+
 def is_notice_by_form(text: str) -> bool:
     """Whether *text*, which holds a word of notices, also has the form of one."""
     return (
@@ -221,6 +229,8 @@ def _is_imprint(text: str, words: set[str], *, begins: bool, amid: bool, near: b
         return begins and bool(words) and len(text) <= 2 * IMPRINT_CHARS
     hard = len({match[0].lower() for match in _HARD.finditer(text)})
     labels = len({match[1] for match in _LABEL.finditer(text)})
+    if "all rights reserved" in words:
+        return True
     if has_sentence(text):
         return begins or (hard > 0 and hard + labels > 1 and (not amid or labels > 1))
     if hard:
@@ -284,13 +294,7 @@ def notice_blocks(page: Page, likely: Sequence[int]) -> frozenset[int]:
     blocks = page.blocks.blocks
     taken = set(_announced(blocks))
     taken.update([index for index in likely if _is_said(blocks[index].text)])
-    offered = [index for index in likely if _is_offered(blocks[index].text)]
-    if offered:
-        told = [i for i in likely if i not in offered and has_sentence(blocks[i].text)]
-        taken.update([
-            i for i in offered
-            if _OFFER.match(blocks[i].text) or not is_amid(page.blocks, range(i, i + 1), told)
-        ])  # fmt: skip
+    taken.update(_offers(page, likely))
     texts = page.once(BlockTexts)
     for span in _asking_leave(page.blocks, texts):
         taken.update(span)
@@ -309,6 +313,23 @@ def _is_said(text: str) -> bool:
     return names is None or all(
         word[0].isupper() or word in _SMALL_WORDS for word in _WORD.findall(names)
     )
+
+
+def _offers(page: Page, likely: Sequence[int]) -> Iterator[int]:
+    """Lines that offer something to the reader; not a sentence amid the text that tells of it."""
+    blocks = page.blocks.blocks
+    offered = [index for index in likely if _is_offered(blocks[index].text)]
+    told = [
+        index
+        for index in (likely if offered else ())
+        if index not in offered and has_sentence(blocks[index].text)
+    ]
+    for index in offered:
+        text = blocks[index].text
+        if _OFFER.match(text) or (
+            _TO_READER.search(text) and not is_amid(page.blocks, range(index, index + 1), told)
+        ):
+            yield index
 
 
 def _is_offered(text: str) -> bool:

@@ -40,6 +40,8 @@ from qiaocrawl.extract.methods.block_words import BlockWords
 _NOTICE_CHARS = 400
 IMPRINT_CHARS = 150
 """Longer blocks tell more than a notice or an imprint does."""
+_WORDS_AT = 21
+"""The first column of words in the features: those before it are :meth:`_Builder._own`'s."""
 _MARKS = attrgetter("linked", "bold", "links", "after_break", "element")
 _PLACE = attrgetter("first", "end", "parent", "depth", "images")
 _TAG_FLAGS = np.eye(len(TAGS) + 1, dtype=np.float32)[:-1]
@@ -73,6 +75,22 @@ def numpy_features(words: BlockWords) -> BlockFeatures:
     What :func:`~qiaocrawl.extract.methods.compiled_features.features_of` gives, in Python.
     """
     return _Builder(words).build()
+
+
+def without_notice_words(features: BlockFeatures, rows: NDArray[np.int64]) -> Floats:
+    """The values of the blocks *rows* as if no word of imprints and notices stood in them."""
+    values = features.values[rows].copy()
+    values[:, [_WORDS_AT + WORD_NAMES.index(name) for name in ("legal", "notice")]] = 0
+    share = _WORDS_AT + len(WORD_NAMES)
+    weight = np.expm1(values[:, _WORDS_AT:share]).sum(axis=1)
+    values[:, share] = np.minimum(8 * weight / features.chars[rows], 3)
+    return values
+
+
+def has_notice_words(features: BlockFeatures) -> NDArray[np.bool_]:
+    """(n,) whether a word of imprints and notices stands in a block."""
+    columns = [_WORDS_AT + WORD_NAMES.index(name) for name in ("legal", "notice")]
+    return np.asarray((features.values[:, columns] > 0).any(axis=1))
 
 
 class _Builder:
