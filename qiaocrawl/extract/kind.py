@@ -189,7 +189,10 @@ def _tells_something(body: Body) -> bool:
     return any(
         len(sentence.encode()) >= _SHORTEST_BYTES
         and _ADDRESSED.search(sentence) is None
-        and (len(sentence) > _ONLY_MESSAGE_CHARS or _GONE.search(sentence) is None)
+        and (
+            len(sentence) > _ONLY_MESSAGE_CHARS
+            or (_GONE.match(sentence) is None and _GONE_MESSAGE.search(sentence) is None)
+        )
         for sentence in _SENTENCE.findall(body.text)
     )
 

@@ -93,28 +93,34 @@ _OFFER = re.compile(
 )
 """How a line begins that offers something to the reader, or asks for leave."""
 _TO_READER = re.compile(r"\b(?:we|our|your?)\b", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[。！？!?；;…]|[.](?=\s|$)")
+_SENTENCE_END = re.compile(r"[。！？；…]|[.!?;](?=[\s”’\"')\]）]|$)")
 _CLAUSE = re.compile(r"[，,、]|由.{2,40}(?:主[办辦管]|承[办辦])")
-_BEGIN = re.compile(
+_LABELLED = re.compile(
     r"[\W①-⑩]*(?:"
     r"(?:免[责責]|版[权權]|侵[权權]|[转轉][载載]|特[别別]|法律|本[站网網刊报報社])?[声聲]明\s?[】\])）:：]|"
     r"免[责責](?:[声聲]明|[条條]款)(?:$|\s)|"
     r"凡(?:本[网網站刊报報]|注明|註明|[标標]明|未注明|[来來]源|[转轉][载載]|署名)|"
-    r"[转轉][载載](?:[请請须須务務]|[时時][请請须須])|"
-    r"(?:[关關][于於]我[们們]|[关關][于於]本站|[联聯聯][系絡繫]我[们們])|"
+    r"[转轉][载載](?:[请請须須务務](?!柬)|[时時][请請须須])|"
+    r"(?:[关關][于於](?:我[们們]|本站)|[联聯聯][系絡繫]我[们們])(?:\W|$)|"
     r"版[权權](?:所有|均?[归歸][^，。]{0,6}(?:作者|本|所有)|均)|©|\(c\)|copyright\s?(?:©|\(c\)|\d|by\b|[:：])|"
-    r"all rights reserved|"
-    r"本(?:文|[网網]站?|站|平台|公[众眾][号號]|篇|稿|[号號])[^。！？，]{0,20}"
-    r"(?:[转轉][载載]|[来來]源|代表|刊[载載]|登[载載]|版[权權]|[声聲]明|原[创創]|主[办辦]|承[办辦])|"
-    r"如(?:有|涉及|涉嫌|果|若)?[^。，]{0,16}(?:侵[权權犯]|版[权權])|"
-    r"(?:the )?(?:views|opinions) [^.]{0,60}(?:expressed|author)|disclaimer\b|no part of\b|"
-    r"this (?:material|article|story|content|report|document|work|publication)\b[^.]{0,40}"
-    r"\b(?:may not|copyright|reproduced)|by (?:using|continuing)\b|we use\b|"
-    r"this (?:web)?site uses\b|(?:terms of (?:use|service)|privacy policy)\b"
+    r"all rights reserved|disclaimer\b|(?:terms of (?:use|service)|privacy policy)\W"
     r")",
     re.IGNORECASE,
 )
-"""How a notice begins."""
+"""How nothing but a notice begins."""
+_BEGIN = re.compile(
+    r"[\W①-⑩]*(?:"
+    r"本(?:文|[网網]站?|站|平台|公[众眾][号號]|篇|稿|[号號])[^。！？，]{0,20}"
+    r"(?:[转轉][载載]|[来來]源|代表|刊[载載]|登[载載]|版[权權]|[声聲]明|原[创創]|主[办辦]|承[办辦])|"
+    r"如[^。，]{0,16}(?:侵[权權犯]|版[权權])[^。]{0,40}(?:[联聯][系繫絡络]|告知|通知|[删刪]除|[处處]理)|"
+    r"(?:the )?(?:views|opinions) [^.]{0,60}(?:expressed|author)|no part of\b|"
+    r"this (?:material|article|story|content|report|document|work|publication)\b[^.]{0,40}"
+    r"\b(?:may not|copyright|reproduced)|by (?:using|continuing)\b|we use\b|"
+    r"this (?:web)?site uses\b"
+    r")",
+    re.IGNORECASE,
+)
+"""How a notice may begin."""
 _SELF = re.compile(
     r"(?<![日基资資样樣成版根剧劇课課原文书書])本(?:[网網][站页頁]?|站|刊|社|平台|公[众眾]?[号號]|[号號]|文)"
     r"(?![上讯訊友民]|[记記]者)|"
@@ -137,11 +143,11 @@ _SELF = re.compile(
 """How a notice speaks of the page it stands on."""
 _HARD = re.compile(
     r"icp\s?[备備证證]|公[网網]安[备備]|[备備]案[编編]?[号號]|"
-    r"[许許]可[证證](?:[编編]?[号號])?\s?[:：]?\s?[(（〔]?[a-z\d]|©|"
+    r"[许許]可[证證](?:[编編]?[号號]|\s?[:：])\s?[:：]?\s?[(（〔]?[a-z\d]|©|"
     r"\bcopyright\s?(?:\(c\)|\d|by\b|[:：])|all rights reserved|"
     r"privacy policy|terms of|powered by|版[权權]所有|"
     r"[举舉][报報](?:[电電][话話]|[邮郵]箱)\s?[:：\d]|技[术術]支持\s?[:：]|[网網]站地[图圖]|友情[链連鏈][接結结]|"
-    r"[关關][于於](?:我[们們]|本站)|[联聯](?:系|繫|絡|络)我[们們]",
+    r"(?:[关關][于於](?:我[们們]|本站)|[联聯](?:系|繫|絡|络)我[们們])(?:\W|$)",
     re.IGNORECASE,
 )
 """What only an imprint says."""
@@ -202,11 +208,14 @@ def has_clauses(text: str) -> bool:
 
 def is_notice_by_form(text: str) -> bool:
     """Whether *text*, which holds a word of notices, also has the form of one."""
-    return (
-        _BEGIN.match(text) is not None
-        or _SELF.search(text) is not None
-        or _HARD.search(text) is not None
-        or is_paid_for(text)
+    return is_paid_for(text) or any(
+        form is not None
+        for form in (
+            _LABELLED.match(text),
+            _BEGIN.match(text),
+            _SELF.search(text),
+            _HARD.search(text),
+        )
     )
 
 
@@ -214,25 +223,26 @@ def _is_notice(text: str, *, amid: bool, near: bool) -> bool:
     if is_paid_for(text):
         return True
     words = telling_words(text.lower())
-    begins = _BEGIN.match(text) is not None
-    if len(words["notice"]) > 1 or (words["notice"] and begins):
-        if begins:
+    if _LABELLED.match(text) and (words["notice"] or len(text) <= 2 * IMPRINT_CHARS):
+        return True
+    if not amid and words["notice"]:
+        if _BEGIN.match(text):
             return True
-        if not amid and (_SELF.search(text) or not has_sentence(text)):
+        if len(words["notice"]) > 1 and (_SELF.search(text) or not has_sentence(text)):
             return True
-    return _is_imprint(text, words["legal"], begins=begins, amid=amid, near=near)
+    return _is_imprint(text, words["legal"], amid=amid, near=near)
 
 
-def _is_imprint(text: str, words: set[str], *, begins: bool, amid: bool, near: bool) -> bool:
+def _is_imprint(text: str, words: set[str], *, amid: bool, near: bool) -> bool:
     """Whether *text* says who runs a site: 主办单位：… 备案号：…, © …, or names alone in a row."""
     if len(text) > 2 * IMPRINT_CHARS or len(words) < 2:
-        return begins and bool(words) and len(text) <= 2 * IMPRINT_CHARS
-    hard = len({match[0].lower() for match in _HARD.finditer(text)})
-    labels = len({match[1] for match in _LABEL.finditer(text)})
+        return False
     if "all rights reserved" in words:
         return True
-    if has_sentence(text):
-        return begins or (hard > 0 and hard + labels > 1 and (not amid or labels > 1))
+    hard = len({match[0].lower() for match in _HARD.finditer(text)})
+    labels = len({match[1] for match in _LABEL.finditer(text)})
+    if has_clauses(text):
+        return not amid and hard > 0 and hard + labels > 1
     if hard:
         return True
     if labels > 1:

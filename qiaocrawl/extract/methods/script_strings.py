@@ -110,7 +110,7 @@ def string_spans(source: str) -> Iterator[tuple[int, int]]:
                 at = end + 2
             else:
                 at = end + 1
-                if mark == "`" and end < len(source):
+                if mark == "`" and source.startswith("`", end):
                     yield start, at
         elif mark in "{}":
             depths[-1] += 1 if mark == "{" else -1
