@@ -51,7 +51,8 @@ LISTS = (
         f"<p>第{n}条老街有三十多间铺面，修缮要到年底才能完成，街坊们说等得起。</p></li>"
         for n in range(2, 7)) + "</ul></div>",
     '<div class="comments"><h3>网友评论</h3>' + "".join(
-        f"<dl><dt>街坊{n}号 2025-03-0{n} 10:2{n}</dt><dd>第{n}个留言：祖屋能留下来最好，谢谢镇里。</dd></dl>"
+        f"<dl><dt>街坊{n}号 2025-03-0{n} 10:2{n}</dt>"
+        f"<dd>第{n}个留言：祖屋能留下来最好，谢谢镇里。</dd></dl>"
         for n in range(1, 6)) + "</div>",
 )  # fmt: skip
 
@@ -71,7 +72,8 @@ def read(content: str, *, below: str = "", foot: str = "", title: str = TITLE) -
         f'<div class="main"><h1>{title}</h1><div class="info">2025-03-01 08:30 来源：渡口报</div>'
         f'<div class="content">{content}</div>{below}<div class="related"><h3>相关阅读</h3><ul>'
         '<li><a href="/1.html">老街修缮完成</a></li><li><a href="/2.html">龙舟赛开锣</a></li></ul>'
-        f'</div></div><div class="footer"><p><a href="/law">法律声明</a></p>{foot}</div></body></html>'
+        f'</div></div><div class="footer"><p><a href="/law">法律声明</a></p>{foot}</div>'
+        "</body></html>"
     )
     url = "https://www.dukou.example/news/2025/83421.html"
     return extract_article(page.encode(), url, "text/html; charset=utf-8")

@@ -178,14 +178,19 @@ LOGGER = """
 // Reports are collected here. The list is short. Old ones go first. See the notes.
 function collect(all, first) {
     var log = [];
-    log.push({ content: "[collect] names: ".concat(Object.keys(all)), at: Date.now() });
     for (var i = 0; i < readers.length; i++) {
-        try { if (readers[i](first)) { list.push(one); } } catch (error) {
-            log.push({ content: "[collect] failed, error: ".concat(readers[i].toString()), at: 0 });
-            Log.error("[collect] failed, error: ".concat(readers[i].toString().substring(0, 60)));
+        try {
+            if (readers[i](first)) { list.push(readers[i]); }
+        } catch (problem) {
+            Log.error("[collect] reader failed, error: ".concat(readers[i].toString()));
         }
     }
-    log.push({ content: "[collect] done, length: ".concat(list.length, ". It waits. Then stops.") });
+    for (var j = 0; j < list.length; j++) {
+        if (list[j].target) { list[j].target = joined(list[j].target); }
+    }
+    all.data = { 'list': list };
+    log.push({ content: "[collect] done, length: ".concat(list.length, ", data=") });
+    Log.info("[collect] done, status: ".concat(all.status, ". It waits. Nothing else. Stop."));
 }
 """
 
@@ -202,7 +207,10 @@ def test_a_post_of_plain_lines_with_escaped_ends(decode: str) -> None:
     written = TEXT.replace("\n", "\\x0a\\x0a").replace("“", "\\x26quot;").replace("”", "\\x26quot;")
     value = f"{decode}('{written}')" if decode else f"'{written}'"
     empty = f"{decode}('')" if decode else "''"
-    state = f"x = {{ title: '{TITLE}', content_noencode: {empty}, info: {{ content_noencode: {value} }} }}"
+    state = (
+        f"x = {{ title: '{TITLE}', content_noencode: {empty}, "
+        f"info: {{ content_noencode: {value} }} }}"
+    )
     found = found_in(script(LOGGER) + script(state))
     assert found is not None
     assert found.text == TEXT.replace("“", '"').replace("”", '"')
