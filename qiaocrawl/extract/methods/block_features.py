@@ -89,8 +89,10 @@ def without_notice_words(features: BlockFeatures, rows: NDArray[np.int64]) -> Fl
 
 def has_notice_words(features: BlockFeatures) -> NDArray[np.bool_]:
     """(n,) whether a word of imprints and notices stands in a block."""
-    columns = [_WORDS_AT + WORD_NAMES.index(name) for name in ("legal", "notice")]
-    return np.asarray((features.values[:, columns] > 0).any(axis=1))
+    legal, notice = (
+        features.values[:, _WORDS_AT + WORD_NAMES.index(name)] for name in ("legal", "notice")
+    )
+    return np.asarray((legal > 0) | (notice > 0))
 
 
 class _Builder:
