@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from qiaocrawl.extract.notices import has_sentence, is_notice_by_form
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block
 
@@ -100,5 +101,10 @@ def is_prose(text: str, chars: int) -> bool:
 
 
 def is_boilerplate(text: str) -> bool:
-    """Whether *text* is a short line that every page of a site carries."""
-    return len(text) <= _BOILERPLATE_CHARS and _BOILERPLATE.search(text.lower()) is not None
+    """Whether *text* is a short line that every page of a site carries.
+
+    A sentence with such a word tells something, unless it has the form of a notice too.
+    """
+    if len(text) > _BOILERPLATE_CHARS or _BOILERPLATE.search(text.lower()) is None:
+        return False
+    return not has_sentence(text) or is_notice_by_form(text)

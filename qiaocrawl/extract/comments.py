@@ -2,7 +2,8 @@
 
 Nothing before a fair part of the page's sentences is taken for comments, so that neither a
 channel called 评论 nor an article in an element called ``comment`` is lost. Where many dates
-stand in a row, as remarks have them, their own sentences do not count in that. **(ours)**
+stand in a row, as remarks have them, their own sentences do not count in that. Below a heading
+amid the text (回应, 点评) there are comments only where many dates stand in a row. **(ours)**
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import accumulate
 
 from qiaocrawl.extract.block_marks import block_marks
 from qiaocrawl.extract.block_texts import BlockTexts, enclosing
+from qiaocrawl.extract.notices import is_amid
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import PageBlocks
 
@@ -61,15 +63,21 @@ _MAX_HEADING_LEVELS = 6
 def comment_blocks(page: Page) -> frozenset[int]:
     """Indexes of the blocks that hold comments, their headings and forms; often none."""
     blocks, texts = page.blocks, page.once(BlockTexts)
-    candidates = [*_named(blocks, texts), *_headed(blocks, texts)]
-    if not candidates:
+    named, headed = list(_named(blocks, texts)), list(_headed(blocks, texts))
+    if not named and not headed:
         return frozenset()
+    marks = page.once(block_marks)
     prose = [0] * (len(texts.texts) + 1)
-    for index in page.once(block_marks).prose:
+    for index in marks.prose:
         prose[index + 1] = len(texts.texts[index])
     before = list(accumulate(prose))
     taken: set[int] = set()
-    for span in candidates:
+    parts = [
+        span for span in headed
+        if before[span.stop] > before[span.start] and is_amid(blocks, span, marks.prose)
+        and not _is_row_of_remarks(blocks, span)
+    ]  # fmt: skip
+    for span in (*named, *(span for span in headed if span not in parts)):
         so_far, rest = before[span.start], before[-1]
         if _MIN_PROSE_BEFORE <= so_far < _least_before(rest) and _is_row_of_remarks(blocks, span):
             rest -= before[span.stop] - so_far

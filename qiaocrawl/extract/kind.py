@@ -85,6 +85,13 @@ _GONE_HINT = re.compile(
     "不存|删除|刪除|屏蔽|关闭|找不|找到|下线|下線|失效|错误|出错|不見|过期|過期|404|"
     "ound|longer|removed|exist"
 )
+# What a message says to the one who asked for the page.
+_ADDRESSED = re.compile(
+    r"抱歉|[对對]不起|您|返回(?:首[页頁]|上一?[页頁])|[点點][击擊]|秒[后後]|\b(?:sorry|oops|you|your)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^。！？!?\n]*[。！？!?]|[^.\n]*[.](?=\s|$)")
+_ONLY_MESSAGE_CHARS = 40
 _MESSAGE_CHARS = 80
 _HEAD_CHARS = 24
 _MOUNTS = "#app,#root,#__next,#__nuxt,#main-app"
@@ -168,11 +175,14 @@ def _gone(page: Page, body: Body, features: PageKindFeatures) -> Judgement | Non
 
 def _gone_message(page: Page, body: Body, features: PageKindFeatures) -> str:
     heads = [page.title, *(node.text()[:200] for node in page.nodes("h1")[:2])]
+    story = _is_headed(features) and _tells_something(body)
     for head in heads:
         match = _GONE.search(head)
         if match and (len(head.strip()) <= _HEAD_CHARS or features.own_bytes <= _LITTLE_TEXT):
+            if story and _is_headline(head.strip(), match):
+                continue
             return match[0]
-    if features.own_bytes > _LITTLE_TEXT or (_is_headed(features) and _tells(body)):
+    if story or features.own_bytes > _LITTLE_TEXT or (_is_headed(features) and _tells(body)):
         return ""
     texts = [b.text for b in page.blocks.blocks if 2 * b.linked <= len(b.text) <= _MESSAGE_CHARS]
     texts = [text for text in texts if _GONE_HINT.search(text)]
@@ -181,6 +191,25 @@ def _gone_message(page: Page, body: Body, features: PageKindFeatures) -> str:
         if match:
             return match[0]
     return next((match[0] for text in texts if (match := _GONE_MESSAGE.search(text))), "")
+
+
+def _is_headline(head: str, gone: re.Match[str]) -> bool:
+    """Whether *head* is about something else than the page: 老侨寻亲多年找不到故居."""
+    is_message = gone[0].isascii() or _GONE_MESSAGE.search(head) is not None
+    return not is_message and 2 * len(gone[0]) < len(head)
+
+
+def _tells_something(body: Body) -> bool:
+    """Whether *body* has a sentence that is no message to a visitor."""
+    return any(
+        len(sentence.encode()) >= _SHORTEST_BYTES
+        and _ADDRESSED.search(sentence) is None
+        and (
+            len(sentence) > _ONLY_MESSAGE_CHARS
+            or (_GONE.match(sentence) is None and _GONE_MESSAGE.search(sentence) is None)
+        )
+        for sentence in _SENTENCE.findall(body.text)
+    )
 
 
 def _is_headed(features: PageKindFeatures) -> bool:

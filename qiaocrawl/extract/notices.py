@@ -3,17 +3,24 @@
 What else to read, whom to write to, what the site sells or asks leave for, and labels that a page
 repeats. They look like text to any judge of looks: they stand between its paragraphs, in the same
 elements, in sentences. So they are told by their words; too few of them are in any collection to
-be learnt. **(ours)**
+be learnt. But words alone never take a sentence out from among others: news tells of 主办 and 承办,
+laws of 许可证 and 备案, reports of 侵权 and cookies. What goes has the form of a notice as well: it
+begins like one, has labels (主办单位：…), a number (ICP备…) or speaks of the page it stands on
+(本站, 与我们联系). **(ours)**
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
 
 from qiaocrawl.extract.block_texts import BlockTexts, enclosing
+from qiaocrawl.extract.methods.block_features import IMPRINT_CHARS
+from qiaocrawl.extract.methods.block_vocabulary import telling_words
+from qiaocrawl.extract.methods.block_words import is_paid_for
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block, PageBlocks
 
@@ -37,18 +44,20 @@ _SAID = re.compile(
     r"^[\W①-⑩]*(?:"
     # whom to write to, who worked on it
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+\W*$|(?:https?://)?(?:www\.)?(?:twitter|facebook)\.com/\S+$|@\w+$|"
-    r"to contact the (?:reporter|author|editor|writer)s?\b|"
-    r"(?:additional )?(?:reporting|editing|writing) by\b.{0,200}$|editors?: .{0,60}$|"
-    r"\(?updates? (?:with|to add) .{0,90}$|"
+    r"to contact the (?:reporter|author|editor|writer)s?\b|editors?: .{0,60}$|"
+    r"(?:additional )?(?:reporting|editing|writing) by (?P<names>.{1,200})$|"
+    r"(?<=\()updates? (?:with|to add) .{0,90}$|"
     # what the site offers
-    r"follow (?:me|us|him|her)\b.{0,80}$|"
+    r"follow (?:me|us|him|her)(?:\W*$|\s?[:@]|\b.{0,60}(?:@\w|\b(?:twitter|facebook|instagram|"
+    r"linkedin|youtube|google)\b).{0,80}$)|"
     r"(?:follow|like|join|find) .{2,60}\b(?:on|at) (?:twitter|facebook|instagram|google news|"
     r"whatsapp|telegram|youtube)\b.{0,120}$|"
-    r"(?:sign up|subscribe|register) (?:now |here |today )?(?:for|to) (?:our|the|free)\b.{0,120}$|"
+    r"(?:sign up|subscribe|register) (?:now |here |today )?(?:for|to) (?:our\b|(?:the|free)\b"
+    r".{0,60}\b(?:newsletter|e-?mail|alert|bulletin|briefing|podcast|channel|update)).{0,120}$|"
     r"for more (?:stories|news) like this\b|click here (?:to|for)\b.{0,120}$|"
     r"(?:this|the) (?:slideshow|video|gallery|page|site) requires javascript|"
     r"please (?:enable|turn on) javascript|"
-    r"(?:您|你|當前|当前)的?(?:浏览器|瀏覽器).{0,6}(?:不支持|版本|不支援)|"
+    r"(?:您|你|當前|当前)的?(?:浏览器|瀏覽器).{0,6}(?:不支持|版本|不支援).{0,40}$|"
     # the address of the page itself
     r"本文(?:网址|網址|地址|链接|連結|固定链接)\s?[：:]|"
     # the head and the foot of a post on a bulletin board
@@ -56,20 +65,99 @@ _SAID = re.compile(
     r"[标標]\s{1,3}[题題]\s?[：:]|"
     r"※\s?(?:来源|來源|修改|发信站|發信站)\s?[：:]|"
     # what it asks leave for
-    r"if you are a california (?:consumer|resident)\b|please note that opting[- ]out\b|"
+    r"if you are a california (?:consumer|resident)\b.{0,200}\b(?:opt[- ]out|do not sell|privacy|"
+    r"personal information)\b|please note that opting[- ]out\b|"
     # whose text may be copied
     r"凡(?:本[网網站刊报報]|注明|標明).{0,12}(?:注明|[来來]源)"
     r")",
     re.IGNORECASE,
 )
-_SAID_INSIDE = (
+_SMALL_WORDS = frozenset(
+    ("and", "in", "at", "of", "for", "with", "by", "from", "to", "de", "van", "von", "bin", "al",
+     "the", "reporting", "editing", "writing", "additional", "graphics", "compiled")
+)  # fmt: skip
+"""What stands between the names of those who made a text."""
+_WORD = re.compile(r"\w+")
+_SOLD = re.compile(r".{0,40}(?:移[动動]|[联聯]通|[电電]信).{0,4}[发發].{0,12}到\s?1\d{4,}")
+"""Newspapers sold by text message."""
+_OFFERED = (
     ("cookies", re.compile(r".{0,60}\b(?:we|websites?|sites?) (?:uses?|stores?) cookies\b")),
     ("to your ", re.compile(r".{0,120}\b(?:delivered|sent|straight) (?:\w+ ){0,2}to your "
                             r"(?:inbox|email|door|letterbox)\b")),
-    # newspapers sold by text message
-    ("到", re.compile(r".{0,40}(?:移[动動]|[联聯]通|[电電]信).{0,4}[发發].{0,12}到\s?1\d{4,}")),
 )  # fmt: skip
 """(What stands in it, the pattern): only where the first is found the second is tried."""
+_OFFER = re.compile(
+    r"\W*(?:get|have|receive|enjoy|want|like|we|our|this (?:web)?site|sign up|subscribe|join|start|"
+    r"stay|keep|free|the (?:best|latest|top|day))\b",
+    re.IGNORECASE,
+)
+"""How a line begins that offers something to the reader, or asks for leave."""
+_TO_READER = re.compile(r"\b(?:we|our|your?)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[。！？；…]|[.!?;](?=[\s”’\"')\]）]|$)")
+_CLAUSE = re.compile(r"[，,、]|由.{2,40}(?:主[办辦管]|承[办辦])")
+_LABELLED = re.compile(
+    r"[\W①-⑩]*(?:"
+    r"(?:免[责責]|版[权權]|侵[权權]|[转轉][载載]|特[别別]|法律|本[站网網刊报報社])?[声聲]明\s?[】\])）:：]|"
+    r"免[责責](?:[声聲]明|[条條]款)(?:$|\s)|"
+    r"凡(?:本[网網站刊报報]|注明|註明|[标標]明|未注明|[来來]源|[转轉][载載]|署名)|"
+    r"[转轉][载載](?:[请請须須务務](?!柬)|[时時][请請须須])|"
+    r"(?:[关關][于於](?:我[们們]|本站)|[联聯聯][系絡繫]我[们們])(?:\W|$)|"
+    r"版[权權](?:所有|均?[归歸][^，。]{0,6}(?:作者|本|所有)|均)|©|\(c\)|copyright\s?(?:©|\(c\)|\d|by\b|[:：])|"
+    r"all rights reserved|disclaimer\b|(?:terms of (?:use|service)|privacy policy)\W"
+    r")",
+    re.IGNORECASE,
+)
+"""How nothing but a notice begins."""
+_BEGIN = re.compile(
+    r"[\W①-⑩]*(?:"
+    r"本(?:文|[网網]站?|站|平台|公[众眾][号號]|篇|稿|[号號])[^。！？，]{0,20}"
+    r"(?:[转轉][载載]|[来來]源|代表|刊[载載]|登[载載]|版[权權]|[声聲]明|原[创創]|主[办辦]|承[办辦])|"
+    r"如[^。，]{0,16}(?:侵[权權犯]|版[权權])[^。]{0,40}(?:[联聯][系繫絡络]|告知|通知|[删刪]除|[处處]理)|"
+    r"(?:the )?(?:views|opinions) [^.]{0,60}(?:expressed|author)|no part of\b|"
+    r"this (?:material|article|story|content|report|document|work|publication)\b[^.]{0,40}"
+    r"\b(?:may not|copyright|reproduced)|by (?:using|continuing)\b|we use\b|"
+    r"this (?:web)?site uses\b"
+    r")",
+    re.IGNORECASE,
+)
+"""How a notice may begin."""
+_SELF = re.compile(
+    r"(?<![日基资資样樣成版根剧劇课課原文书書])本(?:[网網][站页頁]?|站|刊|社|平台|公[众眾]?[号號]|[号號]|文)"
+    r"(?![上讯訊友民]|[记記]者)|"
+    r"本[报報](?:所有|版[权權]|授[权權]|刊登|[转轉][载載]|享有|[联聯]|同意)|"
+    r"(?:[与與和跟]|致[电電]|[联聯][系繫絡络]|通知|告知)(?:我[们們]|本[网網站报報刊])|"
+    r"(?:[归歸属屬]|代表)[^，。]{0,6}作者|"
+    r"(?:[图圖]片|[内內]容|文章|文字|素材|部分)[^，。]{0,10}(?:[来來]自|[来來]源|源于|[转轉]自|摘自|取自)[^，。]{0,4}"
+    r"(?:[网網][络絡路]|互[联聯][网網])|"
+    r"[联聯][系繫絡络](?:版主|管理[员員]|站[长長])|"
+    r"[转轉][载載](?:[请請须須]|[时時][请請须須])|均(?:为|為)?[转轉][载載]|均[来來]源|凡注明|凡註明|凡本|"
+    r"不代表(?:本|[^，。]{0,8}(?:[观觀][点點]|立[场場]))|[声聲]明[:：]|"
+    r"(?:^|[。；！\s])未[经經][^，。]{2,10}[，,]?\s?(?:不得|禁止|[严嚴]禁|[请請]勿|[谢謝][绝絕]|任何)[^。]{0,20}"
+    r"(?:[转轉][载載]|使用|[复複]制|複製|摘[编編])|"
+    r"\bwe (?:may )?(?:use|store)\b|\baccept (?:all |our )?cookies|"
+    r"\b(?:our|this) (?:(?:web ?)?site|service|page|terms|privacy|content|material)\b|"
+    r"\bthis (?:article|story)\b|"
+    r"\bcontact us\b|\ball rights reserved\b|©|\bcopyright (?:©|\(c\)|\d)",
+    re.IGNORECASE,
+)
+"""How a notice speaks of the page it stands on."""
+_HARD = re.compile(
+    r"icp\s?[备備证證]|公[网網]安[备備]|[备備]案[编編]?[号號]|"
+    r"[许許]可[证證](?:[编編]?[号號]|\s?[:：])\s?[:：]?\s?[(（〔]?[a-z\d]|©|"
+    r"\bcopyright\s?(?:\(c\)|\d|by\b|[:：])|all rights reserved|"
+    r"privacy policy|terms of|powered by|版[权權]所有|"
+    r"[举舉][报報](?:[电電][话話]|[邮郵]箱)\s?[:：\d]|技[术術]支持\s?[:：]|[网網]站地[图圖]|友情[链連鏈][接結结]|"
+    r"(?:[关關][于於](?:我[们們]|本站)|[联聯](?:系|繫|絡|络)我[们們])(?:\W|$)",
+    re.IGNORECASE,
+)
+"""What only an imprint says."""
+_LABEL = re.compile(
+    r"(地址|[电電][话話]|[邮郵][编編]|[传傳]真|[邮郵]箱|[联聯]系方式|主[办辦管]|承[办辦]|技[术術]支持|[备備]案|[许許]可[证證])"
+    r"(?:[单單]位|[机機]构|部[门門]|方|[编編]?[号號])?\s?[:：]"
+)
+_CLAUSES_CHARS = 20
+_AMID_LEVELS, _NEAR_LEVELS = 8, 3
+"""Elements around a block in which text before and after it, or beside it, is looked for."""
 _MAX_CHARS = 1200
 _CONSENT_NAMES = ("onetrust", "cookie", "consent", "gdpr", "ccpa", "didomi", "truste")
 _CONSENT = re.compile(r"cookie|privacy|隐私|隱私|consent", re.IGNORECASE)
@@ -82,6 +170,131 @@ _STOPS = "。！？.!?”"
 _CELLS = frozenset(("td", "th", "li", "dd", "dt", "pre"))
 
 
+def told_by_words(page: Page, likely: Sequence[int], worded: Sequence[int]) -> list[int]:
+    """Those of *worded* that are notices by their form and place too.
+
+    Args:
+        likely: indexes of the blocks that would be taken for text.
+        worded: indexes of blocks with two telling words or more, see
+            :attr:`~qiaocrawl.extract.methods.block_features.BlockFeatures.notices`.
+    """
+    found, blocks = page.blocks, page.blocks.blocks
+    worded_set = set(worded)
+    told = [
+        index
+        for index in likely
+        if has_sentence(blocks[index].text)
+        and not (index in worded_set and is_notice_by_form(blocks[index].text))
+    ]
+    taken = []
+    for index in worded:
+        span = range(index, index + 1)
+        amid = is_amid(found, span, told)
+        near = amid or _is_near(found, index, told)
+        if _is_notice(blocks[index].text, amid=amid, near=near):
+            taken.append(index)
+    return taken
+
+
+def has_sentence(text: str) -> bool:
+    """Whether a sentence, or a clause of a law, ends in *text*."""
+    return _SENTENCE_END.search(text) is not None
+
+
+def has_clauses(text: str) -> bool:
+    """Whether *text* tells something: in a sentence, or in clauses whose last has no end."""
+    return has_sentence(text) or (len(text) >= _CLAUSES_CHARS and "，" in text)
+
+
+def is_notice_by_form(text: str) -> bool:
+    """Whether *text*, which holds a word of notices, also has the form of one."""
+    return is_paid_for(text) or any(
+        form is not None
+        for form in (
+            _LABELLED.match(text),
+            _BEGIN.match(text),
+            _SELF.search(text),
+            _HARD.search(text),
+        )
+    )
+
+
+def _is_notice(text: str, *, amid: bool, near: bool) -> bool:
+    if is_paid_for(text):
+        return True
+    words = telling_words(text.lower())
+    if _LABELLED.match(text) and (words["notice"] or len(text) <= 2 * IMPRINT_CHARS):
+        return True
+    if not amid and words["notice"]:
+        if _BEGIN.match(text):
+            return True
+        if len(words["notice"]) > 1 and (_SELF.search(text) or not has_sentence(text)):
+            return True
+    return _is_imprint(text, words["legal"], amid=amid, near=near)
+
+
+def _is_imprint(text: str, words: set[str], *, amid: bool, near: bool) -> bool:
+    """Whether *text* says who runs a site: 主办单位：… 备案号：…, © …, or names alone in a row."""
+    if len(text) > 2 * IMPRINT_CHARS or len(words) < 2:
+        return False
+    if "all rights reserved" in words:
+        return True
+    hard = len({match[0].lower() for match in _HARD.finditer(text)})
+    labels = len({match[1] for match in _LABEL.finditer(text)})
+    if has_clauses(text):
+        return not amid and hard > 0 and hard + labels > 1
+    if hard:
+        return True
+    if labels > 1:
+        return not near  # in the text of a notice it tells whom to ask
+    return not amid and not _CLAUSE.search(text)
+
+
+def is_amid(found: PageBlocks, span: range, told: Sequence[int]) -> bool:
+    """Whether *span* stands between blocks of *told* in one run of text.
+
+    They stand in the innermost element around *span* that holds any of them, or on one side of it
+    in the next part of the text: a paragraph, or an element of the same look.
+
+    Args:
+        told: in order.
+    """
+    place, behind = bisect_left(told, span.start), bisect_left(told, span.stop)
+    if not place or behind == len(told):
+        return False
+    before, after = told[place - 1], told[behind]
+    other = below = -1
+    for at in enclosing(found, found.blocks[span.start].element, _AMID_LEVELS):
+        element = found.elements[at]
+        has_before, has_after = element.first <= before, after < element.end
+        if has_before and has_after:
+            return other < 0 or _goes_on(found, at, below, other)
+        if has_before or has_after:
+            other = after if has_before else before
+        below = at
+    return False
+
+
+def _goes_on(found: PageBlocks, at: int, part: int, block: int) -> bool:
+    """Whether *block* stands in the element *at* as another part of the text in its *part*."""
+    elements, own = found.elements, found.blocks[block].element
+    around = enclosing(found, own, _AMID_LEVELS)
+    beside = next((i for i in around if elements[i].parent == at), -1)
+    if beside < 0 or beside == own:
+        return elements[at].tag != "body"
+    return (elements[beside].tag, elements[beside].names) == (
+        elements[part].tag, elements[part].names)  # fmt: skip
+
+
+def _is_near(found: PageBlocks, index: int, told: Sequence[int]) -> bool:
+    """Whether one of *told* stands beside block *index*, as paragraphs do."""
+    around = enclosing(found, found.blocks[index].element, _NEAR_LEVELS)
+    return any(
+        bisect_left(told, found.elements[at].first) < bisect_right(told, found.elements[at].end - 1)
+        for at in around
+    )
+
+
 def notice_blocks(page: Page, likely: Sequence[int]) -> frozenset[int]:
     """Indexes of the blocks that are such lines; often none.
 
@@ -91,6 +304,7 @@ def notice_blocks(page: Page, likely: Sequence[int]) -> frozenset[int]:
     blocks = page.blocks.blocks
     taken = set(_announced(blocks))
     taken.update([index for index in likely if _is_said(blocks[index].text)])
+    taken.update(_offers(page, likely))
     texts = page.once(BlockTexts)
     for span in _asking_leave(page.blocks, texts):
         taken.update(span)
@@ -101,9 +315,37 @@ def notice_blocks(page: Page, likely: Sequence[int]) -> frozenset[int]:
 def _is_said(text: str) -> bool:
     if len(text) > _MAX_CHARS:
         return False
-    if _SAID.match(text):
-        return True
-    return any(hint in text and pattern.match(text) for hint, pattern in _SAID_INSIDE)
+    said = _SAID.match(text)
+    if said is None:
+        return "到" in text and _SOLD.match(text) is not None
+    names = said["names"]
+    # "Reporting by Reuters showed that ..." is no line of names.
+    return names is None or all(
+        word[0].isupper() or word in _SMALL_WORDS for word in _WORD.findall(names)
+    )
+
+
+def _offers(page: Page, likely: Sequence[int]) -> Iterator[int]:
+    """Lines that offer something to the reader; not a sentence amid the text that tells of it."""
+    blocks = page.blocks.blocks
+    offered = [index for index in likely if _is_offered(blocks[index].text)]
+    told = [
+        index
+        for index in (likely if offered else ())
+        if index not in offered and has_sentence(blocks[index].text)
+    ]
+    for index in offered:
+        text = blocks[index].text
+        if _OFFER.match(text) or (
+            _TO_READER.search(text) and not is_amid(page.blocks, range(index, index + 1), told)
+        ):
+            yield index
+
+
+def _is_offered(text: str) -> bool:
+    if len(text) > _MAX_CHARS:
+        return False
+    return any(hint in text and pattern.match(text) for hint, pattern in _OFFERED)
 
 
 def _announced(blocks: Sequence[Block]) -> Iterator[int]:

@@ -17,6 +17,7 @@ from itertools import accumulate
 
 from qiaocrawl.extract.block_marks import block_marks
 from qiaocrawl.extract.block_texts import SHORT_CHARS, BlockTexts, enclosing
+from qiaocrawl.extract.notices import has_sentence
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block, PageBlocks
 from qiaocrawl.text import find_date
@@ -247,7 +248,8 @@ def _is_label(text: str) -> bool:
     """Whether *text* is a line about the member or the post, not of it."""
     if len(text) > _WHEN_CHARS:
         return False
-    return _PROFILE.search(text) is not None or (len(text) <= 60 and _WHEN.search(text) is not None)
+    is_dated = len(text) <= 60 and _WHEN.search(text) is not None and not has_sentence(text)
+    return is_dated or _PROFILE.search(text) is not None
 
 
 def _chain(page_blocks: PageBlocks, index: int, span: range) -> tuple[str, ...] | None:
@@ -272,6 +274,7 @@ def post_of(page_blocks: PageBlocks, span: range, chosen: list[int], now: dateti
     dated = dated or [
         blocks[i].text for i in chosen
         if len(blocks[i].text) <= _WHEN_CHARS and _WHEN.search(blocks[i].text)
+        and not has_sentence(blocks[i].text)
     ]  # fmt: skip
     date = next((d for text in dated if (d := find_date(text, now)) is not None), None)
     own_indexes = tuple(i for i in chosen if blocks[i].text not in dated)

@@ -58,3 +58,11 @@ def test_a_story_about_comments_stays() -> None:
         f"<div>{STORY * 4}<h4>What readers said about comments by the mayor</h4>{STORY}</div>"
     )
     assert left(page).count("三十七年") == 5
+
+
+def test_a_part_of_the_text_with_such_a_heading_stays() -> None:
+    part = "<div><h3>回应</h3><p>片区办公室回应说，新铺面的租金五年不变，老店可以先挑。</p></div>"
+    page = page_of(f"<div>{STORY * 2}{part}{STORY}</div>")
+    assert "租金" in left(page)
+    rows = f"<div><h3>评论</h3><ul>{REMARKS}</ul></div>"
+    assert "老味道" not in left(page_of(f"<div>{STORY * 4}{rows}{STORY}</div>"))

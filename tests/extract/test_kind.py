@@ -246,3 +246,37 @@ def test_any_markup_is_judged(markup: str, path: str) -> None:
 def test_hostile_pages_are_judged(name: str) -> None:
     page = page_of(f"{HOSTILE[name]}{PARAGRAPHS}", "题目题目")
     judge(page, body_of(page), "题目题目")
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        (
+            "老侨寻亲多年找不到故居",
+            "八十岁的归侨林先生走遍三条街也找不到当年的老宅，志愿者正在查档案。",
+        ),
+        ("平台不存在垄断？专家有话说", "多名学者昨日在南桥镇表示，认定平台是否垄断要看证据。"),
+        (
+            "侨联网站内容被删除引关注",
+            "网站上的旧新闻已被删除。新网站将在下月开通，届时旧稿会重新上线。",
+        ),
+        ("三家侨企换领许可证", "三家侨企的许可证已经过期，主管部门昨日要求他们在月底前备案。"),
+    ],
+)
+def test_short_news_about_something_gone_or_permitted(title: str, text: str) -> None:
+    head = f"<h1>{title}</h1><div>2024-03-05 09:12 来源：南桥侨报</div>"
+    assert kind(f"{head}<p>{text}</p>", f"{title}_南桥侨网") is PageKind.ARTICLE
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("页面不存在", "您访问的页面不存在，可能已被删除。"),
+        ("提示信息", "抱歉，指定的主题不存在或已被删除。如果您的浏览器没有跳转，请点击此链接。"),
+        ("404 Not Found", "本站专注侨乡资讯，为海外侨胞服务。"),
+        ("内容已删除", "该内容已被发布者删除。"),
+    ],
+)
+def test_a_message_with_a_date_beside_it(title: str, text: str) -> None:
+    head = f"<h1>{title}</h1><div>2024-03-05 09:12</div>"
+    assert kind(f"{head}<p>{text}</p>", f"{title}_南桥侨网") is PageKind.ERROR

@@ -62,6 +62,14 @@ def test_lines_told_by_their_words(line: str) -> None:
         "The website uses no names of its readers.",
         "移动公司发布公告，到10月底前完成改造。",
         "凡事都要问一个为什么。",
+        "Writing by hand helps children to remember, a study found.",
+        "Reporting by the Harbour Post showed that officials had known.",
+        "Updates with the new timetable arrive every month.",
+        "Follow him through the market and you will see the old pier.",
+        "Register for the free course by Friday.",
+        "If you are a California resident, you may be able to take the ferry.",
+        "Many websites use cookies to follow their readers, the study found.",
+        "Fish can be ordered and sent to your door within an hour, the mayor said.",
     ],
 )
 def test_text_that_looks_a_little_like_it(line: str) -> None:

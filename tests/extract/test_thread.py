@@ -183,3 +183,11 @@ def test_hostile_pages_are_read_to_the_end(name: str) -> None:
 def test_many_dated_rows_take_linear_time() -> None:
     rows_of_dates = "<tr><td>楼主 回复</td><td>2024-04-05 10:00</td><td>好</td></tr>" * 6000
     thread_of(page_of(f"<table>{rows_of_dates}</table>"))
+
+
+def test_a_sentence_with_a_date_belongs_to_its_post() -> None:
+    day = "2024年4月8日上午九点开馆，去的乡亲请先约好。"
+    page = page_of(tables().replace(FIRST[1], f"{day}<br>{FIRST[1]}"))
+    thread = thread_of(page)
+    assert thread is not None
+    assert thread.first.text.split("\n") == [FIRST[0], day, FIRST[1]]

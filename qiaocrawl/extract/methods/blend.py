@@ -17,10 +17,16 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import Body, extractors
 from qiaocrawl.extract.comments import comment_blocks
+from qiaocrawl.extract.methods.block_features import (
+    BlockFeatures,
+    has_notice_words,
+    without_notice_words,
+)
 from qiaocrawl.extract.methods.block_network import BlockNetwork, load_network
 from qiaocrawl.extract.methods.block_sums import Floats
 from qiaocrawl.extract.methods.chosen_lines import (
@@ -30,7 +36,12 @@ from qiaocrawl.extract.methods.chosen_lines import (
 )
 from qiaocrawl.extract.methods.compiled_features import features_of
 from qiaocrawl.extract.methods.embedded import embedded_article
-from qiaocrawl.extract.notices import notice_blocks
+from qiaocrawl.extract.notices import (
+    has_clauses,
+    is_notice_by_form,
+    notice_blocks,
+    told_by_words,
+)
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.language import _
 from qiaocrawl.page import Page
@@ -90,8 +101,10 @@ class BlendExtractor:
         features = features_of(page.blocks, page.title)
         if features is None:
             return self._embedded(page, Body("", 0.0, "the page shows no text"), 0)
-        judged = (self.network or load_network()).judge(features.values)
-        judged[features.notices] = np.minimum(judged[features.notices], _NOTICE)
+        network = self.network or load_network()
+        judged = network.judge(features.values)
+        self._raise_worded(page, judged, features, network)
+        self._lower_notices(page, judged, features.notices)
         reasons = _without_others(page, judged, self.low_threshold)
         chosen = np.flatnonzero(judged >= self.threshold)
         if not len(chosen):
@@ -100,6 +113,34 @@ class BlendExtractor:
         chosen = with_like_lines(page, judged, chosen)
         body = _taken(page, judged, features.chars, chosen, reasons)
         return self._embedded(page, body, int(features.chars[chosen].sum()))
+
+    def _raise_worded(
+        self, page: Page, judged: Floats, features: BlockFeatures, network: BlockNetwork
+    ) -> None:
+        """Judge sentences without the words of notices in them that lack the form of one."""
+        blocks = page.blocks.blocks
+        doubted = np.flatnonzero(has_notice_words(features) & (judged < self.threshold))
+        rows = np.array(
+            [
+                index
+                for index in doubted.tolist()
+                if has_clauses(blocks[index].text) and not is_notice_by_form(blocks[index].text)
+            ],
+            dtype=np.int64,
+        )
+        if len(rows):
+            judged[rows] = np.maximum(
+                judged[rows], network.judge(without_notice_words(features, rows))
+            )
+
+    def _lower_notices(self, page: Page, judged: Floats, worded: NDArray[np.bool_]) -> None:
+        """Lower the judgement of notices, of all *worded* ones that would be taken."""
+        likely = np.flatnonzero(judged >= self.threshold)
+        if not len(likely):
+            likely = np.flatnonzero(judged >= self.low_threshold)
+        candidates = np.flatnonzero(worded & (judged > _NOTICE)).tolist()
+        if candidates:
+            judged[told_by_words(page, likely.tolist(), candidates)] = _NOTICE
 
     def _embedded(self, page: Page, body: Body, shown_chars: int) -> Body:
         """*body*, or what a script holds where that is clearly more."""

@@ -38,8 +38,10 @@ from qiaocrawl.extract.methods.block_vocabulary import (
 from qiaocrawl.extract.methods.block_words import BlockWords
 
 _NOTICE_CHARS = 400
-_IMPRINT_CHARS = 150
+IMPRINT_CHARS = 150
 """Longer blocks tell more than a notice or an imprint does."""
+_WORDS_AT = 21
+"""The first column of words in the features: those before it are :meth:`_Builder._own`'s."""
 _MARKS = attrgetter("linked", "bold", "links", "after_break", "element")
 _PLACE = attrgetter("first", "end", "parent", "depth", "images")
 _TAG_FLAGS = np.eye(len(TAGS) + 1, dtype=np.float32)[:-1]
@@ -58,7 +60,8 @@ class BlockFeatures:
     Attributes:
         values: (n, f) features.
         chars: (n,) characters without white space.
-        notices: (n,) whether a block is a legal notice, an imprint or paid for by its words.
+        notices: (n,) whether a block may be a legal notice, an imprint or paid for by its words;
+            whether it is one tells :func:`~qiaocrawl.extract.notices.told_by_words`.
     """
 
     values: Floats
@@ -72,6 +75,24 @@ def numpy_features(words: BlockWords) -> BlockFeatures:
     What :func:`~qiaocrawl.extract.methods.compiled_features.features_of` gives, in Python.
     """
     return _Builder(words).build()
+
+
+def without_notice_words(features: BlockFeatures, rows: NDArray[np.int64]) -> Floats:
+    """The values of the blocks *rows* as if no word of imprints and notices stood in them."""
+    values = features.values[rows].copy()
+    values[:, [_WORDS_AT + WORD_NAMES.index(name) for name in ("legal", "notice")]] = 0
+    share = _WORDS_AT + len(WORD_NAMES)
+    weight = np.expm1(values[:, _WORDS_AT:share]).sum(axis=1)
+    values[:, share] = np.minimum(8 * weight / features.chars[rows], 3)
+    return values
+
+
+def has_notice_words(features: BlockFeatures) -> NDArray[np.bool_]:
+    """(n,) whether a word of imprints and notices stands in a block."""
+    legal, notice = (
+        features.values[:, _WORDS_AT + WORD_NAMES.index(name)] for name in ("legal", "notice")
+    )
+    return np.asarray((legal > 0) | (notice > 0))
 
 
 class _Builder:
@@ -202,10 +223,10 @@ class _Builder:
         self._add_each(np.minimum(8 * weight / self.chars, 3), np.log1p(self._title_words(starts)))
 
     def _notices(self, flags: Floats) -> NDArray[np.bool_]:
-        """Legal notices, imprints, paid text: too few in any collection to be learnt."""
+        """What may be notices, imprints, paid text: too few in any collection to be learnt."""
         legal, notice = flags[WORD_NAMES.index("legal")], flags[WORD_NAMES.index("notice")]
         is_notice = (notice >= 2) & (self.chars <= _NOTICE_CHARS)
-        is_notice |= (legal >= 2) & (self.chars <= _IMPRINT_CHARS)
+        is_notice |= (legal >= 2) & (self.chars <= IMPRINT_CHARS)
         is_notice[self.words.paid] = True
         return np.asarray(is_notice)
 

@@ -142,6 +142,16 @@ def find_words(text: str) -> list[tuple[int, int]]:
     return hits + find_clocks(text)
 
 
+def telling_words(text: str) -> dict[str, set[str]]:
+    """The different words of each kind in *text*, which is lower case; see WORD_NAMES."""
+    words: dict[str, set[str]] = {kind: set() for kind in _WORDS}
+    found = [match[0] for match in _HAN_WORD.finditer(text)]
+    found += [match[1] for match in _LATIN_WORD.finditer(f"\n{text}")]
+    for word in found:
+        words[WORD_NAMES[WORD_KIND[word]]].add(word)
+    return words
+
+
 def find_clocks(text: str) -> list[tuple[int, int]]:
     """Of :func:`find_words` the dates and times."""
     return [(match.start(), len(_WORDS)) for match in _CLOCK.finditer(text)]

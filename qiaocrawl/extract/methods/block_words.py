@@ -16,6 +16,14 @@ _PAID_WORDS = ("推广", "推廣", "广告", "廣告", "赞助", "贊助")
 _PAID = re.compile(
     r"{0}[：:]|【{0}】|\[{0}\]|（{0}）|\({0}\)".format(f"(?:{'|'.join(_PAID_WORDS)})")
 )
+# 推广：各地要… is a heading of a plan as well.
+_MAY_BE_PAID = re.compile("(?:推[广廣]|[赞贊]助)[：:].*[。！？；]", re.DOTALL)
+
+
+def is_paid_for(text: str) -> bool:
+    """Whether *text* begins with a mark of what others paid for: （广告）, 【推广】."""
+    return _PAID.match(text) is not None and not _MAY_BE_PAID.match(text)
+
 
 Hits = list[tuple[int, int]]
 """(position in the joined heads, kind) of what was found."""
@@ -87,7 +95,7 @@ class BlockWords:
         """Indexes of the blocks that are marked as paid for."""
         if not any(word in self.text for word in _PAID_WORDS):
             return []
-        return [number for number, text in enumerate(self.texts) if _PAID.match(text)]
+        return [number for number, text in enumerate(self.texts) if is_paid_for(text)]
 
     @cached_property
     def title_block(self) -> int:

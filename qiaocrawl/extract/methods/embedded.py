@@ -1,8 +1,9 @@
 """Articles that stand in a script: JSON-LD, the state of a script-made page, a variable.
 
 Nothing is executed. Strings that look like a body are found in JSON where a script holds JSON,
-and by the names they are assigned to where it holds a JavaScript object. Everything is capped
-and linear in the length of the scripts. All rules are **(ours)**.
+and by the names they are assigned to where it holds JavaScript, whose strings are read in step.
+What reads like the source of a script is refused. Everything is capped and linear in the length of
+the scripts. All rules are **(ours)**.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from urllib.parse import unquote
 from selectolax.lexbor import LexborHTMLParser
 
 from qiaocrawl.extract.kind_features import count_prose_bytes
+from qiaocrawl.extract.methods.script_strings import named_strings, repaired, unescaped
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import blocks_of
 from qiaocrawl.page.sanitize import sanitize_html
@@ -38,7 +40,7 @@ _MIN_SCRIPT_CHARS = 100
 _BODY_NAMES = (
     "articlebody", "content", "body", "text", "html", "contenthtml", "articlecontent", "maintext",
     "newscontent", "artcontent", "detail", "article", "paragraphs", "contents", "htmlcontent",
-    "contenttext", "articletext", "rawcontent", "fulltext", "bodyhtml", "story",
+    "contenttext", "contentnoencode", "articletext", "rawcontent", "fulltext", "bodyhtml", "story",
 )  # fmt: skip
 _PART_NAMES = ("text", "content", "html", "value", "data", "paragraph", "body")
 _TITLE_NAMES = ("headline", "title", "articletitle", "newstitle", "subject", "arttitle", "name")
@@ -47,30 +49,31 @@ _DATE_NAMES = (
     "createtime", "createdat", "ctime", "releasetime", "publisheddate", "time", "date", "datetime",
 )  # fmt: skip
 _AUTHOR_NAMES = ("author", "authorname", "authors", "writer", "byline", "nickname", "username")
+_BESIDE_NAMES = frozenset((*_TITLE_NAMES, *_DATE_NAMES, *_AUTHOR_NAMES))
+_BESIDE_CHARS, _MARKUP_CHARS = 300, 200
 # What a script with an article in it has; most scripts of other pages are passed over by it.
 _HINTS = ("articleBody", "ontent", "ext", "ody", "aragraph", "tml", "etail", "tory")
 # Sentences or paragraphs as scripts write them: plain, escaped, percent-encoded.
 _SENTENCE_HINTS = (
     "。", "\\u3002", "%E3%80%82", "&#12290;", "<p", "\\u003cp", "\\u003Cp", "&lt;p", "%3Cp",
+    "\\x3cp", "\\x3Cp",
 )  # fmt: skip
 _MIN_STOPS = 4
 _NO_BODY = re.compile(
     "comment|relat|recommend|list|item|menu|link|nav|tag|consent|vendor|purpose|biograph|label|"
     "excerpt|intro|message|brand|cookie|privacy"
 )
+_SCRIPT_TYPE = re.compile("script|module")
 _MIN_UNNAMED_BYTES = 600
 _JSON_START = re.compile(r"(?:^|=|\(|return|:)\s*([{\[])\s*(?=[\"'{\[])")
-_NAMED_STRING = re.compile(
-    r"""[\"']?\b([A-Za-z_]\w{2,30})[\"']?\s*[:=]\s*(?:(?:JSON\.parse|decodeURIComponent|unescape)\s*\(\s*)?"""
-    r"""("(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`(?:[^`\\]|\\.)*+`)""",
-    re.DOTALL,
-)
-_ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
-_ESCAPED = {"n": "\n", "r": "", "t": " ", "b": "", "f": "", "v": "", "0": "", "\n": ""}
-_SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _TAG = re.compile(r"<(?:p|br|div|span|strong|img|section|h\d|li|ul|table|blockquote)\b", re.I)
+_PARAGRAPH_TAG = re.compile(r"<(?:p|br|div|section|h\d|li|ul|table|blockquote)\b", re.IGNORECASE)
+_CUT_ESCAPE = re.compile(r"\\[ux{]{0,2}[0-9a-fA-F]{0,5}$")
 _CODE = re.compile(r"[{}]\s*[;,)]|function\s*\(|=>|\bvar\s|\bconst\s|\breturn\b")
+_MOST_CODE, _CHARS_A_MARK = 2, 400
+_CODE_LINE = re.compile(
+    r"[{};]\s*$|\w\.\w+\(|\)\s*[.;{]|[=!]==?\s|&&|\|\||=>|\bfunction\b|^\s*(?:var|let|const|return)\s"
+)
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -114,7 +117,7 @@ def embedded_article(page: Page) -> Embedded | None:
             continue  # too much to read; a shorter one may follow
         text = paragraphs_of(candidate.value)
         size = float(count_prose_bytes(text.split("\n")))
-        if size < MIN_BODY_BYTES or len(_CODE.findall(text)) > 2 + len(text) // 400:
+        if size < MIN_BODY_BYTES or is_code(text):
             continue
         title = _first(candidate.beside, _TITLE_NAMES)
         if title and title in page.title:
@@ -145,10 +148,9 @@ def _candidates(page: Page) -> Iterator[_Candidate]:
         source = script.text()
         if not _MIN_SCRIPT_CHARS <= len(source) <= MAX_SCRIPT_CHARS:
             continue
-        if "ld+json" in (script.attributes.get("type") or ""):
-            continue
-        if _may_tell(source):
-            candidates += _of_script(source)
+        kind = (script.attributes.get("type") or "").lower()
+        if "ld+json" not in kind and _may_tell(source):
+            candidates += _of_script(source, not kind or _SCRIPT_TYPE.search(kind) is not None)
     # The longest hold the body if any does; sorting keeps the caps from hiding it.
     yield from sorted(candidates, key=lambda candidate: -len(candidate.value))
 
@@ -159,7 +161,8 @@ def _may_tell(source: str) -> bool:
     return any(hint in source for hint in _SENTENCE_HINTS) or source.count(". ") >= _MIN_STOPS
 
 
-def _of_script(source: str) -> list[_Candidate]:
+def _of_script(source: str, is_javascript: bool) -> list[_Candidate]:
+    """Bodies in *source*, which holds JSON, or else strings of JavaScript."""
     candidates: list[_Candidate] = []
     position = tries = 0
     while tries < MAX_STARTS and (start := _JSON_START.search(source, position)) is not None:
@@ -170,7 +173,7 @@ def _of_script(source: str) -> list[_Candidate]:
             position = start.end()
             continue
         candidates += _of_json(data)
-    return candidates or _of_object(source)
+    return candidates if candidates or not is_javascript else _of_object(source)
 
 
 def _of_json(data: Any) -> list[_Candidate]:
@@ -234,18 +237,21 @@ def _of_object(source: str) -> list[_Candidate]:
     """Bodies in a JavaScript object that is no JSON, by the names of its long strings."""
     beside: dict[str, Any] = {}
     bodies: list[tuple[str, str]] = []
-    for match in _NAMED_STRING.finditer(source):
-        name, written = match[1].lower().replace("_", ""), match[2]
-        long = len(written) - 2 >= MIN_BODY_BYTES // 3
-        if long and (name in _BODY_NAMES or _has_markup(written)):
-            bodies.append((name, _unescaped(written[1:-1])))
-        elif len(written) < 300:
-            beside.setdefault(name, _unescaped(written[1:-1]))
+    for written_name, written in named_strings(source):
+        name = written_name.lower().replace("_", "")
+        if len(written) >= MIN_BODY_BYTES // 3 and (
+            name in _BODY_NAMES
+            or _has_object(written)
+            or (not _NO_BODY.search(name) and _has_markup(written))
+        ):
+            bodies.append((name, unescaped(written)))
+        elif len(written) < _BESIDE_CHARS and name in _BESIDE_NAMES and written:
+            beside.setdefault(name, unescaped(written))
         if len(bodies) >= MAX_STRINGS:
             break
     candidates: list[_Candidate] = []
     for name, value in bodies:
-        if value[:3].upper() in ("%7B", "%5B", "%3C"):
+        if value[:3].upper() in ("%7B", "%5B", "%3C") or "%E3%80%82" in value:
             value = unquote(value)
         inner = _decoded(value) if value[:1] in "{[" else None
         if inner is not None:
@@ -255,11 +261,19 @@ def _of_object(source: str) -> list[_Candidate]:
     return candidates
 
 
+def _has_object(written: str) -> bool:
+    is_object = written[0] in "{[" or written[:3].upper() in ("%7B", "%5B")
+    return is_object and len(written) > _MARKUP_CHARS
+
+
 def _has_markup(written: str) -> bool:
-    head = written[:200]
-    return len(written) > 200 and (
-        head[1] in "{[" or any(sign in head for sign in ("<", "\\u003", "%7B", "&lt;"))
-    )
+    """Whether a long string begins with markup of text: a ``<`` alone may compare two numbers."""
+    if len(written) <= _MARKUP_CHARS:
+        return False
+    head = written[:_MARKUP_CHARS]
+    if head[:3].upper() == "%3C":
+        return True
+    return _TAG.search(html.unescape(unescaped(_CUT_ESCAPE.sub("", head)))) is not None
 
 
 def _is_long(value: str) -> bool:
@@ -287,38 +301,25 @@ def _first(beside: dict[str, Any], names: tuple[str, ...]) -> str:
     return ""
 
 
-def _unescaped(written: str) -> str:
-    """The value of a JavaScript string literal without its quotes."""
-    if "\\" not in written:
-        return written
-    return _repaired(_ESCAPE.sub(_escape, written))
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = match[1] or match[2] or match[3]
-    if code:
-        number = int(code, 16)
-        return chr(number) if number < 0x110000 else "\ufffd"
-    return _ESCAPED.get(match[4], match[4])
-
-
-def _repaired(text: str) -> str:
-    """*text* with surrogates joined to the characters they stand for, lone ones replaced."""
-    text = _SURROGATES.sub(
-        lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text
-    )
-    return _LONE_SURROGATE.sub("\ufffd", text)
+def is_code(text: str) -> bool:
+    """Whether *text* is the source of a script, and no article that shows some."""
+    if len(_CODE.findall(text)) > _MOST_CODE + len(text) // _CHARS_A_MARK:
+        return True
+    code = sum(len(line) for line in text.split("\n") if _CODE_LINE.search(line))
+    return 2 * code > len(text)
 
 
 def paragraphs_of(value: str) -> str:
     """The text of a body as scripts hold it: plain, with markup, or with escaped markup."""
-    value = _repaired(value)
+    value = repaired(value)
     if "&lt;" in value and "<" not in value:
         value = html.unescape(value)
     if "\\u003" in value or "\\n" in value or '\\"' in value:
-        value = _unescaped(value)
+        value = unescaped(value)
     if "<" in value or "&" in value:
-        safe, _ = sanitize_html(value if _TAG.search(value) else value.replace("\n", "<br>"))
+        safe, _ = sanitize_html(
+            value if _PARAGRAPH_TAG.search(value) else value.replace("\n", "<br>")
+        )
         page_blocks = blocks_of(LexborHTMLParser(f"<body>{safe}").body)
         lines = [block.text for block in page_blocks.blocks]
     else:

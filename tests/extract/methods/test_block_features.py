@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.extract.methods.block_features import BlockFeatures
+from qiaocrawl.extract.methods.block_features import (
+    BlockFeatures,
+    has_notice_words,
+    without_notice_words,
+)
 from qiaocrawl.extract.methods.block_sums import best_run, counted
 from qiaocrawl.extract.methods.block_vocabulary import (
     NAME_KINDS,
@@ -88,6 +92,18 @@ def test_legal_notices_are_told_by_their_words() -> None:
         "<p>他说，未经授权的事不能做。</p><p>版权所有 京ICP备00000000号</p>"
     )
     assert found.notices.tolist() == [True, False, True]  # the last one is an imprint
+
+
+def test_values_without_the_words_of_notices_are_those_of_a_text_that_has_none() -> None:
+    text = "<p>论坛由侨联{}，责任编辑：王某。</p><p>下一行。</p>"
+    worded, plain = features(text.format("主办承办")), features(text.format("甲乙丙丁"))
+    assert has_notice_words(worded).tolist() == [True, False]
+    assert not has_notice_words(plain).any()
+    rows = np.array([0])
+    own = slice(0, 30)  # behind them come the element's and the neighbours' values
+    bare = without_notice_words(worded, rows)
+    np.testing.assert_allclose(bare[0, own], plain.values[0, own], rtol=1e-5)
+    assert not np.allclose(worded.values[0, own], plain.values[0, own])
 
 
 def test_a_page_without_text_has_none() -> None:

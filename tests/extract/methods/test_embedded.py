@@ -65,6 +65,11 @@ LITERAL = (
         script("x = " + json.dumps({**ARTICLE, "content": [{"tag": "p", "text": t} for t in LINES]},
                                    ensure_ascii=False)),
         script("x = " + json.dumps({**ARTICLE, "content": TEXT}, ensure_ascii=False)),
+        script(LITERAL.replace("content: '", "content: /['\"]/.test(a) ? '' : '")
+               .replace("? '' : '", "&& '', content: '")),
+        script("// it's the state of the page, \"as sent\"\n" + LITERAL),
+        script(f"x = {{ title: '{TITLE}', publishTime: '2024-05-06 08:30:00', author: '陈思齐', "
+               "content: '" + "' +\n '".join(f"<p>{line}</p>" for line in LINES) + "' }"),
     ],
 )  # fmt: skip
 def test_every_way_to_keep_an_article(scripts: str) -> None:
@@ -167,3 +172,55 @@ def test_odd_values_of_json_are_no_trouble(value: str) -> None:
     embedded_article(parse_page(body.encode(), "text/html; charset=utf-8"))
     odd = f'<script>var x = {{"xext":["\\ud800 {told}","\\ud800{told}"],"content":1}}</script>'
     embedded_article(parse_page(odd.encode(), "text/html; charset=utf-8"))
+
+
+LOGGER = """
+// Reports are collected here. The list is short. Old ones go first. See the notes.
+function collect(all, first) {
+    var log = [];
+    for (var i = 0; i < readers.length; i++) {
+        try {
+            if (readers[i](first)) { list.push(readers[i]); }
+        } catch (problem) {
+            Log.error("[collect] reader failed, error: ".concat(readers[i].toString()));
+        }
+    }
+    for (var j = 0; j < list.length; j++) {
+        if (list[j].target) { list[j].target = joined(list[j].target); }
+    }
+    all.data = { 'list': list };
+    log.push({ content: "[collect] done, length: ".concat(list.length, ", data=") });
+    Log.info("[collect] done, status: ".concat(all.status, ". It waits. Nothing else. Stop."));
+}
+"""
+
+
+def test_code_between_two_strings_is_no_text() -> None:
+    assert found_in(script(LOGGER)) is None
+    found = found_in(script(LOGGER) + script(LITERAL))
+    assert found is not None
+    assert found.text == TEXT
+
+
+@pytest.mark.parametrize("decode", ["JsDecode", ""])
+def test_a_post_of_plain_lines_with_escaped_ends(decode: str) -> None:
+    written = TEXT.replace("\n", "\\x0a\\x0a").replace("“", "\\x26quot;").replace("”", "\\x26quot;")
+    value = f"{decode}('{written}')" if decode else f"'{written}'"
+    empty = f"{decode}('')" if decode else "''"
+    state = (
+        f"x = {{ title: '{TITLE}', content_noencode: {empty}, "
+        f"info: {{ content_noencode: {value} }} }}"
+    )
+    found = found_in(script(LOGGER) + script(state))
+    assert found is not None
+    assert found.text == TEXT.replace("“", '"').replace("”", '"')
+    assert found.title == TITLE
+
+
+def test_a_post_of_code_is_refused_and_an_article_that_shows_some_is_not() -> None:
+    code = "if (a.length < b) { send(a); }\\nvar c = a.map(function (d) { return d; });\\n" * 9
+    assert found_in(script(f"x = {{ content: '{code}' }}")) is None
+    shown = TEXT.replace("\n", "\\n") + "\\nprint(a.b())\\n" + TEXT.replace("\n", "\\n")
+    found = found_in(script(f"x = {{ content: '{shown}' }}"))
+    assert found is not None
+    assert "print" in found.text
