@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -28,8 +32,13 @@ from qiaocrawl.console.state import Console, Visit
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.language import N_, _, using_language
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.error_kinds import away_words
+
+logger = logging.getLogger(__name__)
 
 _YEAR_SECONDS = 365 * 86_400
+_TELL_SECONDS = 60.0
+_RETRY_SECONDS = 30
 
 
 class _VersionedFiles(StaticFiles):
@@ -75,6 +84,7 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
         exception_handlers={
             HTTPException: _http_error,
             PageStoreError: _unread_page,
+            SQLAlchemyError: _database_error,
             Exception: _failure,
         },
     )
@@ -109,6 +119,23 @@ def _http_error(request: Request, error: Exception) -> Response:
 def _unread_page(request: Request, error: Exception) -> Response:
     """A stored page in a file that is missing, damaged or away; the message names it."""
     return _outside(request, 503, N_("The stored page cannot be read: {error}"), error=error)
+
+
+def _database_error(request: Request, error: Exception) -> Response:
+    """503 in words while the database is away, full or busy; else the fault is ours."""
+    with using_language(request.cookies.get(cookies.LANGUAGE, "")):
+        words = away_words(error)
+    if not words:
+        raise error
+    console: Console = request.app.state.console
+    # Every page of every reader fails alike: the log has it once a minute, in one line.
+    if console.outage_told_at + _TELL_SECONDS < time.monotonic():
+        console.outage_told_at = time.monotonic()
+        cause = getattr(error, "orig", None) or error
+        logger.error("the database %s: %s", console.database.shown_url, cause)
+    response = _outside(request, 503, words)
+    response.headers["Retry-After"] = str(_RETRY_SECONDS)
+    return response
 
 
 def _too_large(request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ class Console:
     Attributes:
         kept: what takes long to count, for all who look.
         hashing: held while a password is looked at, which takes 64 MiB.
+        outage_told_at: when the log was last told that the database is away; monotonic.
     """
 
     settings: ConsoleSettings
@@ -36,6 +38,7 @@ class Console:
     jobs: JobKeeper
     kept: Kept = field(default_factory=Kept)
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HASHED_AT_ONCE))
+    outage_told_at: float = -math.inf
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from qiaocrawl.console.security import cookies, csrf
 from qiaocrawl.console.security.redirects import came_from
 from qiaocrawl.console.state import Visit, console_of, link
 from qiaocrawl.console.work import read, write
-from qiaocrawl.errors import QiaoError, StorageError
+from qiaocrawl.errors import QiaoError, StorageError, UnknownTopicError
 from qiaocrawl.language import _, using_language
 from qiaocrawl.storage.console import sessions
 from qiaocrawl.storage.console.users import User
@@ -62,6 +62,8 @@ async def _answered(request: Request, page: Page) -> Response:
         response = refused or await page.endpoint(request)
     except HTTPException as error:
         response = error_page(request, error.status_code, str(error.detail))
+    except UnknownTopicError:
+        response = error_page(request, 404, _("There is no such topic."))
     except QiaoError as error:
         response = error_page(request, 503 if isinstance(error, StorageError) else 400, str(error))
     if user is None and cookies.VISITOR not in request.cookies and not page.for_programs:
