@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from sqlalchemy.exc import SQLAlchemyError
-
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -24,7 +23,7 @@ from qiaocrawl.console.page import Area
 from qiaocrawl.console.render import VENDOR_VERSION
 from qiaocrawl.console.search.keeper import SearchKeeper, index_folder
 from qiaocrawl.console.security import cookies, csrf
-from qiaocrawl.console.security.body_limit import BodyLimit
+from qiaocrawl.console.security.body_limit import BodyLimit, TooLargeError
 from qiaocrawl.console.security.gate import error_page, route
 from qiaocrawl.console.security.headers import SecurityHeaders
 from qiaocrawl.console.settings import MAX_BODY_BYTES, ConsoleSettings
@@ -80,7 +79,7 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
     app = _Console(
         routes=_routes(areas),
         lifespan=lifespan,
-        middleware=[Middleware(BodyLimit, most_bytes=MAX_BODY_BYTES, refused=_too_large)],
+        middleware=[Middleware(BodyLimit, most_bytes=MAX_BODY_BYTES, refused=_refused_body)],
         exception_handlers={
             HTTPException: _http_error,
             PageStoreError: _unread_page,
@@ -138,10 +137,15 @@ def _database_error(request: Request, error: Exception) -> Response:
     return response
 
 
-def _too_large(request: Request) -> Response:
-    """More than a form or a workbook has."""
+def _refused_body(request: Request, error: Exception) -> Response:
+    """More than a form or a workbook has, or one that does not come."""
+    if not isinstance(error, TooLargeError):
+        return _outside(request, 408, N_("The form did not come whole. Send it again."))
+    if error.most_bytes < 1024**2:
+        return _outside(request, 413, N_("That is too much at once: at most {most} KB."),
+                        most=error.most_bytes // 1024)  # fmt: skip
     return _outside(request, 413, N_("That is too much at once: at most {most} MB."),
-                    most=MAX_BODY_BYTES // 1024**2)  # fmt: skip
+                    most=error.most_bytes // 1024**2)  # fmt: skip
 
 
 def _failure(request: Request, error: Exception) -> Response:

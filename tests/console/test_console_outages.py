@@ -76,6 +76,7 @@ def test_a_file_that_is_full_or_damaged(sqlite_desk: Desk) -> None:
     path = Path(make_url(desk.database.url).database or "")
     # As a full disk, without one: no page of the file may be added.
     engine = desk.client.app.state.console.database.engine  # type: ignore[attr-defined]
+
     def no_growth(connection: sqlite3.Connection, _record: object) -> None:
         connection.execute("PRAGMA max_page_count=1")
 
@@ -94,9 +95,7 @@ def test_a_file_that_is_full_or_damaged(sqlite_desk: Desk) -> None:
     assert (answer.status_code, "is damaged" in visible(answer.text)) == (503, True)
 
 
-def test_a_fault_of_ours_is_still_one(
-    sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_of_ours_is_still_one(sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     sqlite_desk.log_in_as("administrator")
     monkeypatch.setattr(users, "list_users", lambda c: c.exec_driver_sql("SELECT nothing"))
     with pytest.raises(Exception, match="nothing"):

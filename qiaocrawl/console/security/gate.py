@@ -14,8 +14,9 @@ from starlette.routing import Route
 
 from qiaocrawl.console.page import ANYBODY, Page
 from qiaocrawl.console.render import render
-from qiaocrawl.console.security import cookies, csrf
+from qiaocrawl.console.security import body_limit, cookies, csrf
 from qiaocrawl.console.security.redirects import came_from
+from qiaocrawl.console.settings import MAX_BODY_BYTES, MAX_FORM_BYTES, MAX_STRANGER_BYTES
 from qiaocrawl.console.state import Visit, console_of, link
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import QiaoError, StorageError, UnknownTopicError
@@ -44,7 +45,12 @@ register_url_convertor("row", _RowConvertor())
 def route(page: Page) -> Route:
     """*page* behind the gate."""
 
+    most_bytes = MAX_BODY_BYTES if page.takes_files else MAX_FORM_BYTES
+    if page.role == ANYBODY:
+        most_bytes = MAX_STRANGER_BYTES
+
     async def guarded(request: Request) -> Response:
+        body_limit.bound(request, most_bytes)
         with using_language(request.cookies.get(cookies.LANGUAGE, "")):
             return await _answered(request, page)
 
@@ -62,6 +68,7 @@ async def _answered(request: Request, page: Page) -> Response:
         response = refused or await page.endpoint(request)
     except HTTPException as error:
         response = error_page(request, error.status_code, str(error.detail))
+        response.headers.update(error.headers or {})
     except UnknownTopicError:
         response = error_page(request, 404, _("There is no such topic."))
     except QiaoError as error:
@@ -118,21 +125,27 @@ async def _refused(
     request: Request, page: Page, user: User | None, is_program: bool
 ) -> Response | None:
     """The answer to one who may not; None for one who may."""
+    is_form = page.method != "GET" and not is_program
     # First: a form of another site must not even learn whether somebody is logged in.
-    if page.method != "GET" and not is_program:
-        token = request.state.visit.token
-        if csrf.comes_from_elsewhere(request) or not await csrf.has_token(request, token):
-            return error_page(request, 403, _("The form is out of date. Go back, reload the page, "
-                                              "and send it again."))  # fmt: skip
-    if page.role == ANYBODY:
-        return None
-    if user is None:
-        return _log_in_first(request, page)
-    if user.must_change and page.name not in _BEFORE_PASSWORD:
-        return _password_first(request, page)
-    if not user.may(page.role):
-        return error_page(request, 403, _("Your role does not allow this."))
+    if is_form and csrf.comes_from_elsewhere(request):
+        return _out_of_date(request)
+    if page.role != ANYBODY:
+        if user is None:
+            return _log_in_first(request, page)
+        if user.must_change and page.name not in _BEFORE_PASSWORD:
+            return _password_first(request, page)
+        if not user.may(page.role):
+            return error_page(request, 403, _("Your role does not allow this."))
+    # Last: the token stands in the form, and to read it costs most.
+    if is_form and not await csrf.has_token(request, request.state.visit.token):
+        return _out_of_date(request)
     return None
+
+
+def _out_of_date(request: Request) -> Response:
+    return error_page(
+        request, 403, _("The form is out of date. Go back, reload the page, and send it again.")
+    )
 
 
 def _not_there(request: Request) -> Response | None:
