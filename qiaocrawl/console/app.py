@@ -32,6 +32,7 @@ from qiaocrawl.errors import PageStoreError
 from qiaocrawl.language import N_, _, using_language
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.error_kinds import away_words
+from qiaocrawl.storage.running import ConsoleSign
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +68,7 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
         search = SearchKeeper(database, index_folder(database, settings.search_dir))
         jobs = JobKeeper(database)
         app.state.console = Console(settings, database, search, jobs)
+        sign = ConsoleSign(database.engine, f"{settings.host}:{settings.port}")
         search.start()
         jobs.start()
         try:
@@ -74,6 +76,7 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
         finally:
             jobs.stop()
             search.stop()
+            sign.close()
             database.close()
 
     app = _Console(

@@ -178,4 +178,3 @@ def _too_much_memory(name: str) -> FileBoundsError:
         _("{name}: reading it takes more memory than the {most} MB a file may. Save it anew with "
           "less in it, or as .txt", name=name, most=MEMORY_BYTES >> 20)
     )  # fmt: skip
-

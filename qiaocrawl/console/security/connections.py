@@ -13,6 +13,8 @@ from typing import ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from qiaocrawl.storage.console.sessions import counted_address
+
 HEADER_SECONDS = 20.0
 """How long the head of a request may take."""
 MOST_INCOMPLETE = 300
@@ -105,17 +107,4 @@ def _counted(address: str) -> str:
             return ""
     except ValueError:
         return ""
-    return network_of(address)
-
-
-def network_of(address: str) -> str:
-    """*address* as one who asks is counted: of IPv6 the /64, which one machine has whole."""
-    try:
-        known = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if isinstance(known, ipaddress.IPv6Address):
-        if known.ipv4_mapped is not None:
-            return str(known.ipv4_mapped)
-        return str(ipaddress.ip_network((known, 64), strict=False))
-    return str(known)
+    return counted_address(address)

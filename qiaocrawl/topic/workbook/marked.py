@@ -58,9 +58,7 @@ def marked_file(data: bytes, name: str) -> bytes:
     return _marked(data, name, sheets, reading.findings)
 
 
-def _marked(
-    data: bytes, name: str, sheets: Sequence[Sheet], findings: Sequence[Finding]
-) -> bytes:
+def _marked(data: bytes, name: str, sheets: Sequence[Sheet], findings: Sequence[Finding]) -> bytes:
     if not data.startswith(ZIP_MAGIC):
         return _written(_copied(sheets), findings)
     with opened_workbook(data, name) as workbook:

@@ -204,6 +204,12 @@ def _back(request: Request, topic: str) -> Response:
 ROUTES = (
     Page("/topics/{topic}/samples", "topics.samples", show),
     Page("/topics/{topic}/samples", "topics.save_sample", save, EDITOR, "POST"),
-    Page("/topics/{topic}/samples/import", "topics.take_samples", take, EDITOR, "POST",
-         takes_files=True),
+    Page(
+        "/topics/{topic}/samples/import",
+        "topics.take_samples",
+        take,
+        EDITOR,
+        "POST",
+        takes_files=True,
+    ),
 )
