@@ -186,7 +186,9 @@ def unreachable(error: SQLAlchemyError, shown_url: str) -> StorageError:
     advice = away_words(error)
     # Who runs commands is the administrator, and sees the driver's words for these two.
     is_more = advice not in ("", _(_AWAY), _(_BUSY))
-    return StorageError(f"{words}. {advice}" if is_more else words)
+    if is_more:
+        words = _("{words}. {advice}", words=words, advice=advice)
+    return StorageError(words)
 
 
 def as_storage_error(error: BaseException, shown_url: str) -> BaseException:
