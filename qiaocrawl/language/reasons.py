@@ -127,7 +127,6 @@ REASONS = (
     N_("{kind}: {file} defines entities"),
     N_("{kind}: encrypted, asks for a password"),
     N_("{kind}: {number} elements in it are too many"),
-    N_("{kind}: more than {number} files in it"),
     N_("PDF: its first page shows more pieces of text than are read"),
     N_("from a script ({origin})"),
     N_("the page shows {count} characters of it"),

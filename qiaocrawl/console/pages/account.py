@@ -44,9 +44,7 @@ async def do_log_in(request: Request) -> Response:
         stored = user.password if user is not None and user.disabled_at is None else None
         if await hashing(request, passwords.is_right, stored, password) and user is not None:
             return await _begin(request, user, target)
-        await write(
-            request, sessions.record_failure, name, visit_of(request).address, counted
-        )
+        await write(request, sessions.record_failure, name, visit_of(request).address, counted)
         message, status = _("Name or password is wrong."), 403
     return render(request, "account/log_in.html", status, target=target, message=message, name=name)
 

@@ -45,17 +45,22 @@ register_url_convertor("row", _RowConvertor())
 def route(page: Page) -> Route:
     """*page* behind the gate."""
 
-    most_bytes = MAX_BODY_BYTES if page.takes_files else MAX_FORM_BYTES
-    if page.role == ANYBODY:
-        most_bytes = MAX_STRANGER_BYTES
-
     async def guarded(request: Request) -> Response:
-        body_limit.bound(request, most_bytes)
+        body_limit.bound(request, _most_bytes(request, page))
         with using_language(request.cookies.get(cookies.LANGUAGE, "")):
             return await _answered(request, page)
 
     path = page.path.replace(":int}", ":row}")
     return Route(path, guarded, name=page.name, methods=[page.method])
+
+
+def _most_bytes(request: Request, page: Page) -> int:
+    if page.role == ANYBODY:
+        return MAX_STRANGER_BYTES
+    # Only a form of this kind brings files; millions of empty fields of another take long to read.
+    kind = request.headers.get("content-type", "")
+    has_files = page.takes_files and kind.lower().startswith("multipart/form-data")
+    return MAX_BODY_BYTES if has_files else MAX_FORM_BYTES
 
 
 async def _answered(request: Request, page: Page) -> Response:
