@@ -58,7 +58,7 @@ def _copy_sqlite(source: Path, part: Path, progress: Progress) -> None:
         copy_pages(reader, part, tell)
     try:
         with closing(sqlite3.connect(part)) as copy:
-            # A copy of a damaged file is damaged too, and a backup is only tested when it is needed.
+            # A copy of a damaged file is damaged, too; a backup is tested only when it is needed.
             (verdict,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.Error as error:
         verdict = str(error)
@@ -87,7 +87,7 @@ def copy_pages(
     except sqlite3.Error as error:
         target = str(part.with_name(part.name.removesuffix(".part")))
         raise StorageError(
-            _("cannot write {target!r}: {error}", target=target, error=error)
+            _("cannot copy the database to {target!r}: {error}", target=target, error=error)
         ) from error
 
 

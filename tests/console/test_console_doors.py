@@ -74,9 +74,9 @@ def test_forms_are_read_when_their_sender_is_known(
     forged = sqlite_desk.client.post(path, data={"text": "侨", "csrf_token": "x"})
     assert (forged.status_code, read) == (403, [path])
     # A page of files takes so much of files, and of nothing else.
-    for path in (path, f"/topics/{PACK.name}/samples/import"):
-        large = sqlite_desk.client.post(path, content=b"&" * (MAX_FORM_BYTES + 1), headers=_FORM)
-        assert (large.status_code, "2 MB" in large.text) == (413, True), path
+    for into in (path, f"/topics/{PACK.name}/samples/import"):
+        large = sqlite_desk.client.post(into, content=b"&" * (MAX_FORM_BYTES + 1), headers=_FORM)
+        assert (large.status_code, "2 MB" in large.text) == (413, True), into
 
 
 @pytest.fixture
@@ -291,6 +291,19 @@ def test_half_a_body_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
         with _connected(port, head.replace(b"Host: a", b"Host: a\r\nConnection: close")
                         + b"1234567890") as connection:  # fmt: skip
             assert _all(connection).endswith(b"\r\n\r\n10")
+
+
+def test_the_refusal_of_a_large_body_arrives() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8000000\r\n\r\n"
+    with _serving() as port, _connected(port, head) as connection:
+        # All of it is sent before the answer is looked at, as browsers do.
+        connection.sendall(b"&" * 8_000_000)
+        received = b""
+        while not received.endswith(b"TooLargeError"):
+            piece = connection.recv(65_536)
+            assert piece, "closed without an answer"
+            received += piece
+        assert b" 408 " in received
 
 
 def test_who_takes_nothing_of_an_answer_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:

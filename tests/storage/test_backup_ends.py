@@ -75,9 +75,11 @@ def test_a_backup_put_back_on_a_full_disk_leaves_what_was_there(
 ) -> None:
     source = tmp_path / "b.db"
     backup(stored, source)
-    with Database.open(f"sqlite:///{full / 'q.db'}") as other:
-        with pytest.raises(StorageError, match=r"q\.db'.*full"):
-            restore(other, source, lambda done, whole: None)
+    with (
+        Database.open(f"sqlite:///{full / 'q.db'}") as other,
+        pytest.raises(StorageError, match=r"q\.db'.*full"),
+    ):
+        restore(other, source, lambda done, whole: None)
     assert [file.name for file in full.iterdir() if not file.name.endswith("-lock")] == ["q.db"]
     with Database.open(f"sqlite:///{full / 'q.db'}") as other, other.reading() as c:
         assert inspect(c).get_table_names() == []

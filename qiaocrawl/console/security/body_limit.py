@@ -114,7 +114,10 @@ class BodyLimit:
                 # uvicorn closes the connection of an answer that was not ended.
                 return
             response = self._refused(Request(scope), error)
-            response.headers["Connection"] = "close"
+            # The rest of what is too much is thrown away as it comes: a browser that finds the
+            # connection closed before it has sent all shows no answer.
+            if isinstance(error, TooSlowError):
+                response.headers["Connection"] = "close"
             await response(scope, receive, sent)
 
 
