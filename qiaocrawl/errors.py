@@ -5,6 +5,7 @@ QiaoError
 │   └── WorkerStartError   the processes that analyse pages cannot work; no page is at fault
 ├── TopicError             a topic pack or an import table with faults; carries every bad row
 ├── StorageError           the database cannot do what was asked
+│   ├── UnknownTopicError  a topic that was never imported
 │   ├── SchemaError        the schema is older or newer than this code
 │   ├── OutdatedError      what was to be written was made from rows that changed meanwhile
 │   ├── DatabaseLostError  the database was deleted, replaced or damaged while in use
@@ -76,6 +77,10 @@ class TopicError(QiaoError):
 
 class StorageError(QiaoError):
     """The database cannot do what was asked."""
+
+
+class UnknownTopicError(StorageError):
+    """A topic that was never imported."""
 
 
 class SchemaError(StorageError):

@@ -24,6 +24,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.options.advice import note_database
 from qiaocrawl.storage import Database, packing, pruning
 from qiaocrawl.storage import backup as copies
+from qiaocrawl.storage.error_kinds import unreachable
 from qiaocrawl.storage.frontier import postponed
 from qiaocrawl.storage.page_store.summary import store_figures
 from qiaocrawl.storage.pages import repacking, retention
@@ -57,10 +58,7 @@ def opened_database(url: str, *, may_make: bool = False) -> Iterator[Database]:
         try:
             yield database
         except SQLAlchemyError as error:
-            cause = getattr(error, "orig", None) or error
-            raise StorageError(
-                _("database {url}: {cause}", url=database.shown_url, cause=cause)
-            ) from error
+            raise unreachable(error, database.shown_url) from error
         except UnicodeEncodeError as error:
             raise StorageError(
                 _("{text!r} is no UTF-8 text and cannot be stored", text=error.object)

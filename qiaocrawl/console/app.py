@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -20,7 +23,7 @@ from qiaocrawl.console.page import Area
 from qiaocrawl.console.render import VENDOR_VERSION
 from qiaocrawl.console.search.keeper import SearchKeeper, index_folder
 from qiaocrawl.console.security import cookies, csrf
-from qiaocrawl.console.security.body_limit import BodyLimit
+from qiaocrawl.console.security.body_limit import BodyLimit, TooLargeError
 from qiaocrawl.console.security.gate import error_page, route
 from qiaocrawl.console.security.headers import SecurityHeaders
 from qiaocrawl.console.settings import MAX_BODY_BYTES, ConsoleSettings
@@ -28,8 +31,14 @@ from qiaocrawl.console.state import Console, Visit
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.language import N_, _, using_language
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.error_kinds import away_words
+from qiaocrawl.storage.running import ConsoleSign
+
+logger = logging.getLogger(__name__)
 
 _YEAR_SECONDS = 365 * 86_400
+_TELL_SECONDS = 60.0
+_RETRY_SECONDS = 30
 
 
 class _VersionedFiles(StaticFiles):
@@ -59,6 +68,7 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
         search = SearchKeeper(database, index_folder(database, settings.search_dir))
         jobs = JobKeeper(database)
         app.state.console = Console(settings, database, search, jobs)
+        sign = ConsoleSign(database.engine, f"{settings.host}:{settings.port}")
         search.start()
         jobs.start()
         try:
@@ -66,15 +76,17 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
         finally:
             jobs.stop()
             search.stop()
+            sign.close()
             database.close()
 
     app = _Console(
         routes=_routes(areas),
         lifespan=lifespan,
-        middleware=[Middleware(BodyLimit, most_bytes=MAX_BODY_BYTES, refused=_too_large)],
+        middleware=[Middleware(BodyLimit, most_bytes=MAX_BODY_BYTES, refused=_refused_body)],
         exception_handlers={
             HTTPException: _http_error,
             PageStoreError: _unread_page,
+            SQLAlchemyError: _database_error,
             Exception: _failure,
         },
     )
@@ -111,10 +123,32 @@ def _unread_page(request: Request, error: Exception) -> Response:
     return _outside(request, 503, N_("The stored page cannot be read: {error}"), error=error)
 
 
-def _too_large(request: Request) -> Response:
-    """More than a form or a workbook has."""
+def _database_error(request: Request, error: Exception) -> Response:
+    """503 in words while the database is away, full or busy; else the fault is ours."""
+    with using_language(request.cookies.get(cookies.LANGUAGE, "")):
+        words = away_words(error)
+    if not words:
+        raise error
+    console: Console = request.app.state.console
+    # Every page of every reader fails alike: the log has it once a minute, in one line.
+    if console.outage_told_at + _TELL_SECONDS < time.monotonic():
+        console.outage_told_at = time.monotonic()
+        cause = getattr(error, "orig", None) or error
+        logger.error("the database %s: %s", console.database.shown_url, cause)
+    response = _outside(request, 503, words)
+    response.headers["Retry-After"] = str(_RETRY_SECONDS)
+    return response
+
+
+def _refused_body(request: Request, error: Exception) -> Response:
+    """More than a form or a workbook has, or one that does not come."""
+    if not isinstance(error, TooLargeError):
+        return _outside(request, 408, N_("The form did not come whole. Send it again."))
+    if error.most_bytes < 1024**2:
+        return _outside(request, 413, N_("That is too much at once: at most {most} KB."),
+                        most=error.most_bytes // 1024)  # fmt: skip
     return _outside(request, 413, N_("That is too much at once: at most {most} MB."),
-                    most=MAX_BODY_BYTES // 1024**2)  # fmt: skip
+                    most=error.most_bytes // 1024**2)  # fmt: skip
 
 
 def _failure(request: Request, error: Exception) -> Response:

@@ -12,7 +12,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from qiaocrawl.console.work import read
+from qiaocrawl.console.work import read_heavy
 
 
 async def download(
@@ -21,7 +21,7 @@ async def download(
     """The file called *name* that *write* makes at a path out of what the database has."""
     folder = Path(tempfile.mkdtemp(prefix="qiaocrawl-export-"))
     try:
-        await read(request, write, folder / name)
+        await read_heavy(request, write, folder / name)
     except BaseException:
         rmtree(folder, ignore_errors=True)
         raise

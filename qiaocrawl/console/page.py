@@ -27,6 +27,7 @@ class Page:
         method: GET changes nothing; POST needs the token of a form.
         for_programs: a token in the header ``Authorization`` serves as well as a log-in, and
             errors are JSON.
+        takes_files: its form brings files, and may have their size.
         by_itself: scripts of our pages ask for it while nobody does anything: it keeps no
             session alive.
     """
@@ -38,6 +39,7 @@ class Page:
     method: str = "GET"
     for_programs: bool = False
     by_itself: bool = False
+    takes_files: bool = False
 
 
 @dataclass(frozen=True, slots=True)

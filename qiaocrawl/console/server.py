@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import socket
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import uvicorn
 
 from qiaocrawl.console.app import create_app
 from qiaocrawl.console.security import passwords
+from qiaocrawl.console.security.connections import bounded_protocol
 from qiaocrawl.console.settings import ConsoleSettings
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
@@ -23,17 +25,28 @@ from qiaocrawl.text.log_lines import is_json_log
 FIRST_NAME = "admin"
 """The administrator of a new console."""
 _STOP_SECONDS = 5
+_MOST_CONNECTIONS = 1_000
 
 
 def first_administrator(database: Database) -> str:
     """The password of the administrator that is made where there is no user yet; else ""."""
-    with database.engine.begin() as c:
+    with database.reading() as c:
         if users.count_users(c):
             return ""
-        password = passwords.made_up()
-        users.add_user(c, Actor("qiaocrawl console"), FIRST_NAME, passwords.hashed(password),
-                       users.ROLES[-1])  # fmt: skip
-        return password
+    password = passwords.made_up()
+    stored = passwords.hashed(password)
+    try:
+        with database.engine.begin() as c:
+            if users.count_users(c):
+                return ""
+            users.add_user(c, Actor("qiaocrawl console"), FIRST_NAME, stored, users.ROLES[-1])
+    except ConfigError:
+        # Another console on the same database was first: its password is the one.
+        with database.reading() as c:
+            if users.count_users(c):
+                return ""
+        raise
+    return password
 
 
 def run(settings: ConsoleSettings, ready: Callable[[str], None]) -> None:
@@ -53,11 +66,18 @@ def run(settings: ConsoleSettings, ready: Callable[[str], None]) -> None:
             # JSON lines are the root logger's; else uvicorn has its own.
             log_config=None if is_json_log() else uvicorn.config.LOGGING_CONFIG,
             timeout_graceful_shutdown=_STOP_SECONDS, server_header=False,
+            http=bounded_protocol(), limit_concurrency=_most_connections(),
             # Of a proxy on this machine only.
             proxy_headers=True, forwarded_allow_ips="127.0.0.1,::1",
         ))  # fmt: skip
         address = f"http://{shown_host}:{port}{settings.root_path}/"
         _serve(server, listener, lambda: ready(address))
+
+
+def _most_connections() -> int:
+    """Beyond those a request is told to come again: files are needed for the database, too."""
+    files, _most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return min(_MOST_CONNECTIONS, max(files // 2, 16))
 
 
 def _serve(server: uvicorn.Server, listener: socket.socket, ready: Callable[[], None]) -> None:

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from qiaocrawl.options import Options
 
 MAX_BODY_BYTES = 20 * 1024 * 1024
-"""Of a request: a workbook of a hundred thousand rows has a tenth of that."""
+"""Of a request with files: a workbook of a hundred thousand rows has a tenth of that."""
+MAX_FORM_BYTES = 2 * 1024 * 1024
+"""Of any other form; a sample is the longest."""
+MAX_STRANGER_BYTES = 16 * 1024
+"""Of a form that is read before anybody is known: of the log-in, of language and look."""
 
 
 @dataclass(frozen=True, slots=True)

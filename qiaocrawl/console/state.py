@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 
+from qiaocrawl.console.heavy_work import HeavyWork
 from qiaocrawl.console.kept import Kept
 from qiaocrawl.console.settings import ConsoleSettings
 from qiaocrawl.storage import Database
@@ -28,6 +30,8 @@ class Console:
     Attributes:
         kept: what takes long to count, for all who look.
         hashing: held while a password is looked at, which takes 64 MiB.
+        heavy: the queue for what takes many seconds.
+        outage_told_at: when the log was last told that the database is away; monotonic.
     """
 
     settings: ConsoleSettings
@@ -36,6 +40,8 @@ class Console:
     jobs: JobKeeper
     kept: Kept = field(default_factory=Kept)
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HASHED_AT_ONCE))
+    heavy: HeavyWork = field(default_factory=HeavyWork)
+    outage_told_at: float = -math.inf
 
 
 @dataclass(slots=True)

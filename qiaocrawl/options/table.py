@@ -355,7 +355,8 @@ OPTIONS: tuple[Option, ...] = (
            "Worker processes that analyse pages.", count(1, 64)),
     Option("QIAO_EXTRACT_SECONDS", 5.0, "s",
            "Processor time a page may take to be analysed, in a slot of its own where it takes "
-           "more than 1 s; one that takes longer is set aside.", number(0.1, 600)),
+           "more than 1 s; one that takes longer is set aside. A file of samples or of a corpus "
+           "has as much, a list that is imported six times.", number(0.1, 600)),
     Option("QIAO_DOCUMENTS", False, "on/off",
            "Fetch PDF, Word (.docx) and Excel (.xlsx) files that pages link to, and store their "
            "text as articles of kind `document`.", flag),

@@ -61,16 +61,21 @@ _start_error: WorkerStartError | None = None
 def _start_worker(setup: AnalysisSetup, niceness: int) -> None:
     global _setup, _start_error
     _setup = setup
-    os.nice(niceness)
-    with suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
-    resource.setrlimit(resource.RLIMIT_AS, (_WORKER_MEMORY_BYTES, _WORKER_MEMORY_BYTES))
-    # A thread: the main one is busy with a page.
-    threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
+    bound_process(niceness, _WORKER_MEMORY_BYTES)
     # Scorers and networks stay as well; it begins again when they are there.
     gc.disable()
     _start_error = _prepared(setup)
     gc.enable()
+
+
+def bound_process(niceness: int, memory_bytes: int) -> None:
+    """Make this process a worker: behind others, of so much memory, gone with its parent."""
+    os.nice(niceness)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    # A thread: the main one is busy with a page.
+    threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
 
 
 def _prepared(setup: AnalysisSetup) -> WorkerStartError | None:
@@ -113,7 +118,7 @@ def _started_setup() -> AnalysisSetup:
     return _setup
 
 
-def _timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
+def timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
     """*work* within *seconds* of processor time; after them the kernel ends the process.
 
     No exception could: the parser is not Python.
@@ -202,7 +207,7 @@ class AnalysisPool:
     def _submit(self, work: Callable[..., Any], *args: Any) -> Future[Any]:
         if not self._pool.active and not self._closed:
             self.restart(self.generation)
-        future: Future[Any] = self._pool.schedule(_timed, args=(self.seconds, work, *args))
+        future: Future[Any] = self._pool.schedule(timed, args=(self.seconds, work, *args))
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return future

@@ -54,14 +54,41 @@ def _copy_sqlite(source: Path, part: Path, progress: Progress) -> None:
     def tell(_status: int, remaining: int, total: int) -> None:
         progress(total - remaining, total)
 
-    with closing(sqlite3.connect(source)) as reader, closing(sqlite3.connect(part)) as writer:
-        reader.backup(writer, pages=_PAGES_AT_A_TIME, progress=tell)
-        # A copy of a damaged file is damaged too, and a backup is only tested when it is needed.
-        (verdict,) = writer.execute("PRAGMA integrity_check(1)").fetchone()
+    with closing(sqlite3.connect(source)) as reader:
+        copy_pages(reader, part, tell)
+    try:
+        with closing(sqlite3.connect(part)) as copy:
+            # A copy of a damaged file is damaged, too; a backup is tested only when it is needed.
+            (verdict,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.Error as error:
+        verdict = str(error)
     if verdict != "ok":
         raise StorageError(
             _("the copy of {source!r} is damaged: {verdict}", source=str(source), verdict=verdict)
         )
+
+
+def copy_pages(
+    reader: sqlite3.Connection, part: Path, progress: Callable[[int, int, int], None]
+) -> None:
+    """Copy the database that *reader* reads to the file *part*, some pages at a time.
+
+    Args:
+        progress: as of ``sqlite3.Connection.backup``.
+
+    Raises:
+        StorageError: it cannot be read or written, as on a full disk.
+    """
+    try:
+        with closing(sqlite3.connect(part)) as writer:
+            # A half copy is thrown away: no journal has to save it.
+            writer.execute("PRAGMA journal_mode=OFF").close()
+            reader.backup(writer, pages=_PAGES_AT_A_TIME, progress=progress)
+    except sqlite3.Error as error:
+        target = str(part.with_name(part.name.removesuffix(".part")))
+        raise StorageError(
+            _("cannot copy the database to {target!r}: {error}", target=target, error=error)
+        ) from error
 
 
 def _dump_mysql(url: URL, part: Path, progress: Progress, *, compressed: bool) -> None:

@@ -20,6 +20,7 @@ from qiaocrawl.storage.engine import (
     shown,
     sqlite_path,
 )
+from qiaocrawl.storage.error_kinds import unreachable
 from qiaocrawl.storage.locking import CrawlLock
 from qiaocrawl.storage.running import who_runs
 from qiaocrawl.storage.sqlite_file import SqliteFile
@@ -203,8 +204,4 @@ class Database:
             self._crawl_lock = None
 
     def _unreachable(self, error: SQLAlchemyError) -> StorageError:
-        # The driver's own words: SQLAlchemy's would show the statement.
-        cause = getattr(error, "orig", None) or error
-        return StorageError(
-            _("database {shown_url}: {cause}", shown_url=self.shown_url, cause=cause)
-        )
+        return unreachable(error, self.shown_url)

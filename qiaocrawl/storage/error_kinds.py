@@ -7,9 +7,10 @@ from enum import Enum
 from functools import cache
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from qiaocrawl.errors import DatabaseLostError, StorageError
-from qiaocrawl.language import _
+from qiaocrawl.language import N_, _
 
 
 class DriverError(StorageError):
@@ -81,6 +82,12 @@ _MYSQL_OUTAGE = {
     3100,
     4031,
 }
+# 1044/1045/1698 name or password, 1049 no such database, 1251/2059 a way to log in that the client
+# does not know.
+_MYSQL_REFUSED = {1044, 1045, 1251, 1698, 2059}
+_MYSQL_NO_DATABASE = 1049
+_MYSQL_FULL = {1021, 1114}
+_MYSQL_TOO_MANY = 1040
 _SQLITE_CONTENTION = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _SQLITE_LOST = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _SQLITE_OUTAGE = {
@@ -122,6 +129,66 @@ def _classify_sqlite(error: sqlite3.Error) -> ErrorKind:
     if code in _SQLITE_LOST:
         return ErrorKind.LOST
     return ErrorKind.OUTAGE if code in _SQLITE_OUTAGE else ErrorKind.OWN
+
+
+_AWAY = N_("The database does not answer. Try again in a minute; if it stays so, tell the "
+           "administrator.")  # fmt: skip
+_REFUSED = N_("The database does not take the user name or the password. Administrator: correct "
+              "QIAO_DATABASE_URL in .env, then start this program again.")  # fmt: skip
+_NO_DATABASE = N_("The database server has no database of that name. Administrator: correct "
+                  "QIAO_DATABASE_URL in .env, then start this program again.")  # fmt: skip
+_FULL = N_("The database cannot write: its disk is full. Administrator: make room, nothing else "
+           "is needed.")  # fmt: skip
+_BUSY = N_("The database is busy with another program's work. Try again in a minute.")
+_FILE = N_("The file of the database cannot be read or written. Administrator: look at its disk, "
+           "its folder and their rights.")  # fmt: skip
+_DAMAGED = N_("The file of the database is damaged. Administrator: `qiaocrawl db check` says how "
+              "much.")  # fmt: skip
+_SQLITE_WORDS = (
+    dict.fromkeys(_SQLITE_CONTENTION, _BUSY)
+    | dict.fromkeys(_SQLITE_LOST, _DAMAGED)
+    | dict.fromkeys(_SQLITE_OUTAGE, _FILE)
+    | {sqlite3.SQLITE_FULL: _FULL}
+)
+
+
+def away_words(error: BaseException) -> str:
+    """Why the database cannot be asked now, for whoever asked: no address, no statement.
+
+    Returns:
+        "" where the database answered, and what was asked of it is at fault.
+    """
+    if isinstance(error, NoConnectionError):
+        # All connections of this process are in use.
+        return _(_BUSY)
+    cause = getattr(error, "orig", None) or error
+    if isinstance(cause, sqlite3.Error):
+        words = _SQLITE_WORDS.get(getattr(cause, "sqlite_errorcode", 0) & 0xFF, "")
+        return _(words) if words else ""
+    code = cause.args[0] if cause.args else None
+    if code in _MYSQL_REFUSED:
+        return _(_REFUSED)
+    if code == _MYSQL_NO_DATABASE:
+        return _(_NO_DATABASE)
+    if code in _MYSQL_FULL:
+        return _(_FULL)
+    kind = classify(error)
+    if code == _MYSQL_TOO_MANY or kind is ErrorKind.CONTENTION:
+        return _(_BUSY)
+    return _(_AWAY) if kind is ErrorKind.OUTAGE else ""
+
+
+def unreachable(error: SQLAlchemyError, shown_url: str) -> StorageError:
+    """*error* of the database at *shown_url* for whoever ran a command, with what to do."""
+    # The driver's own words: SQLAlchemy's would show the statement.
+    cause = getattr(error, "orig", None) or error
+    words = _("database {shown_url}: {cause}", shown_url=shown_url, cause=cause)
+    advice = away_words(error)
+    # Who runs commands is the administrator, and sees the driver's words for these two.
+    is_more = advice not in ("", _(_AWAY), _(_BUSY))
+    if is_more:
+        words = _("{words}. {advice}", words=words, advice=advice)
+    return StorageError(words)
 
 
 def as_storage_error(error: BaseException, shown_url: str) -> BaseException:

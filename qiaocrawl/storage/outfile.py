@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.language import _
+
+SQLITE_ENDINGS = ("-journal", "-wal", "-shm")
+"""Of what SQLite keeps beside a file it writes to."""
 
 
 @contextmanager
@@ -42,5 +46,23 @@ def growing_file(target: Path) -> Iterator[Path]:
             _("cannot write {target!r}: {error}", target=str(target), error=error)
         ) from error
     finally:
-        # After an error the half is removed; after os.replace there is nothing left to remove.
-        part.unlink(missing_ok=True)
+        # After an error the half is removed, with what SQLite had beside it; after os.replace there
+        # is nothing left to remove.
+        for ending in ("", *SQLITE_ENDINGS):
+            part.with_name(part.name + ending).unlink(missing_ok=True)
+
+
+@contextmanager
+def growing_folder(folder: Path) -> Iterator[Path]:
+    """*folder*, in which the block may make files: after an error none of them is left."""
+    before = {file.name for file in folder.iterdir()} if folder.is_dir() else None
+    try:
+        yield folder
+    except BaseException:
+        if before is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            for file in folder.iterdir():
+                if file.name not in before:
+                    file.unlink(missing_ok=True)
+        raise

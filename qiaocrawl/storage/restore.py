@@ -19,15 +19,15 @@ from sqlalchemy.schema import DropTable
 
 from qiaocrawl.errors import SchemaError, StorageError
 from qiaocrawl.language import _
-from qiaocrawl.storage.backup import Progress, defaults_file
+from qiaocrawl.storage.backup import Progress, copy_pages, defaults_file
 from qiaocrawl.storage.database import Database
 from qiaocrawl.storage.engine import sqlite_path
+from qiaocrawl.storage.error_kinds import unreachable
 from qiaocrawl.storage.outfile import growing_file
-from qiaocrawl.storage.running import who_runs
+from qiaocrawl.storage.running import who_runs, who_serves
 from qiaocrawl.storage.schema import collector
 
 _BLOCK_BYTES = 1024 * 1024
-_PAGES_AT_A_TIME = 1_000
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _GZIP_MAGIC = b"\x1f\x8b"
 # The last line that mariadb-dump and mysqldump write, when all went well.
@@ -75,18 +75,18 @@ def restore(
 
 def _refuse(database: Database, *, overwrite: bool) -> None:
     """Raise where tables are that may not be lost, or are in use."""
+    serving: list[str] = []
     try:
+        # Of a file that is damaged too: its console would go on with what is put in its place.
+        serving = who_serves(database.engine)
         with database.engine.connect() as c:
             tables = inspect(c).get_table_names()
-            running = who_runs(c) if tables else []
+            running = who_runs(c) if tables and not serving else serving
     except SQLAlchemyError as error:
         # What is damaged may be overwritten: that is what backups are for.
-        if overwrite and database.dialect == "sqlite":
-            return
-        cause = getattr(error, "orig", None) or error
-        raise StorageError(
-            _("database {shown_url}: {cause}", shown_url=database.shown_url, cause=cause)
-        ) from error
+        if not (overwrite and database.dialect == "sqlite"):
+            raise unreachable(error, database.shown_url) from error
+        tables, running = [], serving
     if running:
         raise SchemaError(
             _("database {shown_url} is in use: {running}. Stop them first",
@@ -137,8 +137,8 @@ def _restore_sqlite(database: Database, source: Path, progress: Progress) -> Non
     with growing_file(target) as part:
         part.touch(0o600)
         part.chmod(0o600)
-        with closing(_opened_sqlite(source)) as reader, closing(sqlite3.connect(part)) as writer:
-            reader.backup(writer, pages=_PAGES_AT_A_TIME, progress=tell)
+        with closing(_opened_sqlite(source)) as reader:
+            copy_pages(reader, part, tell)
         # The log of the old file is none of the new one's.
         for name in ("-wal", "-shm"):
             target.with_name(target.name + name).unlink(missing_ok=True)

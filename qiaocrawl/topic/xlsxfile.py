@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import re
 import warnings
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +13,8 @@ from openpyxl.cell import WriteOnlyCell
 
 from qiaocrawl.errors import QiaoError, RowFault, TopicError
 from qiaocrawl.language import _
+from qiaocrawl.text import office_archive as archive
+from qiaocrawl.text.office_archive import ArchiveBounds, ArchiveFault, ArchiveRefusedError
 from qiaocrawl.topic.escape import escape_formula, unescape_formula
 from qiaocrawl.topic.files import MAX_ROWS, MAX_SCANNED_CELLS, OLE_MAGIC, RawTable
 
@@ -26,8 +26,6 @@ MAX_SHEET_ELEMENTS = 1_500_000
 MAX_OTHER_ELEMENTS = 100_000
 
 _SHEETS = ("xl/worksheets/", "xl/sharedStrings")
-_ENCODING = re.compile(rb"<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)", re.IGNORECASE)
-_PLAIN_ENCODINGS = frozenset({b"utf-8", b"utf-16", b"us-ascii", b"ascii"})
 
 Rows = list[tuple[int, tuple[str, ...]]]
 
@@ -78,61 +76,32 @@ def guard_archive(data: bytes, table: str, max_sheet_elements: int = MAX_SHEET_E
     Raises:
         TopicError: it does, or is no archive.
     """
+    bounds = ArchiveBounds(MAX_PARTS, MAX_UNPACKED_BYTES, _SHEETS, max_sheet_elements,
+                           MAX_OTHER_ELEMENTS)  # fmt: skip
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            parts = archive.infolist()
-            if any(part.flag_bits & 1 for part in parts):
-                raise TopicError(_("{table} is encrypted; save it without a password", table=table))
-            unpacked = sum(part.file_size for part in parts)
-            if len(parts) > MAX_PARTS or unpacked > MAX_UNPACKED_BYTES:
-                raise TopicError(
-                    _(
-                        "{table} unpacks to {unpacked} bytes in {count} parts, at most "
-                        "{most_bytes} in {most_parts} are read",
-                        table=table,
-                        unpacked=unpacked,
-                        count=len(parts),
-                        most_bytes=MAX_UNPACKED_BYTES,
-                        most_parts=MAX_PARTS,
-                    )
-                )
-            contents = {part.filename: archive.read(part) for part in parts}
-            _guard_elements(contents, table, max_sheet_elements)
-    except TopicError:
-        raise
+        archive.guard_archive(data, bounds)
+    except ArchiveRefusedError as refused:
+        raise TopicError(_refusal(refused, table)) from None
     except Exception as error:  # a damaged archive raises nearly anything, zlib.error to KeyError
         raise TopicError(
             _("{table} is no Excel workbook: {error}", table=table, error=error)
         ) from error
 
 
-def _guard_elements(parts: dict[str, bytes], table: str, max_in_sheets: int) -> None:
-    in_sheets = in_others = 0
-    for name, content in parts.items():
-        if name.startswith(_SHEETS):
-            in_sheets += content.count(b"<")
-        elif name.endswith((".xml", ".rels", ".vml")):
-            in_others += content.count(b"<")
-        plain = content.replace(b"\0", b"")  # UTF-16 becomes comparable
-        # The declaration ends with the first "?>", however many blanks it holds.
-        encoding = _ENCODING.search(plain[: plain.find(b"?>")])
-        odd = encoding is not None and encoding[1].lower() not in _PLAIN_ENCODINGS
-        if odd or b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
-            raise TopicError(
-                _(
-                    "{table} holds XML that no spreadsheet writes, in {name!r}",
-                    table=table,
-                    name=name,
-                )
-            )
-    if in_sheets > max_in_sheets or in_others > MAX_OTHER_ELEMENTS:
-        raise TopicError(
-            _(
-                "{table} holds too many cells or styles ({number})",
-                table=table,
-                number=in_sheets + in_others,
-            )
-        )
+def _refusal(refused: ArchiveRefusedError, table: str) -> str:
+    if refused.fault is ArchiveFault.ENCRYPTED:
+        return _("{table} is encrypted; save it without a password", table=table)
+    if refused.fault is ArchiveFault.FOREIGN_XML:
+        return _("{table} holds XML that no spreadsheet writes, in {name!r}", table=table,
+                 name=refused.name)  # fmt: skip
+    if refused.fault is ArchiveFault.TOO_MANY_ELEMENTS:
+        return _("{table} holds too many cells or styles ({number})", table=table,
+                 number=refused.found)  # fmt: skip
+    if refused.fault is ArchiveFault.TOO_MANY_PARTS:
+        return _("{table} has {count} parts, at most {most} are read", table=table,
+                 count=refused.found, most=MAX_PARTS)  # fmt: skip
+    return _("{table} unpacks to {unpacked} bytes, at most {most} are read", table=table,
+             unpacked=refused.found, most=MAX_UNPACKED_BYTES)  # fmt: skip
 
 
 def open_workbook(

@@ -92,7 +92,7 @@ def test_a_list_shows_a_story_once_and_what_is_chosen(stories: Desk) -> None:
     assert titles(stories, sort="x", status="x", tier="x", page="0", since="2026-99-99") == [
         other, first,
     ]  # fmt: skip
-    assert stories.get("/articles?topic=nothing").status_code == 503
+    assert stories.get("/articles?topic=nothing").status_code == 404
 
 
 def test_a_search_finds_two_characters_and_marks_them(stories: Desk) -> None:

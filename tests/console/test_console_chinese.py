@@ -107,8 +107,9 @@ def test_what_libraries_say_is_not_shown(sqlite_desk: Desk) -> None:
 def test_too_much_is_refused_in_chinese(sqlite_desk: Desk, is_announced: bool) -> None:
     sqlite_desk.log_in_as("editor")
     megabyte = b"x" * 1024**2
-    kind = {"content-type": "application/x-www-form-urlencoded"}
-    body = megabyte * 21 if is_announced else iter([megabyte] * 21)
+    kind = {"content-type": "multipart/form-data; boundary=b"}
+    head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
+    body = head + megabyte * 21 if is_announced else iter([head, *[megabyte] * 21])
     answer = sqlite_desk.client.post("/topics/import", content=body, headers=kind)
     assert answer.status_code == 413
     assert "最多 20 MB" in visible(answer.text)

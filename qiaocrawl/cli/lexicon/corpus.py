@@ -13,10 +13,12 @@ import typer
 from qiaocrawl.cli.db import connection_to
 from qiaocrawl.cli.moments import start_of
 from qiaocrawl.errors import ConfigError, StorageError
-from qiaocrawl.extract.text_file import read_text_file, text_files
+from qiaocrawl.extract.text_file import text_files
 from qiaocrawl.language import _
 from qiaocrawl.lexicon.term_counts import Document
+from qiaocrawl.options import Options
 from qiaocrawl.options.advice import advised
+from qiaocrawl.stages.sent_files import FileWorker
 from qiaocrawl.storage.pages.article_texts import count_texts, iter_texts
 from qiaocrawl.storage.topics.topics import load_pack
 from qiaocrawl.text.zones import SHANGHAI
@@ -114,7 +116,11 @@ def count_documents(source: Source, database: str) -> int:
 def documents(source: Source, database: str) -> Iterator[Document]:
     """The texts of *source*."""
     if source.files is not None:
-        yield from map(_read, text_files(source.files))
+        seconds = Options.from_environment()["QIAO_EXTRACT_SECONDS"]
+        with FileWorker(seconds) as worker:
+            for path in text_files(source.files):
+                page = worker.read_path(path)
+                yield Document(page.title, page.text, path.parent.name, url=page.url or str(path))
         return
     with connection_to(database) as c:
         for one in iter_texts(c, *_stored(source)):
@@ -126,8 +132,3 @@ def documents(source: Source, database: str) -> Iterator[Document]:
 def _stored(source: Source) -> tuple[str | None, str | None, datetime | None]:
     """Topic, site and earliest fetch of its stored articles."""
     return (None, source.site, source.since) if source.site else (source.topic, None, source.since)
-
-
-def _read(path: Path) -> Document:
-    page = read_text_file(path)
-    return Document(page.title, page.text, path.parent.name, url=page.url or str(path))

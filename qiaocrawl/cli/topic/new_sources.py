@@ -13,13 +13,14 @@ from rich.console import Console
 from qiaocrawl.cli.spider_process import LOGS, run_with_bar, topic_command
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError, StorageError
-from qiaocrawl.extract.text_file import read_text_file, text_files
+from qiaocrawl.extract.text_file import text_files
 from qiaocrawl.items import PageText
 from qiaocrawl.language import _
 from qiaocrawl.lexicon.term_counts import Document
 from qiaocrawl.options import Options
 from qiaocrawl.relevance.topic_draft import DraftSources, with_counter_examples
 from qiaocrawl.relevance.vsm_breadth import VsmBreadthScorer
+from qiaocrawl.stages.sent_files import FileWorker
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.draft_sources import articles_with_words, hit_hosts
 from qiaocrawl.storage.topics.topics import save_pack
@@ -67,10 +68,11 @@ def read_samples(folder: Path) -> tuple[list[Document], list[Document]]:
         raise ConfigError(_("no such folder: {folder!r}", folder=str(folder)))
     texts: list[Document] = []
     others: list[Document] = []
-    for path in text_files(folder):
-        document, relevant = _read(path)
-        if document.text or document.title:
-            (texts if relevant else others).append(document)
+    with FileWorker(Options.from_environment()["QIAO_EXTRACT_SECONDS"]) as worker:
+        for path in text_files(folder):
+            document, relevant = _read(path, worker)
+            if document.text or document.title:
+                (texts if relevant else others).append(document)
     if not texts and not others:
         raise ConfigError(
             _("no samples in {folder!r}: txt, md, html, docx, pdf", folder=str(folder))
@@ -78,7 +80,7 @@ def read_samples(folder: Path) -> tuple[list[Document], list[Document]]:
     return texts, others
 
 
-def _read(path: Path) -> tuple[Document, bool]:
+def _read(path: Path, worker: FileWorker) -> tuple[Document, bool]:
     if path.suffix.lower() in (".txt", ".md"):
         try:
             sample = parse_sample(path.stem, path.read_bytes())
@@ -86,7 +88,7 @@ def _read(path: Path) -> tuple[Document, bool]:
             pass
         else:
             return Document(sample.title, sample.text), sample.relevant
-    page = read_text_file(path)
+    page = worker.read_path(path)
     return Document(page.title, page.text, url=page.url), True
 
 

@@ -24,12 +24,13 @@ from qiaocrawl.cli.output import (
 from qiaocrawl.cli.topic.report import add_plain, align_right
 from qiaocrawl.errors import ConfigError, TopicError
 from qiaocrawl.language import _
+from qiaocrawl.options import Options
 from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS, Site
 from qiaocrawl.topic.workbook.findings import Level, messages
 from qiaocrawl.topic.workbook.layout import PURPOSES, Question, SheetLayout
 from qiaocrawl.topic.workbook.marked import write_marked
 from qiaocrawl.topic.workbook.reading import WorkbookReading, read_workbook
-from qiaocrawl.topic.workbook.sheets import read_file
+from qiaocrawl.topic.workbook.sheets import Sheet, read_file
 
 _ROWS_SHOWN = 30
 
@@ -76,7 +77,7 @@ def read_for_import(
     """
     if choices.faults_to is not None:
         check_output(choices.faults_to, "--faults-to")
-    sheets = read_file(path)
+    sheets = _sheets(path)
     answers = _sheet_answers(choices.sheet)
     reading = read_workbook(sheets, answers)
     may_ask = sys.stdin.isatty() if choices.ask is None else choices.ask
@@ -93,6 +94,17 @@ def read_for_import(
         return None
     _require_usable(path, reading, choices)
     return reading
+
+
+def _sheets(path: Path) -> tuple[Sheet, ...]:
+    if path.suffix.lower() == ".csv":
+        return read_file(path)
+    # Not every import has a workbook.
+    from qiaocrawl.stages.sent_files import LIST_FACTOR, FileWorker
+
+    # It came from strangers: read in a process whose memory and time are bounded.
+    with FileWorker(Options.from_environment()["QIAO_EXTRACT_SECONDS"]) as worker:
+        return worker.run(path.name, read_file, path, times=LIST_FACTOR)
 
 
 def _sheet_answers(given: str) -> dict[str, str]:

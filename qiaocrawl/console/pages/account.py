@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -35,16 +37,22 @@ async def do_log_in(request: Request) -> Response:
     name = await field(request, "name", users.MAX_NAME_CHARS)
     password = await field(request, "password", _MAX_PASSWORD_FIELD)
     target = local_path(await field(request, "next", 4000), link(request, "overview.show"))
-    address = visit_of(request).address
     message, status = _("Too many tries. Wait a quarter of an hour."), 429
-    if await _may_try(request, name, address):
-        user = await read(request, users.find_user, name)
+    user = await read(request, users.find_user, name)
+    counted = _counted(request, user)
+    if await _may_try(request, name, counted):
         stored = user.password if user is not None and user.disabled_at is None else None
         if await hashing(request, passwords.is_right, stored, password) and user is not None:
             return await _begin(request, user, target)
-        await write(request, sessions.record_failure, name, address)
+        await write(request, sessions.record_failure, name, visit_of(request).address, counted)
         message, status = _("Name or password is wrong."), 403
     return render(request, "account/log_in.html", status, target=target, message=message, name=name)
+
+
+def _counted(request: Request, user: users.User | None) -> str:
+    """What tries are counted by: the browser, where *user* logged in with it before."""
+    browser = sessions.counted_browser(user, request.cookies.get(cookies.BROWSER, ""))
+    return browser or sessions.counted_address(visit_of(request).address)
 
 
 async def _may_try(request: Request, name: str, address: str) -> bool:
@@ -65,13 +73,14 @@ async def _begin(request: Request, user: users.User, target: str) -> Response:
         sessions.drop_old(
             c, idle_seconds=settings.idle_seconds, total_seconds=settings.session_seconds
         )
-        sessions.forget_failures(c, user.name, visit.address)
+        sessions.forget_failures(c, user.name, _counted(request, user))
         sessions.open_session(c, user.id, cookie, visit.address)
         record(c, Actor(user.name, visit.address), "session.begin", user.name, None, None)
 
     await write(request, begin)
     response = RedirectResponse(target, 303)
     cookies.set_secret(request, response, cookies.SESSION, cookie)
+    cookies.set_choice(request, response, cookies.BROWSER, sessions.browser_mark(user))
     cookies.forget(request, response, cookies.VISITOR)
     return response
 
@@ -111,7 +120,7 @@ async def save_password(request: Request) -> Response:
         return render(request, "account/password.html", 400, message=message,
                       least_chars=passwords.MIN_PASSWORD_CHARS)  # fmt: skip
     await write(request, users.set_password, actor_of(request), user, stored, by_self=True)
-    return await _begin(request, user, link(request, "overview.show"))
+    return await _begin(request, replace(user, password=stored), link(request, "overview.show"))
 
 
 async def preferences(request: Request) -> Response:

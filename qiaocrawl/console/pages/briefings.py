@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from qiaocrawl.analyse.briefing import make_briefing
 from qiaocrawl.analyse.kept_briefing import briefing_files, keep, office_templates
+from qiaocrawl.analysis.briefing import Briefing
 from qiaocrawl.analysis.trends import calendar_with
 from qiaocrawl.console.forms import field
 from qiaocrawl.console.known_topic import known_topic
@@ -19,7 +19,7 @@ from qiaocrawl.console.page import EDITOR, Page
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security.headers import STORED_PAGE_POLICY
 from qiaocrawl.console.state import actor_of, link
-from qiaocrawl.console.work import read, write
+from qiaocrawl.console.work import do_heavy, read, read_heavy, write
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
@@ -55,12 +55,7 @@ async def make(request: Request) -> Response:
     now = datetime.now(UTC)
     stretch = now - timedelta(days=int(given)), now
     options = Options.from_environment()
-    made = await read(
-        request, make_briefing, topic, stretch, calendar_with(options["QIAO_HOLIDAYS"])
-    )
-    files = await run_in_threadpool(
-        briefing_files, made, *office_templates(options["QIAO_BRIEFING_TEMPLATES"])
-    )
+    made, files = await read_heavy(request, _made, topic, stretch, options)
 
     def keep_it(c: Connection, actor: Actor) -> int:
         number = keep(c, topic, made, files)
@@ -70,6 +65,13 @@ async def make(request: Request) -> Response:
 
     number = await write(request, keep_it, actor_of(request))
     return RedirectResponse(link(request, "briefings.one", briefing_id=number), 303)
+
+
+def _made(
+    c: Connection, topic: str, stretch: tuple[datetime, datetime], options: Options
+) -> tuple[Briefing, dict[str, bytes]]:
+    made = make_briefing(c, topic, stretch, calendar_with(options["QIAO_HOLIDAYS"]))
+    return made, briefing_files(made, *office_templates(options["QIAO_BRIEFING_TEMPLATES"]))
 
 
 async def one(request: Request) -> Response:
@@ -95,7 +97,8 @@ async def file(request: Request) -> Response:
     content = await read(request, _file, number, "html" if ending == "pdf" else ending)
     if ending == "pdf":
         chromium = Options.from_environment()["QIAO_CHROMIUM"]
-        content = await run_in_threadpool(to_pdf, content.decode(), chromium)
+        markup = content.decode()
+        content = await do_heavy(request, lambda _is_over: to_pdf(markup, chromium))
     return Response(
         content, media_type=_TYPES[ending],
         headers={"Content-Disposition": f'attachment; filename="briefing-{number}.{ending}"'},

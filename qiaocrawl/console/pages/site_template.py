@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -19,35 +18,24 @@ from qiaocrawl.console.page import EDITOR, Page
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security.headers import STORED_PAGE_POLICY
 from qiaocrawl.console.state import actor_of, link
-from qiaocrawl.console.work import read, write
+from qiaocrawl.console.template_preview import (
+    Preview,
+    marked_copy,
+    plain_copy,
+    preview_of,
+    sent_form,
+)
+from qiaocrawl.console.work import read, read_files, write
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract.field_labels import FIELD_LABELS, field_text
-from qiaocrawl.extract.methods.template import TemplateExtractor
-from qiaocrawl.extract.methods.template_file import Template, Templates
-from qiaocrawl.extract.methods.template_marks import body_places, marked_page
-from qiaocrawl.items import FetchedPage, Link
+from qiaocrawl.items import FetchedPage
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.page import Page as ParsedPage
-from qiaocrawl.page import parse_page
+from qiaocrawl.stages.sent_files import FileBoundsError, FileWorker
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.console.stored_page import HostPage, pages_of_host, stored_page_at
-from qiaocrawl.storage.export.stored_copy import sandboxed
 from qiaocrawl.urls import host_of
 
-_LINKS_READ, _LINKS_SHOWN = 2_000, 30
-_TEXT_CHARS = 3_000
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What a template takes of a page; ``remark`` tells where its body is not the template's."""
-
-    fields: list[tuple[str, str]]
-    text: str
-    remark: str
-    links: tuple[Link, ...]
-    all_links: int
+_LINKS_SHOWN = 30
 
 
 async def show(request: Request) -> Response:
@@ -56,25 +44,32 @@ async def show(request: Request) -> Response:
     if not url:
         return render(request, "sites/no_page.html", host=request.query_params.get("host", ""))
     page = await _page(request, url)
-    place = Options.from_environment()["QIAO_TEMPLATES"]
-    return await run_in_threadpool(_shown, request, page, pages, place)
+    options = Options.from_environment()
+    place, given = options["QIAO_TEMPLATES"], dict(request.query_params)
 
+    def work(worker: FileWorker) -> Preview:
+        try:
+            return worker.run(url, preview_of, page, given, place)
+        except FileBoundsError:
+            # What was written is all that a slow template leaves to show.
+            return Preview(sent_form(given), [], _too_slow(options), None)
 
-def _shown(request: Request, fetched: FetchedPage, pages: list[HostPage], place: str) -> Response:
-    page = _parsed(fetched)
-    places, trouble, taken = body_places(page), "", None
-    form = _form(request, page, place, places)
+    shown = await read_files(request, work)
+    form = shown.form
     table = template_folder.table_of(form)
-    try:
-        taken = _taken(page, template_folder.checked(table))
-    except ConfigError as error:
-        trouble = str(error)
     return render(
-        request, "sites/template.html", fetched=fetched, pages=pages, form=form, places=places,
-        trouble=trouble, taken=taken, text=template_folder.written(table),
-        fields=template_folder.FIELDS, preview=urlencode({"url": fetched.url, **form}),
+        request, "sites/template.html", fetched=page, pages=pages, form=form, places=shown.places,
+        trouble=shown.trouble, taken=shown.taken, text=template_folder.written(table),
+        fields=template_folder.FIELDS, preview=urlencode({"url": page.url, **form}),
         can_save=Path(place).is_dir() if place else False, links_shown=_LINKS_SHOWN,
         is_present=_is_present(place, table), is_saved=request.query_params.get("saved") == "1",
+    )  # fmt: skip
+
+
+def _too_slow(options: Options) -> str:
+    return _(
+        "This takes more than {seconds:g} seconds of processor time on this page, or too much "
+        "memory: write simpler expressions", seconds=options["QIAO_EXTRACT_SECONDS"],
     )  # fmt: skip
 
 
@@ -101,54 +96,21 @@ async def _page(request: Request, url: str) -> FetchedPage:
     return page
 
 
-def _parsed(fetched: FetchedPage) -> ParsedPage:
-    return parse_page(fetched.body, fetched.header("content-type"), fetched.final_url)
-
-
-def _form(request: Request, page: ParsedPage, place: str, places: list[str]) -> dict[str, str]:
-    """What was written; at first the template there is, or where the body seems to stand."""
-    given = request.query_params
-    if "hosts" in given:
-        form = {name: given.get(name, "") for name in template_folder.FIELDS}
-        return {**form, "path": form["path"] or "*"}
-    present = template_folder.present_templates(place).find_for(page.url)
-    if present is not None:
-        return template_folder.form_of(present)
-    first = {"hosts": host_of(page.url), "path": "*", "body": places[0] if places else ""}
-    return {**dict.fromkeys(template_folder.FIELDS, ""), **first}
-
-
-def _taken(page: ParsedPage, template: Template) -> Taken:
-    reader = TemplateExtractor(Templates([template]))
-    if reader.template_of(page) is None:
-        raise ConfigError(_("hosts and path do not fit this page: {url}", url=page.url))
-    body, links = reader.body(page), page.links(_LINKS_READ)
-    fields = [(_(FIELD_LABELS.get(name, name)), field_text(one.value))
-              for name, one in reader.fields(page).items()]  # fmt: skip
-    followed = reader.links(page, links) if template.links else ()
-    remark = ""
-    if not template.body:
-        remark = _("No region is named, so the general method reads the body.")
-    elif not body.reason.startswith("template"):
-        remark = _("The region is not on this page, so the general method reads the body.")
-    return Taken(fields, body.text[:_TEXT_CHARS], remark, followed, len(links))
-
-
 async def preview(request: Request) -> Response:
     """The stored page with what the template takes marked; it can do nothing by itself."""
     fetched = await _page(request, request.query_params.get("url", ""))
 
-    def marked() -> bytes:
-        page = _parsed(fetched)
-        table = template_folder.table_of(request.query_params)
-        try:
-            markup = marked_page(page, template_folder.checked(table))
-        except ConfigError:
-            markup = page.source
-        return sandboxed(fetched, page.title, markup).encode("utf-8", "replace")
+    given = dict(request.query_params)
 
+    def work(worker: FileWorker) -> bytes:
+        try:
+            return worker.run(fetched.url, marked_copy, fetched, given)
+        except FileBoundsError:
+            return worker.run(fetched.url, plain_copy, fetched)
+
+    marked = await read_files(request, work)
     headers = {"Content-Security-Policy": STORED_PAGE_POLICY, "X-Frame-Options": "SAMEORIGIN"}
-    return HTMLResponse(await run_in_threadpool(marked), headers=headers)
+    return HTMLResponse(marked, headers=headers)
 
 
 async def save(request: Request) -> Response:

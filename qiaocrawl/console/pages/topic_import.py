@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
@@ -23,30 +20,28 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.security import csrf
 from qiaocrawl.console.state import actor_of, link, user_of
 from qiaocrawl.console.uploads import Upload, Uploads
-from qiaocrawl.console.work import read, write
-from qiaocrawl.errors import ConfigError, TopicError
+from qiaocrawl.console.work import read, read_files, write
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
+from qiaocrawl.stages.sent_files import LIST_FACTOR
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.topics.importing import with_tables
 from qiaocrawl.storage.topics.topics import lock_topic, save_pack
 from qiaocrawl.topic.check import site_key, term_key
-from qiaocrawl.topic.files import MAX_FILE_BYTES, ZIP_MAGIC
+from qiaocrawl.topic.files import MAX_FILE_BYTES
 from qiaocrawl.topic.merge import compare_packs
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.workbook.findings import Finding, Level, messages
 from qiaocrawl.topic.workbook.form import format_form
-from qiaocrawl.topic.workbook.marked import write_marked
-from qiaocrawl.topic.workbook.reading import WorkbookReading, read_workbook
-from qiaocrawl.topic.workbook.sheets import Sheet, read_file
+from qiaocrawl.topic.workbook.marked import marked_file
+from qiaocrawl.topic.workbook.reading import WorkbookReading, read_sent
+from qiaocrawl.topic.workbook.sheets import Sheet
 
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _ROWS_SHOWN = 300
 _LEVELS = {Level.FAULT: "danger", Level.CHANGED: "warning", Level.LEFT_OUT: "secondary"}
 _UPLOADS = Uploads()
 _FILE = "uploaded.file"
-# What Excel takes in no name of a sheet.
-_NO_SHEET_NAME = re.compile(r"[\[\]:*?/\\]")
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +72,7 @@ async def look(request: Request) -> Response:
 async def preview(request: Request) -> Response:
     """What the file gives, bad rows marked, and what the topic would be with it."""
     key, upload = _kept(request)
-    sheets, reading = await run_in_threadpool(_read, upload)
+    sheets, reading = await _read(request, upload)
     taken = [row.record for row in reading.terms], [row.record for row in reading.sites]
     before, after, trouble = None, None, ""
     try:
@@ -104,34 +99,10 @@ def _kept(request: Request) -> tuple[str, Upload]:
     return key, upload
 
 
-def _read(upload: Upload) -> tuple[tuple[Sheet, ...], WorkbookReading]:
-    def read(path: Path) -> tuple[tuple[Sheet, ...], WorkbookReading]:
-        sheets = _sheets(path, upload)
-        return sheets, read_workbook(sheets, {})
-
-    return _as_file(upload, read)
-
-
-def _sheets(path: Path, upload: Upload) -> tuple[Sheet, ...]:
-    """The sheets of *path*; the one of a CSV is called as its sender called the file."""
-    sheets = read_file(path)
-    if upload.data.startswith(ZIP_MAGIC):
-        return sheets
-    name = _NO_SHEET_NAME.sub(" ", Path(upload.name).stem)
-    return tuple(replace(sheet, name=name) for sheet in sheets)
-
-
-def _as_file(upload: Upload, work: Callable[[Path], Made]) -> Made:
-    """What *work* makes of the upload as a file, which is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="qiaocrawl-") as folder:
-        # Any other name could be too long for the file system, or none at all.
-        path = Path(folder) / _FILE
-        path.write_bytes(upload.data)
-        try:
-            return work(path)
-        except TopicError as error:
-            message = str(error).replace(path.name, upload.name, 1)
-            raise TopicError(message, error.faults) from None
+async def _read(request: Request, upload: Upload) -> tuple[tuple[Sheet, ...], WorkbookReading]:
+    return await read_files(request, lambda worker: worker.run(
+        upload.name, read_sent, upload.data, upload.name, times=LIST_FACTOR
+    ))  # fmt: skip
 
 
 def _rows(sheets: tuple[Sheet, ...], reading: WorkbookReading) -> list[PreviewRow]:
@@ -155,7 +126,7 @@ def _rows(sheets: tuple[Sheet, ...], reading: WorkbookReading) -> list[PreviewRo
 async def take(request: Request) -> Response:
     """Write what the preview showed; faulty rows only stay out where that was agreed to."""
     key, upload = _kept(request)
-    _sheets, reading = await run_in_threadpool(_read, upload)
+    _sheets, reading = await _read(request, upload)
     if reading.faults and await field(request, "skip_faulty") != "yes":
         raise ConfigError(_("the file has faulty rows: mend them, or agree to leave them out"))
     if not (reading.terms or reading.sites):
@@ -200,13 +171,9 @@ async def marked(request: Request) -> Response:
     """The file with what is wrong marked in its cells."""
     _key, upload = _kept(request)
 
-    def write_to(path: Path) -> bytes:
-        sheets = _sheets(path, upload)
-        target = path.with_name("marked.xlsx")
-        write_marked(path, target, sheets, read_workbook(sheets, {}).findings)
-        return target.read_bytes()
-
-    data = await run_in_threadpool(_as_file, upload, write_to)
+    data = await read_files(request, lambda worker: worker.run(
+        upload.name, marked_file, upload.data, upload.name, times=LIST_FACTOR
+    ))  # fmt: skip
     return download(data, "marked.xlsx", EXCEL)
 
 
@@ -223,7 +190,7 @@ def download(data: bytes, name: str, media_type: str) -> Response:
 
 PAGES = (
     Page("/topics/form.xlsx", "topics.form", form),
-    Page("/topics/import", "topics.look", look, EDITOR, "POST"),
+    Page("/topics/import", "topics.look", look, EDITOR, "POST", takes_files=True),
     Page("/topics/import/{key}", "topics.preview", preview, EDITOR),
     Page("/topics/import/{key}", "topics.take", take, EDITOR, "POST"),
     Page("/topics/import/{key}/marked.xlsx", "topics.marked", marked, EDITOR),

@@ -19,7 +19,7 @@ from qiaocrawl.console.known_topic import known_topic
 from qiaocrawl.console.page import EDITOR, Page
 from qiaocrawl.console.render import render
 from qiaocrawl.console.state import actor_of, link, user_of
-from qiaocrawl.console.work import read, write
+from qiaocrawl.console.work import read, read_heavy, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.lexicon.build import LexiconBuilder
@@ -97,7 +97,7 @@ async def collect(request: Request) -> Response:
     """Look for words in the texts on topic, and beside the topic's terms."""
     name = await _topic(request)
     reviews = _reviews(request)
-    reviews.by_topic[name] = await read(request, _made, name, reviews.lock)
+    reviews.by_topic[name] = await read_heavy(request, _made, name, reviews.lock)
     return _back(request, name)
 
 

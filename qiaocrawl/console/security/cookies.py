@@ -9,6 +9,8 @@ from starlette.responses import Response
 
 SESSION, VISITOR = "qiao_session", "qiao_visitor"
 """Of somebody logged in; of somebody who is not yet, for the token of the log-in form."""
+BROWSER = "qiao_browser"
+"""Of a browser that somebody logged in with before: strangers' guesses do not lock it out."""
 LANGUAGE, THEME = "qiao_lang", "qiao_theme"
 _YEAR_SECONDS = 365 * 86_400
 

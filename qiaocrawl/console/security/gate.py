@@ -14,11 +14,12 @@ from starlette.routing import Route
 
 from qiaocrawl.console.page import ANYBODY, Page
 from qiaocrawl.console.render import render
-from qiaocrawl.console.security import cookies, csrf
+from qiaocrawl.console.security import body_limit, cookies, csrf
 from qiaocrawl.console.security.redirects import came_from
+from qiaocrawl.console.settings import MAX_BODY_BYTES, MAX_FORM_BYTES, MAX_STRANGER_BYTES
 from qiaocrawl.console.state import Visit, console_of, link
 from qiaocrawl.console.work import read, write
-from qiaocrawl.errors import QiaoError, StorageError
+from qiaocrawl.errors import QiaoError, StorageError, UnknownTopicError
 from qiaocrawl.language import _, using_language
 from qiaocrawl.storage.console import sessions
 from qiaocrawl.storage.console.users import User
@@ -45,11 +46,21 @@ def route(page: Page) -> Route:
     """*page* behind the gate."""
 
     async def guarded(request: Request) -> Response:
+        body_limit.bound(request, _most_bytes(request, page))
         with using_language(request.cookies.get(cookies.LANGUAGE, "")):
             return await _answered(request, page)
 
     path = page.path.replace(":int}", ":row}")
     return Route(path, guarded, name=page.name, methods=[page.method])
+
+
+def _most_bytes(request: Request, page: Page) -> int:
+    if page.role == ANYBODY:
+        return MAX_STRANGER_BYTES
+    # Only a form of this kind brings files; millions of empty fields of another take long to read.
+    kind = request.headers.get("content-type", "")
+    has_files = page.takes_files and kind.lower().startswith("multipart/form-data")
+    return MAX_BODY_BYTES if has_files else MAX_FORM_BYTES
 
 
 async def _answered(request: Request, page: Page) -> Response:
@@ -62,6 +73,9 @@ async def _answered(request: Request, page: Page) -> Response:
         response = refused or await page.endpoint(request)
     except HTTPException as error:
         response = error_page(request, error.status_code, str(error.detail))
+        response.headers.update(error.headers or {})
+    except UnknownTopicError:
+        response = error_page(request, 404, _("There is no such topic."))
     except QiaoError as error:
         response = error_page(request, 503 if isinstance(error, StorageError) else 400, str(error))
     if user is None and cookies.VISITOR not in request.cookies and not page.for_programs:
@@ -116,21 +130,27 @@ async def _refused(
     request: Request, page: Page, user: User | None, is_program: bool
 ) -> Response | None:
     """The answer to one who may not; None for one who may."""
+    is_form = page.method != "GET" and not is_program
     # First: a form of another site must not even learn whether somebody is logged in.
-    if page.method != "GET" and not is_program:
-        token = request.state.visit.token
-        if csrf.comes_from_elsewhere(request) or not await csrf.has_token(request, token):
-            return error_page(request, 403, _("The form is out of date. Go back, reload the page, "
-                                              "and send it again."))  # fmt: skip
-    if page.role == ANYBODY:
-        return None
-    if user is None:
-        return _log_in_first(request, page)
-    if user.must_change and page.name not in _BEFORE_PASSWORD:
-        return _password_first(request, page)
-    if not user.may(page.role):
-        return error_page(request, 403, _("Your role does not allow this."))
+    if is_form and csrf.comes_from_elsewhere(request):
+        return _out_of_date(request)
+    if page.role != ANYBODY:
+        if user is None:
+            return _log_in_first(request, page)
+        if user.must_change and page.name not in _BEFORE_PASSWORD:
+            return _password_first(request, page)
+        if not user.may(page.role):
+            return error_page(request, 403, _("Your role does not allow this."))
+    # Last: the token stands in the form, and to read it costs most.
+    if is_form and not await csrf.has_token(request, request.state.visit.token):
+        return _out_of_date(request)
     return None
+
+
+def _out_of_date(request: Request) -> Response:
+    return error_page(
+        request, 403, _("The form is out of date. Go back, reload the page, and send it again.")
+    )
 
 
 def _not_there(request: Request) -> Response | None:

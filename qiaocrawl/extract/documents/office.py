@@ -1,7 +1,7 @@
 """Text of Word (.docx) and Excel (.xlsx) files, by python-docx and openpyxl.
 
-Both are zip archives of XML. What one would unpack to is bounded before anything is unpacked, and
-XML with entities of its own is refused: neither format needs them.
+Both are zip archives of XML, and come from strangers: :mod:`qiaocrawl.text.office_archive` bounds
+what one would grow to before it is parsed.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 import docx
@@ -33,10 +34,26 @@ from qiaocrawl.extract.documents.document import (
     table,
 )
 from qiaocrawl.text import collapse
+from qiaocrawl.text.office_archive import (
+    ArchiveBounds,
+    ArchiveFault,
+    ArchiveRefusedError,
+    guard_archive,
+)
 
 MAX_UNPACKED_BYTES = 60 * 1024 * 1024
 MAX_FILES = 3_000
+# A table of 20,000 rows and ten columns has three million tags. Of one a reader makes up to 200
+# bytes, of one in styles a kilobyte.
+_WORD_BOUNDS = ArchiveBounds(MAX_FILES, MAX_UNPACKED_BYTES, ("word/document",), 4_000_000, 400_000)
+_EXCEL_BOUNDS = ArchiveBounds(
+    MAX_FILES, MAX_UNPACKED_BYTES, ("xl/worksheets/", "xl/sharedStrings"), 4_000_000, 250_000
+)
 _MAX_SHEETS = 30
+_MAX_ITEMS = 10 * MAX_ROWS
+"""Paragraphs looked at, with those that are empty; rows of all sheets too."""
+_MAX_RUNS = 5_000
+"""Of a paragraph whose text is put together by python-docx, 10 us each; of more by their XML."""
 _TEXT = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}t"
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-6])$", re.IGNORECASE)
 _FAULTS = (
@@ -52,7 +69,7 @@ def read_docx(body: bytes) -> Document:
     Raises:
         DocumentError: it is damaged, or would grow too large.
     """
-    return _reading("Word", body, _word)
+    return _reading("Word", body, _WORD_BOUNDS, _word)
 
 
 def read_xlsx(body: bytes) -> Document:
@@ -61,12 +78,12 @@ def read_xlsx(body: bytes) -> Document:
     Raises:
         DocumentError: it is damaged, or would grow too large.
     """
-    return _reading("Excel", body, _excel)
+    return _reading("Excel", body, _EXCEL_BOUNDS, _excel)
 
 
-def _reading(name: str, body: bytes, read: Any) -> Document:
+def _reading(name: str, body: bytes, bounds: ArchiveBounds, read: Any) -> Document:
     try:
-        _check(body)
+        _check(body, bounds)
         document: Document = read(io.BytesIO(body))
     except _FAULTS as error:
         reason = (str(error).splitlines() or [""])[0][:150]
@@ -76,21 +93,24 @@ def _reading(name: str, body: bytes, read: Any) -> Document:
     return document
 
 
-def _check(body: bytes) -> None:
-    """Refuse archives that would unpack to more than is read, and XML that defines entities."""
-    with zipfile.ZipFile(io.BytesIO(body)) as archive:
-        files = archive.infolist()
-        if len(files) > MAX_FILES:
-            raise DocumentError(f"more than {MAX_FILES} files in it")
-        # No member is unpacked further than its declared size.
-        if sum(file.file_size for file in files) > MAX_UNPACKED_BYTES:
-            raise DocumentError(f"unpacks to more than {MAX_UNPACKED_BYTES >> 20} MiB")
-        for file in files:
-            if file.filename.lower().endswith((".xml", ".rels")):
-                content = archive.read(file)
-                # Their names are ASCII in UTF-8 and, with a NUL beside each letter, in UTF-16.
-                if b"<!DOCTYPE" in content.replace(b"\0", b""):
-                    raise DocumentError(f"{file.filename[:80]!r} defines entities")
+def _check(body: bytes, bounds: ArchiveBounds) -> None:
+    """Refuse archives that would grow to more than is read, before anything is parsed."""
+    try:
+        guard_archive(body, bounds)
+    except ArchiveRefusedError as refused:
+        raise DocumentError(_refusal(refused)) from None
+
+
+def _refusal(refused: ArchiveRefusedError) -> str:
+    if refused.fault is ArchiveFault.ENCRYPTED:
+        return "encrypted, asks for a password"
+    if refused.fault is ArchiveFault.FOREIGN_XML:
+        return f"{refused.name[:80]!r} defines entities, or is in an odd encoding"
+    if refused.fault is ArchiveFault.TOO_MANY_ELEMENTS:
+        return f"{refused.found} elements in it are too many"
+    if refused.fault is ArchiveFault.TOO_MANY_PARTS:
+        return f"more than {MAX_FILES} files in it"
+    return f"unpacks to more than {MAX_UNPACKED_BYTES >> 20} MiB"
 
 
 def _word(file: io.BytesIO) -> Document:
@@ -98,14 +118,17 @@ def _word(file: io.BytesIO) -> Document:
     lines: list[str] = []
     html: list[str] = []
     title, chars = "", 0
-    for item in document.iter_inner_content():
+    styles: dict[str | None, str] = {}
+    for item in islice(document.iter_inner_content(), _MAX_ITEMS):
         if isinstance(item, Table):
             rows = list(_within(MAX_CHARS - chars, _word_rows(item)))
             chars += _chars(rows)
             lines += filter(None, map(row_line, rows))
             html.append(table(rows))
-        elif text := collapse(item.text):
-            style = _style(item)
+        elif text := collapse(_text(item)):
+            # python-docx looks through all styles for every paragraph.
+            key = item._p.style
+            style = styles[key] if key in styles else styles.setdefault(key, _style(item))
             heading = _HEADING.search(style)
             title = title or (text if style in ("Title", "标题") else "")
             lines.append(text)
@@ -116,6 +139,12 @@ def _word(file: io.BytesIO) -> Document:
     about = document.core_properties
     return Document(tuple(lines), "\n".join(html), title or collapse(about.title or ""),
                     _aware(about.created))  # fmt: skip
+
+
+def _text(paragraph: Paragraph) -> str:
+    if len(paragraph._p) <= _MAX_RUNS:
+        return paragraph.text
+    return "".join(text.text or "" for text in paragraph._p.iter(_TEXT))
 
 
 def _style(paragraph: Paragraph) -> str:
@@ -154,11 +183,13 @@ def _excel(file: io.BytesIO) -> Document:
     book = openpyxl.load_workbook(file, read_only=True, data_only=True)
     lines: list[str] = []
     html: list[str] = []
-    room, chars = MAX_ROWS, 0
+    room, chars, left = MAX_ROWS, 0, _MAX_ITEMS
     for sheet in book.worksheets[:_MAX_SHEETS]:
         sheet.reset_dimensions()  # what a file says of its size costs memory
-        shown = sheet.iter_rows(max_row=room, max_col=MAX_COLUMNS, values_only=True)
-        cells_of = (map(_cell, values) for values in shown)
+        # A row far below stands for all the empty ones above it.
+        most = min(room, left)
+        shown = sheet.iter_rows(max_row=most, max_col=MAX_COLUMNS, values_only=True)
+        cells_of = (map(_cell, values) for values in _filled(shown))
         rows = [cells for cells in _within(MAX_CHARS - chars, cells_of) if any(cells)]
         chars += _chars(rows)
         width = max((_width(cells) for cells in rows), default=0)
@@ -167,12 +198,17 @@ def _excel(file: io.BytesIO) -> Document:
             html.append(element("h2", collapse(sheet.title)))
         lines += map(row_line, rows)
         html.append(table([cells[:width] for cells in rows]) if rows else "")
-        room = max(1, room - len(rows))
-        if chars >= MAX_CHARS:
+        room, left = max(1, room - len(rows)), left - most
+        if chars >= MAX_CHARS or left <= 0:
             break
     about = book.properties
     return Document(tuple(lines), "\n".join(filter(None, html)), collapse(about.title or ""),
                     _aware(about.created))  # fmt: skip
+
+
+def _filled(rows: Iterable[Sequence[object]]) -> Iterator[Sequence[object]]:
+    """*rows* but for those without a value, which are made up by the hundred thousand."""
+    return (values for values in rows if any(value is not None for value in values))
 
 
 def _cell(value: object) -> str:

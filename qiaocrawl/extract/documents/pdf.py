@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import logging
 from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
 
 from pypdf import Configuration, PageObject, PdfReader, apply_configuration
 from pypdf.errors import PyPdfError
+from pypdf.generic import EncodedStreamObject, StreamObject
 
 from qiaocrawl.extract.documents.document import (
     MAX_CHARS,
@@ -30,10 +33,22 @@ _BOUNDS = Configuration(
     array_based_stream_maximum_output_length=_MAX_STREAM_BYTES,
     stream_decoding_work_maximum_length=10 * _MAX_STREAM_BYTES,
     stream_parsing_work_maximum_count=500_000,
+    page_tree_maximum_entries=10_000,
+    xform_maximum_invocations_per_extraction=1_000,
 )
 """A page of text draws some thousand strokes; maps draw millions, and say little."""
+_MAX_SHOWN = 600_000
+"""Of a whole file: pieces of text and moves between them, 6 us each. What is bounded a stream or
+a page could be shown on each page again."""
+_FORM_COSTS = 80
+"""What is read for a form that shows nothing, in such pieces."""
+_MAX_OBJECTS = 1_000
 _SCANNED_LETTERS = 20
 """A page of text has more letters; a page number has fewer."""
+_FAULTS = (
+    PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError,
+    OSError, AssertionError, NotImplementedError,
+)  # fmt: skip
 _FULL_LINE_SHARE = 0.75
 _ENDS = tuple("。！？：；.!?:;”）)")
 
@@ -47,8 +62,7 @@ def read_pdf(body: bytes) -> Document:
     try:
         with apply_configuration(_BOUNDS):
             return _read(PdfReader(io.BytesIO(body)))
-    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError,
-            RecursionError, OSError, AssertionError, NotImplementedError) as error:  # fmt: skip
+    except _FAULTS as error:
         reason = (str(error).splitlines() or [""])[0][:150]
         raise DocumentError(f"PDF: {type(error).__name__}: {reason}") from error
 
@@ -57,18 +71,23 @@ def _read(reader: PdfReader) -> Document:
     if reader.is_encrypted and not reader.decrypt(""):
         raise DocumentError("PDF: encrypted, asks for a password")
     lines: list[str] = []
-    chars = pictured = letters = 0
+    chars = pictured = letters = read = 0
     count = len(reader.pages)
+    work = _Work()
     for page in reader.pages[:MAX_PAGES]:
-        text = page.extract_text()
+        text = work.text_of(page)
+        if text is None:
+            break
+        read += 1
         chars += len(text)
         letters += sum(map(str.isalnum, text))
         pictured += _has_picture(page)
         lines += _paragraphs(text)
         if chars > MAX_CHARS:
             break
-    read = min(count, MAX_PAGES)
-    notes = (f"pages past the first {MAX_PAGES} not read",) * (count > MAX_PAGES)
+    if not read:
+        raise DocumentError("PDF: its first page shows more pieces of text than are read")
+    notes = (f"pages past the first {read} not read",) * (read < min(count, MAX_PAGES + 1))
     return Document(
         tuple(lines),
         "\n".join(element("p", line) for line in lines),
@@ -79,12 +98,51 @@ def _read(reader: PdfReader) -> Document:
     )
 
 
+class _Work:
+    """What the pages of one file cost together, looked at before each is read."""
+
+    def __init__(self) -> None:
+        self._left = _MAX_SHOWN
+
+    def text_of(self, page: PageObject) -> str | None:
+        """The text of *page*; None where it, or what came before it, is too much."""
+        contents = page.get("/Contents")
+        shown = contents.get_object() if contents is not None else None
+        for stream in shown if isinstance(shown, list) else [shown]:
+            self._take(stream)
+        if self._left < 0:
+            return None
+        read_form = page.extract_xform_text
+
+        def bounded(form: EncodedStreamObject, *arguments: Any, **named: Any) -> str:
+            self._left -= _FORM_COSTS
+            self._take(form)
+            return read_form(form, *arguments, **named) if self._left >= 0 else ""
+
+        # pypdf comes here for each form a page or a form shows, also for one it has shown before.
+        page.extract_xform_text = bounded  # type: ignore[assignment]
+        text = page.extract_text()
+        return text if self._left >= 0 else None
+
+    def _take(self, stream: Any) -> None:
+        stream = stream.get_object() if stream is not None else None
+        if isinstance(stream, StreamObject):
+            try:
+                # Unpacked once, whoever shows it.
+                data = stream.get_data()
+            except _FAULTS:
+                # What is damaged is told by who reads it.
+                return
+            self._left -= data.count(b"(") + data.count(b"<") + data.count(b"T")
+
+
 def _has_picture(page: PageObject) -> bool:
     """Whether a picture stands on the page; none is decoded."""
     resources = page.get("/Resources")
     objects = resources.get_object().get("/XObject") if resources is not None else None
     shown = objects.get_object().values() if objects is not None else ()
-    return any(one.get_object().get("/Subtype") == "/Image" for one in shown)
+    # Each page may name the same thousands of them.
+    return any(one.get_object().get("/Subtype") == "/Image" for one in islice(shown, _MAX_OBJECTS))
 
 
 def _created(reader: PdfReader) -> datetime | None:

@@ -6,6 +6,9 @@ Cookies and tokens are random; the database has their digests only.
 from __future__ import annotations
 
 import hashlib
+import hmac
+import ipaddress
+import secrets
 import time
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +26,7 @@ FAILURE_WINDOW_SECONDS = 900.0
 """How long a failed log-in counts."""
 MAX_FAILURES_OF_PAIR, MAX_FAILURES_OF_ADDRESS, MAX_FAILURES_OF_NAME = 5, 30, 50
 """Within that time: of one name from one address, of one address, of one name from anywhere."""
+_BROWSER = "browser "
 # Writing the time of every request would take SQLite's write lock for every page.
 _SEEN_SECONDS = 60.0
 
@@ -101,6 +105,43 @@ def drop_old(c: Connection, *, idle_seconds: float, total_seconds: float) -> Non
     c.execute(delete(login_failure).where(expired))
 
 
+def counted_address(address: str) -> str:
+    """What tries from *address* are counted by: of IPv6 its /64, which one machine has whole."""
+    try:
+        known = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(known, ipaddress.IPv4Address):
+        return str(known)
+    if known.ipv4_mapped is not None:
+        return str(known.ipv4_mapped)
+    return str(ipaddress.ip_network((known, 64), strict=False))
+
+
+def browser_mark(user: User) -> str:
+    """A secret for a browser in which *user* logged in, by which its tries are counted alone.
+
+    It is worth nothing at the log-in itself, and ends with the password.
+    """
+    nonce = secrets.token_hex(8)
+    return f"{nonce}.{_mark(user, nonce)}"
+
+
+def counted_browser(user: User | None, mark: str) -> str:
+    """What tries of the browser that has *mark* are counted by; "" where *user* gave it none."""
+    nonce, _dot, proof = mark.partition(".")
+    if user is None or not nonce:
+        return ""
+    is_own = hmac.compare_digest(_mark(user, nonce).encode(), proof.encode("utf-8", "replace"))
+    return f"{_BROWSER}{nonce[:32]}" if is_own else ""
+
+
+def _mark(user: User, nonce: str) -> str:
+    # The stored password is the secret: it is in the database alone, and changes with each choice.
+    text = f"{user.id} {nonce}".encode("utf-8", "surrogatepass")
+    return hmac.new(user.password.encode(), text, hashlib.sha256).hexdigest()
+
+
 def note_try(c: Connection, name: str, address: str) -> bool:
     """Count a log-in as failed before its password is looked at; False where none may be tried.
 
@@ -115,13 +156,17 @@ def note_try(c: Connection, name: str, address: str) -> bool:
     return True
 
 
-def record_failure(c: Connection, name: str, address: str) -> None:
-    """Put a log-in that failed into the log of changes, and that it was the last for a while."""
+def record_failure(c: Connection, name: str, address: str, counted: str) -> None:
+    """Put a log-in that failed into the log of changes, and that it was the last for a while.
+
+    Args:
+        counted: what its tries are counted by (:func:`is_throttled`).
+    """
     user = find_user(c, name)
     # A name that is nobody's may be a password in the wrong field, and is not kept.
     known = "" if user is None else user.name
     record(c, Actor(known, address), "session.fail", known, None, None)
-    if is_throttled(c, name, address):
+    if is_throttled(c, name, counted):
         record(c, Actor(known, address), "session.throttle", known, None, None)
 
 
@@ -136,21 +181,26 @@ def is_throttled(c: Connection, name: str, address: str, *, own: int = 0) -> boo
     """Whether too many log-ins failed lately for one more to be tried.
 
     Args:
+        address: :func:`counted_address`, or :func:`counted_browser` where that is not "".
         own: tries that are counted already and are yet to be made.
     """
     of_name = login_failure.c.name_key == _name_key(name)
     of_address = login_failure.c.address == address
+    bounds = [
+        ((of_name, of_address), MAX_FAILURES_OF_PAIR),
+        ((of_address,), MAX_FAILURES_OF_ADDRESS),
+    ]
+    if not address.startswith(_BROWSER):
+        # Strangers do not lock out who was here before; nor does that browser count with them.
+        strangers = login_failure.c.address.not_like(f"{_BROWSER}%")
+        bounds.append(((of_name, strangers), MAX_FAILURES_OF_NAME))
     recent = login_failure.c.failed_at > stored_moment(time.time() - FAILURE_WINDOW_SECONDS)
     return any(
         c.execute(
             select(func.count()).select_from(login_failure).where(recent, *which)
         ).scalar_one()
         >= most + own
-        for which, most in (
-            ((of_name, of_address), MAX_FAILURES_OF_PAIR),
-            ((of_address,), MAX_FAILURES_OF_ADDRESS),
-            ((of_name,), MAX_FAILURES_OF_NAME),
-        )
+        for which, most in bounds
     )
 
 

@@ -43,6 +43,11 @@ class Digest:
     entries: int
 
 
+def copies_of(out: Path) -> Path:
+    """The folder of stored pages beside the digest *out*."""
+    return out.with_name(f"{out.stem}-copies")
+
+
 def digest_of(c: Connection, selection: Selection, out: Path, progress: Progress) -> Digest:
     """The digest of *selection*, whose file will be *out*; stored pages go beside it.
 
@@ -64,7 +69,7 @@ def _first(pair: tuple[str, DigestEntry]) -> str:
 def _entries(
     c: Connection, selection: Selection, listed: list[ListedArticle], out: Path, progress: Progress
 ) -> Iterator[tuple[str, DigestEntry]]:
-    folder = out.with_name(f"{out.stem}-copies")
+    folder = copies_of(out)
     for article, details in with_details(c, listed, selection.topic):
         file = folder / f"{article.id}.html"
         is_there = selection.with_copies and write_copy_beside(c, article.id, file)

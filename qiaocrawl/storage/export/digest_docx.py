@@ -11,10 +11,10 @@ from sqlalchemy import Connection
 
 from qiaocrawl.storage.export.base import ExportReport, Progress
 from qiaocrawl.storage.export.choice import Selection
-from qiaocrawl.storage.export.digest import DigestEntry, digest_of
+from qiaocrawl.storage.export.digest import DigestEntry, copies_of, digest_of
 from qiaocrawl.storage.export.neutral import xml_text
 from qiaocrawl.storage.export.word_parts import add_link, add_small, set_fonts
-from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.storage.outfile import growing_file, growing_folder
 
 
 def write_docx(c: Connection, selection: Selection, out: Path, progress: Progress) -> ExportReport:
@@ -24,7 +24,7 @@ def write_docx(c: Connection, selection: Selection, out: Path, progress: Progres
     """
     document = Document()
     set_fonts(document)
-    with growing_file(out) as part:
+    with growing_folder(copies_of(out)), growing_file(out) as part:
         digest = digest_of(c, selection, out, progress)
         document.core_properties.title = xml_text(digest.title)[:255]
         document.core_properties.author = "qiaocrawl"

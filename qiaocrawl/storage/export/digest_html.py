@@ -10,9 +10,9 @@ from sqlalchemy import Connection
 
 from qiaocrawl.storage.export.base import ExportReport, Progress
 from qiaocrawl.storage.export.choice import Selection
-from qiaocrawl.storage.export.digest import Digest, DigestEntry, digest_of
+from qiaocrawl.storage.export.digest import Digest, DigestEntry, copies_of, digest_of
 from qiaocrawl.storage.export.neutral import xml_text
-from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.storage.outfile import growing_file, growing_folder
 
 PAGE_HEAD = """<!doctype html>
 <html lang="zh-CN"><head><meta charset="utf-8">
@@ -33,7 +33,11 @@ article{{break-inside:avoid}}</style></head><body>
 
 def write_html(c: Connection, selection: Selection, out: Path, progress: Progress) -> ExportReport:
     """The page, and beside it a folder with the stored pages it leads to."""
-    with growing_file(out) as part, part.open("w", encoding="utf-8", newline="\n") as file:
+    with (
+        growing_folder(copies_of(out)),
+        growing_file(out) as part,
+        part.open("w", encoding="utf-8", newline="\n") as file,
+    ):
         digest = digest_of(c, selection, out, progress)
         for piece in _pieces(digest):
             file.write(piece)

@@ -32,7 +32,7 @@ from qiaocrawl.storage.export.listing import (
 )
 from qiaocrawl.storage.export.readable import reprint_note, summary_of
 from qiaocrawl.storage.export.stored_copy import link_to_copy, write_copy_beside
-from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.storage.outfile import growing_file, growing_folder
 from qiaocrawl.text.zones import SHANGHAI
 from qiaocrawl.topic.pack import TERM_KINDS
 
@@ -157,8 +157,11 @@ def write_workbook(
 ) -> ExportReport:
     """The workbook, and beside it a folder with the stored pages it leads to."""
     listed = list_articles(c, selection)
-    folder = out.with_name(f"{out.stem}-copies")
-    with growing_file(out) as part, _new_book(selection.by_story) as book:
+    with (
+        growing_folder(out.with_name(f"{out.stem}-copies")) as folder,
+        growing_file(out) as part,
+        _new_book(selection.by_story) as book,
+    ):
         for article, details in with_details(c, listed, selection.topic):
             copy = folder / f"{article.id}.html"
             is_there = selection.with_copies and write_copy_beside(c, article.id, copy)

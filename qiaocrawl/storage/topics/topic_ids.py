@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from qiaocrawl.errors import StorageError
+from qiaocrawl.errors import UnknownTopicError
 from qiaocrawl.language import _
 from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.converters import clean_text
@@ -29,9 +29,11 @@ def topic_id(c: Connection, name: str) -> int:
     """The row id of topic *name*.
 
     Raises:
-        StorageError: it was never imported.
+        UnknownTopicError: it was never imported.
     """
     row_id = find_topic_id(c, name)
     if row_id is None:
-        raise StorageError(_("topic {name!r} is not in the database: import it first", name=name))
+        raise UnknownTopicError(
+            _("topic {name!r} is not in the database: import it first", name=name)
+        )
     return row_id

@@ -17,6 +17,7 @@ from qiaocrawl.language import _
 from qiaocrawl.topic.escape import escape_formula
 from qiaocrawl.topic.files import ZIP_MAGIC, read_limited, write_whole
 from qiaocrawl.topic.workbook.findings import Finding, Level, messages
+from qiaocrawl.topic.workbook.reading import read_sent
 from qiaocrawl.topic.workbook.sheets import Sheet, opened_workbook
 
 REPORT_SHEET = "导入检查"
@@ -44,12 +45,24 @@ def write_marked(
         raise TopicError(
             _("{target!r} is the file itself: choose another name", target=str(target))
         )
-    data = read_limited(source)
-    if data.startswith(ZIP_MAGIC):
-        with opened_workbook(data, source.name) as workbook:
-            _write(workbook, target, findings)
-    else:
-        _write(_copied(sheets), target, findings)
+    write_whole(target, _marked(read_limited(source), source.name, sheets, findings))
+
+
+def marked_file(data: bytes, name: str) -> bytes:
+    """The same of a file that somebody sent as *name*.
+
+    Raises:
+        TopicError: it cannot be read.
+    """
+    sheets, reading = read_sent(data, name)
+    return _marked(data, name, sheets, reading.findings)
+
+
+def _marked(data: bytes, name: str, sheets: Sequence[Sheet], findings: Sequence[Finding]) -> bytes:
+    if not data.startswith(ZIP_MAGIC):
+        return _written(_copied(sheets), findings)
+    with opened_workbook(data, name) as workbook:
+        return _written(workbook, findings)
 
 
 def _copied(sheets: Sequence[Sheet]) -> Any:
@@ -64,7 +77,7 @@ def _copied(sheets: Sequence[Sheet]) -> Any:
     return workbook
 
 
-def _write(workbook: Any, target: Path, findings: Sequence[Finding]) -> None:
+def _written(workbook: Any, findings: Sequence[Finding]) -> bytes:
     by_cell: dict[tuple[str, int, int], list[Finding]] = {}
     for finding in findings:
         if finding.line:
@@ -78,7 +91,7 @@ def _write(workbook: Any, target: Path, findings: Sequence[Finding]) -> None:
     _add_report(workbook.create_sheet(REPORT_SHEET), findings)
     file = io.BytesIO()
     workbook.save(file)
-    write_whole(target, file.getvalue())
+    return file.getvalue()
 
 
 def _mark(sheet: Any, line: int, column: int, findings: Sequence[Finding]) -> None:

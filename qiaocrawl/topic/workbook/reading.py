@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from qiaocrawl.errors import TopicError
 from qiaocrawl.language import _
+from qiaocrawl.topic.files import ZIP_MAGIC
 from qiaocrawl.topic.pack import Site, Term
 from qiaocrawl.topic.workbook.findings import Finding, Level
 from qiaocrawl.topic.workbook.layout import PURPOSES, Question, SheetLayout, layout_of
 from qiaocrawl.topic.workbook.records import Collected, TableReader, Taken
-from qiaocrawl.topic.workbook.sheets import Sheet, read_file
+from qiaocrawl.topic.workbook.sheets import Sheet, read_file, sheets_of
+
+# What Excel takes in no name of a sheet.
+_NO_SHEET_NAME = re.compile(r"[\[\]:*?/\\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,19 @@ class WorkbookReading:
     def unanswered(self) -> tuple[Question, ...]:
         """Questions without an answer that may be assumed."""
         return tuple(question for question in self.questions if not question.default)
+
+
+def read_sent(data: bytes, name: str) -> tuple[tuple[Sheet, ...], WorkbookReading]:
+    """The sheets of a file that somebody sent as *name*, and what they give.
+
+    Raises:
+        TopicError: it cannot be read; the message has the name.
+    """
+    sheets = sheets_of(data, name)
+    if not data.startswith(ZIP_MAGIC):
+        # The one sheet of a CSV is called as its sender called the file.
+        sheets = tuple(replace(one, name=_NO_SHEET_NAME.sub(" ", one.name)) for one in sheets)
+    return sheets, read_workbook(sheets, {})
 
 
 def read_workbook(source: Path | Sequence[Sheet], answers: Mapping[str, str]) -> WorkbookReading:

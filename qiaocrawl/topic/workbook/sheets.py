@@ -78,12 +78,20 @@ def read_file(path: Path) -> tuple[Sheet, ...]:
     Raises:
         TopicError: not readable, empty, encrypted, damaged or too large.
     """
-    data = read_limited(path)
+    return sheets_of(read_limited(path), path.name)
+
+
+def sheets_of(data: bytes, name: str) -> tuple[Sheet, ...]:
+    """As :func:`read_file`, of the content of a file called *name*.
+
+    Raises:
+        TopicError: as there.
+    """
     is_workbook = data.startswith((ZIP_MAGIC, OLE_MAGIC))
-    sheets = _sheets(data, path.name) if is_workbook else (_csv_sheet(data, path),)
+    sheets = _sheets(data, name) if is_workbook else (_csv_sheet(data, name),)
     filled = tuple(sheet for sheet in sheets if sheet.rows)
     if not filled:
-        raise TopicError(_("{file} is empty", file=path.name))
+        raise TopicError(_("{file} is empty", file=name))
     return filled
 
 
@@ -230,10 +238,10 @@ def clean(text: str) -> str:
     return "\n".join(line for line in (" ".join(x.split()) for x in visible.split("\n")) if line)
 
 
-def _csv_sheet(data: bytes, path: Path) -> Sheet:
-    raw = parse_csv(data, path.name)
+def _csv_sheet(data: bytes, name: str) -> Sheet:
+    raw = parse_csv(data, name)
     rows = (SheetRow(line, tuple(map(_csv_cell, cells))) for line, cells in raw.rows)
-    return Sheet(path.stem, tuple(row for row in rows if row.texts))
+    return Sheet(Path(name).stem, tuple(row for row in rows if row.texts))
 
 
 def _csv_cell(text: str) -> Cell:

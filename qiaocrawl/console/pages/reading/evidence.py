@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -22,7 +21,7 @@ from qiaocrawl.console.page import Page
 from qiaocrawl.console.pages.article_filter import MOST_PLACES, PLACE, ArticleFilter
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security.headers import STORED_PAGE_POLICY
-from qiaocrawl.console.work import read
+from qiaocrawl.console.work import read, read_files
 from qiaocrawl.extract import extract_article
 from qiaocrawl.extract.field_labels import FIELD_LABELS, field_text
 from qiaocrawl.extract.field_origins import shown_origin
@@ -138,9 +137,9 @@ async def fields(request: Request) -> Response:
     rows: list[tuple[str, str, str, float]] = []
     if source is not None:
         page = source.page
-        extraction = await run_in_threadpool(
-            extract_article, page.body, page.final_url, page.header("content-type")
-        )
+        extraction = await read_files(request, lambda worker: worker.run(
+            page.final_url, extract_article, page.body, page.final_url, page.header("content-type")
+        ))  # fmt: skip
         rows = [_field(name, field) for name, field in extraction.fields.items()]
     return render(request, "articles/fields.html", article=article, rows=rows,
                   query=list_query(request))  # fmt: skip

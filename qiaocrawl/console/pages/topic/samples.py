@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sqlalchemy import Connection
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -22,10 +20,11 @@ from qiaocrawl.console.page import EDITOR, Page
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import csrf
 from qiaocrawl.console.state import actor_of, link
-from qiaocrawl.console.work import read, write
+from qiaocrawl.console.work import read, read_files, write
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract.text_file import DOCUMENTS, PAGES, PLAIN, read_text_file
+from qiaocrawl.extract.text_file import DOCUMENTS, PAGES, PLAIN
 from qiaocrawl.language import _
+from qiaocrawl.stages.sent_files import FileWorker
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.topics.topics import load_pack, load_pack_to_change, save_pack
 from qiaocrawl.topic.check import MAX_SAMPLE_CHARACTERS, MAX_TITLE_CHARACTERS, require_valid
@@ -165,10 +164,14 @@ async def _of_files(request: Request) -> list[Given]:
         name = Path((one.filename or "").replace("\\", "/")).name[-100:]
         if name:
             files.append((name, data))
-    return [await run_in_threadpool(_of_file, name, data) for name, data in files]
+    if not files:
+        return []
+    return await read_files(
+        request, lambda worker: [_of_file(name, data, worker) for name, data in files]
+    )
 
 
-def _of_file(name: str, data: bytes) -> Given:
+def _of_file(name: str, data: bytes, worker: FileWorker) -> Given:
     """The text of a file, as `qiaocrawl topic new --samples` reads it.
 
     Raises:
@@ -186,10 +189,7 @@ def _of_file(name: str, data: bytes) -> Given:
             pass
         else:
             return Given(Path(name).stem, sample.title, sample.text, sample.relevant)
-    with tempfile.TemporaryDirectory(prefix="qiaocrawl-") as folder:
-        path = Path(folder) / f"sent{suffix}"
-        path.write_bytes(data)
-        page = read_text_file(path)
+    page = worker.read(name, data)
     text = page.text.strip()[:MAX_SAMPLE_CHARACTERS]
     title = " ".join((page.title or text).split())[:MAX_TITLE_CHARACTERS].strip()
     if not title:
@@ -204,5 +204,12 @@ def _back(request: Request, topic: str) -> Response:
 ROUTES = (
     Page("/topics/{topic}/samples", "topics.samples", show),
     Page("/topics/{topic}/samples", "topics.save_sample", save, EDITOR, "POST"),
-    Page("/topics/{topic}/samples/import", "topics.take_samples", take, EDITOR, "POST"),
+    Page(
+        "/topics/{topic}/samples/import",
+        "topics.take_samples",
+        take,
+        EDITOR,
+        "POST",
+        takes_files=True,
+    ),
 )
