@@ -104,7 +104,7 @@ async def add(request: Request, wanted: JobRequest, times: str) -> None:
 
 async def _timing(request: Request, times: str) -> Timing:
     zone, missed = await field(request, "zone", 64), await field(request, "when_missed")
-    next_at = Timetable(times, zone).next_after(time.time())
+    next_at = Timetable(times, zone).require_apart().next_after(time.time())
     try:
         return Timing(times, zone, next_at, WhenMissed(missed))
     except ValueError:
@@ -172,7 +172,8 @@ async def switch(request: Request) -> Response:
     next_at = entry.next_at
     if is_on:
         # Off it can be whatever its times are, such as those of another version.
-        next_at = Timetable(entry.times, entry.zone).next_after(time.time())
+        times = Timetable(entry.times, entry.zone).require_apart()
+        next_at = times.next_after(time.time())
 
     def turn(c: Connection) -> None:
         schedules.switch(c, entry.id, is_on, next_at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import socket
 import time
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,8 +17,10 @@ from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.sessions.accounts import AccountState
+from qiaocrawl.storage.converters import to_stored_time
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.frontier.collectors import is_run_alive
+from qiaocrawl.storage.jobs.keepers import KEEPER_NAMES, stored_keepers
 from qiaocrawl.storage.jobs.nodes import AWAY_AFTER_SECONDS
 from qiaocrawl.storage.reports.end_names import end_name
 from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
@@ -33,6 +36,7 @@ from qiaocrawl.storage.schema import (
     run,
     topic,
     url,
+    warning_message,
 )
 
 # So long after its lease nobody works on a row: a living worker renews or takes over leases.
@@ -42,6 +46,10 @@ _START_SECONDS = 600.0
 # Fewer answers than this prove nothing.
 _LEAST_ANSWERS = 3
 _ANSWER_HOURS = 24.0
+# `qiaocrawl warnings send` is to run every few minutes.
+_UNSENT_SECONDS = 6 * 3_600.0
+# A message that did not arrive is told of for so long.
+_TOLD = timedelta(days=7)
 _GOOD_ANSWERS = (AnswerState.HIT, AnswerState.EMPTY)
 
 
@@ -109,7 +117,8 @@ def alarms(c: Connection, limits: Limits, *, now: float) -> list[str]:
     return [
         *_bad_runs(c, now), *_abandoned(c, now), *_no_articles(c, limits, now),
         *_refusing_engines(c, now), *_lost_sessions(c), *_dead_proxies(c, now),
-        *_full_disk(c, limits), *_silent_nodes(c, now),
+        *_full_disk(c, limits), *_silent_nodes(c, now), *_silent_keepers(c, now),
+        *_undelivered(c, now),
     ]  # fmt: skip
 
 
@@ -221,6 +230,57 @@ def _silent_nodes(c: Connection, now: float) -> list[str]:
     )
     text = _("node {name} does not answer, first noticed {ago}")
     return [text.format(name=name, ago=_ago(since, now)) for name, since in rows]
+
+
+def _silent_keepers(c: Connection, now: float) -> list[str]:
+    """What does not look after jobs, search index or metrics, though it has not ended in order."""
+    lines = []
+    for one in stored_keepers(c):
+        named = {"keeper": _(KEEPER_NAMES[one.name]) if one.name in KEEPER_NAMES else one.name,
+                 "machine": one.machine, "ago": _ago(one.looked_at, now)}  # fmt: skip
+        if one.is_silent(now) and one.trouble:
+            lines.append(_("{keeper} on {machine}: not looked after since {ago}: {trouble}",
+                           **named, trouble=one.trouble))  # fmt: skip
+        elif one.is_silent(now):
+            lines.append(_("{keeper} on {machine}: not looked after since {ago}: its process was "
+                           "killed or hangs; start it again", **named))  # fmt: skip
+        elif one.trouble:
+            lines.append(_("{keeper} on {machine}: {trouble}", **named, trouble=one.trouble))
+    return lines
+
+
+def _undelivered(c: Connection, now: float) -> list[str]:
+    """Channels that did not take their last messages, and messages nobody sends."""
+    columns = warning_message.c
+    sent: dict[str, int] = {
+        row[0]: row[1]
+        for row in c.execute(
+            select(columns.channel, func.max(columns.id))
+            .where(columns.state == "sent")
+            .group_by(columns.channel)
+        )
+    }
+    failed = select(columns.channel, columns.id, columns.error).where(
+        columns.state.in_(("waiting", "given_up")), columns.error != "",
+        columns.created_at >= to_stored_time(datetime.fromtimestamp(now, UTC) - _TOLD),
+    ).order_by(columns.id)  # fmt: skip
+    counts: Counter[str] = Counter()
+    reasons: dict[str, str] = {}
+    for channel, row_id, error in c.execute(failed):
+        if row_id > sent.get(channel, 0):
+            counts[channel] += 1
+            reasons[channel] = error
+    lines = [
+        _("channel {channel}: {count} messages did not arrive: {why}; test it in the console, page "
+          "Warnings", channel=channel, count=count, why=shown_reason(reasons[channel]))
+        for channel, count in sorted(counts.items())
+    ]  # fmt: skip
+    late = columns.state == "waiting", columns.attempts == 0
+    forgotten = c.scalar(select(func.count()).where(*late, columns.next_at < now - _UNSENT_SECONDS))
+    if forgotten:
+        lines.append(_("{count} messages of warnings wait and nobody sends them: run `qiaocrawl "
+                       "warnings send` every few minutes", count=forgotten))  # fmt: skip
+    return lines
 
 
 def _aware(stored: datetime) -> datetime:
