@@ -121,8 +121,9 @@ class JobDesk:
             raise
         except Exception as error:
             why = str(error) or type(error).__name__
+            is_new = why not in (self._told.get(what), self._troubles.get(what))
             self._troubles[what] = why
-            if self._told.get(what) != why:
+            if is_new:
                 is_ours = isinstance(error, QiaoError)
                 logger.warning("%s: %s", what, why, exc_info=None if is_ours else error)
 

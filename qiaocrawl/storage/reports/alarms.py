@@ -239,11 +239,11 @@ def _silent_keepers(c: Connection, now: float) -> list[str]:
         named = {"keeper": _(KEEPER_NAMES[one.name]) if one.name in KEEPER_NAMES else one.name,
                  "machine": one.machine, "ago": _ago(one.looked_at, now)}  # fmt: skip
         if one.is_silent(now) and one.trouble:
-            lines.append(_("{keeper} on {machine}: not looked after since {ago}: {trouble}",
+            lines.append(_("{keeper} on {machine}: last looked after {ago}; now: {trouble}",
                            **named, trouble=one.trouble))  # fmt: skip
         elif one.is_silent(now):
-            lines.append(_("{keeper} on {machine}: not looked after since {ago}: its process was "
-                           "killed or hangs; start it again", **named))  # fmt: skip
+            lines.append(_("{keeper} on {machine}: last looked after {ago}; its process was "
+                           "killed or hangs: start it again", **named))  # fmt: skip
         elif one.trouble:
             lines.append(_("{keeper} on {machine}: {trouble}", **named, trouble=one.trouble))
     return lines
