@@ -14,6 +14,7 @@ from qiaocrawl import __version__
 from qiaocrawl.cli.lazy import CommandEntry, lazy_group
 from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.errors import QiaoError, TopicError
+from qiaocrawl.jobs.processes import COMMAND_VARIABLE
 from qiaocrawl.language import _
 from qiaocrawl.options.advice import note_database
 from qiaocrawl.text.log_lines import (
@@ -168,6 +169,16 @@ def main() -> None:
     with suppress(QiaoError):
         read_env_file()
     _set_up_log()
+    if COMMAND_VARIABLE in os.environ:
+        from qiaocrawl.jobs.ending import exit_noted
+
+        with exit_noted():
+            _run_command()
+    else:
+        _run_command()
+
+
+def _run_command() -> None:
     try:
         app()
     except QiaoError as error:

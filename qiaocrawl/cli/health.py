@@ -12,6 +12,7 @@ from rich.markup import escape
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.cli.terminal import echo_json
+from qiaocrawl.jobs.live import schedule_alarms
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage.page_store.summary import StoreInUse, store_alarms, store_figures
@@ -35,10 +36,12 @@ def health(
 
     Runs that died or failed, URLs nobody holds, no new article, engines and sites that refuse,
     logins that fail, dead proxies, a full disk, nodes that do not answer, stored pages that cannot
-    be read, a page store that is away.
+    be read, a page store that is away, schedules that start nothing, whoever looks after jobs,
+    search index and metrics and does not look, warnings that no channel took.
     """
     with connection_to(database) as c:
         problems = alarms(c, Limits(article_hours, free_mb << 20), now=time.time())
+        problems += schedule_alarms(c, time.time())
         problems += store_alarms(c, StoreInUse.of(Options.from_environment()), store_figures(c))
         last = last_runs(c, runs)
     if as_json:

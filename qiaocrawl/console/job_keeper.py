@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from pathlib import Path
 
-from sqlalchemy.exc import SQLAlchemyError
-
-from qiaocrawl.errors import QiaoError
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.logins import Logins
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
-
-logger = logging.getLogger(__name__)
+from qiaocrawl.storage.jobs.keepers import JOBS, KeeperLog
 
 LOGS = Path("data/logs")
 """Where local jobs write, as those of `qiaocrawl run`."""
@@ -27,6 +22,7 @@ class JobKeeper:
     def __init__(self, database: Database, options: Options | None = None) -> None:
         self.desk = JobDesk(database, options or Options.from_environment(), LOGS)
         self.logins = Logins(database.url, LOGS)
+        self._log = KeeperLog(database, JOBS)
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
 
@@ -45,6 +41,10 @@ class JobKeeper:
         while not self._is_over.wait(_TICK_SECONDS):
             try:
                 self.desk.tick()
-            except (QiaoError, SQLAlchemyError) as error:
-                # The database may be away for a while; every job is a row in it.
-                logger.warning("jobs are not looked after: %s", error)
+            except BaseException as error:
+                # Whatever it is: nobody else starts and watches jobs. The database may be away for
+                # a while; every job is a row in it.
+                self._log.failed(error)
+            else:
+                self._log.looked(self.desk.trouble)
+        self._log.ended()

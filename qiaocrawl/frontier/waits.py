@@ -18,6 +18,7 @@ from qiaocrawl.frontier.host_slots import HostUse
 from qiaocrawl.frontier.lease_supply import recover_rows
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import frontier
+from qiaocrawl.storage.clock import latest_due
 from qiaocrawl.text.zones import china_time
 
 logger = logging.getLogger(__name__)
@@ -76,7 +77,8 @@ class RowWaits:
     async def note(self, rows: frontier.Scope, left: frontier.Remaining) -> None:
         """Nothing can be asked now, and this is *left*."""
         self._left, self._left_at = left, time.monotonic()
-        far = left.next_due is not None and left.next_due > time.time() + self._longest_seconds
+        latest = latest_due(time.time(), self._longest_seconds)
+        far = left.next_due is not None and left.next_due > latest
         if far and time.monotonic() - self._looked_at > _FRESH_SECONDS:
             await self.right(rows)
 

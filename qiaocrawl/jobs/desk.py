@@ -19,16 +19,18 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import InterfaceError, OperationalError
 
-from qiaocrawl.errors import ConfigError, JobError, ServerAwayError
+from qiaocrawl.errors import ConfigError, JobError, QiaoError, ServerAwayError
 from qiaocrawl.jobs.ending import ending
 from qiaocrawl.jobs.local import LocalProcesses, log_end
 from qiaocrawl.jobs.nodes import NodeServers
@@ -38,9 +40,11 @@ from qiaocrawl.jobs.timetable import Timetable
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.clock import latest_due
 from qiaocrawl.storage.converters import to_stored_time
 from qiaocrawl.storage.frontier.collectors import is_run_alive
 from qiaocrawl.storage.jobs import jobs as stored
+from qiaocrawl.storage.jobs import schedules as stored_schedules
 from qiaocrawl.storage.jobs.jobs import ACTIVE, Job, JobRequest, JobState, RunOfJob
 from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, WhenMissed, due_schedules, fire
 
@@ -50,6 +54,10 @@ MISSED_AFTER_SECONDS = 900.0
 """A time that is so long past was missed: no console ran."""
 _LOST_AFTER_SECONDS = 10.0
 _MOST_ATTEMPTS = 3
+# A clock that is set back by no more than this makes no time of a schedule come twice.
+_SMALL_STEP_SECONDS = 2 * 3_600.0
+_ABSENT = (OperationalError, InterfaceError)
+"""What is raised where the database does not answer: nothing of a single job."""
 
 
 class JobDesk:
@@ -74,10 +82,21 @@ class JobDesk:
         self._at_once = 1 if database.dialect == "sqlite" else options["QIAO_JOBS_AT_ONCE"]
         self._lost_after = lost_after_seconds
         self._strays: set[tuple[str, str]] = set()
+        self._troubles: dict[str, str] = {}
+        self._told: dict[str, str] = {}
+
+    @property
+    def trouble(self) -> str:
+        """What the last tick could not do, in words; "" for nothing."""
+        return _("; ").join(f"{what}: {why}" for what, why in self._troubles.items())
 
     def tick(self, now: float | None = None) -> None:
-        """Do all that is to be done *now* (epoch seconds)."""
+        """Do all that is to be done *now* (epoch seconds).
+
+        An error of one job or schedule keeps nothing else from being done; see :attr:`trouble`.
+        """
         now = time.time() if now is None else now
+        self._troubles = {}
         if not self._is_remote_only:
             self._fire_schedules(now)
         with self._reading() as c:
@@ -86,8 +105,27 @@ class JobDesk:
         self._end_strays(lists)
         for job in active:
             if job.state is not JobState.WAITING:
-                self._look_at(job, lists.get(job.request.server), now)
+                with self._by_itself(_("job {number}", number=job.id)):
+                    self._look_at(job, lists.get(job.request.server), now)
+            elif job.fault:
+                self._end(job, JobState.FAILED, job.fault)
         self._start_waiting(lists, now)
+        self._told = self._troubles
+
+    @contextmanager
+    def _by_itself(self, what: str) -> Iterator[None]:
+        """Do what belongs to one job or schedule; an error is noted, and logged while it is new."""
+        try:
+            yield
+        except _ABSENT:
+            raise
+        except Exception as error:
+            why = str(error) or type(error).__name__
+            is_new = why not in (self._told.get(what), self._troubles.get(what))
+            self._troubles[what] = why
+            if is_new:
+                is_ours = isinstance(error, QiaoError)
+                logger.warning("%s: %s", what, why, exc_info=None if is_ours else error)
 
     def _lists(self, active: Sequence[Job], now: float) -> dict[str, ServerJobs | JobError]:
         """What the servers of *active* jobs, and all other nodes, say of their jobs."""
@@ -174,16 +212,41 @@ class JobDesk:
     # --- schedules ------------------------------------------------------------------------------
 
     def _fire_schedules(self, now: float) -> None:
+        self._right_schedules(now)
         with self._reading() as c:
             due = due_schedules(c, now)
         for entry in due:
-            try:
-                next_at = Timetable(entry.times, entry.zone).next_after(now)
-            except ConfigError as error:
-                logger.warning("schedule %s: %s", entry.id, error)
+            if entry.fault:
                 continue
-            with self._database.engine.begin() as c:
-                self._fire(c, entry, next_at, now)
+            with self._by_itself(_("schedule {number}", number=entry.id)):
+                next_at = _timetable(entry.times, entry.zone).next_after(now)
+                with self._database.engine.begin() as c:
+                    self._fire(c, entry, next_at, now)
+
+    def _right_schedules(self, now: float) -> None:
+        """Put back what is due later than its times give from now: a clock was ahead."""
+        with self._reading() as c:
+            entries = [entry for entry in stored_schedules.schedules(c) if entry.is_on]
+        for entry in entries:
+            with self._by_itself(_("schedule {number}", number=entry.id)):
+                if entry.fault:
+                    raise ConfigError(entry.fault)
+                # Where the clock was set back a little, its last time is in the future: that one
+                # has been kept.
+                kept = entry.last_at or 0.0
+                since = kept if now < kept <= now + _SMALL_STEP_SECONDS else now
+                next_at = _timetable(entry.times, entry.zone).next_after(since)
+                if entry.next_at <= latest_due(now, next_at - now):
+                    continue
+                with self._database.engine.begin() as c:
+                    is_ours = stored_schedules.put_back(c, entry, next_at)
+                if is_ours:
+                    logger.warning(
+                        "schedule %s was to come at %s only, later than its times say: the clock "
+                        "was ahead, it comes at %s",
+                        entry.id, *(datetime.fromtimestamp(at, UTC).isoformat()
+                                    for at in (entry.next_at, next_at)),
+                    )  # fmt: skip
 
     def _fire(self, c: Connection, due: Schedule, next_at: float, now: float) -> None:
         """Write that a schedule's time has come, and enter its job, in one transaction."""
@@ -234,7 +297,8 @@ class JobDesk:
                 text = _("its node is being drained")
                 self._change(job, JobState.WAITING, {JobState.WAITING}, message=text)
             elif server or free >= 0:
-                self._start(job)
+                with self._by_itself(_("job {number}", number=job.id)):
+                    self._start(job)
 
     def _is_mine(self, job: Job) -> bool:
         if self._is_remote_only:
@@ -317,7 +381,7 @@ class JobDesk:
         run = self._run(job)
         if run is not None and run.is_over:
             self._conclude(job, run, None)
-        elif job.missing_since is None:
+        elif job.missing_since is None or job.missing_since > latest_due(now, 0.0):
             self._change(job, job.state, {job.state}, missing_since=now)
         elif now - job.missing_since >= self._lost_after:
             pid = process_of(job.token)
@@ -339,8 +403,13 @@ class JobDesk:
         if job.pid is not None or code is not None or (run is not None and run.is_over):
             self._conclude(job, run, code)
             self.local.forget(job)
-        elif job.started_at is None or now - job.started_at.timestamp() > self._lost_after:
+        elif job.started_at is None:
             self._lose(job)
+        else:
+            started = job.started_at.timestamp()
+            # A start in the future is one of a clock that was ahead.
+            if now - started > self._lost_after or started > latest_due(now, 0.0):
+                self._lose(job)
 
     def _take_up(self, job: Job, pid: int) -> None:
         """Write down the number of a process, which nobody did.
@@ -356,6 +425,11 @@ class JobDesk:
 
     def _conclude(self, job: Job, run: RunOfJob | None, code: int | None) -> None:
         """Write how a job ended."""
+        if code is None:
+            # Read now: it may have written its code after this tick began.
+            with self._reading() as c:
+                written = stored.find_job(c, job.id)
+            code = written.exit_code if written is not None else None
         self._end(job, *ending(job, run, code, self._log_end_if_any))
 
     def _log_end_if_any(self, job: Job) -> str:
@@ -375,10 +449,14 @@ class JobDesk:
             self._end(job, JobState.STOPPED, "")
         elif job.attempts >= _MOST_ATTEMPTS:
             text = _("lost {count} times by its server", count=job.attempts)
+            if not job.request.server:
+                text = _("it did not begin, {count} times", count=job.attempts)
             self._end(job, JobState.FAILED, text)
         else:
             server = self._elsewhere(job) or job.request.server
             text = _("lost by its server and started again")
+            if not server:
+                text = _("it did not begin and is started again")
             self._change(
                 job, JobState.WAITING, {job.state}, message=text, missing_since=None, server=server
             )
@@ -397,3 +475,9 @@ class JobDesk:
     def _change(self, job: Job, to: JobState, when_in: Any, **values: Any) -> None:
         with self._database.engine.begin() as c:
             stored.change(c, job.id, to, when_in, attempt=job.token, **values)
+
+
+@lru_cache(maxsize=256)
+def _timetable(times: str, zone: str) -> Timetable:
+    """Read once, not with every tick."""
+    return Timetable(times, zone)

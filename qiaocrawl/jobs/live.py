@@ -1,4 +1,4 @@
-"""What is to be seen of a job while it runs."""
+"""What is to be seen of jobs while they run, and of schedules that start none."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Queue
 from qiaocrawl.jobs.requests import JUDGE, ROUND
-from qiaocrawl.language import N_
+from qiaocrawl.jobs.timetable import Timetable
+from qiaocrawl.language import N_, _
 from qiaocrawl.storage.frontier.collectors import StoredCollector, collectors_of_runs
 from qiaocrawl.storage.jobs.jobs import Job, JobState, run_of_token
 from qiaocrawl.storage.jobs.progress import CrawlProgress, crawl_progress
+from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, last_starts, schedules
 from qiaocrawl.storage.topics.topic_ids import find_topic_id
 
 STATE_NAMES = {
@@ -29,6 +32,8 @@ STATE_NAMES = {
 
 _ERROR = re.compile(r"^(?:\S+ \S+ (?:\[[^\]]*\] )?(?:ERROR|CRITICAL)\b|qiaocrawl: )")
 _NOTHING = CrawlProgress(0, 0, 0, 0)
+# So long after a time a schedule may still be about to start something.
+_GRACE_SECONDS = 900.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +81,44 @@ def workers_of(c: Connection, jobs: Iterable[Job]) -> dict[int, StoredCollector]
 def error_lines(log: str, limit: int) -> list[str]:
     """The last *limit* lines of a log that tell of an error."""
     return [line for line in log.splitlines() if _ERROR.match(line)][-limit:]
+
+
+def schedule_alarms(c: Connection, now: float) -> list[str]:
+    """Schedules that are on and cannot be read, or started nothing at two of their times."""
+    starts = last_starts(c)
+    entries = [entry for entry in schedules(c) if entry.is_on]
+    return [
+        _("schedule {number} ({spider} of {topic}, {times}): {why}",
+          number=entry.id, spider=entry.request.spider, topic=entry.request.topic,
+          times=entry.times, why=why)
+        for entry in entries if (why := schedule_trouble(entry, starts.get(entry.id, 0.0), now))
+    ]  # fmt: skip
+
+
+def schedule_trouble(entry: Schedule, last_start: float, now: float) -> str:
+    """Why a schedule that is on starts nothing; "" where it does, or need not yet.
+
+    Args:
+        last_start: when it started something last; 0 for never. All times are epoch seconds.
+    """
+    if entry.fault:
+        return _("{fault}; change the schedule or switch it off", fault=entry.fault)
+    try:
+        table = Timetable(entry.times, entry.zone)
+        first = entry.next_at
+        if first > now:
+            # What a clock that was ahead has started says nothing.
+            first = table.next_after(min(max(last_start, entry.since_at), now))
+        if table.next_after(first) > now - _GRACE_SECONDS:
+            return ""
+    except ConfigError as error:
+        return _("{fault}; change the schedule or switch it off", fault=error)
+    if entry.next_at <= now:
+        why = _("no console looks after it: start `qiaocrawl console`")
+    elif entry.last_result is FiringResult.OVERLAP:
+        why = _("the job before it is still not over: see page Jobs")
+    elif entry.last_result is FiringResult.MISSED:
+        why = _("no console ran when its times came: keep one running, or let it make up for them")
+    else:
+        why = _("see page Jobs")
+    return _("two of its times have passed and it started nothing; {why}", why=why)

@@ -11,8 +11,8 @@ from datetime import datetime
 from pathlib import Path
 
 from qiaocrawl.errors import JobError
-from qiaocrawl.jobs.processes import JOB_VARIABLE, end_in_order, process_of
-from qiaocrawl.jobs.requests import JUDGE, ROUND
+from qiaocrawl.jobs.processes import COMMAND_VARIABLE, JOB_VARIABLE, end_in_order, process_of
+from qiaocrawl.jobs.requests import COMMANDS, JUDGE, ROUND
 from qiaocrawl.jobs.spider_command import SpiderCommand, start_process
 from qiaocrawl.language import _
 from qiaocrawl.options.project import SETTINGS_VARIABLE, settings_module
@@ -47,7 +47,8 @@ class LocalProcesses:
         try:
             self.logs.mkdir(parents=True, exist_ok=True)
             log = self.logs.resolve() / _log_name(job)
-            process = start_process(self._words(job, token, log), self._environment(token), log)
+            environment = self._environment(job, token)
+            process = start_process(self._words(job, token, log), environment, log)
         except OSError as error:
             raise JobError(_("cannot start a process: {error}", error=error.strerror)) from error
         self._children[token] = process
@@ -75,8 +76,10 @@ class LocalProcesses:
             end_in_order(pid)
         return pid
 
-    def _environment(self, token: str) -> dict[str, str]:
+    def _environment(self, job: Job, token: str) -> dict[str, str]:
+        is_command = job.request.spider in COMMANDS
         return {
+            **({COMMAND_VARIABLE: token} if is_command else {}),
             SETTINGS_VARIABLE: settings_module(),
             "QIAO_DATABASE_URL": self.database_url,
             # A crawl from a terminal may hold the SQLite file just now.

@@ -19,6 +19,7 @@ from qiaocrawl.jobs.scrapyd import ScrapydServer, ServerJobs, ServerStatus, serv
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.clock import latest_due
 from qiaocrawl.storage.jobs import nodes as stored
 from qiaocrawl.storage.jobs.jobs import Job, JobRequest
 from qiaocrawl.storage.jobs.nodes import AWAY_AFTER_SECONDS, Node
@@ -134,7 +135,13 @@ class NodeServers:
         # Of those that were not asked another console may know that they are away.
         asked = [n for n in answers if not isinstance(answers[n], NoLoginError)]
         is_away = {name: isinstance(answers[name], ServerAwayError) for name in asked}
-        changed = [n for n in asked if is_away[n] != (self.nodes[n].away_since is not None)]
+        changed = []
+        for name in asked:
+            since = self.nodes[name].away_since
+            # Away since the future, by a clock that was ahead, it would not be away for long.
+            is_late = since is not None and since > latest_due(now, 0.0)
+            if is_away[name] != (since is not None) or (is_away[name] and is_late):
+                changed.append(name)
         if changed:
             with self._database.engine.begin() as c:
                 for name in changed:

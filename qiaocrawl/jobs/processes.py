@@ -8,6 +8,8 @@ from pathlib import Path
 
 JOB_VARIABLE = "SCRAPY_JOB"
 """Environment variable that names a job's token to its process."""
+COMMAND_VARIABLE = "QIAOCRAWL_JOB"
+"""The same for a command, which is to write down how it ended; what it starts does not have it."""
 
 
 def process_of(token: str, pid: int | None = None) -> int | None:

@@ -155,7 +155,11 @@ class ScrapydServer:
         """
         answer = self._call("GET", "listjobs.json", params={"project": PROJECT})
         states = ("pending", "running", "finished")
-        return ServerJobs(*(frozenset(entry["id"] for entry in answer[name]) for name in states))
+        try:
+            ids = [frozenset(entry["id"] for entry in answer[name]) for name in states]
+        except (KeyError, TypeError):
+            raise JobError(_("{server}: its answer is none of scrapyd", server=self.name)) from None
+        return ServerJobs(*ids)
 
     def start(
         self, spider: str, token: str, arguments: Mapping[str, str], settings: Mapping[str, str]

@@ -54,8 +54,7 @@ class Timetable:
         zone: IANA name of the zone they are in.
 
     Raises:
-        ConfigError: *times* or *zone* cannot be read, or a time comes within five minutes of the
-            one before it, or never.
+        ConfigError: *times* or *zone* cannot be read, or never come.
     """
 
     times: str
@@ -63,6 +62,17 @@ class Timetable:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be read now rather than when it is due."""
+        self.next_after(datetime.now(UTC).timestamp())
+
+    def require_apart(self) -> Timetable:
+        """Itself, where no time comes within five minutes of the one before it.
+
+        To be asked where times are entered or switched on. What is stored comes as it stands,
+        whatever another version let pass.
+
+        Raises:
+            ConfigError: two times are too close.
+        """
         before = first = self.next_after(datetime.now(UTC).timestamp())
         # Not the first two alone: what is refused must not depend on the time of day.
         for _number in range(_MOST_COMPARED):
@@ -77,6 +87,7 @@ class Timetable:
             if moment - first > _COMPARED_SECONDS:
                 break
             before = moment
+        return self
 
     def next_after(self, moment: float) -> float:
         """The first time after *moment*; both in epoch seconds."""

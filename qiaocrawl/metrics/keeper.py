@@ -22,8 +22,16 @@ from qiaocrawl import __version__
 from qiaocrawl.errors import SchemaError
 from qiaocrawl.metrics.families import BY_NAME, FAMILIES
 from qiaocrawl.storage import Database, migrate
+from qiaocrawl.storage.jobs.keepers import METRICS, KeeperLog
 from qiaocrawl.storage.page_store.summary import StoreInUse
-from qiaocrawl.storage.reports.readings import Reading, answer_seconds, counted, quick
+from qiaocrawl.storage.reports.readings import (
+    MoreAlarms,
+    Reading,
+    answer_seconds,
+    counted,
+    no_more_alarms,
+    quick,
+)
 
 # Topics, engines and outcomes an office has are fewer; more lines would be a burden to store.
 _MOST_SERIES = 500
@@ -47,11 +55,16 @@ class MetricsKeeper(Collector):
         database: read by one thread.
         store: what the options say of raw pages.
         seconds: between two readings of what is quick.
+        more_alarms: what `qiaocrawl health` names beside the alarms of the database.
     """
 
-    def __init__(self, database: Database, store: StoreInUse, seconds: float) -> None:
+    def __init__(
+        self, database: Database, store: StoreInUse, seconds: float,
+        more_alarms: MoreAlarms = no_more_alarms,
+    ) -> None:  # fmt: skip
         self._database = database
-        self._store = store
+        self._log = KeeperLog(database, METRICS)
+        self._counted = partial(counted, store=store, more_alarms=more_alarms)
         self._seconds = seconds
         self._parts: dict[str, _Part] = {}
         self._latency: float | None = None
@@ -75,15 +88,16 @@ class MetricsKeeper(Collector):
                 self._revision = migrate.head_revision()
                 self._latency = answer_seconds(c)
                 self._read(c, "quick", quick, self._seconds)
-                self._read(
-                    c, "counted", partial(counted, store=self._store), _LEAST_COUNTED_SECONDS
-                )
+                self._read(c, "counted", self._counted, _LEAST_COUNTED_SECONDS)
         except SQLAlchemyError as error:
-            self._parts, self._latency, self._due = {}, None, {}
-            said = str(getattr(error, "orig", None) or error).splitlines()
-            self.failure = said[0] if said else type(error).__name__
+            self._fail(error)
         else:
             self.failure = ""
+
+    def _fail(self, error: BaseException) -> None:
+        self._parts, self._latency, self._due = {}, None, {}
+        said = str(getattr(error, "orig", None) or error).splitlines()
+        self.failure = said[0] if said else type(error).__name__
 
     def _read(
         self, c: Connection, name: str, read: Callable[[Connection], list[Reading]], pause: float
@@ -106,8 +120,15 @@ class MetricsKeeper(Collector):
                 self.read_now()
             except SchemaError as error:
                 self.schema_error = error
-                return
+                break
+            except BaseException as error:
+                # Whatever it is: else the last figures would be served for good.
+                self._fail(error)
+                self._log.failed(error)
+            else:
+                self._log.looked(self.failure)
             self._stopped.wait(self._seconds)
+        self._log.ended()
 
     def stop(self) -> None:
         """Let :meth:`run` end."""

@@ -16,6 +16,7 @@ from qiaocrawl.language import _
 from qiaocrawl.metrics.keeper import MetricsKeeper
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.page_store.summary import StoreInUse
+from qiaocrawl.storage.reports.readings import MoreAlarms, no_more_alarms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,13 +24,18 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 0.5
 
 
-def shown_once(database: Database, store: StoreInUse) -> str:
+def shown_once(
+    database: Database, store: StoreInUse, more_alarms: MoreAlarms = no_more_alarms
+) -> str:
     """All figures now, as text.
+
+    Args:
+        more_alarms: as of :class:`MetricsKeeper`.
 
     Raises:
         StorageError: the database cannot be read, or has another schema.
     """
-    keeper = MetricsKeeper(database, store, 0.0)
+    keeper = MetricsKeeper(database, store, 0.0, more_alarms)
     keeper.read_now()
     if keeper.failure:
         raise StorageError(
@@ -45,17 +51,19 @@ def serve(
     port: int,
     seconds: float,
     ready: Callable[[str], None],
+    more_alarms: MoreAlarms = no_more_alarms,
 ) -> None:
     """Serve until SIGINT or SIGTERM.
 
     Args:
         ready: called with the address once it is listened on.
+        more_alarms: as of :class:`MetricsKeeper`.
 
     Raises:
         ConfigError: host or port cannot be listened on.
         SchemaError: the database has the schema of another version now.
     """
-    keeper = MetricsKeeper(database, store, seconds)
+    keeper = MetricsKeeper(database, store, seconds, more_alarms)
     try:
         # The first figures before the first scrape; a wrong schema ends the command here.
         keeper.read_now()

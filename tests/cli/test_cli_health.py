@@ -18,8 +18,11 @@ from qiaocrawl.items import Candidate, Outcome, PageAnalysis, Queue
 from qiaocrawl.items.article import Article
 from qiaocrawl.search.query import Query
 from qiaocrawl.storage import Database, frontier, schema
+from qiaocrawl.storage.analysis import warnings
 from qiaocrawl.storage.frontier.scope import Scope
-from qiaocrawl.storage.jobs import nodes
+from qiaocrawl.storage.jobs import nodes, schedules
+from qiaocrawl.storage.jobs.jobs import JobRequest
+from qiaocrawl.storage.jobs.schedules import Timing
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.reports import run_log
 from qiaocrawl.storage.search import ledger
@@ -169,6 +172,70 @@ def test_a_node_that_does_not_answer(run: Run, database: Database) -> None:
     code, found = ask(run, database)
     assert code == 1
     assert found == ["node east:6800 does not answer, first noticed 2 h ago"]
+
+
+def test_whoever_looks_after_things_and_does_not_look(run: Run, database: Database) -> None:
+    now = time.time()
+    rows = [
+        ("jobs", "east", now - 7_300, ""), ("jobs", "west", now - 20, ""),
+        ("search index", "east", now - 20, "the disk is full"),
+        ("metrics", "north", now - 7_300, "no such table"),
+    ]  # fmt: skip
+    with database.engine.begin() as c:
+        c.execute(insert(schema.keeper), [
+            dict(zip(("name", "machine", "looked_at", "trouble"), row, strict=True)) for row in rows
+        ])  # fmt: skip
+    code, found = ask(run, database)
+    assert code == 1
+    assert found == [
+        "jobs and schedules on east: last looked after 2 h ago; its process was killed or "
+        "hangs: start it again",
+        "metrics on north: last looked after 2 h ago; now: no such table",
+        "search index on east: the disk is full",
+    ]
+
+
+def test_a_schedule_that_starts_nothing(run: Run, database: Database) -> None:
+    now = time.time()
+    with database.engine.begin() as c:
+        schedules.add_schedule(
+            c, JobRequest("site", "qiaoqing"), Timing("06:00", "Asia/Shanghai", now - 3 * 86_400),
+            by="admin", now=datetime.now(UTC),
+        )  # fmt: skip
+        unread = Timing("whenever", "Asia/Shanghai", now + 86_400)
+        schedules.add_schedule(c, JobRequest("site", "a"), unread, by="", now=datetime.now(UTC))
+    code, (first, second) = ask(run, database)
+    assert code == 1
+    assert "two of its times have passed and it started nothing" in first
+    assert "'whenever' cannot be read" in second
+
+
+def test_warnings_that_did_not_arrive(run: Run, database: Database) -> None:
+    then = datetime.now(UTC)
+    with database.engine.begin() as c:
+        for channel, error in (("desk", "refused: 93000 no"), ("night", "")):
+            for _number in range(2):
+                message = warnings.add_claimed(c, channel, "t", "b", then)
+                if error:
+                    warnings.note_failed(c, message, error, then.timestamp(), is_final=True)
+                else:
+                    warnings.note_sent(c, message, then)
+        warnings.add_claimed(c, "night", "t", "b", then)
+        c.execute(update(schema.warning_message).where(
+            schema.warning_message.c.error == "", schema.warning_message.c.state == "waiting"
+        ).values(attempts=0, next_at=time.time() - 86_400))  # fmt: skip
+    code, found = ask(run, database)
+    assert code == 1
+    assert found == [
+        "channel desk: 2 messages did not arrive: refused: 93000 no; test it in the console, page "
+        "Warnings",
+        "1 messages of warnings wait and nobody sends them: run `qiaocrawl warnings send` every "
+        "few minutes",
+    ]
+    # It took one since: what was before is no matter of the channel any more.
+    with database.engine.begin() as c:
+        warnings.note_sent(c, warnings.add_claimed(c, "desk", "t", "b", then), then)
+    assert len(ask(run, database)[1]) == 1
 
 
 def test_urls_that_nobody_holds(run: Run, database: Database) -> None:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
-from sqlalchemy import text
+from sqlalchemy import insert, text
 
 from console_client import Desk, visible
 from qiaocrawl.jobs.timetable import Timetable
+from qiaocrawl.storage import schema
 from qiaocrawl.storage.console import audit_log
 from qiaocrawl.storage.jobs import jobs, schedules
 from qiaocrawl.storage.jobs.jobs import JobRequest, JobState
 from qiaocrawl.storage.jobs.schedules import Schedule, Timing, WhenMissed
 from storage_samples import PACK, add_topic
 
+# Once a year, so that it does not come while a test runs.
+TIMES = "0 14 1 1 *", "Asia/Shanghai"
 CHANGED = {"spider": "site", "topic": PACK.name, "minutes": "7", "zone": "UTC",
            "when_missed": "skip", "times": "mon-fri 8:00"}  # fmt: skip
 REQUEST = JobRequest("site", PACK.name, "", {"start": "http://a.test/"},
@@ -24,10 +29,15 @@ REQUEST = JobRequest("site", PACK.name, "", {"start": "http://a.test/"},
 
 def _scheduled(desk: Desk) -> int:
     add_topic(desk.database)
-    next_at = datetime(2030, 1, 1, 6, tzinfo=UTC).timestamp()
-    timing = Timing("6:00, 18:30", "Asia/Shanghai", next_at)
+    timing = Timing(*TIMES, Timetable(*TIMES).next_after(time.time()))
     with desk.database.engine.begin() as c:
         return schedules.add_schedule(c, REQUEST, timing, by="chief", now=datetime.now(UTC))
+
+
+def _moments(count: int) -> list[str]:
+    """The next times, by the clocks of their zone."""
+    times = Timetable(*TIMES).coming(time.time(), count)
+    return [f"{datetime.fromtimestamp(at, ZoneInfo(TIMES[1])):%Y-%m-%d %H:%M}" for at in times]
 
 
 def _one(desk: Desk, schedule_id: int) -> Schedule:
@@ -43,28 +53,28 @@ def test_a_schedule_is_changed_and_says_when_it_comes(desk: Desk) -> None:
     desk.log_in_as("reader")
     words = visible(desk.get(path).text)
     # By the clocks of its own zone, which are eight hours ahead.
-    for moment in ("2030-01-01 14:00", "2030-01-01 18:30", "2030-01-02 06:00"):
+    for moment in _moments(3):
         assert moment in words
         assert moment in visible(desk.get("/jobs").text)
     assert f'action="{path}"' not in desk.get(path).text
     desk.log_in_as("editor")
-    assert 'value="6:00, 18:30"' in desk.get(path).text
+    assert 'value="0 14 1 1 *"' in desk.get(path).text
     for wrong in ({"times": "soon"}, {"times": ""}, {"zone": "Nowhere"}, {"spider": "login"},
                   {"topic": "none"}, {"when_missed": "x"}):  # fmt: skip
         assert desk.post(path, **{**CHANGED, **wrong}).status_code == 400, wrong
-    assert _one(desk, number).times == "6:00, 18:30"
+    assert _one(desk, number).times == "0 14 1 1 *"
     assert desk.post(path, **CHANGED).status_code == 303
     entry = _one(desk, number)
     assert (entry.times, entry.zone, entry.when_missed) == ("mon-fri 8:00", "UTC", WhenMissed.SKIP)
     assert entry.is_on
-    assert entry.next_at < datetime(2030, 1, 1, tzinfo=UTC).timestamp()
+    assert entry.next_at == Timetable("mon-fri 8:00", "UTC").next_after(time.time())
     # What the form does not ask for stays.
     assert entry.request.arguments == REQUEST.arguments
     assert entry.request.settings == {"QIAO_MAX_SECONDS": "420", "QIAO_DEPTH": "2"}
     with desk.database.engine.connect() as c:
         (noted,) = audit_log.entries(c, limit=1)
     assert noted.action == "schedule.change"
-    assert json.loads(noted.before)["times"] == "6:00, 18:30"
+    assert json.loads(noted.before)["times"] == "0 14 1 1 *"
     assert json.loads(noted.after)["times"] == "mon-fri 8:00"
     assert desk.get("/schedules/999").status_code == 404
 
@@ -78,7 +88,7 @@ def test_a_schedule_is_run_at_once(desk: Desk) -> None:
     assert where == f"/jobs/{job.id}"
     assert (job.request, job.requested_by) == (REQUEST, "editor")
     # Its own times stay, and it does not run twice at a time.
-    assert _one(desk, number).next_at == datetime(2030, 1, 1, 6, tzinfo=UTC).timestamp()
+    assert _one(desk, number).next_at == Timetable(*TIMES).next_after(time.time())
     assert desk.post(f"/schedules/{number}/run").status_code == 400
     assert desk.post("/schedules/999/run").status_code == 404
 
@@ -89,7 +99,10 @@ def test_times_that_cannot_be_read_are_not_told(sqlite_desk: Desk) -> None:
         c.execute(text("UPDATE job_schedule SET times = 'whenever'"))
     sqlite_desk.log_in_as("editor")
     for path in ("/jobs", f"/schedules/{number}"):
-        assert "2030-01-01 14:00" in visible(sqlite_desk.get(path).text)
+        words = visible(sqlite_desk.get(path).text)
+        assert _moments(1)[0] in words
+        assert "cannot be read" in words
+        assert "change the schedule or switch it off" in words
 
 
 def test_times_that_cannot_be_read_can_be_switched_off(sqlite_desk: Desk) -> None:
@@ -102,6 +115,32 @@ def test_times_that_cannot_be_read_can_be_switched_off(sqlite_desk: Desk) -> Non
     assert not _one(sqlite_desk, number).is_on
     assert sqlite_desk.post(path, on="yes").status_code == 400
     assert not _one(sqlite_desk, number).is_on
+
+
+def test_one_bad_schedule_spoils_no_page_and_is_not_run(sqlite_desk: Desk) -> None:
+    number = _scheduled(sqlite_desk)
+    with sqlite_desk.database.engine.begin() as c:
+        c.execute(text("UPDATE job_schedule SET zone = 'Nowhere', when_missed = 'later',"
+                       " last_result = 'what', last_at = 0, settings = '{'"))  # fmt: skip
+    sqlite_desk.log_in_as("editor")
+    for path in ("/jobs", f"/schedules/{number}"):
+        assert "must be one of run, skip; change the schedule" in visible(
+            sqlite_desk.get(path).text
+        )
+    assert sqlite_desk.post(f"/schedules/{number}/run").status_code == 400
+
+
+def test_the_page_tells_who_does_not_look(sqlite_desk: Desk) -> None:
+    with sqlite_desk.database.engine.begin() as c:
+        told = ("jobs", 0.0, ""), ("search index", time.time(), "the disk is full")
+        c.execute(insert(schema.keeper), [
+            {"name": name, "machine": "far", "looked_at": at, "trouble": trouble}
+            for name, at, trouble in told
+        ])  # fmt: skip
+    sqlite_desk.log_in_as("reader")
+    words = visible(sqlite_desk.get("/jobs").text)
+    assert "jobs and schedules on far: last looked after 1970-01-01 08:00." in words
+    assert "search index (far) the disk is full" in words
 
 
 def test_the_next_times_follow_one_another() -> None:

@@ -105,6 +105,24 @@ def test_a_node_that_does_not_answer_is_noted_until_it_does(
     assert servers.nodes[web.origin].away_since == 101.0
     assert isinstance(servers.lists(130.0)[web.origin], ServerAwayError)
     assert servers.nodes[web.origin].away_since == 101.0
+    # The clock was ahead: since the future it would not be away for long.
+    with database.engine.begin() as c:
+        stored.set_away(c, web.origin, 10**9)
+    servers.refresh()
+    assert isinstance(servers.lists(200.0)[web.origin], ServerAwayError)
+    assert servers.nodes[web.origin].away_since == 200.0
+    assert servers.is_away(web.origin, 261.0)
+
+
+def test_what_is_no_scrapyd_is_told_and_keeps_no_other_from_being_asked(
+    database: Database, servers: NodeServers
+) -> None:
+    with local_server(lambda host, path: Answer(b'{"status": "ok"}')) as web:
+        _add(database, web.origin)
+        servers.refresh()
+        answer = servers.lists(100.0)[web.origin]
+    assert isinstance(answer, JobError)
+    assert "none of scrapyd" in str(answer)
 
 
 def test_a_job_that_waits_for_a_lost_node_goes_elsewhere(

@@ -76,7 +76,7 @@ def test_times_are_read_as_written(times: str, expected: str) -> None:
 )
 def test_what_cannot_be_read_or_never_comes_is_refused(times: str) -> None:
     with pytest.raises(ConfigError, match="times"):
-        Timetable(times, SHANGHAI)
+        Timetable(times, SHANGHAI).require_apart()
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,9 @@ def test_times_too_close_are_refused_at_any_time_of_day(
 
     monkeypatch.setattr(timetable, "datetime", Then)
     with pytest.raises(ConfigError, match="less than 5 minutes"):
-        Timetable(times, SHANGHAI)
+        Timetable(times, SHANGHAI).require_apart()
+    # What was stored before comes as it stands.
+    assert Timetable(times, SHANGHAI).next_after(0.0) > 0
 
 
 def test_a_zone_that_is_none_is_refused() -> None:

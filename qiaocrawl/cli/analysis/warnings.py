@@ -15,6 +15,7 @@ from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
+from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.options.advice import advised
 
@@ -69,7 +70,7 @@ def list_(
     for message in stuck:
         echo(_("not delivered to {channel} after {attempts} attempts: {title} ({error})",
                channel=message.channel, attempts=message.attempts, title=message.title,
-               error=_(message.error)))  # fmt: skip
+               error=shown_reason(message.error)))  # fmt: skip
 
 
 @app.command()

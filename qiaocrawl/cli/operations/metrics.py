@@ -26,6 +26,7 @@ def metrics(
     A scrape asks the database nothing: figures are read in between, what grows with the tables at
     most a fiftieth of the time. docs/operations.md tells what each of them means.
     """
+    from qiaocrawl.jobs.live import schedule_alarms
     from qiaocrawl.metrics.server import serve, shown_once
     from qiaocrawl.storage.page_store.summary import StoreInUse
 
@@ -35,10 +36,11 @@ def metrics(
     with opened_database(database) as opened:
         opened.require_current()
         if once:
-            echo(shown_once(opened, store).rstrip())
+            echo(shown_once(opened, store, schedule_alarms).rstrip())
             return
         serve(
             opened, store, options["QIAO_METRICS_HOST"], options["QIAO_METRICS_PORT"],
             options["QIAO_METRICS_SECONDS"],
             lambda url: echo(_("Metrics are at {url} (Ctrl-C ends it)", url=url)),
+            schedule_alarms,
         )  # fmt: skip

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
@@ -21,14 +21,22 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.state import actor_of, console_of, link, user_of
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.jobs.live import schedule_trouble
 from qiaocrawl.jobs.requests import SPIDERS, checked_request
 from qiaocrawl.jobs.timetable import Timetable
 from qiaocrawl.language import N_, _
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.jobs import schedules
 from qiaocrawl.storage.jobs.jobs import JobRequest
-from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, Timing, WhenMissed
+from qiaocrawl.storage.jobs.schedules import (
+    FiringResult,
+    Schedule,
+    Timing,
+    WhenMissed,
+    last_starts,
+)
 from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.text.zones import SHANGHAI
 
 RESULT_NAMES = {
     FiringResult.STARTED: N_("started"),
@@ -50,7 +58,12 @@ def zoned(schedule: Schedule, seconds: float | None) -> str:
     """A time of a schedule by the clocks of its zone."""
     if seconds is None:
         return ""
-    return f"{datetime.fromtimestamp(seconds, ZoneInfo(schedule.zone)):%Y-%m-%d %H:%M}"
+    try:
+        zone: tzinfo = ZoneInfo(schedule.zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        # Written by another version, or by hand; what is wrong with it stands beside.
+        zone = SHANGHAI
+    return f"{datetime.fromtimestamp(seconds, zone):%Y-%m-%d %H:%M}"
 
 
 def coming(schedule: Schedule) -> list[str]:
@@ -102,9 +115,19 @@ async def add(request: Request, wanted: JobRequest, times: str) -> None:
     await write(request, enter)
 
 
+def troubles(c: Connection, entries: Iterable[Schedule]) -> dict[int, str]:
+    """Why schedules start nothing, by schedule; those that do are not named."""
+    starts, now = last_starts(c), time.time()
+    found = {
+        entry.id: schedule_trouble(entry, starts.get(entry.id, 0.0), now)
+        for entry in entries if entry.is_on
+    }  # fmt: skip
+    return {number: why for number, why in found.items() if why}
+
+
 async def _timing(request: Request, times: str) -> Timing:
     zone, missed = await field(request, "zone", 64), await field(request, "when_missed")
-    next_at = Timetable(times, zone).next_after(time.time())
+    next_at = Timetable(times, zone).require_apart().next_after(time.time())
     try:
         return Timing(times, zone, next_at, WhenMissed(missed))
     except ValueError:
@@ -125,7 +148,7 @@ async def show(request: Request) -> Response:
     return render(
         request, "jobs/schedule.html", entry=entry, coming=coming(entry), spiders=SPIDERS,
         zones=ZONES, missed_names=MISSED_NAMES, servers=list(await job_servers(request)),
-        topics=titles,
+        topics=titles, trouble=(await read(request, troubles, [entry])).get(entry.id, ""),
         minutes=f"{float((entry.request.settings or {}).get(_BUDGET, 0)) / 60:g}",
     )  # fmt: skip
 
@@ -159,6 +182,8 @@ def _kept(before: JobRequest, wanted: JobRequest) -> JobRequest:
 async def run_now(request: Request) -> Response:
     """Run what it asks for once, at once; its times stay."""
     entry, by = await _scheduled(request), user_of(request).name
+    if entry.fault:
+        raise ConfigError(entry.fault)
     job_id = await run_in_threadpool(console_of(request).jobs.desk.request, entry.request, by)
     after = {**asdict(entry.request), "schedule": entry.id}
     await write(request, record, actor_of(request), "job.start", f"{job_id}", None, after)
@@ -172,7 +197,8 @@ async def switch(request: Request) -> Response:
     next_at = entry.next_at
     if is_on:
         # Off it can be whatever its times are, such as those of another version.
-        next_at = Timetable(entry.times, entry.zone).next_after(time.time())
+        times = Timetable(entry.times, entry.zone).require_apart()
+        next_at = times.next_after(time.time())
 
     def turn(c: Connection) -> None:
         schedules.switch(c, entry.id, is_on, next_at)

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection
@@ -41,6 +42,7 @@ from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.jobs import jobs as stored
 from qiaocrawl.storage.jobs import schedules
 from qiaocrawl.storage.jobs.jobs import Job
+from qiaocrawl.storage.jobs.keepers import KEEPER_NAMES, StoredKeeper, stored_keepers
 from qiaocrawl.storage.jobs.progress import CrawlProgress, crawl_progress
 from qiaocrawl.storage.reports.end_names import end_name
 from qiaocrawl.storage.reports.run_log import newest_runs
@@ -84,13 +86,25 @@ def _jobs_page(c: Connection, request: Request, before: int) -> dict[str, Any]:
     active = stored.active_jobs(c)
     active_ids = {job.id for job in active}
     history = stored.newest_jobs(c, _HISTORY_SHOWN + len(active), before or None)
+    entries = schedules.schedules(c)
     return {
+        "keepers": [_keeper(one) for one in stored_keepers(c)],
+        "troubles": job_schedules.troubles(c, entries),
         "live": _live_jobs(request, c, active),
         "history": [job for job in history if job.id not in active_ids][:_HISTORY_SHOWN],
-        "schedules": schedules.schedules(c),
+        "schedules": entries,
         "topics": list_topics(c),
         "runs": newest_runs(c, _RUNS_SHOWN),
     }
+
+
+def _keeper(one: StoredKeeper) -> dict[str, Any]:
+    """What looks after jobs, index or metrics: when it did last, and whether that is too long."""
+    return {
+        "name": KEEPER_NAMES.get(one.name, one.name), "machine": one.machine,
+        "looked_at": datetime.fromtimestamp(one.looked_at, UTC), "trouble": one.trouble,
+        "is_silent": one.is_silent(time.time()),
+    }  # fmt: skip
 
 
 def _end(job: Job) -> str:

@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.console.search.index import (
     MOST_MATCHES,
@@ -24,11 +23,11 @@ from qiaocrawl.console.search.index import (
     remove,
 )
 from qiaocrawl.console.search.tokens import Term
-from qiaocrawl.errors import QiaoError
 from qiaocrawl.language import N_
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.console import changed_articles
 from qiaocrawl.storage.console.changed_articles import ChangedArticle
+from qiaocrawl.storage.jobs.keepers import SEARCH, KeeperLog
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +62,7 @@ class SearchKeeper:
 
     def __init__(self, database: Database, folder: Path) -> None:
         self._database, self._folder = database, folder
+        self._log = KeeperLog(database, SEARCH)
         self._turn = threading.Lock()
         self._ended = threading.Event()
         self._index: FullTextIndex | None = None
@@ -107,7 +107,9 @@ class SearchKeeper:
                 if not self._in_step or self._index is None:
                     return None
                 return self._index.search(wanted, newest_first=newest_first, most=most)
-        except (QiaoError, SQLAlchemyError) as error:
+        except BaseException as error:
+            # Whatever it is (a panic of the index's library is no Exception), texts are read
+            # instead, and the page says so.
             self._give_up(error)
             return None
 
@@ -139,14 +141,20 @@ class SearchKeeper:
                 with self._turn:
                     self._in_step = self._catch_up() and self._is_complete()
                     self._problem = ""
-            except (QiaoError, SQLAlchemyError) as error:
+            except BaseException as error:
+                # Whatever it is: nobody else looks after the index.
                 self._give_up(error)
+                self._log.failed(error)
+            else:
+                self._log.looked()
             self._ended.wait(_PAUSE_SECONDS if self._in_step or self._problem else 0.0)
+        self._log.ended()
 
-    def _give_up(self, error: Exception) -> None:
+    def _give_up(self, error: BaseException) -> None:
         if not self._problem:
             logger.warning("search index %s: %s", self._folder, error)
-        self._problem, self._in_step, self._index = str(error), False, None
+        self._problem = str(error) or type(error).__name__
+        self._in_step, self._index = False, None
 
     def _open(self) -> FullTextIndex:
         """The index; opened anew where another process built it anew."""

@@ -34,6 +34,7 @@ from qiaocrawl.sessions.account_pool import (
 )
 from qiaocrawl.sessions.matching import SeenPage, login_wanted
 from qiaocrawl.sessions.origins import origin_of
+from qiaocrawl.storage.clock import latest_due
 from qiaocrawl.storage.sites import accounts as stored
 from qiaocrawl.text.zones import china_time
 
@@ -186,8 +187,8 @@ class CrawlSessions:
         account = LiveAccount(row.id, can_log_in=recipe.logs_in_by_itself and secret is not None)
         now = time.time()
         longest = 3_600.0 * self._runtime.options["QIAO_SESSION_REST_HOURS"]
-        # A rest that lasts longer than any was set by a clock that ran ahead.
-        if row.rests_until is not None and 0 < row.rests_until.timestamp() - now <= longest:
+        until = 0.0 if row.rests_until is None else row.rests_until.timestamp()
+        if row.rests_until is not None and now < until <= latest_due(now, longest):
             account.rests = f"until {china_time(row.rests_until)}: {row.reason}"
             return account
         if recipe.way == "http":

@@ -11,16 +11,22 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from qiaocrawl.language import N_, _
+from qiaocrawl.runs.warn.answers import Refusal, heard_answers, refusal_in
+from qiaocrawl.runs.warn.message_parts import Part, parts_of, room_of
 from qiaocrawl.storage.analysis.warnings import (
     GIVEN_UP,
     DueMessage,
     add_claimed,
     note_failed,
+    note_part,
     note_sent,
+    put_off,
     take_due,
 )
 
 if TYPE_CHECKING:
+    from apprise import NotifyBase
+
     from qiaocrawl.runs.warn.channels import Channels
     from qiaocrawl.storage import Database
 
@@ -28,7 +34,9 @@ logger = logging.getLogger(__name__)
 
 # Stored as they are, and said in the language of who reads.
 _NO_CHANNEL = N_("no channel is called so")
+_NO_ADDRESS = N_("its address is none that apprise knows")
 _REFUSED = N_("not accepted")
+_PART = N_("part {number} of {count}: {why}")
 _REASON_CHARS = 200
 _BETWEEN_PARTS = re.compile("[/:@?&=,]+")
 # Shorter ones are words of any message.
@@ -47,10 +55,13 @@ class DeliveryReport:
 def deliver_due(database: Database, channels: Channels, now: float) -> DeliveryReport:
     """Send all messages that are due; one that fails keeps no other from being sent.
 
+    A channel that asks to wait is left alone for the rest of this call.
+
     Args:
         now: epoch seconds.
     """
     report, begun, last = DeliveryReport(), time.monotonic(), 0
+    busy_until: dict[str, float] = {}
     while True:
         # One at a time: a claim must not run out while others are being sent.
         at = now + time.monotonic() - begun
@@ -60,18 +71,27 @@ def deliver_due(database: Database, channels: Channels, now: float) -> DeliveryR
             return report
         (message,) = messages
         last = message.id
-        error = _send(message, channels.get(message.channel, ""))
-        with database.engine.begin() as c:
-            if not error:
+        if message.channel in busy_until:
+            with database.engine.begin() as c:
+                put_off(c, message, busy_until[message.channel])
+            report.waiting += 1
+            continue
+        refusal = _send(database, message, channels.get(message.channel, ""), at)
+        if refusal is None:
+            with database.engine.begin() as c:
                 note_sent(c, message, datetime.fromtimestamp(at, UTC))
-                report.sent += 1
-            elif note_failed(c, message, error, at) == GIVEN_UP:
-                report.given_up += 1
-            else:
-                report.waiting += 1
-        if error:
-            logger.warning("channel %s: message %d was not delivered: %s", message.channel,
-                           message.id, error)  # fmt: skip
+            report.sent += 1
+            continue
+        with database.engine.begin() as c:
+            state, next_at = note_failed(c, message, refusal.reason, at, is_final=refusal.is_final)
+        if refusal.is_busy:
+            busy_until[message.channel] = next_at
+        if state == GIVEN_UP:
+            report.given_up += 1
+        else:
+            report.waiting += 1
+        logger.warning("channel %s: message %d was not delivered: %s", message.channel,
+                       message.id, refusal.reason)  # fmt: skip
 
 
 def send_test(database: Database, channels: Channels, channel: str, now: datetime) -> str:
@@ -86,32 +106,79 @@ def send_test(database: Database, channels: Channels, channel: str, now: datetim
     body = _("Warnings of qiaocrawl come by this channel. This is a test: nothing has happened.")
     with database.engine.begin() as c:
         message = add_claimed(c, channel, title, body, now)
-    error = _send(message, channels.get(channel, ""))
+    refusal = _send(database, message, channels.get(channel, ""), now.timestamp())
     with database.engine.begin() as c:
-        if error:
-            note_failed(c, message, error, now.timestamp(), most=1)
-        else:
-            note_sent(c, message, now)
-    return error
+        if refusal is not None:
+            note_failed(c, message, refusal.reason, now.timestamp(), most=1)
+            return refusal.reason
+        note_sent(c, message, now)
+    return ""
 
 
-def _send(message: DueMessage, address: str) -> str:
-    """Why it was not delivered; "" if it was."""
+def _send(
+    database: Database, message: DueMessage, address: str, now: float
+) -> Refusal | None:  # fmt: skip
+    """Send *message*, or the parts of it that have not arrived; why that failed, None if not."""
+    begun = time.monotonic()
     if not address:
-        return _NO_CHANNEL
+        return Refusal(_NO_CHANNEL)
+    from apprise import Apprise, NotifyBase
+
+    plugin = Apprise.instantiate(address)
+    if plugin is None:
+        return Refusal(_NO_ADDRESS)
+    # apprise reports what is optional as sent, whatever became of it.
+    plugin.optional = False
+    service = _service_of(plugin)
+    room = room_of(service, plugin.body_maxlen, NotifyBase.body_maxlen)
+    parts = parts_of(message.title, message.body, room)
+    for place, part in enumerate(parts, start=1):
+        if part.end <= message.sent_chars:
+            continue
+        refusal = _send_part(plugin, service, part, message.severity)
+        if refusal is not None:
+            reason = _without_secrets(refusal.reason, address)[:_REASON_CHARS] or _REFUSED
+            if len(parts) > 1:
+                reason = _PART.format(number=place, count=len(parts), why=reason)
+            return refusal._replace(reason=reason)
+        if place < len(parts):
+            # At once: what has arrived is not sent again, whatever becomes of the next one.
+            with database.engine.begin() as c:
+                note_part(c, message, part.end, now + time.monotonic() - begun)
+    return None
+
+
+def _send_part(plugin: NotifyBase, service: str, part: Part, severity: str) -> Refusal | None:
     from apprise import Apprise, LogCapture, NotifyFormat, NotifyType
 
-    kind = NotifyType.INFO if message.severity == "notice" else NotifyType.WARNING
+    kind = NotifyType.INFO if severity == "notice" else NotifyType.WARNING
     sender = Apprise()
-    sender.add(address)
-    with LogCapture(level=logging.WARNING, fmt="%(message)s") as log:  # type: ignore[no-untyped-call]
+    sender.add(plugin)
+    with (
+        LogCapture(level=logging.WARNING, fmt="%(message)s") as log,  # type: ignore[no-untyped-call]
+        heard_answers() as answers,
+    ):
         is_sent = sender.notify(
-            title=message.title, body=message.body, notify_type=kind, body_format=NotifyFormat.TEXT
+            title=part.title, body=part.text, notify_type=kind, body_format=NotifyFormat.TEXT
         )
-        if is_sent:
-            return ""
-        reason: str = log.getvalue().strip().partition("\n")[0]
-    return _without_secrets(reason, address)[:_REASON_CHARS] or _REFUSED
+        said: str = log.getvalue().strip().partition("\n")[0]
+    refusals = [
+        refusal for answer in answers
+        if (refusal := refusal_in(answer, service)) is not None
+        # A plug-in may ask again with success, after a session that ran out.
+        and (answer.ok or not is_sent)
+    ]  # fmt: skip
+    if refusals:
+        return refusals[-1]
+    return None if is_sent else Refusal(said)
+
+
+def _service_of(plugin: NotifyBase) -> str:
+    """The first scheme of a service; most have one with TLS and one without."""
+    for schemes in (plugin.protocol, plugin.secure_protocol):
+        if schemes:
+            return str(schemes if isinstance(schemes, str) else schemes[0])
+    return ""
 
 
 def _without_secrets(reason: str, address: str) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from qiaocrawl.revisit import WEEK_HOURS, Rhythms, Schedule, VisitHistory, learnt_shapes
 from qiaocrawl.revisit.policies import wait_factor
 from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS, WatchSettings
+from qiaocrawl.storage.clock import latest_due
 from qiaocrawl.storage.sites.watched import WatchedPage
 
 Floats = NDArray[np.float64]
@@ -50,7 +51,7 @@ class Plan:
 def righted(page: WatchedPage, now: float, settings: WatchSettings) -> WatchedPage:
     """*page*, due at once where a clock that was ahead has planned it; else as it is."""
     longest = _LONGEST_OF_ALL * settings.longest_hours * _HOUR
-    if (page.last_at or 0.0) <= now and page.next_at <= now + longest:
+    if (page.last_at or 0.0) <= now and page.next_at <= latest_due(now, longest):
         return page
     # A time long ago, since it is unknown when it was really visited.
     return replace(page, last_at=None if page.last_at is None else now - longest, next_at=now)

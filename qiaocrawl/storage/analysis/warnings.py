@@ -8,11 +8,12 @@ from datetime import datetime
 from secrets import token_hex
 from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from qiaocrawl.analysis.warnings.rules import SEVERITIES
 from qiaocrawl.analysis.warnings.state import Message, StoryWarning, from_record, to_record
 from qiaocrawl.analysis.warnings.wording import message_text, message_title
+from qiaocrawl.storage.clock import latest_due
 from qiaocrawl.storage.converters import clean_text, clean_word, to_stored_time
 from qiaocrawl.storage.raw_sql import Statement
 from qiaocrawl.storage.schema import story_warning, warning_message, warning_notice
@@ -30,10 +31,17 @@ _CLAIM_SECONDS = 300.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 60.0, 6 * 3_600.0
 _GROWTH = 4
 _MOST_ATTEMPTS = 10
+# What the far side has read and does not want: nothing but an operator changes that, who has a
+# working day for it (0, 1, 5, 11 and 17 hours after the first attempt).
+_REFUSED_PAUSES_SECONDS = (3_600.0, 4 * 3_600.0, 6 * 3_600.0, 6 * 3_600.0)
 
 
 class DueMessage(NamedTuple):
-    """A message that is to be sent now; ``attempts`` counts this one."""
+    """A message that is to be sent now; ``attempts`` counts this one.
+
+    Attributes:
+        sent_chars: so much of the body has arrived, in parts.
+    """
 
     id: int
     channel: str
@@ -41,6 +49,7 @@ class DueMessage(NamedTuple):
     title: str
     body: str
     attempts: int
+    sent_chars: int = 0
 
 
 class StuckMessage(NamedTuple):
@@ -100,10 +109,12 @@ def take_due(c: Connection, now: float, limit: int = 100, after: int = 0) -> lis
         after: those with higher row ids only.
     """
     columns = warning_message.c
-    due = columns.state == WAITING, columns.next_at <= now, columns.id > after
+    latest = latest_due(now, max(_LONGEST_PAUSE_SECONDS, _CLAIM_SECONDS))
+    is_due = or_(columns.next_at <= now, columns.next_at > latest)
+    due = columns.state == WAITING, is_due, columns.id > after
     rows = c.execute(
         select(columns.id, columns.channel, columns.severity, columns.title, columns.body,
-               columns.attempts)
+               columns.attempts, columns.sent_chars)
         .where(*due).order_by(columns.id).limit(limit)
     ).all()  # fmt: skip
     taken = []
@@ -111,8 +122,27 @@ def take_due(c: Connection, now: float, limit: int = 100, after: int = 0) -> lis
         claim = update(warning_message).where(columns.id == row.id, *due)
         values = {"attempts": columns.attempts + 1, "next_at": now + _CLAIM_SECONDS}
         if c.execute(claim.values(values)).rowcount:
-            taken.append(DueMessage(*row[:5], row.attempts + 1))
+            taken.append(DueMessage(*row[:5], row.attempts + 1, row.sent_chars))
     return taken
+
+
+def put_off(c: Connection, message: DueMessage, until: float) -> None:
+    """A message is not tried now, since its channel asks to wait; it counts as no attempt."""
+    columns = warning_message.c
+    c.execute(
+        update(warning_message)
+        .where(columns.id == message.id)
+        .values(attempts=columns.attempts - 1, next_at=until)
+    )
+
+
+def note_part(c: Connection, message: DueMessage, sent_chars: int, now: float) -> None:
+    """So much of a message has arrived; nobody else sends it while the rest is being sent."""
+    c.execute(
+        update(warning_message)
+        .where(warning_message.c.id == message.id)
+        .values(sent_chars=sent_chars, next_at=now + _CLAIM_SECONDS)
+    )
 
 
 def stuck_messages(c: Connection, limit: int = 20) -> list[StuckMessage]:
@@ -137,24 +167,30 @@ def note_sent(c: Connection, message: DueMessage, now: datetime) -> None:
 
 
 def note_failed(
-    c: Connection, message: DueMessage, error: str, now: float, most: int = _MOST_ATTEMPTS
-) -> str:
-    """A message was not delivered; returns its state.
+    c: Connection, message: DueMessage, error: str, now: float, *, is_final: bool = False,
+    most: int = _MOST_ATTEMPTS,
+) -> tuple[str, float]:  # fmt: skip
+    """A message was not delivered; returns its state, and when it is tried again.
 
     It waits a minute, then four times as long each time, six hours at most; after *most* attempts
     it is given up.
 
     Args:
         now: epoch seconds.
+        is_final: the far side has refused it: it waits for an operator, with few attempts.
     """
     pause = min(_FIRST_PAUSE_SECONDS * _GROWTH ** (message.attempts - 1), _LONGEST_PAUSE_SECONDS)
+    if is_final:
+        pauses = _REFUSED_PAUSES_SECONDS
+        most = min(most, len(pauses) + 1)
+        pause = pauses[min(message.attempts, len(pauses)) - 1]
     state = GIVEN_UP if message.attempts >= most else WAITING
     c.execute(
         update(warning_message)
         .where(warning_message.c.id == message.id)
         .values(state=state, next_at=now + pause, error=clean_word(error, 500))
     )
-    return state
+    return state, now + pause
 
 
 def _row(warning: StoryWarning) -> dict[str, object]:
@@ -174,7 +210,7 @@ def _keep_message(c: Connection, message: Message, now: datetime) -> None:
         message_id=message.id, channel=message.channel, severity=message.severity,
         title=clean_text(title, 1_000), body=clean_text(body, 100_000),
         created_at=to_stored_time(now), state=WAITING, attempts=0, next_at=now.timestamp(),
-        error="",
+        error="", sent_chars=0,
     )).inserted_primary_key  # fmt: skip
     assert made is not None
     c.execute(insert(warning_notice), [
@@ -188,7 +224,7 @@ def add_claimed(c: Connection, channel: str, title: str, body: str, now: datetim
         message_id=token_hex(16), channel=clean_word(channel, 64), severity=SEVERITIES[0],
         title=clean_text(title, 1_000), body=clean_text(body, 100_000),
         created_at=to_stored_time(now), state=WAITING, attempts=1,
-        next_at=now.timestamp() + _CLAIM_SECONDS, error="",
+        next_at=now.timestamp() + _CLAIM_SECONDS, error="", sent_chars=0,
     )).inserted_primary_key  # fmt: skip
     assert made is not None
     return DueMessage(int(made[0]), channel, SEVERITIES[0], title, body, 1)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from qiaocrawl.storage.clock import clock
+from qiaocrawl.storage.clock import clock, latest_due
 from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.schema import collector, host_owner
@@ -154,7 +154,11 @@ def collectors_of_runs(c: Connection, run_ids: Iterable[int]) -> dict[int, Store
 def is_run_alive(c: Connection, run_id: int) -> bool:
     """Whether a worker of the run has shown a sign of life in the last half minute."""
     worker = collectors_of_runs(c, [run_id]).get(run_id)
-    return worker is not None and clock(c) - worker.seen_at < ALIVE_SECONDS
+    if worker is None:
+        return False
+    now = clock(c)
+    # A sign of life in the future was given before the clock was set back.
+    return now - ALIVE_SECONDS < worker.seen_at <= latest_due(now, 0.0)
 
 
 def remove_collector(c: Connection, crawl: int, token: int) -> None:

@@ -14,6 +14,7 @@ from enum import IntEnum
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Lease, Outcome
+from qiaocrawl.storage.clock import latest_due
 from qiaocrawl.storage.converters import clean_text, epoch_time
 from qiaocrawl.storage.frontier.deaths import (
     IS_POISON,
@@ -347,7 +348,7 @@ def bound_waits(c: Connection, scope: Scope, *, now: float, longest_seconds: flo
 
     The clock ran ahead when they were put off. Reads all waiting rows of *scope*.
     """
-    return _BOUND_WAITS.count(c, scope, {"now": now, "latest": now + longest_seconds})
+    return _BOUND_WAITS.count(c, scope, {"now": now, "latest": latest_due(now, longest_seconds)})
 
 
 def reschedule_lists(c: Connection, scope: Scope, *, read_before: float, now: float) -> int:

@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
+from qiaocrawl.language import _
 from qiaocrawl.storage.converters import clean_word, from_time, to_json, to_stored_time
 from qiaocrawl.storage.schema import job, run, topic
 
@@ -64,6 +65,8 @@ class Job:
         token: of its last attempt; "" before the first.
         message: why it waits, or how it ended.
         missing_since: epoch seconds since when its server does not know it, though it answers.
+        exit_code: as a command wrote it when it ended; None for spiders, and while it has not.
+        fault: what of its row cannot be read, in words; "" for nothing.
     """
 
     id: int
@@ -81,6 +84,8 @@ class Job:
     started_at: datetime | None
     ended_at: datetime | None
     missing_since: float | None
+    exit_code: int | None = None
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +174,7 @@ def claim(c: Connection, waiting: Job, now: datetime) -> str | None:
     is_ours = change(
         c, waiting.id, JobState.STARTING, {JobState.WAITING},
         token=token, attempts=waiting.attempts + 1, started_at=to_stored_time(now),
-        message="", missing_since=None, pid=None,
+        message="", missing_since=None, pid=None, exit_code=None,
     )  # fmt: skip
     return token if is_ours else None
 
@@ -193,6 +198,11 @@ def change(
     if attempt is not None:
         statement = statement.where(job.c.token == attempt)
     return c.execute(statement).rowcount == 1
+
+
+def note_exit(c: Connection, token: str, code: int) -> None:
+    """The command of the attempt *token* ends with *code*."""
+    c.execute(update(job).where(job.c.token == token).values(exit_code=code))
 
 
 def run_of_token(c: Connection, token: str, since: datetime) -> RunOfJob | None:
@@ -233,8 +243,16 @@ def request_of(row: Any) -> JobRequest:
 def _job(row: Any) -> Job:
     created_at = from_time(row.created_at)
     assert created_at is not None, "the column is never NULL"
+    fault = ""
+    try:
+        request = request_of(row)
+    except ValueError:
+        # It is not started without them: that would be another job.
+        request = JobRequest(row.spider, row.topic, row.server)
+        fault = _("its arguments or settings are no JSON")
     return Job(
-        row.id, request_of(row), row.schedule_id, row.machine, JobState(row.state), row.token,
+        row.id, request, row.schedule_id, row.machine, JobState(row.state), row.token,
         row.attempts, row.pid, row.log, row.message, row.requested_by, created_at,
         from_time(row.started_at), from_time(row.ended_at), row.missing_since,
+        row.exit_code, fault,
     )  # fmt: skip

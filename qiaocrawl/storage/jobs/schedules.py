@@ -7,9 +7,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
-from qiaocrawl.storage.converters import clean_word, to_stored_time
+from qiaocrawl.language import _
+from qiaocrawl.storage.clock import clock
+from qiaocrawl.storage.converters import clean_word, from_time, to_stored_time
 from qiaocrawl.storage.jobs.jobs import JobRequest, request_of, request_values
 from qiaocrawl.storage.schema import job, job_schedule
 
@@ -56,6 +58,8 @@ class Schedule:
         times: see :class:`qiaocrawl.jobs.timetable.Timetable`.
         zone: IANA name of the time zone the times are in.
         last_result: None before the first time.
+        since_at: when it was given these times, or switched on.
+        fault: what of its row this version cannot read, in words; "" for nothing.
     """
 
     id: int
@@ -68,6 +72,8 @@ class Schedule:
     last_at: float | None
     last_result: FiringResult | None
     created_by: str
+    since_at: float = 0.0
+    fault: str = ""
 
 
 def add_schedule(
@@ -84,6 +90,7 @@ def add_schedule(
         last_result="",
         created_by=clean_word(by, 100),
         created_at=to_stored_time(now),
+        since_at=now.timestamp(),
     ))  # fmt: skip
     return int(result.lastrowid)
 
@@ -119,11 +126,30 @@ def fire(c: Connection, due: Schedule, result: FiringResult, *, next_at: float, 
     return c.execute(statement).rowcount == 1
 
 
+def put_back(c: Connection, entry: Schedule, next_at: float) -> bool:
+    """Let *entry* be due at *next_at*; False when another console was first."""
+    table = job_schedule
+    same = table.c.id == entry.id, table.c.next_at == entry.next_at
+    return c.execute(update(table).where(*same).values(next_at=next_at)).rowcount == 1
+
+
+def last_starts(c: Connection) -> dict[int, float]:
+    """When schedules started something last, by schedule, in epoch seconds."""
+    rows = c.execute(
+        select(job.c.schedule_id, func.max(job.c.created_at))
+        .where(job.c.schedule_id.is_not(None))
+        .group_by(job.c.schedule_id)
+    )
+    moments = {row[0]: from_time(row[1]) for row in rows}
+    return {number: at.timestamp() for number, at in moments.items() if at is not None}
+
+
 def change_schedule(c: Connection, schedule_id: int, request: JobRequest, timing: Timing) -> None:
     """Let a schedule ask for *request* at other times; on or off it stays."""
     values = {
         **request_values(request), "times": clean_word(timing.times, 200), "zone": timing.zone,
         "when_missed": timing.when_missed.value, "next_at": timing.next_at,
+        "since_at": clock(c),
     }  # fmt: skip
     c.execute(update(job_schedule).where(job_schedule.c.id == schedule_id).values(values))
 
@@ -131,7 +157,7 @@ def change_schedule(c: Connection, schedule_id: int, request: JobRequest, timing
 def switch(c: Connection, schedule_id: int, is_on: bool, next_at: float) -> None:
     """Switch a schedule on, to run next at *next_at*, or off."""
     statement = update(job_schedule).where(job_schedule.c.id == schedule_id)
-    c.execute(statement.values(is_on=is_on, next_at=next_at))
+    c.execute(statement.values(is_on=is_on, next_at=next_at, since_at=clock(c)))
 
 
 def drop_schedule(c: Connection, schedule_id: int) -> None:
@@ -141,8 +167,24 @@ def drop_schedule(c: Connection, schedule_id: int) -> None:
 
 
 def _schedule(row: Any) -> Schedule:
+    """A row as a schedule; what cannot be read of it is its fault, and no other's."""
+    fault = ""
+    try:
+        request = request_of(row)
+    except ValueError:
+        request = JobRequest(row.spider, row.topic, row.server)
+        fault = _("its arguments or settings are no JSON")
+    try:
+        when_missed = WhenMissed(row.when_missed)
+    except ValueError:
+        when_missed = WhenMissed.SKIP
+        fault = _("a missed time: {value!r} must be one of {names}",
+                  value=row.when_missed, names=", ".join(WhenMissed))  # fmt: skip
+    created_at = from_time(row.created_at)
+    since_at = row.since_at or (created_at.timestamp() if created_at else 0.0)
+    known = row.last_result in set(FiringResult)
     return Schedule(
-        row.id, request_of(row), row.times, row.zone, bool(row.is_on),
-        WhenMissed(row.when_missed), row.next_at, row.last_at,
-        FiringResult(row.last_result) if row.last_result else None, row.created_by,
+        row.id, request, row.times, row.zone, bool(row.is_on), when_missed, row.next_at,
+        row.last_at, FiringResult(row.last_result) if known else None, row.created_by, since_at,
+        fault,
     )  # fmt: skip

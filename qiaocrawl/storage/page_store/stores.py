@@ -13,7 +13,7 @@ from sqlalchemy import Connection, exists, func, insert, or_, select, update
 from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.language import _
 from qiaocrawl.options.advice import advised
-from qiaocrawl.storage.clock import clock
+from qiaocrawl.storage.clock import clock, latest_due
 from qiaocrawl.storage.database import Database
 from qiaocrawl.storage.page_store.files import MARK_FILE, OPTION, PageFiles
 from qiaocrawl.storage.page_store.reading import files_at
@@ -175,7 +175,8 @@ class StoreHold:
             select(page_store.c.holder, page_store.c.held_until)
             .where(page_store.c.id == self._store_id)
         ).one()  # fmt: skip
-        if row.holder not in ("", self._me) and row.held_until > now and not _is_dead(row.holder):
+        is_held = now < row.held_until <= latest_due(now, _HOLD_SECONDS)
+        if row.holder not in ("", self._me) and is_held and not _is_dead(row.holder):
             return str(row.holder).rpartition(" ")[0]
         taken = c.execute(
             update(page_store)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import socket
 import time
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,8 +17,10 @@ from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.sessions.accounts import AccountState
+from qiaocrawl.storage.converters import to_stored_time
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.frontier.collectors import is_run_alive
+from qiaocrawl.storage.jobs.keepers import KEEPER_NAMES, stored_keepers
 from qiaocrawl.storage.jobs.nodes import AWAY_AFTER_SECONDS
 from qiaocrawl.storage.reports.end_names import end_name
 from qiaocrawl.storage.reports.missed import held_hosts, held_words, more_held
@@ -35,6 +38,7 @@ from qiaocrawl.storage.schema import (
     run,
     topic,
     url,
+    warning_message,
 )
 
 # So long after its lease nobody works on a row: a living worker renews or takes over leases.
@@ -53,6 +57,10 @@ _LEAST_PAGES = 5
 _PAGE_DAYS = 7
 _SITES_TOLD = 10
 _WALLS = (Outcome.BLOCKED, Outcome.LOGIN, Outcome.NEEDS_RENDERING)
+# `qiaocrawl warnings send` is to run every few minutes.
+_UNSENT_SECONDS = 6 * 3_600.0
+# A message that did not arrive is told of for so long.
+_TOLD = timedelta(days=7)
 _GOOD_ANSWERS = (AnswerState.HIT, AnswerState.EMPTY)
 
 
@@ -121,7 +129,7 @@ def alarms(c: Connection, limits: Limits, *, now: float) -> list[str]:
         *_bad_runs(c, now), *_abandoned(c, now), *_no_articles(c, limits, now),
         *_refusing_engines(c, now), *_refusing_sites(c, now), *_lost_sessions(c),
         *_dead_proxies(c, now), *_full_disk(c, limits), *_silent_nodes(c, now),
-        *_held_hosts(c, now),
+        *_held_hosts(c, now), *_silent_keepers(c, now), *_undelivered(c, now),
     ]  # fmt: skip
 
 
@@ -272,6 +280,57 @@ def _held_hosts(c: Connection, now: float) -> list[str]:
     lines = [f"{one.host}: {held_words(one)}" for one in held[:_HOSTS_NAMED]]
     if more := len(held) - len(lines):
         lines.append(more_held(more))
+    return lines
+
+
+def _silent_keepers(c: Connection, now: float) -> list[str]:
+    """What does not look after jobs, search index or metrics, though it has not ended in order."""
+    lines = []
+    for one in stored_keepers(c):
+        named = {"keeper": _(KEEPER_NAMES[one.name]) if one.name in KEEPER_NAMES else one.name,
+                 "machine": one.machine, "ago": _ago(one.looked_at, now)}  # fmt: skip
+        if one.is_silent(now) and one.trouble:
+            lines.append(_("{keeper} on {machine}: last looked after {ago}; now: {trouble}",
+                           **named, trouble=one.trouble))  # fmt: skip
+        elif one.is_silent(now):
+            lines.append(_("{keeper} on {machine}: last looked after {ago}; its process was "
+                           "killed or hangs: start it again", **named))  # fmt: skip
+        elif one.trouble:
+            lines.append(_("{keeper} on {machine}: {trouble}", **named, trouble=one.trouble))
+    return lines
+
+
+def _undelivered(c: Connection, now: float) -> list[str]:
+    """Channels that did not take their last messages, and messages nobody sends."""
+    columns = warning_message.c
+    sent: dict[str, int] = {
+        row[0]: row[1]
+        for row in c.execute(
+            select(columns.channel, func.max(columns.id))
+            .where(columns.state == "sent")
+            .group_by(columns.channel)
+        )
+    }
+    failed = select(columns.channel, columns.id, columns.error).where(
+        columns.state.in_(("waiting", "given_up")), columns.error != "",
+        columns.created_at >= to_stored_time(datetime.fromtimestamp(now, UTC) - _TOLD),
+    ).order_by(columns.id)  # fmt: skip
+    counts: Counter[str] = Counter()
+    reasons: dict[str, str] = {}
+    for channel, row_id, error in c.execute(failed):
+        if row_id > sent.get(channel, 0):
+            counts[channel] += 1
+            reasons[channel] = error
+    lines = [
+        _("channel {channel}: {count} messages did not arrive: {why}; test it in the console, page "
+          "Warnings", channel=channel, count=count, why=shown_reason(reasons[channel]))
+        for channel, count in sorted(counts.items())
+    ]  # fmt: skip
+    late = columns.state == "waiting", columns.attempts == 0
+    forgotten = c.scalar(select(func.count()).where(*late, columns.next_at < now - _UNSENT_SECONDS))
+    if forgotten:
+        lines.append(_("{count} messages of warnings wait and nobody sends them: run `qiaocrawl "
+                       "warnings send` every few minutes", count=forgotten))  # fmt: skip
     return lines
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -73,11 +73,23 @@ def quick(c: Connection) -> list[Reading]:
     ]  # fmt: skip
 
 
-def counted(c: Connection, store: StoreInUse) -> list[Reading]:
+MoreAlarms = Callable[[Connection, float], Sequence[str]]
+"""Alarms that are made above the storage, at an epoch second."""
+
+
+def no_more_alarms(c: Connection, now: float) -> Sequence[str]:
+    """None."""
+    return ()
+
+
+def counted(
+    c: Connection, store: StoreInUse, more_alarms: MoreAlarms = no_more_alarms
+) -> list[Reading]:
     """What grows with the tables.
 
     Args:
         store: what the options say of raw pages.
+        more_alarms: what `qiaocrawl health` names beside those made here.
     """
     now = clock(c)
     topics: dict[int, str] = {row[0]: row[1] for row in c.execute(select(topic.c.id, topic.c.name))}
@@ -86,7 +98,8 @@ def counted(c: Connection, store: StoreInUse) -> list[Reading]:
         *_frontier(c, topics, now), *_closed(c, now), *_answers(c, now), *_raw_pages(places),
         # As `qiaocrawl health` has them; what is away is not waited for here.
         Reading("alarms", (), len(alarms(c, Limits(48.0, 1024 << 20), now=time.time()))
-                + len(store_alarms(c, store, places.stores, ask=False))),
+                + len(store_alarms(c, store, places.stores, ask=False))
+                + len(more_alarms(c, time.time()))),
     ]  # fmt: skip
 
 

@@ -42,6 +42,7 @@
     audit_entry                             every change made at the console
     article_mark, article_tag ── url        stars, notes and tags
     job_schedule ── job                     spiders asked for from the console
+    keeper                                  what looks after jobs, index and metrics, and when
     story ─┬─ story_article ── url          what articles tell together
            └─ story_change                  what became of a story, and why
     story_clock, story_background           how far that has come; how common terms are
@@ -103,7 +104,7 @@ from qiaocrawl.storage.schema.frontier import (
     url_form,
     visit,
 )
-from qiaocrawl.storage.schema.jobs import job, job_schedule
+from qiaocrawl.storage.schema.jobs import job, job_schedule, keeper
 from qiaocrawl.storage.schema.nodes import collector, host_owner, host_round, node
 from qiaocrawl.storage.schema.page_store import page_file, page_record, page_store
 from qiaocrawl.storage.schema.pages import (
@@ -187,6 +188,7 @@ __all__ = [
     "job",
     "job_schedule",
     "judgement",
+    "keeper",
     "lexicon_decision",
     "login_failure",
     "metadata",

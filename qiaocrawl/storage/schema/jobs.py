@@ -30,6 +30,8 @@ job_schedule = table(
     Column("last_result", code_type(), nullable=False),
     Column("created_by", name_type(100), nullable=False),
     Column("created_at", time_type(), nullable=False),
+    # Epoch seconds since when it has these times and is on; NULL of an older version.
+    Column("since_at", seconds_type()),
 )
 
 job = table(
@@ -48,6 +50,8 @@ job = table(
     Column("token", code_type(), nullable=False),
     Column("attempts", SmallInteger, nullable=False),
     Column("pid", Integer),
+    # As a command wrote it itself when it ended (spiders write their run); NULL: it did not.
+    Column("exit_code", Integer),
     Column("log", name_type(500), nullable=False),
     # In words: why it waits, or how it ended.
     Column("message", name_type(500), nullable=False),
@@ -58,4 +62,15 @@ job = table(
     # Epoch seconds since when its server does not know it, though it answers.
     Column("missing_since", seconds_type()),
     Index(None, "state"),
+)
+
+# Threads and processes that look after something all the time: of jobs, search index, metrics.
+keeper = table(
+    "keeper",
+    Column("name", code_type(32), primary_key=True),
+    Column("machine", name_type(255), primary_key=True),
+    # Epoch seconds of the last look that came to its end.
+    Column("looked_at", seconds_type(), nullable=False),
+    # What keeps it from looking, or what it cannot do; "" for nothing.
+    Column("trouble", name_type(500), nullable=False),
 )

@@ -43,6 +43,8 @@ warning_message = table(
     # Epoch seconds: nobody tries before.
     Column("next_at", seconds_type(), nullable=False),
     Column("sent_at", time_type()),
+    # So many characters of the body have arrived, where it is sent in parts.
+    Column("sent_chars", Integer, nullable=False, server_default="0"),
     # Why the last attempt failed.
     Column("error", name_type(500), nullable=False),
     Index(None, "state", "next_at"),

@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, updat
 from qiaocrawl.fetch.backoff import backoff_seconds
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import schema
+from qiaocrawl.storage.clock import latest_due
 from qiaocrawl.storage.converters import (
     clean_host,
     clean_text,
@@ -213,7 +214,9 @@ def due_queries(
     moment = datetime.fromtimestamp(now, UTC)
     at, before = to_stored_time(moment), moment - timedelta(seconds=repeat_seconds)
     longest = max(_LONGEST_PAUSE_SECONDS, REPEATS_OF_THE_PAST * repeat_seconds)
-    latest = to_stored_time(moment + timedelta(seconds=longest) + _SKEW)
+    latest = to_stored_time(
+        datetime.fromtimestamp(latest_due(now, longest + _SKEW.total_seconds()), UTC)
+    )
     statement = (
         select(
             table.c.term, table.c.site, table.c.engine, table.c.page, table.c.period,

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from qiaocrawl.storage.clock import latest_due
 from qiaocrawl.storage.converters import clean_word
 from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
@@ -265,7 +266,7 @@ def due_articles(c: Connection, topic: str, now: float, limit: int) -> list[Watc
 def right_articles(c: Connection, topic: str, now: float, longest_seconds: float) -> int:
     """Let articles be due that are to wait longer than that: a clock was ahead. How many."""
     return _RIGHT_ARTICLES.run(c, {
-        "topic_id": topic_id(c, topic), "now": now, "latest": now + longest_seconds,
+        "topic_id": topic_id(c, topic), "now": now, "latest": latest_due(now, longest_seconds),
     }).rowcount  # fmt: skip
 
 

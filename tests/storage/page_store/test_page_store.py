@@ -245,14 +245,16 @@ def test_a_store_belongs_to_one_database(
     assert _verified(database) == []
 
 
-def test_one_process_at_a_time_has_a_store(database: Database, tmp_path: Path) -> None:
+# Or as if the clock had been ahead when it took it.
+@pytest.mark.parametrize("at", [0.0, 4e9])
+def test_one_process_at_a_time_has_a_store(database: Database, tmp_path: Path, at: float) -> None:
     address = f"file://{tmp_path}/pages"
     fill(database, 2)
     with work_on(database, address) as first:
         assert first.hold.take() == ""
         with database.engine.begin() as c:
             # As if this process had hung for longer than a store is held.
-            c.execute(text("UPDATE page_store SET held_until = 0"))
+            c.execute(text("UPDATE page_store SET held_until = :at"), {"at": at})
         with work_on(database, address) as second:
             assert pack(second) == 2
             with pytest.raises(PageStoreError, match="taken the page store over"):
