@@ -152,6 +152,19 @@ EXTENSIONS = {
     "qiaocrawl.crawl.progress.ProgressLog": 0,
     # Replaced by ProgressLog, which also counts articles and waiting URLs.
     "scrapy.extensions.logstats.LogStats": None,
+    # -o, -O and FEEDS write an article a line; items are whole pages.
+    "qiaocrawl.crawl.feeds.ArticleFeeds": 0,
+    "scrapy.extensions.feedexport.FeedExporter": None,
+}
+FEED_EXPORTERS = {
+    "json": "qiaocrawl.crawl.feed_formats.ArticleJson",
+    "jsonlines": "qiaocrawl.crawl.feed_formats.ArticleJsonLines",
+    "jsonl": "qiaocrawl.crawl.feed_formats.ArticleJsonLines",
+    "jl": "qiaocrawl.crawl.feed_formats.ArticleJsonLines",
+    "csv": "qiaocrawl.crawl.feed_formats.ArticleCsv",
+    "xml": "qiaocrawl.crawl.feed_formats.ArticleXml",
+    "marshal": "qiaocrawl.crawl.feed_formats.ArticleMarshal",
+    "pickle": "qiaocrawl.crawl.feed_formats.ArticlePickle",
 }
 
 # --- engine room ------------------------------------------------------------------------

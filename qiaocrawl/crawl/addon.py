@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _DEMO_PAUSE_SECONDS = 1.0
 _COMPONENTS = ("ITEM_PIPELINES", "DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS",
-               "DOWNLOAD_HANDLERS")  # fmt: skip
+               "DOWNLOAD_HANDLERS", "FEED_EXPORTERS")  # fmt: skip
 # What serves any spider and needs no database: only the web, and no list of suffixes from it.
 # The guard over addresses is a setting of its own (TWISTED_DNS_RESOLVER).
 _FOR_ALL = ("file", "ftp", "data", "s3", "middlewares.cookies.OfflineCookiesMiddleware",
