@@ -438,7 +438,10 @@ def _cmd_words(text: str) -> list[str]:
 
 def _from_powershell(text: str, recipe: Recipe) -> list[StoredCookie]:
     stored: list[StoredCookie] = []
-    for match in _POWERSHELL_COOKIE.finditer(text):
+    found = [*_POWERSHELL_COOKIE.finditer(text)]
+    if len(found) < len(re.findall(r"(?i)Net\.Cookie\(", text)):
+        raise _not_understood(_("not every System.Net.Cookie has name and value in quotes"))
+    for match in found:
         name, value, *rest = map(_powershell_text, _POWERSHELL_TEXT.findall(match[1]))
         path, domain = (rest[0] if rest else "/"), rest[1] if len(rest) > 1 else ""
         if not domain:
@@ -446,8 +449,6 @@ def _from_powershell(text: str, recipe: Recipe) -> list[StoredCookie]:
         else:
             secure = name.startswith(_SAFE_PREFIXES)
             stored.append(StoredCookie(name, value, domain.lower(), path or "/", secure=secure))
-    if len(stored) < len(re.findall(r"(?i)Net\.Cookie\(", text)):
-        raise _not_understood(_("not every System.Net.Cookie has name and value in quotes"))
     headers = [
         match[2] if match[1] is None else _powershell_text(match[1])
         for match in _POWERSHELL_HEADER.finditer(text)
