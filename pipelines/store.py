@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -60,10 +61,10 @@ class StorePipeline:
             # another worker stores at the same moment is missed.
             await self._runtime.articles.load_titles()
         if item.analysis.part is not None:
-            await self._store_part(item, item.analysis)
+            url_id = await self._store_part(item, item.analysis)
         else:
-            await self._store_page(item, item.analysis)
-        return item
+            url_id = await self._store_page(item, item.analysis)
+        return item if url_id is None else replace(item, article_url_id=url_id)
 
     def _write_page(
         self, c: Connection, item: CrawledPage, article: AssembledArticle | None
@@ -98,7 +99,8 @@ class StorePipeline:
             visit_log.append(c, lease, item.followed.links.visit, item.followed.packed)
         return verdict
 
-    async def _store_page(self, item: CrawledPage, analysis: PageAnalysis) -> None:
+    async def _store_page(self, item: CrawledPage, analysis: PageAnalysis) -> int | None:
+        """Store the page; returns the URL its article stands at, if it brought one."""
         completion = CompleteLease(
             item.lease,
             LeaseEnd(analysis.outcome, analysis.reason, item.page.status),
@@ -113,19 +115,23 @@ class StorePipeline:
         if is_mine:
             self._count_verdict(completion.written)
             self._count_judgement(item.lease, analysis.outcome, analysis)
+        return item.lease.url_id if is_mine and analysis.article is not None else None
 
-    async def _store_part(self, item: CrawledPage, analysis: PageAnalysis) -> None:
-        """Store one page of a paged article, and the article rebuilt with it."""
+    async def _store_part(self, item: CrawledPage, analysis: PageAnalysis) -> int | None:
+        """Store one page of a paged article, and the article rebuilt with it.
+
+        Returns:
+            The URL the article stands at, if it was stored.
+        """
         while True:
             group = await self._runtime.write(lambda c: add_part(c, item.lease, analysis))
             if group is None:
                 self._crawl.worker.forget(item.lease)
                 self._count("lease_lost")
-                return
+                return None
             try:
                 article = await assemble_article(group, analysis, self._runtime.analysis.join)
-                await self._close_part(item, analysis, article)
-                return
+                return await self._close_part(item, analysis, article)
             except ConfigError as error:
                 self._crawl.worker.stop("config_error", error)
                 raise AnalysisStopped(item.page.url) from None
@@ -137,7 +143,7 @@ class StorePipeline:
 
     async def _close_part(
         self, item: CrawledPage, analysis: PageAnalysis, article: AssembledArticle
-    ) -> None:
+    ) -> int | None:
         assert analysis.part is not None
         outcome = article.group.outcome(analysis.part.number)
         completion = CompleteLease(
@@ -154,6 +160,7 @@ class StorePipeline:
             if analysis.part.number == 1:  # Else the article counts with its first page.
                 self._count_verdict(completion.written)
             self._count_judgement(item.lease, outcome, article.analysis)
+        return article.group.head.url_id if is_mine and article.analysis is not None else None
 
     def _remember(self, item: CrawledPage) -> None:
         """Update the memories with what the page brought, now that it is committed."""

@@ -2,7 +2,9 @@
 
 Options of the project itself are called ``QIAO_*``; they are listed with help in
 ``docs/options.md`` and may be set here, in the environment, or with ``-s NAME=VALUE``
-(the command line wins over the environment, the environment over this file).
+(the command line wins over the environment, the environment over this file). Of Scrapy's own
+settings nearly all act; DEPTH_LIMIT, URLLENGTH_LIMIT and RETRY_TIMES become options of ours, and a
+crawl warns of what it does not heed (docs/running.md).
 Secrets (the database password, cookies, proxies) belong in the environment or in ``.env``.
 """
 
@@ -58,12 +60,9 @@ DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 4 * 1024 * 1024
 # Scrapy's 180 s let a few dead hosts hold every slot.
 DOWNLOAD_TIMEOUT = 30
-URLLENGTH_LIMIT = 2083
 # A page whose Content-Length lies is kept, and marked as cut.
 DOWNLOAD_FAIL_ON_DATALOSS = False
 DNS_TIMEOUT = 10
-# 0 = Scrapy's default of unlimited; the frontier counts depth itself (QIAO_MAX_DEPTH).
-DEPTH_LIMIT = 0
 # Stop before the machine swaps.
 MEMUSAGE_LIMIT_MB = 4096
 
@@ -152,6 +151,19 @@ EXTENSIONS = {
     "qiaocrawl.crawl.progress.ProgressLog": 0,
     # Replaced by ProgressLog, which also counts articles and waiting URLs.
     "scrapy.extensions.logstats.LogStats": None,
+    # -o, -O and FEEDS write an article a line; items are whole pages.
+    "qiaocrawl.crawl.feeds.ArticleFeeds": 0,
+    "scrapy.extensions.feedexport.FeedExporter": None,
+}
+FEED_EXPORTERS = {
+    "json": "qiaocrawl.crawl.feed_formats.ArticleJson",
+    "jsonlines": "qiaocrawl.crawl.feed_formats.ArticleJsonLines",
+    "jsonl": "qiaocrawl.crawl.feed_formats.ArticleJsonLines",
+    "jl": "qiaocrawl.crawl.feed_formats.ArticleJsonLines",
+    "csv": "qiaocrawl.crawl.feed_formats.ArticleCsv",
+    "xml": "qiaocrawl.crawl.feed_formats.ArticleXml",
+    "marshal": "qiaocrawl.crawl.feed_formats.ArticleMarshal",
+    "pickle": "qiaocrawl.crawl.feed_formats.ArticlePickle",
 }
 
 # --- engine room ------------------------------------------------------------------------

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -25,6 +28,7 @@ from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options.advice import advised
+from qiaocrawl.storage.outfile import is_stdout, standard_output
 from qiaocrawl.text.zones import SHANGHAI
 
 if TYPE_CHECKING:
@@ -58,7 +62,8 @@ def _wanted(
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option(help="File, or folder for `files` and `markdown`; made up when not given."),
+        typer.Option(help="File, or folder for `files` and `markdown`; - for standard output; "
+                     "made up when not given."),
     ] = None,
     by: Annotated[
         _By, typer.Option(help="In formats for people: a row an article, or one a story.")
@@ -89,6 +94,12 @@ def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     format_ = wanted.format or _format_of(wanted.out)
     exporter = exporters.get(format_)
     selection = selection_of(*choices, **wanted.choice)
+    # Stored pages stand beside a file, and a pipe has no place beside it.
+    notes = ()
+    to_stdout = wanted.out is not None and is_stdout(wanted.out)
+    if to_stdout and exporter.for_people and selection.with_copies:
+        selection = replace(selection, with_copies=False)
+        notes = (_("without the stored pages, which stand beside a file"),)
     if selection.by_story and not exporter.for_people:
         raise ConfigError(
             _("--by story is for xlsx, docx and html; {format} has a record each", format=format_)
@@ -101,8 +112,9 @@ def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
             total = exporter.count(c, selection)
             with Progress(console=Terminal(stderr=True), disable=not total) as progress:
                 task = progress.add_task(_("export {format}", format=format_), total=total)
-                report = exporter.write(c, selection, target, lambda n: progress.advance(task, n))
-    _tell(report, target)
+                with _writable(target, exporter) as path:
+                    report = exporter.write(c, selection, path, lambda n: progress.advance(task, n))
+    _tell(replace(report, notes=(*report.notes, *notes)), target)
     if unread := changes["unread_pages"] - unread:
         raise StorageError(_("{count} pages could not be read and are not in it", count=unread))
 
@@ -121,7 +133,16 @@ def _target(wanted: _Wanted, exporter: Exporter, topic: str | None) -> Path:
 
     Raises:
         StorageError: there is a file already.
+        ConfigError: the format cannot go to standard output.
     """
+    if wanted.out is not None and is_stdout(wanted.out):
+        if not exporter.suffix:
+            raise ConfigError(_("this format is a folder of files: --out must name a folder"))
+        if not exporter.is_text and os.isatty(1):
+            raise ConfigError(
+                _("this format is no text for a terminal: --out FILE, or a pipe behind --out -")
+            )
+        return wanted.out
     today = datetime.now(UTC).astimezone(SHANGHAI)
     target = wanted.out or Path(f"{topic or 'qiaocrawl'}-{today:%Y%m%d}{exporter.suffix}")
     if exporter.suffix and target.exists() and not (wanted.force and target.is_file()):
@@ -131,8 +152,17 @@ def _target(wanted: _Wanted, exporter: Exporter, topic: str | None) -> Path:
     return target
 
 
+@contextmanager
+def _writable(target: Path, exporter: Exporter) -> Iterator[Path]:
+    if is_stdout(target):
+        with standard_output(exporter.suffix, in_order=exporter.in_order) as path:
+            yield path
+    else:
+        yield target
+
+
 def _tell(report: ExportReport, target: Path) -> None:
-    console = Terminal(soft_wrap=True, highlight=False)
+    console = Terminal(soft_wrap=True, highlight=False, stderr=is_stdout(target))
     console.print(
         _("ok: {written:,} records in {target}", written=report.written, target=target),
         markup=False,

@@ -12,6 +12,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from qiaocrawl import settings as own_settings
 from qiaocrawl.crawl.browser.browser import BrowserGuard, require_playwright
+from qiaocrawl.crawl.scrapy_settings import honour, say_what_does_not_act
 from qiaocrawl.crawl.wiring import options_from_settings
 from qiaocrawl.errors import ConfigError, SecretKeyError
 from qiaocrawl.fetch.addresses import Allowance
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _DEMO_PAUSE_SECONDS = 1.0
 _COMPONENTS = ("ITEM_PIPELINES", "DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS",
-               "DOWNLOAD_HANDLERS")  # fmt: skip
+               "DOWNLOAD_HANDLERS", "FEED_EXPORTERS")  # fmt: skip
 # What serves any spider and needs no database: only the web, and no list of suffixes from it.
 # The guard over addresses is a setting of its own (TWISTED_DNS_RESOLVER).
 _FOR_ALL = ("file", "ftp", "data", "s3", "middlewares.cookies.OfflineCookiesMiddleware",
@@ -57,11 +58,18 @@ class QiaoAddon:
         is_usual = settings["SCHEDULER"] == own_settings.SCHEDULER
         if is_usual and not issubclass(self._spider_class, FrontierSpider):
             leave_to_scrapy(settings)
+        elif is_usual:
+            try:
+                honour(settings)  # what the spider itself sets
+            except ConfigError as error:
+                sys.exit(f"qiaocrawl: {error}")
+            say_what_does_not_act(settings)
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
         """Stop with exit code 1 and one clear line when an option is wrong."""
         try:
+            honour(settings)
             options = options_from_settings(settings)
             # Read here only for their errors: a wrong one must end the command, not a
             # crawl under way.
@@ -159,7 +167,6 @@ def _apply(options: Options, settings: BaseSettings) -> None:
         lifted = {
             "DOWNLOAD_DELAY": 0,
             "AUTOTHROTTLE_ENABLED": False,
-            "DEPTH_LIMIT": 0,
             "CLOSESPIDER_PAGECOUNT": 0,
             "QIAO_MAX_DEPTH": 0,
             "QIAO_MAX_PAGES": 0,

@@ -27,6 +27,7 @@ class CrawledPage:
         missing_page: what the page shows of pages that do not exist on its host.
         rendering: what it teaches about pages that need a browser.
         picture: of the page in the browser, until it is stored.
+        article_url_id: of the URL whose article was committed with the page; None for none.
     """
 
     lease: Lease
@@ -37,6 +38,7 @@ class CrawledPage:
     missing_page: MissingPage | None = None
     rendering: RenderLesson | None = None
     picture: PagePicture | None = None
+    article_url_id: int | None = None
 
     def __repr__(self) -> str:
         return f"<CrawledPage {self.page.url}>"

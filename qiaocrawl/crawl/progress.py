@@ -1,4 +1,4 @@
-"""A log line every ten seconds: pages, articles, and what an idle run is waiting for."""
+"""A log line every ten seconds (LOGSTATS_INTERVAL): pages, articles, and what a run waits for."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from itertools import count as numbers_from
 from typing import TYPE_CHECKING
 
 from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import default_settings
 
 from qiaocrawl.crawl.context import find_crawl
 from qiaocrawl.items import Queue
@@ -34,6 +36,12 @@ class ProgressLog:
         self._task: asyncio.Task[None] | None = None
         self._pages = 0
         self._began = 0.0
+        given = crawler.settings.getfloat("LOGSTATS_INTERVAL")
+        # Scrapy's own minute is long for who waits for the first page.
+        is_own = given != default_settings.LOGSTATS_INTERVAL
+        self._seconds = given if is_own else _INTERVAL_SECONDS
+        if self._seconds <= 0:
+            raise NotConfigured
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -56,8 +64,8 @@ class ProgressLog:
 
     async def _run(self) -> None:
         for number in numbers_from(1):
-            await asyncio.sleep(_INTERVAL_SECONDS)
-            self._say(_INTERVAL_SECONDS)
+            await asyncio.sleep(self._seconds)
+            self._say(self._seconds)
             if number % _ROUNDS_BETWEEN_ESTIMATES == 0:
                 await self._say_what_is_left()
 

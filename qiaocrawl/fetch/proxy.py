@@ -1,4 +1,4 @@
-"""Proxies as records: read from a list, shown without their password.
+"""Proxies as records: read from a list, as vendors give them out, shown without their password.
 
 Supported are http and https proxies as HTTP knows them (absolute URLs for http, CONNECT for
 https); a site over https cannot be asked through a proxy that speaks https itself, and SOCKS
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote, urlsplit
+
+from qiaocrawl.language import _
 
 _PORTS = {"http": 80, "https": 443}
 # A name, or an IPv6 address without its brackets.
@@ -20,6 +22,38 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _MOST_LINES = 100_000
 _LONGEST_PART = 255
+_FORM = "must be http://[USER:PASSWORD@]HOST:PORT"
+
+# host:port:user:password; a name without a dot has a letter that no IPv6 address has.
+_HOST_FIRST = re.compile(
+    r"(\[[0-9a-f:.]+\]|(?=[^:@]*[.g-z])[a-z0-9.-]+):([0-9]{1,5}):([^:@\s]+):(\S+)", re.IGNORECASE
+)
+_LOGIN_FIRST = re.compile(r"([^:@\s]+):([^:@\s]+):([a-z0-9.-]*\.[a-z0-9.-]+):([0-9]{1,5})", re.I)
+# host:port@user:password
+_PLACE_FIRST = re.compile(r"([a-z0-9-]+(?:\.[a-z0-9-]+)+:[0-9]{1,5})@([^:@\s]+:[^@\s]+)", re.I)
+_PLACE = re.compile(r"(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+):[0-9]{1,5}", re.IGNORECASE)
+_MAY_BE_PROXY = re.compile(
+    r"@|[A-Za-z0-9]:[A-Za-z0-9]|^\s*[A-Za-z0-9-]*\.|[0-9]+\.[0-9.]+[\s,;|]+[0-9]{2,5}(?![0-9])"
+)
+_BREAKS = re.compile(r"<[^<>]{0,200}>|\\r\\n|\\n")
+_BETWEEN = re.compile(r"[\s,;|，；、]+")
+_COMMENT = re.compile(r"(?:^|\s)(?:#|//).*")
+# The names of columns and keys, as far as vendors agree.
+_KEYS = {
+    "host": ("host", "ip", "addr", "address", "proxy_host", "proxy_address", "ip_address", "server"),
+    "port": ("port", "proxy_port"),
+    "user": ("user", "username", "user_name", "login", "account", "proxy_user"),
+    "password": ("password", "pass", "passwd", "pwd", "proxy_pass", "proxy_password"),
+    "scheme": ("scheme", "protocol", "protocols", "proxy_type", "type"),
+    "whole": ("proxy", "ipport", "ip_port", "proxy_url", "url"),
+}
+_NO_SCHEMES = frozenset({"elite", "anonymous", "transparent", "high", "dc", "residential"})
+_SCHEMES = frozenset({"http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"})
+_WORDS = ("msg", "message", "errmsg", "error_msg", "error", "detail", "info", "reason",
+          "description")  # fmt: skip
+_CODES = ("code", "errcode", "error_code", "status", "ret")
+_MOST_DEEP = 6
+_SHOWN_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +94,9 @@ class Proxy:
 
 
 def parse_proxy(text: str, environment: Mapping[str, str]) -> Proxy:
-    """Read ``[http://][USER:PASSWORD@]HOST:PORT``.
+    """Read ``[http://][USER:PASSWORD@]HOST:PORT``, or what vendors write for it.
+
+    That is HOST:PORT:USER:PASSWORD, USER:PASSWORD:HOST:PORT or HOST:PORT@USER:PASSWORD.
 
     Args:
         environment: fills ``${NAME}``, so that a file need not hold passwords.
@@ -70,27 +106,42 @@ def parse_proxy(text: str, environment: Mapping[str, str]) -> Proxy:
     """
     filled = _VARIABLE.sub(lambda match: _variable(match[1], environment), text.strip())
     # rpartition: a password may hold "://".
-    scheme, _, rest = filled.rpartition("://")
+    scheme, _sign, rest = filled.rpartition("://")
     scheme = scheme.lower() or "http"
     if scheme not in _PORTS:
         if not _SCHEME.fullmatch(scheme):
             # Whatever stands there, such as USER:PASSWORD before the scheme, is not shown.
-            raise ValueError("must be http://[USER:PASSWORD@]HOST:PORT")
+            raise ValueError(_FORM)
         raise ValueError(f"{scheme} proxies are not supported, http and https ones are")
     # rpartition: a user name may be a mail address with an "@".
-    login, _, place = rest.rpartition("@")
+    login, _sign, place = _usual(rest.rstrip("/")).rpartition("@")
     try:
         parts = urlsplit(f"//{place}")
         host, port = (parts.hostname or ""), parts.port
     except ValueError:
         host, port = "", None
     if not _HOST.fullmatch(host) or parts.path.strip("/") or parts.query:
-        raise ValueError("must be http://[USER:PASSWORD@]HOST:PORT")
-    user, _, password = login.partition(":")
+        raise ValueError(_FORM)
+    user, _sign, password = login.partition(":")
     user, password = unquote(user), unquote(password)
     if max(len(user), len(password), len(host)) > _LONGEST_PART:
         raise ValueError("host, user or password is too long")
     return Proxy(scheme, host, port or _PORTS[scheme], user, password)
+
+
+def _usual(rest: str) -> str:
+    """*rest* of a line behind the scheme as USER:PASSWORD@HOST:PORT, whatever its order."""
+    if match := _HOST_FIRST.fullmatch(rest):
+        host, port, user, password = match.groups()
+    elif match := _LOGIN_FIRST.fullmatch(rest):
+        user, password, host, port = match.groups()
+    elif match := _PLACE_FIRST.fullmatch(rest):
+        place, login = match.groups()
+        # Both may look like a host: the usual order counts then.
+        return rest if "." in login and _PLACE.fullmatch(login) else f"{login}@{place}"
+    else:
+        return rest
+    return f"{user}:{password}@{host}:{port}"
 
 
 def _variable(name: str, environment: Mapping[str, str]) -> str:
@@ -108,51 +159,234 @@ class ProxyList:
     faults: tuple[str, ...] = ()
 
 
-def parse_list(text: str, environment: Mapping[str, str]) -> ProxyList:
-    """Read a list: a proxy a line (``#`` begins a comment), or JSON.
+def list_text(body: bytes) -> str:
+    """The text of a list; files and answers of Windows may be in GBK or UTF-16."""
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return body.decode("utf-16", "replace")
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return body.decode("gb18030", "replace")
 
-    JSON is a list of strings as above, or of objects with ``host`` or ``ip``, ``port`` and
-    perhaps ``scheme``, ``user``, ``password``; it may stand under ``data`` or ``proxies``.
+
+def parse_list(text: str, environment: Mapping[str, str]) -> ProxyList:
+    """Read a list: a proxy a line (``#`` begins a comment), a table, or JSON.
+
+    Further columns of a line are left out, but not what may be a login. JSON is a list of strings,
+    or of objects with ``host`` or ``ip``, ``port`` and perhaps ``scheme``, ``user``, ``password``,
+    however deep it stands. Where there is no proxy, the fault is what the vendor says instead.
     The same proxy counts once. Never raises.
     """
     parsed: dict[Proxy, None] = {}
     faults = []
-    for number, line in enumerate(_lines(text)[:_MOST_LINES], 1):
-        if not line:
-            continue
+    entries, said = _entries(text)
+    for number, entry in entries:
         try:
-            parsed.setdefault(parse_proxy(line, environment))
+            for proxy in _proxies_of(entry, environment):
+                parsed.setdefault(proxy)
         except ValueError as error:
             faults.append(f"line {number}: {error}")
+    if not parsed and said:
+        faults.insert(0, said)
     return ProxyList(tuple(parsed), tuple(faults))
 
 
 # parsed is a dict: the order of the list is kept, doubles count once.
 
 
-def _lines(text: str) -> list[str]:
+_Entry = str | Mapping[str, object]
+
+
+def _entries(text: str) -> tuple[list[tuple[int, _Entry]], str]:
+    """The entries of a list with their numbers, and what else it says."""
     # A byte order mark stands at the beginning of files written on Windows.
-    bare = text.lstrip("\ufeff \t\r\n")
+    bare = text.replace("\ufeff", "").replace("\xa0", " ").strip("\0 \t\r\n")
     if bare[:1] in ("{", "["):
         try:
-            return _json_lines(json.loads(bare))
+            return _json_entries(json.loads(bare))
         except (ValueError, RecursionError):
-            # Fails in parse_proxy() and so becomes a fault with its line.
-            return ["not.json://"]
-    return [line.partition("#")[0].strip() for line in text.splitlines()]
+            # Else a line of an IPv6 address, or an object a line.
+            if not re.match(r"\[[0-9a-fA-F:.]+\]:|\{.*\},?[ \t]*\r?\n", bare):
+                return [], _("it begins like JSON but is none")
+    if re.match(r"(?i)<(?:!doctype|html|head|body)\b", bare):
+        return [], _("it is a web page, no list")
+    # Not splitlines() alone: <br> and a written \\n stand for a line's end too.
+    lines = [_COMMENT.sub("", line).strip() for line in _BREAKS.sub("\n", bare).splitlines()]
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if line][:_MOST_LINES]
+    if numbered and (names := _names_of_columns(numbered[0][1])):
+        return [(number, dict(zip(names, _BETWEEN.split(line), strict=False)))
+                for number, line in numbered[1:]], ""  # fmt: skip
+    entries: list[tuple[int, _Entry]] = [(number, _object(line)) for number, line in numbered]
+    return entries, _sentence(lines)
 
 
-def _json_lines(value: object) -> list[str]:
-    for key in ("data", "proxies"):
-        if isinstance(value, dict) and key in value:
-            value = value[key]
+def _names_of_columns(line: str) -> list[str]:
+    names = [name.strip("\"'").lower() for name in _BETWEEN.split(line)]
+    has = {kind for kind, known in _KEYS.items() if any(name in known for name in names)}
+    return names if {"host", "port"} <= has else []
+
+
+def _object(line: str) -> _Entry:
+    """*line*, as an object where each line is one in JSON."""
+    if line.startswith("{"):
+        try:
+            value = json.loads(line.rstrip(","))
+        except (ValueError, RecursionError):
+            return line
+        return value if isinstance(value, dict) else line
+    return line
+
+
+def _json_entries(value: object) -> tuple[list[tuple[int, _Entry]], str]:
+    found = _list_in(value, 0)
+    entries: list[tuple[int, _Entry]] = []
+    for number, entry in enumerate(found[:_MOST_LINES], 1):
+        entries.append((number, entry if isinstance(entry, dict) else str(entry)))
+    return entries, _refusal(value) or ("" if entries else _("the list is empty"))
+
+
+def _list_in(value: object, deep: int) -> list[object]:
+    """The first list of proxies in *value*; [] for none."""
+    if deep > _MOST_DEEP:
+        return []
+    if isinstance(value, dict):
+        if _place_of(value):
+            return [value]
+        for one in value.values():
+            if isinstance(one, str) and _PLACE.search(one) and "://" not in one[:8]:
+                # All of a list in one text.
+                return [line for line in _BREAKS.sub("\n", one).splitlines() if line.strip()]
+            if isinstance(one, dict | list) and (found := _list_in(one, deep + 1)):
+                return found
+        return []
     if not isinstance(value, list):
-        return ["no.list://"]
-    return [_json_line(entry) if isinstance(entry, dict) else str(entry) for entry in value]
+        return []
+    if value and all(isinstance(one, dict) and not _place_of(one) for one in value):
+        return next((found for one in value if (found := _list_in(one, deep + 1))), value)
+    return value
 
 
-def _json_line(entry: Mapping[str, object]) -> str:
-    named = {key: quote(str(entry.get(key) or ""), safe="") for key in ("user", "password")}
-    login = f"{named['user']}:{named['password']}@" if named["user"] else ""
-    host = entry.get("host") or entry.get("ip") or ""
-    return f"{entry.get('scheme') or 'http'}://{login}{host}:{entry.get('port') or ''}"
+def _values(entry: Mapping[str, object], kind: str) -> Iterator[str]:
+    """What *entry* says under the names of *kind*, the usual name first."""
+    lowered = {str(key).lower(): value for key, value in entry.items()}
+    for name in _KEYS[kind]:
+        value = lowered.get(name)
+        value = value[0] if isinstance(value, list) and value else value
+        if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+            yield str(value).strip()
+
+
+def _valued(entry: Mapping[str, object], kind: str) -> str:
+    return next(_values(entry, kind), "")
+
+
+def _place_of(entry: Mapping[str, object]) -> str:
+    """HOST:PORT of an object; "" where it has none."""
+    host, port = _valued(entry, "host"), _valued(entry, "port")
+    if host and port and (":" not in host or "://" in host):
+        return f"{host.rstrip('/')}:{port}"
+    if host and port and "." not in host:
+        return f"[{host.strip('[]')}]:{port}"
+    whole = _valued(entry, "whole") or host
+    return whole if _PLACE.search(whole) else ""
+
+
+def _proxies_of(entry: _Entry, environment: Mapping[str, str]) -> Iterator[Proxy]:
+    if not isinstance(entry, str):
+        yield _of_object(entry, environment)
+        return
+    try:
+        yield parse_proxy(entry, environment)
+        return
+    except ValueError as error:
+        fields = [field for field in _BETWEEN.split(entry) if field]
+        if len(fields) < 2:
+            raise
+        reason = str(error)
+    first, rest = fields[0], fields[1:]
+    if rest[0].isdigit() and not _PLACE.search(first):
+        first, rest = f"{first}:{rest[0]}", rest[1:]
+    if not _PLACE.search(first):
+        raise ValueError(reason)
+    proxies = [field for field in rest if _PLACE.fullmatch(field) and "." in field]
+    _refuse_login([field for field in rest if field not in proxies])
+    scheme = next((field.lower() for field in rest if field.lower() in _SCHEMES), "")
+    if scheme and "://" not in first:
+        first = f"{scheme}://{first}"
+    for one in (first, *proxies):
+        yield parse_proxy(one, environment)
+
+
+def _refuse_login(columns: list[str]) -> None:
+    """Refuse two columns that may be user and password: without them the proxy answers nothing."""
+    if len(columns) == 2 and all(_may_be_login(column) for column in columns):
+        raise ValueError(
+            _("whether the two last columns are user and password is not clear: write "
+              "HOST:PORT:USER:PASSWORD, or ip,port,user,password as the first line")
+        )  # fmt: skip
+
+
+def _may_be_login(column: str) -> bool:
+    is_known = column.lower() in _SCHEMES | _NO_SCHEMES or re.fullmatch(r"[A-Z]{2}", column)
+    return column.isascii() and not is_known and not re.fullmatch(r"[\d.:/-]+", column)
+
+
+def _of_object(entry: Mapping[str, object], environment: Mapping[str, str]) -> Proxy:
+    place = _place_of(entry)
+    # "type" may also say how much is hidden.
+    schemes = [one.lower() for one in _values(entry, "scheme") if one.lower() in _SCHEMES]
+    user, password = (quote(_valued(entry, kind), safe="") for kind in ("user", "password"))
+    if not place:
+        raise ValueError("host and port must be given")
+    if "://" in place or "@" in place:
+        return parse_proxy(place, environment)
+    login = f"{user}:{password}@" if user else ""
+    return parse_proxy(f"{schemes[0] if schemes else 'http'}://{login}{place}", environment)
+
+
+# --- what a vendor says instead of a list ---------------------------------------------------------
+
+
+def refusal_in(text: str) -> str:
+    """What a vendor's answer without proxies says, in its own words; "" for nothing."""
+    found = parse_list(text, {})
+    return "" if found.proxies or not found.faults else found.faults[0]
+
+
+def _refusal(value: object) -> str:
+    words = dict(_texts(value, _WORDS, 0))
+    codes = dict(_texts(value, _CODES, 0))
+    said = next((words[name] for name in _WORDS if name in words), "")
+    code = next((codes[name] for name in _CODES if name in codes), "")
+    if not said:
+        return _("the vendor gives no proxy: code {code}", code=code) if code else ""
+    shown = _shown(said)
+    if code:
+        return _("the vendor says: {words} (code {code})", words=shown, code=code)
+    return _("the vendor says: {words}", words=shown)
+
+
+def _texts(value: object, names: Iterable[str], deep: int) -> Iterator[tuple[str, str]]:
+    """Texts of *value* under *names*; the outer ones win in a dictionary made of it."""
+    if not isinstance(value, dict) or deep > _MOST_DEEP:
+        return
+    for one in value.values():
+        yield from _texts(one, names, deep + 1)
+    for key, one in value.items():
+        if str(key).lower() in names and isinstance(one, str | int) and str(one).strip():
+            yield str(key).lower(), str(one)
+
+
+def _sentence(lines: Iterable[str]) -> str:
+    """The first line that is words and no proxy: nothing of it can be a login."""
+    for line in lines:
+        is_words = not line.isascii() or " " in line
+        # An address in front, or with a port anywhere: a proxy, whose login may stand there too.
+        if is_words and not _MAY_BE_PROXY.search(line):
+            return _("the vendor says: {words}", words=_shown(line))
+    return ""
+
+
+def _shown(words: str) -> str:
+    line = " ".join(words.split())
+    return line if len(line) <= _SHOWN_CHARS else f"{line[:_SHOWN_CHARS]}…"

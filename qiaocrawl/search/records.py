@@ -40,7 +40,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from pydantic import (
     AfterValidator,
@@ -332,8 +332,12 @@ class EngineDefinition:
     def at(self, base_url: str) -> EngineDefinition:
         """The same engine at another address (the operator's own instance, a country's host).
 
+        Other programs want the address of a search, ``http://h/search?q=<query>``: what is fixed
+        of it is the base address.
+
         Raises:
-            ConfigError: *base_url* is no http(s) URL, or the engine stands at a fixed address.
+            ConfigError: *base_url* is no http(s) URL, has parameters that would get lost, or the
+                engine stands at a fixed address.
         """
         try:
             parts = urlsplit(base_url)
@@ -353,7 +357,23 @@ class EngineDefinition:
             raise ConfigError(
                 _("engine {engine!r} has a fixed address ({url})", engine=self.name, url=self.url)
             )
-        return replace(self, base_url=base_url.rstrip("/"))
+        if not parts.query and not parts.fragment:
+            return replace(self, base_url=base_url.rstrip("/"))
+        # Ours are sent with every search anyway.
+        names = {name for name, _value in parse_qsl(parts.query, keep_blank_values=True)}
+        if "q" not in names or names - {"q", "format"} or parts.fragment:
+            raise ConfigError(
+                _(
+                    "base URL of engine {engine!r} is an address without parameters, such as "
+                    "{base_url}; got {given!r}",
+                    engine=self.name,
+                    base_url=f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}",
+                    given=base_url,
+                )
+            )
+        asked = self.url.removeprefix("{base}").partition("?")[0]
+        base = urlunsplit((parts.scheme, parts.netloc, parts.path.removesuffix(asked), "", ""))
+        return replace(self, base_url=base.rstrip("/"))
 
     def for_region(self, region: str) -> EngineDefinition:
         """The same engine asked for another region, such as ``zh-HK``; itself if unknown."""

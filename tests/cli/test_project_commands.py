@@ -148,7 +148,7 @@ def test_what_stands_in_the_way_changes_nothing(run: Run, folder: Path) -> None:
 
 def test_a_database_of_the_projects_settings_is_seen(run: Run, folder: Path) -> None:
     assert run("startproject", ".", "--name", "news")[0] == 0
-    (folder / ".env").write_text("# nothing\n")
+    # .env as it was written: it takes no word of the operator's back.
     settings = folder / "news" / "settings.py"
     with settings.open("a", encoding="utf-8") as file:
         file.write('QIAO_DATABASE_URL = "sqlite:///of_settings.db"\n')
@@ -157,6 +157,31 @@ def test_a_database_of_the_projects_settings_is_seen(run: Run, folder: Path) -> 
     (folder / ".env").write_text("QIAO_DATABASE_URL='sqlite:///of_env.db'\n")
     assert run("db", "upgrade")[0] == 0
     assert (folder / "of_env.db").is_file(), ".env wins over settings.py"
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_init_over_a_project_keeps_to_the_database_of_its_settings(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, asks: bool
+) -> None:
+    assert run("startproject", ".", "--name", "news")[0] == 0
+    (folder / ".env").unlink()
+    with (folder / "news" / "settings.py").open("a", encoding="utf-8") as file:
+        file.write('QIAO_DATABASE_URL = "sqlite:///of_settings.db"\n')
+    monkeypatch.setattr(sys, "stdin", StringIO("qiaoqing\na@example.org\n\n\n"))
+    code, out, error = run("init", *([] if asks else ["--yes", "--topic", "qiaoqing"]))
+    assert code == 0, error
+    assert "topic imported: qiaoqing" in out
+    assert "of_settings.db" in out
+    assert not (folder / "data").exists()
+    # Given by hand it is written, the usual place too.
+    given = ("--yes", "--force", "--topic", "qiaoqing", "--database", "sqlite:///data/qiaocrawl.db")
+    assert run("init", *given)[0] == 0
+    assert "\nQIAO_DATABASE_URL=sqlite:///data/qiaocrawl.db\n" in (folder / ".env").read_text("utf-8")
+    assert (folder / "data" / "qiaocrawl.db").is_file()
+    monkeypatch.setenv("QIAO_DATABASE_URL", "sqlite:///of_shell.db")
+    _, out, error = run("init", *given)
+    assert "of the environment wins" in error
+    assert "of_shell.db" in out
 
 
 @pytest.mark.parametrize("name", ["spiders", "json", "class", "a-b"])

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from qiaocrawl.fetch.proxy import Proxy, parse_list, parse_proxy
+from qiaocrawl.fetch.proxy import Proxy, list_text, parse_list, parse_proxy, refusal_in
 from qiaocrawl.fetch.proxy_pool import ProxyLimits, ProxyPool, ProxyState
 
 A, B, C = (Proxy("http", f"p{n}.test", 8080) for n in range(3))
@@ -57,6 +57,73 @@ def test_lists_are_lines_or_json() -> None:
     assert [one.secret_url for one in found.proxies] == ["http://u:p%40@1.2.3.4:8", "http://c:9"]
     for broken in ("{", "[[[", '{"data": 3}', '[{"port": []}]', "\x00\ufeff<html>", "[" * 9000):
         assert parse_list(broken, {}).proxies == ()
+
+
+ONE = "http://198.51.100.4:8080"
+WITH_LOGIN = "http://us:p%40s%3A1@198.51.100.4:8080"
+
+
+@pytest.mark.parametrize(("text", "urls"), [
+    ("198.51.100.4:8080:us:p@s:1", [WITH_LOGIN]), ("http://198.51.100.4:8080:us:p@s:1", [WITH_LOGIN]),
+    ("us:p%40s%3A1@198.51.100.4:8080", [WITH_LOGIN]), ("198.51.100.4:8080@us:pass1", [
+        "http://us:pass1@198.51.100.4:8080"]),
+    ("198.51.100.4:8080@us:1234", ["http://us:1234@198.51.100.4:8080"]),
+    ("us:pass1:gate.test:8080", ["http://us:pass1@gate.test:8080"]),
+    ("[2001:db8::1]:8080:us:pw", ["http://us:pw@[2001:db8::1]:8080"]),
+    ("us:a#b@198.51.100.4:8080 # mine", ["http://us:a%23b@198.51.100.4:8080"]),
+    ("\ufeff198.51.100.4:8080\r\n198.51.100.5:8080\r\n", [ONE, "http://198.51.100.5:8080"]),
+    ("198.51.100.4:8080<br>198.51.100.5:8080<br/>", [ONE, "http://198.51.100.5:8080"]),
+    ("198.51.100.4:8080\\r\\n198.51.100.5:8080", [ONE, "http://198.51.100.5:8080"]),
+    ("198.51.100.4:8080,198.51.100.5:8080", [ONE, "http://198.51.100.5:8080"]),
+    ("198.51.100.4:8080|198.51.100.5:8080", [ONE, "http://198.51.100.5:8080"]),
+    ("198.51.100.4:8080,上海,电信", [ONE]), ("198.51.100.4:8080,310000,1769904000", [ONE]),
+    ("198.51.100.4\t8080\tHTTP\t高匿\t2026-11-28 10:00", [ONE]),
+    ("198.51.100.4 8080 CN elite", [ONE]),
+    ("IP,Port,Username,Password\n198.51.100.4,8080,us,p@s:1", [WITH_LOGIN]),
+    ('{"ip":"198.51.100.4","port":8080}\n{"ip":"198.51.100.5","port":8080}',
+     [ONE, "http://198.51.100.5:8080"]),
+    ('{"code":0,"data":{"count":1,"proxy_list":["198.51.100.4:8080,上海,电信"]}}', [ONE]),
+    ('{"code":"0","msg":[{"port":"8080","ip":"198.51.100.4"}]}', [ONE]),
+    ('{"data":"198.51.100.4:8080\\r\\n198.51.100.5:8080"}', [ONE, "http://198.51.100.5:8080"]),
+    ('{"data":[{"IP":"198.51.100.4","Port":"8080","User":"us","Pass":"p@s:1"}]}', [WITH_LOGIN]),
+    ('{"results":[{"proxy_address":"198.51.100.4","port":8080,"username":"us","password":"p@s:1",'
+     '"country_code":"US"}]}', [WITH_LOGIN]),
+    ('{"proxies":[{"proxy":"http://198.51.100.4:8080","protocol":"http"}]}', [ONE]),
+    ('{"proxy":"198.51.100.4:8080","https":false}', [ONE]),
+    ('{"data":{"list":[{"ip":"198.51.100.4","port":8080,"type":"high","protocols":["http"]}]}}', [ONE]),
+], ids=range(27))  # fmt: skip
+def test_lists_as_vendors_give_them_out(text: str, urls: list[str]) -> None:
+    found = parse_list(text, {})
+    assert ([one.secret_url for one in found.proxies], found.faults) == (urls, ())
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ('{"code":113,"success":false,"msg":"请添加白名单","data":[]}',
+     "the vendor says: 请添加白名单 (code 113)"),
+    ('{"error":{"message":"no quota"}}', "the vendor says: no quota"),
+    ('{"code":-51,"data":null}', "the vendor gives no proxy: code -51"),
+    ('{"data":{"proxy_list":[]}}', "the list is empty"), ("[]", "the list is empty"),
+    ("ERROR:-103,没有可用代理", "the vendor says: ERROR:-103,没有可用代理"),
+    ("your IP 198.51.100.9 is not allowed", "the vendor says: your IP 198.51.100.9 is not"),
+    ("your IP is not on the white list", "the vendor says: your IP is not on the white list"),
+    ("<!DOCTYPE html><title>403</title>", "it is a web page, no list"),
+    ("[broken", "it begins like JSON but is none"),
+    ("198.51.100.4:8080,someuser,somepass", "whether the two last columns are user and password"),
+    ("198.51.100.4 8080 someuser somepass", "whether the two last columns are user and password"),
+    ('[{"ip":"198.51.100.4","port":1080,"protocols":["socks5"]}]', "socks5 proxies are not"),
+])  # fmt: skip
+def test_a_vendor_that_gives_no_proxy_is_quoted(text: str, said: str) -> None:
+    found = parse_list(text, {})
+    assert found.proxies == ()
+    assert said in found.faults[0]
+    assert "somepass" not in found.faults[0]
+    assert said in refusal_in(text)
+
+
+def test_files_of_windows_are_read() -> None:
+    text = "198.51.100.4:8080,上海,电信\r\n"
+    for encoding in ("utf-8-sig", "gbk", "utf-16"):
+        assert list_text(text.encode(encoding)).strip("\ufeff") == text
 
 
 def test_a_host_keeps_its_proxy_while_that_works() -> None:

@@ -27,7 +27,7 @@ PSL = Path(__file__).resolve().parents[2] / "../shared/data/external/psl/test_ps
 
 
 def test_a_header_becomes_cookies_of_the_sites() -> None:
-    found = read_pasted("Cookie: SUB=a=b==; SUBP=x y; ;bad name=1; __Secure-k=1\n", RECIPE)
+    found = read_pasted("Cookie: SUB=a=b==; SUBP=x y; ; __Secure-k=1\n", RECIPE)
     assert {(one.name, one.value, one.domain) for one in found} == {
         (name, value, domain) for name, value in (("SUB", "a=b=="), ("SUBP", "x y"),
                                                   ("__Secure-k", "1"))
@@ -45,7 +45,7 @@ def test_a_netscape_file_may_have_parts_of_a_second() -> None:
 def test_a_netscape_file() -> None:
     text = ("# Netscape HTTP Cookie File\n"
             ".weibo.com\tTRUE\t/\tTRUE\t1900000000\tSUB\tabc\n"
-            "#HttpOnly_www.weibo.com\tFALSE\t/x\tFALSE\t0\tsid\t1\nbroken\tline\n")  # fmt: skip
+            "#HttpOnly_www.weibo.com\tFALSE\t/x\tFALSE\t0\tsid\t1\n")  # fmt: skip
     assert read_pasted(text, RECIPE) == (
         StoredCookie("SUB", "abc", ".weibo.com", "/", 1.9e9, True, False),
         StoredCookie("sid", "1", "www.weibo.com", "/x", None, False, True),
@@ -54,8 +54,7 @@ def test_a_netscape_file() -> None:
 
 def test_json_of_an_add_on_and_of_playwright() -> None:
     add_on = [{"name": "SUB", "value": "1", "domain": "weibo.com", "hostOnly": False, "path": "/",
-               "secure": True, "httpOnly": True, "expirationDate": 1.9e9, "sameSite": "lax"},
-              {"name": 1}, "x"]  # fmt: skip
+               "secure": True, "httpOnly": True, "expirationDate": 1.9e9, "sameSite": "lax"}]  # fmt: skip
     state = {"cookies": [StoredCookie("SUB", "1", ".weibo.com", "/", 1.9e9, True,
                                       True).for_browser()], "origins": []}  # fmt: skip
     expected = (StoredCookie("SUB", "1", ".weibo.com", "/", 1.9e9, True, True),)
@@ -81,6 +80,91 @@ def test_what_holds_no_cookies_is_refused_and_not_shown(text: str) -> None:
     with pytest.raises(SessionError) as caught:
         read_pasted(text, RECIPE)
     assert "secretvalue" not in str(caught.value)
+
+
+BASH = r"""curl 'https://weibo.com/ajax/feed?a=1&b=2' \
+  -H 'accept: text/html;q=0.9' \
+  -e 'https://elsewhere.test/' \
+  COOKIE \
+  --data-raw 'x=1; y=2' --compressed"""
+CMD = """curl ^"https://weibo.com/^" ^
+  -H ^"accept: text/html;q=0.9^" ^
+  -b ^"SUB=_2A25La^%^2Bc-def.; T=^\\^"q^\\^"^" ^
+  --compressed"""
+POWERSHELL = """$session = New-Object Microsoft.PowerShell.Commands.WebRequestSession
+$session.UserAgent = "Mozilla/5.0"
+$session.Cookies.Add((New-Object System.Net.Cookie("SUB", "_2A25La%2Bc-def.", "/", ".weibo.com")))
+$session.Cookies.Add((New-Object System.Net.Cookie("T", "`"q`"", "/", ".weibo.com")))
+Invoke-WebRequest -UseBasicParsing -Uri "https://weibo.com/" `
+-WebSession $session -Headers @{"method"="GET"}"""
+HEADER = 'SUB=_2A25La%2Bc-def.; T="q"'
+WHOLE = {("SUB", "_2A25La%2Bc-def."), ("T", '"q"')}
+
+
+@pytest.mark.parametrize("text", [
+    HEADER, f"Cookie: {HEADER}", f"  COOKIE:{HEADER};", f"'{HEADER}'", f'"Cookie: {HEADER}",',
+    f"“{HEADER}”", f"cookie = '{HEADER}'", f"document.cookie=`{HEADER}`;",
+    f"'cookie': '{HEADER}',", 'SUB=_2A25La%2Bc-def.;\n  T="q"', 'SUB=_2A25La%2Bc-def.\nT="q"\n',
+    BASH.replace("COOKIE", f"-H 'cookie: {HEADER}'"), BASH.replace("COOKIE", f"-b '{HEADER}'"),
+    BASH.replace("COOKIE", f"--cookie='{HEADER}'"), BASH.replace("COOKIE", f"-H'Cookie: {HEADER}'"),
+    BASH.replace("COOKIE", r"""-b $'SUB=_2A25La\u0025\x32Bc-def.; T=\"q\"'"""),
+    BASH.replace("COOKIE", r'''-H "cookie: SUB=_2A25La%2Bc-def.; T=\"q\""'''),
+    BASH.replace("COOKIE", f"-H 'cookie: {HEADER}'").replace("\\\n", "\\\r\n"),
+    "$ " + BASH.replace("COOKIE", f"-b '{HEADER}' -x http://127.0.0.1:8080"),
+    CMD, CMD.replace("\n", "\r\n"),
+    'curl "https://weibo.com/" ^\n -H "cookie: SUB=_2A25La"%"2Bc-def.; T=\\"q\\"" ^\n --compressed',
+    f"wget --header='Cookie: {HEADER}' https://weibo.com/",
+    POWERSHELL,
+    'Invoke-WebRequest -Uri "https://weibo.com/" -Headers @{\n"Cookie" = "SUB=_2A25La%2Bc-def.; '
+    'T=`"q`""\n}',
+    'fetch("https://weibo.com/", {"headers": {"accept": "*/*", "cookie": '
+    + json.dumps(HEADER) + '}, "method": "GET"});',
+    f"GET / HTTP/1.1\r\nHost: weibo.com\r\nAccept: text/html;q=0.9\r\nCookie: {HEADER}\r\nDNT: 1",
+    ":authority: weibo.com\ncookie: SUB=_2A25La%2Bc-def.\ncookie: T=\"q\"\nreferer: https://a.b/?c=d",
+    f"accept:\n*/*\ncookie:\n{HEADER}\nuser-agent:\nMozilla/5.0 (X11; Linux)",
+    json.dumps({"Request Cookies": {"SUB": "_2A25La%2Bc-def.", "T": '"q"'}}),
+    json.dumps({"headers": {"accept": "*/*", "Cookie": HEADER}}),
+    "cookies = {\n    'SUB': '_2A25La%2Bc-def.',\n    'T': '\"q\"',\n}",
+    json.dumps([{"name": "SUB", "value": "_2A25La%2Bc-def."}, {"name": "T", "value": '"q"'}]),
+    "[{'domain': '.weibo.com', 'name': 'SUB', 'value': '_2A25La%2Bc-def.', 'httpOnly': True},"
+    " {'domain': '.weibo.com', 'name': 'T', 'value': '\"q\"'},]",
+    json.dumps([{"Host raw": "https://.weibo.com/", "Name raw": name, "Path raw": "/",
+                 "Content raw": value, "Expires raw": "1900000000", "Send for raw": "true"}
+                for name, value in WHOLE]),
+    'SUB\t_2A25La%2Bc-def.\t.weibo.com\t/\t2030-03-17T17:46:40.000Z\t19\t✓\t✓\tLax\nT\t"q"\t'
+    'weibo.com\t/\tSession\t4\t\t',
+    '.weibo.com TRUE / TRUE 1900000000 SUB _2A25La%2Bc-def.\n.weibo.com TRUE / FALSE 0 T "q"',
+], ids=range(37))  # fmt: skip
+def test_a_form_is_understood_whole(text: str) -> None:
+    assert {(one.name, one.value) for one in read_pasted(text, RECIPE)} == WHOLE
+
+
+@pytest.mark.parametrize(("text", "what"), [
+    ("SUB=1; bad name=canary; T=2", "part 2 (bad…)"),
+    ("SUB=1; canary; T=2", "part 2"),
+    ("SUB=canary; path=/; HttpOnly", "path is of a Set-Cookie header"),
+    ("Set-Cookie: SUB=canary; Path=/", "Set-Cookie"),
+    ("SUB=_2A25Lab\ncanary=; SUBP=2", "line 2 begins within a value"),
+    ("SUB=_2A25Lab\ncanary==", "line 2 begins within a value"),
+    ("cookie: SUB=_2A25Lab\ncanary=; SUBP=2", "line 2 begins within a value"),
+    ("curl 'https://weibo.com/' -H 'cookie: SUB=canary", "a quote is not closed"),
+    ("curl 'https://elsewhere.test/' -b 'SUB=canary'", "elsewhere.test"),
+    ("curl 'https://weibo.com/' -b 'SUB=canary' ;\ncurl 'https://weibo.com/2'", "several requests"),
+    ("curl https://weibo.com/ -b canary.txt", "-b names a file"),
+    ('$s.Add((New-Object System.Net.Cookie("SUB", $canary)))\n$s.Add((New-Object '
+     'System.Net.Cookie("T", "1")))', "not every System.Net.Cookie"),
+    ('fetch("https://elsewhere.test/", {"headers": {"cookie": "SUB=canary"}})', "elsewhere.test"),
+    ('[{"name": "SUB", "value": "canary", "domain": "weibo.com"}, {"name": 1}]', "entry 2"),
+    (".weibo.com\tTRUE\t/\tTRUE\t1900000000\tSUB\tabc\ncanary\tline", "line 2"),
+    ("SUB\tcanary\t.weibo.com\t/\nT\tcanary", "line 2"),
+    ("accept: text/html;q=0.9\nuser-agent: canary", "no cookies found"),
+    ("curl 'https://weibo.com/' -H 'accept: */*'", "no cookies found"),
+])  # fmt: skip
+def test_what_is_left_over_is_named_and_nothing_is_kept(text: str, what: str) -> None:
+    with pytest.raises(SessionError) as caught:
+        read_pasted(text, RECIPE)
+    assert what in str(caught.value)
+    assert "canary" not in str(caught.value)
 
 
 def test_cookies_of_others_and_of_everybody_are_left_out() -> None:

@@ -65,7 +65,12 @@ def init(
     for question in _QUESTIONS:
         if given[question.name]:
             given[question.name] = question.check(given[question.name])
-    answers = _Answers(**(given if yes else _asked(given)))
+    if not yes:
+        asked = _asked(given)
+        # Enter is no word for the usual place: .env would win over a settings.py with another.
+        is_usual = not given["database"] and asked["database"] == _SQLITE
+        given = {**asked, "database": "" if is_usual else asked["database"]}
+    answers = _Answers(**given)
     _write(folder, answers)
     use_project()
     _prepare_database(answers)
@@ -76,7 +81,7 @@ def _write(folder: Path, answers: _Answers) -> None:
     """Write ``.env``, and a project around it where there is none."""
     if not answers.contact:
         echo(_("note: no --contact: {contact}", contact=_(_CONTACT)), err=True)
-    values = {"database_url": answers.database or _SQLITE, "contact": answers.contact,
+    values = {"database_url": answers.database, "contact": answers.contact,
               "engines": answers.engines}  # fmt: skip
     if (folder / CONFIG_FILE).exists():
         write_env(folder, values, replace=True)
@@ -188,7 +193,11 @@ def _shipped() -> str:
 
 def _prepare_database(answers: _Answers) -> None:
     """Make the tables, and import the topic where a pack of its name is at hand."""
-    with Database.open(answers.database or _SQLITE) as database:
+    # As every command after this one finds it.
+    url = str(Options.from_environment()["QIAO_DATABASE_URL"])
+    if answers.database and answers.database != url:
+        echo(_("note: QIAO_DATABASE_URL of the environment wins over the one in .env"), err=True)
+    with Database.open(url) as database:
         database.upgrade()
         with database.engine.begin() as c:
             names = {row.name for row in list_topics(c)}

@@ -23,7 +23,7 @@ _NO_SECRETS, _ALL = 0o600, 0o644
 PLAIN = re.compile(r"[\w@%+=:,./-]+")
 """What neither systemd nor a reader of ``.env`` takes for a quote, a variable or a comment."""
 _ENV_DEFAULTS = {
-    "database_url": "sqlite:///data/qiaocrawl.db",
+    "database_url": "sqlite:///data/qiaocrawl.db", "database_mark": "#",
     "contact": "", "contact_mark": "#", "engines": "", "engines_mark": "#",
 }  # fmt: skip
 
@@ -114,8 +114,9 @@ def env_value(value: str) -> str:
 
 def write_env(folder: Path, values: Mapping[str, str], *, replace: bool) -> None:
     """Write ``.env`` there, for its owner only; what is not in *values* stays a comment."""
-    marks = {f"{key}_mark": "" for key, value in values.items() if value}
-    written = {key: env_value(value) for key, value in values.items()}
+    given = {key: value for key, value in values.items() if value}
+    marks = {f"{key.removesuffix('_url')}_mark": "" for key in given}
+    written = {key: env_value(value) for key, value in given.items()}
     text = filled("env", {**_ENV_DEFAULTS, **written, **marks})
     _write(folder / ENV_FILE, text, _NO_SECRETS, replace=replace)
 

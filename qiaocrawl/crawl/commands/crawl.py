@@ -47,6 +47,7 @@ class Command(crawl.Command):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the spider; exit code 0 only where it ended well."""
         # Scrapy imports every command to list them; the crawler is for those who crawl.
+        from qiaocrawl.crawl.feeds import articles_lost
         from qiaocrawl.crawl.spider import FrontierSpider
         from qiaocrawl.runtime.run_end import end_reason, exit_code
 
@@ -57,7 +58,9 @@ class Command(crawl.Command):
             return  # a project's own, whose end only it can judge
         # Scrapy's own code is kept: it says that the crawl could not begin.
         self.exitcode = self.exitcode or exit_code(end_reason(self._crawler.stats.get_stats()))
-        self._print_summary()
+        lost = articles_lost(self._crawler.stats.get_stats())
+        self.exitcode = self.exitcode or int(lost > 0)
+        self._print_summary(lost)
 
     def _create_crawler(self, spidercls: Any) -> Crawler:
         from qiaocrawl.crawl.stoppable import StoppableCrawler
@@ -71,10 +74,15 @@ class Command(crawl.Command):
         collect_once_opened(self._crawler)
         return self._crawler
 
-    def _print_summary(self) -> None:
-        """The last thing in a terminal, behind all lines of the log."""
+    def _print_summary(self, lost: int) -> None:
+        """The last thing in a terminal, behind all lines of the log.
+
+        Args:
+            lost: how much of the feeds could not be written.
+        """
         from rich.table import Table
 
+        from qiaocrawl.crawl.feeds import writes_to_stdout
         from qiaocrawl.crawl.spider import FrontierSpider
         from qiaocrawl.runs.run_summary import next_steps, summary_lines
         from qiaocrawl.runtime.run_end import end_reason
@@ -90,7 +98,12 @@ class Command(crawl.Command):
         held = _held_hosts(spider.runtime.options["QIAO_DATABASE_URL"], spider.topic)
         for name, words in summary_lines(spider.name, spider.topic, stats, held):
             table.add_row(name, words)
-        console = Terminal(highlight=False, markup=False)
+        if lost:
+            table.add_row(_("feed files"), _("{lost:,} articles or more are not in them; they are "
+                                        "stored, and `qiaocrawl export` writes them", lost=lost))
+        # Behind a feed on standard output stands nothing that is not of the feed.
+        is_feed = writes_to_stdout(self._crawler)
+        console = Terminal(highlight=False, markup=False, stderr=is_feed)
         # A title of the table would be broken where the table is narrow.
         console.print(title, style="bold")
         console.print(table)

@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import TunnelError
@@ -23,7 +23,7 @@ from scrapy.exceptions import (
 )
 
 from qiaocrawl.errors import AddressRefusedError, ConfigError
-from qiaocrawl.fetch.proxy import Proxy, ProxyList, parse_list
+from qiaocrawl.fetch.proxy import Proxy, ProxyList, list_text, parse_list, refusal_in
 from qiaocrawl.fetch.proxy_pool import LONGEST_PAUSE_SECONDS
 from qiaocrawl.language import _
 from qiaocrawl.storage.sites import proxies as stored
@@ -38,6 +38,8 @@ DATABASE = "database"
 _SHOWN_FAULTS = 3
 # After a list could not be had; the old one serves meanwhile.
 _AGAIN_SECONDS = 30.0
+# Shorter parts of the list's address are words, no keys.
+_SECRET_CHARS = 6
 
 DOWNLOAD_ERRORS = (
     AddressRefusedError,
@@ -125,13 +127,12 @@ class ProxySource:
 
     def _filed(self) -> ProxyList:
         try:
-            text = Path(self._place).read_text("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "no UTF-8 text"
+            body = Path(self._place).read_bytes()
+        except OSError as error:
             raise ConfigError(
-                _("QIAO_PROXY_POOL: the file cannot be read: {reason}", reason=reason)
+                _("QIAO_PROXY_POOL: the file cannot be read: {reason}", reason=error.strerror)
             ) from None
-        return parse_list(text, os.environ)
+        return parse_list(list_text(body), os.environ)
 
     def _stored(self) -> tuple[ProxyList, dict[Proxy, ProxyState]]:
         known, faults = {}, []
@@ -160,12 +161,25 @@ class ProxySource:
             self._keep_old(f"{parts.hostname} gave no list: {type(error).__name__}")
             return
         if response.status != 200:
-            self._keep_old(f"{parts.hostname} gave no list: HTTP {response.status}")
+            said = self._without_key(refusal_in(list_text(response.body)))
+            why = f"; {said}" if said else ""
+            self._keep_old(f"{parts.hostname} gave no list: HTTP {response.status}{why}")
             return
+        found = parse_list(list_text(response.body), {})
+        shown = tuple(map(self._without_key, found.faults))
         try:
-            self._use(parse_list(response.body.decode("utf-8", "replace"), {}), {})
+            self._use(ProxyList(found.proxies, shown), {})
         except ConfigError as error:
             self._keep_old(str(error))
+
+    def _without_key(self, words: str) -> str:
+        """*words* of the vendor without what our own address of it holds, which is its key."""
+        parts = urlsplit(self._place)
+        secrets = (value for _name, value in parse_qsl(parts.query))
+        for secret in (*secrets, *parts.path.split("/"), parts.password or ""):
+            if len(secret) >= _SECRET_CHARS:
+                words = words.replace(secret, "…")
+        return words
 
     def _use(self, found: ProxyList, known: dict[Proxy, ProxyState]) -> None:
         for fault in found.faults[:_SHOWN_FAULTS]:

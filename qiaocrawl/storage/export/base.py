@@ -38,6 +38,10 @@ class Exporter:
     write: Callable[[Connection, Selection, Path, Progress], ExportReport]
     for_people: bool = False
     """Whether it can hold one record a story (``Selection.by_story``)."""
+    in_order: bool = False
+    """Whether it is written from beginning to end, as a pipe takes it."""
+    is_text: bool = False
+    """Whether a terminal can show it."""
 
 
 exporters: Registry[Exporter] = Registry(

@@ -131,6 +131,16 @@ def _articles(c: Connection, selection: Selection) -> Iterator[ArticleRecord]:
         after = rows[-1][0]
 
 
+def articles_at(c: Connection, url_ids: Sequence[int], topic: str) -> list[ArticleRecord]:
+    """The articles that stand at the URLs *url_ids*, with the relevance *topic* gives them.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    statement = _article_rows(c, Selection(topic)).where(article.c.url_id.in_(url_ids))
+    return [_record(row) for row in c.execute(statement.order_by(article.c.id))]
+
+
 def count_pages(c: Connection, selection: Selection) -> int:
     """How many pages *selection* has: the newest of each URL.
 

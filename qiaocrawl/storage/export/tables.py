@@ -1,9 +1,10 @@
-"""Articles as CSV and JSON Lines, for programs."""
+"""Articles as CSV and JSON Lines, for programs: here, and in the feeds of Scrapy."""
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +25,8 @@ from qiaocrawl.text.zones import SHANGHAI
 
 COLUMNS = (*(field.name for field in fields(ArticleRecord) if field.name != "html"), "markdown")
 """Of tables; people read them, and cells are small."""
+FIELDS = (*COLUMNS, "html")
+"""All that a record for programs may have."""
 
 
 def write_csv(c: Connection, selection: Selection, out: Path, progress: Progress) -> ExportReport:
@@ -33,7 +36,7 @@ def write_csv(c: Connection, selection: Selection, out: Path, progress: Progress
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
         writer.writerow(COLUMNS)
         for record in iter_articles(c, selection):
-            writer.writerow([_csv_value(value) for value in _values(record)])
+            writer.writerow([*cell_values(record).values()])
             written += 1
             progress(1)
     return ExportReport(written)
@@ -44,17 +47,21 @@ def write_jsonl(c: Connection, selection: Selection, out: Path, progress: Progre
     written = 0
     with growing_file(out) as part, part.open("w", encoding="utf-8", newline="\n") as file:
         for record in iter_articles(c, selection):
-            values = {**asdict(record), "markdown": record.markdown}
-            values["comments"] = _comments(record)
-            line = {name: _utc(value) for name, value in values.items()}
-            file.write(visible_json(json.dumps(line, ensure_ascii=False)) + "\n")
+            file.write(visible_json(json.dumps(json_values(record), ensure_ascii=False)) + "\n")
             written += 1
             progress(1)
     return ExportReport(written)
 
 
-def _values(record: ArticleRecord) -> list[Any]:
-    return [_cell_value(record, name) for name in COLUMNS]
+def json_values(record: ArticleRecord) -> dict[str, Any]:
+    """All that is known of *record* as JSON has it: times in UTC, texts exactly as stored."""
+    values = {**asdict(record), "markdown": record.markdown, "comments": _comments(record)}
+    return {name: _utc(value) for name, value in values.items()}
+
+
+def cell_values(record: ArticleRecord, names: Sequence[str] = COLUMNS) -> dict[str, Any]:
+    """*record* as a row of a table: Beijing time, formulas disarmed, one value a cell."""
+    return {name: _csv_value(_cell_value(record, name)) for name in names}
 
 
 def _cell_value(record: ArticleRecord, name: str) -> Any:

@@ -17,6 +17,7 @@ _ENDS = {
     "schema_changed": N_("the database was upgraded for another version"),
     "internal_error": N_("an error of the crawler"),
     "start_page_refused": N_("a start page may not be fetched"),
+    "feed_error": N_("a feed could not be written"),
     "start_page_set_aside": N_("a start page could not be read"),
 }
 

@@ -256,6 +256,21 @@ def test_a_list_of_a_provider_is_fetched_through_the_guard(tmp_path: Path) -> No
     assert CANARY not in refused.log + done.log
 
 
+def test_a_provider_that_refuses_is_quoted_without_our_key(tmp_path: Path) -> None:
+    url = database(tmp_path)
+    words = f'{{"code": 113, "msg": "请添加白名单，密钥 {CANARY}", "data": []}}'
+    with (
+        local_server(site) as server,
+        local_server(lambda host, path: Answer(words.encode("gbk"), 403)) as provider,
+    ):
+        done = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path, **QUICK,
+                     QIAO_PROXY_POOL=f"http://{provider.origin}/list?key={CANARY}",
+                     QIAO_ALLOW_ADDRESSES=provider.origin)  # fmt: skip
+        assert server.log == []
+    assert "HTTP 403; the vendor says: 请添加白名单，密钥 … (code 113)" in done.log
+    assert CANARY not in done.log
+
+
 def test_what_cannot_be_a_pool_is_said_at_the_start(tmp_path: Path) -> None:
     url = database(tmp_path)
     for pool, said in (("", "QIAO_PROXY_POOL no pool"), ("none.txt", "cannot be read")):

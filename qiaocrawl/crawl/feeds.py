@@ -1,0 +1,198 @@
+"""Scrapy's feeds (-o, -O, FEEDS): one flat article a line, read back as it was committed.
+
+A crawl's items are whole pages with their leases; what people ask a feed for is the articles, with
+the field names of ``qiaocrawl export``. Items of other kinds, as a project's own pipeline may make
+of a page, are written as Scrapy writes them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
+
+from qiaocrawl.crawl.context import find_crawl
+from qiaocrawl.crawl.items import CrawledPage, SearchedPage
+from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
+from qiaocrawl.errors import StorageError
+from qiaocrawl.items import Queue
+from qiaocrawl.language import _
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Self
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+    from qiaocrawl.storage.export.selection import ArticleRecord
+
+logger = logging.getLogger(__name__)
+
+_LOST = "qiaocrawl/feeds/lost"
+_FAILED = "feedexport/failed_count/"
+# Of a document with a beginning and an end there can be one in a file.
+_WHOLE_DOCUMENTS = ("json", "xml")
+_AT_A_TIME = 50
+
+
+def articles_lost(stats: Mapping[str, Any]) -> int:
+    """How many articles of a run with these statistics are missing in a feed; feeds, if whole."""
+    not_stored = sum(int(stats[name]) for name in stats if name.startswith(_FAILED))
+    return int(stats.get(_LOST, 0)) + not_stored
+
+
+def writes_to_stdout(crawler: Crawler) -> bool:
+    """Whether a feed of *crawler* is what its standard output is for."""
+    return any(str(uri).partition(":")[0] == "stdout" for uri in crawler.settings.getdict("FEEDS"))
+
+
+class ArticleFeeds(FeedExporter):
+    """Scrapy's feeds, whose items are :class:`ArticleRecord` where a crawl's are pages."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's constructor.
+
+        Raises:
+            SystemExit: a feed that was asked for cannot be written (exit code 1).
+        """
+        has_feeds = bool(crawler.settings["FEEDS"] or crawler.settings["FEED_URI"])
+        try:
+            feeds = cls(crawler)
+        except NotConfigured:
+            if not has_feeds:
+                raise
+            # Scrapy logs the reason and crawls on, without the feed.
+            sys.exit(_("qiaocrawl: no feed can be written as FEEDS or -o says; see the log above"))
+        connect = crawler.signals.connect
+        connect(feeds.open_spider, signals.spider_opened)
+        connect(feeds.close_spider, signals.spider_closed)
+        connect(feeds.page_scraped, signals.item_scraped)
+        connect(feeds.write_paged, frontier_closing)
+        feeds.require_known_fields()
+        return feeds
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        # Written at the end: while further parts may come, an article of several pages changes.
+        self._paged: dict[int, None] = {}
+        self._topic = ""
+        self._written = 0
+        self._has_told = False
+
+    def require_known_fields(self) -> None:
+        """Refuse fields that an article does not have: their columns would be empty.
+
+        Raises:
+            SystemExit: naming them and what there is.
+        """
+        from qiaocrawl.storage.export.tables import FIELDS
+
+        for options in self.feeds.values():
+            unknown = [name for name in options["fields"] or () if name not in FIELDS]
+            # Of items that a project's own pipeline makes, it alone knows the fields.
+            if unknown and not options.get("item_classes") and not options.get("item_filter"):
+                names, known = ", ".join(map(repr, unknown)), ", ".join(FIELDS)
+                sys.exit(_("qiaocrawl: feed field {names}: an article has {known}",
+                           names=names, known=known))  # fmt: skip
+
+    def open_spider(self, spider: Spider) -> None:
+        """As Scrapy does; a file that cannot be written ends the crawl at once.
+
+        Raises:
+            CloseSpider: it would be noticed only after hours, with the first article.
+        """
+        super().open_spider(spider)
+        crawl = find_crawl(self.crawler)
+        if crawl is None:
+            return  # of a spider without a frontier, whose items are its own
+        self._topic = crawl.scope.topic
+        if crawl.scope.queue is Queue.SEARCH:
+            logger.warning(
+                "feeds hold articles, and a search fetches none: `scrapy crawl pages -a topic=%s` "
+                "fetches what it finds",
+                self._topic,
+            )
+        for slot in self.slots:
+            if isinstance(slot.storage, FileFeedStorage):
+                why = _why_not(Path(slot.storage.path), slot.format, slot.storage.write_mode)
+                if why:
+                    logger.error("feed %s: %s", slot.uri, why)
+                    self.slots = []
+                    raise CloseSpider("feed_error")
+
+    async def page_scraped(self, item: Any, spider: Spider) -> None:
+        """Write the article of a page whose transaction was committed; pages without are none."""
+        if not isinstance(item, CrawledPage | SearchedPage):
+            self.item_scraped(item, spider)
+            return
+        url_id = item.article_url_id if isinstance(item, CrawledPage) else None
+        if url_id is None:
+            return
+        assert isinstance(item, CrawledPage)
+        if item.analysis is not None and item.analysis.part is not None:
+            self._paged[url_id] = None
+            return
+        try:
+            await self._write([url_id], spider)
+        except StorageError:
+            # The database may be back at the end.
+            self._paged[url_id] = None
+
+    async def write_paged(self) -> None:
+        """Write the articles that are whole only now, while the database is still open."""
+        spider, waiting = self.crawler.spider, list(self._paged)
+        assert spider is not None
+        for begin in range(0, len(waiting), _AT_A_TIME):
+            some = waiting[begin : begin + _AT_A_TIME]
+            try:
+                await self._write(some, spider)
+            except StorageError as error:
+                self._lose(len(some), error)
+        if not self._written and not articles_lost(self.crawler.stats.get_stats()):
+            logger.info("feeds: no article was stored in this run, so none is in them")
+
+    async def _write(self, url_ids: Sequence[int], spider: Spider) -> None:
+        from qiaocrawl.storage.export.selection import articles_at
+
+        runtime = runtime_of(self.crawler)
+        for record in await runtime.read(partial(articles_at, url_ids=url_ids, topic=self._topic)):
+            self._export(record, spider)
+
+    def _export(self, record: ArticleRecord, spider: Spider) -> None:
+        try:
+            self.item_scraped(record, spider)
+            self._written += 1
+        except (OSError, UnicodeError) as error:
+            self._lose(1, error)
+        except Exception:
+            # Of a project's own exporter or filter; Scrapy logs it with its traceback.
+            self.crawler.stats.inc_value(_LOST)
+            raise
+
+    def _lose(self, count: int, error: Exception) -> None:
+        self.crawler.stats.inc_value(_LOST, count)
+        if not self._has_told:
+            self._has_told = True
+            logger.error("feeds: not written: %s; the articles are stored, `qiaocrawl export` "
+                         "writes them", error)  # fmt: skip
+
+
+def _why_not(file: Path, format_: str, mode: str) -> str:
+    """Why *file* cannot be written, in a few words; "" when it can."""
+    if file.is_dir():
+        return "it is a folder"
+    folder = next(path for path in file.absolute().parents if path.exists())
+    if not folder.is_dir() or not os.access(file if file.exists() else folder, os.W_OK):
+        return "it cannot be written to"
+    if mode == "ab" and format_ in _WHOLE_DOCUMENTS and file.is_file() and file.stat().st_size:
+        return f"it is there, and {format_} cannot be appended to: -O replaces it, jsonl appends"
+    return ""
