@@ -25,7 +25,7 @@ ONE_FOLDER = settings(
 )
 
 CHINESE = "词,类别,权重,备注\n侨批,文化,2.5,家书\n华商,经贸,,\n"
-EXPECTED = (Term("侨批", "culture", 2.5, "家书"), Term("华商", "business", 1.0))
+EXPECTED = (Term("侨批", "culture", 2.5, "家书"), Term("华商", "business", 3.0))
 
 
 def _file(tmp_path: Path, data: bytes | str, name: str = "t.csv") -> Path:
@@ -69,7 +69,7 @@ def test_headers_in_both_languages(tmp_path: Path, header: str) -> None:
 
 def test_columns_in_any_order_and_mostly_left_out(tmp_path: Path) -> None:
     assert read_terms(_file(tmp_path, "备注,词\n,侨批\n\n好,华商\n")) == (
-        Term("侨批", "other"), Term("华商", "other", 1.0, "好"),
+        Term("侨批", "other"), Term("华商", "other", 3.0, "好"),
     )  # fmt: skip
 
 

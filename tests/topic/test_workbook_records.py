@@ -64,8 +64,8 @@ def test_a_row_becomes_a_term_with_the_line_it_stands_in() -> None:
     assert collected.findings == []
 
 
-def test_a_term_alone_counts_one_and_is_of_no_kind() -> None:
-    assert term("华侨") == Term("华侨", "other", 1.0, "")
+def test_a_term_alone_has_the_usual_weight_and_is_of_no_kind() -> None:
+    assert term("华侨") == Term("华侨", "other", 3.0, "")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_weight_that_is_none_costs_the_row(text: str, fault: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "weight"), [("2.5", 2.5), ("50%", 5.0), ("核心", 3.0), ("★★", 2.0), ("", 1.0)]
+    ("text", "weight"), [("2.5", 2.5), ("50%", 5.0), ("核心", 3.0), ("★★", 2.0), ("", 3.0)]
 )
 def test_weights_are_numbers_per_cents_words_or_stars(text: str, weight: float) -> None:
     assert term("华侨", "核心", text).weight == weight
@@ -145,7 +145,7 @@ def test_a_kind_is_certain_near_or_unknown() -> None:
 
 def test_the_operators_answer_is_the_kind_of_an_unknown_word() -> None:
     collected = terms(("丙词", "行业"), **{"kind:terms:行业": "business"})
-    assert collected.terms["丙词"].record == Term("丙词", "business", 1.0, "")
+    assert collected.terms["丙词"].record == Term("丙词", "business", 3.0, "")
     assert (collected.findings, collected.questions) == ([], {})
 
 
