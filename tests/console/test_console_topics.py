@@ -142,7 +142,7 @@ def test_words_are_looked_for_and_decided_about(sqlite_desk: Desk) -> None:
 
 def test_the_threshold_is_moved_to_where_the_line_was_tried(desk: Desk) -> None:
     add_topic(desk.database)
-    texts = {f"{n}": "华侨" * n + "在当地参加会议，讨论天气和球赛。" * 2 for n in range(8)}
+    texts = {f"{n}": "华侨、侨务，" * n + "在当地参加会议，讨论天气和球赛。" * 2 for n in range(8)}
     scorer = make_scorer("blend", PACK)
     judged = {name: scorer.judge(PageText(f"第{name}次", text)) for name, text in texts.items()}
     line = round(100 * sorted(one.score for one in judged.values())[4])

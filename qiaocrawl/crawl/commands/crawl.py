@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+    from qiaocrawl.crawl.spider import FrontierSpider
+    from qiaocrawl.storage.topics.threshold_view import FewOnTopic
+
 
 _COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 _LOG_FORMAT = "QIAO_LOG_FORMAT"
@@ -73,7 +76,7 @@ class Command(crawl.Command):
         from rich.table import Table
 
         from qiaocrawl.crawl.spider import FrontierSpider
-        from qiaocrawl.runs.run_summary import next_steps, summary_lines
+        from qiaocrawl.runs.run_summary import few_lines, few_steps, next_steps, summary_lines
         from qiaocrawl.runtime.run_end import end_reason
         from qiaocrawl.text.terminal import Terminal
 
@@ -90,13 +93,37 @@ class Command(crawl.Command):
         # A title of the table would be broken where the table is narrow.
         console.print(title, style="bold")
         console.print(table)
+        few = self._few_on_topic(spider)
+        for line in few_lines(few) if few is not None else ():
+            console.print(line)
         console.print(_("next:"))
         settings = self._crawler.settings
         is_given = (settings.getpriority("QIAO_DATABASE_URL") or 0) >= _COMMAND_LINE
         note_database(settings["QIAO_DATABASE_URL"] if is_given else "")
-        for step in next_steps(spider.name, spider.topic, stats):
+        steps = list(next_steps(spider.name, spider.topic, stats))
+        for step in [*(few_steps(few) if few is not None else ()), *steps]:
             # Whole, so that it can be copied.
             console.print(f"  {step}", soft_wrap=True)
+
+    def _few_on_topic(self, spider: FrontierSpider) -> FewOnTopic | None:
+        """Why hardly a stored article of its topic is on it; None where nothing is amiss."""
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from qiaocrawl.errors import QiaoError
+        from qiaocrawl.storage import Database
+        from qiaocrawl.storage.topics.threshold_view import few_on_topic
+
+        if spider.name == "search":
+            return None
+        try:
+            with (
+                Database.open(spider.runtime.options["QIAO_DATABASE_URL"]) as database,
+                database.reading() as c,
+            ):
+                return few_on_topic(c, spider.topic)
+        except (QiaoError, SQLAlchemyError):
+            # How the run ended has been said, and a database that failed is part of it.
+            return None
 
 
 def _log_format(settings: BaseSettings) -> str:
