@@ -230,8 +230,8 @@ def few_on_topics(c: Connection, names: Iterable[str]) -> tuple[FewOnTopic, ...]
 
 
 def _line(scores: Sequence[float], wanted: int) -> tuple[float | None, int]:
-    """The strictest line that *wanted* of *scores* reach, and how many do; else one that any do."""
+    """The strictest line that *wanted* of *scores* reach, else that most do; and how many."""
     reached = [(line / 100, sum(score >= line / 100 for score in scores)) for line in _LINES]
     enough = next(((line, more) for line, more in reached if more >= wanted), None)
-    any_at_all = next(((line, more) for line, more in reversed(reached) if more), (None, 0))
-    return enough or any_at_all
+    line, more = enough or max(reached, key=lambda one: (one[1], one[0]))
+    return (line, more) if more else (None, 0)
