@@ -204,5 +204,5 @@ def test_an_import_shows_what_it_changes_and_keeps_it_on_wish(run: Run, tmp_path
     assert "侨批" not in out
     code, out, _ = run("topic", "import", str(second), *given)
     assert code == 0
-    assert "侨批: 文化，6，家书 → 其他，1" in out
+    assert "侨批: 文化、6、家书 → 其他、1" in out
     assert "--keep" in out
