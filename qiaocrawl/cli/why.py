@@ -18,7 +18,7 @@ from qiaocrawl.items.standing import Standing
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage.reports.url_answer import UrlAnswer, answer_lines, answer_of
-from qiaocrawl.storage.reports.url_history import Judgement, StoredArticle, UrlHistory
+from qiaocrawl.storage.reports.url_history import Judgement, UrlHistory
 
 
 def why(
@@ -77,7 +77,7 @@ def _as_dict(answer: UrlAnswer, topic: str) -> dict[str, Any]:
         "relevance": answer.own_relevance,
         "discovered_at": _iso(history.discovered_at),
         "fetched_at": _iso(history.fetched_at),
-        "article": _article_dict(answer.article, topic),
+        "article": _article_dict(answer, topic),
     }  # fmt: skip
 
 
@@ -85,7 +85,8 @@ def _iso(when: datetime | None) -> str | None:
     return None if when is None else when.isoformat(timespec="seconds")
 
 
-def _article_dict(article: StoredArticle | None, topic: str) -> dict[str, Any] | None:
+def _article_dict(answer: UrlAnswer, topic: str) -> dict[str, Any] | None:
+    article = answer.article
     if article is None:
         return None
     judged: Iterable[Judgement] = article.judgements
@@ -95,7 +96,8 @@ def _article_dict(article: StoredArticle | None, topic: str) -> dict[str, Any] |
         "html": article.html or None,
         "judgements": [
             {"topic": judgement.topic, "score": judgement.score, "relevant": judgement.relevant,
-             "method": judgement.method, "terms": [list(term) for term in judgement.terms]}
+             "method": judgement.method, "terms": [list(term) for term in judgement.terms],
+             "basis": answer.bases.get(judgement.topic)}
             for judgement in judged if topic in ("", judgement.topic)
         ],
         "verdict": article.verdict or None,

@@ -27,7 +27,7 @@ class Decision:
         text: the word, as the topic is to have it.
         action: ``accept`` makes or changes the term; ``reject`` takes it away, and no proposal
             brings it back; ``merge`` makes it a term of the kind and weight of *synonym_of*.
-        weight, kind: of the term; None leaves them as they are, 1 and ``other`` for a new one.
+        weight, kind: of the term; None leaves them as they are, 3 and ``other`` for a new one.
         note: why.
     """
 

@@ -14,8 +14,6 @@ from qiaocrawl.text import fold
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.topic.pack import Term
 
-SEED_WEIGHT = 3.0
-"""Of a word that the operator named."""
 _LEAST_WEIGHT, _WEIGHT_RANGE = 0.5, 2.0
 # With fewer texts a word of one text alone counts, where it stands there twice; a phrase never.
 _ENOUGH_TEXTS = 10
@@ -135,7 +133,7 @@ def _is_nominal(row: TermRow, words: Sequence[Tagged]) -> bool:
 
 def _seed(word: str, texts: Sequence[Document], others: Sequence[Document]) -> DraftedTerm:
     own, other = (sum(fold(word) in _folded(one) for one in part) for part in (texts, others))
-    return DraftedTerm(Term(word, "core", SEED_WEIGHT), own, other, is_seed=True)
+    return DraftedTerm(Term(word, "core"), own, other, is_seed=True)
 
 
 def _score(row: TermRow, others: int, texts: int, all_others: int) -> float:

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText, Relevance
+from qiaocrawl.language import _
 from qiaocrawl.relevance.logistic import Floats, fit_logistic, logit_of, probability
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.sample_vectors import learnt_samples, sample_places
@@ -25,6 +27,8 @@ _PRIOR = np.array([-0.4, 2.0, 0.5, 1.5])
 _SURENESS = np.array([2.5, 5.0, 5.0, 0.25])
 # With so many samples of the rarer kind, words learnt from samples count for half.
 _HALF_HEARD = 1.5
+# Of either kind; with more, what was learnt from them decides more and more about single words.
+_FEW_SAMPLES = 3
 # Samples are clearer than the pages of a site: with n of the rarer kind the odds of a page are
 # (1 + n) ** 0.15 times smaller than they let expect.
 _CLEARER = 0.15
@@ -48,12 +52,19 @@ class BlendScorer:
     are divided by (1 + n) ** 0.15, since samples are clearer than the pages of a site; the
     threshold is moved along, so that this changes no verdict.
 
+    A list of words means "these words": where one of them stands in the title or twice in the text
+    (:class:`~qiaocrawl.relevance.term_evidence.ListedWords`), a page is taken to be as like the
+    topic as it must be, however long it is and however little else of the list it has. Words learnt
+    from samples speak against it as always; with n samples of the rarer kind, more than three,
+    such a word counts 3 / n **(ours)**.
+
     Needs terms, or samples of both kinds, or both; with neither nothing is relevant.
 
     Args:
         pack: the topic; the last 1000 samples are learnt from.
         threshold: probability from which a page is on topic; 0 takes 1 / (1 + (1 + n) ** 0.15),
             which is 0.5 without samples.
+        single_word: what one word counts, in [0, 1]; 0 judges by breadth alone.
 
     Attributes:
         held_out: the logits of relevant samples and of others, each by what was learnt without
@@ -61,10 +72,14 @@ class BlendScorer:
         slope: what a logit loses where the pack's threshold is e times as high.
 
     Raises:
-        ConfigError: a threshold outside [0, 1].
+        ConfigError: a threshold or *single_word* outside [0, 1].
     """
 
-    def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
+    def __init__(
+        self, pack: TopicPack, threshold: float = 0.0, *, single_word: float = 1.0
+    ) -> None:
+        if not 0 <= single_word <= 1:
+            raise ConfigError(_("single_word must lie in [0, 1], got {given!r}", given=single_word))
         self._topic = pack.name
         self._pack_threshold = max(pack.threshold, LEAST_THRESHOLD)
         self._words = PageWords(term.text for term in pack.terms)
@@ -77,16 +92,24 @@ class BlendScorer:
         self.held_out: tuple[Floats, Floats] = np.zeros(0), np.zeros(0)
         rarer = min(int(relevant.sum()), int((~relevant).sum()))
         self._heard = rarer / (rarer + _HALF_HEARD)
+        self._single_word = single_word * min(1.0, _FEW_SAMPLES / max(rarer, 1))
         self._caution = _CLEARER * math.log1p(rarer)
         self.threshold = chosen_threshold(threshold, probability(-self._caution))
         if rarer:
             self._judge = WordJudge(counted, relevant)
             scores = self._heard * self._judge.left_out
-            rows = _rows(self._terms.of_samples(), scores)
+            evidence = self._terms.of_samples()
+            rows = _rows(evidence, scores)
             self._factors = _fitted(rows, relevant)
-            logits = rows @ self._factors
+            lifts = np.array([one.lift for one in evidence])
+            logits = rows @ self._factors + self._of_lift * lifts
             self.held_out = logits[relevant], logits[~relevant]
         self.slope = float(self._factors[1])
+
+    @property
+    def _of_lift(self) -> float:
+        """What a lift of the likeness adds to the logit."""
+        return self._single_word * max(0.0, float(self._factors[1]))
 
     def logit(self, page: PageText) -> float:
         """ln(P / (1 − P)) for a page before its odds are divided: 0 at the usual threshold."""
@@ -126,7 +149,8 @@ class BlendScorer:
         """The logit, what the terms say, and what each of the other words adds to their score."""
         evidence = self._terms.of(places)
         score, learnt = self._judge.of(places) if self._judge is not None else (0.0, {})
-        return float(_row(evidence, self._heard * score) @ self._factors), evidence, learnt
+        logit = float(_row(evidence, self._heard * score) @ self._factors)
+        return logit + self._of_lift * evidence.lift, evidence, learnt
 
     def _parts(self, evidence: Evidence, learnt: Mapping[str, float]) -> dict[str, float]:
         """What each word adds to the logit, wherever it stands."""
@@ -136,6 +160,10 @@ class BlendScorer:
         given = likeness * (evidence.likeness - self._terms.nothing) + title * evidence.title
         for word, part in evidence.parts.items():
             parts[word] = given * part / whole
+        named = sum(evidence.named.values())
+        for word, part in evidence.named.items() if evidence.lift else ():
+            lifted = self._of_lift * evidence.lift * part / named
+            parts[word] = parts.get(word, 0.0) + lifted
         for word, part in learnt.items():
             parts[word] = parts.get(word, 0.0) + self._heard * words * part
         return parts

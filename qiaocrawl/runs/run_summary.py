@@ -15,6 +15,7 @@ from qiaocrawl.storage.reports.missed import MISSED, HeldHost, held_words, more_
 from qiaocrawl.storage.reports.outcome_names import outcome_name
 from qiaocrawl.storage.reports.run_log import KNOWN_ARTICLES, NEW_ARTICLES, ON_TOPIC
 from qiaocrawl.storage.search.ledger import NO_ANSWER
+from qiaocrawl.storage.topics.threshold_view import FewOnTopic
 
 _MOST_HELD = 5
 """More are in `qiaocrawl missed`."""
@@ -69,6 +70,22 @@ def next_steps(spider: str, topic: str, stats: Mapping[str, Any]) -> Iterator[st
     told = ("access/hosts_given_up", "links/far_entries")
     if _missed(stats) or any(_count(stats, name) for name in told):
         yield advised(f"qiaocrawl missed {topic}")
+
+
+def few_lines(few: FewOnTopic) -> Iterator[str]:
+    """Why hardly an article of a topic is on it, and what one step would do."""
+    yield _("Few or none on topic. {why}", why=few.why)
+    if few.remedy:
+        yield few.remedy
+
+
+def few_steps(few: FewOnTopic) -> Iterator[str]:
+    """The commands that do it, the most useful first."""
+    if few.line is None:
+        yield advised(f"qiaocrawl topic show {few.topic} --all")
+        return
+    lower = advised(f"qiaocrawl topic threshold {few.topic} --line {few.line:.2f}")
+    yield f"{lower} && {advised('qiaocrawl reprocess --stage relevance --yes')}"
 
 
 def _search_lines(stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -16,6 +16,7 @@ TERM_COLUMNS: Columns = {
     "term": ("word", "keyword", "text", "词", "词语", "词条", "术语", "关键词", "主题词"),
     "kind": ("type", "category", "类别", "类型", "分类", "种类"),
     "weight": ("权重", "权值"),
+    "marked": ("important", "是否重点", "重点", "是否关注", "重点关注"),
     "note": ("remark", "comment", "备注", "说明", "注释"),
 }
 
@@ -47,6 +48,14 @@ DIGEST_COLUMNS: Columns = {
 
 _YES = frozenset({"yes", "y", "true", "1", "on", "是", "要"})
 _NO = frozenset({"no", "n", "false", "0", "off", "否", "不"})
+
+
+_MARK_WORDS = "★ ⭐ * √ ✓ ✔ ☑ ● 重点 关注 重点关注 特别关注 核心 重要 关键 必看 有"
+_NO_MARK_WORDS = "× ✗ ✕ x ○ ☐ — / 非重点 不是 不关注 非关注 一般 普通 非核心 不重要 无"
+_MARKED = _YES.union(_MARK_WORDS.split())
+_UNMARKED = _NO.union(_NO_MARK_WORDS.split())
+MARKS = "是、否、★、√、重点、关注"
+"""What a column of marks is told to hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +129,18 @@ def as_flag(text: str) -> bool | None:
     if word in _YES:
         return True
     return False if word in _NO or not word else None
+
+
+def as_mark(text: str) -> bool | None:
+    """Whether a word is marked as important; None when *text* is neither a mark nor none.
+
+    >>> as_mark("★"), as_mark("否"), as_mark(""), as_mark("明年")
+    (True, False, False, None)
+    """
+    word = _folded(text) or text.strip()
+    if word in _MARKED or (word and not word.strip("★⭐")):
+        return True
+    return False if word in _UNMARKED or not word else None
 
 
 def _spellings(columns: Columns) -> list[str]:

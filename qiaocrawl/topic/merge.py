@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from qiaocrawl.language import CHINESE, _, language
 from qiaocrawl.topic.check import fold, site_key, term_key
-from qiaocrawl.topic.pack import Sample, Site, Term, TopicPack
+from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS, Sample, Site, Term, TopicPack
 
 Row = TypeVar("Row")
 
@@ -52,11 +53,51 @@ def compare_packs(old: TopicPack | None, new: TopicPack) -> tuple[Changes, ...]:
     )
 
 
+def changed_rows(
+    old: TopicPack | None, new: TopicPack
+) -> tuple[tuple[Term | Site, Term | Site], ...]:
+    """Each term and site that an import changes, as it is and as it would be."""
+    if old is None:
+        return ()
+    return (
+        *_changed(old.terms, new.terms, term_key),
+        *_changed(old.sites, new.sites, site_key),
+    )
+
+
+def kept_as_it_is(old: TopicPack | None, new: TopicPack) -> TopicPack:
+    """*new* with the terms and sites that *old* has too as they stand there."""
+    if old is None:
+        return new
+    return replace(
+        new,
+        terms=_standing(old.terms, new.terms, term_key),
+        sites=_standing(old.sites, new.sites, site_key),
+    )
+
+
+def row_values(row: Term | Site) -> str:
+    """What a row says besides its name, in one line."""
+    if isinstance(row, Term):
+        given = [_word(row.kind, TERM_KINDS), f"{row.weight:g}", row.note]
+    else:
+        given = [
+            row.name, _word(row.role, ROLES), str(row.tier), row.region,
+            _word(row.kind, SITE_KINDS), row.start_url,
+            _("in a browser") if row.render else "", row.note,
+        ]  # fmt: skip
+    return _(", ").join(filter(None, given))
+
+
 def changed_settings(old: TopicPack, new: TopicPack) -> tuple[tuple[str, object, object], ...]:
     """(name, old value, new value) of every setting of the pack that differs."""
     names = ("title", "description", "language", "threshold")
     pairs = ((name, getattr(old, name), getattr(new, name)) for name in names)
     return tuple((name, before, after) for name, before, after in pairs if before != after)
+
+
+def _word(name: str, chinese: Mapping[str, str]) -> str:
+    return chinese.get(name, name) if language() == CHINESE else name
 
 
 def _sample_key(sample: Sample) -> str:
@@ -83,3 +124,18 @@ def _compared(
         removed=tuple(name for name in before if name not in after),
         unchanged=len(both) - len(changed),
     )
+
+
+def _changed(
+    old: Iterable[Row], new: Iterable[Row], key: Callable[[Row], str]
+) -> Iterator[tuple[Row, Row]]:
+    before = {key(row): row for row in old}
+    for row in new:
+        was = before.get(key(row))
+        if was is not None and was != row:
+            yield was, row
+
+
+def _standing(old: Iterable[Row], new: Iterable[Row], key: Callable[[Row], str]) -> tuple[Row, ...]:
+    before = {key(row): row for row in old}
+    return tuple(before.get(key(row), row) for row in new)

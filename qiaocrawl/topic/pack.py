@@ -52,7 +52,13 @@ MIN_TIER, MAX_TIER = 1, 5
 """Authority of a site: 1 is the highest (the body that decides), 5 the lowest."""
 
 MAX_WEIGHT = 10.0
-"""Term weights lie in (0, 10]; 1 is an ordinary word of the topic."""
+"""Term weights lie in (0, 10]."""
+
+DEFAULT_WEIGHT = 3.0
+"""Of a word of which nothing is said, wherever it comes from: somebody named it for the topic."""
+
+MARKED_WEIGHT = 4.0
+"""Of a word that a list marks as one to look for above all (是否重点: 是, ★)."""
 
 DEFAULT_THRESHOLD = 0.1
 """Vector-space relevance from which terms speak for an article, where a pack says nothing."""
@@ -66,7 +72,7 @@ class Term:
 
     text: str
     kind: str
-    weight: float = 1.0
+    weight: float = DEFAULT_WEIGHT
     note: str = ""
 
 

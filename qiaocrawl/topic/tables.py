@@ -25,7 +25,18 @@ from qiaocrawl.topic.check import (
 from qiaocrawl.topic.csvfile import format_csv, parse_csv
 from qiaocrawl.topic.files import OLE_MAGIC, ZIP_MAGIC, RawTable, read_limited, write_whole
 from qiaocrawl.topic.hosts import normalise_host, url_host
-from qiaocrawl.topic.pack import MAX_TIER, MIN_TIER, ROLES, SITE_KINDS, TERM_KINDS, Role, Site, Term
+from qiaocrawl.topic.pack import (
+    DEFAULT_WEIGHT,
+    MARKED_WEIGHT,
+    MAX_TIER,
+    MIN_TIER,
+    ROLES,
+    SITE_KINDS,
+    TERM_KINDS,
+    Role,
+    Site,
+    Term,
+)
 
 Cells = Mapping[str, str]
 Reasons = list[str]
@@ -43,7 +54,8 @@ _WRITTEN_SITES = (
 def read_terms(path: Path) -> tuple[Term, ...]:
     """The terms of a CSV or Excel table; only a column for the term itself is required.
 
-    A missing kind is ``other``, a missing weight 1. A table of a header only gives ().
+    A missing kind is ``other``, a missing weight 3 (``DEFAULT_WEIGHT``). A table of a header only
+    gives ().
 
     Raises:
         TopicError: the file or any row is bad; ``faults`` lists all bad rows.
@@ -146,7 +158,7 @@ def _term(cells: Cells, bad: Reasons) -> Term:
     return Term(
         text=cells["term"],
         kind=col.as_choice(cells.get("kind", ""), TERM_KINDS, "other"),
-        weight=_weight(cells.get("weight", ""), bad),
+        weight=_weight(cells.get("weight", ""), cells.get("marked", ""), bad),
         note=cells.get("note", ""),
     )
 
@@ -197,11 +209,14 @@ def _ascii_host(host: str) -> str:
         return host  # the rules for sites say what is wrong with it
 
 
-def _weight(text: str, bad: Reasons) -> float:
-    weight = col.as_number(text, 1.0)
+def _weight(text: str, mark: str, bad: Reasons) -> float:
+    is_marked = col.as_mark(mark)
+    if is_marked is None:
+        bad.append(_("a mark is one of {allowed}, got {text!r}", allowed=col.MARKS, text=mark))
+    weight = col.as_number(text, MARKED_WEIGHT if is_marked else DEFAULT_WEIGHT)
     if math.isnan(weight):
         bad.append(_("weight must be a number, got {text!r}", text=text))
-        return 1.0
+        return DEFAULT_WEIGHT
     return weight
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from benchmarks.golden import find_titles, measure
+from benchmarks.golden import LIST_METHODS, find_titles, lists_of, measure
+from qiaocrawl.items import PageText
 from qiaocrawl.topic.folder import save_pack
 from qiaocrawl.topic.golden import DIGESTS_FILE, GOLDEN_FILE, GoldenTitle, title_digest
 from qiaocrawl.topic.pack import Term, TopicPack
@@ -67,3 +68,16 @@ def test_absent_titles_are_skipped_in_words(
     rows = measure(pack, "vsm_breadth", tmp_path / given if given else None, console)
     assert {row["set"] for row in rows} == {"own"}
     assert f"t: real titles skipped, {said}" in console.export_text()
+
+
+def test_lists_are_parts_of_a_pack_and_every_method_judges_by_them() -> None:
+    terms = tuple(Term(f"侨批{n}展", "culture", float(n % 9 + 1)) for n in range(30))
+    pack = TopicPack("t", "题", "", 0.1, terms, (), ())
+    lists = lists_of(pack, 5, weighted=True)
+    assert [len(one.terms) for one in lists] == [5] * 4
+    assert {term.weight for term in lists[0].terms} <= {9.0, 8.0}
+    assert {one.weight for one in lists_of(pack, 5, weighted=False)[0].terms} == {3.0}
+    named, other = PageText("侨批专题", "今日侨批入馆。"), PageText("汽车降价", "今日汽车降价。")
+    word = TopicPack("t", "题", "", 0.1, (Term("侨批", "culture"),), (), ())
+    for make in LIST_METHODS.values():
+        assert (make(word)(named), make(word)(other)) == (True, False)

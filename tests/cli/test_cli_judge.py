@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
 import pytest
 from openpyxl.cell.cell import MergedCell
 
+from qiaocrawl.items import PageText
+from qiaocrawl.relevance.scorer import make_scorer
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.console import audit_log
+from qiaocrawl.storage.pages.articles import save_relevance
 from qiaocrawl.storage.topics.judgements import list_judgements, save_judgement
+from qiaocrawl.storage.topics.topic_ids import topic_id
+from qiaocrawl.storage.topics.topics import load_pack as load_stored
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.pack import Term, TopicPack
@@ -156,3 +163,46 @@ def test_the_workbook_that_export_writes_comes_back(run: Run, tmp_path: Path) ->
     code, out, err = run("topic", "judge", PACK.name, "--from", str(book), *given)
     assert (code, err) == (0, "")
     assert "已写入 1 条判断（是 0，否 1，改判 1）" in out
+
+
+def test_the_threshold_is_shown_and_set_with_a_note_of_who_did(run: Run, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    pack = replace(PACK, samples=(), threshold=0.1)
+    body = "会议在当地召开，讨论了唐人街的工程。" + "会后参观。" * 20
+    with Database.open(url) as database:
+        database.upgrade()
+        add_topic(database, pack)
+        judged = make_scorer("blend", pack).judge(PageText("会议", body))
+        with database.engine.begin() as c:
+            ids = {pack.name: topic_id(c, pack.name)}
+            for number in range(12):
+                row = add_article(c, f"{number}", title="会议", body=body)
+                save_relevance(c, row, ids, [judged])
+    given = ("--database", url)
+    code, out, _ = run("topic", "threshold", pack.name, *given)
+    assert (code, "12 篇文章中切题 0 篇" in out, "只凭 3 个词" in out) == (0, True, True)
+    line = f"{judged.score - 0.02:.2f}"
+    code, out, _ = run("topic", "threshold", pack.name, "--line", line, "--by", "zhang", *given)
+    assert (code, "多 12 篇切题" in out) == (0, True)
+    assert "qiaocrawl reprocess --stage relevance --yes" in out
+    with Database.open(url) as database, database.engine.connect() as c:
+        assert load_stored(c, pack.name).threshold < pack.threshold
+        (entry,) = audit_log.entries(c)
+    assert (entry.action, entry.user_name) == ("topic.threshold", "zhang")
+    # Scores of another topic tell nothing: a second line only after they are judged anew.
+    assert run("topic", "threshold", pack.name, "--line", "0.9", *given)[0] == 1
+
+
+def test_an_import_shows_what_it_changes_and_keeps_it_on_wish(run: Run, tmp_path: Path) -> None:
+    given = ("--into", "t", "--database", f"sqlite:///{tmp_path / 'q.db'}")
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text("词,类别,权重,备注\n侨批,文化,6,家书\n")
+    second.write_text("词,类别,权重\n侨批,其他,1\n侨商,经贸,2\n")
+    assert run("topic", "import", str(first), *given)[0] == 0
+    code, out, _ = run("topic", "import", str(second), "--keep", *given)
+    assert code == 0
+    assert "侨批" not in out
+    code, out, _ = run("topic", "import", str(second), *given)
+    assert code == 0
+    assert "侨批: 文化、6、家书 → 其他、1" in out
+    assert "--keep" in out

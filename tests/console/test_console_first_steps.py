@@ -26,7 +26,9 @@ def test_a_topic_that_comes_along_is_taken_with_one_click(sqlite_desk: Desk) -> 
         (topic,) = list_topics(c)
     assert (topic.name, topic.terms > 100) == ("qiaoqing", True)
     # A second click, or a name of nothing, changes nothing.
-    desk.post("/topics/qiaoqing/terms", text="侨批", kind="core", weight="2", note="我们的")
+    desk.post(
+        "/topics/qiaoqing/terms", old="侨批", text="侨批", kind="core", weight="2", note="我们的"
+    )
     assert desk.post("/topics/shipped", name="qiaoqing").status_code == 303
     assert "我们的" in desk.get("/topics/qiaoqing?find=侨批").text
     assert desk.post("/topics/shipped", name="../qiaoqing").status_code == 404

@@ -14,6 +14,7 @@ from qiaocrawl.items import PageText
 from qiaocrawl.relevance.scorer import make_scorer
 from qiaocrawl.storage.console import audit_log
 from qiaocrawl.storage.pages.articles import save_relevance
+from qiaocrawl.storage.topics.judgements import judged_pack, save_judgement
 from qiaocrawl.storage.topics.topic_ids import topic_id
 from qiaocrawl.storage.topics.topics import load_pack
 from storage_samples import PACK, add_article, add_topic
@@ -142,7 +143,7 @@ def test_words_are_looked_for_and_decided_about(sqlite_desk: Desk) -> None:
 
 def test_the_threshold_is_moved_to_where_the_line_was_tried(desk: Desk) -> None:
     add_topic(desk.database)
-    texts = {f"{n}": "华侨" * n + "在当地参加会议，讨论天气和球赛。" * 2 for n in range(8)}
+    texts = {f"{n}": "华侨、侨务，" * n + "在当地参加会议，讨论天气和球赛。" * 2 for n in range(8)}
     scorer = make_scorer("blend", PACK)
     judged = {name: scorer.judge(PageText(f"第{name}次", text)) for name, text in texts.items()}
     line = round(100 * sorted(one.score for one in judged.values())[4])
@@ -180,3 +181,150 @@ def test_the_threshold_is_moved_to_where_the_line_was_tried(desk: Desk) -> None:
     assert desk.post("/jobs", spider="judge", topic=PACK.name, server="a:1").status_code == 400
     assert desk.post("/jobs", spider="judge", topic=PACK.name).status_code == 303
     assert "judge all stored articles anew" in visible(desk.get("/jobs").text)
+
+
+def test_a_word_that_is_there_is_shown_beside_what_was_written(sqlite_desk: Desk) -> None:
+    desk = sqlite_desk
+    add_topic(desk.database)
+    desk.log_in_as(EDITOR)
+    path = f"/topics/{PACK.name}"
+    given = {"text": "侨务", "kind": "culture", "weight": "9", "note": "我的"}
+    answer = desk.post(f"{path}/terms", **given)
+    with desk.database.engine.connect() as c:
+        assert load_pack(c, PACK.name).terms == PACK.terms
+        assert {entry.action for entry in audit_log.entries(c)} <= {"user.add"}
+    assert answer.status_code == 409
+    said = visible(answer.text)
+    assert "侨务 is there already; nothing was changed." in said
+    assert "policy, Weight 1" in said
+    assert "culture, Weight 9, “我的”" in said
+    # The row to add keeps what was written.
+    row = answer.text.split('<tr class="table-active">')[1].split("</tr>")[0]
+    assert all(f'value="{value}"' in row for value in ("侨务", "9", "我的"))
+    # Confirmed: the form of the page names what it changes.
+    assert 'name="old" value="侨务"' in answer.text
+    assert desk.post(f"{path}/terms", old="侨务", **given).status_code == 303
+    with desk.database.engine.connect() as c:
+        changed = load_pack(c, PACK.name).terms[1]
+        (entry, *_) = audit_log.entries(c)
+    assert (changed.kind, changed.weight, changed.note) == ("culture", 9.0, "我的")
+    assert json.loads(entry.before)["kind"] == "policy"
+    # Full width and case make no other word; a row that is renamed overwrites no other one.
+    assert desk.post(f"{path}/terms", text=" 侨务 ", kind="other", weight="1").status_code == 409
+    renamed = {"old": "华侨", "text": "侨务", "kind": "other", "weight": "1"}
+    assert desk.post(f"{path}/terms", **renamed).status_code == 409
+    # The same again is there, and there is nothing to change.
+    again = desk.post(f"{path}/terms", **given)
+    assert again.status_code == 409
+    assert "Change it to what I wrote" not in again.text
+    assert desk.post(f"{path}/terms", text="没有", old="没有", remove="yes").status_code == 400
+
+
+def test_a_site_that_is_there_is_shown_beside_what_was_written(sqlite_desk: Desk) -> None:
+    desk = sqlite_desk
+    add_topic(desk.database)
+    desk.log_in_as(EDITOR)
+    site = {"host": "WWW.B-news.cn", "name": "别的", "role": "authoritative", "tier": "5",
+            "kind": "news"}  # fmt: skip
+    answer = desk.post(f"/topics/{PACK.name}/sites", **site)
+    assert answer.status_code == 409
+    said = visible(answer.text)
+    assert "乙新闻, target, Tier 3" in said
+    assert "别的, authoritative, Tier 5" in said
+    with desk.database.engine.connect() as c:
+        assert load_pack(c, PACK.name).sites == PACK.sites
+    confirmed = desk.post(f"/topics/{PACK.name}/sites", old="www.b-news.cn", **site)
+    assert confirmed.status_code == 303
+    with desk.database.engine.connect() as c:
+        assert load_pack(c, PACK.name).sites[1].name == "别的"
+
+
+def test_what_was_added_is_said_and_stands_on_top(sqlite_desk: Desk) -> None:
+    desk = sqlite_desk
+    add_topic(desk.database)
+    desk.log_in_as(EDITOR)
+    path = f"/topics/{PACK.name}"
+    answer = desk.post(f"{path}/terms", text="侨批", kind="culture", weight="")
+    page = desk.get(answer.headers["location"])
+    assert "Added: 侨批" in visible(page.text)
+    first = page.text.split('<tr class="table-success">')[1].split("</tr>")[0]
+    assert 'value="侨批"' in first
+    assert 'value="3"' in first
+    assert "Added" not in desk.get(f"{path}?table=terms&done=added&row=没有").text
+    gone = desk.post(f"{path}/terms", old="侨批", text="侨批", remove="yes")
+    assert "Taken away: 侨批" in visible(desk.get(gone.headers["location"]).text)
+
+
+def test_a_list_changes_what_is_there_only_where_that_is_ticked(sqlite_desk: Desk) -> None:
+    desk = sqlite_desk
+    add_topic(desk.database)
+    desk.log_in_as(EDITOR)
+    rows = "词,类别,权重\n侨务,文化,9\n侨批,文化,2\n".encode()
+    where = _send(desk, PACK.name, rows, "词.csv")
+    preview = desk.get(where).text
+    assert 'name="change_known"' in preview
+    assert "policy, 1" in visible(preview)
+    assert "culture, 9" in visible(preview)
+    assert desk.post(where).status_code == 303
+    with desk.database.engine.connect() as c:
+        terms = {term.text: term for term in load_pack(c, PACK.name).terms}
+    assert (terms["侨务"].weight, terms["侨批"].weight) == (1.0, 2.0)
+    where = _send(desk, PACK.name, rows, "词.csv")
+    assert desk.post(where, change_known="yes").status_code == 303
+    with desk.database.engine.connect() as c:
+        assert {t.text: t.weight for t in load_pack(c, PACK.name).terms}["侨务"] == 9.0
+
+
+def test_nothing_on_topic_is_said_with_the_click_that_changes_it(desk: Desk) -> None:
+    pack = replace(PACK, samples=(), threshold=0.1)
+    add_topic(desk.database, pack)
+    scorer = make_scorer("blend", pack)
+    with desk.database.engine.begin() as c:
+        topic_ids = {PACK.name: topic_id(c, PACK.name)}
+        for n in range(12):
+            body = (
+                f"第{n}次会议在当地召开，讨论天气、球赛和唐人街的工程，记者作了报道。"
+                + "会后参观。" * 9
+            )
+            row = add_article(c, f"{n}", title=f"第{n}次会议", body=body)
+            save_relevance(c, row, topic_ids, [scorer.judge(PageText(f"第{n}次会议", body))])
+    desk.log_in_as("reader")
+    for page in ("/", "/articles", f"/topics/{PACK.name}/threshold"):
+        said = visible(desk.get(page).text)
+        assert "0 of 12 articles are on topic" in said
+        assert "12 articles more are on topic" in said
+        assert 'name="judge" value="yes"' not in desk.get(page).text
+        assert "3 words alone" in said
+    desk.log_in_as(EDITOR)
+    page = desk.get("/articles").text
+    percent = page.split('name="percent" value="')[1].split('"')[0]
+    answer = desk.post(f"/topics/{PACK.name}/threshold", percent=percent, judge="yes")
+    assert (answer.status_code, "/jobs/" in answer.headers["location"]) == (303, True)
+    with desk.database.engine.connect() as c:
+        lower = load_pack(c, PACK.name)
+        actions = [entry.action for entry in audit_log.entries(c)]
+    assert actions[:2] == ["job.start", "topic.threshold"]
+    assert lower.threshold < pack.threshold
+    # What the job does: all twelve are on topic by the topic as it is now.
+    now = make_scorer("blend", lower)
+    assert now.judge(PageText("第0次会议", "讨论了唐人街的工程。" + "会后参观。" * 9)).relevant
+
+
+def test_marks_do_not_make_the_threshold_stale(sqlite_desk: Desk) -> None:
+    desk = sqlite_desk
+    add_topic(desk.database)
+    with desk.database.engine.begin() as c:
+        topic_ids = {PACK.name: topic_id(c, PACK.name)}
+        for n in range(6):
+            row = add_article(
+                c, f"{n}", title=f"华侨第{n}次", body="侨胞回到家乡，参加会议。" * (n + 1)
+            )
+            save_judgement(
+                c, PACK.name, f"http://a.example/{n}", relevant=n % 2 == 0, note="", now=1.0
+            )
+        scorer = make_scorer("blend", judged_pack(c, PACK.name))
+        row = add_article(c, "x", title="华侨回乡", body="华侨回到家乡，侨务部门接待。")
+        text = PageText("华侨回乡", "华侨回到家乡，侨务部门接待。")
+        save_relevance(c, row, topic_ids, [scorer.judge(text)])
+    desk.log_in_as(EDITOR)
+    assert desk.post(f"/topics/{PACK.name}/threshold", percent=30).status_code == 303

@@ -20,8 +20,8 @@ from qiaocrawl.relevance.svm import support
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 
 # No Chinese dictionary knows these words: each is as rare as can be, so its rarity is 1.
-TERMS = (Term("keel", "core", 3.0), Term("hull", "core"), Term("sail", "core"),
-         Term("mast", "core"))  # fmt: skip
+TERMS = (Term("keel", "core", 3.0), Term("hull", "core", 1.0), Term("sail", "core", 1.0),
+         Term("mast", "core", 1.0))  # fmt: skip
 PACK = TopicPack("boats", "", "", 0.1, TERMS, (), ())
 PAGE = PageText("Keel", "keel hull varnish varnish varnish varnish")
 """Words: keel 1 + 3 in the title, hull 1, varnish 4."""

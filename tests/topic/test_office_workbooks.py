@@ -136,7 +136,7 @@ def test_lines_are_listed_for_readers(lines: list[int], shown: str) -> None:
 def test_an_answer_decides_and_is_asked_no_more(book: Callable[..., Path]) -> None:
     path = book(词=[("词", "类别"), ("唐人街", "行业")])
     reading = read_workbook(path, {"kind:terms:行业": "business"})
-    assert _terms(reading) == {"唐人街": ("business", 1.0)}
+    assert _terms(reading) == {"唐人街": ("business", 3.0)}
     assert (reading.questions, reading.findings) == ((), ())
 
 
@@ -144,8 +144,8 @@ def test_lists_by_kind_side_by_side(book: Callable[..., Path]) -> None:
     rows = [("侨情词库",), ("核心词", "人名", "地名", "新闻"), ("华侨", "陈嘉庚", "唐人街", "侨报"),
             ("侨务", None, "泉州", None)]  # fmt: skip
     assert _terms(read_workbook(book(Sheet1=rows), {})) == {
-        "华侨": ("core", 1.0), "侨务": ("core", 1.0), "陈嘉庚": ("person", 1.0),
-        "唐人街": ("place", 1.0), "泉州": ("place", 1.0), "侨报": ("media", 1.0),
+        "华侨": ("core", 3.0), "侨务": ("core", 3.0), "陈嘉庚": ("person", 3.0),
+        "唐人街": ("place", 3.0), "泉州": ("place", 3.0), "侨报": ("media", 3.0),
     }  # fmt: skip
 
 
@@ -180,13 +180,13 @@ def test_sheets_without_header(book: Callable[..., Path]) -> None:
 def test_merged_cells_hold_for_all_their_rows(book: Callable[..., Path]) -> None:
     rows = [("类别", "词"), ("政策", "侨法"), (None, "侨务条例"), ("机构", "侨联")]
     path = _change(book(Sheet1=rows), lambda w: w["Sheet1"].merge_cells("A2:A3"))
-    assert _terms(read_workbook(path, {}))["侨务条例"] == ("policy", 1.0)
+    assert _terms(read_workbook(path, {}))["侨务条例"] == ("policy", 3.0)
 
 
 def test_headings_between_rows_give_the_kind(book: Callable[..., Path]) -> None:
     rows = [("序号", "词"), ("一、核心词",), (1, "华侨"), ("二、地名",), (1, "泉州")]
     assert _terms(read_workbook(book(Sheet1=rows), {})) == {
-        "华侨": ("core", 1.0), "泉州": ("place", 1.0),
+        "华侨": ("core", 3.0), "泉州": ("place", 3.0),
     }  # fmt: skip
 
 

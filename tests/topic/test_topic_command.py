@@ -97,7 +97,7 @@ def test_tables_merge_and_tell_what_changed(run: Run, url: str, tmp_path: Path) 
     assert "+ sites: www.moe.gov.cn" in told
     stored = _stored(url)
     assert [(t.text, t.weight) for t in stored.terms] == [
-        ("侨批", 3.0), ("华商", 1.0), ("归侨", 1.0),
+        ("侨批", 3.0), ("华商", 3.0), ("归侨", 1.0),
     ]  # fmt: skip
     assert [site.host for site in stored.sites] == ["www.chinaqw.com", "www.moe.gov.cn"]
     assert replace(stored, terms=PACK.terms, sites=PACK.sites) == PACK

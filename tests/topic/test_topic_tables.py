@@ -15,7 +15,15 @@ from qiaocrawl.errors import TopicError
 from qiaocrawl.topic.check import site_reasons, term_reasons
 from qiaocrawl.topic.escape import escape_formula, unescape_formula
 from qiaocrawl.topic.files import MAX_FILE_BYTES, MAX_ROWS
-from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS, Site, Term
+from qiaocrawl.topic.pack import (
+    DEFAULT_WEIGHT,
+    MARKED_WEIGHT,
+    ROLES,
+    SITE_KINDS,
+    TERM_KINDS,
+    Site,
+    Term,
+)
 from qiaocrawl.topic.tables import read_sites, read_terms, write_sites, write_terms
 
 ONE_FOLDER = settings(
@@ -25,7 +33,7 @@ ONE_FOLDER = settings(
 )
 
 CHINESE = "词,类别,权重,备注\n侨批,文化,2.5,家书\n华商,经贸,,\n"
-EXPECTED = (Term("侨批", "culture", 2.5, "家书"), Term("华商", "business", 1.0))
+EXPECTED = (Term("侨批", "culture", 2.5, "家书"), Term("华商", "business", 3.0))
 
 
 def _file(tmp_path: Path, data: bytes | str, name: str = "t.csv") -> Path:
@@ -69,7 +77,7 @@ def test_headers_in_both_languages(tmp_path: Path, header: str) -> None:
 
 def test_columns_in_any_order_and_mostly_left_out(tmp_path: Path) -> None:
     assert read_terms(_file(tmp_path, "备注,词\n,侨批\n\n好,华商\n")) == (
-        Term("侨批", "other"), Term("华商", "other", 1.0, "好"),
+        Term("侨批", "other"), Term("华商", "other", 3.0, "好"),
     )  # fmt: skip
 
 
@@ -343,3 +351,11 @@ def test_a_damaged_workbook_gives_a_table_or_a_topic_error(
     path = _file(tmp_path, XLSX[:at] + patch + XLSX[at + cut :], "t.xlsx")
     with contextlib.suppress(TopicError):
         read_terms(path)
+
+
+def test_a_column_of_marks_is_a_weight_and_other_words_are_told(tmp_path: Path) -> None:
+    rows = "词,是否重点,权重\n侨批,是,\n华商,否,\n侨乡,★,0.5\n侨团,,\n侨领,1,\n"
+    weights = [term.weight for term in read_terms(_file(tmp_path, rows))]
+    assert weights == [MARKED_WEIGHT, DEFAULT_WEIGHT, 0.5, DEFAULT_WEIGHT, MARKED_WEIGHT]
+    with pytest.raises(TopicError, match="'明年'"):
+        read_terms(_file(tmp_path, "词,重点\n侨批,明年\n"))

@@ -89,7 +89,7 @@ def test_numbers_and_text_are_taken_either_way(tmp_path: Path) -> None:
     ]
     assert read_terms(_save(tmp_path / "t.xlsx", rows)) == (
         Term("985", "other", 2.5), Term("侨批", "other", 1.0, "3.25"),
-        Term("211", "other", 1.0, "True"),
+        Term("211", "other", 3.0, "True"),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qiaocrawl.topic.check import site_reasons, term_reasons
-from qiaocrawl.topic.pack import Site, Term
+from qiaocrawl.topic.pack import DEFAULT_WEIGHT, MARKED_WEIGHT, Site, Term
 from qiaocrawl.topic.workbook.layout import layout_of
 from qiaocrawl.topic.workbook.records import DEFAULT_TIER, Collected, TableReader
 from qiaocrawl.topic.workbook.sheets import Cell, Sheet, SheetRow
@@ -64,8 +64,8 @@ def test_a_row_becomes_a_term_with_the_line_it_stands_in() -> None:
     assert collected.findings == []
 
 
-def test_a_term_alone_counts_one_and_is_of_no_kind() -> None:
-    assert term("华侨") == Term("华侨", "other", 1.0, "")
+def test_a_term_alone_has_the_usual_weight_and_is_of_no_kind() -> None:
+    assert term("华侨") == Term("华侨", "other", 3.0, "")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_weight_that_is_none_costs_the_row(text: str, fault: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "weight"), [("2.5", 2.5), ("50%", 5.0), ("核心", 3.0), ("★★", 2.0), ("", 1.0)]
+    ("text", "weight"), [("2.5", 2.5), ("50%", 5.0), ("核心", 3.0), ("★★", 2.0), ("", 3.0)]
 )
 def test_weights_are_numbers_per_cents_words_or_stars(text: str, weight: float) -> None:
     assert term("华侨", "核心", text).weight == weight
@@ -145,7 +145,7 @@ def test_a_kind_is_certain_near_or_unknown() -> None:
 
 def test_the_operators_answer_is_the_kind_of_an_unknown_word() -> None:
     collected = terms(("丙词", "行业"), **{"kind:terms:行业": "business"})
-    assert collected.terms["丙词"].record == Term("丙词", "business", 1.0, "")
+    assert collected.terms["丙词"].record == Term("丙词", "business", 3.0, "")
     assert (collected.findings, collected.questions) == ([], {})
 
 
@@ -288,3 +288,42 @@ def test_whatever_stands_in_a_sheet_what_is_taken_is_valid_and_once(
     assert all(not site_reasons(taken.record) for taken in collected.sites.values())
     assert all(1 <= finding.line <= len(rows) + 1 or not finding.line
                for finding in collected.findings)  # fmt: skip
+
+
+MARKS = {
+    "华侨": "是",
+    "侨商": "否",
+    "侨乡": "",
+    "侨团": "★",
+    "侨领": "√",
+    "侨务": "重点",
+    "侨眷": "关注",
+}
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["是否重点", "是否重点（打★）", "重点", "重点关注", "是否关注", "是否重要", "关注", "星标",
+     "是否重点关注", "权重", "重要程度"],
+)  # fmt: skip
+def test_a_column_of_marks_is_a_weight(header: str) -> None:
+    collected = read(("关键词", header), *MARKS.items())
+    weights = {text: taken.record.weight for text, taken in collected.terms.items()}
+    assert weights == {
+        text: MARKED_WEIGHT if mark not in ("", "否") else DEFAULT_WEIGHT
+        for text, mark in MARKS.items()
+    }
+    assert collected.findings == []
+
+
+def test_an_unknown_mark_is_told_and_a_weight_counts_before_a_mark() -> None:
+    collected = read(("词", "是否重点", "权重"), ("华侨", "明年", ""), ("侨商", "是", "0.5"),
+                     ("侨乡", "5", ""))  # fmt: skip
+    weights = [taken.record.weight for taken in collected.terms.values()]
+    assert weights == [DEFAULT_WEIGHT, 0.5, 5.0]
+    assert noted(collected) == [("unknown_mark", 2, "明年")]
+
+
+def test_stars_in_numbers_stay_weights() -> None:
+    collected = read(("词", "重要程度"), ("华侨", "★★★"), ("侨商", "★"))
+    assert [taken.record.weight for taken in collected.terms.values()] == [3.0, 1.0]

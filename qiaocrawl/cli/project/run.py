@@ -25,6 +25,7 @@ from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.advice import advised
+from qiaocrawl.runs.run_summary import few_lines, few_steps
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports.run_log import (
     KNOWN_ARTICLES,
@@ -35,6 +36,7 @@ from qiaocrawl.storage.reports.run_log import (
     last_run_id,
     runs_of,
 )
+from qiaocrawl.storage.topics.threshold_view import few_on_topic
 from qiaocrawl.storage.topics.topic_ids import find_topic_id
 from qiaocrawl.storage.topics.topics import list_topics, load_pack
 from qiaocrawl.topic.pack import TopicPack
@@ -250,7 +252,14 @@ def _print_summary(
     print_hanging(
         console, _("took {minutes:.1f} min; details: {logs}/", minutes=minutes, logs=plan.logs)
     )
+    few = few_on_topic(c, plan.topic)
+    if few is not None:
+        for line in few_lines(few):
+            print_hanging(console, line)
     console.print(_("next:"))
+    if few is not None:
+        for step in few_steps(few):
+            console.print(f"  {step}", markup=False, soft_wrap=True)
     for step in (
         f"article list --topic {plan.topic} --only-relevant",
         f"export --topic {plan.topic} --only-relevant --out {plan.topic}.xlsx",

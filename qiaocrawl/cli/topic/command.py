@@ -65,6 +65,10 @@ _LAZY = (
         "List what operators said of pages, the newest first.",
     ),
     CommandEntry(
+        "threshold", "qiaocrawl.cli.topic.judge:threshold", "",
+        "Show what another threshold would change, or set it.",
+    ),
+    CommandEntry(
         "seeds", "qiaocrawl.cli.topic.seeds:seeds", "",
         "Offer what searches found as start pages of a crawl.",
     ),

@@ -32,7 +32,7 @@ from qiaocrawl.storage.topics.topics import list_topics, load_pack_to_change, sa
 from qiaocrawl.topic import folder as pack_folder
 from qiaocrawl.topic.check import MAX_TITLE_CHARACTERS, pack_name_reason, require_valid
 from qiaocrawl.topic.files import write_whole
-from qiaocrawl.topic.merge import merge_packs
+from qiaocrawl.topic.merge import kept_as_it_is, merge_packs
 from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, Site, Term, TopicPack
 from qiaocrawl.topic.tables import read_sites, read_terms
 from qiaocrawl.topic.workbook.form import format_form
@@ -60,6 +60,9 @@ class ImportChoices:
     ] = ""
     replace_all: Annotated[
         bool, typer.Option("--replace", help="Remove what the import does not have.")
+    ] = False
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave terms and sites that are there as they are.")
     ] = False
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would change.")] = False
     database: DatabaseUrl = ""
@@ -135,6 +138,8 @@ def _store(console: Console, incoming: _Incoming, how: ImportChoices) -> None:
         with opened.engine.begin() as c:
             before = _imported(c, incoming)
             after = incoming.over(before, how.replace_all)
+            if how.keep:
+                after = kept_as_it_is(before, after)
             if before is not None:  # a new topic has no decisions, and perhaps no tables yet
                 after = under_decisions(c, after)
             require_valid(after)

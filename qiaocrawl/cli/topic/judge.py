@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,9 @@ from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.options.advice import advised
+from qiaocrawl.storage.console.audit_log import Actor
 from qiaocrawl.storage.topics import judgements as stored
+from qiaocrawl.storage.topics.threshold_view import basis_of, few_on_topic
 from qiaocrawl.topic.workbook.judged_rows import (
     answer_of,
     read_judgements,
@@ -71,6 +74,49 @@ def judge(
     echo(f"{address}: {_shown(relevant)}")
     if not has_article:
         echo(_("there is no article at this address yet; the judgement counts once there is"))
+
+
+def threshold(
+    topic: TopicName,
+    line: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, help="Score from which articles are to be on topic; only shown when 0."
+        ),
+    ] = 0.0,
+    by: Annotated[str, typer.Option(help="Who says so; the user of this machine when empty.")] = "",
+    database: DatabaseUrl = "",
+) -> None:
+    """Show what another threshold would change, or set it.
+
+    Scores are those of the stored articles, as `qiaocrawl article list` shows them. Crawls judge by
+    a new threshold within a minute; `qiaocrawl reprocess --stage relevance` judges anew what is
+    stored.
+    """
+    from qiaocrawl.console.crawl_scorer import crawl_scorer, move_line, threshold_of
+
+    if not line:
+        with connection_to(database) as c:
+            present = threshold_of(crawl_scorer(stored.judged_pack(c, topic)))
+            few, basis = few_on_topic(c, topic), basis_of(c, topic)
+        echo(_("{topic}: on topic from a score of {present:.3f}", topic=topic, present=present))
+        for text in (few.why, few.remedy) if few is not None else (basis.note,):
+            if text:
+                echo(text)
+        return
+    with transaction_on(database) as c:
+        new, view = move_line(c, Actor(by or getpass.getuser()), topic, line)
+    echo(
+        _(
+            "{topic}: the threshold is {new:.3g} now; {to_on} stored articles more will be on "
+            "topic, {to_off} no longer, once they are judged anew:",
+            topic=topic,
+            new=new,
+            to_on=view.to_on,
+            to_off=view.to_off,
+        )  # fmt: skip
+    )
+    echo("  " + advised("qiaocrawl reprocess --stage relevance --yes"))
 
 
 def _judge_table(topic: str, table: Path, note: str, database: str) -> None:

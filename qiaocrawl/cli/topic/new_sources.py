@@ -35,7 +35,6 @@ _READ_OF_STORE = 2_000
 _MOST_STORED = 200
 _MOST_HOSTS = 50
 _MINUTES = 10
-_SEED_WEIGHT = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ def stored_texts(database: Database, words: Sequence[str]) -> list[Document]:
     """Stored articles that speak of *words*, those that do most first."""
     with database.reading() as c:
         articles = articles_with_words(c, words, _READ_OF_STORE)
-    terms = tuple(Term(word, "core", _SEED_WEIGHT) for word in words)
+    terms = tuple(Term(word, "core") for word in words)
     scorer = VsmBreadthScorer(TopicPack("t", "t", "", DEFAULT_THRESHOLD, terms, (), ()))
     judged = [(scorer.judge(PageText(one.title, one.text)), one) for one in articles]
     best = sorted((pair for pair in judged if pair[0].relevant), key=lambda pair: -pair[0].score)
@@ -155,7 +154,7 @@ def first_search(given: Given, database: Database, console: Console) -> None:
     """
     if not Options.from_environment()["QIAO_ENGINES"]:
         raise ConfigError(_("no engine is chosen: set QIAO_ENGINES (`qiaocrawl engines list`)"))
-    terms = tuple(Term(word, "core", _SEED_WEIGHT) for word in given.words)
+    terms = tuple(Term(word, "core") for word in given.words)
     pack = TopicPack(given.name, given.full_title, "", DEFAULT_THRESHOLD, terms, (), ())
     with database.engine.begin() as c:
         save_pack(c, pack, now=time.time())

@@ -13,7 +13,13 @@ from qiaocrawl.cli.output import choice_name, folding_table, joined
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.options.advice import advised
-from qiaocrawl.topic.merge import Changes, changed_settings, compare_packs
+from qiaocrawl.topic.merge import (
+    Changes,
+    changed_rows,
+    changed_settings,
+    compare_packs,
+    row_values,
+)
 from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS, Site, Term, TopicPack
 
 _NAMES_SHOWN = 12
@@ -106,6 +112,7 @@ def print_changes(
     console.print(table)
     if before is not None:
         _print_names(console, changes)
+        _print_overwritten(console, before, after)
 
 
 def print_next_step(console: Console, pack: TopicPack) -> None:
@@ -127,6 +134,18 @@ def print_next_step(console: Console, pack: TopicPack) -> None:
     console.print(
         _("next: {command}", command=command), markup=False, highlight=False, soft_wrap=True
     )
+
+
+def _print_overwritten(console: Console, before: TopicPack, after: TopicPack) -> None:
+    """What terms and sites said that are there already, and what they say by the import."""
+    rows = changed_rows(before, after)
+    for was, now in rows[:_NAMES_SHOWN]:
+        name = was.text if isinstance(was, Term) else was.host
+        console.print(Text(f"    {name}: {row_values(was)} → {row_values(now)}"))
+    if len(rows) > _NAMES_SHOWN:
+        console.print(Text("    " + _("… {more} more", more=len(rows) - _NAMES_SHOWN)))
+    if rows:
+        console.print(Text("  " + _("--keep leaves rows that are there as they are")))
 
 
 def _print_names(console: Console, changes: Iterable[Changes]) -> None:

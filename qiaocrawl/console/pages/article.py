@@ -31,6 +31,7 @@ from qiaocrawl.storage.reports.evidence import ArticleEvidence, evidence_of
 from qiaocrawl.storage.reports.presence import Presence, presence_of
 from qiaocrawl.storage.reports.url_history import url_history
 from qiaocrawl.storage.titles.reprint_groups import Member, chain
+from qiaocrawl.storage.topics.threshold_view import bases_of
 from qiaocrawl.urls import url_key
 
 REVISION_NAMES = {
@@ -61,6 +62,7 @@ class ShownArticle:
         topic: the one it is judged for, unless another is chosen.
         classes: what it is about, by topic.
         all_classes: those there are.
+        bases: what makes the scorer's judgements less sure, by topic.
     """
 
     evidence: ArticleEvidence
@@ -73,6 +75,7 @@ class ShownArticle:
     topic: str
     classes: dict[str, StoredClass]
     all_classes: tuple[str, ...]
+    bases: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,7 @@ def _shown(c: Connection, article_id: int, topic: str) -> ShownArticle:
         marks_of(c, [article_id]).get(article_id, Marks()), topics,
         topic if topic in topics else best_topics(c, [article_id])[article_id],
         {own.topic: own for own in classes_of(c, article_id)}, topic_classes(c),
+        bases_of(c, evidence.judgements),
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from qiaocrawl.storage.console.article_list import FacetValues, ListWish
 from qiaocrawl.storage.console.marks import Marks
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.listing import Details, ListedArticle, list_articles, with_details
+from qiaocrawl.storage.topics.threshold_view import FewOnTopic, few_on_topics
 from qiaocrawl.text.passages import Passage, passage
 
 ROWS = 30
@@ -46,11 +47,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A page of a list. ``count`` is one more than ``MOST_COUNTED`` for more than that."""
+    """A page of a list. ``count`` is one more than ``MOST_COUNTED`` for more than that.
+
+    Attributes:
+        few: topics of the list of which hardly an article is on topic, where only those are shown.
+    """
 
     rows: tuple[Row, ...]
     count: int
     facets: FacetValues
+    few: tuple[FewOnTopic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +128,12 @@ def listing_of(c: Connection, choice: ArticleFilter, matches: Matches | None) ->
     wish = ListWish(bounded(c, choice, matches), choice.sort, choice.folded,
                     (choice.number - 1) * ROWS, ROWS)  # fmt: skip
     page = article_list.list_page(c, wish)
-    return Listing(
-        rows_of(c, page.ids, choice),
-        page.count,
-        article_list.facet_values(c, choice.topic or None),
-    )
+    facets = article_list.facet_values(c, choice.topic or None)
+    # Whether an address names a topic that is there is not looked at: it finds nothing then.
+    topics = [name for name, _title in facets.topics if choice.topic in ("", name)]
+    is_whole = choice.relevance == "yes" and choice.number == 1 and not choice.q
+    few = few_on_topics(c, topics) if is_whole else ()
+    return Listing(rows_of(c, page.ids, choice), page.count, facets, few)
 
 
 def place_of(

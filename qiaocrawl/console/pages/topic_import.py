@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,8 @@ from qiaocrawl.storage.topics.importing import with_tables
 from qiaocrawl.storage.topics.topics import lock_topic, save_pack
 from qiaocrawl.topic.check import site_key, term_key
 from qiaocrawl.topic.files import MAX_FILE_BYTES
-from qiaocrawl.topic.merge import compare_packs
-from qiaocrawl.topic.pack import TopicPack
+from qiaocrawl.topic.merge import changed_rows, compare_packs, kept_as_it_is, row_values
+from qiaocrawl.topic.pack import Site, Term, TopicPack
 from qiaocrawl.topic.workbook.findings import Finding, Level, messages
 from qiaocrawl.topic.workbook.form import format_form
 from qiaocrawl.topic.workbook.marked import marked_file
@@ -39,6 +40,7 @@ from qiaocrawl.topic.workbook.sheets import Sheet
 
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _ROWS_SHOWN = 300
+_CHANGES_SHOWN = 200
 _LEVELS = {Level.FAULT: "danger", Level.CHANGED: "warning", Level.LEFT_OUT: "secondary"}
 _UPLOADS = Uploads()
 _FILE = "uploaded.file"
@@ -87,8 +89,20 @@ async def preview(request: Request) -> Response:
         rows=_rows(sheets, reading)[:_ROWS_SHOWN], faulty=len(faulty), trouble=trouble,
         terms=len(taken[0]), sites=len(taken[1]), is_new=before is None,
         changes=[] if after is None else compare_packs(before, after),
+        there=() if after is None else _shown_changes(changed_rows(before, after)),
+        most_there=_CHANGES_SHOWN,
         remarks=[(style, messages(reading.findings, level)) for level, style in _LEVELS.items()],
     )  # fmt: skip
+
+
+def _shown_changes(
+    rows: Sequence[tuple[Term | Site, Term | Site]],
+) -> list[tuple[str, str, str]]:
+    """Name, values now and values by the file of each row that is there and would be changed."""
+    return [
+        (was.text if isinstance(was, Term) else was.host, row_values(was), row_values(will_be))
+        for was, will_be in rows
+    ]
 
 
 def _kept(request: Request) -> tuple[str, Upload]:
@@ -134,11 +148,14 @@ async def take(request: Request) -> Response:
     terms = [row.record for row in reading.terms]
     sites = [row.record for row in reading.sites]
     actor = actor_of(request)
+    overwrites = await field(request, "change_known") == "yes"
 
     def save(c: Connection) -> None:
         title = Path(upload.name).stem[:200]
         lock_topic(c, upload.topic)
         before, after = with_tables(c, upload.topic, title, terms, sites)
+        if not overwrites:
+            after = kept_as_it_is(before, after)
         save_pack(c, after, now=time.time())
         was, now = _changed_rows(before, after)
         record(c, actor, "topic.import", upload.topic, was, {"file": upload.name, **now})

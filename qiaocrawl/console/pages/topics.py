@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
@@ -27,10 +27,12 @@ from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import CHINESE, N_, _, language
 from qiaocrawl.storage.console.audit_log import record
+from qiaocrawl.storage.topics.threshold_view import basis_of
 from qiaocrawl.storage.topics.topics import list_topics, load_pack, load_pack_to_change, save_pack
 from qiaocrawl.text import fold
 from qiaocrawl.topic.check import require_valid
 from qiaocrawl.topic.pack import (
+    DEFAULT_WEIGHT,
     MAX_TIER,
     MIN_TIER,
     ROLES,
@@ -43,6 +45,8 @@ from qiaocrawl.topic.pack import (
 from qiaocrawl.topic.tables import write_sites, write_terms
 
 _ROWS_A_PAGE = 100
+_ADDED, _SAVED, _REMOVED = "added", "saved", "removed"
+"""What was just done to a row."""
 
 
 async def show(request: Request) -> Response:
@@ -57,7 +61,24 @@ async def pack(request: Request) -> Response:
     one, table = await _pack(request), request.query_params.get("table", "terms")
     wanted = fold(request.query_params.get("find", ""))
     part = whole_number(request, "part", 0, 0, 10_000)
+    return await _shown(request, one, table, wanted, part)
+
+
+async def _shown(
+    request: Request, one: TopicPack, table: str, wanted: str, part: int,
+    refused: tuple[Term | Site, Term | Site] | None = None,
+) -> Response:  # fmt: skip
+    """The page of a topic.
+
+    Args:
+        refused: what somebody tried to add, and the row of that name that is there.
+    """
     rows: tuple[Term | Site, ...] = one.sites if table == "sites" else one.terms
+    done, named = (request.query_params.get(name, "") for name in ("done", "row"))
+    # On top, so that it is seen; only said of what is there, or no more there.
+    mine = [row for row in rows if done and _key(row) == named]
+    done = done if bool(mine) == (done in (_ADDED, _SAVED)) else ""
+    rows = (*mine, *(row for row in rows if row not in mine))
     hits = [row for row in rows if wanted in fold(" ".join(map(str, asdict(row).values())))]
     first = part * _ROWS_A_PAGE
     return render(
@@ -65,6 +86,9 @@ async def pack(request: Request) -> Response:
         rows=hits[first : first + _ROWS_A_PAGE], all_rows=len(hits), part=part,
         rows_a_page=_ROWS_A_PAGE, find=request.query_params.get("find", ""),
         kinds=TERM_KINDS, site_kinds=SITE_KINDS, roles=ROLES, word=_word,
+        default_weight=f"{DEFAULT_WEIGHT:g}", given=refused and refused[0],
+        there=refused and refused[1], done=done, named=named, status=409 if refused else 200,
+        basis=await read(request, basis_of, one.name),
     )  # fmt: skip
 
 
@@ -79,21 +103,22 @@ async def _pack(request: Request) -> TopicPack:
 
 
 async def save_term(request: Request) -> Response:
-    """Change, add or take away one term."""
+    """Change, add or take away one term; what is there is only changed by who names it as *old*."""
     text = await field(request, "text", 100)
-    old = await field(request, "old", 100) or text
+    old = await field(request, "old", 100)
     term = None
     if not await field(request, "remove"):
         kind, note = await field(request, "kind"), await field(request, "note", 10_000)
-        term = Term(text, kind, _number(await field(request, "weight"), _("Weight")), note)
-    await _change(request, "terms", fold(old), lambda row: fold(row.text), term)
-    return _back(request, "terms")
+        weight = await field(request, "weight")
+        weighs = _number(weight, _("Weight")) if weight else DEFAULT_WEIGHT
+        term = Term(text, kind or "other", weighs, note)
+    return await _change(request, "terms", fold(old), fold(text), term)
 
 
 async def save_site(request: Request) -> Response:
-    """Change, add or take away one site."""
+    """Change, add or take away one site; one that is there as :func:`save_term` does."""
     host = (await field(request, "host", 260)).lower()
-    old = await field(request, "old", 260) or host
+    old = (await field(request, "old", 260)).lower()
     site = None
     if not await field(request, "remove"):
         names = ("name", "role", "region", "kind", "start_url", "note")
@@ -101,34 +126,60 @@ async def save_site(request: Request) -> Response:
         tier = wanted_number(_("Tier"), await field(request, "tier"), MIN_TIER, MAX_TIER)
         render_it = await field(request, "render") == "yes"
         site = Site(host=host, tier=tier, render=render_it, **values)
-    await _change(request, "sites", old, lambda row: row.host, site)
-    return _back(request, "sites")
+    return await _change(request, "sites", old, host, site)
+
+
+def _key(row: Term | Site) -> str:
+    """What tells a row from the others of its table."""
+    return fold(row.text) if isinstance(row, Term) else row.host
 
 
 async def _change(
-    request: Request, table: str, old: str, key: Callable[[Any], str], row: Term | Site | None
-) -> None:
-    """Put *row* in the place of the one called *old*, behind the last one, or (None) take it away.
+    request: Request, table: str, old: str, new: str, row: Term | Site | None
+) -> Response:
+    """Put *row* in the place of the one called *old*, or behind the last one, or take that away.
+
+    One is only overwritten by who names it as *old*: an addition of what is there is shown beside
+    it, to be confirmed.
+
+    Args:
+        old: "" for an addition.
+        new: what the row is called now; without *old* the one to take away.
+        row: None takes it away.
 
     Raises:
+        ConfigError: there is none called *old* any more.
         TopicError: the topic would not be valid.
     """
     name, actor = (await _pack(request)).name, actor_of(request)
+    mine = old or (new if row is None else "")
 
-    def save(c: Connection) -> None:
+    def save(c: Connection) -> Term | Site | None:
         before = load_pack_to_change(c, name)
-        rows = list(getattr(before, table))
-        place = next((n for n, entry in enumerate(rows) if key(entry) == old), len(rows))
-        was = rows[place] if place < len(rows) else None
+        rows: list[Term | Site] = list(getattr(before, table))
+        named = {_key(entry): place for place, entry in enumerate(rows)}
+        if mine and mine not in named:
+            raise ConfigError(_("{name!r} is there no more: somebody took it away", name=mine))
+        if row is not None and new in named and new != mine:
+            return rows[named[new]]
+        place = named[mine] if mine else len(rows)
+        was = rows[place] if mine else None
         rows[place : place + 1] = [] if row is None else [row]
         tables: dict[str, Any] = {table: tuple(rows)}
         after = replace(before, **tables)
         require_valid(after)
         save_pack(c, after, now=time.time())
         states = [None if entry is None else asdict(entry) for entry in (was, row)]
-        record(c, actor, f"topic.{table}", f"{name}: {old}", *states)
+        record(c, actor, f"topic.{table}", f"{name}: {mine or new}", *states)
+        return None
 
-    await write(request, save)
+    there = await write(request, save)
+    if there is not None:
+        assert row is not None
+        return await _shown(request, await _pack(request), table, "", 0, (row, there))
+    done = _REMOVED if row is None else _SAVED if old else _ADDED
+    query = urlencode({"table": table, "done": done, "row": mine if row is None else new})
+    return RedirectResponse(link(request, "topics.pack", topic=name) + f"?{query}", 303)
 
 
 def _number(text: str, name: str) -> float:
@@ -136,11 +187,6 @@ def _number(text: str, name: str) -> float:
         return float(text)
     except ValueError:
         raise ConfigError(_("{name} {text!r} must be a number", name=name, text=text)) from None
-
-
-def _back(request: Request, table: str) -> Response:
-    name = str(request.path_params["topic"])
-    return RedirectResponse(link(request, "topics.pack", topic=name) + f"?table={table}", 303)
 
 
 async def export(request: Request) -> Response:

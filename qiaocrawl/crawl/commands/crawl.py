@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+    from qiaocrawl.crawl.spider import FrontierSpider
     from qiaocrawl.storage.reports.missed import HeldHost
+    from qiaocrawl.storage.topics.threshold_view import FewOnTopic
 
 
 _COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
@@ -84,7 +86,7 @@ class Command(crawl.Command):
 
         from qiaocrawl.crawl.feeds import writes_to_stdout
         from qiaocrawl.crawl.spider import FrontierSpider
-        from qiaocrawl.runs.run_summary import next_steps, summary_lines
+        from qiaocrawl.runs.run_summary import few_lines, few_steps, next_steps, summary_lines
         from qiaocrawl.runtime.run_end import end_reason
         from qiaocrawl.text.terminal import Terminal
 
@@ -95,40 +97,56 @@ class Command(crawl.Command):
         table = Table(show_header=False)
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
-        held = _held_hosts(spider.runtime.options["QIAO_DATABASE_URL"], spider.topic)
+        held, few = _looked_up(spider)
         for name, words in summary_lines(spider.name, spider.topic, stats, held):
             table.add_row(name, words)
         if lost:
-            table.add_row(_("feed files"), _("{lost:,} articles or more are not in them; they are "
-                                        "stored, and `qiaocrawl export` writes them", lost=lost))
+            table.add_row(
+                _("feed files"),
+                _(
+                    "{lost:,} articles or more are not in them; they are "
+                    "stored, and `qiaocrawl export` writes them",
+                    lost=lost,
+                ),
+            )
         # Behind a feed on standard output stands nothing that is not of the feed.
         is_feed = writes_to_stdout(self._crawler)
         console = Terminal(highlight=False, markup=False, stderr=is_feed)
         # A title of the table would be broken where the table is narrow.
         console.print(title, style="bold")
         console.print(table)
+        for line in few_lines(few) if few is not None else ():
+            console.print(line)
         console.print(_("next:"))
         settings = self._crawler.settings
         is_given = (settings.getpriority("QIAO_DATABASE_URL") or 0) >= _COMMAND_LINE
         note_database(settings["QIAO_DATABASE_URL"] if is_given else "")
-        for step in next_steps(spider.name, spider.topic, stats):
+        steps = list(next_steps(spider.name, spider.topic, stats))
+        for step in [*(few_steps(few) if few is not None else ()), *steps]:
             # Whole, so that it can be copied.
             console.print(f"  {step}", soft_wrap=True)
 
 
-def _held_hosts(database_url: str, topic: str) -> Sequence[HeldHost]:
-    """Hosts that refuse or are silent; none where the database cannot be asked any more."""
+def _looked_up(spider: FrontierSpider) -> tuple[Sequence[HeldHost], FewOnTopic | None]:
+    """What the run's own figures do not tell: hosts that give nothing, and why few is on topic.
+
+    Nothing where the database cannot be asked any more: how the run ended has been said, and a
+    database that failed is part of it.
+    """
     from sqlalchemy.exc import SQLAlchemyError
 
     from qiaocrawl.errors import QiaoError
     from qiaocrawl.storage import Database
     from qiaocrawl.storage.reports.missed import held_hosts
+    from qiaocrawl.storage.topics.threshold_view import few_on_topic
 
+    url = spider.runtime.options["QIAO_DATABASE_URL"]
     try:
-        with Database.open(database_url) as database, database.engine.connect() as c:
-            return held_hosts(c, topic)
+        with Database.open(url) as database, database.reading() as c:
+            held = held_hosts(c, spider.topic)
+            return held, None if spider.name == "search" else few_on_topic(c, spider.topic)
     except (QiaoError, SQLAlchemyError):
-        return ()
+        return (), None
 
 
 def _log_format(settings: BaseSettings) -> str:

@@ -28,10 +28,12 @@ from qiaocrawl.storage.schema import (
     url,
     verdict,
 )
+from qiaocrawl.storage.topics.threshold_view import FewOnTopic, few_on_topics
 from qiaocrawl.text.zones import SHANGHAI
 
 DAYS = 30
 _RUNS_LOOKED_AT = 50
+_TOPICS_LOOKED_AT = 50
 _LIMITS = Limits(article_hours=48.0, free_bytes=1 << 30)
 
 
@@ -69,7 +71,7 @@ class Steps:
 @dataclass(frozen=True, slots=True)
 class Overview:
     """The first page. ``logins`` are accounts nobody is logged in to any more; ``warnings`` those
-    that are open."""
+    that are open; ``few`` topics of which hardly an article is on topic."""
 
     days: tuple[Day, ...]
     today: Period
@@ -79,6 +81,7 @@ class Overview:
     warnings: int
     alarms: tuple[str, ...]
     steps: Steps
+    few: tuple[FewOnTopic, ...]
 
 
 def overview(c: Connection, now: datetime) -> Overview:
@@ -89,6 +92,7 @@ def overview(c: Connection, now: datetime) -> Overview:
     steps = _steps(c)
     # Before the first crawl it is no news that there is no article.
     limits = _LIMITS if steps.pages else replace(_LIMITS, article_hours=0.0)
+    names = select(topic.c.name).order_by(topic.c.name)
     logins = select(account.c.site).where(account.c.state == AccountState.RESTING).distinct()
     return Overview(
         days,
@@ -99,6 +103,7 @@ def overview(c: Connection, now: datetime) -> Overview:
         count_by_status(c).get("open", 0),
         tuple(alarms(c, limits, now=now.timestamp())),
         steps,
+        few_on_topics(c, c.execute(names.limit(_TOPICS_LOOKED_AT)).scalars().all()),
     )
 
 

@@ -32,6 +32,7 @@ from qiaocrawl.storage.reports.outcome_names import STATE_NAMES, outcome_with_co
 from qiaocrawl.storage.reports.url_history import StoredArticle, UrlHistory
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.sites.discovery import cut_reason
+from qiaocrawl.storage.topics.threshold_view import bases_of
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import china_time
 from qiaocrawl.urls import canonical_host, canonical_url, url_key
@@ -71,6 +72,7 @@ class UrlAnswer:
         trap: what its group cost and brought, where it is closed as one of a trap's.
         outward: share in [0, 1] of the links followed on it that leave its site.
         held: what is told of its host, where it waits for that.
+        bases: what makes the scorer's judgements less sure, by topic.
     """
 
     asked: str
@@ -85,6 +87,7 @@ class UrlAnswer:
     trap: str
     outward: float
     held: HeldHost | None
+    bases: Mapping[str, str]
 
 
 def answer_of(c: Connection, url: str, place: Place | None = None) -> UrlAnswer:
@@ -109,11 +112,13 @@ def answer_of(c: Connection, url: str, place: Place | None = None) -> UrlAnswer:
     target = url_history.url_history(c, history.redirect) if history.redirect else None
     led_by = visit_log.last_of(c, parent.id) if parent is not None else None
     visit = visit_log.last_of(c, history.id)
+    article = url_history.article_at(c, history.id)
     return UrlAnswer(
         url, history, path, _relevance(led_by), _relevance(visit), standing, decided_at,
-        url_history.article_at(c, history.id), target.url if target is not None else "",
+        article, target.url if target is not None else "",
         shown_reason(cut_reason(c, history.url)) if history.outcome == Outcome.TRAP else "",
         _outward(history, visit), _held(c, history),
+        bases_of(c, article.judgements if article else ()),
     )  # fmt: skip
 
 
@@ -227,7 +232,7 @@ def answer_lines(answer: UrlAnswer, topic: str = "") -> Iterator[tuple[str, str]
         if when is not None:
             yield name, _moment(when)
     if answer.article is not None:
-        yield from _article_lines(answer.article, topic)
+        yield from _article_lines(answer.article, topic, answer.bases)
 
 
 def _page_class(answer: UrlAnswer) -> str:
@@ -262,7 +267,9 @@ def _order_lines(answer: UrlAnswer) -> Iterator[tuple[str, str]]:
         yield _("taken at"), _seconds(answer.decided_at)
 
 
-def _article_lines(article: StoredArticle, topic: str) -> Iterator[tuple[str, str]]:
+def _article_lines(
+    article: StoredArticle, topic: str, bases: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
     yield _("article"), f"{article.title} {_moment(article.published_at)}".strip()
     if structure := _structure(article.html):
         yield _("structure"), structure
@@ -276,6 +283,8 @@ def _article_lines(article: StoredArticle, topic: str) -> Iterator[tuple[str, st
                 _("verdict on {topic}", topic=judgement.topic),
                 f"{verdict} {judgement.score:.3f} ({judgement.method}) {terms}".strip(),
             )
+            if judgement.topic in bases:
+                yield _("how sure that is"), bases[judgement.topic]
     if article.verdict:
         of = f" ← {article.of_title} {article.of_url}" if article.of_url else ""
         why = shown_reason(article.why)

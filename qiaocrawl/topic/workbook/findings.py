@@ -47,6 +47,8 @@ KINDS: dict[str, FindingKind] = {
     "guessed_kind": FindingKind(Level.CHANGED, N_("the nearest kind is taken")),
     "unknown_kind": FindingKind(
         Level.CHANGED, N_("unknown kind, taken as other and kept in the note")),
+    "unknown_mark": FindingKind(
+        Level.CHANGED, N_("no mark (是, 否, ★, √, 重点, 关注): taken as not marked")),
     "unknown_role": FindingKind(Level.CHANGED, N_("unknown role, taken as target")),
     "cut": FindingKind(Level.CHANGED, N_("too long, cut")),
     "no_roles": FindingKind(

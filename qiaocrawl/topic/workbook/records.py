@@ -18,8 +18,10 @@ from qiaocrawl.topic.check import (
     term_key,
     term_reasons,
 )
-from qiaocrawl.topic.columns import as_flag
+from qiaocrawl.topic.columns import as_flag, as_mark
 from qiaocrawl.topic.pack import (
+    DEFAULT_WEIGHT,
+    MARKED_WEIGHT,
     MAX_TIER,
     MAX_WEIGHT,
     MIN_TIER,
@@ -35,6 +37,7 @@ from qiaocrawl.topic.workbook.layout import Question, SheetLayout, TableLayout
 from qiaocrawl.topic.workbook.remarks import EXAMPLE, is_remark, section_name
 from qiaocrawl.topic.workbook.sheets import SheetRow
 from qiaocrawl.topic.workbook.vocabulary import (
+    PLAIN_MARKS,
     ROLE_WORDS,
     is_excluded,
     kind_of,
@@ -91,6 +94,7 @@ class TableReader:
         self._collected = collected
         self._sheet = layout.sheet.name
         self._section = ""
+        self._weights_are_marks = self._find_marks()
         self._weight_divisor = self._find_weight_divisor()
         self._has_roles = any(self._cell(row, "role")[0] for row in layout.rows)
         self._highest_is_one = self._find_tier_direction()
@@ -236,10 +240,8 @@ class TableReader:
     def _weight(self, row: SheetRow) -> float | None:
         """The weight of a row; None, with a finding, where it cannot be told."""
         text, column = self._cell(row, "weight")
-        if not text:
-            kind = plain(self._cell(row, "kind")[0]).removesuffix("词")
-            of_kind = weight_word(kind) if "weight" not in self._table.columns else None
-            return 1.0 if of_kind is None else of_kind
+        if not text or self._weights_are_marks:
+            return self._unsaid_weight(row)
         number = number_of(text)
         if number is None:
             number = weight_word(text)
@@ -252,6 +254,30 @@ class TableReader:
             self._note("weight_range", row, column, text)
             return None
         return round(number, 6)
+
+    def _unsaid_weight(self, row: SheetRow) -> float:
+        """The weight of a row without one: by its mark, or the word for its kind."""
+        text, column = self._cell(row, "weight" if self._weights_are_marks else "marked")
+        # A single star is a mark; numbers and other words of importance are weights there too.
+        is_marked = as_mark(text)
+        if is_marked is None:
+            number = number_of(text) or weight_word(text)
+            if number is not None and 0 < number <= MAX_WEIGHT:
+                return number
+            self._note("unknown_mark", row, column, text)
+        if is_marked:
+            return MARKED_WEIGHT
+        kind = plain(self._cell(row, "kind")[0]).removesuffix("词")
+        has_weights = self._table.columns.keys() & {"weight", "marked"}
+        of_kind = None if has_weights else weight_word(kind)
+        return DEFAULT_WEIGHT if of_kind is None else of_kind
+
+    def _find_marks(self) -> bool:
+        """Whether a column of weights only says 是, 否 or a star: marks, not numbers."""
+        if self._table.table != "terms" or "weight" not in self._table.columns:
+            return False
+        texts = {plain(self._cell(row, "weight")[0]) for row in self._layout.rows} - {""}
+        return bool(texts) and texts <= PLAIN_MARKS
 
     def _find_weight_divisor(self) -> float:
         """10 where weights go up to 100: as the operator says, or if nobody is asked as most do."""

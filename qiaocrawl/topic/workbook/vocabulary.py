@@ -37,6 +37,8 @@ TERM_HEADERS = _by_spelling(
         "kind": "性质 属性 词类 类 归类 归属 所属类别 词类别 词性 方面 领域 板块 主题类别",
         "weight": "重要程度 重要性 重要度 关注程度 关注度 优先级 优先程度 程度 级别 等级 "
         "分值 分数 得分 星级 重要级别 权数 importance priority",
+        "marked": "关注 特别关注 是否特别关注 是否重要 是否核心 是否关键 是否必看 重点标记 "
+        "重点标识 重点与否 重点标注 标星 星标 加星 starred",
         "note": "释义 解释 出处 补充说明 附注 含义",
     },
 )
@@ -72,9 +74,10 @@ IGNORED_HEADERS = frozenset(_IGNORED.split())
 """Columns of a list that say nothing of the topic."""
 
 _PARTS = {
-    "terms": (("关键词", "term"), ("关键字", "term"), ("检索词", "term"), ("权重", "weight"),
-              ("重要", "weight"), ("类别", "kind"), ("分类", "kind"), ("性质", "kind"),
-              ("类型", "kind"), ("备注", "note")),
+    "terms": (("是否重点", "marked"), ("是否重要", "marked"), ("是否关注", "marked"),
+              ("重点关注", "marked"), ("关键词", "term"), ("关键字", "term"), ("检索词", "term"),
+              ("权重", "weight"), ("重要", "weight"), ("类别", "kind"), ("分类", "kind"),
+              ("性质", "kind"), ("类型", "kind"), ("备注", "note")),
     "sites": (("网址", "address"), ("链接", "address"), ("url", "address"), ("域名", "host"),
               ("名称", "name"), ("重要", "importance"), ("权威", "tier"), ("类型", "kind"),
               ("类别", "kind"), ("性质", "kind"), ("地区", "region"), ("国家", "region"),
@@ -182,6 +185,9 @@ ROLE_WORDS = _by_spelling(
     },
 )
 """How the role of a site is written."""
+_PLAIN_MARKS = "是 否 √ ✓ ✔ × ✗ ★ ⭐ y n yes no 重点 非重点 关注 不关注"
+PLAIN_MARKS = frozenset(_PLAIN_MARKS.split())
+"""What a column of weights holds that only marks words; ★ beside ★★★ is a weight."""
 _UNITS = re.compile(r"(?<=\d)(分|级|星|倍|星级)$")
 
 

@@ -24,7 +24,7 @@ from qiaocrawl.topic.check import pack_name_reason, require_valid
 from qiaocrawl.topic.pack import Term, TopicPack
 
 _BETWEEN = re.compile(r"[\s,，、;；]+")
-_WORD_KIND, _WORD_WEIGHT = "core", 3.0
+_WORD_KIND = "core"
 
 
 async def make(request: Request) -> Response:
@@ -71,7 +71,7 @@ def _copy(c: Connection, original: str, name: str, title: str, words: list[str])
 
 def _terms(words: list[str]) -> tuple[Term, ...]:
     # As `qiaocrawl topic new --words` weighs them.
-    return tuple(Term(word, _WORD_KIND, _WORD_WEIGHT) for word in words)
+    return tuple(Term(word, _WORD_KIND) for word in words)
 
 
 PAGES = (Page("/topics/new", "topics.make", make, EDITOR, "POST"),)
