@@ -62,8 +62,10 @@ def _wanted(
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option(help="File, or folder for `files` and `markdown`; - for standard output; "
-                     "made up when not given."),
+        typer.Option(
+            help="File, or folder for `files` and `markdown`; - for standard output; "
+            "made up when not given."
+        ),
     ] = None,
     by: Annotated[
         _By, typer.Option(help="In formats for people: a row an article, or one a story.")

@@ -40,7 +40,16 @@ _BETWEEN = re.compile(r"[\s,;|，；、]+")
 _COMMENT = re.compile(r"(?:^|\s)(?:#|//).*")
 # The names of columns and keys, as far as vendors agree.
 _KEYS = {
-    "host": ("host", "ip", "addr", "address", "proxy_host", "proxy_address", "ip_address", "server"),
+    "host": (
+        "host",
+        "ip",
+        "addr",
+        "address",
+        "proxy_host",
+        "proxy_address",
+        "ip_address",
+        "server",
+    ),
     "port": ("port", "proxy_port"),
     "user": ("user", "username", "user_name", "login", "account", "proxy_user"),
     "password": ("password", "pass", "passwd", "pwd", "proxy_pass", "proxy_password"),
