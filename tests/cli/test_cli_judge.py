@@ -190,7 +190,8 @@ def test_the_threshold_is_shown_and_set_with_a_note_of_who_did(run: Run, tmp_pat
         (entry,) = audit_log.entries(c)
     assert (entry.action, entry.user_name) == ("topic.threshold", "zhang")
     # Scores of another topic tell nothing: a second line only after they are judged anew.
-    assert run("topic", "threshold", pack.name, "--line", "0.9", *given)[0] == 1
+    code, _, err = run("topic", "threshold", pack.name, "--line", "0.9", *given)
+    assert (code, "qiaocrawl reprocess --stage relevance" in err) == (1, True)
 
 
 def test_an_import_shows_what_it_changes_and_keeps_it_on_wish(run: Run, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from crawling import Answer, article, crawl, import_pack, local_server, pack
 from qiaocrawl.runtime.run_end import END_REASON, end_reason, exit_code
+from qiaocrawl.topic.pack import Term
 
 HOST = "www.qiao.test"
 
@@ -47,3 +48,28 @@ def test_scrapy_crawl_ends_with_that_code(
     # The summary comes last, and the statistics stay in the log.
     summary = done.log.index("Summary: site qiaoqing")
     assert done.log.index("Dumping Scrapy stats") < summary
+
+
+def test_a_crawl_with_nothing_on_topic_says_why_and_what_to_do(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(HOST, terms=(Term("碧波灯塔", "other"),), samples=()))
+    links = tuple(f"/news/{n}.html" for n in range(15))
+
+    def page(host: str, path: str) -> Answer:
+        if path == "/":
+            return Answer(article("要闻", links=links, paragraphs=0))
+        number = path.strip("/").partition("/")[2].removesuffix(".html")
+        # Named once in the text, which is not enough.
+        once = "<p>2026-03-05 10:00 来源：侨网</p>\n<p>代表们参观了碧波灯塔。</p>".encode()
+        said = article(f"第{number}届乡亲代表大会在{number}号会堂开幕")
+        return Answer(said.replace("<p>2026-03-05 10:00 来源：侨网</p>".encode(), once))
+
+    with local_server(page) as server:
+        done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin,
+                     QIAO_LANG="en")  # fmt: skip
+    assert done.returncode == 0, done.log
+    said = done.log.partition("Summary: site qiaoqing")[2]
+    assert "Few or none on topic. 侨情: 0 of" in said, done.log
+    assert "judged by 1 word alone" in said
+    assert "articles more are on topic" in said
+    assert "qiaocrawl topic threshold qiaoqing --line 0." in said

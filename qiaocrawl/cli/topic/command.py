@@ -32,6 +32,7 @@ from qiaocrawl.errors import ConfigError, RowFault, TopicError
 from qiaocrawl.language import _, ngettext
 from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.storage.topics.judgements import judged_pack
+from qiaocrawl.storage.topics.threshold_view import basis_of
 from qiaocrawl.storage.topics.topics import list_topics, load_pack
 from qiaocrawl.topic import folder as pack_folder
 from qiaocrawl.topic.golden import golden_faults
@@ -117,9 +118,11 @@ def show(
 ) -> None:
     """Show what an imported topic holds."""
     with connection_to(database) as c:
-        pack = load_pack(c, name)
+        pack, basis = load_pack(c, name), basis_of(c, name)
     console = Terminal()
     print_summary(console, pack)
+    if basis.note:
+        console.print(Text(f"  {basis.note}"))
     limit = None if full else _ROWS_SHOWN
     print_terms(console, pack.terms, limit)
     print_sites(console, pack.sites, limit)

@@ -93,7 +93,7 @@ def threshold(
     a new threshold within a minute; `qiaocrawl reprocess --stage relevance` judges anew what is
     stored.
     """
-    from qiaocrawl.console.crawl_scorer import crawl_scorer, move_line, threshold_of
+    from qiaocrawl.console.crawl_scorer import Stale, crawl_scorer, move_line, threshold_of
 
     if not line:
         with connection_to(database) as c:
@@ -104,8 +104,12 @@ def threshold(
             if text:
                 echo(text)
         return
+    anew = advised("qiaocrawl reprocess --stage relevance --yes")
     with transaction_on(database) as c:
-        new, view = move_line(c, Actor(by or getpass.getuser()), topic, line)
+        try:
+            new, view = move_line(c, Actor(by or getpass.getuser()), topic, line)
+        except Stale as error:
+            raise ConfigError(f"{error}: {anew}") from None
     echo(
         _(
             "{topic}: the threshold is {new:.3g} now; {to_on} stored articles more will be on "
@@ -116,7 +120,7 @@ def threshold(
             to_off=view.to_off,
         )  # fmt: skip
     )
-    echo("  " + advised("qiaocrawl reprocess --stage relevance --yes"))
+    echo(f"  {anew}")
 
 
 def _judge_table(topic: str, table: Path, note: str, database: str) -> None:
