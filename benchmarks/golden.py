@@ -242,8 +242,8 @@ def lists_table(rows: Sequence[dict[str, object]]) -> Table:
             cell = " ".join(f"{row[n]:.2f}".lstrip("0") for n in ("precision", "recall", "f1",
                                                                   "share"))  # fmt: skip
             lines.setdefault(key, []).append(cell)
-    for key, cells in lines.items():
-        table.add_row(*key, *cells)
+    for named, cells in lines.items():
+        table.add_row(*named, *cells)
     return table
 
 

@@ -97,7 +97,7 @@ def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     exporter = exporters.get(format_)
     selection = selection_of(*choices, **wanted.choice)
     # Stored pages stand beside a file, and a pipe has no place beside it.
-    notes = ()
+    notes: tuple[str, ...] = ()
     to_stdout = wanted.out is not None and is_stdout(wanted.out)
     if to_stdout and exporter.for_people and selection.with_copies:
         selection = replace(selection, with_copies=False)

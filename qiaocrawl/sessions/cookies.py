@@ -295,7 +295,7 @@ def _one_line(lines: list[str]) -> str:
 
 
 def _from_pairs(text: str, recipe: Recipe) -> list[StoredCookie]:
-    stored = []
+    stored: list[StoredCookie] = []
     for number, piece in enumerate(text.split(";"), 1):
         if not piece.strip():
             continue
@@ -382,7 +382,8 @@ def _is_cmd(text: str) -> bool:
 
 
 def _bash_words(text: str) -> list[str]:
-    words, word, at = [], None, 0
+    words: list[str] = []
+    word, at = None, 0
     while at < len(text):
         match = _SHELL.match(text, at)
         if match is None:
@@ -483,7 +484,7 @@ def _is_netscape(line: str) -> bool:
 
 
 def _from_netscape(text: str, recipe: Recipe) -> list[StoredCookie]:
-    stored = []
+    stored: list[StoredCookie] = []
     for number, line in enumerate(text.splitlines(), 1):
         # Netscape's own mark, in front of a line that would otherwise be a comment.
         line = line.strip(" \r\n")
@@ -508,7 +509,7 @@ def _from_netscape(text: str, recipe: Recipe) -> list[StoredCookie]:
 
 def _from_table(text: str, recipe: Recipe) -> list[StoredCookie]:
     """Rows of a browser's own table: name, value, domain, path, end, size, HttpOnly, Secure."""
-    stored = []
+    stored: list[StoredCookie] = []
     for number, line in enumerate(text.splitlines(), 1):
         fields = [field.strip() for field in line.split("\t")]
         if not any(fields):
