@@ -154,13 +154,16 @@ WHOLE = {("SUB", "_2A25La%2Bc-def."), ("T", '"q"')}
         'curl "https://weibo.com/" ^\n -H "cookie: SUB=_2A25La"%"2Bc-def.; T=\\"q\\"" ^\n --compressed',
         f"wget --header='Cookie: {HEADER}' https://weibo.com/",
         POWERSHELL,
-        'Invoke-WebRequest -Uri "https://weibo.com/" -Headers @{\n"Cookie" = "SUB=_2A25La%2Bc-def.; '
+        'Invoke-WebRequest -Uri "https://weibo.com/" -Headers @{\n'
+        '"Cookie" = "SUB=_2A25La%2Bc-def.; '
         'T=`"q`""\n}',
         'fetch("https://weibo.com/", {"headers": {"accept": "*/*", "cookie": '
         + json.dumps(HEADER)
         + '}, "method": "GET"});',
-        f"GET / HTTP/1.1\r\nHost: weibo.com\r\nAccept: text/html;q=0.9\r\nCookie: {HEADER}\r\nDNT: 1",
-        ':authority: weibo.com\ncookie: SUB=_2A25La%2Bc-def.\ncookie: T="q"\nreferer: https://a.b/?c=d',
+        "GET / HTTP/1.1\r\nHost: weibo.com\r\nAccept: text/html;q=0.9\r\n"
+        f"Cookie: {HEADER}\r\nDNT: 1",
+        ':authority: weibo.com\ncookie: SUB=_2A25La%2Bc-def.\ncookie: T="q"\n'
+        "referer: https://a.b/?c=d",
         f"accept:\n*/*\ncookie:\n{HEADER}\nuser-agent:\nMozilla/5.0 (X11; Linux)",
         json.dumps({"Request Cookies": {"SUB": "_2A25La%2Bc-def.", "T": '"q"'}}),
         json.dumps({"headers": {"accept": "*/*", "Cookie": HEADER}}),
