@@ -151,7 +151,8 @@ WHOLE = {("SUB", "_2A25La%2Bc-def."), ("T", '"q"')}
         "$ " + BASH.replace("COOKIE", f"-b '{HEADER}' -x http://127.0.0.1:8080"),
         CMD,
         CMD.replace("\n", "\r\n"),
-        'curl "https://weibo.com/" ^\n -H "cookie: SUB=_2A25La"%"2Bc-def.; T=\\"q\\"" ^\n --compressed',
+        'curl "https://weibo.com/" ^\n -H "cookie: SUB=_2A25La"%"2Bc-def.; T=\\"q\\"" ^\n'
+        " --compressed",
         f"wget --header='Cookie: {HEADER}' https://weibo.com/",
         POWERSHELL,
         'Invoke-WebRequest -Uri "https://weibo.com/" -Headers @{\n'
