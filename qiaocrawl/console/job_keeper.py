@@ -9,7 +9,7 @@ from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.logins import Logins
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs.keepers import JOBS, KeeperLog
+from qiaocrawl.storage.jobs.keepers import JOBS, KeeperLog, error_of
 
 LOGS = Path("data/logs")
 """Where local jobs write, as those of `qiaocrawl run`."""
@@ -39,11 +39,8 @@ class JobKeeper:
 
     def _run(self) -> None:
         while not self._is_over.wait(_TICK_SECONDS):
-            try:
-                self.desk.tick()
-            except BaseException as error:
-                # Whatever it is: nobody else starts and watches jobs. The database may be away for
-                # a while; every job is a row in it.
+            # The database may be away for a while; every job is a row in it.
+            if (error := error_of(self.desk.tick)) is not None:
                 self._log.failed(error)
             else:
                 self._log.looked(self.desk.trouble)

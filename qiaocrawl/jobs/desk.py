@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ from qiaocrawl.storage.frontier.collectors import is_run_alive
 from qiaocrawl.storage.jobs import jobs as stored
 from qiaocrawl.storage.jobs import schedules as stored_schedules
 from qiaocrawl.storage.jobs.jobs import ACTIVE, Job, JobRequest, JobState, RunOfJob
+from qiaocrawl.storage.jobs.keepers import error_of
 from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, WhenMissed, due_schedules, fire
 
 logger = logging.getLogger(__name__)
@@ -105,27 +106,26 @@ class JobDesk:
         self._end_strays(lists)
         for job in active:
             if job.state is not JobState.WAITING:
-                with self._by_itself(_("job {number}", number=job.id)):
-                    self._look_at(job, lists.get(job.request.server), now)
+                look = partial(self._look_at, job, lists.get(job.request.server), now)
+                self._by_itself(_("job {number}", number=job.id), look)
             elif job.fault:
                 self._end(job, JobState.FAILED, job.fault)
         self._start_waiting(lists, now)
         self._told = self._troubles
 
-    @contextmanager
-    def _by_itself(self, what: str) -> Iterator[None]:
+    def _by_itself(self, what: str, work: Callable[[], object]) -> None:
         """Do what belongs to one job or schedule; an error is noted, and logged while it is new."""
-        try:
-            yield
-        except _ABSENT:
-            raise
-        except Exception as error:
-            why = str(error) or type(error).__name__
-            is_new = why not in (self._told.get(what), self._troubles.get(what))
-            self._troubles[what] = why
-            if is_new:
-                is_ours = isinstance(error, QiaoError)
-                logger.warning("%s: %s", what, why, exc_info=None if is_ours else error)
+        error = error_of(work)
+        if error is None:
+            return
+        if isinstance(error, _ABSENT):
+            raise error
+        why = str(error) or type(error).__name__
+        is_new = why not in (self._told.get(what), self._troubles.get(what))
+        self._troubles[what] = why
+        if is_new:
+            is_ours = isinstance(error, QiaoError)
+            logger.warning("%s: %s", what, why, exc_info=None if is_ours else error)
 
     def _lists(self, active: Sequence[Job], now: float) -> dict[str, ServerJobs | JobError]:
         """What the servers of *active* jobs, and all other nodes, say of their jobs."""
@@ -212,41 +212,46 @@ class JobDesk:
     # --- schedules ------------------------------------------------------------------------------
 
     def _fire_schedules(self, now: float) -> None:
-        self._right_schedules(now)
-        with self._reading() as c:
-            due = due_schedules(c, now)
-        for entry in due:
-            if entry.fault:
-                continue
-            with self._by_itself(_("schedule {number}", number=entry.id)):
-                next_at = _timetable(entry.times, entry.zone).next_after(now)
-                with self._database.engine.begin() as c:
-                    self._fire(c, entry, next_at, now)
-
-    def _right_schedules(self, now: float) -> None:
-        """Put back what is due later than its times give from now: a clock was ahead."""
         with self._reading() as c:
             entries = [entry for entry in stored_schedules.schedules(c) if entry.is_on]
         for entry in entries:
-            with self._by_itself(_("schedule {number}", number=entry.id)):
-                if entry.fault:
-                    raise ConfigError(entry.fault)
-                # Where the clock was set back a little, its last time is in the future: that one
-                # has been kept.
-                kept = entry.last_at or 0.0
-                since = kept if now < kept <= now + _SMALL_STEP_SECONDS else now
-                next_at = _timetable(entry.times, entry.zone).next_after(since)
-                if entry.next_at <= latest_due(now, next_at - now):
-                    continue
-                with self._database.engine.begin() as c:
-                    is_ours = stored_schedules.put_back(c, entry, next_at)
-                if is_ours:
-                    logger.warning(
-                        "schedule %s was to come at %s only, later than its times say: the clock "
-                        "was ahead, it comes at %s",
-                        entry.id, *(datetime.fromtimestamp(at, UTC).isoformat()
-                                    for at in (entry.next_at, next_at)),
-                    )  # fmt: skip
+            what = _("schedule {number}", number=entry.id)
+            self._by_itself(what, partial(self._put_back_if_late, entry, now))
+        with self._reading() as c:
+            due = due_schedules(c, now)
+        for entry in due:
+            if not entry.fault:
+                what = _("schedule {number}", number=entry.id)
+                self._by_itself(what, partial(self._fire_due, entry, now))
+
+    def _put_back_if_late(self, entry: Schedule, now: float) -> None:
+        """Put back what is due later than its times give from now: a clock was ahead.
+
+        Raises:
+            ConfigError: it cannot be read.
+        """
+        if entry.fault:
+            raise ConfigError(entry.fault)
+        # Where the clock was set back a little, its last time is in the future: that one has
+        # been kept.
+        kept = entry.last_at or 0.0
+        since = kept if now < kept <= now + _SMALL_STEP_SECONDS else now
+        next_at = _timetable(entry.times, entry.zone).next_after(since)
+        if entry.next_at <= latest_due(now, next_at - now):
+            return
+        with self._database.engine.begin() as c:
+            is_ours = stored_schedules.put_back(c, entry, next_at)
+        if is_ours:
+            was, comes = (datetime.fromtimestamp(at, UTC) for at in (entry.next_at, next_at))
+            logger.warning(
+                "schedule %s was to come at %s only, later than its times say: the clock was "
+                "ahead; it comes at %s", entry.id, was.isoformat(), comes.isoformat(),
+            )  # fmt: skip
+
+    def _fire_due(self, entry: Schedule, now: float) -> None:
+        next_at = _timetable(entry.times, entry.zone).next_after(now)
+        with self._database.engine.begin() as c:
+            self._fire(c, entry, next_at, now)
 
     def _fire(self, c: Connection, due: Schedule, next_at: float, now: float) -> None:
         """Write that a schedule's time has come, and enter its job, in one transaction."""
@@ -297,8 +302,7 @@ class JobDesk:
                 text = _("its node is being drained")
                 self._change(job, JobState.WAITING, {JobState.WAITING}, message=text)
             elif server or free >= 0:
-                with self._by_itself(_("job {number}", number=job.id)):
-                    self._start(job)
+                self._by_itself(_("job {number}", number=job.id), partial(self._start, job))
 
     def _is_mine(self, job: Job) -> bool:
         if self._is_remote_only:

@@ -22,7 +22,7 @@ from qiaocrawl import __version__
 from qiaocrawl.errors import SchemaError
 from qiaocrawl.metrics.families import BY_NAME, FAMILIES
 from qiaocrawl.storage import Database, migrate
-from qiaocrawl.storage.jobs.keepers import METRICS, KeeperLog
+from qiaocrawl.storage.jobs.keepers import METRICS, KeeperLog, error_of
 from qiaocrawl.storage.page_store.summary import StoreInUse
 from qiaocrawl.storage.reports.readings import (
     MoreAlarms,
@@ -116,13 +116,12 @@ class MetricsKeeper(Collector):
     def run(self) -> None:
         """Read again and again until :meth:`stop`, or until the schema is another one."""
         while not self._stopped.is_set():
-            try:
-                self.read_now()
-            except SchemaError as error:
+            error = error_of(self.read_now)
+            if isinstance(error, SchemaError):
                 self.schema_error = error
                 break
-            except BaseException as error:
-                # Whatever it is: else the last figures would be served for good.
+            if error is not None:
+                # Else the last figures would be served for good.
                 self._fail(error)
                 self._log.failed(error)
             else:

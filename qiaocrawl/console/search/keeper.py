@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -27,7 +28,7 @@ from qiaocrawl.language import N_
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.console import changed_articles
 from qiaocrawl.storage.console.changed_articles import ChangedArticle
-from qiaocrawl.storage.jobs.keepers import SEARCH, KeeperLog
+from qiaocrawl.storage.jobs.keepers import SEARCH, KeeperLog, error_of
 
 logger = logging.getLogger(__name__)
 
@@ -100,18 +101,23 @@ class SearchKeeper:
         """
         if not self._in_step or self._problem:
             return None
-        try:
-            with self._turn:
-                # More than one batch behind is for the thread.
-                self._in_step = self._catch_up(_SEARCH_BATCH)
-                if not self._in_step or self._index is None:
-                    return None
-                return self._index.search(wanted, newest_first=newest_first, most=most)
-        except BaseException as error:
-            # Whatever it is (a panic of the index's library is no Exception), texts are read
-            # instead, and the page says so.
+        found: list[Matches | None] = []
+        ask = partial(self._searched, wanted, newest_first, most)
+        if (error := error_of(lambda: found.append(ask()))) is not None:
+            # Whatever it is, texts are read instead, and the page says so.
             self._give_up(error)
             return None
+        return found[0]
+
+    def _searched(
+        self, wanted: Sequence[Term], newest_first: bool, most: int | None
+    ) -> Matches | None:
+        with self._turn:
+            # More than one batch behind is for the thread.
+            self._in_step = self._catch_up(_SEARCH_BATCH)
+            if not self._in_step or self._index is None:
+                return None
+            return self._index.search(wanted, newest_first=newest_first, most=most)
 
     def build(self, progress: Callable[[int, int], None], *, anew: bool) -> int:
         """Bring the index in step; returns the number of articles in it.
@@ -137,18 +143,18 @@ class SearchKeeper:
 
     def _follow(self) -> None:
         while not self._ended.is_set():
-            try:
-                with self._turn:
-                    self._in_step = self._catch_up() and self._is_complete()
-                    self._problem = ""
-            except BaseException as error:
-                # Whatever it is: nobody else looks after the index.
+            if (error := error_of(self._look)) is not None:
                 self._give_up(error)
                 self._log.failed(error)
             else:
                 self._log.looked()
             self._ended.wait(_PAUSE_SECONDS if self._in_step or self._problem else 0.0)
         self._log.ended()
+
+    def _look(self) -> None:
+        with self._turn:
+            self._in_step = self._catch_up() and self._is_complete()
+            self._problem = ""
 
     def _give_up(self, error: BaseException) -> None:
         if not self._problem:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import socket
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, insert, select, update
@@ -59,6 +60,19 @@ def stored_keepers(c: Connection) -> list[StoredKeeper]:
     columns = keeper.c
     statement = select(columns.name, columns.machine, columns.looked_at, columns.trouble)
     return [StoredKeeper(*row) for row in c.execute(statement.order_by(columns.name))]
+
+
+def error_of(work: Callable[[], object]) -> BaseException | None:
+    """What *work* raises, whatever that is; None where it raises nothing.
+
+    For what nobody else does: a keeper tells of the error and goes on. (A panic of a library in
+    another language is no ``Exception``.)
+    """
+    try:
+        work()
+    except BaseException as error:
+        return error
+    return None
 
 
 class KeeperLog:
