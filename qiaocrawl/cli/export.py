@@ -62,8 +62,10 @@ def _wanted(
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option(help="File, or folder for `files` and `markdown`; - for standard output; "
-                     "made up when not given."),
+        typer.Option(
+            help="File, or folder for `files` and `markdown`; - for standard output; "
+            "made up when not given."
+        ),
     ] = None,
     by: Annotated[
         _By, typer.Option(help="In formats for people: a row an article, or one a story.")
@@ -95,7 +97,7 @@ def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     exporter = exporters.get(format_)
     selection = selection_of(*choices, **wanted.choice)
     # Stored pages stand beside a file, and a pipe has no place beside it.
-    notes = ()
+    notes: tuple[str, ...] = ()
     to_stdout = wanted.out is not None and is_stdout(wanted.out)
     if to_stdout and exporter.for_people and selection.with_copies:
         selection = replace(selection, with_copies=False)

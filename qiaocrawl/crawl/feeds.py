@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.exceptions import CloseSpider, NotConfigured
-from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage, StdoutFeedStorage
+from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 
 from qiaocrawl.crawl.context import find_crawl
 from qiaocrawl.crawl.items import CrawledPage, SearchedPage

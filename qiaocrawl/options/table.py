@@ -104,8 +104,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_ENGINES_DIR", "", "folder",
            "Folder of engine definitions that add to or override the shipped ones.", text),
     Option("QIAO_SEARXNG_URL", "", "URL",
-           "Base address of the operator's own SearXNG, for the engine `searxng`; the address of its "
-           "search, such as http://HOST:8888/search?q=<query>, is taken for it too.", text),
+           "Base address of the operator's own SearXNG, for the engine `searxng`; the address of "
+           "its search, such as http://HOST:8888/search?q=<query>, is taken for it too.", text),
     Option("QIAO_SEARCH_REGION", "", "region",
            "Region engines are asked for, such as zh-CN, zh-HK, zh-TW or en-US; an engine that "
            "does not know it, and empty, leave each engine its own.", text),

@@ -40,7 +40,7 @@ _ATTRIBUTES = frozenset({"path", "expires", "max-age", "samesite"})
 _QUOTES = "\"'`“”‘’"
 _SHOWN_NAME_CHARS = 20
 
-_HEADER = re.compile(r":?[A-Za-z][A-Za-z0-9-]*[ \t]*:(?!//)")
+_HEADER = re.compile(r"\A:?[A-Za-z][A-Za-z0-9-]*[ \t]*:(?!//)")
 _COOKIE_HEADER = re.compile(r"(?i)cookie[ \t]*:[ \t]*")
 _REQUEST_LINE = re.compile(r"[A-Z]{3,7} \S+(?: HTTP/[0-9.]+)?")
 _ASSIGNED = re.compile(r"(?is)[\"']?(?:document\.)?cookies?[\"']?\s*[:=]\s*(?=[\"'`{])")
@@ -295,7 +295,7 @@ def _one_line(lines: list[str]) -> str:
 
 
 def _from_pairs(text: str, recipe: Recipe) -> list[StoredCookie]:
-    stored = []
+    stored: list[StoredCookie] = []
     for number, piece in enumerate(text.split(";"), 1):
         if not piece.strip():
             continue
@@ -382,7 +382,9 @@ def _is_cmd(text: str) -> bool:
 
 
 def _bash_words(text: str) -> list[str]:
-    words, word, at = [], None, 0
+    words: list[str] = []
+    word: str | None = None
+    at = 0
     while at < len(text):
         match = _SHELL.match(text, at)
         if match is None:
@@ -508,7 +510,7 @@ def _from_netscape(text: str, recipe: Recipe) -> list[StoredCookie]:
 
 def _from_table(text: str, recipe: Recipe) -> list[StoredCookie]:
     """Rows of a browser's own table: name, value, domain, path, end, size, HttpOnly, Secure."""
-    stored = []
+    stored: list[StoredCookie] = []
     for number, line in enumerate(text.splitlines(), 1):
         fields = [field.strip() for field in line.split("\t")]
         if not any(fields):

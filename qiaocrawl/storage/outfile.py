@@ -1,4 +1,4 @@
-"""Files that appear under their name only when they are whole; and standard output in their place."""
+"""Files that appear under their name only when they are whole; and standard output."""
 
 from __future__ import annotations
 

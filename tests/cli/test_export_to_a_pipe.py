@@ -68,7 +68,11 @@ def test_a_file_to_which_the_shell_appends_is_not_cut(url: str, tmp_path: Path) 
     with log.open("ab") as out:
         subprocess.run([*CALL, "export", "--database", url, "--format", "jsonl", "--out", "-"],
                        stdout=out, check=True)  # fmt: skip
-    assert [line[:6] for line in log.read_text("utf-8").splitlines()] == ["first", '{"id":', '{"id":']
+    assert [line[:6] for line in log.read_text("utf-8").splitlines()] == [
+        "first",
+        '{"id":',
+        '{"id":',
+    ]
 
 
 @pytest.mark.parametrize("format_", ["markdown", "files"])

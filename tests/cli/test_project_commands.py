@@ -176,7 +176,9 @@ def test_init_over_a_project_keeps_to_the_database_of_its_settings(
     # Given by hand it is written, the usual place too.
     given = ("--yes", "--force", "--topic", "qiaoqing", "--database", "sqlite:///data/qiaocrawl.db")
     assert run("init", *given)[0] == 0
-    assert "\nQIAO_DATABASE_URL=sqlite:///data/qiaocrawl.db\n" in (folder / ".env").read_text("utf-8")
+    assert "\nQIAO_DATABASE_URL=sqlite:///data/qiaocrawl.db\n" in (folder / ".env").read_text(
+        "utf-8"
+    )
     assert (folder / "data" / "qiaocrawl.db").is_file()
     monkeypatch.setenv("QIAO_DATABASE_URL", "sqlite:///of_shell.db")
     _, out, error = run("init", *given)

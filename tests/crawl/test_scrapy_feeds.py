@@ -1,4 +1,4 @@
-"""-o, -O and FEEDS: one flat article a line, as it was committed; what cannot be written is said."""
+"""-o, -O and FEEDS: one flat article a line, as committed; what cannot be written is said."""
 
 from __future__ import annotations
 
@@ -68,8 +68,9 @@ def test_every_format_holds_what_export_writes(tmp_path: Path) -> None:
                for name in ("jsonlines", "json", "csv", "xml", "pickle", "marshal")}  # fmt: skip
     feeds = {str(tmp_path / f"out.{name}"): options for name, options in formats.items()}
     with site(tmp_path) as (url, server):
-        done = crawl("site", url, "topic=qiaoqing", f"start=http://{HOST}/", "-s",
-                     f"FEEDS={json.dumps(feeds)}", folder=tmp_path, QIAO_DEMO=server.origin)  # fmt: skip
+        done = crawl("site", url, "topic=qiaoqing", f"start=http://{HOST}/",
+                     "-s", f"FEEDS={json.dumps(feeds)}",
+                     folder=tmp_path, QIAO_DEMO=server.origin)  # fmt: skip
     assert done.returncode == 0, done.log
     assert "Traceback" not in done.log
     lines = (tmp_path / "out.jsonlines").read_text("utf-8").splitlines()
@@ -79,7 +80,8 @@ def test_every_format_holds_what_export_writes(tmp_path: Path) -> None:
     assert [*ours[0]] == [*dict.fromkeys([*ours[0], *FIELDS])], "no field beside the documented"
     paged = [one for one in ours if one["url"].endswith("/p.html")]
     assert len(paged) == 1, "one line, though its parts came one after the other"
-    assert "橡胶园之8" in paged[0]["text"] and "老照片之8" in paged[0]["text"], "and whole"
+    assert "橡胶园之8" in paged[0]["text"]
+    assert "老照片之8" in paged[0]["text"], "and whole"
     assert json.loads((tmp_path / "out.json").read_text("utf-8")) == [*map(json.loads, lines)]
 
     table = (tmp_path / "out.csv").read_text("utf-8")
@@ -97,7 +99,8 @@ def test_every_format_holds_what_export_writes(tmp_path: Path) -> None:
 def test_a_pipe_gets_the_feed_alone_and_appending_writes_one_head(tmp_path: Path) -> None:
     with site(tmp_path) as (url, server):
         command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", "topic=qiaoqing",
-                   "-a", f"start=http://{HOST}/", "-o", "-:jsonlines", "-o", "grown.csv"]  # fmt: skip
+                   "-a", f"start=http://{HOST}/", "-o", "-:jsonlines",
+                   "-o", "grown.csv"]  # fmt: skip
         environment = {"QIAO_DATABASE_URL": url, "QIAO_DEMO": server.origin, "QIAO_LANG": "en",
                        "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "QIAO_REVISIT_HOURS": "0",
                        "PATH": "/usr/bin:/bin", "HOME": str(tmp_path),

@@ -64,7 +64,8 @@ WITH_LOGIN = "http://us:p%40s%3A1@198.51.100.4:8080"
 
 
 @pytest.mark.parametrize(("text", "urls"), [
-    ("198.51.100.4:8080:us:p@s:1", [WITH_LOGIN]), ("http://198.51.100.4:8080:us:p@s:1", [WITH_LOGIN]),
+    ("198.51.100.4:8080:us:p@s:1", [WITH_LOGIN]),
+    ("http://198.51.100.4:8080:us:p@s:1", [WITH_LOGIN]),
     ("us:p%40s%3A1@198.51.100.4:8080", [WITH_LOGIN]), ("198.51.100.4:8080@us:pass1", [
         "http://us:pass1@198.51.100.4:8080"]),
     ("198.51.100.4:8080@us:1234", ["http://us:1234@198.51.100.4:8080"]),
@@ -90,7 +91,8 @@ WITH_LOGIN = "http://us:p%40s%3A1@198.51.100.4:8080"
      '"country_code":"US"}]}', [WITH_LOGIN]),
     ('{"proxies":[{"proxy":"http://198.51.100.4:8080","protocol":"http"}]}', [ONE]),
     ('{"proxy":"198.51.100.4:8080","https":false}', [ONE]),
-    ('{"data":{"list":[{"ip":"198.51.100.4","port":8080,"type":"high","protocols":["http"]}]}}', [ONE]),
+    ('{"data":{"list":[{"ip":"198.51.100.4","port":8080,"type":"high","protocols":["http"]}]}}',
+     [ONE]),
 ], ids=range(27))  # fmt: skip
 def test_lists_as_vendors_give_them_out(text: str, urls: list[str]) -> None:
     found = parse_list(text, {})

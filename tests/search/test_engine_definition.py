@@ -209,7 +209,9 @@ def test_base_url_is_needed_and_kept() -> None:
 def test_the_address_of_a_search_is_taken_for_the_base_of_it(given: str) -> None:
     own = load_definitions()["searxng"].at(given)
     assert own.base_url == "http://h.test:8888"
-    assert load_definitions()["searxng"].at("http://h.test/x/search?q=").base_url == "http://h.test/x"
+    assert (
+        load_definitions()["searxng"].at("http://h.test/x/search?q=").base_url == "http://h.test/x"
+    )
 
 
 @pytest.mark.parametrize("given", ["http://h.test/?language=de", "http://h.test/?q=&engines=bing",
@@ -217,7 +219,6 @@ def test_the_address_of_a_search_is_taken_for_the_base_of_it(given: str) -> None
 def test_parameters_that_would_get_lost_are_refused(given: str) -> None:
     with pytest.raises(ConfigError, match="an address without parameters"):
         load_definitions()["searxng"].at(given)
-
 
 
 def test_base_urls_by_name() -> None:

@@ -54,7 +54,8 @@ def test_a_netscape_file() -> None:
 
 def test_json_of_an_add_on_and_of_playwright() -> None:
     add_on = [{"name": "SUB", "value": "1", "domain": "weibo.com", "hostOnly": False, "path": "/",
-               "secure": True, "httpOnly": True, "expirationDate": 1.9e9, "sameSite": "lax"}]  # fmt: skip
+               "secure": True, "httpOnly": True, "expirationDate": 1.9e9,
+               "sameSite": "lax"}]  # fmt: skip
     state = {"cookies": [StoredCookie("SUB", "1", ".weibo.com", "/", 1.9e9, True,
                                       True).for_browser()], "origins": []}  # fmt: skip
     expected = (StoredCookie("SUB", "1", ".weibo.com", "/", 1.9e9, True, True),)
@@ -120,7 +121,7 @@ WHOLE = {("SUB", "_2A25La%2Bc-def."), ("T", '"q"')}
     'fetch("https://weibo.com/", {"headers": {"accept": "*/*", "cookie": '
     + json.dumps(HEADER) + '}, "method": "GET"});',
     f"GET / HTTP/1.1\r\nHost: weibo.com\r\nAccept: text/html;q=0.9\r\nCookie: {HEADER}\r\nDNT: 1",
-    f":authority: weibo.com\ncookie: SUB=_2A25La%2Bc-def.\ncookie: T=\"q\"\nreferer: https://a.b/?c=d",
+    ":authority: weibo.com\ncookie: SUB=_2A25La%2Bc-def.\ncookie: T=\"q\"\nreferer: https://a.b/?c=d",
     f"accept:\n*/*\ncookie:\n{HEADER}\nuser-agent:\nMozilla/5.0 (X11; Linux)",
     json.dumps({"Request Cookies": {"SUB": "_2A25La%2Bc-def.", "T": '"q"'}}),
     json.dumps({"headers": {"accept": "*/*", "Cookie": HEADER}}),

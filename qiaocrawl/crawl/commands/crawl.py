@@ -95,8 +95,14 @@ class Command(crawl.Command):
         for name, words in summary_lines(spider.name, spider.topic, stats):
             table.add_row(name, words)
         if lost:
-            table.add_row(_("feed files"), _("{lost:,} articles or more are not in them; they are "
-                                        "stored, and `qiaocrawl export` writes them", lost=lost))
+            table.add_row(
+                _("feed files"),
+                _(
+                    "{lost:,} articles or more are not in them; they are "
+                    "stored, and `qiaocrawl export` writes them",
+                    lost=lost,
+                ),
+            )
         # Behind a feed on standard output stands nothing that is not of the feed.
         is_feed = writes_to_stdout(self._crawler)
         console = Terminal(highlight=False, markup=False, stderr=is_feed)
