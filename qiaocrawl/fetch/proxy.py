@@ -26,14 +26,14 @@ _FORM = "must be http://[USER:PASSWORD@]HOST:PORT"
 
 # host:port:user:password; a name without a dot has a letter that no IPv6 address has.
 _HOST_FIRST = re.compile(
-    r"(\[[0-9a-f:.]+\]|(?=[^:@]*[.g-z])[a-z0-9.-]+):([0-9]{1,5}):([^:@\s]+):(\S+)", re.IGNORECASE
+    r"\A(\[[0-9a-f:.]+\]|(?=[^:@]*[.g-z])[a-z0-9.-]+):([0-9]{1,5}):([^:@\s]+):(\S+)", re.IGNORECASE
 )
-_LOGIN_FIRST = re.compile(r"([^:@\s]+):([^:@\s]+):([a-z0-9.-]*\.[a-z0-9.-]+):([0-9]{1,5})", re.I)
+_LOGIN_FIRST = re.compile(r"\A([^:@\s]+):([^:@\s]+):([a-z0-9.-]*\.[a-z0-9.-]+):([0-9]{1,5})", re.I)
 # host:port@user:password
-_PLACE_FIRST = re.compile(r"([a-z0-9-]+(?:\.[a-z0-9-]+)+:[0-9]{1,5})@([^:@\s]+:[^@\s]+)", re.I)
-_PLACE = re.compile(r"(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+):[0-9]{1,5}", re.IGNORECASE)
+_PLACE_FIRST = re.compile(r"\A([a-z0-9-]+(?:\.[a-z0-9-]+)+:[0-9]{1,5})@([^:@\s]+:[^@\s]+)", re.I)
+_PLACE = re.compile(r"(?<![a-z0-9.-])(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+):[0-9]{1,5}", re.IGNORECASE)
 _MAY_BE_PROXY = re.compile(
-    r"@|[A-Za-z0-9]:[A-Za-z0-9]|^\s*[A-Za-z0-9-]*\.|[0-9]+\.[0-9.]+[\s,;|]+[0-9]{2,5}(?![0-9])"
+    r"@|[A-Za-z0-9]:[A-Za-z0-9]|^\s*[A-Za-z0-9-]*\.|(?<![0-9.])[0-9]{1,3}\.[0-9.]{1,12}[\s,;|]+[0-9]{2,5}(?![0-9])"
 )
 _BREAKS = re.compile(r"<[^<>]{0,200}>|\\r\\n|\\n")
 _BETWEEN = re.compile(r"[\s,;|，；、]+")

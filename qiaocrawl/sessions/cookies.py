@@ -40,7 +40,7 @@ _ATTRIBUTES = frozenset({"path", "expires", "max-age", "samesite"})
 _QUOTES = "\"'`“”‘’"
 _SHOWN_NAME_CHARS = 20
 
-_HEADER = re.compile(r":?[A-Za-z][A-Za-z0-9-]*[ \t]*:(?!//)")
+_HEADER = re.compile(r"\A:?[A-Za-z][A-Za-z0-9-]*[ \t]*:(?!//)")
 _COOKIE_HEADER = re.compile(r"(?i)cookie[ \t]*:[ \t]*")
 _REQUEST_LINE = re.compile(r"[A-Z]{3,7} \S+(?: HTTP/[0-9.]+)?")
 _ASSIGNED = re.compile(r"(?is)[\"']?(?:document\.)?cookies?[\"']?\s*[:=]\s*(?=[\"'`{])")
@@ -383,7 +383,8 @@ def _is_cmd(text: str) -> bool:
 
 def _bash_words(text: str) -> list[str]:
     words: list[str] = []
-    word, at = None, 0
+    word: str | None = None
+    at = 0
     while at < len(text):
         match = _SHELL.match(text, at)
         if match is None:
@@ -484,7 +485,7 @@ def _is_netscape(line: str) -> bool:
 
 
 def _from_netscape(text: str, recipe: Recipe) -> list[StoredCookie]:
-    stored: list[StoredCookie] = []
+    stored = []
     for number, line in enumerate(text.splitlines(), 1):
         # Netscape's own mark, in front of a line that would otherwise be a comment.
         line = line.strip(" \r\n")

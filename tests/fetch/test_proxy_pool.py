@@ -20,7 +20,8 @@ def pool(*proxies: Proxy, **limits: float) -> ProxyPool:
 
 def test_a_proxy_shows_everything_but_its_password() -> None:
     proxy = parse_proxy("http://us%40er:p%3Aw@P.test:3128", {})
-    assert (proxy.host, proxy.port, proxy.user, proxy.password) == ("p.test", 3128, "us@er", "p:w")
+    assert (proxy.host, proxy.port, proxy.user, proxy.password) == (
+        "p.test", 3128, "us@er", "p:w")  # fmt: skip
     assert proxy.secret_url == "http://us%40er:p%3Aw@p.test:3128"
     assert "p:w" not in f"{proxy} {proxy!r} {[proxy]}"
     assert str(proxy) == "http://p.test:3128"
@@ -32,17 +33,13 @@ def test_a_proxy_shows_everything_but_its_password() -> None:
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [
-        ("socks5://u:secret@p.test:1080", "socks5 proxies are not supported"),
-        ("u:secret@http://p.test:80", "must be http"),
-        ("http://u:secret://x@p.test:80", "must be http"),
-        ("http://u:secret@p.test:x", "must be http"),
-        ("http://u:secret@p.test:80/x", "must be http"),
-        ("http://u:${NONE}@p.test:80", "environment variable NONE"),
-        ("", "must be http"),
-        (f"http://u:secret{'x' * 300}@p.test:80", "too long"),
-    ],
-)
+    [("socks5://u:secret@p.test:1080", "socks5 proxies are not supported"),
+     ("u:secret@http://p.test:80", "must be http"),
+     ("http://u:secret://x@p.test:80", "must be http"),
+     ("http://u:secret@p.test:x", "must be http"), ("http://u:secret@p.test:80/x", "must be http"),
+     ("http://u:${NONE}@p.test:80", "environment variable NONE"), ("", "must be http"),
+     (f"http://u:secret{'x' * 300}@p.test:80", "too long")],
+)  # fmt: skip
 def test_a_line_that_is_no_proxy_is_refused_without_showing_it(line: str, said: str) -> None:
     with pytest.raises(ValueError, match=said) as caught:
         parse_proxy(line, {})
@@ -66,81 +63,57 @@ ONE = "http://198.51.100.4:8080"
 WITH_LOGIN = "http://us:p%40s%3A1@198.51.100.4:8080"
 
 
-@pytest.mark.parametrize(
-    ("text", "urls"),
-    [
-        ("198.51.100.4:8080:us:p@s:1", [WITH_LOGIN]),
-        ("http://198.51.100.4:8080:us:p@s:1", [WITH_LOGIN]),
-        ("us:p%40s%3A1@198.51.100.4:8080", [WITH_LOGIN]),
-        ("198.51.100.4:8080@us:pass1", ["http://us:pass1@198.51.100.4:8080"]),
-        ("198.51.100.4:8080@us:1234", ["http://us:1234@198.51.100.4:8080"]),
-        ("us:pass1:gate.test:8080", ["http://us:pass1@gate.test:8080"]),
-        ("[2001:db8::1]:8080:us:pw", ["http://us:pw@[2001:db8::1]:8080"]),
-        ("us:a#b@198.51.100.4:8080 # mine", ["http://us:a%23b@198.51.100.4:8080"]),
-        ("\ufeff198.51.100.4:8080\r\n198.51.100.5:8080\r\n", [ONE, "http://198.51.100.5:8080"]),
-        ("198.51.100.4:8080<br>198.51.100.5:8080<br/>", [ONE, "http://198.51.100.5:8080"]),
-        ("198.51.100.4:8080\\r\\n198.51.100.5:8080", [ONE, "http://198.51.100.5:8080"]),
-        ("198.51.100.4:8080,198.51.100.5:8080", [ONE, "http://198.51.100.5:8080"]),
-        ("198.51.100.4:8080|198.51.100.5:8080", [ONE, "http://198.51.100.5:8080"]),
-        ("198.51.100.4:8080,上海,电信", [ONE]),
-        ("198.51.100.4:8080,310000,1769904000", [ONE]),
-        ("198.51.100.4\t8080\tHTTP\t高匿\t2026-11-28 10:00", [ONE]),
-        ("198.51.100.4 8080 CN elite", [ONE]),
-        ("IP,Port,Username,Password\n198.51.100.4,8080,us,p@s:1", [WITH_LOGIN]),
-        (
-            '{"ip":"198.51.100.4","port":8080}\n{"ip":"198.51.100.5","port":8080}',
-            [ONE, "http://198.51.100.5:8080"],
-        ),
-        ('{"code":0,"data":{"count":1,"proxy_list":["198.51.100.4:8080,上海,电信"]}}', [ONE]),
-        ('{"code":"0","msg":[{"port":"8080","ip":"198.51.100.4"}]}', [ONE]),
-        ('{"data":"198.51.100.4:8080\\r\\n198.51.100.5:8080"}', [ONE, "http://198.51.100.5:8080"]),
-        ('{"data":[{"IP":"198.51.100.4","Port":"8080","User":"us","Pass":"p@s:1"}]}', [WITH_LOGIN]),
-        (
-            '{"results":[{"proxy_address":"198.51.100.4","port":8080,"username":"us","password":"p@s:1",'
-            '"country_code":"US"}]}',
-            [WITH_LOGIN],
-        ),
-        ('{"proxies":[{"proxy":"http://198.51.100.4:8080","protocol":"http"}]}', [ONE]),
-        ('{"proxy":"198.51.100.4:8080","https":false}', [ONE]),
-        (
-            '{"data":{"list":[{"ip":"198.51.100.4","port":8080,"type":"high","protocols":["http"]}]}}',
-            [ONE],
-        ),
-    ],
-    ids=range(27),
-)
+@pytest.mark.parametrize(("text", "urls"), [
+    ("198.51.100.4:8080:us:p@s:1", [WITH_LOGIN]),
+    ("http://198.51.100.4:8080:us:p@s:1", [WITH_LOGIN]),
+    ("us:p%40s%3A1@198.51.100.4:8080", [WITH_LOGIN]), ("198.51.100.4:8080@us:pass1", [
+        "http://us:pass1@198.51.100.4:8080"]),
+    ("198.51.100.4:8080@us:1234", ["http://us:1234@198.51.100.4:8080"]),
+    ("us:pass1:gate.test:8080", ["http://us:pass1@gate.test:8080"]),
+    ("[2001:db8::1]:8080:us:pw", ["http://us:pw@[2001:db8::1]:8080"]),
+    ("us:a#b@198.51.100.4:8080 # mine", ["http://us:a%23b@198.51.100.4:8080"]),
+    ("\ufeff198.51.100.4:8080\r\n198.51.100.5:8080\r\n", [ONE, "http://198.51.100.5:8080"]),
+    ("198.51.100.4:8080<br>198.51.100.5:8080<br/>", [ONE, "http://198.51.100.5:8080"]),
+    ("198.51.100.4:8080\\r\\n198.51.100.5:8080", [ONE, "http://198.51.100.5:8080"]),
+    ("198.51.100.4:8080,198.51.100.5:8080", [ONE, "http://198.51.100.5:8080"]),
+    ("198.51.100.4:8080|198.51.100.5:8080", [ONE, "http://198.51.100.5:8080"]),
+    ("198.51.100.4:8080,上海,电信", [ONE]), ("198.51.100.4:8080,310000,1769904000", [ONE]),
+    ("198.51.100.4\t8080\tHTTP\t高匿\t2026-11-28 10:00", [ONE]),
+    ("198.51.100.4 8080 CN elite", [ONE]),
+    ("IP,Port,Username,Password\n198.51.100.4,8080,us,p@s:1", [WITH_LOGIN]),
+    ('{"ip":"198.51.100.4","port":8080}\n{"ip":"198.51.100.5","port":8080}',
+     [ONE, "http://198.51.100.5:8080"]),
+    ('{"code":0,"data":{"count":1,"proxy_list":["198.51.100.4:8080,上海,电信"]}}', [ONE]),
+    ('{"code":"0","msg":[{"port":"8080","ip":"198.51.100.4"}]}', [ONE]),
+    ('{"data":"198.51.100.4:8080\\r\\n198.51.100.5:8080"}', [ONE, "http://198.51.100.5:8080"]),
+    ('{"data":[{"IP":"198.51.100.4","Port":"8080","User":"us","Pass":"p@s:1"}]}', [WITH_LOGIN]),
+    ('{"results":[{"proxy_address":"198.51.100.4","port":8080,"username":"us","password":"p@s:1",'
+     '"country_code":"US"}]}', [WITH_LOGIN]),
+    ('{"proxies":[{"proxy":"http://198.51.100.4:8080","protocol":"http"}]}', [ONE]),
+    ('{"proxy":"198.51.100.4:8080","https":false}', [ONE]),
+    ('{"data":{"list":[{"ip":"198.51.100.4","port":8080,"type":"high","protocols":["http"]}]}}',
+     [ONE]),
+], ids=range(27))  # fmt: skip
 def test_lists_as_vendors_give_them_out(text: str, urls: list[str]) -> None:
     found = parse_list(text, {})
     assert ([one.secret_url for one in found.proxies], found.faults) == (urls, ())
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            '{"code":113,"success":false,"msg":"请添加白名单","data":[]}',
-            "the vendor says: 请添加白名单 (code 113)",
-        ),
-        ('{"error":{"message":"no quota"}}', "the vendor says: no quota"),
-        ('{"code":-51,"data":null}', "the vendor gives no proxy: code -51"),
-        ('{"data":{"proxy_list":[]}}', "the list is empty"),
-        ("[]", "the list is empty"),
-        ("ERROR:-103,没有可用代理", "the vendor says: ERROR:-103,没有可用代理"),
-        ("your IP 198.51.100.9 is not allowed", "the vendor says: your IP 198.51.100.9 is not"),
-        ("your IP is not on the white list", "the vendor says: your IP is not on the white list"),
-        ("<!DOCTYPE html><title>403</title>", "it is a web page, no list"),
-        ("[broken", "it begins like JSON but is none"),
-        (
-            "198.51.100.4:8080,someuser,somepass",
-            "whether the two last columns are user and password",
-        ),
-        (
-            "198.51.100.4 8080 someuser somepass",
-            "whether the two last columns are user and password",
-        ),
-        ('[{"ip":"198.51.100.4","port":1080,"protocols":["socks5"]}]', "socks5 proxies are not"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ('{"code":113,"success":false,"msg":"请添加白名单","data":[]}',
+     "the vendor says: 请添加白名单 (code 113)"),
+    ('{"error":{"message":"no quota"}}', "the vendor says: no quota"),
+    ('{"code":-51,"data":null}', "the vendor gives no proxy: code -51"),
+    ('{"data":{"proxy_list":[]}}', "the list is empty"), ("[]", "the list is empty"),
+    ("ERROR:-103,没有可用代理", "the vendor says: ERROR:-103,没有可用代理"),
+    ("your IP 198.51.100.9 is not allowed", "the vendor says: your IP 198.51.100.9 is not"),
+    ("your IP is not on the white list", "the vendor says: your IP is not on the white list"),
+    ("<!DOCTYPE html><title>403</title>", "it is a web page, no list"),
+    ("[broken", "it begins like JSON but is none"),
+    ("198.51.100.4:8080,someuser,somepass", "whether the two last columns are user and password"),
+    ("198.51.100.4 8080 someuser somepass", "whether the two last columns are user and password"),
+    ('[{"ip":"198.51.100.4","port":1080,"protocols":["socks5"]}]', "socks5 proxies are not"),
+])  # fmt: skip
 def test_a_vendor_that_gives_no_proxy_is_quoted(text: str, said: str) -> None:
     found = parse_list(text, {})
     assert found.proxies == ()

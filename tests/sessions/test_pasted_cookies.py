@@ -21,19 +21,18 @@ from qiaocrawl.sessions.origins import is_public_suffix
 from qiaocrawl.sessions.recipe import SignOn
 
 NOW = 1.8e9
-RECIPE = Recipe(
-    "weibo.com", "cookies", ("www.weibo.com", "weibo.cn"), sso=SignOn(("passport.sina.test",))
-)
+RECIPE = Recipe("weibo.com", "cookies", ("www.weibo.com", "weibo.cn"),
+                sso=SignOn(("passport.sina.test",)))  # fmt: skip
 PSL = Path(__file__).resolve().parents[2] / "../shared/data/external/psl/test_psl.txt"
 
 
 def test_a_header_becomes_cookies_of_the_sites() -> None:
     found = read_pasted("Cookie: SUB=a=b==; SUBP=x y; ; __Secure-k=1\n", RECIPE)
     assert {(one.name, one.value, one.domain) for one in found} == {
-        (name, value, domain)
-        for name, value in (("SUB", "a=b=="), ("SUBP", "x y"), ("__Secure-k", "1"))
+        (name, value, domain) for name, value in (("SUB", "a=b=="), ("SUBP", "x y"),
+                                                  ("__Secure-k", "1"))
         for domain in (".weibo.com", ".weibo.cn")
-    }
+    }  # fmt: skip
     assert all(one.secure == one.name.startswith("__") for one in found)
 
 
@@ -44,11 +43,9 @@ def test_a_netscape_file_may_have_parts_of_a_second() -> None:
 
 
 def test_a_netscape_file() -> None:
-    text = (
-        "# Netscape HTTP Cookie File\n"
-        ".weibo.com\tTRUE\t/\tTRUE\t1900000000\tSUB\tabc\n"
-        "#HttpOnly_www.weibo.com\tFALSE\t/x\tFALSE\t0\tsid\t1\n"
-    )
+    text = ("# Netscape HTTP Cookie File\n"
+            ".weibo.com\tTRUE\t/\tTRUE\t1900000000\tSUB\tabc\n"
+            "#HttpOnly_www.weibo.com\tFALSE\t/x\tFALSE\t0\tsid\t1\n")  # fmt: skip
     assert read_pasted(text, RECIPE) == (
         StoredCookie("SUB", "abc", ".weibo.com", "/", 1.9e9, True, False),
         StoredCookie("sid", "1", "www.weibo.com", "/x", None, False, True),
@@ -56,23 +53,11 @@ def test_a_netscape_file() -> None:
 
 
 def test_json_of_an_add_on_and_of_playwright() -> None:
-    add_on = [
-        {
-            "name": "SUB",
-            "value": "1",
-            "domain": "weibo.com",
-            "hostOnly": False,
-            "path": "/",
-            "secure": True,
-            "httpOnly": True,
-            "expirationDate": 1.9e9,
-            "sameSite": "lax",
-        }
-    ]
-    state = {
-        "cookies": [StoredCookie("SUB", "1", ".weibo.com", "/", 1.9e9, True, True).for_browser()],
-        "origins": [],
-    }
+    add_on = [{"name": "SUB", "value": "1", "domain": "weibo.com", "hostOnly": False, "path": "/",
+               "secure": True, "httpOnly": True, "expirationDate": 1.9e9,
+               "sameSite": "lax"}]  # fmt: skip
+    state = {"cookies": [StoredCookie("SUB", "1", ".weibo.com", "/", 1.9e9, True,
+                                      True).for_browser()], "origins": []}  # fmt: skip
     expected = (StoredCookie("SUB", "1", ".weibo.com", "/", 1.9e9, True, True),)
     assert read_pasted(json.dumps(add_on), RECIPE) == expected
     assert read_pasted("\ufeff" + json.dumps(state), RECIPE) == expected
@@ -90,18 +75,8 @@ def test_an_end_no_calendar_has(ends: str) -> None:
         assert found.expires is None or found.expires < 3e11
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "secretvalue",
-        "{secretvalue",
-        '{"a": "secretvalue"}',
-        "[1]",
-        "[" * 100_000,
-        "a\tsecretvalue",
-    ],
-)
+@pytest.mark.parametrize("text", ["", "secretvalue", "{secretvalue", '{"a": "secretvalue"}',
+                                  "[1]", "[" * 100_000, "a\tsecretvalue"])  # fmt: skip
 def test_what_holds_no_cookies_is_refused_and_not_shown(text: str) -> None:
     with pytest.raises(SessionError) as caught:
         read_pasted(text, RECIPE)
@@ -127,107 +102,65 @@ HEADER = 'SUB=_2A25La%2Bc-def.; T="q"'
 WHOLE = {("SUB", "_2A25La%2Bc-def."), ("T", '"q"')}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        HEADER,
-        f"Cookie: {HEADER}",
-        f"  COOKIE:{HEADER};",
-        f"'{HEADER}'",
-        f'"Cookie: {HEADER}",',
-        f"“{HEADER}”",
-        f"cookie = '{HEADER}'",
-        f"document.cookie=`{HEADER}`;",
-        f"'cookie': '{HEADER}',",
-        'SUB=_2A25La%2Bc-def.;\n  T="q"',
-        'SUB=_2A25La%2Bc-def.\nT="q"\n',
-        BASH.replace("COOKIE", f"-H 'cookie: {HEADER}'"),
-        BASH.replace("COOKIE", f"-b '{HEADER}'"),
-        BASH.replace("COOKIE", f"--cookie='{HEADER}'"),
-        BASH.replace("COOKIE", f"-H'Cookie: {HEADER}'"),
-        BASH.replace("COOKIE", r"""-b $'SUB=_2A25La\u0025\x32Bc-def.; T=\"q\"'"""),
-        BASH.replace("COOKIE", r'''-H "cookie: SUB=_2A25La%2Bc-def.; T=\"q\""'''),
-        BASH.replace("COOKIE", f"-H 'cookie: {HEADER}'").replace("\\\n", "\\\r\n"),
-        "$ " + BASH.replace("COOKIE", f"-b '{HEADER}' -x http://127.0.0.1:8080"),
-        CMD,
-        CMD.replace("\n", "\r\n"),
-        'curl "https://weibo.com/" ^\n -H "cookie: SUB=_2A25La"%"2Bc-def.; T=\\"q\\"" ^\n'
-        " --compressed",
-        f"wget --header='Cookie: {HEADER}' https://weibo.com/",
-        POWERSHELL,
-        'Invoke-WebRequest -Uri "https://weibo.com/" -Headers @{\n'
-        '"Cookie" = "SUB=_2A25La%2Bc-def.; '
-        'T=`"q`""\n}',
-        'fetch("https://weibo.com/", {"headers": {"accept": "*/*", "cookie": '
-        + json.dumps(HEADER)
-        + '}, "method": "GET"});',
-        "GET / HTTP/1.1\r\nHost: weibo.com\r\nAccept: text/html;q=0.9\r\n"
-        f"Cookie: {HEADER}\r\nDNT: 1",
-        ':authority: weibo.com\ncookie: SUB=_2A25La%2Bc-def.\ncookie: T="q"\n'
-        "referer: https://a.b/?c=d",
-        f"accept:\n*/*\ncookie:\n{HEADER}\nuser-agent:\nMozilla/5.0 (X11; Linux)",
-        json.dumps({"Request Cookies": {"SUB": "_2A25La%2Bc-def.", "T": '"q"'}}),
-        json.dumps({"headers": {"accept": "*/*", "Cookie": HEADER}}),
-        "cookies = {\n    'SUB': '_2A25La%2Bc-def.',\n    'T': '\"q\"',\n}",
-        json.dumps([{"name": "SUB", "value": "_2A25La%2Bc-def."}, {"name": "T", "value": '"q"'}]),
-        "[{'domain': '.weibo.com', 'name': 'SUB', 'value': '_2A25La%2Bc-def.', 'httpOnly': True},"
-        " {'domain': '.weibo.com', 'name': 'T', 'value': '\"q\"'},]",
-        json.dumps(
-            [
-                {
-                    "Host raw": "https://.weibo.com/",
-                    "Name raw": name,
-                    "Path raw": "/",
-                    "Content raw": value,
-                    "Expires raw": "1900000000",
-                    "Send for raw": "true",
-                }
-                for name, value in WHOLE
-            ]
-        ),
-        'SUB\t_2A25La%2Bc-def.\t.weibo.com\t/\t2030-03-17T17:46:40.000Z\t19\t✓\t✓\tLax\nT\t"q"\t'
-        "weibo.com\t/\tSession\t4\t\t",
-        '.weibo.com TRUE / TRUE 1900000000 SUB _2A25La%2Bc-def.\n.weibo.com TRUE / FALSE 0 T "q"',
-    ],
-    ids=range(37),
-)
+@pytest.mark.parametrize("text", [
+    HEADER, f"Cookie: {HEADER}", f"  COOKIE:{HEADER};", f"'{HEADER}'", f'"Cookie: {HEADER}",',
+    f"“{HEADER}”", f"cookie = '{HEADER}'", f"document.cookie=`{HEADER}`;",
+    f"'cookie': '{HEADER}',", 'SUB=_2A25La%2Bc-def.;\n  T="q"', 'SUB=_2A25La%2Bc-def.\nT="q"\n',
+    BASH.replace("COOKIE", f"-H 'cookie: {HEADER}'"), BASH.replace("COOKIE", f"-b '{HEADER}'"),
+    BASH.replace("COOKIE", f"--cookie='{HEADER}'"), BASH.replace("COOKIE", f"-H'Cookie: {HEADER}'"),
+    BASH.replace("COOKIE", r"""-b $'SUB=_2A25La\u0025\x32Bc-def.; T=\"q\"'"""),
+    BASH.replace("COOKIE", r'''-H "cookie: SUB=_2A25La%2Bc-def.; T=\"q\""'''),
+    BASH.replace("COOKIE", f"-H 'cookie: {HEADER}'").replace("\\\n", "\\\r\n"),
+    "$ " + BASH.replace("COOKIE", f"-b '{HEADER}' -x http://127.0.0.1:8080"),
+    CMD, CMD.replace("\n", "\r\n"),
+    'curl "https://weibo.com/" ^\n -H "cookie: SUB=_2A25La"%"2Bc-def.; T=\\"q\\"" ^\n --compressed',
+    f"wget --header='Cookie: {HEADER}' https://weibo.com/",
+    POWERSHELL,
+    'Invoke-WebRequest -Uri "https://weibo.com/" -Headers @{\n"Cookie" = "SUB=_2A25La%2Bc-def.; '
+    'T=`"q`""\n}',
+    'fetch("https://weibo.com/", {"headers": {"accept": "*/*", "cookie": '
+    + json.dumps(HEADER) + '}, "method": "GET"});',
+    f"GET / HTTP/1.1\r\nHost: weibo.com\r\nAccept: text/html;q=0.9\r\nCookie: {HEADER}\r\nDNT: 1",
+    ":authority: weibo.com\ncookie: SUB=_2A25La%2Bc-def.\ncookie: T=\"q\"\nreferer: https://a.b/?c=d",
+    f"accept:\n*/*\ncookie:\n{HEADER}\nuser-agent:\nMozilla/5.0 (X11; Linux)",
+    json.dumps({"Request Cookies": {"SUB": "_2A25La%2Bc-def.", "T": '"q"'}}),
+    json.dumps({"headers": {"accept": "*/*", "Cookie": HEADER}}),
+    "cookies = {\n    'SUB': '_2A25La%2Bc-def.',\n    'T': '\"q\"',\n}",
+    json.dumps([{"name": "SUB", "value": "_2A25La%2Bc-def."}, {"name": "T", "value": '"q"'}]),
+    "[{'domain': '.weibo.com', 'name': 'SUB', 'value': '_2A25La%2Bc-def.', 'httpOnly': True},"
+    " {'domain': '.weibo.com', 'name': 'T', 'value': '\"q\"'},]",
+    json.dumps([{"Host raw": "https://.weibo.com/", "Name raw": name, "Path raw": "/",
+                 "Content raw": value, "Expires raw": "1900000000", "Send for raw": "true"}
+                for name, value in WHOLE]),
+    'SUB\t_2A25La%2Bc-def.\t.weibo.com\t/\t2030-03-17T17:46:40.000Z\t19\t✓\t✓\tLax\nT\t"q"\t'
+    'weibo.com\t/\tSession\t4\t\t',
+    '.weibo.com TRUE / TRUE 1900000000 SUB _2A25La%2Bc-def.\n.weibo.com TRUE / FALSE 0 T "q"',
+], ids=range(37))  # fmt: skip
 def test_a_form_is_understood_whole(text: str) -> None:
     assert {(one.name, one.value) for one in read_pasted(text, RECIPE)} == WHOLE
 
 
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        ("SUB=1; bad name=canary; T=2", "part 2 (bad…)"),
-        ("SUB=1; canary; T=2", "part 2"),
-        ("SUB=canary; path=/; HttpOnly", "path is of a Set-Cookie header"),
-        ("Set-Cookie: SUB=canary; Path=/", "Set-Cookie"),
-        ("SUB=_2A25Lab\ncanary=; SUBP=2", "line 2 begins within a value"),
-        ("SUB=_2A25Lab\ncanary==", "line 2 begins within a value"),
-        ("cookie: SUB=_2A25Lab\ncanary=; SUBP=2", "line 2 begins within a value"),
-        ("curl 'https://weibo.com/' -H 'cookie: SUB=canary", "a quote is not closed"),
-        ("curl 'https://elsewhere.test/' -b 'SUB=canary'", "elsewhere.test"),
-        (
-            "curl 'https://weibo.com/' -b 'SUB=canary' ;\ncurl 'https://weibo.com/2'",
-            "several requests",
-        ),
-        ("curl https://weibo.com/ -b canary.txt", "-b names a file"),
-        (
-            '$s.Add((New-Object System.Net.Cookie("SUB", $canary)))\n$s.Add((New-Object '
-            'System.Net.Cookie("T", "1")))',
-            "not every System.Net.Cookie",
-        ),
-        (
-            'fetch("https://elsewhere.test/", {"headers": {"cookie": "SUB=canary"}})',
-            "elsewhere.test",
-        ),
-        ('[{"name": "SUB", "value": "canary", "domain": "weibo.com"}, {"name": 1}]', "entry 2"),
-        (".weibo.com\tTRUE\t/\tTRUE\t1900000000\tSUB\tabc\ncanary\tline", "line 2"),
-        ("SUB\tcanary\t.weibo.com\t/\nT\tcanary", "line 2"),
-        ("accept: text/html;q=0.9\nuser-agent: canary", "no cookies found"),
-        ("curl 'https://weibo.com/' -H 'accept: */*'", "no cookies found"),
-    ],
-)
+@pytest.mark.parametrize(("text", "what"), [
+    ("SUB=1; bad name=canary; T=2", "part 2 (bad…)"),
+    ("SUB=1; canary; T=2", "part 2"),
+    ("SUB=canary; path=/; HttpOnly", "path is of a Set-Cookie header"),
+    ("Set-Cookie: SUB=canary; Path=/", "Set-Cookie"),
+    ("SUB=_2A25Lab\ncanary=; SUBP=2", "line 2 begins within a value"),
+    ("SUB=_2A25Lab\ncanary==", "line 2 begins within a value"),
+    ("cookie: SUB=_2A25Lab\ncanary=; SUBP=2", "line 2 begins within a value"),
+    ("curl 'https://weibo.com/' -H 'cookie: SUB=canary", "a quote is not closed"),
+    ("curl 'https://elsewhere.test/' -b 'SUB=canary'", "elsewhere.test"),
+    ("curl 'https://weibo.com/' -b 'SUB=canary' ;\ncurl 'https://weibo.com/2'", "several requests"),
+    ("curl https://weibo.com/ -b canary.txt", "-b names a file"),
+    ('$s.Add((New-Object System.Net.Cookie("SUB", $canary)))\n$s.Add((New-Object '
+     'System.Net.Cookie("T", "1")))', "not every System.Net.Cookie"),
+    ('fetch("https://elsewhere.test/", {"headers": {"cookie": "SUB=canary"}})', "elsewhere.test"),
+    ('[{"name": "SUB", "value": "canary", "domain": "weibo.com"}, {"name": 1}]', "entry 2"),
+    (".weibo.com\tTRUE\t/\tTRUE\t1900000000\tSUB\tabc\ncanary\tline", "line 2"),
+    ("SUB\tcanary\t.weibo.com\t/\nT\tcanary", "line 2"),
+    ("accept: text/html;q=0.9\nuser-agent: canary", "no cookies found"),
+    ("curl 'https://weibo.com/' -H 'accept: */*'", "no cookies found"),
+])  # fmt: skip
 def test_what_is_left_over_is_named_and_nothing_is_kept(text: str, what: str) -> None:
     with pytest.raises(SessionError) as caught:
         read_pasted(text, RECIPE)
@@ -237,35 +170,19 @@ def test_what_is_left_over_is_named_and_nothing_is_kept(text: str, what: str) ->
 
 def test_cookies_of_others_and_of_everybody_are_left_out() -> None:
     """F-C7: nobody owns com.cn or github.io."""
-    cookies = [
-        StoredCookie("a", "1", domain)
-        for domain in (
-            ".weibo.com",
-            "s.weibo.com",
-            "passport.sina.test",
-            "evil.test",
-            ".com",
-            ".com.cn",
-            "notweibo.com",
-        )
-    ]
-    cookies += [
-        StoredCookie("a", "1", ".weibo.com", expires=NOW - 1),
-        StoredCookie("a b", "1", ".weibo.com"),
-        StoredCookie("a", "1\r\nX: y", ".weibo.com"),
-    ]
+    cookies = [StoredCookie("a", "1", domain) for domain in (
+        ".weibo.com", "s.weibo.com", "passport.sina.test", "evil.test", ".com", ".com.cn",
+        "notweibo.com",
+    )]  # fmt: skip
+    cookies += [StoredCookie("a", "1", ".weibo.com", expires=NOW - 1),
+                StoredCookie("a b", "1", ".weibo.com"),
+                StoredCookie("a", "1\r\nX: y", ".weibo.com")]  # fmt: skip
     found = usable_for(RECIPE, cookies, now=NOW)
     assert [one.domain for one in found.cookies] == [
-        ".weibo.com",
-        "s.weibo.com",
-        "passport.sina.test",
-    ]
-    assert found.refused == {
-        "of another site": 2,
-        "domain nobody owns": 2,
-        "expired": 1,
-        "malformed": 2,
-    }
+        ".weibo.com", "s.weibo.com", "passport.sina.test"
+    ]  # fmt: skip
+    assert found.refused == {"of another site": 2, "domain nobody owns": 2, "expired": 1,
+                             "malformed": 2}  # fmt: skip
     jar = CookieJar()
     for cookie in found.cookies:
         jar.set_cookie(cookie.for_jar())
@@ -273,10 +190,8 @@ def test_cookies_of_others_and_of_everybody_are_left_out() -> None:
     assert names_of([StoredCookie("x", "1", "a", expires=1.0), found.cookies[0]]) == {"a"}
 
 
-@pytest.mark.parametrize(
-    "domain",
-    ["co.uk", ".com.cn", "GitHub.io", "com", "gov.cn", "mm", "x.mm", "blogspot.com", "公司.cn"],
-)
+@pytest.mark.parametrize("domain", ["co.uk", ".com.cn", "GitHub.io", "com", "gov.cn",
+                                    "mm", "x.mm", "blogspot.com", "公司.cn"])  # fmt: skip
 def test_suffixes_nobody_owns(domain: str) -> None:
     assert is_public_suffix(domain)
     assert not is_public_suffix(f"mine.{domain.lstrip('.')}") or domain == "mm"
@@ -292,9 +207,8 @@ def test_the_cases_of_the_public_suffix_list() -> None:
     if not PSL.exists():
         pytest.skip("no ../shared here")
     lines = [line for line in PSL.read_text("utf-8").splitlines() if line.startswith("check")]
-    cases = [
-        line.removeprefix("checkPublicSuffix(").removesuffix(");").split(", ") for line in lines
-    ]
+    cases = [line.removeprefix("checkPublicSuffix(").removesuffix(");").split(", ")
+             for line in lines]  # fmt: skip
     wrong = []
     for given, registrable in cases:
         domain = given.strip("'")
