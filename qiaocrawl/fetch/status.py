@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 from qiaocrawl.fetch.backoff import retry_after_seconds
 from qiaocrawl.items import FetchedPage, Outcome
-from qiaocrawl.urls import canonical_url
+from qiaocrawl.urls import UrlJoiner, canonical_url
 
 _GONE = frozenset({404, 410})
 BUSY_STATUSES = frozenset({429, 503})
@@ -34,7 +34,7 @@ def judge_fetch(page: FetchedPage, *, longest_park_seconds: float) -> FetchDecis
     """Decide by status code and headers; None means the page is worth reading (2xx)."""
     status = page.status
     if 200 <= status < 300:
-        return None if page.body else FetchDecision(Outcome.NOT_ARTICLE, "empty body")
+        return None if page.body else _empty(page)
     reason = f"HTTP {status} {_phrase(status)}".strip()
     if 300 <= status < 400:
         return _redirect(page, reason)
@@ -65,6 +65,16 @@ def judge_type(page: FetchedPage, allowed: Sequence[str]) -> FetchDecision | Non
     if not allowed or not kind or any(one.lower() in (kind, f"{main}/*") for one in allowed):
         return None
     return FetchDecision(Outcome.NOT_HTML, f"content type {kind} is not in QIAO_CONTENT_TYPES")
+
+
+def _empty(page: FetchedPage) -> FetchDecision:
+    """What an answer without a body says by its headers."""
+    from qiaocrawl.page.markup import header_refresh
+
+    target = header_refresh(page.header("refresh"), UrlJoiner(page.url))
+    if target and target != canonical_url(page.url):
+        return FetchDecision(Outcome.REDIRECT, "Refresh header", target=target)
+    return FetchDecision(Outcome.NOT_ARTICLE, "empty body")
 
 
 def _redirect(page: FetchedPage, reason: str) -> FetchDecision:
