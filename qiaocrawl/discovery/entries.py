@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
+from qiaocrawl.discovery.xml_records import HTML_TAG, left_by_tag
 from qiaocrawl.text.zones import SHANGHAI
 
 MAX_ENTRIES = 50_000
 """Of one file, as sitemaps.org bounds it; more are counted and left."""
-# RFC 822 as it is meant; others are read as dates in pages are: CST is China's there, and a clock
-# may say PM.
-_RFC822 = re.compile(
-    r"(?:[A-Za-z]{3,9},? )?\d{1,2} [A-Za-z]{3,9} \d{2,4} \d{1,2}:\d\d(?::\d\d)?"
-    r" (?:[+-]\d{4}|GMT|UTC?|Z|E[SD]T|[MP][SD]T)"
+# An ampersand without its semicolon is one, but for the commonest of all.
+_ENTITY = re.compile(
+    r"&(?:#\d{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};|nbsp(?![A-Za-z0-9=]))"
+)
+# What of a title is not shown, and the marks of a text that was wrapped in CDATA twice.
+_UNSHOWN = re.compile(
+    r"<(script|style)\b.{0,2000}?</\1>|<!--.{0,300}?-->|<!\[CDATA\[|\]\]>",
+    re.IGNORECASE | re.DOTALL,
 )
 # Undated entries sort after all others.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,27 @@ def newest_first(entries: list[Entry]) -> tuple[Entry, ...]:
     return tuple(ordered)
 
 
+def plain_words(written: str) -> str:
+    """The words a reader shows of *written*, which may be HTML, or escaped twice."""
+    if "<" not in written and "&" not in written:
+        return written
+    words = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _without_tags(written))
+    # What was escaped twice shows now.
+    return " ".join(_without_tags(words).split())
+
+
+def _without_tags(words: str) -> str:
+    return HTML_TAG.sub(left_by_tag, _UNSHOWN.sub("", words)) if "<" in words else words
+
+
+def address_in(written: str) -> str:
+    """An address in the text of an element; programs escape it for HTML and once more for XML.
+
+    No address has a parameter called ``amp;page``.
+    """
+    return written.replace("&amp;", "&").replace("&#38;", "&").replace("&#038;", "&")
+
+
 def moment_of(written: str) -> datetime | None:
     """The moment in *written* (W3C, RFC 822, or as Chinese pages write dates), aware.
 
@@ -74,44 +100,39 @@ def moment_of(written: str) -> datetime | None:
     text = written.strip()
     if not text:
         return None
-    # Tried in this order: words are found in nearly anything; what they have no date for may
-    # still be a loose form of RFC 822.
-    for read in (_w3c, _rfc822, _in_words, _loose_rfc822):
-        try:
-            moment = read(text)
-        except (ValueError, TypeError, IndexError, OverflowError):
-            continue
-        if moment is not None:
-            aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=SHANGHAI)
-            return _in_utc(aware)
-    return None
+    try:
+        moment = _w3c(text) or _in_words(text)
+    except (ValueError, OverflowError):
+        return None
+    if moment is None:
+        return None
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=SHANGHAI)
+    return _in_utc(aware)
 
 
 def _in_words(text: str) -> datetime | None:
+    """As the dates of pages are read: ``CST`` is China's, and a clock may say PM."""
     # Its many patterns take a tenth of a second; a crawl's own process reads no list.
-    from qiaocrawl.text.dates import find_date
+    from qiaocrawl.text.dates import DateReader
 
-    return find_date(text)
-
-
-def _rfc822(text: str) -> datetime | None:
-    return _loose_rfc822(text) if _RFC822.fullmatch(text) else None
-
-
-def _loose_rfc822(text: str) -> datetime:
-    moment = parsedate_to_datetime(text)
-    # RFC 5322, 3.3: -0000 is a time in UTC whose place is unknown.
-    return moment.replace(tzinfo=UTC) if text.endswith("-0000") else moment
+    # A list may tell what is to come, as it may in W3C's form.
+    reader = DateReader(latest=_LATEST)
+    # RFC 822 has years of two digits.
+    dates = reader.sure(text) or reader.unsure(text)
+    return dates[0].moment if dates else None
 
 
-def _w3c(text: str) -> datetime:
+def _w3c(text: str) -> datetime | None:
     # W3C dates may be a year, or a year and a month: take their first day.
     # "2024" and "2024-05", which datetime refuses.
     if len(text) == 4:
         text += "-01-01"
     elif len(text) == 7:
         text += "-01"
-    return datetime.fromisoformat(text)
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _in_utc(moment: datetime) -> datetime | None:

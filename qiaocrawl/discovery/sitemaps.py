@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 
-from qiaocrawl.discovery.entries import MAX_ENTRIES, Entry, EntryList, moment_of, newest_first
+from qiaocrawl.discovery.entries import (
+    MAX_ENTRIES,
+    Entry,
+    EntryList,
+    address_in,
+    moment_of,
+    newest_first,
+    plain_words,
+)
 from qiaocrawl.discovery.xml_records import Record, decoded, xml_records
 from qiaocrawl.text.charset import decode_page, marked_charset
 from qiaocrawl.urls import canonical_url
@@ -15,14 +24,18 @@ MAX_LEVELS = 3
 MAX_ROBOTS_SITEMAPS = 100
 _RECORDS = frozenset(("url", "sitemap"))
 _FIELDS = frozenset((
-    "loc", "lastmod", "news/title", "news/publication_date", "news/keywords",
+    "loc", "lastmod", "news/title", "news/publication_date", "news/keywords", ".",
 ))  # fmt: skip
 _KINDS = {"urlset": "pages", "sitemapindex": "index"}
 # "Sitemap: https://a.cn/s.xml", in any case and anywhere in the file. Possessive (*+), so that a
 # line of spaces costs linear time.
-_ROBOTS_LINE = re.compile(r"^[ \t]*+site-?maps?[ \t]*+:[ \t]*+(\S+)", re.IGNORECASE | re.MULTILINE)
+_ROBOTS_LINE = re.compile(
+    r"^[ \t]*+site[ -]?maps?[ \t]*+:[ \t]*+(\S+)", re.IGNORECASE | re.MULTILINE
+)
 # A colon as Chinese keyboards write it.
 _WIDE_COLON = re.compile(r"^([ \t]*+[A-Za-z-]{4,20}[ \t]*+)：", re.MULTILINE)
+# Byte order marks of files put together, and what copying from web pages brings along.
+_UNSEEN = re.compile("[\ufeff\u200b-\u200f\u2060]")
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 _MAX_TEXT_BYTES = 4 * 1024 * 1024
 _URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -77,10 +90,12 @@ def robots_text(body: bytes) -> str:
     if not charset.startswith("utf-16"):
         body = body.replace(b"\0", b"")
     try:
-        text = body.decode(charset or "utf-8")
+        # A character that the bound on its length cuts off is none.
+        text = codecs.getincrementaldecoder(charset or "utf-8")().decode(body)
     except UnicodeDecodeError:
         text = body.decode(charset, "replace") if charset else _in_both_forms(body)
-    text = text.replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n")
+    # Lines end as the parser of the rules has them end.
+    text = "\n".join(_UNSEEN.sub("", text).splitlines())
     return _WIDE_COLON.sub(r"\1:", text)
 
 
@@ -102,14 +117,16 @@ def _in_both_forms(body: bytes) -> str:
 
 
 def _entry(record: Record, base: str) -> Entry | None:
-    url = canonical_url(record.first("loc"), base or None) if record.first("loc") else None
+    # Some indexes have the address in <sitemap> itself.
+    written = record.first("loc", ".")
+    url = canonical_url(address_in(written), base or None) if written else None
     if url is None:
         return None
     return Entry(
         url,
         moment_of(record.first("news/publication_date", "lastmod")),
-        record.first("news/title"),
-        record.first("news/keywords"),
+        plain_words(record.first("news/title")),
+        plain_words(record.first("news/keywords")),
     )
 
 

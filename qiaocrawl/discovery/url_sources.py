@@ -13,31 +13,32 @@ from datetime import UTC, datetime
 from qiaocrawl.discovery.entries import MAX_ENTRIES, EntryList
 from qiaocrawl.discovery.feeds import parse_feed
 from qiaocrawl.discovery.sitemaps import parse_sitemap
-from qiaocrawl.discovery.xml_records import GZIP_MAGIC, unpacked, without_complaint
+from qiaocrawl.discovery.xml_records import GZIP_MAGIC, WellFormed, document_in, unpacked
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText
 from qiaocrawl.page.links import MAX_ANCHOR_CHARS
-from qiaocrawl.text.charset import marked_charset
 from qiaocrawl.urls import canonical_host, canonical_url, looks_like_file, url_key
 
 SITEMAP_TAG, FEED_TAG, ENTRY_TAG = "sitemap", "feed", "entry"
 """``Link.tag`` of a sitemap, of a feed, and of a page that one of them lists."""
 MAX_CONTEXT_CHARS = 120
-_HEAD_BYTES = 65_536
-# What may stand before the first element: spaces, <?xml ...?>, comments, a DOCTYPE with what it
-# defines. Possessive where there is no end to look for.
-_SKIPPED = re.compile(
-    rb"\s++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*+(?:\[[^\]]*+\][^>]*+)?>",
-    re.DOTALL | re.IGNORECASE,
+# Looked at first, and where comments or declarations fill that.
+_HEAD_BYTES, _LONG_HEAD_BYTES = 4_096, 256 * 1024
+# A page says so at once: most of what is fetched is one.
+_PAGE = re.compile(
+    rb"(?:<\?xml\s[^<>]{0,200}>\s{0,9})?<(?:!doctype\s{1,9}html|html|head|body|meta)\b",
+    re.IGNORECASE,
 )
+_BLANKS = b" \t\r\n\xef\xbb\xbf"
 # "<urlset", "<rss", "<rdf:RDF", with or without a prefix; "<channel" without its "<rss".
 _ROOT = re.compile(
-    rb"<(?:[\w.-]{1,20}:)?(urlset|sitemapindex|rss|feed|rdf|channel)[\s>/]", re.IGNORECASE
+    r"<(?:[\w.-]{1,20}:)?(urlset|sitemapindex|rss|feed|rdf|channel)[\s>/]", re.IGNORECASE
 )
-_SITEMAP_ROOTS = (b"urlset", b"sitemapindex")
+_ANY_ROOT = re.compile(r"<[A-Za-z_]")
+_SITEMAP_ROOTS = ("urlset", "sitemapindex")
 # Two URLs on lines of their own, or a single one: other text may begin with an address too.
-_URL_LINE = re.compile(
-    rb"\s*https?://[^\s<>]{3,2000}[ \t]*(?:\r?\n\s*https?://|\s*$)", re.IGNORECASE
-)
+_URL_LINE = re.compile(r"https?://[^\s<>]{3,2000}[ \t]*(?:[\r\n]\s*https?://|\s*$)", re.IGNORECASE)
+# What says nothing of a text, or that it is one.
+_PLAIN_TYPES = ("", "text/plain", "application/octet-stream", "binary/octet-stream")
 # Lowest date first: it is what a row's context begins with.
 _DATED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 
@@ -46,19 +47,24 @@ def url_source_kind(body: bytes, content_type: str) -> Outcome | None:
     """SITEMAP or FEED where *body* is one, by its first element; None for everything else.
 
     A text is a sitemap where it begins with lines of URLs and is served as plain text, or without
-    a type.
+    a type that says what it is.
     """
-    head = _head(body)
-    at = 0
-    while (skipped := _SKIPPED.match(head, at)) is not None:
-        at = skipped.end()
-    root = _ROOT.match(head, at)
-    if root is not None:
-        return Outcome.SITEMAP if root[1].lower() in _SITEMAP_ROOTS else Outcome.FEED
+    if _PAGE.match(body[:_HEAD_BYTES].lstrip(_BLANKS)):
+        return None
+    written = ""
+    for size in (_HEAD_BYTES, _LONG_HEAD_BYTES):
+        written = _head(body, size)
+        # As the reader of feeds and sitemaps reads it.
+        text = "".join(WellFormed().of([written])).lstrip()
+        root = _ROOT.match(text)
+        if root is not None:
+            return Outcome.SITEMAP if root[1].lower() in _SITEMAP_ROOTS else Outcome.FEED
+        if written[:1] != "<" or _ANY_ROOT.match(text) or len(written) < size // 2:
+            break
     # A gzipped list of URLs has no content type that says so.
-    kind = content_type.strip().lower()
-    plain = not kind or kind.startswith("text/plain") or body.startswith(GZIP_MAGIC)
-    return Outcome.SITEMAP if plain and _URL_LINE.match(head, at) else None
+    kind = content_type.partition(";")[0].strip().lower()
+    plain = kind in _PLAIN_TYPES or body.startswith(GZIP_MAGIC)
+    return Outcome.SITEMAP if plain and _URL_LINE.match(written) else None
 
 
 def parse_url_source(page: FetchedPage) -> PageAnalysis | None:
@@ -97,20 +103,25 @@ def entry_moment(context: str) -> datetime | None:
     return datetime.fromisoformat(match[1]) if match else None
 
 
-def _head(body: bytes) -> bytes:
-    """The beginning of the document in *body*, in UTF-8 where it was in UTF-16."""
-    head = body[:_HEAD_BYTES]
+def _head(body: bytes, size: int) -> str:
+    """The beginning of the document in *body*, of which only ASCII is sure to be right."""
+    head = body[:size]
     if body.startswith(GZIP_MAGIC):
         try:
-            # One piece of the unpacked file is enough to see its kind.
-            head = next(unpacked(head), b"")
+            head = b"".join(_first_pieces(unpacked(body[:_LONG_HEAD_BYTES]), size))
         except (OverflowError, ValueError):
-            return b""
-    charset, mark_bytes = marked_charset(head)
-    head = head[mark_bytes:]
-    if charset.startswith("utf-16"):
-        return head.decode(charset, "replace").encode("utf-8", "replace")
-    return without_complaint(head)
+            return ""
+    charset, head = document_in(head)
+    text = head.decode(charset if charset.startswith("utf-16") else "latin-1", "replace")
+    return text.lstrip("\ufeff \t\r\n")
+
+
+def _first_pieces(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
+    for piece in pieces:
+        yield piece[:size]
+        size -= len(piece)
+        if size <= 0:
+            return
 
 
 def _links(listing: EntryList, base: str) -> Iterator[Link]:

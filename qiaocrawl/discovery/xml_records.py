@@ -19,6 +19,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -30,6 +31,8 @@ MAX_BYTES = 50 * 1024 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
 # A piece at a time, so that a bound is met before the memory is full.
 _PIECE = 64 * 1024
+# What is packed in blocks of 64 KiB has 800.
+_MAX_GZIP_MEMBERS = 1_000
 _FREE_ELEMENTS = 20_000
 # A news sitemap has some ten, with pictures some more; what has more is no sitemap.
 _ELEMENTS_A_RECORD = 40
@@ -37,6 +40,7 @@ _ELEMENTS_A_RECORD = 40
 _FREE_BYTES = 256 * 1024
 _MAX_DEPTH = 64
 _MAX_FIELD_CHARS = 4_096
+_MAX_NAME_CHARS = 256
 _MAX_VALUES = 64
 # <?xml version="1.0" encoding="gb2312"?>
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})[\"']", re.I)
@@ -47,23 +51,60 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _KNOWN_PREFIXES = frozenset(("", "dc", "atom", "news", "rss", "sm", "s", "a", "rdf", "ns"))
 XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 """Among the attributes of a link: what its address is relative to."""
-# A reference, a bare "&", or a "<" that begins nothing.
-_TO_ESCAPE = re.compile(
-    r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|([A-Za-z][A-Za-z0-9]{1,31}));|&|<(?![A-Za-z_/!?])"
-)
-_OF_XML = frozenset(("amp", "lt", "gt", "quot", "apos"))
-_PASSED_OVER = re.compile(r"<!\[CDATA\[|<!--|<!DOCTYPE", re.IGNORECASE)
+# A bare "&", or a reference that is none of XML's own.
+_REFERENCE = re.compile(
+    r"&(?!(?:amp|lt|gt|quot|apos);)"
+    r"(?:(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z_][\w.-]{0,31});)?", re.ASCII
+)  # fmt: skip
+# A "<" that begins no tag: libxml2 would end at it.
+_STRAY = re.compile(r"<(?!/?[A-Za-z_])")
+_PASSED_OVER = re.compile(r"<!\[CDATA\[|<!--|<!DOCTYPE|<\?(?=[A-Za-z])", re.IGNORECASE)
 # No reference is longer, nor what begins a part that is passed over.
 _HELD_BACK_CHARS = 40
-# With what it defines, between brackets; possessive, so that one without end costs linear time.
-_DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*+(?:\[[^\]]*+\][^>]*+)?>", re.IGNORECASE)
+# With what it defines, between brackets: quotes and comments in it may hold brackets. Possessive,
+# so that one without end costs linear time.
+_DOCTYPE = re.compile(
+    r"<!DOCTYPE(?:[^>\[\"']++|\"[^\"]*+\"|'[^']*+')*+"
+    r"(?:\[(?:[^\]\"'<]++|\"[^\"]*+\"|'[^']*+'|<!--(?:[^-]++|-(?!->))*+-->|<)*+\][^>]*+)?>",
+    re.IGNORECASE,
+)
+_LOOSE_DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*+(?:\[.*?\]\s*+)?>", re.IGNORECASE | re.DOTALL)
 # Of the declarations in front of the first element.
 _MAX_DOCTYPE_CHARS = 128 * 1024
+# <!ENTITY org "侨联">: a word, of no other entity and no markup, so that it cannot grow.
+_ENTITY = re.compile(
+    r"<!ENTITY\s++([A-Za-z_][\w.-]{0,31})\s++[\"'](&#\w{1,8};|[^&%<\"']{0,200})[\"']\s*+>", re.ASCII
+)
+_MAX_ENTITIES = 256
+# What stands before the document: spaces and byte order marks, more than one where files were
+# put together.
+_BLANK = re.compile(rb"(?:\s|\xef\xbb\xbf)*+")
+_HEAD_BYTES = 8_192
+_BEGINS = re.compile(rb"<(?:\?xml\s|!)", re.IGNORECASE)
+_DOCUMENT = re.compile(
+    rb"<\?xml\s[^<>]*+>(?:\s++|<[!?][^>]*+>)*+"
+    rb"<(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|urlset|sitemapindex|channel)[\s>]", re.IGNORECASE
+)  # fmt: skip
 # A program's complaint in front of the document, up to which it is left aside.
 _COMPLAINT = re.compile(
-    rb"\A\s*+(?:<br\b|<b>|(?:PHP )?(?:Warning|Notice|Deprecated|Fatal error|Strict))", re.IGNORECASE
+    rb"(?:<br\b|<b>|(?:PHP )?(?:Warning|Notice|Deprecated|Fatal error|Strict))", re.IGNORECASE
 )
-_DOCUMENT = re.compile(rb"<(?:\?xml|rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]", re.I)
+_COMPLAINED_OF = re.compile(rb"<(?:\?xml|rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]", re.IGNORECASE)
+_PAGE = re.compile(rb"<(?:!doctype\s|html|head|body)\b", re.IGNORECASE)
+# HTML that a hand-made feed has in it as it is: unclosed "<br>" and "<img>" would take every
+# element behind them along. Names that feeds have as well are left.
+HTML_TAG = re.compile(
+    r"</?(a|abbr|b|big|blockquote|br|center|cite|code|del|div|em|embed|font|form|h[1-6]|hr|i|iframe"
+    r"|img|input|ins|label|li|mark|nobr|o:p|ol|p|pre|small|span|strike|strong|style|s|sub|sup|script"
+    r"|table|tbody|td|th|tr|tt|u|ul|wbr)"
+    r"(?=[\s/>])(?:[^<>\"']++|\"[^\"<]{0,2000}+\"|'[^'<]{0,2000}+'|[\"'])*+>",
+    re.IGNORECASE,
+)
+_HELD_BACK_TAG_CHARS = 2_000
+_INLINE = frozenset((
+    "a", "abbr", "b", "big", "cite", "code", "del", "em", "font", "i", "img", "ins", "label",
+    "mark", "nobr", "o:p", "small", "span", "strike", "strong", "s", "sub", "sup", "tt", "u", "wbr",
+))  # fmt: skip
 _FOREIGN = ("mrss", "itunes", "podcast", "sitemap-image", "sitemap-video", "geo", "georss",
             "opensearch", "xhtml", "purl.org/rss/1.0/modules/content")  # fmt: skip
 
@@ -72,7 +113,8 @@ _FOREIGN = ("mrss", "itunes", "podcast", "sitemap-image", "sitemap-video", "geo"
 class Record:
     """The fields of one element, in order.
 
-    A field is called by its local name, or ``parent/name`` where it stands deeper in the record.
+    A field is called by its local name in lower case, or ``parent/name`` where it stands deeper in
+    the record, or "." for the record's own text where it has no element in it.
     ``links`` holds the attributes of its own ``link`` elements, not of those deeper in it (an
     entry's source has some), ``about`` its ``rdf:about``, ``base`` what ``xml:base`` says around
     and on it, perhaps a relative address, or "".
@@ -105,13 +147,21 @@ class XmlRecords:
 
 
 def xml_records(
-    body: bytes, content_type: str, *, names: frozenset[str], fields: frozenset[str], limit: int
+    body: bytes,
+    content_type: str,
+    *,
+    names: frozenset[str],
+    fields: frozenset[str],
+    limit: int,
+    may_hold_html: bool = False,
 ) -> XmlRecords:
     """The records called *names* with their *fields* in the XML of *body*; never raises.
 
     Args:
         body: perhaps gzipped.
+        names, fields: in lower case, as people write them in any.
         limit: records kept; further ones are counted in ``beyond``.
+        may_hold_html: whether its elements may hold tags of HTML as they are, which are left out.
     """
     target = _Collector(names, fields, limit)
     parser = etree.XMLParser(
@@ -122,7 +172,8 @@ def xml_records(
     faults: list[str] = []
     fed = 0
     try:
-        for text in _WellFormed().of(decoded(body, content_type, faults)):
+        mender = WellFormed(may_hold_html=may_hold_html)
+        for text in mender.of(decoded(body, content_type, faults)):
             # utf-8, whatever the declaration inside says: the text was decoded
             # before (encoding= above).
             parser.feed(text.encode("utf-8"))
@@ -153,7 +204,7 @@ def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
         return
     # 16 + MAX_WBITS: with a gzip header.
     inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
-    size, rest = 0, body
+    size, members, rest = 0, 1, body
     while rest:
         try:
             piece = inflate.decompress(rest, _PIECE)
@@ -169,6 +220,10 @@ def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
             # Files put one behind the other are one; other bytes are padding.
             following = inflate.unused_data
             rest = following if following.startswith(GZIP_MAGIC) else b""
+            members += 1
+            # Each costs a copy of all that follows.
+            if rest and members > _MAX_GZIP_MEMBERS:
+                raise ValueError(f"more than {_MAX_GZIP_MEMBERS} gzip members")
             inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
 
 
@@ -191,12 +246,7 @@ def decoded(
 
 
 def _decoded(pieces: Iterator[bytes], content_type: str) -> Iterator[str]:
-    head = next(pieces, b"")
-    charset, mark_bytes = marked_charset(head)
-    head = head[mark_bytes:]
-    if not charset.startswith("utf-16"):
-        # Spaces before <?xml are not allowed, and stand there in many feeds.
-        head = without_complaint(head.lstrip())
+    charset, head = document_in(next(pieces, b""))
     if not charset:
         declared = _declared_charset(head, content_type)
         # ASCII reads the same in all charsets that are left: decided where other bytes come.
@@ -208,10 +258,33 @@ def _decoded(pieces: Iterator[bytes], content_type: str) -> Iterator[str]:
         head += next(pieces, b"")
         charset = weighed_charset(head, declared)
     decoder = codecs.getincrementaldecoder(charset)("replace")
-    yield decoder.decode(head)
+    yield decoder.decode(head).lstrip("\ufeff \t\r\n")
     for piece in pieces:
         yield decoder.decode(piece)
     yield decoder.decode(b"", final=True)
+
+
+def document_in(head: bytes) -> tuple[str, bytes]:
+    """The codec that a mark in *head* tells, or "", and *head* from its document on.
+
+    Blanks and marks before ``<?xml`` are not allowed, and stand there in many feeds; so do the
+    complaints of programs.
+    """
+    charset, mark_bytes = marked_charset(head)
+    if charset.startswith("utf-16"):
+        return charset, head[mark_bytes:]
+    blank = _BLANK.match(head)
+    before, head = (head[: blank.end()], head[blank.end() :]) if blank else (b"", head)
+    if codecs.BOM_UTF8 in before:
+        charset = "utf-8"
+    if _BEGINS.match(head):
+        return charset, head
+    complained = _COMPLAINT.match(head) is not None
+    beginning = head if complained else head[:_HEAD_BYTES]
+    document = (_COMPLAINED_OF if complained else _DOCUMENT).search(beginning)
+    if document is None or _PAGE.search(head, 0, document.start()):
+        return charset, head
+    return charset, head[document.start() :]
 
 
 def _declared_charset(head: bytes, content_type: str) -> str:
@@ -226,21 +299,16 @@ def _declared_charset(head: bytes, content_type: str) -> str:
     return ""
 
 
-def without_complaint(head: bytes) -> bytes:
-    """*head* from its document on, where a program's warning stands in front of it."""
-    if _COMPLAINT.match(head) is None:
-        return head
-    document = _DOCUMENT.search(head)
-    return head[document.start() :] if document is not None else head
-
-
-class _WellFormed:
+class WellFormed:
     """Text of XML, in pieces, with stray signs escaped and HTML's entities as characters.
 
-    CDATA becomes escaped text; comments go, and the DOCTYPE with all that it defines.
+    Comments, processing instructions and the DOCTYPE go; of its entities those that are plain
+    words are put in where they are named.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, may_hold_html: bool = False) -> None:
+        self._may_hold_html = may_hold_html
+        self._entities: dict[str, str] = {}
         self._rest = ""
         # The end of the part that is passed over, and whether its text is wanted.
         self._until = ""
@@ -262,16 +330,21 @@ class _WellFormed:
                 if not found:
                     end = len(rest) if is_end else max(at, len(rest) - len(self._until) + 1)
                 if self._is_text:
-                    yield html.escape(rest[at:end])
+                    yield rest[at:end]
                 at = end
                 if not found:
+                    # So that what stood before it is not lost with it.
+                    yield "]]>" if is_end and self._is_text else ""
                     break
+                yield "]]>" if self._is_text else ""
                 at += len(self._until)
                 self._until = ""
                 continue
-            part = _PASSED_OVER.search(rest, at)
-            end = part.start() if part else len(rest) if is_end else _last_whole(rest, at)
-            yield _TO_ESCAPE.sub(_escaped, rest[at:end])
+            # Most of a sitemap has neither, and is searched for them in no time.
+            has_part = rest.find("<!", at) >= 0 or rest.find("<?", at) >= 0
+            part = _PASSED_OVER.search(rest, at) if has_part else None
+            end = part.start() if part else len(rest) if is_end else self._last_whole(rest, at)
+            yield self._escaped(rest[at:end])
             at = end
             if part is None:
                 break
@@ -280,28 +353,51 @@ class _WellFormed:
                 over = _DOCTYPE.match(rest, at)
                 if over is None and not is_end and len(rest) - at < _MAX_DOCTYPE_CHARS:
                     break
+                over = over or _LOOSE_DOCTYPE.match(rest, at)
+                for declared in _ENTITY.finditer(over[0] if over else ""):
+                    if len(self._entities) < _MAX_ENTITIES:
+                        self._entities.setdefault(declared[1], declared[2])
                 at = over.end() if over else part.end()
             else:
                 at = part.end()
-                self._until, self._is_text = ("-->", False) if name == "<!--" else ("]]>", True)
+                self._is_text = name == "<![CDATA["
+                yield name if self._is_text else ""
+                # A processing instruction often lacks its question mark.
+                self._until = "]]>" if self._is_text else "-->" if name == "<!--" else ">"
         self._rest = rest[at:]
 
+    def _last_whole(self, text: str, at: int) -> int:
+        """How far *text* can be mended before more of it is there."""
+        end = len(text)
+        tag = text.rfind("<", at)
+        if tag >= 0 and end - tag < _HELD_BACK_TAG_CHARS and text.find(">", tag) < 0:
+            end = tag
+        reference = text.rfind("&", at, end)
+        if reference >= 0 and end - reference < _HELD_BACK_CHARS:
+            end = reference
+        return end
 
-def _last_whole(text: str, at: int) -> int:
-    """How far *text* can be mended before more of it is there."""
-    end = max(text.rfind("&", at), text.rfind("<", at))
-    return end if end >= 0 and len(text) - end < _HELD_BACK_CHARS else len(text)
+    def _escaped(self, text: str) -> str:
+        if "&" in text:
+            text = _REFERENCE.sub(self._meant, text)
+        text = _STRAY.sub("&lt;", text)
+        return HTML_TAG.sub(left_by_tag, text) if self._may_hold_html else text
+
+    def _meant(self, reference: re.Match[str]) -> str:
+        name = reference[1]
+        if name is None:
+            return "&amp;"
+        written = self._entities.get(name, reference[0])
+        meant = html.unescape(written)
+        # A name that neither HTML nor the document knows is no entity: "&page;" in an address.
+        if meant == reference[0]:
+            return f"&amp;{name};"
+        return html.escape(_FORBIDDEN.sub(" ", meant))
 
 
-def _escaped(match: re.Match[str]) -> str:
-    written, name = match[0], match[1]
-    if name in _OF_XML:
-        return written
-    if len(written) == 1:
-        return "&amp;" if written == "&" else "&lt;"
-    meant = html.unescape(written)
-    # A name that HTML does not know is no entity: "&page;" in an address.
-    return "&amp;" + written[1:] if meant == written else html.escape(_FORBIDDEN.sub(" ", meant))
+def left_by_tag(tag: re.Match[str]) -> str:
+    """What a tag of HTML leaves: lines are apart, and words within a line are not."""
+    return "" if tag[1].lower() in _INLINE else " "
 
 
 class _Collector:
@@ -359,7 +455,7 @@ class _Collector:
         key = name if depth == self._record_depth + 1 else f"{self._path[-2]}/{name}"
         if key == "link" and attributes and len(self._record.links) < _MAX_VALUES:
             self._record.links.append({
-                str(name): _unescaped(str(value))[:_MAX_FIELD_CHARS]
+                _local(str(name)): _unescaped(str(value))[:_MAX_FIELD_CHARS]
                 for name, value in attributes.items()
             })  # fmt: skip
         if key in self._fields and depth < _MAX_DEPTH:
@@ -372,6 +468,9 @@ class _Collector:
         base = self._bases[-1][1] if self._bases else ""
         self._record = Record(name, about=_unescaped(about)[:_MAX_FIELD_CHARS], base=base)
         self._record_depth = depth
+        if "." in self._fields:
+            # Until an element in it begins a text of its own.
+            self._begin_text(".", depth)
 
     def _begin_text(self, key: str, depth: int) -> None:
         self._key, self._key_depth, self._text, self._chars = key, depth, [], 0
@@ -400,18 +499,22 @@ class _Collector:
                     values.append(value)
             self._key = ""
         if self._record is not None and depth == self._record_depth:
-            if len(self.found.records) < self._limit:
-                self.found.records.append(self._record)
-            else:
-                self.found.beyond += 1
-            self._record = None
+            self._end_record()
         if self._bases and self._bases[-1][0] == depth:
             self._bases.pop()
         if self._path:
             self._path.pop()
 
+    def _end_record(self) -> None:
+        if self._record is not None and len(self.found.records) < self._limit:
+            self.found.records.append(self._record)
+        else:
+            self.found.beyond += self._record is not None
+        self._record = None
+
     def close(self) -> XmlRecords:
-        """The document ended."""
+        """The document ended; what had come of a record whose end is cut off is kept."""
+        self._end_record()
         return self.found
 
 
@@ -421,20 +524,28 @@ def _unescaped(value: str) -> str:
 
 
 def joined(base: str, address: str) -> str:
-    """*address* against *base*, either of which may be relative; *base* where it is nonsense."""
+    """*address* against *base*, either of which may be relative; as it is where one is nonsense."""
     try:
         return urljoin(base, address)
     except ValueError:
-        return base
+        return address
 
 
 def _local(tag: str) -> str:
-    """The local name of *tag*; with a mark in front where it is of a foreign vocabulary."""
+    """The local name of *tag* in lower case, with a mark in front where its vocabulary is foreign.
+
+    "~title": a name nobody asks for, so that media:title never stands for the entry's.
+    """
+    # There are few of them, and each comes with every record.
+    return _short_local(tag) if len(tag) <= _MAX_NAME_CHARS else "~"
+
+
+@lru_cache(maxsize=1024)
+def _short_local(tag: str) -> str:
     if tag[:1] == "{":
-        space, _, name = tag[1:].partition("}")
-        # "~title": a name nobody asks for, so that media:title never stands for the entry's.
-        return f"~{name}" if any(word in space.lower() for word in _FOREIGN) else name
-    prefix, colon, name = tag.partition(":")
+        space, _, name = tag[1:].lower().partition("}")
+        return f"~{name}" if any(word in space for word in _FOREIGN) else name
+    prefix, colon, name = tag.lower().partition(":")
     if not colon:
-        return tag
+        return prefix
     return name if prefix in _KNOWN_PREFIXES else f"~{name}"

@@ -36,6 +36,7 @@ from qiaocrawl.page.blocks import MAX_BLOCKS
 from qiaocrawl.page.control_links import control_links
 from qiaocrawl.page.document_links import document_links
 from qiaocrawl.page.feed_links import feed_links
+from qiaocrawl.page.markup import header_refresh
 from qiaocrawl.page.robots_tags import robots_tags
 from qiaocrawl.page.sanitize import MAX_LINKS
 from qiaocrawl.text import clean_text, collapse
@@ -203,7 +204,7 @@ def analyse_html(
         reason="; ".join(filter(None, (login, extracted.judgement.reason, *doubts))),
         page_title=page.title,
         nofollow=tags.nofollow,
-        refresh_url="" if login else page.refresh_url,
+        refresh_url="" if login else page.refresh_url or _refresh_by_header(page, fetched),
         links_left=harvest.over_limit + harvest.unread,
         canonical_url=page.canonical_link,
         part=part,
@@ -211,6 +212,12 @@ def analyse_html(
         words=_words(extracted, is_told=is_told),
         excerpts=extracted.judgement.excerpts if part is None else (),
     )
+
+
+def _refresh_by_header(page: Page, fetched: FetchedPage) -> str:
+    """Where a ``Refresh:`` header leads, which does what the meta of that name does."""
+    target = header_refresh(fetched.header("refresh"), page.joiner)
+    return "" if target == page.canonical else target
 
 
 def _links(

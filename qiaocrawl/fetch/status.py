@@ -9,7 +9,7 @@ from http import HTTPStatus
 from qiaocrawl.fetch.backoff import retry_after_seconds
 from qiaocrawl.fetch.block_detection import BlockKind, BlockSign, find_block
 from qiaocrawl.items import FetchedPage, Outcome
-from qiaocrawl.urls import canonical_url
+from qiaocrawl.urls import UrlJoiner, canonical_url
 from qiaocrawl.urls.login import looks_like_login, sends_to_login
 
 _GONE = frozenset({404, 410})
@@ -68,7 +68,7 @@ def _without_body(page: FetchedPage) -> FetchDecision:
     # Some firewalls say "accepted" while they check, and send the page never.
     if page.status == HTTPStatus.ACCEPTED and (sign := find_block(page)) is not None:
         return FetchDecision(Outcome.BLOCKED, str(sign), is_refusal=True)
-    return FetchDecision(Outcome.NOT_ARTICLE, "empty body")
+    return _empty(page)
 
 
 def _busy(
@@ -93,6 +93,16 @@ def judge_type(page: FetchedPage, allowed: Sequence[str]) -> FetchDecision | Non
     if not allowed or not kind or any(one.lower() in (kind, f"{main}/*") for one in allowed):
         return None
     return FetchDecision(Outcome.NOT_HTML, f"content type {kind} is not in QIAO_CONTENT_TYPES")
+
+
+def _empty(page: FetchedPage) -> FetchDecision:
+    """What an answer without a body says by its headers."""
+    from qiaocrawl.page.markup import header_refresh
+
+    target = header_refresh(page.header("refresh"), UrlJoiner(page.url))
+    if target and target != canonical_url(page.url):
+        return FetchDecision(Outcome.REDIRECT, "Refresh header", target=target)
+    return FetchDecision(Outcome.NOT_ARTICLE, "empty body")
 
 
 def _redirect(page: FetchedPage, reason: str) -> FetchDecision:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 FEED_TYPES = frozenset((
     "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml",
+    "application/x-rss+xml", "application/rss", "application/atom", "text/rss+xml", "text/rss",
     "text/xml",
 ))  # fmt: skip
 MAX_FEEDS = 20
@@ -33,17 +34,20 @@ def feed_links(page: Page) -> tuple[Link, ...]:
         if tag == "link":
             rel = (attributes.get("rel") or "").lower().split()
             kind = (attributes.get("type") or "").partition(";")[0].strip().lower()
-            if "alternate" not in rel or kind not in FEED_TYPES:
+            # rel=feed, which HTML once had, needs no type.
+            if "feed" not in rel and ("alternate" not in rel or kind not in FEED_TYPES):
                 continue
             title = collapse(attributes.get("title") or "")
         elif tag == "a" and _may_be_feed(attributes.get("href") or ""):
             title = collapse(node.text())
+            if not title and (image := node.css_first("img[alt]")) is not None:
+                title = collapse(image.attributes.get("alt") or "")
             # An address with /feed in it may be any page; its text decides.
             if not any(word in title.lower() for word in _FEED_WORDS):
                 continue
         else:
             continue
-        url = page.joiner.canonical((attributes.get("href") or "").strip())
+        url = page.joiner.canonical(_without_feed_scheme((attributes.get("href") or "").strip()))
         if url is not None and not _is_of_comments(url, title):
             links.setdefault(url, Link(
                 url=url, key=url_key(url), host=canonical_host(url), anchor=title[:200],
@@ -52,6 +56,14 @@ def feed_links(page: Page) -> tuple[Link, ...]:
         if len(links) >= MAX_FEEDS:
             break
     return tuple(links.values())
+
+
+def _without_feed_scheme(href: str) -> str:
+    """``feed://a.cn/x`` and ``feed:https://a.cn/x`` as a page's address."""
+    if href[:5].lower() != "feed:":
+        return href
+    rest = href[5:]
+    return f"http:{rest}" if rest.startswith("//") else rest
 
 
 def _may_be_feed(href: str) -> bool:

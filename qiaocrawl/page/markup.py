@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import string
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from qiaocrawl.text import collapse
 from qiaocrawl.urls import canonical_url
@@ -98,6 +100,13 @@ def refresh_target(content: str, joiner: UrlJoiner) -> str:
     match = _REFRESH.match(content.strip())
     target = next((group for group in match.groups() if group), "") if match else ""
     return (joiner.canonical(target) or "") if target else ""
+
+
+def header_refresh(value: str, joiner: UrlJoiner) -> str:
+    """The canonical URL a ``Refresh:`` header leads to, "" when it only reloads or is not there."""
+    # Header bytes were read as latin-1; an address has them as they were sent.
+    written = quote(value.encode("latin-1", "replace"), safe=string.printable)
+    return refresh_target(written, joiner) if written else ""
 
 
 def safe_base(href: str, url: str) -> str:

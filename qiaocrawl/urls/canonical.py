@@ -80,7 +80,8 @@ class UrlJoiner:
 
     def __init__(self, base: str, charset: str = "utf-8") -> None:
         self._written = base
-        self._charset = charset
+        # Those that have no bytes of ASCII count as UTF-8, as WHATWG has it.
+        self._charset = "utf-8" if charset.startswith("utf-16") else charset
 
     @cached_property
     def _base(self) -> str:
@@ -98,8 +99,7 @@ class UrlJoiner:
         """Like :func:`canonical_url` of *href* against the base."""
         if "?" in href and self._charset != "utf-8" and not href.isascii():
             path, _, query = href.strip().partition("?")
-            encoded = query.encode(self._charset, "xmlcharrefreplace")
-            href = f"{path}?{quote(encoded, safe=_QUERY_SAFE)}"
+            href = f"{path}?{_query(query, self._charset)}"
         if len(href) <= _MAX_SIMPLE_CHARS:
             # Not "httpd.html", which is a page beside this one.
             if href.startswith(_HTTP):
@@ -107,6 +107,18 @@ class UrlJoiner:
             if href[:1] == "/" and self._origin:
                 return _rooted(self._origin, href)
         return canonical_url(href, self._base or None)
+
+
+def _query(written: str, charset: str) -> str:
+    """*written* in *charset*; what that does not have as a reference, itself escaped."""
+    try:
+        return quote(written.encode(charset), safe=_QUERY_SAFE)
+    except UnicodeEncodeError:
+        # By character: the "&" and "#" of a reference end no parameter and no address.
+        return "".join(
+            quote(encoded, safe=_QUERY_SAFE if len(encoded) < 4 or encoded[:2] != b"&#" else "")
+            for encoded in (sign.encode(charset, "xmlcharrefreplace") for sign in written)
+        )
 
 
 # Menus repeat on every page of a site, so results that do not depend on the page are cached.

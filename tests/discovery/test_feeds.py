@@ -115,5 +115,15 @@ def test_feeds_a_page_announces() -> None:
         ("http://a.test/rss/1.xml", "RSS订阅：要闻", "feed"),
         ("http://a.test/feed/", "订阅", "feed"),
     ]
+    other = parse_page(
+        """<link rel="feed" href="/f"><link rel="alternate" type="application/x-rss+xml" href="/x">
+        <a href="feed://a.test/rss"><img alt="RSS"></a><a href="feed:https://b.test/feed">订阅</a>
+        """.encode(),
+        "",
+        "http://a.test/",
+    )
+    assert [link.url for link in feed_links(other)] == [
+        "http://a.test/f", "http://a.test/x", "http://a.test/rss", "https://b.test/feed",
+    ]  # fmt: skip
     many = "".join(f'<link rel="alternate" type="text/xml" href="/{n}">' for n in range(99))
     assert len(feed_links(parse_page(many.encode(), "", "http://a.test/"))) == 20

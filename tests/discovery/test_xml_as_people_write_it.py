@@ -12,7 +12,7 @@ from qiaocrawl.discovery.entries import moment_of
 from qiaocrawl.discovery.feeds import parse_feed
 from qiaocrawl.discovery.sitemaps import parse_sitemap, robots_sitemaps, robots_text
 from qiaocrawl.discovery.url_sources import url_source_kind
-from qiaocrawl.discovery.xml_records import _WellFormed
+from qiaocrawl.discovery.xml_records import WellFormed
 from qiaocrawl.items import Outcome
 
 URL = "http://www.a-qiao.cn/rss/list.xml"
@@ -54,6 +54,15 @@ def test_an_ampersand_escaped_twice_stays_as_it_was_meant() -> None:
     assert _urls(feed) == ["http://a.cn/?a=1&amp;b=2"]
 
 
+@pytest.mark.parametrize("written", ["<![CDATA[{}]]>", "{}"])
+def test_an_ampersand_escaped_for_html_and_for_xml_is_one(written: str) -> None:
+    address = "http://a.cn/?a=1&amp;b=2"
+    text = written.format(address if "CDATA" in written else address.replace("&", "&amp;"))
+    assert _urls(_rss(f"<title>x</title><link>{text}</link>")) == ["http://a.cn/?a=1&b=2"]
+    sitemap = f"<urlset><url><loc>{text}</loc></url></urlset>".encode()
+    assert [e.url for e in parse_sitemap(sitemap, "", URL).entries] == ["http://a.cn/?a=1&b=2"]
+
+
 def test_addresses_are_relative_to_xml_base() -> None:
     feed = """<feed xml:base="http://www.a-qiao.cn/news/"><title>p</title>
       <entry><link href="2026/1.html"/></entry>
@@ -64,6 +73,73 @@ def test_addresses_are_relative_to_xml_base() -> None:
         "http://b.cn/4.html", "http://www.a-qiao.cn/news/2026/1.html",
         "http://www.a-qiao.cn/news/old/2.html", "http://www.a-qiao.cn/video/3.html",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("base", ["javascript:1", "http://[", "data:,x", "mailto:a@a.cn"])
+def test_a_base_that_is_no_page_is_none(base: str) -> None:
+    links = "<entry><link href='http://a.cn/1'/></entry><entry><link href='2'/></entry>"
+    urls = _urls(f"<feed xml:base='{base}'>{links}</feed>")
+    assert sorted(urls) == ["http://a.cn/1", "http://www.a-qiao.cn/rss/2"]
+
+
+def test_a_link_of_rss_has_a_base_of_its_own() -> None:
+    feed = _rss("<title>x</title><link xml:base='http://b.cn/news/'>1.html</link>")
+    assert _urls(feed) == ["http://b.cn/news/1.html"]
+
+
+def test_names_and_relations_may_be_in_any_case() -> None:
+    item = "<Title>甲</Title><LINK>/1.html</LINK><pubdate>2026-03-05 10:00</pubdate>"
+    feed = f"<RSS><Channel><Item>{item}</Item></Channel></RSS>".encode()
+    (entry,) = parse_feed(feed, "", URL).entries
+    assert (entry.title, entry.url) == ("甲", "http://www.a-qiao.cn/1.html")
+    assert entry.at is not None
+    links = "".join(f"<entry><link {rel}='/{n}'/></entry>" for n, rel in enumerate(
+        ("REL='Alternate' HREF", "rel='' href", "href")
+    ))  # fmt: skip
+    assert len(_urls(f"<feed>{links}</feed>")) == 3
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<description>一<br>二<img src=x.jpg>三<p>四</description>",
+        "<description><input disabled>二</description>",
+        "<description><a href=x.html title='a>b'>一</a><hr></description>",
+        "<description>一<!>二</>三</ 四><5><?></description>",
+        "<description>一<?php echo 1 ?>二</description>",
+        "<description><![cdata[一<br>]]></description>",
+    ],
+)
+def test_html_in_an_entry_takes_no_other_entry_along(inside: str) -> None:
+    first = f"{inside}<title>甲</title><link>/1.html</link>"
+    assert len(_urls(_rss(first, "<title>乙</title><link>/2.html</link>"))) == 2
+
+
+@pytest.mark.parametrize("end", ["", "<description>", "<description><![CDATA[x", "<!-- x"])
+def test_an_entry_whose_end_is_cut_off_is_kept(end: str) -> None:
+    feed = f"<rss><channel><item><link>/1.html</link></item><item><link>/2.html</link>{end}"
+    assert len(_urls(feed)) == 2
+
+
+def test_an_index_may_hold_bare_addresses() -> None:
+    index = b"<sitemapindex><sitemap>\n/1.xml\n</sitemap><sitemap> <loc>/2.xml</loc></sitemap>"
+    found = parse_sitemap(index + b"</sitemapindex>", "", "http://a.cn/s.xml")
+    assert [one.url for one in found.entries] == ["http://a.cn/1.xml", "http://a.cn/2.xml"]
+
+
+def test_entities_that_a_document_defines_are_put_in_once() -> None:
+    """Plain words only: nothing grows, nothing is fetched."""
+    head = """<!DOCTYPE rss [<!ENTITY org "侨联"><!ENTITY site 'http://a.cn'>
+      <!ENTITY lots "&org;&org;"><!ENTITY out SYSTEM "file:///etc/passwd"><!-- it's ]> -->]>"""
+    item = "<title>&org;要闻 &lots; &out;</title><link>&site;/1.html</link>"
+    (entry,) = parse_feed(_rss(item, head=head).encode(), "", URL).entries
+    assert (entry.url, entry.title) == ("http://a.cn/1.html", "侨联要闻 &lots; &out;")
+
+
+def test_many_members_of_a_gzip_file_end_it() -> None:
+    """Each member costs a copy of all that follows: a file of empty ones would take hours."""
+    body = gzip.compress(_rss().encode()) + gzip.compress(b"") * 200_000
+    assert "members" in parse_feed(body, "", URL).fault
 
 
 def test_the_link_of_an_entry_s_source_is_not_the_entry_s() -> None:
@@ -88,6 +164,12 @@ def test_the_link_of_an_entry_s_source_is_not_the_entry_s() -> None:
         ("产值 < 3 亿，<新华社>", "产值 < 3 亿，<新华社>"),
         ("&page; &#0; 座谈&#150;会", "&page; 座谈–会"),
         ("<!-- 编者 & 注 -->侨讯", "侨讯"),
+        ("<![CDATA[<h1>侨胞</h1><br/>回乡<!-- x --><script>a()</script>]]>", "侨胞 回乡"),
+        ('<![CDATA[<a href="x>y">侨胞</a>]]>', "侨胞"),
+        ("<![CDATA[<![CDATA[侨胞]]]]><![CDATA[>]]>", "侨胞"),
+        ("&amp;lt;b&amp;gt;侨胞&amp;lt;/b&amp;gt;", "侨胞"),
+        ("侨胞&amp;nbsp回乡", "侨胞 回乡"),
+        ("侨<b>胞</b><br>回乡", "侨胞 回乡"),
     ],
 )
 def test_titles_are_the_words_a_reader_shows(written: str, shown: str) -> None:
@@ -105,6 +187,11 @@ def test_titles_are_the_words_a_reader_shows(written: str, shown: str) -> None:
         ("<?xml version='1.0' encoding='utf-16'?>", "utf-16", "text/xml"),
         ("<?xml version='1.0' encoding='utf-16'?>", "utf-16-le", "text/xml"),
         ("", "utf-8-sig", "text/xml; charset=gbk"),
+        ("\r\n\ufeff", "utf-8-sig", "text/xml; charset=gbk"),
+        ("\r\n<?xml version='1.0'?>", "utf-16", "text/xml"),
+        ("\ufeff", "utf-16", "text/xml"),
+        ("<?xml version='1.0' encoding='iso-8859-1'?>", "gbk", "text/xml"),
+        ("<?xml version='1.0' encoding='gbk'>", "gbk", ""),
     ],
 )
 def test_a_feed_is_in_the_charset_it_is_in(head: str, charset: str, content_type: str) -> None:
@@ -125,10 +212,10 @@ def test_a_big5_feed_says_nothing_and_is_read() -> None:
     assert entry.title == "僑務委員會舉辦海外華語教師研習會"
 
 
-@given(st.text(alphabet="<>&;!-[]CDAT#x1amp lt\"'侨", max_size=60), st.integers(1, 7))
+@given(st.text(alphabet="<>&;!?-[]CDATOYPEN#x1amp lt\"'侨", max_size=60), st.integers(1, 7))
 def test_pieces_of_any_length_are_mended_alike(text: str, size: int) -> None:
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
-    assert "".join(_WellFormed().of(pieces)) == "".join(_WellFormed().of([text]))
+    assert "".join(WellFormed().of(pieces)) == "".join(WellFormed().of([text]))
 
 
 # --- dates --------------------------------------------------------------------------------------
@@ -143,6 +230,10 @@ def test_pieces_of_any_length_are_mended_alike(text: str, size: int) -> None:
         ("Thu, 05 Nov 2026 15:04:05 GMT", "2026-11-05T15:04:05"),
         ("Thu, 05 Nov 2026 15:04:05 +0800", "2026-11-05T07:04:05"),
         ("5 Nov 2026 15:04 EST", "2026-11-05T20:04:00"),
+        ("Thu, 05 Nov 26 15:04:05 CST", "2026-11-05T07:04:05"),
+        ("Thu, 05 Nov 26 15:04:05 GMT", "2026-11-05T15:04:05"),
+        ("2026/11/5 下午 03:04:05", "2026-11-05T07:04:05"),
+        ("Thu, 05 Nov 2026 3:04:05 PM CST", "2026-11-05T07:04:05"),
         ("2026-11-05 15:04:05", "2026-11-05T07:04:05"),
         ("2026年11月5日 15:04", "2026-11-05T07:04:00"),
     ],
@@ -161,6 +252,11 @@ def test_dates_are_read_as_pages_write_them(written: str, utc: str) -> None:
     [
         '<?xml version="1.0"?><!DOCTYPE rss [\n<!ENTITY nbsp "&#160;">\n]>' + _rss(),
         f"<!--{'x' * 9_000}-->{_rss()}",
+        f"<!--{'x' * 90_000}-->{_rss()}",
+        f"Connected<?xml version='1.0'?>\n<?x y?><!-- z -->{_rss()}",
+        f"<script>a()</script>\r\n<?xml version='1.0'?>{_rss()}",
+        f"\ufeff\r\n\ufeff<?xml version='1.0'?>{_rss()}",
+        '<!DOCTYPE rss [<!ENTITY x "a]b"><!-- it\'s ]> -->]>' + _rss(),
         "<channel><title>x</title></channel>",
         "<br />\n<b>Warning</b>: date() in <b>/www/rss.php</b> on line <b>3</b><br />\n"
         f"<?xml version='1.0'?>{_rss()}",
@@ -172,11 +268,28 @@ def test_what_is_read_is_known_as_a_feed(body: str) -> None:
         assert parse_feed(data, "text/html", URL).kind == "rss"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<?xml version='1.0'?><!DOCTYPE html PUBLIC 'x'><html><rss></rss></html>",
+        f"<html><p>So begins a feed: <?xml version='1.0'?>{_rss()}",
+        f"<p>x<body><?xml version='1.0'?>{_rss()}",
+        f"<div>{_rss()}</div>",
+        "<p>x <?xml:namespace prefix = o /><rss>",
+        "{}",
+    ],
+)
+def test_a_page_that_shows_a_feed_is_none(body: str) -> None:
+    assert url_source_kind(body.encode(), "text/html") is None
+
+
 def test_lines_of_addresses_without_a_type_are_a_sitemap() -> None:
-    body = b"http://a.cn/1.html\r\nhttp://a.cn/2.html\r\n"
-    assert url_source_kind(body, "") is Outcome.SITEMAP
-    assert url_source_kind(body, "text/html") is None
-    assert len(parse_sitemap(body, "", URL).entries) == 2
+    text = "http://a.cn/1.html\r\nhttp://a.cn/2.html\r\n"
+    for body in (text.encode(), text.replace("\r\n", "\r").encode(), text.encode("utf-16")):
+        assert url_source_kind(body, "") is Outcome.SITEMAP
+        assert url_source_kind(body, "application/octet-stream") is Outcome.SITEMAP
+        assert url_source_kind(body, "text/html") is None
+        assert len(parse_sitemap(body, "", URL).entries) == 2
 
 
 # --- robots.txt ---------------------------------------------------------------------------------
@@ -195,6 +308,10 @@ _RULES = "User-agent: *\r\nDisallow: /private/\r\nSitemap: http://www.a-qiao.cn/
         _RULES.replace(":", "：").replace("http：", "http:").encode("gbk"),
         _RULES.replace("Sitemap", "Site-map").encode(),
         b"\0" + _RULES.encode() + b"\0\0",
+        _RULES.encode("utf-16-le")[:-1],
+        _RULES.replace("Sitemap", "Site map").replace("Dis", "\u200bDis").encode("utf-8-sig"),
+        _RULES.replace("\r\n", "\u2028").encode(),
+        _RULES.replace("w: /", "w：/").encode("big5"),
     ],
 )
 def test_a_robots_file_is_decoded_once_for_rules_and_sitemaps(body: bytes) -> None:

@@ -124,6 +124,19 @@ def test_an_empty_page_is_no_article() -> None:
     assert decision.outcome is Outcome.NOT_ARTICLE
 
 
+def test_an_empty_page_with_a_refresh_header_leads_on() -> None:
+    written = "0; url=/侨.html".encode().decode("latin-1")
+    decision = judge_fetch(page(200, b"", refresh=written), longest_park_seconds=60)
+    assert decision is not None
+    assert (decision.outcome, decision.target) == (
+        Outcome.REDIRECT, "http://a.test/%E4%BE%A8.html",
+    )  # fmt: skip
+    for reloads in ("5", "0; url=/x", "0; url=javascript:x"):
+        decision = judge_fetch(page(200, b"", refresh=reloads), longest_park_seconds=60)
+        assert decision is not None
+        assert decision.outcome is Outcome.NOT_ARTICLE
+
+
 def test_a_redirect_names_its_target_in_canonical_form() -> None:
     decision = judge_fetch(page(302, location="../Y?b=1#part"), longest_park_seconds=60)
     assert decision is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qiaocrawl.items import Link
 from qiaocrawl.page import parse_page
+from qiaocrawl.page.control_links import control_links
 from qiaocrawl.storage.frontier.visit_log import pack_links, unpack_links
 
 URL = "https://www.example.com/news/list.html"
@@ -112,6 +113,25 @@ def test_chinese_in_a_query_keeps_the_charset_of_the_page() -> None:
     assert link.url == "https://www.example.com/s?q=%C7%C8%CE%F1&n=1"
     (link,) = parse_page('<a href="/侨?q=侨">侨</a>'.encode(), "", URL).links(10)
     assert link.url == "https://www.example.com/%E4%BE%A8?q=%E4%BE%A8"
+
+
+def test_addresses_beside_links_keep_the_charset_of_the_page_too() -> None:
+    text = """<meta charset="gbk"><meta http-equiv="refresh" content="0;url=list.asp?c=侨务">
+      <link rel="canonical" href="/show.asp?k=侨务"><link rel="next" href="?p=侨务">"""
+    page = parse_page(text.encode("gbk"), "", URL)
+    for url in (page.refresh_url, page.canonical_link, control_links(page)[0].url):
+        assert url.endswith("=%C7%C8%CE%F1")
+
+
+def test_a_sign_that_the_charset_of_the_page_lacks_ends_no_address() -> None:
+    text = '<meta charset="big5"><a href="/s?q=僑\U0001f600%26&n=1">x</a>'
+    (link,) = parse_page(text.encode("big5", "xmlcharrefreplace"), "", URL).links(10)
+    assert link.url == "https://www.example.com/s?q=%B9%B4%26%23128512%3B%26&n=1"
+
+
+def test_a_page_in_utf_16_writes_its_queries_in_utf_8() -> None:
+    (link,) = parse_page('<a href="/s?q=侨">x</a>'.encode("utf-16"), "", URL).links(10)
+    assert link.url == "https://www.example.com/s?q=%E4%BE%A8"
 
 
 def test_without_a_page_url_absolute_links_remain() -> None:

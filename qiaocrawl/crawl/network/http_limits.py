@@ -20,7 +20,7 @@ from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.python.failure import Failure
-from twisted.web._newclient import ResponseFailed
+from twisted.web._newclient import HEADER, ResponseFailed
 from twisted.web.http import _ChunkedTransferDecoder
 from twisted.web.http_headers import InvalidHeaderName
 
@@ -166,12 +166,28 @@ class _LimitedParser(http11._LenientHTTPClientParser):
             raise AnswerTooLargeError(f"heads of more than {MAX_HEAD_BYTES} bytes")
         if self._head_lines > MAX_HEAD_LINES:
             raise AnswerTooLargeError(f"heads of more than {MAX_HEAD_LINES} lines")
+        # A first header line cannot go on from one before it.
+        if self.state == HEADER and self._partialHeader is None:
+            line = line.lstrip(b" \t")
         super().lineReceived(line)
 
     def headerReceived(self, name: bytes, value: bytes) -> None:
-        """A header; one whose name no browser would read, with a blank or quotes, is left aside."""
+        """A header; one whose name no browser would read, with a blank or quotes, is left aside.
+
+        A blank in front of the colon does no harm: the header is as browsers read it.
+        """
         with suppress(InvalidHeaderName):
-            super().headerReceived(name, value)  # type: ignore[no-untyped-call]
+            super().headerReceived(name.strip(), value)  # type: ignore[no-untyped-call]
+
+    def allHeadersReceived(self) -> None:
+        """The end of a head; of transfer codings only chunks count, and Twisted knows no other."""
+        codings = self.connHeaders.getRawHeaders(b"transfer-encoding")
+        if codings is not None:
+            if b"chunked" in b",".join(codings).lower():
+                self.connHeaders.setRawHeaders(b"transfer-encoding", [b"chunked"])
+            else:
+                self.connHeaders.removeHeader(b"transfer-encoding")
+        super().allHeadersReceived()  # type: ignore[no-untyped-call]
 
     def lineLengthExceeded(self, line: bytes) -> None:
         """A line without end, or a longer one than Twisted takes."""

@@ -88,6 +88,8 @@ def reset(connection: socket.socket) -> None:
 
 PAGE = article("侨乡新闻")
 HTML = "Content-Type: text/html"
+# Without its first line.
+PAGE_ANSWER = answer(PAGE).partition(b"\r\n")[2]
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = answer(b"", "Transfer-Encoding: chunked", length=False)
 # By host: what it sends for its start page, and the outcomes that are right.
@@ -124,6 +126,12 @@ HOSTILE: dict[str, tuple[Send, set[str]]] = {
         whole(answer(PAGE, "Cache Control: no-cache", "\u00e2\u0080\u0098X\u00e2\u0080\u0099: *")),
         {"article"},
     ),
+    "blank-before-colon": (
+        whole(answer(PAGE).replace(b"Content-Length:", b"Content-Length :")),
+        {"article"},
+    ),
+    "coding-identity": (whole(answer(PAGE, "Transfer-Encoding: identity")), {"article"}),
+    "folded-first-header": (whole(b"HTTP/1.1 200 OK\r\n X-A: 1\r\n" + PAGE_ANSWER), {"article"}),
     "folded-header": (whole(answer(PAGE, "X-A: 1\r\n folded")), {"article"}),
     "reset": (reset, {"unreachable"}),
     "nothing": (whole(b""), {"unreachable"}),
