@@ -73,9 +73,10 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         if isinstance(error, AddressRefusedError) and error.host in ("", parts.hostname):
             raise error
         if error is not None:
-            reason = words_of(error)
             left = max(self._expires.get(netloc, 0.0) - time.monotonic(), 0.0)
-            raise RobotsUnreachableError(f"robots.txt unreachable: {reason}", left)
+            raise RobotsUnreachableError(
+                f"robots.txt unreachable: {words_of(error)}", left, cause=error
+            )
         super().process_request_2(rp, request)
 
     async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:

@@ -145,12 +145,15 @@ class HostParkedError(QiaoError):
 class RobotsUnreachableError(QiaoError):
     """A host whose robots.txt cannot be had; RFC 9309 forbids to ask it for now.
 
-    ``retry_seconds`` is when robots.txt may be asked for again.
+    ``retry_seconds`` is when robots.txt may be asked for again, ``cause`` what came in its place.
     """
 
-    def __init__(self, message: str, retry_seconds: float) -> None:
+    def __init__(
+        self, message: str, retry_seconds: float, cause: BaseException | None = None
+    ) -> None:
         super().__init__(message)
         self.retry_seconds = retry_seconds
+        self.cause = cause
 
 
 class BlockedError(QiaoError):
