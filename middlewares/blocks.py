@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from qiaocrawl.crawl.network.access import access_of, host_of_request
-from qiaocrawl.crawl.responses import fetched_page
+from qiaocrawl.crawl.responses import MAY_BE_BLOCK, fetched_page
 from qiaocrawl.crawl.retry import retry_request
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BlockedError
@@ -65,7 +65,7 @@ class BlockMiddleware:
         if (again := self._as_somebody_else(request, host, sign)) is not None:
             return again
         if lease is not None and lease.queue is not Queue.SEARCH:
-            self._report(response, lease, sign)
+            self._report(request, response, lease, sign)
         return response
 
     def _went_well(
@@ -93,7 +93,7 @@ class BlockMiddleware:
         self._access.switch(host)
         return retry_request(self._crawler, request, sign.kind)
 
-    def _report(self, response: Response, lease: Lease, sign: BlockSign) -> None:
+    def _report(self, request: Request, response: Response, lease: Lease, sign: BlockSign) -> None:
         # A host that asks to wait says for how long; the spider keeps to that.
         if sign.kind is BlockKind.BUSY:
             return
@@ -108,6 +108,7 @@ class BlockMiddleware:
             )
         if not wants_login and lease.failures == 0:
             raise BlockedError(str(sign))
-        # Twice the same: it is taken as it is.
+        # Twice the same: it is taken as it is. That is no sign that the host serves us.
+        request.meta[MAY_BE_BLOCK] = True
         self._access.counts["blocks/let_through"] += 1
         self._access.sizes.add(response.url, len(response.body))

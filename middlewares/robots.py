@@ -79,10 +79,12 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         if isinstance(error, AddressRefusedError) and error.host in ("", parts.hostname):
             raise error
         if error is not None:
-            reason = words_of(error)
             left = max(self._expires.get(netloc, 0.0) - time.monotonic(), 0.0)
             raise RobotsUnreachableError(
-                f"robots.txt unreachable: {reason}", left, is_refusal=netloc in self._refusing
+                f"robots.txt unreachable: {words_of(error)}",
+                left,
+                cause=error,
+                is_refusal=netloc in self._refusing,
             )
         super().process_request_2(rp, request)
 

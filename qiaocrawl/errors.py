@@ -150,13 +150,21 @@ class HostParkedError(QiaoError):
 class RobotsUnreachableError(QiaoError):
     """A host whose robots.txt cannot be had; RFC 9309 forbids to ask it for now.
 
-    ``retry_seconds`` is when robots.txt may be asked for again; ``is_refusal``: a firewall
-    answered in its place.
+    ``retry_seconds`` is when robots.txt may be asked for again, ``cause`` what came in its place;
+    ``is_refusal``: a firewall answered in its place.
     """
 
-    def __init__(self, message: str, retry_seconds: float, *, is_refusal: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        retry_seconds: float,
+        cause: BaseException | None = None,
+        *,
+        is_refusal: bool = False,
+    ) -> None:
         super().__init__(message)
         self.retry_seconds = retry_seconds
+        self.cause = cause
         self.is_refusal = is_refusal
 
 

@@ -38,6 +38,7 @@ class SiteSpider(FrontierSpider):
         """
         runtime, options = self.runtime, self.runtime.options
         self.starts = self._start_urls()
+        self.start_pages = tuple(self.starts)
         if self.arguments.keys() & {"start", "site"}:
             self.named_urls = tuple(self.starts)
         policy = FollowPolicy(

@@ -80,14 +80,14 @@ def missed(
 
 
 def _outcomes(names: Sequence[str]) -> tuple[Outcome, ...]:
-    from qiaocrawl.storage.reports.missed import MISSED
+    from qiaocrawl.storage.reports.missed import MISSED, MISSED_STARTS
 
     wrong = next((name for name in names if name not in MISSED), None)
     if wrong is not None:
         raise ConfigError(
             _("--why must be one of {names}, got {wrong!r}", names=", ".join(MISSED), wrong=wrong)
         )
-    return tuple(Outcome(name) for name in names) or MISSED
+    return tuple(Outcome(name) for name in names) or (*MISSED, *MISSED_STARTS)
 
 
 def _show_held(held: Sequence[HeldHost], feeds: Sequence[FarFeed]) -> None:
@@ -103,8 +103,8 @@ def _show_held(held: Sequence[HeldHost], feeds: Sequence[FarFeed]) -> None:
             table.caption = _("{more} more sites", more=len(held) - _SITES_SHOWN)
         console.print(table)
         console.print(
-            _("Their URLs wait; the same command asks them again. A site that stays away: see its"
-              " address in a browser, and take it out of the topic if it is gone.")
+            _("The next run of the same crawl asks for what waits. A site that stays away: look at"
+              " its address in a browser, and take it out of the topic if it is gone.")
         )  # fmt: skip
     if feeds:
         table = folding_table(_("feed or sitemap"), _("lists pages elsewhere"))

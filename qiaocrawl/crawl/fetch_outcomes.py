@@ -111,8 +111,8 @@ class FetchOutcomes:
         target = crawl.follow_redirect(lease, decision.target, crawl.policy)
         if target is not None and target.key == lease.key:
             # A cookie wall: the cookie is in the jar now, so the next try may pass.
-            reason = f"{decision.reason} to itself"
-            await self._fail(lease, FetchFailure(FailureKind.NO_PAGE, reason))
+            itself = FetchFailure(FailureKind.NO_PAGE, f"{decision.reason} to itself")
+            await self._fail(lease, itself)
             return
         if target is None and decision.may_be_login:
             # Nobody will see what is there, so it counts as what it looks like.
@@ -121,7 +121,11 @@ class FetchOutcomes:
             await self.close(lease, LeaseEnd(Outcome.LOGIN, reason, status))
             return
         key = target.key if target is not None else None
-        end = LeaseEnd(decision.outcome, decision.reason, status, key)
+        reason = decision.reason
+        if target is None:
+            # No row will tell where it leads.
+            reason = f"{reason}, beyond the crawl: {decision.target}"
+        end = LeaseEnd(decision.outcome, reason, status, key)
         # Lost: another worker decides now, and has written its own target.
         if not await self.close(lease, end, target):
             return

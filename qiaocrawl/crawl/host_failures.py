@@ -52,9 +52,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# As str() writes them into the message of RobotsUnreachableError.
-_OF_PROXIES = (f"{ProxyError.__name__}:", f"{ProxiesRestError.__name__}:")
-_OF_A_SERVER = "IgnoreRequest: HTTP"
 # Nobody answers there, so its other URLs would fail too; a broken answer may concern
 # one page only.
 _NOBODY_THERE = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError)
@@ -63,14 +60,23 @@ _ANSWERS = (BlockedError, DownloadCancelledError, IgnoreRequest, LoginPageError)
 _REASON_CHARS = 300
 # The last part of what OpenSSL says.
 _TLS_ERROR = re.compile(r"OpenSSL\.SSL\.Error: .*?'([^']*)'\)\]")
+# The last error of the list that Twisted's messages hold: its name and what it says.
+_TWISTED_ERROR = re.compile(
+    r"twisted\.python\.failure\.Failure (?:\w+\.)*(\w+): ?(.*?)>*\]?$", re.DOTALL
+)
+_TOOK_LONGER = re.compile(r"took longer than ([\d.]+) seconds")
 _NO_TLS = "no secure connection (TLS):"
 # What OpenSSL says, and what that means for an operator.
 _TLS_FAULTS = (
-    ("alert protocol version", "the host only has versions before 1.2"),
-    ("unsupported protocol", "the host only has versions before 1.2"),
-    ("dh key too small", "the host's key exchange (DH) is too weak"),
-    ("key too small", "the host's certificate is too weak"),
-    ("md too weak", "the host's certificate is too weak"),
+    ("alert protocol version", "only TLS 1.0 or 1.1, which are no longer safe"),
+    ("unsupported protocol", "only TLS 1.0 or 1.1, which are no longer safe"),
+    ("dh key too small", "its key is too weak (DH)"),
+    ("bad ecpoint", "its key is too weak (DH)"),
+    ("key too small", "its key is too weak (certificate)"),
+    ("md too weak", "its key is too weak (certificate)"),
+    ("insufficient security", "no cipher in common"),
+    ("no shared cipher", "no cipher in common"),
+    ("certificate required", "the host asks for a certificate of ours"),
     ("legacy renegotiation", "the host's renegotiation is of the old, unsafe kind"),
     ("unrecognized name", "the host does not know its own name"),
     ("wrong version number", "the host speaks plain HTTP on this port"),
@@ -90,6 +96,15 @@ def words_of(error: BaseException | None) -> str:
     """*error* as the reason in a row, in words where a library only hands on its causes."""
     # By what it says: Twisted takes an error's causes away when it is handed on.
     said = str(error)
+    if isinstance(error, IgnoreRequest):
+        # Scrapy's and ours, whose words need no name.
+        return said[:_REASON_CHARS]
+    if isinstance(error, DownloadConnectionRefusedError):
+        return "the connection is refused: nothing serves there"
+    if isinstance(error, CannotResolveHostError):
+        return "its name leads to no address"
+    if isinstance(error, DownloadTimeoutError) and (limit := _TOOK_LONGER.search(said)):
+        return f"no answer in {float(limit[1]):g} s"
     if isinstance(error, DownloadFailedError):
         if (tls := _TLS_ERROR.search(said)) is not None:
             words = (words for sign, words in _TLS_FAULTS if sign in said)
@@ -98,6 +113,10 @@ def words_of(error: BaseException | None) -> str:
             return "connection closed before an answer came"
         if "ConnectionLost" in said:
             return "connection cut off before an answer came"
+        if "ParseError" in said:
+            return "what it sends is no HTTP"
+        if (twisted := _TWISTED_ERROR.search(said)) is not None:
+            said = ": ".join(filter(None, twisted.groups()))
     return f"{type(error).__name__}: {said}"[:_REASON_CHARS]
 
 
@@ -114,6 +133,8 @@ class HostFailureHandler:
         # What earlier runs met counts until the host gives a page again.
         with runtime.database.engine.connect() as c:
             self._resting = resting_hosts(c)
+        self._is_shared = not runtime.database.is_exclusive
+        self._answered: set[str] = set()
         self._proxy_refresh_seconds: float = options["QIAO_PROXY_REFRESH_SECONDS"]
 
     async def failure_of(self, lease: Lease, error: BaseException | None) -> FetchFailure:
@@ -153,7 +174,11 @@ class HostFailureHandler:
 
     def answered(self, host: str) -> None:
         """*host* gave an answer that is no refusal: nothing is told against it any more."""
-        if host in self._resting:
+        # An answer that was under way when the host was paused does not end the pause, nor what is
+        # told of it. Another worker may have met its silence: its first page here ends that too.
+        is_first = self._is_shared and host not in self._answered
+        if (is_first or host in self._resting) and not self._worker.is_parked(host):
+            self._answered.add(host)
             self._resting.discard(host)
             self._worker.post(partial(end_rest, host=host))
 
@@ -209,15 +234,16 @@ class HostFailureHandler:
         # 0: this account rests, and the next try gets another one.
         if error.retry_seconds:
             self._worker.park(lease.host, error.retry_seconds)
+            self._note_rest(lease.host, str(error), error.retry_seconds)
         self._count("session/put_back")
         return FetchFailure(FailureKind.CANNOT_ASK, str(error)[:_REASON_CHARS])
 
     async def _without_robots(self, lease: Lease, error: RobotsUnreachableError) -> FetchFailure:
         """The proxies' fault is not the URL's; a host that is not there rests as for any page."""
-        # The message names the error it comes from; the types are lost by then.
-        if any(name in str(error) for name in _OF_PROXIES):
+        if isinstance(error.cause, ProxyError):
             return self._without_proxy(lease, ProxiesRestError(str(error), error.retry_seconds))
-        if _OF_A_SERVER not in str(error):
+        # An error of the server is an answer.
+        if not isinstance(error.cause, IgnoreRequest):
             self._apply(lease.host, self._access.silent(lease.host), str(error))
         failure = await self.busy(lease, str(error), error.retry_seconds)
         return replace(failure, is_refusal=error.is_refusal)

@@ -12,6 +12,8 @@ from qiaocrawl.items import FetchedPage
 if TYPE_CHECKING:
     from scrapy.http import Response
 
+MAY_BE_BLOCK = "qiaocrawl_may_be_block"
+"""Key of a request's meta: its answer has the sign of a block, and is taken as it is."""
 PICTURE = "qiaocrawl_picture"
 """In a request's meta: the picture of its page, None where the browser took none."""
 

@@ -195,11 +195,20 @@ class FrontierScheduler(BaseScheduler):
                 "extract` tries them again, with more time by QIAO_EXTRACT_SECONDS"
             )
             ending.failure = ending.failure or SEED_SET_ASIDE
-        named = getattr(self._crawler.spider, "named_urls", ())
-        refused = await self._runtime.read(partial(refused_pages, urls=named)) if named else []
+        await self._check_start_pages()
+
+    async def _check_start_pages(self) -> None:
+        """Fail a run that may not fetch a start page which was named for it, or none at all."""
+        assert self._worker is not None
+        spider = self._crawler.spider
+        assert isinstance(spider, FrontierSpider)
+        pages = spider.start_pages
+        refused = await self._runtime.read(partial(refused_pages, urls=pages)) if pages else []
         for url, why in refused:
             logger.error("start page not fetched: %s (%s)", url, why)
-        if refused:
+        is_named = any(url in spider.named_urls for url, _why in refused)
+        if is_named or (refused and len(refused) == len(set(pages))):
+            ending = self._worker.ending
             ending.failure = ending.failure or START_REFUSED
 
     # --- Scrapy's questions ---------------------------------------------------------

@@ -17,7 +17,7 @@ from qiaocrawl.crawl.host_failures import host_name, is_answer, words_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.network.access import access_of
 from qiaocrawl.crawl.network.pacing import rate_limiter_of
-from qiaocrawl.crawl.responses import PICTURE, fetched_page
+from qiaocrawl.crawl.responses import MAY_BE_BLOCK, PICTURE, fetched_page
 from qiaocrawl.crawl.slow_pages import AnalysedApart
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ConfigError, QiaoError, StorageError
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 # PDF; the ZIP of Word and Excel files; their older form.
 _OF_FILES = (b"%PDF", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_REFUSALS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 # About fifty pages. Loading the compiler takes three times as long: the greatest part of what the
 # start of a crawl took, and many crawls are small.
 _LOOP_SECONDS = 0.5
@@ -62,8 +63,10 @@ class FrontierSpider(Spider):
     """
 
     queue: ClassVar[Queue]
+    start_pages: tuple[str, ...] = ()
+    """Where none of them may be fetched, the run has not done its task."""
     named_urls: tuple[str, ...] = ()
-    """Pages the operator named: where one may not be fetched, the run has not done its task."""
+    """Those the operator named for this run: it takes only one of them."""
     allowed_arguments: ClassVar[Mapping[str, str]] = {}
 
     arguments: dict[str, str]
@@ -221,7 +224,7 @@ class FrontierSpider(Spider):
             # Any answer but "busy" ends the series of refusals that lengthens the host's pauses.
             await rate_limiter_of(self.crawler).answered(host_name(lease))
             is_refusal = isinstance(result, FetchDecision) and result.is_refusal
-            if not is_refusal and page.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            if not is_refusal and not _may_be_refusal(response):
                 self.outcomes.answered(lease.host)
         if isinstance(result, FetchDecision):
             await self.outcomes.record(lease, page.status, result)
@@ -278,3 +281,10 @@ class FrontierSpider(Spider):
     def count(self, name: str, by: int = 1) -> None:
         """Count under ``qiaocrawl/``."""
         self.crawler.stats.inc_value(f"qiaocrawl/{name}", by)
+
+
+def _may_be_refusal(response: Response) -> bool:
+    """Whether *response* does not show that its host serves us: an error of it, perhaps a block."""
+    status = response.status
+    is_error = status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _REFUSALS
+    return is_error or bool(response.meta.get(MAY_BE_BLOCK))

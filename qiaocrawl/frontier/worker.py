@@ -159,6 +159,10 @@ class FrontierWorker:
         self._hosts.park(host, seconds)
         self._return_host(host)
 
+    def is_parked(self, host: str) -> bool:
+        """Whether *host* is asked nothing now."""
+        return host in self._hosts.parked or self.has_given_up(host)
+
     def has_given_up(self, host: str) -> bool:
         """Whether *host* is asked nothing more in this run."""
         return host in self._hosts.given_up

@@ -8,7 +8,7 @@ from typing import Any
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
 from qiaocrawl.options.advice import advised
-from qiaocrawl.runtime.run_end import end_reason
+from qiaocrawl.runtime.run_end import START_REFUSED, end_reason
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.reports.end_names import end_name
 from qiaocrawl.storage.reports.missed import MISSED, HeldHost, held_words, more_held
@@ -52,8 +52,14 @@ def summary_lines(
         yield "…", more_held(more)
 
 
-def next_steps(spider: str, topic: str, stats: Mapping[str, Any]) -> Iterator[str]:
-    """What to do now: commands that work as they are, the most useful first."""
+def next_steps(
+    spider: str, topic: str, stats: Mapping[str, Any], held: Sequence[HeldHost] = ()
+) -> Iterator[str]:
+    """What to do now: commands that work as they are, the most useful first.
+
+    Args:
+        held: as :func:`summary_lines` has them.
+    """
     if _count(stats, "frontier/remaining"):
         yield _("the same command goes on")
     if spider == "search":
@@ -67,8 +73,8 @@ def next_steps(spider: str, topic: str, stats: Mapping[str, Any]) -> Iterator[st
         return
     yield advised(f"qiaocrawl article list --topic {topic} --only-relevant")
     yield advised(f"qiaocrawl export --topic {topic} --only-relevant --format xlsx")
-    told = ("access/hosts_given_up", "links/far_entries")
-    if _missed(stats) or any(_count(stats, name) for name in told):
+    is_refused = end_reason(stats) == START_REFUSED
+    if _missed(stats) or held or is_refused or _count(stats, "links/far_entries"):
         yield advised(f"qiaocrawl missed {topic}")
 
 

@@ -12,7 +12,7 @@ from command_runs import Run
 from qiaocrawl.items import Outcome, Queue
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier import complete
-from qiaocrawl.storage.reports.missed import MISSED
+from qiaocrawl.storage.reports.missed import MISSED, MISSED_STARTS
 from qiaocrawl.storage.reports.outcome_names import ADVICE, OUTCOME_NAMES
 from storage_samples import NOW, add_topic, candidate, enqueue, take
 
@@ -90,5 +90,5 @@ def test_nothing_missed_and_wrong_options(run: Run, url: str) -> None:
 
 
 def test_every_miss_has_a_name_and_advice() -> None:
-    assert set(ADVICE) == set(MISSED)
+    assert set(ADVICE) == {*MISSED, *MISSED_STARTS}
     assert set(OUTCOME_NAMES) - {"waiting"} == set(Outcome) - {Outcome.SERP, Outcome.RETRY}

@@ -186,27 +186,57 @@ def test_without_a_proxy_the_host_waits_until_there_may_be_others(failures: Fail
     assert access_of(failures.crawler).counts["proxies/none_left"] == 1
 
 
-def robots(cause: str, seconds: float = 30.0) -> RobotsUnreachableError:
-    return RobotsUnreachableError(f"robots.txt cannot be had: {cause}", seconds)
+def robots(cause: Exception, seconds: float = 30.0) -> RobotsUnreachableError:
+    return RobotsUnreachableError(f"robots.txt cannot be had: {cause}", seconds, cause)
 
 
 def test_robots_txt_that_cannot_be_had_is_the_hosts_wish_to_wait(failures: Failures) -> None:
-    failure = failures.of(robots("IgnoreRequest: HTTP 503"))
+    failure = failures.of(robots(IgnoreRequest("HTTP 503")))
     assert failure.kind is FailureKind.BUSY
     assert failure.wait_reason.startswith("host asks to wait until ")
     assert 25 < (failures.rest or 0) <= 30
     for _ in range(5):
-        failures.of(robots("IgnoreRequest: HTTP 503"))
+        failures.of(robots(IgnoreRequest("HTTP 503")))
     assert access_of(failures.crawler).counts["host_pauses"] == 0, "it answers"
     for _ in range(3):
-        failures.of(robots("TimeoutError: nobody"))
+        failures.of(robots(DownloadTimeoutError("nobody")))
     assert access_of(failures.crawler).counts["host_pauses"] == 1, "silence counts"
 
 
 def test_robots_txt_that_a_proxy_could_not_get_is_not_the_hosts_fault(failures: Failures) -> None:
-    failure = failures.of(robots("ProxyError: 407"))
+    failure = failures.of(robots(ProxyError("407")))
     assert failure.kind is FailureKind.CANNOT_ASK
     assert access_of(failures.crawler).counts["proxies/none_left"] == 1
+
+
+def test_an_answer_that_was_under_way_ends_no_rest_and_a_later_one_does(
+    failures: Failures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    posted: list[object] = []
+    monkeypatch.setattr(
+        failures.worker, "post", lambda operation, then=None: posted.append(operation)
+    )
+    failures.of(BlockedError("captcha", pause_seconds=60.0))
+    (noted,) = posted
+    failures.handler.answered(HOST)
+    assert posted == [noted], "it rests, whatever came of what was asked before"
+    monkeypatch.setattr(failures.worker._hosts, "_parked", {})
+    failures.handler.answered(HOST)
+    failures.handler.answered(HOST)
+    assert len(posted) == 2, "its row goes once"
+
+
+def test_a_site_without_a_usable_account_is_noted(
+    failures: Failures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    posted: list[object] = []
+    monkeypatch.setattr(
+        failures.worker, "post", lambda operation, then=None: posted.append(operation)
+    )
+    failures.of(SessionRestError("account 1 rests", 0.0))
+    assert posted == []
+    failures.of(SessionRestError("no account may be used", math.inf))
+    assert len(posted) == 1
 
 
 def test_a_busy_host_gets_no_request_until_then(failures: Failures) -> None:

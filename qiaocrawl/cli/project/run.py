@@ -27,6 +27,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.options.advice import advised
 from qiaocrawl.runs.run_summary import few_lines, few_steps
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.reports.missed import held_hosts, held_words, more_held
 from qiaocrawl.storage.reports.run_log import (
     KNOWN_ARTICLES,
     NEW_ARTICLES,
@@ -48,6 +49,7 @@ _STAGES = (
     ("pages", N_("fetch pages"), 0.5),
     ("site", N_("crawl sites"), 1.0),
 )
+_HOSTS_SHOWN = 5
 # They crawl the topic's authoritative sites, and a topic may have none.
 _OF_SITES = ("watch", "site")
 # What it means comes last, and whatever time is left: warnings wait for no budget.
@@ -248,6 +250,11 @@ def _print_summary(
     console.print()
     if records:
         console.print(table)
+    held = held_hosts(c, plan.topic)
+    for host in held[:_HOSTS_SHOWN]:
+        print_hanging(console, _("– {host}: {words}", host=host.host, words=held_words(host)))
+    if (more := len(held) - _HOSTS_SHOWN) > 0:
+        print_hanging(console, f"– {more_held(more)}")
     minutes = seconds / 60
     print_hanging(
         console, _("took {minutes:.1f} min; details: {logs}/", minutes=minutes, logs=plan.logs)

@@ -27,6 +27,7 @@ from qiaocrawl.storage.converters import clean_host
 from qiaocrawl.storage.export.missed_table import write_missed
 from qiaocrawl.storage.reports.missed import (
     MISSED,
+    MISSED_STARTS,
     MissedPage,
     SiteMisses,
     far_feeds,
@@ -42,6 +43,7 @@ from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import SHANGHAI
 
+_OUTCOMES = (*MISSED, *MISSED_STARTS)
 _SITES_A_PAGE, _PAGES_A_PAGE = 30, 50
 _MOST_PARTS = 10_000
 _MOST_URL_CHARS = 4_000
@@ -73,7 +75,7 @@ class Choice:
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
         """The outcomes that are looked at."""
-        return (Outcome(self.why),) if self.why else MISSED
+        return (Outcome(self.why),) if self.why else _OUTCOMES
 
     @property
     def sites(self) -> tuple[str, ...]:
@@ -95,7 +97,7 @@ async def _choice(request: Request, topic: str) -> Choice:
     why = given.get("why", "")
     return Choice(
         await known_topic(request, given.get("topic", topic)),
-        clean_host(given.get("site", "").strip()[:255]), why if why in set(MISSED) else "",
+        clean_host(given.get("site", "").strip()[:255]), why if why in _OUTCOMES else "",
         whole_number(request, "sites_page", 1, 1, _MOST_PARTS),
         whole_number(request, "page", 1, 1, _MOST_PARTS),
     )  # fmt: skip
@@ -120,7 +122,7 @@ async def show(request: Request) -> Response:
         feeds=await read(request, far_feeds, choice.topic, choice.sites),
         held_words=held_words,
         by_site=by_site[first : first + _SITES_A_PAGE], all_sites=len(by_site),
-        sites_a_page=_SITES_A_PAGE, total=total.total(), outcomes=MISSED,
+        sites_a_page=_SITES_A_PAGE, total=total.total(), outcomes=_OUTCOMES,
         by_outcome=[(outcome, count, ADVICE[outcome]) for outcome, count in total.most_common()],
         pages=await read(request, _pages, choice), pages_a_page=_PAGES_A_PAGE,
         is_crawled=bool(every) or await read(request, was_crawled, choice.topic),

@@ -21,6 +21,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.reports import summary
+from qiaocrawl.storage.reports.missed import HeldHost, held_hosts, held_words
 from qiaocrawl.storage.sites import watched
 from qiaocrawl.storage.sites.accounts import list_accounts
 from qiaocrawl.storage.sites.watched_list import ListedPage, watched_list
@@ -65,19 +66,21 @@ async def show(request: Request) -> Response:
     return render(
         request, "sites/show.html", topics=topics, topic=topic, account_names=accounts.STATE_NAMES,
         page_kinds=PAGE_KINDS, most_weight=watched.MAX_PAGE_WEIGHT, sites=lines, find=find,
-        number=number, first=(number - 1) * _PAGES_A_PAGE, **values,
+        held_words=held_words, number=number, first=(number - 1) * _PAGES_A_PAGE, **values,
     )  # fmt: skip
 
 
 def _sites_page(c: Connection, topic: str, find: str, number: int) -> dict[str, Any]:
     pages: list[ListedPage] = []
+    held: list[HeldHost] = []
     count = 0
     if topic:
         skip = (number - 1) * _PAGES_A_PAGE
         pages, count = watched_list(c, topic, find, skip, _PAGES_A_PAGE)
+        held = held_hosts(c, topic)
     return {
         "pages": [_shown(page) for page in pages], "all_pages": count,
-        "accounts": list_accounts(c),
+        "accounts": list_accounts(c), "held": held,
     }  # fmt: skip
 
 

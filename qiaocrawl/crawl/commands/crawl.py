@@ -121,7 +121,7 @@ class Command(crawl.Command):
         settings = self._crawler.settings
         is_given = (settings.getpriority("QIAO_DATABASE_URL") or 0) >= _COMMAND_LINE
         note_database(settings["QIAO_DATABASE_URL"] if is_given else "")
-        steps = list(next_steps(spider.name, spider.topic, stats))
+        steps = list(next_steps(spider.name, spider.topic, stats, held))
         for step in [*(few_steps(few) if few is not None else ()), *steps]:
             # Whole, so that it can be copied.
             console.print(f"  {step}", soft_wrap=True)

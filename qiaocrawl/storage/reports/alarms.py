@@ -48,9 +48,12 @@ _START_SECONDS = 600.0
 # Fewer answers than this prove nothing.
 _LEAST_ANSWERS = 3
 _ANSWER_HOURS = 24.0
-# Of a host that gives nothing: so many waiting pages, or its start page, are an operator's matter.
-_MANY_WAITING = 5
+# Hosts that give nothing are an operator's matter by so many pages, or where a crawl starts there.
+_MANY_PAGES = 5
+# While a crawl goes on, a shorter rest is its own matter.
 _LONG_REST_SECONDS = 600.0
+# What nobody has asked for so long is of no crawl any more.
+_STALE_DAYS = 30
 _HOSTS_NAMED = 10
 # Fewer pages of a site may be those that are not for everybody.
 _LEAST_PAGES = 5
@@ -61,6 +64,7 @@ _WALLS = (Outcome.BLOCKED, Outcome.LOGIN, Outcome.NEEDS_RENDERING)
 _UNSENT_SECONDS = 6 * 3_600.0
 # A message that did not arrive is told of for so long.
 _TOLD = timedelta(days=7)
+_RUNS_LOOKED_AT = 50
 _GOOD_ANSWERS = (AnswerState.HIT, AnswerState.EMPTY)
 
 
@@ -271,13 +275,18 @@ def _silent_nodes(c: Connection, now: float) -> list[str]:
 
 
 def _held_hosts(c: Connection, now: float) -> list[str]:
-    """Sites that refuse or are silent; a rest of some minutes is a crawl's own matter."""
+    """Sites that refuse or are silent."""
+    moment = datetime.fromtimestamp(now, UTC)
+    # Until the end of a run that goes on, a host may well answer again.
+    goes_on = any(run.ended is None and not run.is_dead for run in last_runs(c, _RUNS_LOOKED_AT))
+    least = timedelta(seconds=_LONG_REST_SECONDS if goes_on else 0.0)
     held = [
         one for one in held_hosts(c, now=now)
-        if (one.is_start or one.waiting >= _MANY_WAITING)
-        and (one.until is None or now - one.since.timestamp() > _LONG_REST_SECONDS)
+        if (one.is_start or one.waiting + one.lost >= _MANY_PAGES)
+        and moment - one.last < timedelta(days=_STALE_DAYS)
+        and (one.until is None or moment - one.since >= least)
     ]  # fmt: skip
-    lines = [f"{one.host}: {held_words(one)}" for one in held[:_HOSTS_NAMED]]
+    lines = [f"{one.host}{_(': ')}{held_words(one)}" for one in held[:_HOSTS_NAMED]]
     if more := len(held) - len(lines):
         lines.append(more_held(more))
     return lines

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, case, desc, func, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, desc, func, or_, select
 
-from qiaocrawl.items import FAR_ENTRIES, Outcome, Queue
+from qiaocrawl.items import FAR_ENTRIES, SEED_SCORE, Outcome, Queue
 from qiaocrawl.language import _, ngettext
 from qiaocrawl.language.reasons import shown_reason
-from qiaocrawl.storage.converters import clean_host, from_time
+from qiaocrawl.storage.converters import clean_host, from_time, to_stored_time
 from qiaocrawl.storage.schema import State, host, host_rest, url
 from qiaocrawl.storage.schema import topic as topics_table
 from qiaocrawl.storage.topics.topic_ids import topic_id
@@ -26,7 +26,17 @@ MISSED = (
     Outcome.TOO_LARGE, Outcome.SCANNED, Outcome.POISON, Outcome.TRAP,
 )  # fmt: skip
 """Outcomes that hide a page. One that is gone, refused by the guard or left out by the order
-was not missed."""
+was not missed, unless an operator named it: see MISSED_STARTS."""
+MISSED_STARTS = (Outcome.REFUSED, Outcome.DEAD, Outcome.REDIRECT)
+"""Outcomes that hide a whole site where they are a start page's; of redirects those that lead
+beyond the crawl, which are not followed."""
+_LOST = (Outcome.UNREACHABLE, Outcome.BLOCKED)
+_PAGE_QUEUES = [queue for queue in Queue if queue is not Queue.SEARCH]
+
+
+# Links have other scores; the index of the frontier knows it.
+_IS_START = (url.c.queue == Queue.SITE, url.c.score >= SEED_SCORE)
+_MOST_HOPS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +60,24 @@ class MissedPage:
 
 @dataclass(frozen=True, slots=True)
 class HeldHost:
-    """A host with URLs that wait because it refuses or is silent.
+    """A host that refuses or is silent, with URLs that wait for it or were given up.
 
     Attributes:
         since: the first refusal since it last gave a page.
+        last: when it was met so last.
         until: when it is asked again; None: by the next run.
         waiting: URLs of it that wait.
-        is_start: whether a start page is among them.
+        lost: URLs of it that were given up since.
+        is_start: whether a crawl starts there.
     """
 
     host: str
     why: str
     since: datetime
+    last: datetime
     until: datetime | None
     waiting: int
+    lost: int
     is_start: bool
 
 
@@ -90,7 +104,10 @@ class SiteMisses:
 
 
 def misses_by_site(
-    c: Connection, topic: str, sites: tuple[str, ...] = (), outcomes: tuple[Outcome, ...] = MISSED
+    c: Connection,
+    topic: str,
+    sites: tuple[str, ...] = (),
+    outcomes: tuple[Outcome, ...] = (*MISSED, *MISSED_STARTS),
 ) -> list[SiteMisses]:
     """Hosts with missed pages of *topic*, those with most first.
 
@@ -103,7 +120,7 @@ def misses_by_site(
     statement = (
         select(host.c.name, url.c.outcome, func.count())
         .join(url, url.c.host_id == host.c.id)
-        .where(*_of(c, topic, sites), url.c.outcome.in_((*outcomes, Outcome.ARTICLE)))
+        .where(*_of(c, topic, sites), or_(_hides(outcomes), url.c.outcome == Outcome.ARTICLE))
         .group_by(host.c.name, url.c.outcome)
     )
     by_host: dict[str, dict[Outcome, int]] = {}
@@ -126,7 +143,8 @@ def was_crawled(c: Connection, topic: str) -> bool:
 
 def missed_pages(
     c: Connection, topic: str, sites: tuple[str, ...] = (),
-    outcomes: tuple[Outcome, ...] = MISSED, *, skip: int = 0, limit: int | None = None,
+    outcomes: tuple[Outcome, ...] = (*MISSED, *MISSED_STARTS), *, skip: int = 0,
+    limit: int | None = None,
 ) -> Iterator[MissedPage]:  # fmt: skip
     """The missed pages of *topic*, those the crawl thought best of first.
 
@@ -142,7 +160,7 @@ def missed_pages(
             url.c.done_at,
         )
         .join(host, host.c.id == url.c.host_id)
-        .where(*_of(c, topic, sites), url.c.outcome.in_(outcomes))
+        .where(*_of(c, topic, sites), _hides(outcomes))
         .order_by(desc(url.c.score), url.c.id)
     )  # fmt: skip
     if limit is not None:
@@ -162,6 +180,8 @@ def held_hosts(
 ) -> list[HeldHost]:
     """The hosts that gave nothing when they were asked last, those with most waiting first.
 
+    Search engines are not among them: the coverage ledger tells of those.
+
     Args:
         topic: whose URLs are meant; None for those of all.
         now: epoch seconds; the present by default.
@@ -171,22 +191,32 @@ def held_hosts(
     """
     asked = time.time() if now is None else now
     topics = [topic_id(c, topic)] if topic else list(c.scalars(select(topics_table.c.id)))
-    starts = func.count(case((and_(url.c.depth == 0, url.c.parent_key.is_(None)), 1)))
-    held = []
     rests = select(host_rest, host.c.name).join(host, host.c.id == host_rest.c.host_id)
+    held = []
     for rest in c.execute(rests.where(*_in_sites(sites))).all():
-        # A host at a time: the index of the frontier finds its waiting rows.
-        waiting, of_starts = c.execute(
-            select(func.count(), starts).where(
-                url.c.queue.in_(list(Queue)), url.c.topic_id.in_(topics),
-                url.c.state == State.PENDING, url.c.host_id == rest.host_id,
-            )
-        ).one()  # fmt: skip
-        if waiting:
-            until = datetime.fromtimestamp(rest.until_at, UTC) if rest.until_at > asked else None
-            since = datetime.fromtimestamp(rest.since, UTC)
-            held.append(HeldHost(rest.name, rest.reason, since, until, waiting, bool(of_starts)))
-    return sorted(held, key=lambda one: (-one.waiting, one.host))
+        # A host at a time: the index of the frontier finds its rows by their state.
+        since = datetime.fromtimestamp(rest.since, UTC)
+        own = (url.c.topic_id.in_(topics), url.c.host_id == rest.host_id)
+        # A page in hand waits too: a worker may hold the only one.
+        waiting = _count(
+            c, *own, url.c.queue.in_(_PAGE_QUEUES),
+            url.c.state.in_((State.PENDING, State.LEASED)),
+        )  # fmt: skip
+        lost = _count(
+            c, *own, url.c.queue.in_(_PAGE_QUEUES), url.c.state.in_((State.FAILED, State.DONE)),
+            url.c.outcome.in_(_LOST), url.c.done_at >= to_stored_time(since),
+        )  # fmt: skip
+        if not waiting and not lost:
+            continue
+        is_start = bool(_count(c, *own, url.c.state.in_(list(State)), *_IS_START))
+        until = datetime.fromtimestamp(rest.until_at, UTC) if rest.until_at > asked else None
+        last = datetime.fromtimestamp(rest.last_at, UTC)
+        held.append(HeldHost(rest.name, rest.reason, since, last, until, waiting, lost, is_start))
+    return sorted(held, key=lambda one: (-one.waiting, -one.lost, one.host))
+
+
+def _count(c: Connection, *conditions: ColumnElement[bool]) -> int:
+    return int(c.execute(select(func.count()).select_from(url).where(*conditions)).scalar_one())
 
 
 def far_feeds(c: Connection, topic: str, sites: tuple[str, ...] = ()) -> list[FarFeed]:
@@ -209,29 +239,43 @@ def far_feeds(c: Connection, topic: str, sites: tuple[str, ...] = ()) -> list[Fa
 
 
 def refused_pages(c: Connection, urls: Sequence[str]) -> list[tuple[str, str]]:
-    """Those of *urls*, canonical, that may not be fetched, each with the reason."""
-    refused = (Outcome.REFUSED, Outcome.ROBOTS)
-    rows = c.execute(
-        select(url.c.url, url.c.reason)
-        .where(url.c.key.in_([url_key(one) for one in urls]), url.c.outcome.in_(refused))
-        .order_by(url.c.url)
-    )
-    return [(row.url, row.reason or "") for row in rows]
+    """Those of *urls*, canonical, that may not be fetched, each with the reason.
+
+    A page may redirect to one that may not be, or beyond the crawl.
+    """
+    refused = []
+    for start in urls:
+        key: bytes | None = url_key(start)
+        for _hop in range(_MOST_HOPS):
+            row = c.execute(
+                select(url.c.outcome, url.c.reason, url.c.redirect_key).where(url.c.key == key)
+            ).first()
+            if row is None:
+                break
+            is_beyond = row.outcome == Outcome.REDIRECT and row.redirect_key is None
+            if is_beyond or row.outcome in (Outcome.REFUSED, Outcome.ROBOTS):
+                refused.append((start, row.reason or ""))
+            if row.outcome != Outcome.REDIRECT or row.redirect_key is None:
+                break
+            key = row.redirect_key
+    return refused
 
 
 def held_words(held: HeldHost) -> str:
     """Since when, why, how much waits, and when it is asked again, in the operator's language."""
-    again = (
-        _("asked again at {moment}", moment=china_time(held.until)) if held.until
-        else _("the next run asks it again")
-    )  # fmt: skip
-    return _(
-        "gives nothing since {since}: {why}; {waiting}; {again}",
-        since=china_time(held.since),
-        why=shown_reason(held.why),
-        waiting=ngettext("{count:,} URL waits", "{count:,} URLs wait", held.waiting),
-        again=again,
-    )
+    words = [_("gives nothing since {since}", since=china_time(held.since)) + _(": ")
+             + shown_reason(held.why)]  # fmt: skip
+    if held.waiting:
+        words.append(ngettext("{count:,} URL waits", "{count:,} URLs wait", held.waiting))
+    if held.lost:
+        words.append(ngettext("{count:,} URL given up", "{count:,} URLs given up", held.lost))
+    if held.until is not None:
+        words.append(
+            _("asked again at {moment}, or by the next run", moment=china_time(held.until))
+        )
+    elif held.waiting:
+        words.append(_("the next run asks it again"))
+    return _("; ").join(words)
 
 
 def more_held(count: int) -> str:
@@ -251,3 +295,13 @@ def _in_sites(sites: tuple[str, ...]) -> list[ColumnElement[bool]]:
     names = [clean_host(name) for name in sites]
     below = (host.c.name.endswith(f".{name}", autoescape=True) for name in names)
     return [or_(host.c.name.in_(names), *below)] if names else []
+
+
+def _hides(outcomes: Sequence[Outcome]) -> ColumnElement[bool]:
+    """Whether a page of these outcomes was missed."""
+    of_starts = [outcome for outcome in outcomes if outcome in MISSED_STARTS]
+    is_followed = and_(url.c.outcome == Outcome.REDIRECT, url.c.redirect_key.is_not(None))
+    return or_(
+        url.c.outcome.in_([outcome for outcome in outcomes if outcome not in MISSED_STARTS]),
+        and_(url.c.outcome.in_(of_starts), ~is_followed, *_IS_START),
+    )

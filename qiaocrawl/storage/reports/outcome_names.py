@@ -70,6 +70,16 @@ ADVICE = {
     Outcome.UNREACHABLE: Advice(
         N_("look at network and address, let them wait again"), _retry(Outcome.UNREACHABLE)
     ),
+    Outcome.REFUSED: Advice(
+        N_(
+            "a start page at an address nobody allowed: correct it, or name it in"
+            " QIAO_ALLOW_ADDRESSES"
+        )
+    ),
+    Outcome.DEAD: Advice(N_("a start page that is gone: give the site another")),
+    Outcome.REDIRECT: Advice(
+        N_("a start page that leads to another host: start there, or follow it with -a across=on")
+    ),
     Outcome.TOO_LARGE: Advice(
         N_("raise DOWNLOAD_MAXSIZE, let them wait again"), _retry(Outcome.TOO_LARGE)
     ),

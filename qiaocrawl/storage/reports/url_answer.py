@@ -32,6 +32,7 @@ from qiaocrawl.storage.reports.outcome_names import STATE_NAMES, outcome_with_co
 from qiaocrawl.storage.reports.url_history import StoredArticle, UrlHistory
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.sites.discovery import cut_reason
+from qiaocrawl.storage.sites.hosts import is_known_host
 from qiaocrawl.storage.topics.threshold_view import bases_of
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import china_time
@@ -123,7 +124,7 @@ def answer_of(c: Connection, url: str, place: Place | None = None) -> UrlAnswer:
 
 
 def _held(c: Connection, page: UrlHistory) -> HeldHost | None:
-    if page.state is not State.PENDING:
+    if page.state is State.DONE and page.outcome != Outcome.BLOCKED:
         return None
     name = canonical_host(page.url)
     return next((one for one in held_hosts(c, page.topic, (name,)) if one.host == name), None)
@@ -151,6 +152,13 @@ def _why_unknown(c: Connection, url: str, canonical: str | None) -> str:
             why=shown_reason(feed.why),
         )
     as_written = _(" (as {canonical})", canonical=canonical) if canonical != url.strip() else ""
+    if not is_known_host(c, canonical_host(canonical)):
+        return _(
+            "{url}{as_written} was never seen. No page of its host was: links to hosts beyond a"
+            " crawl are not kept, and -a across=on follows them",
+            url=url,
+            as_written=as_written,
+        )
     return _(
         "{url}{as_written} was never seen: no page that was read links to it",
         url=url,
@@ -160,9 +168,10 @@ def _why_unknown(c: Connection, url: str, canonical: str | None) -> str:
 
 def _far_feed(c: Connection, name: str) -> FarFeed | None:
     """A feed or sitemap that lists pages of that host, which its crawl did not cover."""
+    named = re.compile(rf"(?<![\w.:-]){re.escape(name)}(?![\w.:-])")
     return next((
         feed for row in list_topics(c) for feed in far_feeds(c, row.name)
-        if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", feed.why)
+        if named.search(feed.why)
     ), None)  # fmt: skip
 
 

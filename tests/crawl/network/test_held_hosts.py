@@ -12,7 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from scrapy.exceptions import DownloadFailedError
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
 
 from crawling import (
     Answer,
@@ -30,7 +36,7 @@ from qiaocrawl.cli import main
 from qiaocrawl.crawl.host_failures import words_of
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier.host_rests import end_rest, note_rest, resting_hosts
-from qiaocrawl.storage.reports.missed import held_hosts
+from qiaocrawl.storage.reports.missed import HeldHost, held_hosts
 
 BANNED = Answer("<html><title>访问被拒绝</title><body>访问被拒绝</body></html>".encode(), 403)
 
@@ -123,7 +129,93 @@ def test_a_site_that_blocks_after_some_pages_is_named_everywhere(
         assert said(url, "health")[0] == 0  # type: ignore[operator]
 
 
-def _held(url: str) -> list[object]:
+def test_a_site_that_forbids_without_words_stays_named_when_its_pages_are_given_up(
+    tmp_path: Path, said: object
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+
+    def respond(host: str, path: str) -> Answer | None:
+        if path == "/":
+            return Answer(article("侨乡新闻", links=tuple(f"/n/{n}.html" for n in range(12))))
+        asked = [one for one in server.paths() if one.startswith("/n/")]
+        return Answer(b"<p>no</p>", 403) if len(asked) > 2 else Answer(article(f"侨胞消息{path}"))
+
+    import_pack(url, pack("127.0.0.1"))
+    with local_server(respond) as server:
+        crawl(
+            "site", url, "topic=qiaoqing", f"start=http://{server.origin}/", folder=tmp_path,
+            QIAO_ALLOW_ADDRESSES=server.origin, QIAO_BLOCK_PAUSE_SECONDS="0.1",
+            QIAO_FRONTIER_RETRY_SECONDS="0.05",
+        )  # fmt: skip
+    assert "blocked" in outcomes(url).values(), "a second answer of the kind is taken as it is"
+    (held,) = _held(url)
+    assert held.host == server.origin
+    code, health = said(url, "health")  # type: ignore[operator]
+    assert (code, f"{server.origin}: gives nothing since" in health) == (1, True)
+    assert "HTTP 403" in health
+
+
+def test_a_site_that_asks_to_wait_is_named_as_soon_as_the_run_is_over(
+    tmp_path: Path, said: object
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+
+    def respond(host: str, path: str) -> Answer | None:
+        if path == "/":
+            return Answer(article("侨乡新闻", links=tuple(f"/n/{n}.html" for n in range(3))))
+        return Answer(b"wait", 429, {"Retry-After": "600"}) if path.startswith("/n/") else None
+
+    import_pack(url, pack("127.0.0.1"))
+    with local_server(respond) as server:
+        done = crawl(
+            "site", url, "topic=qiaoqing", f"start=http://{server.origin}/", folder=tmp_path,
+            QIAO_ALLOW_ADDRESSES=server.origin, QIAO_MAX_SECONDS="6",
+        )  # fmt: skip
+    assert "Spider closed (limit_seconds)" in done.log, done.log
+    assert "qiaocrawl missed qiaoqing" in done.log
+    code, health = said(url, "health")  # type: ignore[operator]
+    assert (code, f"{server.origin}: gives nothing since" in health) == (1, True)
+    assert "HTTP 429 Too Many Requests; 3 URLs wait; asked again at " in health
+
+
+def test_a_start_page_that_leads_elsewhere_fails_the_run_and_is_missed(
+    tmp_path: Path, said: object
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    moved = Answer(b"", 301, {"Location": "http://www.far.test/new/"})
+    import_pack(url, pack("www.qiao.test"))
+    with local_server(lambda host, path: moved if path == "/" else None) as server:
+        # The topic's own list: all of its start pages lead nowhere.
+        done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
+    assert done.returncode == 1, done.log
+    _, missed = said(url, "missed", "qiaoqing")  # type: ignore[operator]
+    assert "beyond the crawl: http://www.far.test/new/" in missed
+    assert "start there, or follow it with -a across=on" in missed
+
+
+def test_one_start_page_of_many_that_is_refused_is_told_and_fails_no_run_of_a_list(
+    tmp_path: Path,
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    rules = Answer(b"User-agent: *\nDisallow: /\n", headers={"Content-Type": "text/plain"})
+
+    def respond(host: str, path: str) -> Answer | None:
+        if path == "/robots.txt":
+            return rules if host == "a.qiao.test" else None
+        return Answer(article("侨乡新闻")) if path == "/" else None
+
+    import_pack(url, pack("a.qiao.test", "b.qiao.test"))
+    with local_server(respond) as server:
+        of_list = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
+        named = crawl(
+            "site", url, "topic=qiaoqing", "site=a.qiao.test", folder=tmp_path,
+            QIAO_DEMO=server.origin,
+        )  # fmt: skip
+    assert "start page not fetched: http://a.qiao.test/" in of_list.log
+    assert (of_list.returncode, named.returncode) == (0, 1), named.log
+
+
+def _held(url: str) -> list[HeldHost]:
     with Database.open(url) as database, database.engine.connect() as c:
         return list(held_hosts(c, "qiaoqing"))
 
@@ -137,18 +229,33 @@ def test_a_host_that_only_has_old_tls_is_missed_after_one_run(tmp_path: Path, sa
             QIAO_ALLOW_ADDRESSES=server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.05",
             QIAO_BLOCK_PAUSE_SECONDS="0.05",
         )  # fmt: skip
-    assert "wants to be left alone" not in done.log
-    _, missed = said(url, "missed", "qiaoqing")  # type: ignore[operator]
-    assert server.origin in missed
-    assert "the host only has versions before 1.2" in missed
-    assert "twisted" not in missed
-    assert "nothing was crawled yet" not in missed
+        assert "wants to be left alone" not in done.log
+        _, missed = said(url, "missed", "qiaoqing")  # type: ignore[operator]
+        assert f"{server.origin} gives nothing since" in missed
+        assert "only TLS 1.0 or 1.1" in missed
+        assert "twisted" not in missed
+        assert "nothing was crawled yet" not in missed
+        # Once its page is given up nothing waits, and the host is named all the same.
+        done = crawl(
+            "site", url, "topic=qiaoqing", f"start=https://{server.origin}/", folder=tmp_path,
+            QIAO_ALLOW_ADDRESSES=server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.05",
+            QIAO_BLOCK_PAUSE_SECONDS="0.05", QIAO_FRONTIER_MAX_FAILURES="1",
+        )  # fmt: skip
+    assert outcomes(url) == {f"https://{server.origin}/": "unreachable"}
+    code, health = said(url, "health")  # type: ignore[operator]
+    assert code == 1
+    assert f"{server.origin}: gives nothing since" in health
+    assert "1 URL given up" in health
+    _, why = said(url, "why", f"https://{server.origin}/")  # type: ignore[operator]
+    assert "gives nothing since" in why
+    assert "twisted" not in missed + health + why
 
 
 @pytest.mark.parametrize(
     ("says", "words"),
     [
-        ("('SSL routines', '', 'dh key too small')", "key exchange (DH) is too weak"),
+        ("('SSL routines', '', 'ee key too small')", "its key is too weak (certificate)"),
+        ("('SSL routines', '', 'dh key too small')", "its key is too weak (DH)"),
         ("('SSL routines', '', 'tlsv1 unrecognized name')", "does not know its own name"),
         ("('SSL routines', '', 'wrong version number')", "plain HTTP on this port"),
         ("('SSL routines', '', 'unsafe legacy renegotiation disabled')", "renegotiation"),
@@ -161,7 +268,29 @@ def test_faults_of_tls_are_said_in_words(says: str, words: str) -> None:
     assert "Failure" not in words_of(error)
 
 
-def test_a_start_page_that_may_not_be_fetched_fails_the_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (DownloadConnectionRefusedError("Connection was refused by other side: 111: x."),
+         "the connection is refused: nothing serves there"),
+        (CannotResolveHostError("DNS lookup failed: a.cn."), "its name leads to no address"),
+        (DownloadTimeoutError("Getting http://a.cn/ took longer than 180.0 seconds.."),
+         "no answer in 180 s"),
+        (DownloadFailedError("[<twisted.python.failure.Failure twisted.internet.error."
+                             "ConnectionLost: Connection to the other side was lost>]"),
+         "connection cut off before an answer came"),
+        (DownloadFailedError("[<twisted.python.failure.Failure twisted.web._newclient.ParseError:"
+                             " ('wrong number of parts', b'x')>]"), "what it sends is no HTTP"),
+        (DownloadFailedError("[<twisted.python.failure.Failure a.b.NewError: what is new>]"),
+         "DownloadFailedError: NewError: what is new"),
+        (IgnoreRequest("HTTP 503"), "HTTP 503"),
+    ],
+)  # fmt: skip
+def test_hosts_that_are_not_there_are_told_of_in_words(error: Exception, words: str) -> None:
+    assert words_of(error) == words
+
+
+def test_a_start_page_that_may_not_be_fetched_fails_the_run(tmp_path: Path, said: object) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     rules = Answer(b"User-agent: *\nDisallow: /\n", headers={"Content-Type": "text/plain"})
     import_pack(url, pack("127.0.0.1"))
@@ -179,6 +308,11 @@ def test_a_start_page_that_may_not_be_fetched_fails_the_run(tmp_path: Path) -> N
         assert done.returncode == 1, done.log
         assert "start page not fetched" in done.log
         assert "a start page may not be fetched" in done.log
+        assert "qiaocrawl missed qiaoqing" in done.log
+    _, missed = said(url, "missed", "qiaoqing")  # type: ignore[operator]
+    assert f"http://{server.origin}/ " in missed
+    assert "refused 1" in missed
+    assert "QIAO_ALLOW_ADDRESSES" in missed
 
 
 def test_a_feed_whose_entries_lie_elsewhere_is_told_of(tmp_path: Path, said: object) -> None:
@@ -213,6 +347,8 @@ def test_a_feed_whose_entries_lie_elsewhere_is_told_of(tmp_path: Path, said: obj
         code, why = said(url, "why", far)  # type: ignore[operator]
         assert (code, "no page that was read links to it" in why) == (1, False)
         assert f"http://near.qiao.test:{port}/feed.xml" in why
+        _, why = said(url, "why", "http://never.qiao.test/1.html")  # type: ignore[operator]
+        assert "links to hosts beyond a crawl are not kept" in why
         crawl(*given, "across=on", folder=tmp_path, QIAO_DEMO=server.origin)
     assert outcomes(url)[far] == "article"
     assert "hosts beyond the crawl" not in said(url, "missed", "qiaoqing")[1]  # type: ignore[operator]
