@@ -22,21 +22,24 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _MOST_LINES = 100_000
 _LONGEST_PART = 255
+_BLANK = re.compile(r"\s")
 _FORM = "must be http://[USER:PASSWORD@]HOST:PORT"
 
 # host:port:user:password; a name without a dot has a letter that no IPv6 address has.
 _HOST_FIRST = re.compile(
-    r"\A(\[[0-9a-f:.]+\]|(?=[^:@]*[.g-z])[a-z0-9.-]+):([0-9]{1,5}):([^:@\s]+):(\S+)", re.IGNORECASE
+    r"\A(\[[0-9a-f:.]+\]|(?=[^:@]*[.g-z])[a-z0-9.-]+):([0-9]{1,5}):([^:@\s]+):([^\s,;|]+)",
+    re.IGNORECASE,
 )
 _LOGIN_FIRST = re.compile(r"\A([^:@\s]+):([^:@\s]+):([a-z0-9.-]*\.[a-z0-9.-]+):([0-9]{1,5})", re.I)
 # host:port@user:password
-_PLACE_FIRST = re.compile(r"\A([a-z0-9-]+(?:\.[a-z0-9-]+)+:[0-9]{1,5})@([^:@\s]+:[^@\s]+)", re.I)
+_PLACE_FIRST = re.compile(r"\A([a-z0-9-]+(?:\.[a-z0-9-]+)+:[0-9]{1,5})@([^:@\s]+:[^@\s,;|]+)", re.I)
 _PLACE = re.compile(r"(?<![a-z0-9.-])(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+):[0-9]{1,5}", re.IGNORECASE)
 _MAY_BE_PROXY = re.compile(
     r"@|[A-Za-z0-9]:[A-Za-z0-9]|^\s*[A-Za-z0-9-]*\.|(?<![0-9.])[0-9]{1,3}\.[0-9.]{1,12}[\s,;|]+[0-9]{2,5}(?![0-9])"
 )
 _BREAKS = re.compile(r"<[^<>]{0,200}>|\\r\\n|\\n")
 _BETWEEN = re.compile(r"[\s,;|，；、]+")
+_IP = re.compile(r"\A(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)+)", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:^|\s)(?:#|//).*")
 # The names of columns and keys, as far as vendors agree.
 _KEYS = {
@@ -59,8 +62,8 @@ _KEYS = {
 _NO_SCHEMES = frozenset({"elite", "anonymous", "transparent", "high", "dc", "residential"})
 _SCHEMES = frozenset({"http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"})
 _WORDS = ("msg", "message", "errmsg", "error_msg", "error", "detail", "info", "reason",
-          "description")  # fmt: skip
-_CODES = ("code", "errcode", "error_code", "status", "ret")
+          "description", "result")  # fmt: skip
+_CODES = ("code", "errcode", "errorcode", "error_code", "status", "ret")
 _MOST_DEEP = 6
 _SHOWN_CHARS = 120
 
@@ -129,7 +132,8 @@ def parse_proxy(text: str, environment: Mapping[str, str]) -> Proxy:
         host, port = (parts.hostname or ""), parts.port
     except ValueError:
         host, port = "", None
-    if not _HOST.fullmatch(host) or parts.path.strip("/") or parts.query:
+    # A blank is a column's end; urlsplit() would join what stands around a tab.
+    if not _HOST.fullmatch(host) or parts.path.strip("/") or parts.query or _BLANK.search(place):
         raise ValueError(_FORM)
     user, _sign, password = login.partition(":")
     user, password = unquote(user), unquote(password)
@@ -217,22 +221,30 @@ def _entries(text: str) -> tuple[list[tuple[int, _Entry]], str]:
             # Else a line of an IPv6 address, or an object a line.
             if not re.match(r"\[[0-9a-fA-F:.]+\]:|\{.*\},?[ \t]*\r?\n", bare):
                 return [], _("it begins like JSON but is none")
-    if re.match(r"(?i)<(?:!doctype|html|head|body)\b", bare):
-        return [], _("it is a web page, no list")
+    is_page = bool(re.match(r"(?i)<(?:!doctype|html|head|body|\?xml)\b", bare))
     # Not splitlines() alone: <br> and a written \\n stand for a line's end too.
-    lines = [_COMMENT.sub("", line).strip() for line in _BREAKS.sub("\n", bare).splitlines()]
+    lines = [_COMMENT.sub("", line).strip(" \t\"',;") for line in
+             _BREAKS.sub("\n", bare).splitlines()]  # fmt: skip
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line][:_MOST_LINES]
+    if is_page:
+        # Its words are none of a list's.
+        numbered = [(number, line) for number, line in numbered if _PLACE.fullmatch(line)]
+        return list(numbered), "" if numbered else _("it is a web page, no list")
     if numbered and (names := _names_of_columns(numbered[0][1])):
-        return [(number, dict(zip(names, _BETWEEN.split(line), strict=False)))
+        return [(number, dict(zip(names, _cells(line), strict=False)))
                 for number, line in numbered[1:]], ""  # fmt: skip
     entries: list[tuple[int, _Entry]] = [(number, _object(line)) for number, line in numbered]
-    return entries, _sentence(lines)
+    return entries, _sentence(lines) if entries else _("the list is empty")
 
 
 def _names_of_columns(line: str) -> list[str]:
-    names = [name.strip("\"'").lower() for name in _BETWEEN.split(line)]
+    names = [name.lower() for name in _cells(line)]
     has = {kind for kind, known in _KEYS.items() if any(name in known for name in names)}
     return names if {"host", "port"} <= has else []
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip("\"'") for cell in re.split(r"[,;|，；\t]| +", line)]
 
 
 def _object(line: str) -> _Entry:
@@ -308,17 +320,15 @@ def _proxies_of(entry: _Entry, environment: Mapping[str, str]) -> Iterator[Proxy
         yield parse_proxy(entry, environment)
         return
     except ValueError as error:
-        fields = [field for field in _BETWEEN.split(entry) if field]
-        if len(fields) < 2:
-            raise
-        reason = str(error)
-    first, rest = fields[0], fields[1:]
-    if rest[0].isdigit() and not _PLACE.search(first):
-        first, rest = f"{first}:{rest[0]}", rest[1:]
+        fields = [text for field in _BETWEEN.split(entry) if (text := field.strip("\"'"))]
+        at = next((n for n, field in enumerate(fields) if _is_place(fields, n)), None)
+        if len(fields) < 2 or at is None:
+            raise ValueError(str(error)) from None
+    first, rest = fields[at], [*fields[:at], *fields[at + 1 :]]
     if not _PLACE.search(first):
-        raise ValueError(reason)
+        first, rest = f"{first}:{rest[at]}", [*rest[:at], *rest[at + 1 :]]
     proxies = [field for field in rest if _PLACE.fullmatch(field) and "." in field]
-    _refuse_login([field for field in rest if field not in proxies])
+    _refuse_login(first, [field for field in rest if field not in proxies])
     scheme = next((field.lower() for field in rest if field.lower() in _SCHEMES), "")
     if scheme and "://" not in first:
         first = f"{scheme}://{first}"
@@ -326,9 +336,20 @@ def _proxies_of(entry: _Entry, environment: Mapping[str, str]) -> Iterator[Proxy
         yield parse_proxy(one, environment)
 
 
-def _refuse_login(columns: list[str]) -> None:
-    """Refuse two columns that may be user and password: without them the proxy answers nothing."""
-    if len(columns) == 2 and all(_may_be_login(column) for column in columns):
+def _is_place(fields: list[str], at: int) -> bool:
+    """Whether a proxy begins with field *at*: HOST:PORT with or without a login, or HOST, PORT."""
+    if _PLACE.search(fields[at]):
+        return True
+    following = fields[at + 1] if at + 1 < len(fields) else ""
+    return bool(_IP.fullmatch(fields[at])) and following.isdigit()
+
+
+def _refuse_login(first: str, columns: list[str]) -> None:
+    """Refuse columns that may be user and password: without them the proxy answers nothing."""
+    unclear = [column for column in columns if _may_be_login(column)]
+    has_login = "@" in first or first.count(":") > 2
+    # Behind a login, what may be the rest of a password that has a comma in it.
+    if (has_login and unclear) or (len(columns) == len(unclear) == 2):
         raise ValueError(
             _("whether the two last columns are user and password is not clear: write "
               "HOST:PORT:USER:PASSWORD, or ip,port,user,password as the first line")
@@ -347,9 +368,9 @@ def _of_object(entry: Mapping[str, object], environment: Mapping[str, str]) -> P
     user, password = (quote(_valued(entry, kind), safe="") for kind in ("user", "password"))
     if not place:
         raise ValueError("host and port must be given")
-    if "://" in place or "@" in place:
-        return parse_proxy(place, environment)
-    login = f"{user}:{password}@" if user else ""
+    login = f"{user}:{password}@" if user and "@" not in place else ""
+    if "://" in place:
+        return parse_proxy(place.replace("://", f"://{login}", 1), environment)
     return parse_proxy(f"{schemes[0] if schemes else 'http'}://{login}{place}", environment)
 
 

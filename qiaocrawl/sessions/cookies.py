@@ -41,7 +41,9 @@ _QUOTES = "\"'`“”‘’"
 _SHOWN_NAME_CHARS = 20
 
 _HEADER = re.compile(r"\A:?[A-Za-z][A-Za-z0-9-]*[ \t]*:(?!//)")
-_COOKIE_HEADER = re.compile(r"(?i)cookie[ \t]*:[ \t]*")
+_COOKIE_HEADER = re.compile(r"(?i)cookie[ \t]*[:：][ \t]*")
+# A blank, perhaps with a comma, and then a name: the next cookie, no part of a value.
+_NEXT_COOKIE = re.compile(r"\s[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}=")
 _REQUEST_LINE = re.compile(r"[A-Z]{3,7} \S+(?: HTTP/[0-9.]+)?")
 _ASSIGNED = re.compile(r"(?is)[\"']?(?:document\.)?cookies?[\"']?\s*[:=]\s*(?=[\"'`{])")
 # A word of a shell in its pieces: $'…', '…', "…", an escaped character, plain ones, blanks.
@@ -296,7 +298,7 @@ def _one_line(lines: list[str]) -> str:
 
 def _from_pairs(text: str, recipe: Recipe) -> list[StoredCookie]:
     stored: list[StoredCookie] = []
-    for number, piece in enumerate(text.split(";"), 1):
+    for number, piece in enumerate(re.split("[;；]", text), 1):
         if not piece.strip():
             continue
         name, sign, value = (part.strip() for part in piece.partition("="))
@@ -307,6 +309,11 @@ def _from_pairs(text: str, recipe: Recipe) -> list[StoredCookie]:
             raise _not_understood(
                 _("part {number} ({shown}…) is no name=value", number=number, shown=shown)
             )
+        if _NEXT_COOKIE.search(value):
+            raise _not_understood(
+                _("part {number} ({shown}…) goes on with another cookie: they are parted by ;",
+                  number=number, shown=name[:_SHOWN_NAME_CHARS])
+            )  # fmt: skip
         if name.lower() in _ATTRIBUTES:
             raise _not_understood(
                 _("{name} is of a Set-Cookie header: copy the Cookie header of a request",

@@ -77,6 +77,14 @@ WITH_LOGIN = "http://us:p%40s%3A1@198.51.100.4:8080"
     ("198.51.100.4:8080\\r\\n198.51.100.5:8080", [ONE, "http://198.51.100.5:8080"]),
     ("198.51.100.4:8080,198.51.100.5:8080", [ONE, "http://198.51.100.5:8080"]),
     ("198.51.100.4:8080|198.51.100.5:8080", [ONE, "http://198.51.100.5:8080"]),
+    ("198.51.100.4\t8080\n198.51.100.5\t8080", [ONE, "http://198.51.100.5:8080"]),
+    ("1 198.51.100.4:8080 上海", [ONE]), ("http,198.51.100.4,8080", [ONE]),
+    ("198.51.100.4:8080:us:pass1,上海,电信", ["http://us:pass1@198.51.100.4:8080"]),
+    ('"198.51.100.4:8080",\n"198.51.100.5:8080",', [ONE, "http://198.51.100.5:8080"]),
+    ('"ip","port"\n"198.51.100.4","8080"', [ONE]),
+    ("<html><body>198.51.100.4:8080<br>198.51.100.5:8080</body></html>",
+     [ONE, "http://198.51.100.5:8080"]),
+    ('[{"server":"http://198.51.100.4:8080","username":"us","password":"p@s:1"}]', [WITH_LOGIN]),
     ("198.51.100.4:8080,上海,电信", [ONE]), ("198.51.100.4:8080,310000,1769904000", [ONE]),
     ("198.51.100.4\t8080\tHTTP\t高匿\t2026-11-28 10:00", [ONE]),
     ("198.51.100.4 8080 CN elite", [ONE]),
@@ -93,7 +101,7 @@ WITH_LOGIN = "http://us:p%40s%3A1@198.51.100.4:8080"
     ('{"proxy":"198.51.100.4:8080","https":false}', [ONE]),
     ('{"data":{"list":[{"ip":"198.51.100.4","port":8080,"type":"high","protocols":["http"]}]}}',
      [ONE]),
-], ids=range(27))  # fmt: skip
+], ids=range(35))  # fmt: skip
 def test_lists_as_vendors_give_them_out(text: str, urls: list[str]) -> None:
     found = parse_list(text, {})
     assert ([one.secret_url for one in found.proxies], found.faults) == (urls, ())
@@ -110,6 +118,10 @@ def test_lists_as_vendors_give_them_out(text: str, urls: list[str]) -> None:
     ("your IP is not on the white list", "the vendor says: your IP is not on the white list"),
     ("<!DOCTYPE html><title>403</title>", "it is a web page, no list"),
     ("[broken", "it begins like JSON but is none"),
+    ("198.51.100.4:8080:someuser:some,pass", "whether the two last columns are user and"),
+    ('{"ERRORCODE":"10036","RESULT":"提取数量已用完"}', "the vendor says: 提取数量已用完 (code"),
+    ("<?xml version='1.0'?><r><ip>198.51.100.4</ip></r>", "it is a web page, no list"),
+    ("", "the list is empty"),
     ("198.51.100.4:8080,someuser,somepass", "whether the two last columns are user and password"),
     ("198.51.100.4 8080 someuser somepass", "whether the two last columns are user and password"),
     ('[{"ip":"198.51.100.4","port":1080,"protocols":["socks5"]}]', "socks5 proxies are not"),

@@ -104,7 +104,8 @@ WHOLE = {("SUB", "_2A25La%2Bc-def."), ("T", '"q"')}
 
 @pytest.mark.parametrize("text", [
     HEADER, f"Cookie: {HEADER}", f"  COOKIE:{HEADER};", f"'{HEADER}'", f'"Cookie: {HEADER}",',
-    f"“{HEADER}”", f"cookie = '{HEADER}'", f"document.cookie=`{HEADER}`;",
+    f"“{HEADER}”", f"Cookie：{HEADER.replace(';', '；')}", f"cookie = '{HEADER}'",
+    f"document.cookie=`{HEADER}`;",
     f"'cookie': '{HEADER}',", 'SUB=_2A25La%2Bc-def.;\n  T="q"', 'SUB=_2A25La%2Bc-def.\nT="q"\n',
     BASH.replace("COOKIE", f"-H 'cookie: {HEADER}'"), BASH.replace("COOKIE", f"-b '{HEADER}'"),
     BASH.replace("COOKIE", f"--cookie='{HEADER}'"), BASH.replace("COOKIE", f"-H'Cookie: {HEADER}'"),
@@ -135,7 +136,7 @@ WHOLE = {("SUB", "_2A25La%2Bc-def."), ("T", '"q"')}
     'SUB\t_2A25La%2Bc-def.\t.weibo.com\t/\t2030-03-17T17:46:40.000Z\t19\t✓\t✓\tLax\nT\t"q"\t'
     'weibo.com\t/\tSession\t4\t\t',
     '.weibo.com TRUE / TRUE 1900000000 SUB _2A25La%2Bc-def.\n.weibo.com TRUE / FALSE 0 T "q"',
-], ids=range(37))  # fmt: skip
+], ids=range(38))  # fmt: skip
 def test_a_form_is_understood_whole(text: str) -> None:
     assert {(one.name, one.value) for one in read_pasted(text, RECIPE)} == WHOLE
 
@@ -143,6 +144,8 @@ def test_a_form_is_understood_whole(text: str) -> None:
 @pytest.mark.parametrize(("text", "what"), [
     ("SUB=1; bad name=canary; T=2", "part 2 (bad…)"),
     ("SUB=1; canary; T=2", "part 2"),
+    ("SUB=canary, T=2", "part 1 (SUB…) goes on with another cookie"),
+    ("SUB=canary T=2", "part 1 (SUB…) goes on with another cookie"),
     ("SUB=canary; path=/; HttpOnly", "path is of a Set-Cookie header"),
     ("Set-Cookie: SUB=canary; Path=/", "Set-Cookie"),
     ("SUB=_2A25Lab\ncanary=; SUBP=2", "line 2 begins within a value"),
