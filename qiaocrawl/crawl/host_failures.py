@@ -60,10 +60,9 @@ _ANSWERS = (BlockedError, DownloadCancelledError, IgnoreRequest, LoginPageError)
 _REASON_CHARS = 300
 # The last part of what OpenSSL says.
 _TLS_ERROR = re.compile(r"OpenSSL\.SSL\.Error: .*?'([^']*)'\)\]")
-# The last error of the list that Twisted's messages hold: its name and what it says.
-_TWISTED_ERROR = re.compile(
-    r"twisted\.python\.failure\.Failure (?:\w+\.)*(\w+): ?(.*?)>*\]?$", re.DOTALL
-)
+# An error within a message of Twisted's. What follows may be a server's words, so no pattern looks
+# for their end.
+_TWISTED_ERROR = re.compile(r"twisted\.python\.failure\.Failure ([\w.]{1,200}): ?")
 _TOOK_LONGER = re.compile(r"took longer than ([\d.]+) seconds")
 _NO_TLS = "no secure connection (TLS):"
 # What OpenSSL says, and what that means for an operator.
@@ -116,7 +115,8 @@ def words_of(error: BaseException | None) -> str:
         if "ParseError" in said:
             return "what it sends is no HTTP"
         if (twisted := _TWISTED_ERROR.search(said)) is not None:
-            said = ": ".join(filter(None, twisted.groups()))
+            what = said[twisted.end() :].rstrip(">]")
+            said = ": ".join(filter(None, (twisted[1].rpartition(".")[2], what)))
     return f"{type(error).__name__}: {said}"[:_REASON_CHARS]
 
 
