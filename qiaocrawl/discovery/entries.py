@@ -18,8 +18,7 @@ _ENTITY = re.compile(
 )
 # What of a title is not shown, and the marks of a text that was wrapped in CDATA twice.
 _UNSHOWN = re.compile(
-    r"<(script|style)\b.{0,2000}?</\1>|<!--.{0,300}?-->|<!\[CDATA\[|\]\]>",
-    re.IGNORECASE | re.DOTALL,
+    r"<(script|style)\b[^<]{0,2000}+</\1>|<!--[^<]{0,300}?-->|<!\[CDATA\[|\]\]>", re.IGNORECASE
 )
 # Undated entries sort after all others.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

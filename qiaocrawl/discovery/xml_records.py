@@ -59,6 +59,7 @@ _REFERENCE = re.compile(
 # A "<" that begins no tag: libxml2 would end at it.
 _STRAY = re.compile(r"<(?!/?[A-Za-z_])")
 _PASSED_OVER = re.compile(r"<!\[CDATA\[|<!--|<!DOCTYPE|<\?(?=[A-Za-z])", re.IGNORECASE)
+_NO_DOCTYPE = re.compile(r"<!\[CDATA\[|<!--|<\?(?=[A-Za-z])", re.IGNORECASE)
 # No reference is longer, nor what begins a part that is passed over.
 _HELD_BACK_CHARS = 40
 # With what it defines, between brackets: quotes and comments in it may hold brackets. Possessive,
@@ -310,6 +311,7 @@ class WellFormed:
         self._may_hold_html = may_hold_html
         self._entities: dict[str, str] = {}
         self._rest = ""
+        self._passed_over = _PASSED_OVER
         # The end of the part that is passed over, and whether its text is wanted.
         self._until = ""
         self._is_text = False
@@ -323,6 +325,8 @@ class WellFormed:
 
     def _mended(self, *, is_end: bool) -> Iterator[str]:
         rest, at = self._rest, 0
+        # Most pieces of a sitemap have neither, and are searched for them in no time.
+        has_part = "<!" in rest or "<?" in rest
         while at < len(rest):
             if self._until:
                 end = rest.find(self._until, at)
@@ -340,9 +344,7 @@ class WellFormed:
                 at += len(self._until)
                 self._until = ""
                 continue
-            # Most of a sitemap has neither, and is searched for them in no time.
-            has_part = rest.find("<!", at) >= 0 or rest.find("<?", at) >= 0
-            part = _PASSED_OVER.search(rest, at) if has_part else None
+            part = self._passed_over.search(rest, at) if has_part else None
             end = part.start() if part else len(rest) if is_end else self._last_whole(rest, at)
             yield self._escaped(rest[at:end])
             at = end
@@ -358,6 +360,9 @@ class WellFormed:
                     if len(self._entities) < _MAX_ENTITIES:
                         self._entities.setdefault(declared[1], declared[2])
                 at = over.end() if over else part.end()
+                if over is None:
+                    # Looked for once: each would be looked through to the end of the text.
+                    self._passed_over = _NO_DOCTYPE
             else:
                 at = part.end()
                 self._is_text = name == "<![CDATA["
@@ -424,6 +429,9 @@ class _Collector:
         records = self.found
         if not records.root and fed_chars > _FREE_BYTES:
             return "no element at the beginning"
+        # An escaped sign is longer than the sign.
+        if fed_chars > MAX_BYTES:
+            return f"more than {MAX_BYTES} characters"
         if len(self._path) > _MAX_DEPTH:
             return f"elements more than {_MAX_DEPTH} deep"
         if records.beyond > self._limit:

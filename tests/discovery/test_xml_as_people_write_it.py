@@ -136,6 +136,25 @@ def test_entities_that_a_document_defines_are_put_in_once() -> None:
     assert (entry.url, entry.title) == ("http://a.cn/1.html", "侨联要闻 &lots; &out;")
 
 
+@pytest.mark.parametrize(
+    "unit",
+    [b"<?a>", b"<!DOCTYPE x [", b"<![CDATA[]]>", b"<!-- -->", b"<a \"", b"<a '\"", b"&", b"<!",
+     b"<!DOCTYPE x>", b"<?xml >"],
+)  # fmt: skip
+@pytest.mark.parametrize("head", [b"", b"<rss><channel><item><title>"])
+def test_any_sign_over_and_over_costs_linear_time(head: bytes, unit: bytes) -> None:
+    """By the bytes that are looked at: quadratic, each of these would take minutes."""
+    body = head + unit * (1_500_000 // len(unit))
+    url_source_kind(body, "text/html")
+    assert len(parse_feed(body, "", URL).entries) == 0
+
+
+def test_a_word_that_is_put_in_over_and_over_ends_the_reading() -> None:
+    head = f'<!DOCTYPE rss [<!ENTITY a "{"x" * 200}">]>'
+    feed = f"{head}<rss><channel><item><title>" + "&a;" * 400_000
+    assert "characters" in parse_feed(feed.encode(), "", URL).fault
+
+
 def test_many_members_of_a_gzip_file_end_it() -> None:
     """Each member costs a copy of all that follows: a file of empty ones would take hours."""
     body = gzip.compress(_rss().encode()) + gzip.compress(b"") * 200_000

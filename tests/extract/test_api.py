@@ -83,6 +83,19 @@ def test_an_article() -> None:
         found.text = ""  # type: ignore[misc]
 
 
+def test_a_refresh_header_leads_where_a_meta_would() -> None:
+    for written, target in (
+        ("0; url=/新.html", "/%E6%96%B0.html"),
+        ("5", ""),
+        (f"9;url={URL}", ""),
+    ):
+        header = written.encode().decode("latin-1")
+        fetched = FetchedPage(URL, URL, 200, (("refresh", header),), PAGE.encode(),
+                              datetime.now(UTC))  # fmt: skip
+        assert analyse_html(fetched, "density", 100).refresh_url.endswith(target)
+        assert bool(analyse_html(fetched, "density", 100).refresh_url) is bool(target)
+
+
 def test_the_crawl_reads_the_same() -> None:
     fetched = FetchedPage(URL, URL, 200, (("content-type", "text/html"),), PAGE.encode(),
                           datetime.now(UTC))  # fmt: skip

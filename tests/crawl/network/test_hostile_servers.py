@@ -127,7 +127,7 @@ HOSTILE: dict[str, tuple[Send, set[str]]] = {
         {"article"},
     ),
     "blank-before-colon": (
-        whole(answer(PAGE).replace(b"Content-Length:", b"Content-Length :")),
+        whole(answer(gzip.compress(PAGE), "Content-Encoding : gzip")),
         {"article"},
     ),
     "coding-identity": (whole(answer(PAGE, "Transfer-Encoding: identity")), {"article"}),
