@@ -12,8 +12,8 @@ import pytest
 
 from console_client import Desk, visible
 from qiaocrawl.analysis.warnings import Rule
+from qiaocrawl.console import crawl_scorer
 from qiaocrawl.console.areas import AREAS
-from qiaocrawl.console.pages import topic_threshold
 from qiaocrawl.console.pages.people import ACTION_NAMES
 from qiaocrawl.console.security import cookies, passwords
 from qiaocrawl.jobs.logins import Logins
@@ -68,7 +68,7 @@ STEPS: tuple[Step, ...] = (
     ("warnings.test", "", {"channel": "desk"}),
     ("coverage.again", "", CELL),
     ("coverage.again_all", "", {"topic": TOPIC, "engine": "demo", "state": "blocked"}),
-    ("topics.take", "", {}),
+    ("topics.take", "", {"change_known": "yes"}),
     ("topics.take_shipped", "", {"name": "education"}),
     ("topics.save_term", TOPIC, TERM),
     ("topics.save_site", TOPIC, SITE),
@@ -129,7 +129,7 @@ def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("QIAO_TEMPLATES", str(tmp_path / "templates"))
     monkeypatch.setenv("QIAO_SECRET_KEY", new_key())
     # Its stories were judged by hand, as no scorer would.
-    monkeypatch.setattr(topic_threshold, "_is_stale", lambda *_what: False)
+    monkeypatch.setattr(crawl_scorer, "is_stale", lambda *_what: False)
     monkeypatch.setattr(Logins, "start", lambda *_self, **_named: None)
     monkeypatch.setattr(passwords, "hashed", lambda password: f"-{password}")
     monkeypatch.setattr(passwords, "is_right", lambda stored, given: bool(stored))
