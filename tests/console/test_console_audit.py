@@ -37,7 +37,14 @@ CHANGE_NOTHING = {
 TOPIC, WATCHED = PACK.name, "http://www.a-qiao.cn/list/"
 CELL = {"topic": TOPIC, "term": "侨务", "site": "www.a-qiao.cn", "engine": "demo"}
 TERM = {"text": "侨务", "old": "侨务", "kind": "policy", "weight": "3", "note": "改"}
-SITE = {"host": "www.b-news.cn", "name": "丙", "role": "target", "tier": "2", "kind": "newspaper"}
+SITE = {
+    "host": "www.b-news.cn",
+    "old": "www.b-news.cn",
+    "name": "丙",
+    "role": "target",
+    "tier": "2",
+    "kind": "newspaper",
+}
 TEMPLATE = {"url": WATCHED, "hosts": "www.a-qiao.cn", "path": "*", "body": "p"}
 JOB = {"spider": "site", "topic": TOPIC, "minutes": "5", "zone": "UTC", "when_missed": "run"}
 WARNING_RULE = {"name": "火情", "severity": "warning", "any_of": "失火", "enabled": "yes"}
