@@ -235,7 +235,7 @@ def _mean(values: Iterator[float]) -> float:
 def lists_table(rows: Sequence[dict[str, object]]) -> Table:
     """Precision/recall/F1/share on topic of each method, of the held-out half."""
     table = folding_table("set", "words", "weights", *LIST_METHODS)
-    lines: dict[tuple[str, ...], list[str]] = {}
+    lines: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
         if row["part"] == "held out":
             key = str(row["set"]), str(row["words"]), "yes" if row["weights"] else "no"

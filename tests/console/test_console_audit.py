@@ -12,8 +12,8 @@ import pytest
 
 from console_client import Desk, visible
 from qiaocrawl.analysis.warnings import Rule
+from qiaocrawl.console import crawl_scorer
 from qiaocrawl.console.areas import AREAS
-from qiaocrawl.console.pages import topic_threshold
 from qiaocrawl.console.pages.people import ACTION_NAMES
 from qiaocrawl.console.security import cookies, passwords
 from qiaocrawl.jobs.logins import Logins
@@ -37,7 +37,14 @@ CHANGE_NOTHING = {
 TOPIC, WATCHED = PACK.name, "http://www.a-qiao.cn/list/"
 CELL = {"topic": TOPIC, "term": "侨务", "site": "www.a-qiao.cn", "engine": "demo"}
 TERM = {"text": "侨务", "old": "侨务", "kind": "policy", "weight": "3", "note": "改"}
-SITE = {"host": "www.b-news.cn", "name": "丙", "role": "target", "tier": "2", "kind": "newspaper"}
+SITE = {
+    "host": "www.b-news.cn",
+    "old": "www.b-news.cn",
+    "name": "丙",
+    "role": "target",
+    "tier": "2",
+    "kind": "newspaper",
+}
 TEMPLATE = {"url": WATCHED, "hosts": "www.a-qiao.cn", "path": "*", "body": "p"}
 JOB = {"spider": "site", "topic": TOPIC, "minutes": "5", "zone": "UTC", "when_missed": "run"}
 WARNING_RULE = {"name": "火情", "severity": "warning", "any_of": "失火", "enabled": "yes"}
@@ -68,7 +75,7 @@ STEPS: tuple[Step, ...] = (
     ("warnings.test", "", {"channel": "desk"}),
     ("coverage.again", "", CELL),
     ("coverage.again_all", "", {"topic": TOPIC, "engine": "demo", "state": "blocked"}),
-    ("topics.take", "", {}),
+    ("topics.take", "", {"change_known": "yes"}),
     ("topics.take_shipped", "", {"name": "education"}),
     ("topics.save_term", TOPIC, TERM),
     ("topics.save_site", TOPIC, SITE),
@@ -129,7 +136,7 @@ def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("QIAO_TEMPLATES", str(tmp_path / "templates"))
     monkeypatch.setenv("QIAO_SECRET_KEY", new_key())
     # Its stories were judged by hand, as no scorer would.
-    monkeypatch.setattr(topic_threshold, "_is_stale", lambda *_what: False)
+    monkeypatch.setattr(crawl_scorer, "is_stale", lambda *_what: False)
     monkeypatch.setattr(Logins, "start", lambda *_self, **_named: None)
     monkeypatch.setattr(passwords, "hashed", lambda password: f"-{password}")
     monkeypatch.setattr(passwords, "is_right", lambda stored, given: bool(stored))

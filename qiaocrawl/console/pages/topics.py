@@ -110,7 +110,7 @@ async def save_term(request: Request) -> Response:
     if not await field(request, "remove"):
         kind, note = await field(request, "kind"), await field(request, "note", 10_000)
         weight = await field(request, "weight")
-        weighs = _number(weight, _("Weight")) if weight else DEFAULT_WEIGHT
+        weighs = _number(weight, _("Weight")) if weight or old else DEFAULT_WEIGHT
         term = Term(text, kind or "other", weighs, note)
     return await _change(request, "terms", fold(old), fold(text), term)
 
