@@ -81,7 +81,7 @@ _YES_WORDS = frozenset({"ok", "success", "successful", "succeed", "succeeded", "
                         "成功", "发送成功", "操作成功", "请求成功", "推送成功"})  # fmt: skip
 _NOTHING = frozenset({"", "none", "null", "false", "no", "0"})
 _NO_WORD = re.compile(
-    r"\W*(?:err(?:or)?|fail(?:ed|ure)?|denied|forbidden|invalid|reject(?:ed)?|refused|"
+    r"\W{0,5}(?:err(?:or)?|fail(?:ed|ure)?|denied|forbidden|invalid|reject(?:ed)?|refused|"
     r"unauthori[sz]ed|not (?:ok|found|allowed))\b|.{0,20}(?:失败|错误|无效|未授权|拒绝)",
     re.IGNORECASE | re.DOTALL,
 )
