@@ -28,6 +28,8 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _HEADING_CHARS = 40
+# Headings that a section of the text may have as well.
+_MAY_BE_TEXT = re.compile(r"回应|回應|点评|responses?\b|replies", re.IGNORECASE)
 # What a site says of commenting: its rules stand below the text, before any remark.
 _RULES = re.compile(
     r"^\W*(?:(?:\w+ ){0,4}about|(?:house |some )?(?:rules|guidelines|policy) (?:for|on|of)|how to)"
@@ -74,7 +76,8 @@ def comment_blocks(page: Page) -> frozenset[int]:
     taken: set[int] = set()
     parts = [
         span for span in headed
-        if before[span.stop] > before[span.start] and is_amid(blocks, span, marks.prose)
+        if _MAY_BE_TEXT.search(texts.texts[span.start])
+        and before[span.stop] > before[span.start] and is_amid(blocks, span, marks.prose)
         and not _is_row_of_remarks(blocks, span)
     ]  # fmt: skip
     for span in (*named, *(span for span in headed if span not in parts)):

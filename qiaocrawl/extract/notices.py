@@ -103,6 +103,7 @@ _LABELLED = re.compile(
     r"[转轉][载載](?:[请請须須务務](?!柬)|[时時][请請须須])|"
     r"(?:[关關][于於](?:我[们們]|本站)|[联聯聯][系絡繫]我[们們])(?:\W|$)|"
     r"版[权權](?:所有|均?[归歸][^，。]{0,6}(?:作者|本|所有)|均)|©|\(c\)|copyright\s?(?:©|\(c\)|\d|by\b|[:：])|"
+    r"[欢歡]迎(?:投稿|[来來]稿)\s?[:：]|(?:征|徵|投)稿(?:启事|啟事|须知|須知)\s?[:：]|"
     r"all rights reserved|disclaimer\b|(?:terms of (?:use|service)|privacy policy)\W"
     r")",
     re.IGNORECASE,
@@ -132,6 +133,8 @@ _SELF = re.compile(
     r"[联聯][系繫絡络](?:版主|管理[员員]|站[长長])|"
     r"[转轉][载載](?:[请請须須]|[时時][请請须須])|均(?:为|為)?[转轉][载載]|均[来來]源|凡注明|凡註明|凡本|"
     r"不代表(?:本|[^，。]{0,8}(?:[观觀][点點]|立[场場]))|[声聲]明[:：]|"
+    r"未[经經][^，。]{2,10}[，,]?\s?(?:[严嚴]禁|[请請]勿|[谢謝][绝絕])[^。]{0,12}"
+    r"(?:[转轉][载載]|使用|[复複]制|複製|翻[拍摄攝])|"
     r"(?:^|[。；！\s])未[经經][^，。]{2,10}[，,]?\s?(?:不得|禁止|[严嚴]禁|[请請]勿|[谢謝][绝絕]|任何)[^。]{0,20}"
     r"(?:[转轉][载載]|使用|[复複]制|複製|摘[编編])|"
     r"\bwe (?:may )?(?:use|store)\b|\baccept (?:all |our )?cookies|"
@@ -141,6 +144,11 @@ _SELF = re.compile(
     re.IGNORECASE,
 )
 """How a notice speaks of the page it stands on."""
+_CLAIM = re.compile(
+    r"版[权權][^，。]{0,4}(?:均|[归歸]|[属屬])[^，。]{0,12}所有[^。]{0,40}(?:不得|禁止|[严嚴]禁|[请請]勿|必究)|"
+    r"[违違]者必究。?\W*$"
+)
+"""How a notice claims a text for its publisher."""
 _HARD = re.compile(
     r"icp\s?[备備证證]|公[网網]安[备備]|[备備]案[编編]?[号號]|"
     r"[许許]可[证證](?:[编編]?[号號]|\s?[:：])\s?[:：]?\s?[(（〔]?[a-z\d]|©|"
@@ -214,6 +222,7 @@ def is_notice_by_form(text: str) -> bool:
             _LABELLED.match(text),
             _BEGIN.match(text),
             _SELF.search(text),
+            _CLAIM.search(text),
             _HARD.search(text),
         )
     )
@@ -226,7 +235,7 @@ def _is_notice(text: str, *, amid: bool, near: bool) -> bool:
     if _LABELLED.match(text) and (words["notice"] or len(text) <= 2 * IMPRINT_CHARS):
         return True
     if not amid and words["notice"]:
-        if _BEGIN.match(text):
+        if _BEGIN.match(text) or _CLAIM.search(text):
             return True
         if len(words["notice"]) > 1 and (_SELF.search(text) or not has_sentence(text)):
             return True
@@ -284,6 +293,11 @@ def _goes_on(found: PageBlocks, at: int, part: int, block: int) -> bool:
         return elements[at].tag != "body"
     return (elements[beside].tag, elements[beside].names) == (
         elements[part].tag, elements[part].names)  # fmt: skip
+
+
+def is_of_text(found: PageBlocks, index: int, told: Sequence[int]) -> bool:
+    """Whether block *index* stands between blocks of *told* or beside one, as paragraphs do."""
+    return is_amid(found, range(index, index + 1), told) or _is_near(found, index, told)
 
 
 def _is_near(found: PageBlocks, index: int, told: Sequence[int]) -> bool:

@@ -104,6 +104,35 @@ def test_a_notice_goes_from_the_end_of_the_text_and_below_it(notice: str) -> Non
     assert read(_paragraphs((STORY[0], notice))).text == STORY[0]
 
 
+def test_a_claim_below_the_text_stays_out() -> None:
+    for claim in (
+        "本版文字和照片的版权均为渡口报所有，未经授权严禁转载或者复制，违者必究。",
+        "照片由乡亲提供，未經許可請勿翻攝或轉載，違者追究法律責任。",
+    ):
+        text = read(_paragraphs(STORY), foot=f"<p>{claim}</p>").text
+        assert text.split("\n") == list(STORY)
+
+
+def test_a_call_for_papers_in_a_column_of_its_own_stays_out() -> None:
+    column = (
+        "<h3>征稿启事</h3><p>欢迎投稿：请把照片原图和一百字的说明寄到编辑部，采用即付稿酬，"
+        "严禁摆拍，未经许可不得一稿多投。</p>"
+    )
+    assert read(_paragraphs(STORY), foot=column).text.split("\n") == list(STORY)
+
+
+def test_remarks_stay_out_whatever_the_site_says_below_them() -> None:
+    remarks = "<div><h3>读者留言</h3>" + "".join(
+        f"<p>街坊{n}号：这件事办得好，下个月我也要带孩子回去看看。</p>" for n in range(1, 8)
+    )
+    below = (
+        f"{remarks}</div><p>喜欢这篇文章吗？每星期六我们把最值得读的五篇送到您的信箱。</p>"
+        "<p>本网所载资料来自可靠的来源，但不保证准确，读者请自行判断。</p>"
+    )
+    text = read(_paragraphs(STORY), below=below).text
+    assert not [line for line in text.split("\n") if line.startswith("街坊")]
+
+
 @pytest.mark.parametrize("rows", LISTS)
 def test_lists_of_excerpts_and_of_comments_stay_out(rows: str) -> None:
     assert read(_paragraphs(STORY), below=rows).text.split("\n") == list(STORY)

@@ -39,6 +39,7 @@ from qiaocrawl.extract.methods.embedded import embedded_article
 from qiaocrawl.extract.notices import (
     has_clauses,
     is_notice_by_form,
+    is_of_text,
     notice_blocks,
     told_by_words,
 )
@@ -117,14 +118,25 @@ class BlendExtractor:
     def _raise_worded(
         self, page: Page, judged: Floats, features: BlockFeatures, network: BlockNetwork
     ) -> None:
-        """Judge sentences without the words of notices in them that lack the form of one."""
+        """Judge sentences without the words of notices in them that lack the form of one.
+
+        Where other sentences are taken, those beside or between them only: a call for papers in
+        a column of its own is not of the text.
+        """
         blocks = page.blocks.blocks
         doubted = np.flatnonzero(has_notice_words(features) & (judged < self.threshold))
+        told = [
+            index
+            for index in np.flatnonzero(judged >= self.threshold).tolist()
+            if len(doubted) and has_clauses(blocks[index].text)
+        ]
         rows = np.array(
             [
                 index
                 for index in doubted.tolist()
-                if has_clauses(blocks[index].text) and not is_notice_by_form(blocks[index].text)
+                if has_clauses(blocks[index].text)
+                and not is_notice_by_form(blocks[index].text)
+                and (not told or is_of_text(page.blocks, index, told))
             ],
             dtype=np.int64,
         )
