@@ -23,7 +23,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Part of the interface of a declared dependency, which also decides their versions.
 COME_ALONG = {"twisted": "scrapy", "playwright": "scrapy-playwright", "zope": "scrapy",
-              "pydantic_core": "pydantic", "markupsafe": "jinja2"}  # fmt: skip
+              "pydantic_core": "pydantic", "markupsafe": "jinja2", "requests": "apprise",
+              "anyio": "starlette"}  # fmt: skip
 # Imported by a dependency when it needs it, never by us.
 LOADED_BY_OTHERS = {"python-multipart": "starlette, for forms"}
 

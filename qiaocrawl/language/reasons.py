@@ -52,6 +52,7 @@ REASONS = (
     N_("what it sends is no HTTP"),
     N_("connection closed before an answer came"),
     N_("connection cut off before an answer came"),
+    N_("Refresh header"),
     N_("no request: {why}"),
     N_("a body of more than {limit} bytes"),
     N_("its worker died each time it was tried alone"),

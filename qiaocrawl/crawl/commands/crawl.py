@@ -97,7 +97,9 @@ class Command(crawl.Command):
         table = Table(show_header=False)
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
-        held, few = _looked_up(spider)
+        # A database that failed is not asked again: SQLite would make an empty file in its place.
+        is_there = end_reason(stats) != "storage_error"
+        held, few = _looked_up(spider) if is_there else ((), None)
         for name, words in summary_lines(spider.name, spider.topic, stats, held):
             table.add_row(name, words)
         if lost:

@@ -112,7 +112,7 @@ def test_a_firewall_never_ends_as_dead_or_unreachable(tmp_path: Path) -> None:
     assert ended.pop("b.wall.test", None) is None, "its robots.txt is not to be had"
     assert ended == {host: ends.get(host, {"blocked"}) for host in refusals if host[0] != "b"}
     start = "SELECT outcome, reason FROM url WHERE url = 'http://b.wall.test/'"
-    assert rows(url, start) == [("blocked", "robots.txt unreachable: IgnoreRequest: HTTP 521")]
+    assert rows(url, start) == [("blocked", "robots.txt unreachable: HTTP 521")]
     # Bounded: a refusal is asked for twice.
     assert asked["/1"] == asked["/2"] == 2
     with Database.open(url) as opened, opened.engine.connect() as c:

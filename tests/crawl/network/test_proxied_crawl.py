@@ -193,7 +193,8 @@ def test_private_targets_are_not_sent_to_a_proxy(tmp_path: Path) -> None:
             **own,
             QIAO_PROXY_POOL=pool_file(tmp_path, proxy.url),
         )
-        assert done.returncode == 0, done.log
+        assert done.returncode == 1, done.log
+        assert "start page not fetched" in done.log
         assert proxy.asked == []
     found = outcomes(url)
     assert len(found) == len(starts)

@@ -58,7 +58,8 @@ def rebinding_crawl(
             NAMES_OF_TEST=json.dumps({"rebind.example": [[PUBLIC], [INSIDE]]}),
         )
         asked = [path for _, path in inside.asked]
-    assert done.returncode == 0, done.log
+    # A start page that may not be fetched is no success.
+    assert done.returncode == ("start page not fetched" in done.log), done.log
     found = {where.partition(str(port))[2]: outcome for where, outcome in outcomes(url).items()}
     return found, asked, lookups.read_text().split()
 

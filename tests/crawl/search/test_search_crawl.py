@@ -88,7 +88,7 @@ def test_every_kind_of_answer_of_a_searxng_instance(mariadb_url: str, tmp_path: 
         (json_off, "blocked", "search.formats"),
         (limited, "blocked", "server.limiter"),
         (html_page, "error", ""),
-        (hung, "error", "Timeout"),
+        (hung, "error", "no answer in 2 s"),
     ],
 )
 def test_an_instance_that_refuses_is_left_alone_and_asked_again_another_time(

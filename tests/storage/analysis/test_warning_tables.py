@@ -60,13 +60,13 @@ def test_a_message_is_tried_again_and_given_up_at_last(database: Database) -> No
         # While one process has them no other gets them; it may have died after five minutes.
         assert warnings.take_due(c, now + 299) == []
         warnings.note_sent(c, wecom, NOW)
-        assert warnings.note_failed(c, mail, "connection refused", now) == WAITING
+        assert warnings.note_failed(c, mail, "connection refused", now)[0] == WAITING
         state = WAITING
         for pause in (60, 240, 960, 3_840, 15_360, *[21_600] * 4):
             assert (state, warnings.take_due(c, now + pause - 1)) == (WAITING, [])
             now += pause
             (message,) = warnings.take_due(c, now)
             assert message.channel == "mail"
-            state = warnings.note_failed(c, message, "x" * 600, now)
+            state, _ = warnings.note_failed(c, message, "x" * 600, now)
         assert (state, message.attempts) == (GIVEN_UP, 10)
         assert warnings.take_due(c, now + 10**7) == []
