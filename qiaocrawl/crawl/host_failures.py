@@ -242,8 +242,9 @@ class HostFailureHandler:
         """The proxies' fault is not the URL's; a host that is not there rests as for any page."""
         if isinstance(error.cause, ProxyError):
             return self._without_proxy(lease, ProxiesRestError(str(error), error.retry_seconds))
-        # An error of the server is an answer.
-        if not isinstance(error.cause, IgnoreRequest):
+        # An error of the server is an answer; redirects without end are none.
+        is_answer = isinstance(error.cause, IgnoreRequest) and str(error.cause).startswith("HTTP")
+        if not is_answer:
             self._apply(lease.host, self._access.silent(lease.host), str(error))
         failure = await self.busy(lease, str(error), error.retry_seconds)
         return replace(failure, is_refusal=error.is_refusal)

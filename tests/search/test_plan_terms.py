@@ -13,23 +13,36 @@ def _concept(word: str) -> int | None:
 
 def test_spellings_are_one_and_the_heaviest_is_asked() -> None:
     terms = [
-        Term("华侨", "core", 1.0), Term("華僑", "core", 2.0), Term("ＣＨＩＮＡＴＯＷＮ", "place", 1.0),
-        Term("Chinatown", "place", 3.0), Term("侨 务", "core", 1.0), Term("侨务", "core", 1.0),
+        Term("华侨", "core", 1.0),
+        Term("華僑", "core", 2.0),
+        Term("ＣＨＩＮＡＴＯＷＮ", "place", 1.0),
+        Term("Chinatown", "place", 3.0),
+        Term("侨 务", "core", 1.0),
+        Term("侨务", "core", 1.0),
         Term("  ", "core", 1.0),
-    ]  # fmt: skip
+    ]
     assert group_terms(terms, 1) == [
-        TermGroup("Chinatown", 3.0), TermGroup("華僑", 2.0), TermGroup("侨 务", 1.0),
-    ]  # fmt: skip
+        TermGroup("Chinatown", 3.0),
+        TermGroup("華僑", 2.0),
+        TermGroup("侨 务", 1.0),
+    ]
 
 
 def test_words_of_one_concept_are_asked_together_but_names_stay_alone() -> None:
-    terms = [Term("侨胞", "core", 1.0), Term("同胞", "core", 2.0), Term("他乡", "place", 1.0),
-             Term("侨乡", "place", 1.0), Term("无名", "core", 1.0)]  # fmt: skip
+    terms = [
+        Term("侨胞", "core", 1.0),
+        Term("同胞", "core", 2.0),
+        Term("他乡", "place", 1.0),
+        Term("侨乡", "place", 1.0),
+        Term("无名", "core", 1.0),
+    ]
     groups = group_terms(terms, MAX_WORDS, _concept)
     assert groups == [
-        TermGroup("同胞", 2.0, ("侨胞",)), TermGroup("他乡", 1.0), TermGroup("侨乡", 1.0),
+        TermGroup("同胞", 2.0, ("侨胞",)),
+        TermGroup("他乡", 1.0),
+        TermGroup("侨乡", 1.0),
         TermGroup("无名", 1.0),
-    ]  # fmt: skip
+    ]
     # Nothing is left out where an engine has no groups.
     assert len(group_terms(terms, 1)) == len(terms)
 
