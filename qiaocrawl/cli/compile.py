@@ -71,15 +71,19 @@ def _compile_c() -> str:
 
 
 def compile_all() -> None:
-    """Call every compiled loop with what a crawl calls it with; at once where all is on disk."""
-    _judge_titles()
-    for name in ("adaptive", "url_structure"):
-        _order_links(name)
+    """Call every compiled loop with what is usual; at once where all is on disk."""
+    _work_as_crawls()
     _analyse_text()
 
 
+def _work_as_crawls() -> None:
+    _judge_titles()
+    for name in ("adaptive", "url_structure"):
+        _order_links(name)
+
+
 def load_loops() -> None:
-    """Load all compiled loops; those missing on disk are compiled by a process of its own first.
+    """Load a crawl's compiled loops; where any is not on disk, a process of its own compiles all.
 
     Only where nothing can be kept on disk does this thread compile.
     """
@@ -88,14 +92,14 @@ def load_loops() -> None:
     for is_last in (False, True):
         try:
             with loading(may_compile=False):
-                compile_all()
+                _work_as_crawls()
             return
         except NotOnDiskError:
             if not is_last and not _compile_apart():
                 break
     if threading.main_thread().is_alive():
         with loading(may_compile=True):
-            compile_all()
+            _work_as_crawls()
 
 
 def _compile_apart() -> bool:

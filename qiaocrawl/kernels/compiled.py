@@ -112,19 +112,34 @@ class CompiledFunction:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.python = function
+        self.is_ready = False
+        """Whether it was loaded while others still run as Python, see :func:`compile_late`."""
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it."""
-        loads = getattr(_thread, "may_compile", None) is not None
-        if (late := _late) is not None and not loads:
+        may_compile: bool | None = getattr(_thread, "may_compile", None)
+        if may_compile is not None:
+            result = self._code(*arguments)
+            # While a thread compiles, machine code of others would wait for its lock.
+            self.is_ready = not may_compile
+            return result
+        if (late := _late) is not None:
             return late.run(self, arguments)
-        if loads or not _never_waits:
+        if not _never_waits:
             return self._code(*arguments)
         try:
             return self._code(*arguments)
         except NotOnDiskError:
             self._say_python()
+            return self.python(*arguments)
+
+    def from_disk(self, arguments: tuple[Any, ...]) -> Any:
+        """Call it as machine code, as Python where there is none for such *arguments*."""
+        try:
+            return self._code(*arguments)
+        except NotOnDiskError:
+            self.is_ready = False  # No call after this one looks on disk in vain.
             return self.python(*arguments)
 
     @cached_property

@@ -2,7 +2,8 @@
 
 Loading the compiler costs as much processor time as a crawl of some hundred pages spends in loops
 written as Python. So these come first; once they have taken long enough, machine code is got
-ready in a thread of its own while they go on.
+ready in a thread of its own while they go on. Each is used as soon as it is there: the thread
+shares its processor with those that wait for all of it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,12 @@ class Loop(Protocol):
     """A function that exists in both forms."""
 
     python: Callable[..., Any]
+
+    is_ready: bool
+
+    def from_disk(self, arguments: tuple[Any, ...]) -> Any:
+        """Call it as machine code, as Python where there is none for such *arguments*."""
+        ...
 
 
 class LateCompiling:
@@ -44,6 +51,8 @@ class LateCompiling:
         if getattr(state, "is_inside", False):
             # Called by another loop, which is counted.
             return loop.python(*arguments)
+        if loop.is_ready:
+            return loop.from_disk(arguments)
         state.is_inside, began = True, time.thread_time()
         try:
             return loop.python(*arguments)

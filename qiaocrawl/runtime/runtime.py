@@ -24,6 +24,7 @@ from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.runtime.page_packer import PagePacker
 from qiaocrawl.runtime.scope import CrawlScope, rows_of
 from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.stages.shared_titles import MANY_TITLES
 from qiaocrawl.storage import Database, Reader, Writer, frontier
 from qiaocrawl.storage.loop_inbox import in_loop
 from qiaocrawl.storage.migrate import require_current
@@ -38,9 +39,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A title is judged in 3 ms by loops as Python where there are this many, in .1 ms by machine code;
-# waiting URLs are scored in 20 us each.
-_MUCH_TITLES = 2_000
+# Waiting URLs are scored by loops as Python in 20 us each.
 _MUCH_URLS = 20_000
 # How long old code may go on after somebody upgraded the database all the same.
 _SCHEMA_SECONDS = 3.0
@@ -108,7 +107,7 @@ class Runtime:
         """Whether so much is stored that loops as Python would hold a crawl up from its start."""
         with self.database.engine.connect() as c:
             urls = c.scalar(select(func.max(url.c.id))) or 0
-            return urls >= _MUCH_URLS or title_log.newest(c) >= _MUCH_TITLES
+            return urls >= _MUCH_URLS or title_log.newest(c) >= MANY_TITLES
 
     @cached_property
     def recorded_web(self) -> RecordedWeb | None:

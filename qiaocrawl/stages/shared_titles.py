@@ -40,7 +40,7 @@ _LEAST_UNKEPT = 5_000
 _TITLES_AN_UNKEPT = 64
 _MOST_COMPARED = 200
 """A larger group is not compared again when one of its articles changes; reprocessing does it."""
-_MANY_TITLES = 200
+MANY_TITLES = 200
 """Of so many at once, machine code is asked for; each takes loops as Python a millisecond."""
 _MOST_DOUBTED = 10_000
 """Titles in doubt after a rollback that are read again one by one; of more, all are."""
@@ -340,7 +340,7 @@ class SharedTitleIndex:
                 _log.info("reading stored titles: %d so far, %.0f %%", len(self), 100 * part)
 
     def _take(self, entries: Sequence[TitleEntry]) -> None:
-        expect(len(entries), many=_MANY_TITLES)
+        expect(len(entries), many=MANY_TITLES)
         for entry in entries:
             if entry.counts:
                 self._taken_out.discard(entry.record.key)

@@ -113,6 +113,36 @@ def test_much_at_once_begins_and_nobody_waits() -> None:
     assert _is_compiled(double)
 
 
+def test_a_loop_is_used_as_soon_as_it_is_loaded_itself() -> None:
+    double = CompiledFunction(lambda n: 2 * n)
+    with loading(may_compile=True):
+        double(1)
+    is_loaded, goes_on = threading.Event(), threading.Event()
+
+    def make() -> None:
+        with loading(may_compile=False):
+            double(1)
+            is_loaded.set()
+            assert goes_on.wait(60.0)  # the other loops
+
+    compile_late(0.0, make)
+    assert double(2) == 4
+    assert is_loaded.wait(60.0)
+    as_python: list[float] = []
+
+    def python(number: float) -> float:
+        as_python.append(number)
+        return 2 * number
+
+    double.python = python
+    assert double(3) == 6
+    assert as_python == []
+    assert double(1.5) == 3.0, "not compiled for such a number"
+    assert as_python == [1.5]
+    goes_on.set()
+    _let_it_get_ready()
+
+
 def test_a_start_that_knows_of_much_waits_before_it_goes_on() -> None:
     double = CompiledFunction(lambda n: 2 * n)
     compile_late(100.0, _made(double))
