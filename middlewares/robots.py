@@ -89,15 +89,16 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         super().process_request_2(rp, request)
 
     async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
+        page = fetched_page(response)
         if response.status == 429 or response.status >= 500:
             self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
-            decision = judge_fetch(fetched_page(response), longest_park_seconds=0.0)
+            decision = judge_fetch(page, longest_park_seconds=0.0)
             # A firewall before the site is no server that is away.
             if decision is not None and decision.is_refusal:
                 self._refusing.add(netloc)
             self._robots_error(IgnoreRequest(f"HTTP {response.status}"), netloc)
             return
-        if fetched_page(response).connection_lost and self._failures.get(netloc, 0) < _MOST_CUT:
+        if page.connection_lost and self._failures.get(netloc, 0) < _MOST_CUT:
             what = f"HTTP {response.status}, but its connection was lost before the end"
             self._robots_error(IgnoreRequest(what), netloc)
             return

@@ -39,9 +39,10 @@ class LinksPipeline:
         for reason, links in page.links.left.items():
             if links:
                 self._stats.inc_value(f"qiaocrawl/links/{reason}", links)
-        if far := far_entries(analysis, self._crawl.policy):
-            analysis = replace(analysis, reason="; ".join(filter(None, (analysis.reason, far))))
-            self._stats.inc_value("qiaocrawl/links/far_entries", int(far.split()[0]))
+        number, said = far_entries(analysis, self._crawl.policy)
+        if number:
+            analysis = replace(analysis, reason="; ".join(filter(None, (analysis.reason, said))))
+            self._stats.inc_value("qiaocrawl/links/far_entries", number)
         candidates = page.links.candidates
         proposed = sum(candidate.left_out is None for candidate in candidates)
         self._stats.inc_value("qiaocrawl/links/offered", proposed)

@@ -67,6 +67,8 @@ def retry(
         failed = failed_urls(c, choice)
         ended = outcomes_of(c, choice.urls) if choice.urls else {}
         waiting = len(failed) if dry_run else wait_again(c, failed)
+        if dry_run:
+            c.rollback()
     if failed:
         _print(failed)
     _print_others(choice.urls, {row.url for row in failed}, ended)

@@ -167,10 +167,11 @@ class FrontierScheduler(BaseScheduler):
         stats = self._crawler.stats
         names = ("qiaocrawl/outcome/login", "qiaocrawl/outcome/redirect")
         # A run that met neither has nothing to look for among all rows.
-        if any(stats.get_value(name) for name in names):
+        if any(stats.get_value(name) for name in names) and await self._runtime.read(
+            frontier.any_leads_to_login
+        ):
             number = await self._runtime.write(frontier.close_redirects_as_login)
-            if number:
-                stats.inc_value("qiaocrawl/redirects_to_login", number)
+            stats.inc_value("qiaocrawl/redirects_to_login", number)
 
     async def _check_schema(self) -> None:
         """Fail a run whose last pages were written into tables of another version."""

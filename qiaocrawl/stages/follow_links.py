@@ -176,19 +176,19 @@ def _within_bounds(
     return inside
 
 
-def far_entries(analysis: PageAnalysis, policy: FollowPolicy) -> str:
-    """What to say of a feed or sitemap whose entries lie beyond the crawl; "" for none.
+def far_entries(analysis: PageAnalysis, policy: FollowPolicy) -> tuple[int, str]:
+    """How many entries of a feed or sitemap lie beyond the crawl, and what to say of them.
 
     Nothing else tells of them: no row is made for a link that the crawl does not cover.
     """
     if analysis.outcome not in (Outcome.FEED, Outcome.SITEMAP):
-        return ""
+        return 0, ""
     hosts = Counter(link.host for link in analysis.links if not policy.covers(link.host))
     if not hosts:
-        return ""
+        return 0, ""
     named = [host for host, _ in hosts.most_common(_NAMED_HOSTS)]
     more = f" and {len(hosts) - len(named)} more" if len(hosts) > len(named) else ""
-    return f"{hosts.total()} {FAR_ENTRIES} {', '.join(named)}{more}"
+    return hosts.total(), f"{hosts.total()} {FAR_ENTRIES} {', '.join(named)}{more}"
 
 
 def visit_of(lease: Lease, analysis: PageAnalysis, links: Sequence[Link], now: float) -> Visit:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from sqlalchemy import select
 
 from command_runs import Run
 from qiaocrawl.items import Outcome
 from qiaocrawl.storage import Database, frontier
+from qiaocrawl.storage.schema import url
+from qiaocrawl.urls import url_key
 from storage_samples import NOW, add_topic, candidate, enqueue, take
 
 # What officers see.
@@ -36,8 +39,8 @@ def failures(database_url: str) -> str:
     return database_url
 
 
-def _waiting(url: str) -> set[str]:
-    with Database.open(url) as database, database.engine.begin() as c:
+def _waiting(database_url: str) -> set[str]:
+    with Database.open(database_url) as database, database.engine.begin() as c:
         return {lease.url for lease in take(c, len(ENDS), token=2)}
 
 
@@ -63,6 +66,30 @@ def test_failures_wait_again_and_decisions_stay(
     assert code == 0
     assert f"{len(paths)} 个网址重新等待采集" in out
     assert _waiting(failures) == {f"http://{path}" for path in paths}
+
+
+def test_a_dry_run_counts_redirects_to_a_login_and_leaves_them(
+    database_url: str, run: Run
+) -> None:
+    with Database.open(database_url) as database:
+        database.upgrade()
+        add_topic(database)
+        with database.engine.begin() as c:
+            enqueue(c, [candidate(path) for path in ("story", "login")])
+            ends = {lease.url.rpartition("/")[2]: lease for lease in take(c, 2)}
+            login = url_key(ends["login"].url)
+            frontier.complete(c, ends["login"], outcome=Outcome.LOGIN, reason="", now=NOW)
+            frontier.complete(
+                c, ends["story"], outcome=Outcome.REDIRECT, reason="", redirect_key=login, now=NOW
+            )
+    given = ("url", "retry", "--outcome", "login", "--database", database_url)
+    _, out, _ = run(*given, "--dry-run")
+    assert "2 个网址会重新等待采集" in out
+    with Database.open(database_url) as database, database.engine.connect() as c:
+        ended = set(c.scalars(select(url.c.outcome)))
+    assert ended == {"login", "redirect"}
+    _, out, _ = run(*given)
+    assert "2 个网址重新等待采集" in out
 
 
 def test_what_is_not_tried_again_is_explained(failures: str, run: Run) -> None:

@@ -317,10 +317,16 @@ def retry(
     return Ended.BEFORE if waits else Ended.LOST
 
 
+def any_leads_to_login(c: Connection) -> bool:
+    """Whether :func:`close_redirects_as_login` would find any. Reads all rows."""
+    return _LEADS_TO_LOGIN.run(c, {}).fetchone() is not None
+
+
 def close_redirects_as_login(c: Connection) -> int:
     """Let URLs that redirect to a page that turned out to be a login end as ``login``.
 
-    They are what somebody wants to read; the login page is not. Reads all rows.
+    They are what somebody wants to read; the login page is not. Reads all rows, so others cannot
+    write for a while: ask :func:`any_leads_to_login` first.
 
     Returns:
         How many there were.
