@@ -41,7 +41,7 @@ from sqlalchemy import text
 
 from benchmarks.crawl_orders.data import FocusError, read_topics
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.replay import open_recording
+from qiaocrawl.replay.opening import open_recording
 from qiaocrawl.replay.page_folder import find_graph
 from qiaocrawl.replay.web import RecordedWeb
 from qiaocrawl.storage import Database

@@ -42,7 +42,7 @@ from qiaocrawl.demo.model import ARTICLE_KINDS, Gold, Kind
 from qiaocrawl.demo.score import Rates, rates
 from qiaocrawl.demo.web import SEED, build_web
 from qiaocrawl.items import TitleRecord
-from qiaocrawl.text import Segmenter
+from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.urls import url_key
 
 PAPER_THRESHOLD = 0.8

@@ -32,7 +32,7 @@ from sqlalchemy import Connection, select
 
 from benchmarks.rows import write_rows
 from benchmarks.stories import b_cubed, pairwise
-from qiaocrawl.analysis.trends import default_calendar
+from qiaocrawl.analysis.trends.holidays import default_calendar
 from qiaocrawl.cli.analysis.demo_meaning import (
     LEAST_OUTLETS,
     MONTH,

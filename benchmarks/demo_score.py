@@ -28,7 +28,7 @@ from benchmarks.rows import write_rows
 from qiaocrawl.cli.demo import run_demo
 from qiaocrawl.demo.score import Score, ScoredArticle, score
 from qiaocrawl.demo.web import DemoWeb, build_web
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages.raw_pages import load_page
 from qiaocrawl.storage.schema import article, relevance, url, verdict

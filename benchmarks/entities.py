@@ -34,7 +34,7 @@ from qiaocrawl.analysis.entities.training import (
     read_marked_texts,
     train_tagger,
 )
-from qiaocrawl.analysis.events import named_days
+from qiaocrawl.analysis.events.times import named_days
 
 TASK = "entities"
 RECORDS = "cec_events"

@@ -56,7 +56,8 @@ from benchmarks.bodies.score import (
 )
 from benchmarks.rows import write_rows
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.extract import extract_article, extractors
+from qiaocrawl.extract.api import extract_article
+from qiaocrawl.extract.base import extractors
 from qiaocrawl.urls import host_of, registrable_domain
 
 FIELDS_ONLY = ":fields"
@@ -159,7 +160,7 @@ def _fitting(body: bytes) -> str:
 
 
 def our_method(name: str) -> Method:
-    """:func:`qiaocrawl.extract.extract_article` with the body extractor *name*."""
+    """:func:`qiaocrawl.extract.api.extract_article` with the body extractor *name*."""
     method, extras = name.removesuffix(FIELDS_ONLY), not name.endswith(FIELDS_ONLY)
 
     def read(page: GoldPage) -> Found:

@@ -31,7 +31,7 @@ from qiaocrawl.extract.methods.blend import BlendExtractor
 from qiaocrawl.extract.methods.block_network import BlockNetwork
 from qiaocrawl.extract.methods.block_training import LabelledPage, Recipe, labelled, train
 from qiaocrawl.extract.page import extract_page
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 from qiaocrawl.urls import host_of, registrable_domain
 
 _LANGUAGES = ("zh", "en")

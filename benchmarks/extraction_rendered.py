@@ -44,10 +44,10 @@ from benchmarks.extraction import (
     load_pages,
 )
 from benchmarks.rows import write_rows
-from qiaocrawl.extract import extractors
-from qiaocrawl.page import parse_page
+from qiaocrawl.extract.base import extractors
 from qiaocrawl.page.layout import LAYOUT_SCRIPT
-from qiaocrawl.text import decode_page
+from qiaocrawl.page.page import parse_page
+from qiaocrawl.text.charset import decode_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Route

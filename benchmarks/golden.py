@@ -47,7 +47,7 @@ from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.relevance import PageScorer, page_scorers
 from qiaocrawl.relevance.blend import BlendScorer
 from qiaocrawl.relevance.evaluation import JudgedTitle, Rate, by_group, counts, halves
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.golden import (
     DIGESTS_FILE,

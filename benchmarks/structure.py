@@ -35,7 +35,7 @@ from benchmarks.bodies.structure_score import FIGURES, plain, score
 from benchmarks.extraction import BenchmarkError, decode
 from benchmarks.rows import write_rows
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.extract import extract_article
+from qiaocrawl.extract.api import extract_article
 
 PAGES = Path(__file__).resolve().parent / "structure_pages"
 _GOLD = "\n=== gold\n"
@@ -100,7 +100,7 @@ def pages_of(data: Path) -> Iterator[StructuredPage]:
 
 
 def our_markdown(page: StructuredPage) -> str:
-    """:attr:`qiaocrawl.extract.Extraction.markdown` of the page."""
+    """:attr:`qiaocrawl.extract.extraction.Extraction.markdown` of the page."""
     return extract_article(page.body, page.url, "text/html; charset=utf-8").markdown
 
 

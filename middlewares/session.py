@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from qiaocrawl.sessions import Recipe
     from qiaocrawl.sessions.account_pool import AccountUse
+    from qiaocrawl.sessions.recipe import Recipe
 
 # Request meta: recipe and account whose cookies the request carries.
 _ACCOUNT_USE = "qiaocrawl_session"

@@ -24,8 +24,8 @@ from playwright.sync_api import Route, sync_playwright
 
 from qiaocrawl.demo.model import Kind
 from qiaocrawl.demo.web import DemoWeb, build_web
-from qiaocrawl.extract import Extraction
 from qiaocrawl.extract.api import examine
+from qiaocrawl.extract.extraction import Extraction
 from qiaocrawl.extract.page import ExtractedPage
 from qiaocrawl.items import Outcome
 

@@ -15,7 +15,7 @@ from qiaocrawl.search.wrapped_links import resolve_link
 from qiaocrawl.stages.follow_links import FollowPolicy
 
 if TYPE_CHECKING:
-    from qiaocrawl.search import EngineDefinition
+    from qiaocrawl.search.definition import EngineDefinition
 
 
 class PagesSpider(FrontierSpider):

@@ -22,8 +22,7 @@ from qiaocrawl.runs.search import (
     asked_to_rest,
     parked_reason,
 )
-from qiaocrawl.search import EVERYWHERE, parse_answer
-from qiaocrawl.search.answer import cut_answer
+from qiaocrawl.search.answer import cut_answer, parse_answer
 from qiaocrawl.search.candidates import query_of, search_request
 from qiaocrawl.search.decoys import DecoyWatch
 from qiaocrawl.search.engine_pauses import (
@@ -32,7 +31,7 @@ from qiaocrawl.search.engine_pauses import (
     engine_response,
 )
 from qiaocrawl.search.plan_periods import checked_period
-from qiaocrawl.search.query import Query, SearchAnswer
+from qiaocrawl.search.query import EVERYWHERE, Query, SearchAnswer
 from qiaocrawl.stages.follow_links import FollowPolicy, link_to
 from qiaocrawl.topic.hosts import normalise_host
 from qiaocrawl.urls import canonical_url, host_of

@@ -32,7 +32,7 @@ import qiaocrawl
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.extract.page import analyse_html
 from qiaocrawl.items import FetchedPage, Link, PageAnalysis, PageText
-from qiaocrawl.replay import open_recording
+from qiaocrawl.replay.opening import open_recording
 from qiaocrawl.replay.page_folder import find_graph, find_tar, graph_files
 from qiaocrawl.replay.recording_index import loose_key
 from qiaocrawl.replay.web import RecordedWeb

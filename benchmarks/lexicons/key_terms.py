@@ -19,7 +19,7 @@ from qiaocrawl.lexicon.build import LexiconBuilder
 from qiaocrawl.lexicon.phrases import PUBLISHED_STOP_TAGS
 from qiaocrawl.lexicon.tagged_words import tagged_words
 from qiaocrawl.lexicon.term_counts import Document
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 
 DEPTHS = (100, 300)

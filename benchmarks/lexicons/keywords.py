@@ -19,7 +19,7 @@ from qiaocrawl.lexicon.keyphrases import Frequencies, keyphrases, phrase_feature
 from qiaocrawl.lexicon.phrases import candidate_phrases
 from qiaocrawl.lexicon.tagged_words import Tagged, tagged_words
 from qiaocrawl.relevance.logistic import fit_logistic
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 
 FILE = Path("analysis") / "keywords" / "csl.jsonl.gz"

@@ -23,10 +23,9 @@ from qiaocrawl.lexicon.candidates import candidates
 from qiaocrawl.lexicon.decisions import Decision, decided_terms
 from qiaocrawl.lexicon.expansion import expansion
 from qiaocrawl.lexicon.term_counts import Document
-from qiaocrawl.ontology import current_ontology
+from qiaocrawl.ontology.folder import current_ontology
 from qiaocrawl.options import Options
 from qiaocrawl.relevance import PageScorer, page_scorers
-from qiaocrawl.search import EVERYWHERE
 from qiaocrawl.search.plan_priority import (
     DueQuery,
     ExpectedYield,
@@ -35,8 +34,8 @@ from qiaocrawl.search.plan_priority import (
     QueryLine,
     prioritise,
 )
-from qiaocrawl.search.query import Query
-from qiaocrawl.text import fold
+from qiaocrawl.search.query import EVERYWHERE, Query
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, Term, TopicPack
 
 ROUNDS, QUERIES, HITS = 4, 10, 10

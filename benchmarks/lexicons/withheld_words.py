@@ -15,7 +15,7 @@ import jieba
 from benchmarks.crawl_orders.data import find_collections, load_collection
 from qiaocrawl.lexicon.cohesion import MAX_LETTERS, Bonds, LetterBonds
 from qiaocrawl.lexicon.new_words import LEAST, new_words
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 DEPTHS = (100, 200, 500)
 _CHINESE = re.compile("[\u4e00-\u9fff]{2,4}")

@@ -29,7 +29,8 @@ from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.dedup.methods import LEAST_COSINE, methods
 from qiaocrawl.dedup.title_pair import TitlePair
 from qiaocrawl.items import TitleRecord
-from qiaocrawl.text import Segmenter, fold
+from qiaocrawl.text.normalise import fold
+from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.vsm import IdfSnapshot
 
 Scores = NDArray[np.float64]

@@ -10,8 +10,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from qiaocrawl.text import Segmenter, fold
-from qiaocrawl.text.segment import Backend
+from qiaocrawl.text.normalise import fold
+from qiaocrawl.text.segment import Backend, Segmenter
 
 BACKENDS: tuple[Backend, ...] = ("jieba", "rjieba")
 _TITLES = 50_000

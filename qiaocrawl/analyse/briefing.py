@@ -23,12 +23,15 @@ from qiaocrawl.analysis.briefing import (
     Gaps,
     SinceLast,
 )
-from qiaocrawl.analysis.entities import resolve_place
-from qiaocrawl.analysis.spread import spread_figures, spread_tree
-from qiaocrawl.analysis.summaries import StorySource, summarise_story
+from qiaocrawl.analysis.entities.places import resolve_place
+from qiaocrawl.analysis.spread.figures import spread_figures
+from qiaocrawl.analysis.spread.tree import spread_tree
 from qiaocrawl.analysis.summaries.figures import Contradiction
-from qiaocrawl.analysis.tone import tone_of, tone_shares
-from qiaocrawl.analysis.trends import Stretch, Trend, trend_of
+from qiaocrawl.analysis.summaries.story import StorySource, summarise_story
+from qiaocrawl.analysis.tone.judging import tone_of
+from qiaocrawl.analysis.tone.tone import tone_shares
+from qiaocrawl.analysis.trends.stretch import Stretch
+from qiaocrawl.analysis.trends.trend import Trend, trend_of
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.storage.analysis import names, story_lists, story_texts
@@ -46,7 +49,7 @@ from qiaocrawl.storage.topics.topics import load_pack
 from qiaocrawl.text.zones import SHANGHAI
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.trends import HolidayCalendar
+    from qiaocrawl.analysis.trends.holidays import HolidayCalendar
     from qiaocrawl.analysis.warnings.state import StoryWarning
 
 _BASE_DAYS = 56

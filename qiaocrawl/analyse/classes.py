@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qiaocrawl.analysis.classes import ClassModel, learn_classes
+from qiaocrawl.analysis.classes.model import ClassModel, learn_classes
 from qiaocrawl.storage.analysis import classes
 
 if TYPE_CHECKING:

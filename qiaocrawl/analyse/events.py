@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qiaocrawl.analysis.events import Event, EventSource, find_events
+from qiaocrawl.analysis.events.event import Event, EventSource
+from qiaocrawl.analysis.events.finding import find_events
 from qiaocrawl.storage.analysis.names import names_of_articles
 from qiaocrawl.storage.analysis.story_texts import StoryText, texts_of
 from qiaocrawl.text.zones import SHANGHAI

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, select
 
-from qiaocrawl.analysis.entities import resolve_place
+from qiaocrawl.analysis.entities.places import resolve_place
 from qiaocrawl.analysis.place_map import RegionCounts, count_regions
 from qiaocrawl.storage.analysis.names import names_of_articles
 from qiaocrawl.storage.converters import from_time

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from qiaocrawl.analysis.entities import entities_of, gazetteers_of
-from qiaocrawl.analysis.entities.gazetteers import Gazetteers, KnownName, default_gazetteers
+from qiaocrawl.analysis.entities.gazetteers import (
+    Gazetteers,
+    KnownName,
+    default_gazetteers,
+    gazetteers_of,
+)
+from qiaocrawl.analysis.entities.recognition import entities_of
 from qiaocrawl.bulk.local import LocalBulk
 from qiaocrawl.bulk.works import Bulk, Pending
 from qiaocrawl.storage.analysis import names

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from qiaocrawl.analysis.spread import OutletInfluence, influence_of, spread_tree
+from qiaocrawl.analysis.spread.influence import OutletInfluence, influence_of
+from qiaocrawl.analysis.spread.tree import spread_tree
 from qiaocrawl.storage.analysis import story_lists, story_texts
 from qiaocrawl.storage.analysis.publications import publications_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from qiaocrawl.analysis.spread import SpreadTree
+    from qiaocrawl.analysis.spread.tree import SpreadTree
 
 _MOST_STORIES = 20_000
 _AT_A_TIME = 200

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from qiaocrawl.analysis.tone import tone_of
-from qiaocrawl.analysis.trends import HolidayCalendar
+from qiaocrawl.analysis.tone.judging import tone_of
+from qiaocrawl.analysis.trends.holidays import HolidayCalendar
 from qiaocrawl.analysis.trends.newest import BASE_DAYS, newest_of
 from qiaocrawl.analysis.trends.series import seconds_of
-from qiaocrawl.analysis.warnings import First, Rule, StoryArticle
+from qiaocrawl.analysis.warnings.rules import Rule
+from qiaocrawl.analysis.warnings.signals import First, StoryArticle
 from qiaocrawl.storage.analysis import names, story_texts
 from qiaocrawl.storage.analysis.moments import article_moments
 from qiaocrawl.storage.analysis.story_texts import StoryText

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from qiaocrawl.storage.analysis import story_texts
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from qiaocrawl.analysis.words import TermGroup
+    from qiaocrawl.analysis.words.groups import TermGroup
     from qiaocrawl.storage.analysis.story_lists import StoryLine
 
 _AT_A_TIME = 100

@@ -18,8 +18,10 @@ from qiaocrawl.analyse.story_signals import (
     wants_tone,
     wants_trend,
 )
-from qiaocrawl.analysis.warnings import Moment, Rule, StorySignal
+from qiaocrawl.analysis.warnings.machine import Moment
 from qiaocrawl.analysis.warnings.preview import FirstHit, first_hit
+from qiaocrawl.analysis.warnings.rules import Rule
+from qiaocrawl.analysis.warnings.signals import StorySignal
 from qiaocrawl.storage.analysis import story_texts
 from qiaocrawl.storage.analysis.story_lists import titles_of
 from qiaocrawl.storage.analysis.story_texts import StoryText

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from qiaocrawl.analysis.warnings import QuietHours, Rule, RuleBook, read_rules
+from qiaocrawl.analysis.warnings.rules import QuietHours, Rule, RuleBook, read_rules
 from qiaocrawl.storage.analysis import warning_rules as stored
 from qiaocrawl.storage.analysis.warning_rules import KeptRule
 

@@ -18,7 +18,9 @@ from qiaocrawl.analyse.story_signals import (
     wants_tone,
     wants_trend,
 )
-from qiaocrawl.analysis.warnings import Moment, Rule, StorySignal, step
+from qiaocrawl.analysis.warnings.machine import Moment, step
+from qiaocrawl.analysis.warnings.rules import Rule
+from qiaocrawl.analysis.warnings.signals import StorySignal
 from qiaocrawl.storage.analysis import story_texts
 from qiaocrawl.storage.analysis.story_lists import titles_of
 from qiaocrawl.storage.analysis.warnings import keep_step, load_warnings, lock_warnings

@@ -262,7 +262,7 @@ def _keyphrases(evidence: ArticleEvidence) -> str:
     """The phrases that say what an article without declared keywords is about."""
     from qiaocrawl.lexicon.keyphrases import Frequencies, keyphrases
     from qiaocrawl.lexicon.tagged_words import tagged_words
-    from qiaocrawl.text import Segmenter
+    from qiaocrawl.text.segment import Segmenter
 
     segmenter = Segmenter((), "jieba")
     title, body = (

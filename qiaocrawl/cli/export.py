@@ -32,7 +32,7 @@ from qiaocrawl.storage.outfile import is_stdout, standard_output
 from qiaocrawl.text.zones import SHANGHAI
 
 if TYPE_CHECKING:
-    from qiaocrawl.storage.export import Exporter, ExportReport
+    from qiaocrawl.storage.export.base import Exporter, ExportReport
 
 
 class _By(StrEnum):
@@ -91,7 +91,7 @@ def _wanted(
 def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     """Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages."""
     from qiaocrawl.storage.converters import changes
-    from qiaocrawl.storage.export import exporters
+    from qiaocrawl.storage.export.base import exporters
 
     format_ = wanted.format or _format_of(wanted.out)
     exporter = exporters.get(format_)
@@ -123,7 +123,7 @@ def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
 
 def _format_of(out: Path | None) -> str:
     """The format whose files end like *out*; csv where none does."""
-    from qiaocrawl.storage.export import exporters
+    from qiaocrawl.storage.export.base import exporters
 
     endings = {exporters.get(name).suffix: name for name in exporters.names()}
     name = out.name.lower() if out else ""

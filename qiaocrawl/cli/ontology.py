@@ -22,7 +22,7 @@ from qiaocrawl.ontology.sources import install as install_one
 from qiaocrawl.ontology.sources import size_of, sources_of
 from qiaocrawl.ontology.stored import ENDING, StoredWordnet, read_wordnet
 from qiaocrawl.options import Options
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 app = typer.Typer(
     help="Ontologies: wordnets in one space of Chinese and English concepts.",

@@ -22,19 +22,11 @@ from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.options.advice import advised
-from qiaocrawl.sessions import (
-    Account,
-    AccountState,
-    Credentials,
-    Recipe,
-    SavedSession,
-    Vault,
-    find_recipe,
-    load_recipes,
-    new_key,
-    owner_name,
-)
+from qiaocrawl.sessions.accounts import Account, AccountState, Credentials, SavedSession, owner_name
 from qiaocrawl.sessions.cookies import read_pasted, usable_for
+from qiaocrawl.sessions.recipe import Recipe
+from qiaocrawl.sessions.recipe_file import find_recipe, load_recipes
+from qiaocrawl.sessions.vault import Vault, new_key
 from qiaocrawl.storage.sites import accounts as stored
 
 app = typer.Typer(help="Accounts of sites that want a login.", no_args_is_help=True)

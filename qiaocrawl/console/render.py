@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from qiaocrawl import __version__
-from qiaocrawl.analysis.classes import class_label
+from qiaocrawl.analysis.classes.naming import class_label
 from qiaocrawl.console.page import Area
 from qiaocrawl.console.security import cookies
 from qiaocrawl.console.state import link, visit_of

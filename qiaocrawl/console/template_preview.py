@@ -15,8 +15,8 @@ from qiaocrawl.extract.methods.template_file import Template, Templates
 from qiaocrawl.extract.methods.template_marks import body_places, marked_page
 from qiaocrawl.items import FetchedPage, Link
 from qiaocrawl.language import _
-from qiaocrawl.page import Page as ParsedPage
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import Page as ParsedPage
+from qiaocrawl.page.page import parse_page
 from qiaocrawl.storage.export.stored_copy import sandboxed
 from qiaocrawl.urls import host_of
 

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from math import log
 
 from qiaocrawl.demo.model import ARTICLE_KINDS, DemoPage, Kind
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 _RUNS = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]+")
 _INDEXED_KINDS = ARTICLE_KINDS | {Kind.PART, Kind.SHELL, Kind.LOGIN_WALL, Kind.LIST}

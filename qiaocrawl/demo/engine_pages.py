@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from qiaocrawl.demo.engine_index import IndexedPage, draw, text_units
 from qiaocrawl.demo.model import CHINA_TIME
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 PER_PAGE = 10
 LINK_PREFIX = "s1"

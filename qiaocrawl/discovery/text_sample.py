@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.vsm.compiled_grams import PLANE, UNITS, compiled_sample
 from qiaocrawl.vsm.distinct import distinct
 from qiaocrawl.vsm.gram_hashes import gram_hashes

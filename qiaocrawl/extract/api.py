@@ -10,8 +10,8 @@ from qiaocrawl.extract.extraction import Extraction, Field, PageKind
 from qiaocrawl.extract.fields.main_links import main_links_of
 from qiaocrawl.extract.page import ExtractedPage, extract_page
 from qiaocrawl.extract.sniff import why_not_html
-from qiaocrawl.page import parse_page
-from qiaocrawl.text import clean_text
+from qiaocrawl.page.page import parse_page
+from qiaocrawl.text.normalise import clean_text
 from qiaocrawl.urls import canonical_url
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
@@ -47,7 +47,7 @@ def extract_article(
         url: where it came from; it settles relative links and is a witness of the date. ""
             or no URL at all will do.
         content_type: the Content-Type header, or "".
-        method: name of a body extractor; :data:`qiaocrawl.extract.extractors` has the names.
+        method: name of a body extractor; :data:`qiaocrawl.extract.base.extractors` has the names.
         extras: also what reads the body once more: ``html``, ``comments``, ``engagement`` and
             ``fields["main_links"]``; without them these are empty, and a page costs less.
 

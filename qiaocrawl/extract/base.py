@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.items import Link
 from qiaocrawl.language import N_
-from qiaocrawl.page import Page
+from qiaocrawl.page.page import Page
 from qiaocrawl.registry import Registry
 
 

@@ -10,8 +10,8 @@ import re
 from typing import NamedTuple
 
 from qiaocrawl.extract.notices import has_sentence, is_notice_by_form
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block
+from qiaocrawl.page.page import Page
 
 MIN_PROSE_BYTES = 36
 """A shorter block with a full stop is a label or a button: 12 Han letters, 36 Latin ones."""

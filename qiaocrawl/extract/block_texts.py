@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from operator import attrgetter
 
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import PageBlocks
+from qiaocrawl.page.page import Page
 
 SHORT_CHARS = 120
 """Longer blocks are paragraphs: no line of a menu, no heading, no head of a post."""

@@ -16,8 +16,8 @@ from itertools import accumulate
 from qiaocrawl.extract.block_marks import block_marks
 from qiaocrawl.extract.block_texts import BlockTexts, enclosing
 from qiaocrawl.extract.notices import is_amid
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import PageBlocks
+from qiaocrawl.page.page import Page
 
 _HEADING = re.compile(
     r"^\W*(?:(?:网友|網友|最新|热门|熱門|全部|精彩|读者|讀者|用户|文章|相关|查看|所有|发表|發表|我要|我来|参与|"

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     from qiaocrawl.extract.block_marks import BlockMarks
-    from qiaocrawl.page import Page
     from qiaocrawl.page.blocks import Element
+    from qiaocrawl.page.page import Page
 
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _TITLE_NAME = re.compile(r"title|headline|subject|heading|(?:^|[\s_-])tit(?:$|[\s_-])")

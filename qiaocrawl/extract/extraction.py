@@ -1,4 +1,4 @@
-"""What :func:`qiaocrawl.extract.extract_article` returns."""
+"""What :func:`qiaocrawl.extract.api.extract_article` returns."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from qiaocrawl.extract.kind_names import HOME_PATH, SEARCH_QUERY, index_kind, st
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.extract.verse import is_table_body, is_verse_body
 from qiaocrawl.items import Outcome
-from qiaocrawl.page import Page
+from qiaocrawl.page.page import Page
 from qiaocrawl.urls import canonical_url
 from qiaocrawl.urls.login import sends_to_login
 

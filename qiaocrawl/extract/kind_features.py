@@ -19,7 +19,7 @@ from qiaocrawl.extract.block_marks import (
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.entries import Entry, page_entries
 from qiaocrawl.extract.fields.title_dates import without_date
-from qiaocrawl.page import Page
+from qiaocrawl.page.page import Page
 
 _MIN_LEADER_BYTES = 24
 _LEADERS = 2

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qiaocrawl.extract.kind_features import PageKindFeatures
-    from qiaocrawl.page import Page
+    from qiaocrawl.page.page import Page
 
 HOME_PATH = re.compile(r"^/(?:(?:index|default|home)\.\w+)?$", re.IGNORECASE)
 SEARCH_QUERY = re.compile(r"(?:^|&)(?:q|wd|kw|keywords?|query|word|searchword)=", re.IGNORECASE)

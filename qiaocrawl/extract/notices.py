@@ -21,8 +21,8 @@ from qiaocrawl.extract.block_texts import BlockTexts, enclosing
 from qiaocrawl.extract.methods.block_features import IMPRINT_CHARS
 from qiaocrawl.extract.methods.block_vocabulary import telling_words
 from qiaocrawl.extract.methods.block_words import is_paid_for
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block, PageBlocks
+from qiaocrawl.page.page import Page
 
 _READ_ON = re.compile(
     r"^\W*(?:(?:read|see|view) (?:more|also|next)|(?:also|must|more to) read|don[’']t miss|"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from qiaocrawl.extract.block_texts import enclosing, lines_with
-from qiaocrawl.page import Page
+from qiaocrawl.page.page import Page
 from qiaocrawl.urls import UrlJoiner
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from qiaocrawl.extract.block_texts import enclosing
 from qiaocrawl.extract.comments import comment_blocks, is_dated
 from qiaocrawl.extract.thread import Post, post_of, text_blocks, thread_of
 from qiaocrawl.items.article import Comment
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import PageBlocks
-from qiaocrawl.text import clean_text
+from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import clean_text
 
 MAX_COMMENTS = 500
 _MAX_CHARS = 5_000

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.structure.kept import inside
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import PageBlocks
+from qiaocrawl.page.page import Page
 
 _LEAST_ITEMS = 3
 _LEAST_TITLE_CHARS = 6

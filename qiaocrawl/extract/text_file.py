@@ -11,7 +11,7 @@ from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.documents.analysis import analyse_document
 from qiaocrawl.items import FetchedPage, PageText
 from qiaocrawl.language import _
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 from qiaocrawl.text.charset import decode_page
 from qiaocrawl.urls import canonical_url
 

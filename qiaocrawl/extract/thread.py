@@ -18,9 +18,9 @@ from itertools import accumulate
 from qiaocrawl.extract.block_marks import block_marks
 from qiaocrawl.extract.block_texts import SHORT_CHARS, BlockTexts, enclosing
 from qiaocrawl.extract.notices import has_sentence
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block, PageBlocks
-from qiaocrawl.text import find_date
+from qiaocrawl.page.page import Page
+from qiaocrawl.text.dates import find_date
 
 MAX_POSTS = 500
 _MAX_LEVELS = 12

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.structure.kept import is_data_table
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block
+from qiaocrawl.page.page import Page
 
 _LINE_CHARS = 40
 _LEAST_LINES = 8

@@ -15,7 +15,7 @@ from http import HTTPStatus
 
 from qiaocrawl.fetch.usual_sizes import UsualSizes
 from qiaocrawl.items import FetchedPage
-from qiaocrawl.text import decode_page
+from qiaocrawl.text.charset import decode_page
 from qiaocrawl.urls.login import looks_like_login
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 Kind = Literal["short", "full", "other", "bracket"]
 

@@ -16,7 +16,7 @@ from qiaocrawl.lexicon.phrases import PERSON_TAGS, STOP_TAGS, is_content
 from qiaocrawl.lexicon.tagged_words import tagged_words
 from qiaocrawl.lexicon.term_counts import Document, TermCounts
 from qiaocrawl.lexicon.term_table import TermRow, example_sentences, term_table
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.topic.background import background_frequencies
 

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from qiaocrawl.language import CHINESE, _, language
 from qiaocrawl.lexicon.build import Lexicon
 from qiaocrawl.lexicon.expansion import RELATIONS, Proposal
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 
 @dataclass(frozen=True, slots=True)

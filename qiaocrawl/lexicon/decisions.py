@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.check import term_reasons
 from qiaocrawl.topic.pack import TERM_KINDS, Term
 

@@ -11,8 +11,8 @@ import opencc
 
 from qiaocrawl.lexicon.aliases import Alias
 from qiaocrawl.lexicon.neighbours import Neighbours
-from qiaocrawl.ontology import Ontology
-from qiaocrawl.text import fold
+from qiaocrawl.ontology.concepts import Ontology
+from qiaocrawl.text.normalise import fold
 
 Relation = Literal["synonym", "near", "hypernym", "hyponym", "neighbour", "alias", "variant"]
 

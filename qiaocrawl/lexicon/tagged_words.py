@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 if TYPE_CHECKING:
     from qiaocrawl.text.segment import Segmenter

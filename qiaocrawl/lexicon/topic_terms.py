@@ -10,7 +10,7 @@ from qiaocrawl.lexicon.build import LexiconBuilder
 from qiaocrawl.lexicon.tagged_words import Tagged, tagged_words
 from qiaocrawl.lexicon.term_counts import Document
 from qiaocrawl.lexicon.term_table import TermRow
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.topic.pack import Term
 

@@ -13,7 +13,7 @@ from qiaocrawl.ontology.draft import UNRANKED
 from qiaocrawl.ontology.keys import is_own, key_name
 from qiaocrawl.ontology.stored import Ints, StoredWordnet
 from qiaocrawl.ontology.word_forms import base_forms
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 MAX_SENSES = 5
 """Senses of a word that are looked at, the usual ones first: rare senses join words that have

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 MAX_LEMMA_CHARS = 100
 """Longer lemmas are sentences; no page repeats them."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.ontology.concepts import Ontology
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 DECAY = 0.4
 """Of the exponential similarity: one edge .67, two .45, five .14."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from qiaocrawl.ontology.concepts import Ontology
 from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION, similarity_function
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 NAMED_KINDS = frozenset({"person", "place", "media"})
 """Kinds of topic terms that name one thing: the next town is not of the topic (ours)."""

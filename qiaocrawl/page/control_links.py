@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from qiaocrawl.items import Link
 from qiaocrawl.page.links import NEXT_TAG
-from qiaocrawl.text import collapse
+from qiaocrawl.text.normalise import collapse
 from qiaocrawl.urls import canonical_host, canonical_url, looks_like_file, url_key
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qiaocrawl.items import Link
-from qiaocrawl.text import collapse
+from qiaocrawl.text.normalise import collapse
 from qiaocrawl.urls import canonical_host, looks_like_document, url_key
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from qiaocrawl.items import Link
 from qiaocrawl.page.region import Regions
 from qiaocrawl.page.sanitize import MAX_LINKS
-from qiaocrawl.text import collapse
+from qiaocrawl.text.normalise import collapse
 from qiaocrawl.urls import canonical_host, looks_like_file, url_key
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import string
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from qiaocrawl.text import collapse
+from qiaocrawl.text.normalise import collapse
 from qiaocrawl.urls import canonical_url
 
 if TYPE_CHECKING:

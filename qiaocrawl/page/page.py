@@ -22,7 +22,8 @@ from qiaocrawl.page.links import (
 from qiaocrawl.page.markup import json_ld_of, meta_of, refresh_target, safe_base
 from qiaocrawl.page.region import Regions
 from qiaocrawl.page.sanitize import sanitize_html
-from qiaocrawl.text import Decoded, collapse, decode_page
+from qiaocrawl.text.charset import Decoded, decode_page
+from qiaocrawl.text.normalise import collapse
 from qiaocrawl.urls import UrlJoiner, canonical_url
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Page:
     Attributes:
         url: where the page was fetched (after redirects).
         source: the decoded markup, as it was parsed.
-        charset, charset_source, replaced: see :class:`qiaocrawl.text.Decoded`.
+        charset, charset_source, replaced: see :class:`qiaocrawl.text.charset.Decoded`.
         notes: what had to be dropped before parsing, in words; empty for ordinary pages.
         tree: the lexbor tree; not to be changed.
     """

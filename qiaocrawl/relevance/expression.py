@@ -10,7 +10,7 @@ from pathlib import Path
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 AND, OR, NOT = "AND", "OR", "NOT"
 _TOKEN = re.compile(

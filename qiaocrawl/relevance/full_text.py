@@ -11,7 +11,7 @@ from qiaocrawl.language import _
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import page_scorers
 from qiaocrawl.relevance.term_scorer import ENOUGH_TERMS, TermScorer
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.words import MAX_TEXT_CHARS, MAX_TITLE_CHARS
 

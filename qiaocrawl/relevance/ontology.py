@@ -9,13 +9,13 @@ from heapq import nlargest
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.language import _
-from qiaocrawl.ontology import TopicWords, current_ontology
+from qiaocrawl.ontology.folder import current_ontology
 from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION
-from qiaocrawl.ontology.topic_words import LEAST, named_words
+from qiaocrawl.ontology.topic_words import LEAST, TopicWords, named_words
 from qiaocrawl.options.plugin_options import within
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.profile import build_profile
 from qiaocrawl.topic.words import PageWords
@@ -44,8 +44,8 @@ class OntologyScorer:
     this name has the parent's relevance.
 
     sim(word) is the similarity to the nearest term of the topic, times the term's weight over
-    the heaviest one's, see :class:`qiaocrawl.ontology.TopicWords`. Chinese and English words
-    meet over their concepts. A word no ontology knows meets itself only, as do the words
+    the heaviest one's, see :class:`qiaocrawl.ontology.topic_words.TopicWords`. Chinese and English
+    words meet over their concepts. A word no ontology knows meets itself only, as do the words
     learnt from the samples. ``terms`` of a judgement are the page's words with their shares.
 
     Args:

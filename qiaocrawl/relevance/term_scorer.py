@@ -9,7 +9,7 @@ from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.relevance.expression import topic_expression
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import chosen_threshold, judgement
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.background import background_frequencies
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.profile import rarity

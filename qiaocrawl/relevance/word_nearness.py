@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from qiaocrawl.ontology import TopicWords, current_ontology
-from qiaocrawl.ontology.topic_words import named_words
+from qiaocrawl.ontology.folder import current_ontology
+from qiaocrawl.ontology.topic_words import TopicWords, named_words
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.profile import TopicProfile
 from qiaocrawl.topic.words import PageWords

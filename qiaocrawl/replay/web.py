@@ -35,7 +35,7 @@ class RecordedWeb:
     """The answers of a recorded web, by URL. Threads may share it; processes open their own.
 
     Args:
-        index_file: the cache file that :func:`~qiaocrawl.replay.open_recording` keeps.
+        index_file: the cache file that :func:`~qiaocrawl.replay.opening.open_recording` keeps.
         source: what was recorded, for messages.
     """
 

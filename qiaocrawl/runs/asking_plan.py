@@ -17,8 +17,8 @@ from itertools import islice, zip_longest
 from sqlalchemy import Connection
 
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.search import EngineDefinition
 from qiaocrawl.search.candidates import query_candidate
+from qiaocrawl.search.definition import EngineDefinition
 from qiaocrawl.search.plan import plan
 from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
 from qiaocrawl.search.plan_periods import can_ask

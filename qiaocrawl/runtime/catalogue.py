@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.ontology import use_folder
+from qiaocrawl.ontology.folder import use_folder
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Reader
 from qiaocrawl.storage.topics import judgements, topics
@@ -22,7 +22,7 @@ from qiaocrawl.topic.pack import Site, TopicPack
 from qiaocrawl.urls import in_site
 
 if TYPE_CHECKING:
-    from qiaocrawl.search import EngineDefinition
+    from qiaocrawl.search.definition import EngineDefinition
 
 _HOSTS_NAMED = 5
 # What a change costs, new analysis workers among it, is paid no more often.
@@ -150,7 +150,7 @@ class Catalogue:
         """Every defined search engine by name."""
         # Only where an engine is asked or its links are followed: the checks of its files are
         # made when they are imported.
-        from qiaocrawl.search import load_definitions
+        from qiaocrawl.search.definition import load_definitions
 
         return load_definitions(
             self._options["QIAO_ENGINES_DIR"] or None,

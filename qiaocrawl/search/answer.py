@@ -19,7 +19,7 @@ from qiaocrawl.search.signals import (
     shares_words,
 )
 from qiaocrawl.search.upstreams import answering_upstreams, describe_failures, failed_upstreams
-from qiaocrawl.text import decode_page
+from qiaocrawl.text.charset import decode_page
 
 _BLOCKED_STATUSES = (403, 429)
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from qiaocrawl.items import NO_PAYLOAD, Candidate, Lease, Link, Payload, Queue
-from qiaocrawl.search import EngineDefinition, EngineRequest, query_url, request_for
+from qiaocrawl.search.definition import EngineDefinition
 from qiaocrawl.search.query import Hit, Query
+from qiaocrawl.search.request import EngineRequest, query_url, request_for
 from qiaocrawl.search.signals import is_on_site
 from qiaocrawl.urls import host_of, url_key
 

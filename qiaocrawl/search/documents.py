@@ -16,7 +16,7 @@ from lxml import etree
 from parsel import Selector
 
 from qiaocrawl.page.sanitize import sanitize_html
-from qiaocrawl.text import collapse
+from qiaocrawl.text.normalise import collapse
 
 # Result pages are a quarter of that; the rest of a longer one is not read.
 _MAX_CHARS = 2 * 1024 * 1024

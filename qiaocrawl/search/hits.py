@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from qiaocrawl.search.documents import Document
 from qiaocrawl.search.query import Hit, Query
 from qiaocrawl.search.records import EngineDefinition, Unwrap
-from qiaocrawl.text import collapse
+from qiaocrawl.text.normalise import collapse
 from qiaocrawl.urls import canonical_url, host_of
 
 _MAX_TITLE_CHARS = 300
@@ -73,7 +73,7 @@ def parse_hits(
 
 def _date(text: str) -> datetime | None:
     # Its many patterns take a tenth of a second, and few crawls search.
-    from qiaocrawl.text import find_date
+    from qiaocrawl.text.dates import find_date
 
     return find_date(text)
 

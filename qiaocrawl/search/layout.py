@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from qiaocrawl.search.documents import parse_document
 from qiaocrawl.search.records import EngineDefinition
-from qiaocrawl.text import decode_page
+from qiaocrawl.text.charset import decode_page
 
 _PARTS = ("link", "title", "snippet", "date")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from qiaocrawl.ontology import current_ontology
+from qiaocrawl.ontology.folder import current_ontology
 from qiaocrawl.ontology.topic_words import NAMED_KINDS
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import Term
 
 MAX_WORDS = 4

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from qiaocrawl.search.documents import Document
 from qiaocrawl.search.query import Hit
 from qiaocrawl.search.records import Signal
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.urls import host_of
 
 COMMON_BLOCK_WORDS = (

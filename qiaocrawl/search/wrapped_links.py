@@ -22,7 +22,7 @@ from qiaocrawl.search.signals import (
     is_on_site,
     matching_word,
 )
-from qiaocrawl.text import decode_page
+from qiaocrawl.text.charset import decode_page
 from qiaocrawl.urls import UrlJoiner, canonical_url
 
 # Pages that only redirect have a tenth of that.

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborNode
 
 from qiaocrawl.errors import LoginError
 from qiaocrawl.language import _
-from qiaocrawl.page import Page
+from qiaocrawl.page.page import Page
 from qiaocrawl.sessions.accounts import Credentials
 from qiaocrawl.sessions.origins import joined, without_query
 from qiaocrawl.sessions.recipe import FormLogin

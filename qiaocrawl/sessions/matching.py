@@ -10,10 +10,10 @@ from functools import cached_property
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import judge
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 from qiaocrawl.sessions.origins import joined, origin_of
 from qiaocrawl.sessions.recipe import PageMarkers, Recipe
-from qiaocrawl.text import decode_page
+from qiaocrawl.text.charset import decode_page
 from qiaocrawl.urls.login import looks_like_login
 
 # Parsing takes time of the event loop; a login page is small.

@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
-from qiaocrawl.discovery import parse_url_source
 from qiaocrawl.discovery.soft_404 import without_address
 from qiaocrawl.discovery.text_sample import text_sample
-from qiaocrawl.extract import analyse_html
+from qiaocrawl.discovery.url_sources import parse_url_source
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.documents.analysis import analyse_document
 from qiaocrawl.extract.fields.layout_title import use_title_method
-from qiaocrawl.extract.page import LinkSources
+from qiaocrawl.extract.page import LinkSources, analyse_html
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
-from qiaocrawl.ontology import use_folder
+from qiaocrawl.ontology.folder import use_folder
 from qiaocrawl.relevance import PageScorer, make_scorer, scorer_options
 from qiaocrawl.stages.analysis_setup import AnalysisSetup, JoinedText
 from qiaocrawl.stages.c_loops import make_in_archive
-from qiaocrawl.text import Segmenter, fold
+from qiaocrawl.text.normalise import fold
+from qiaocrawl.text.segment import Segmenter
 
 
 class _Tools:

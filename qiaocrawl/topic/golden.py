@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from qiaocrawl.errors import RowFault, TopicError
 from qiaocrawl.language import _
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.check import MAX_NOTE_CHARACTERS, MAX_TITLE_CHARACTERS, list_faults
 from qiaocrawl.topic.columns import DIGEST_COLUMNS, GOLDEN_COLUMNS, as_flag
 from qiaocrawl.topic.tables import Cells, Reasons, read_rows, valid_rows

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.background import background_frequencies
 from qiaocrawl.topic.pack import Sample, TopicPack
 from qiaocrawl.topic.words import PageWords

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from qiaocrawl.text import Segmenter, fold
+from qiaocrawl.text.normalise import fold
+from qiaocrawl.text.segment import Segmenter
 
 MAX_TEXT_CHARS = 20_000
 """What lies behind the first twenty thousand characters no longer changes a judgement."""

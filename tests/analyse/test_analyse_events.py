@@ -8,7 +8,7 @@ from dated_stories import TEXTS, tell_dated
 from qiaocrawl.analyse.briefing import make_briefing, tell_story
 from qiaocrawl.analyse.events import events_of_stories
 from qiaocrawl.analysis.events.wording import event_place, event_time
-from qiaocrawl.analysis.trends import default_calendar
+from qiaocrawl.analysis.trends.holidays import default_calendar
 from qiaocrawl.storage.export.briefing.markdown import to_markdown
 from storage_samples import PACK
 from title_samples import made, runtime_on

@@ -12,8 +12,9 @@ from sqlalchemy import text
 from qiaocrawl.analyse.names import read_names
 from qiaocrawl.analyse.stories import analyse_stories, forget_stories
 from qiaocrawl.analyse.warnings import Checked, check_warnings
-from qiaocrawl.analysis.trends import HolidayCalendar
-from qiaocrawl.analysis.warnings import Moment, Rule
+from qiaocrawl.analysis.trends.holidays import HolidayCalendar
+from qiaocrawl.analysis.warnings.machine import Moment
+from qiaocrawl.analysis.warnings.rules import Rule
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.analysis import names
 from qiaocrawl.storage.analysis.warnings import load_warnings

@@ -12,8 +12,9 @@ from sqlalchemy import text
 from qiaocrawl.analyse.warning_preview import preview_rule
 from qiaocrawl.analyse.warning_rules import import_rules, office_rules
 from qiaocrawl.analyse.warnings import check_warnings
-from qiaocrawl.analysis.trends import default_calendar
-from qiaocrawl.analysis.warnings import Moment, QuietHours, Rule, RuleBook
+from qiaocrawl.analysis.trends.holidays import default_calendar
+from qiaocrawl.analysis.warnings.machine import Moment
+from qiaocrawl.analysis.warnings.rules import QuietHours, Rule, RuleBook
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database

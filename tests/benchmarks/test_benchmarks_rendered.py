@@ -11,8 +11,8 @@ from rich.console import Console
 from benchmarks.bodies.score import Gold
 from benchmarks.extraction import GoldPage
 from benchmarks.extraction_rendered import few_of_each, measure, rendered_all
-from qiaocrawl.page import parse_page
 from qiaocrawl.page.layout import layout_of
+from qiaocrawl.page.page import parse_page
 
 TEXT = "归侨侨眷代表大会八月二十日在福州召开，三百多名代表出席会议。"
 HTML = (

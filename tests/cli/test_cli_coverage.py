@@ -12,7 +12,7 @@ import pytest
 from crawling import import_pack, pack
 from qiaocrawl.cli.coverage.heat_map import MOST_SITES, MOST_TERMS, heat_map
 from qiaocrawl.cli.coverage.summary import summary_lines
-from qiaocrawl.search import load_definitions
+from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.search import coverage, ledger

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from qiaocrawl.demo.web import build_web
-from qiaocrawl.extract import extractors
+from qiaocrawl.extract.base import extractors
 from qiaocrawl.extract.methods.cluster_model import load_model
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages.site_templates import save_site_templates

@@ -12,7 +12,8 @@ import pytest
 
 from crawling import PROJECT, rows
 from login_sites import CLUB, EVIL, LoginWeb, recipes_folder, serving
-from qiaocrawl.sessions import SavedSession, Vault, new_key
+from qiaocrawl.sessions.accounts import SavedSession
+from qiaocrawl.sessions.vault import Vault, new_key
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites.accounts import require_account
 

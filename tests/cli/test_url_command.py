@@ -68,9 +68,7 @@ def test_failures_wait_again_and_decisions_stay(
     assert _waiting(failures) == {f"http://{path}" for path in paths}
 
 
-def test_a_dry_run_counts_redirects_to_a_login_and_leaves_them(
-    database_url: str, run: Run
-) -> None:
+def test_a_dry_run_counts_redirects_to_a_login_and_leaves_them(database_url: str, run: Run) -> None:
     with Database.open(database_url) as database:
         database.upgrade()
         add_topic(database)

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from console_client import Desk, visible
-from qiaocrawl.analysis.warnings import Rule
+from qiaocrawl.analysis.warnings.rules import Rule
 from qiaocrawl.console import crawl_scorer
 from qiaocrawl.console.areas import AREAS
 from qiaocrawl.console.pages.people import ACTION_NAMES
 from qiaocrawl.console.security import cookies, passwords
 from qiaocrawl.jobs.logins import Logins
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.sessions import new_key
+from qiaocrawl.sessions.vault import new_key
 from qiaocrawl.storage.console import audit_log
 from qiaocrawl.storage.console.audit_log import AuditEntry
 from qiaocrawl.storage.search import ledger

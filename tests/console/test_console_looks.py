@@ -13,12 +13,12 @@ from playwright.sync_api import BrowserContext, Page
 
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
-from qiaocrawl.analysis.warnings import Rule
+from qiaocrawl.analysis.warnings.rules import Rule
 from qiaocrawl.console.security import cookies
 from qiaocrawl.items import PagePicture
 from qiaocrawl.runs.warn.delivery import deliver_due
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.sessions import new_key
+from qiaocrawl.sessions.vault import new_key
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.analysis.warning_rules import add_rule
 from qiaocrawl.storage.console import sessions, users

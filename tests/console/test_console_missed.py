@@ -16,7 +16,7 @@ from sqlalchemy import text
 from console_client import Desk, visible
 from qiaocrawl.console.pages import coverage as pages
 from qiaocrawl.items import Outcome
-from qiaocrawl.search import EngineDefinition, load_definitions
+from qiaocrawl.search.definition import EngineDefinition, load_definitions
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.console import audit_log

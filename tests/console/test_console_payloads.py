@@ -20,16 +20,10 @@ from sqlalchemy import text
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from console_client import BASE, Desk, desk_at
-from qiaocrawl.analysis.trends import HolidayCalendar
-from qiaocrawl.analysis.warnings import (
-    First,
-    Moment,
-    Rule,
-    StoryArticle,
-    StorySignal,
-    noted,
-    step,
-)
+from qiaocrawl.analysis.trends.holidays import HolidayCalendar
+from qiaocrawl.analysis.warnings.machine import Moment, noted, step
+from qiaocrawl.analysis.warnings.rules import Rule
+from qiaocrawl.analysis.warnings.signals import First, StoryArticle, StorySignal
 from qiaocrawl.console.clean_html import shown_html
 from qiaocrawl.console.security import cookies
 from qiaocrawl.search.query import AnswerState, Query

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from console_articles import add_stories
 from console_client import Desk, visible
-from qiaocrawl.analysis.warnings import Rule
+from qiaocrawl.analysis.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage.analysis import warning_rules
 from qiaocrawl.storage.console import audit_log

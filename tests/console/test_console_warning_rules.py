@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from console_client import Desk, visible
-from qiaocrawl.analysis.warnings import QuietHours, Rule
+from qiaocrawl.analysis.warnings.rules import QuietHours, Rule
 from qiaocrawl.storage.analysis import warning_rules as stored
 from qiaocrawl.storage.analysis.warnings import load_warnings
 from qiaocrawl.storage.console import audit_log

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from console_client import Desk, visible
-from qiaocrawl.analysis.warnings import Rule
+from qiaocrawl.analysis.warnings.rules import Rule
 from qiaocrawl.console.security import cookies
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.analysis.warnings import load_warnings, note_failed, note_sent, take_due

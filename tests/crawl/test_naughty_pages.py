@@ -12,7 +12,8 @@ import pytest
 
 from crawling import Answer, article, crawl, import_pack, local_server, outcomes, pack, rows
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export import Selection, exporters
+from qiaocrawl.storage.export.base import exporters
+from qiaocrawl.storage.export.choice import Selection
 
 HOST = "www.qiao.test"
 _DATA = Path(__file__).parents[3] / "shared" / "data"

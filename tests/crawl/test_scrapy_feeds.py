@@ -16,7 +16,8 @@ import pytest
 
 from crawling import Answer, LocalServer, article, crawl, import_pack, local_server, pack, rows
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export import Selection, exporters
+from qiaocrawl.storage.export.base import exporters
+from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.tables import COLUMNS, FIELDS
 
 HOST = "www.qiao.test"

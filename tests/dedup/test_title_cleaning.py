@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qiaocrawl.dedup.cleaning.cleaning import MAX_TITLE_CHARS, TitleCleaner
 from qiaocrawl.dedup.cleaning.host_endings import MAX_KNOWN, MAX_SEEN, WINDOW
 from qiaocrawl.dedup.cleaning.site_names import Role, role_of
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 WORDS = [
     "侨胞", "商会", "代表", "访问", "捐款", "学校", "庆祝", "中秋", "论坛", "举行", "青年", "创业",

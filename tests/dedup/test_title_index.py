@@ -13,7 +13,7 @@ from qiaocrawl.dedup import Grouping, TitleIndex
 from qiaocrawl.dedup.methods import methods
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import VerdictKind
-from qiaocrawl.text import Segmenter
+from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.vsm import IdfSnapshot
 
 TITLE = "侨联为归侨老人送年货"

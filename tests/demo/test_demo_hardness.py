@@ -10,9 +10,9 @@ from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.demo.model import ARTICLE_KINDS, Kind
 from qiaocrawl.demo.score import Rates, body_f1, rates
 from qiaocrawl.demo.web import DemoWeb
-from qiaocrawl.extract import extractors
+from qiaocrawl.extract.base import extractors
 from qiaocrawl.items import TitleRecord
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 
 def test_published_density_is_no_solution(demo_web: DemoWeb) -> None:

@@ -18,7 +18,7 @@ from qiaocrawl.demo.engine_index import (
     text_units,
 )
 from qiaocrawl.demo.model import DemoPage, Gold, Kind
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 
 def page(number: int, title: str, text: str = "", host: str = "a.test") -> IndexedPage:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.discovery import Entry, parse_feed
-from qiaocrawl.discovery.entries import moment_of
-from qiaocrawl.page import parse_page
+from qiaocrawl.discovery.entries import Entry, moment_of
+from qiaocrawl.discovery.feeds import parse_feed
 from qiaocrawl.page.feed_links import feed_links
+from qiaocrawl.page.page import parse_page
 
 _AT = datetime(2026, 3, 5, 2, tzinfo=UTC)
 _ENTRY = Entry("http://a.test/1.html", _AT, "侨胞", "侨乡 归侨")

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.discovery import Entry, parse_sitemap, robots_sitemaps
+from qiaocrawl.discovery.entries import Entry
+from qiaocrawl.discovery.sitemaps import parse_sitemap, robots_sitemaps
 from qiaocrawl.discovery.url_sources import entry_moment, parse_url_source, url_source_kind
 from qiaocrawl.items import FetchedPage, Outcome
 

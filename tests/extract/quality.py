@@ -10,7 +10,8 @@ from gate_pages import GatePage
 
 from qiaocrawl.demo.model import CHINA_TIME
 from qiaocrawl.demo.score import body_f1
-from qiaocrawl.extract import Extraction, PageKind, extract_article
+from qiaocrawl.extract.api import extract_article
+from qiaocrawl.extract.extraction import Extraction, PageKind
 
 GOOD_F1 = 0.9
 FIGURES = ("f1", "share_90", "title", "date", "author", "source", "kind")

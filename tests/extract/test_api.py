@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from hostile_pages import HOSTILE
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract import Extraction, PageKind, analyse_html, extract_article, extractors
-from qiaocrawl.extract.api import LIMITS, MAX_BODY_BYTES
-from qiaocrawl.extract.page import without_title_line
+from qiaocrawl.extract.api import LIMITS, MAX_BODY_BYTES, extract_article
+from qiaocrawl.extract.base import extractors
+from qiaocrawl.extract.extraction import Extraction, PageKind
+from qiaocrawl.extract.page import analyse_html, without_title_line
 from qiaocrawl.items import FetchedPage
 
 TITLE = "归侨合唱团三十年：歌声里的乡音"

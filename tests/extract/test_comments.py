@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract.comments import comment_blocks
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 
 STORY = "<p>因片区改造，开了三十七年的鱼丸店将于本月底搬离。消息传开后，店门口排起了长队。</p>"
 REMARKS = "".join(

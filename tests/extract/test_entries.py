@@ -17,7 +17,7 @@ from qiaocrawl.extract.entries import (
     page_entries,
     stands_in,
 )
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 from qiaocrawl.urls import url_key
 
 URL = "http://www.a.test/list.html"

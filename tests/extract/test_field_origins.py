@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.extract import extract_article, field_origins
+from qiaocrawl.extract import field_origins
+from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.field_origins import shown_origin
 
 FIELDS = Path(field_origins.__file__).parent / "fields"

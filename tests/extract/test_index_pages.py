@@ -9,7 +9,7 @@ from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import judge
 from qiaocrawl.extract.page import ExtractedPage, extract_page
 from qiaocrawl.items import Outcome
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 HOST = "https://www.example.com"
 MOTTO = (

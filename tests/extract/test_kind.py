@@ -19,7 +19,7 @@ from qiaocrawl.extract.kind import judge
 from qiaocrawl.extract.kind_features import page_kind_features
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.items import Outcome
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 
 HOST = "https://www.example.com"
 PARAGRAPHS = "".join(

@@ -8,7 +8,7 @@ from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.notices import notice_blocks
 from qiaocrawl.extract.teasers import without_teasers
 from qiaocrawl.extract.verse import is_table_body, is_verse_body
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 
 TEXT = "The harbour ferry carried its first passengers for two years on Monday."
 

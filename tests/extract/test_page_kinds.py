@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from hostile_pages import HOSTILE
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract import analyse_html, extractors
-from qiaocrawl.extract.base import Body
+from qiaocrawl.extract.base import Body, extractors
+from qiaocrawl.extract.page import analyse_html
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 PARAGRAPHS = "\n".join(
     f"<p>第{i}段：侨联的同志介绍，今年的服务比往年更细，乡亲们可以在家门口办成手续。</p>"

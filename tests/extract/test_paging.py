@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract.paging import Parts, joined, parts_of
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 SITE = "https://www.example.com"
 STORY = "<p>侨联的同志介绍，今年的服务比往年更细，乡亲们可以在家门口办成手续。</p>"

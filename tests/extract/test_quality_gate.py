@@ -11,7 +11,7 @@ import pytest
 from gate_pages import GatePage, demo_pages, hard_pages
 from quality import FIGURES, judged, means, table
 
-from qiaocrawl.extract import PageKind
+from qiaocrawl.extract.extraction import PageKind
 
 FLOORS_FILE = Path(__file__).with_name("quality_floors.toml")
 FLOORS = tomllib.loads(FLOORS_FILE.read_text("utf-8"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hostile_pages import HOSTILE
 from qiaocrawl.extract.comments import comment_blocks
 from qiaocrawl.extract.thread import thread_of
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 
 FIRST = (
     "清明回老家，发现村口的侨批馆重新开了，里面的老信件都整理上架。",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from qiaocrawl.extract import extract_article
+from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.extraction import Extraction, PageKind
 
 TITLE = "乡亲回渡口镇寻根"

@@ -16,7 +16,7 @@ from qiaocrawl.lexicon.tagged_words import tagged_words
 from qiaocrawl.lexicon.term_counts import Document, TermCounts
 from qiaocrawl.lexicon.term_table import example_sentences
 from qiaocrawl.lexicon.weight_table import weight_table
-from qiaocrawl.ontology import Ontology
+from qiaocrawl.ontology.concepts import Ontology
 from qiaocrawl.ontology.folder import own_wordnet
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.topic.pack import Term

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from qiaocrawl.lexicon.phrases import candidate_phrases, is_content, joined
 from qiaocrawl.lexicon.tagged_words import tagged_words
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 
 SEGMENTER = Segmenter(["侨务强国梦"])

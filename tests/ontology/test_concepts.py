@@ -8,8 +8,15 @@ from collections.abc import Collection
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.ontology import Ontology, TopicWords, WordSimilarity
-from qiaocrawl.ontology.similarity import exponential, linear, logarithmic, similarity_function
+from qiaocrawl.ontology.concepts import Ontology
+from qiaocrawl.ontology.similarity import (
+    WordSimilarity,
+    exponential,
+    linear,
+    logarithmic,
+    similarity_function,
+)
+from qiaocrawl.ontology.topic_words import TopicWords
 from small_wordnets import english, two_languages, words
 
 

@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 
 from qiaocrawl.errors import OntologyError
-from qiaocrawl.ontology import WordSimilarity, current_ontology, use_folder
 from qiaocrawl.ontology import folder as folders
-from qiaocrawl.ontology.folder import folder_of, installed, open_ontology, own_wordnet
+from qiaocrawl.ontology.folder import (
+    current_ontology,
+    folder_of,
+    installed,
+    open_ontology,
+    own_wordnet,
+    use_folder,
+)
+from qiaocrawl.ontology.similarity import WordSimilarity
 from qiaocrawl.ontology.sources import install, sources_of
 from qiaocrawl.ontology.stored import read_wordnet, stored
 from small_wordnets import LIGHTS

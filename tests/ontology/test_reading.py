@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from qiaocrawl.errors import ConfigError, OntologyError
-from qiaocrawl.ontology import Ontology, princeton
+from qiaocrawl.ontology import princeton
+from qiaocrawl.ontology.concepts import Ontology
 from qiaocrawl.ontology.draft import folded, language_code
 from qiaocrawl.ontology.keys import ili_key, is_own, key_name, own_key, wn30_key
 from qiaocrawl.ontology.lmf import read_lmf

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from qiaocrawl.page import parse_page
 from qiaocrawl.page.blocks import MAX_BLOCKS, PageBlocks, blocks_of
+from qiaocrawl.page.page import parse_page
 
 
 def cut(html: str) -> PageBlocks:

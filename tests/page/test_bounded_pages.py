@@ -10,7 +10,7 @@ import charset_normalizer
 import pytest
 
 from crawling import PROJECT
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 from qiaocrawl.page.sanitize import MAX_LINKS, sanitize_html
 from qiaocrawl.text import charset
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qiaocrawl.page import parse_page
 from qiaocrawl.page.digests import element_path
+from qiaocrawl.page.page import parse_page
 
 
 def digests(html: str) -> list[int]:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hostile_pages import HOSTILE
-from qiaocrawl.page import parse_page, sanitize
+from qiaocrawl.page import sanitize
+from qiaocrawl.page.page import parse_page
 from qiaocrawl.page.sanitize import MAX_ATTRIBUTES, sanitize_html
 
 URL = "https://www.example.com/"

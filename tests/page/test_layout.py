@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.extract import extractors
+from qiaocrawl.extract.base import extractors
 from qiaocrawl.extract.methods.visual_style import page_style
-from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.layout import Box, layout_of
+from qiaocrawl.page.page import Page, parse_page
 
 TEXT = "归侨侨眷代表大会在福州召开，三百多名代表出席会议。"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 
 def regions(body: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 from qiaocrawl.page.robots_tags import RobotsTags, robots_tags
 
 NOTHING, NOFOLLOW = RobotsTags(), RobotsTags(nofollow=True)

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.page import source_lines
-from qiaocrawl.page.lines import is_single_line, visible_lines, with_block_lines
+from qiaocrawl.page.lines import is_single_line, source_lines, visible_lines, with_block_lines
 
 
 def test_bytes_of_text_and_line() -> None:

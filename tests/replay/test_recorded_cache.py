@@ -14,8 +14,8 @@ import pytest
 
 import qiaocrawl.replay.opening as opening
 from qiaocrawl.errors import ReplayError
-from qiaocrawl.replay import open_recording
 from qiaocrawl.replay.cache import IndexCache, default_folder
+from qiaocrawl.replay.opening import open_recording
 from qiaocrawl.replay.recording_index import IndexWriter, Limits
 from recording import Recorded, write_collection, write_warc
 

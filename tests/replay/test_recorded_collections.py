@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from qiaocrawl.errors import ReplayError
-from qiaocrawl.replay import Limits, open_recording
+from qiaocrawl.replay.opening import open_recording
+from qiaocrawl.replay.recording_index import Limits
 from recording import gzipped, tar_bytes, write_collection, write_graph
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "focus"

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.analysis.trends import HolidayCalendar
-from qiaocrawl.analysis.warnings import Moment, Rule, StoryArticle, StorySignal, step
+from qiaocrawl.analysis.trends.holidays import HolidayCalendar
+from qiaocrawl.analysis.warnings.machine import Moment, step
+from qiaocrawl.analysis.warnings.rules import Rule
+from qiaocrawl.analysis.warnings.signals import StoryArticle, StorySignal
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.runs.warn.channels import channel_names, read_channels
 from qiaocrawl.runs.warn.delivery import deliver_due, send_test

@@ -12,9 +12,10 @@ import pytest
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.model import DemoPage, Kind
 from qiaocrawl.demo.web import DemoWeb, build_web
-from qiaocrawl.search import EVERYWHERE, load_definitions, parse_answer, request_url
+from qiaocrawl.search.answer import parse_answer
+from qiaocrawl.search.definition import load_definitions, request_url
 from qiaocrawl.search.plan import plan
-from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
+from qiaocrawl.search.query import EVERYWHERE, AnswerState, Query, SearchAnswer
 from qiaocrawl.topic.pack import Term, TopicPack
 from qiaocrawl.urls import host_of
 

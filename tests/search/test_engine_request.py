@@ -11,15 +11,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.search import (
-    EngineDefinition,
-    load_definitions,
-    missing_variables,
-    query_url,
-    request_for,
-    request_url,
-)
+from qiaocrawl.search.definition import EngineDefinition, load_definitions, request_url
 from qiaocrawl.search.query import Query
+from qiaocrawl.search.request import missing_variables, query_url, request_for
 from qiaocrawl.urls import url_key
 
 DEFINITIONS = load_definitions(base_urls={"searxng": "http://searx.test:8888"})

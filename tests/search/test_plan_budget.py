@@ -9,7 +9,7 @@ import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
-from qiaocrawl.search import EngineDefinition, load_definitions
+from qiaocrawl.search.definition import EngineDefinition, load_definitions
 from qiaocrawl.search.engine_pauses import (
     FRUITLESS_TIMES,
     MOST_SECONDS,

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.search import EngineDefinition, load_definitions
+from qiaocrawl.search.definition import EngineDefinition, load_definitions
 from qiaocrawl.search.plan_periods import (
     LAST_PERIODS,
     can_ask,

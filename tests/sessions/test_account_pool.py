@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from qiaocrawl.errors import LoginError, LoginPageError, SessionRestError
-from qiaocrawl.sessions import Recipe
 from qiaocrawl.sessions.account_pool import (
     AccountPool,
     AccountUse,
@@ -18,6 +17,7 @@ from qiaocrawl.sessions.account_pool import (
     LiveAccount,
     LoginActions,
 )
+from qiaocrawl.sessions.recipe import Recipe
 
 
 class World:

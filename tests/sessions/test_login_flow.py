@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from qiaocrawl.errors import LoginError
-from qiaocrawl.sessions import Credentials, Recipe
+from qiaocrawl.sessions.accounts import Credentials
 from qiaocrawl.sessions.flow import LoginAnswer, LoginStep, login_flow, why_session_ended
 from qiaocrawl.sessions.matching import (
     SeenPage,
@@ -18,7 +18,7 @@ from qiaocrawl.sessions.matching import (
     login_wanted,
     matching_marker,
 )
-from qiaocrawl.sessions.recipe import FormLogin, PageMarkers, SignOn
+from qiaocrawl.sessions.recipe import FormLogin, PageMarkers, Recipe, SignOn
 
 SECRET = Credentials("me", "s3&cret=é")
 PAGE = "https://www.a.test/login"

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from qiaocrawl.errors import SecretKeyError, SessionError
-from qiaocrawl.sessions import Recipe, Vault, new_key
 from qiaocrawl.sessions.cookies import (
     StoredCookie,
     from_jar,
@@ -18,7 +17,8 @@ from qiaocrawl.sessions.cookies import (
     usable_for,
 )
 from qiaocrawl.sessions.origins import is_public_suffix
-from qiaocrawl.sessions.recipe import SignOn
+from qiaocrawl.sessions.recipe import Recipe, SignOn
+from qiaocrawl.sessions.vault import Vault, new_key
 
 NOW = 1.8e9
 RECIPE = Recipe("weibo.com", "cookies", ("www.weibo.com", "weibo.cn"),

@@ -20,7 +20,7 @@ from qiaocrawl.cli import app
 from qiaocrawl.errors import QiaoError, SchemaError, StorageError
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.backup import backup
-from qiaocrawl.storage.export import exporters
+from qiaocrawl.storage.export.base import exporters
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.restore import restore
 from qiaocrawl.storage.running import ConsoleSign, who_serves

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Lease, Outcome, Payload, Queue, Relevance
-from qiaocrawl.search import load_definitions
+from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import Scope

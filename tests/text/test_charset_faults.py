@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.text import decode_page
-from qiaocrawl.text.charset import codec_of, declared_charset
+from qiaocrawl.text.charset import codec_of, declared_charset, decode_page
 
 SIMPLIFIED = (
     "海外侨胞踊跃参加家乡建设，一批侨资项目落地，受到当地群众欢迎。"

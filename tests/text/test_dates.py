@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.text import find_date
+from qiaocrawl.text.dates import find_date
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

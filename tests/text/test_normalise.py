@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.text import clean_text, collapse, fold, to_simplified
-from qiaocrawl.text.normalise import clean_surrogates
+from qiaocrawl.text.normalise import clean_surrogates, clean_text, collapse, fold, to_simplified
 from qiaocrawl.text.variants import plain_variants
 
 

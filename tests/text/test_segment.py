@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.text import Segmenter, fold
 from qiaocrawl.text.jieba_cutter import JiebaCutter
+from qiaocrawl.text.normalise import fold
+from qiaocrawl.text.segment import Segmenter
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.variants import plain_variants
 
 PAIRS = [

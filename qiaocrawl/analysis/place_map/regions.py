@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from qiaocrawl.analysis.entities import resolve_place
+from qiaocrawl.analysis.entities.places import resolve_place
 
 CHINA = "中国"
 """The country whose provinces are counted too."""

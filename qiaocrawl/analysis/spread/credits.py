@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from qiaocrawl.analysis.spread.outlets import is_nobody, is_own, known_outlets
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 _HEAD_CHARS, _TAIL_CHARS = 400, 200
 _NAME = r"[《“\"]?([\w·]{2,16}?)[》”\"]?"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qiaocrawl.dedup.bodies.comparison import read_sketch
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

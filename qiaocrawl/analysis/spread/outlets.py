@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 _ENDS = re.compile(
     r"(?:官方)?(?:客户端|公众号|微信|微博|网站|app|号)+$|(?:中文|新闻)?网$|(?:通讯)?社$|编辑部$"

@@ -12,7 +12,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.text import Segmenter, fold
+from qiaocrawl.text.normalise import fold
+from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.vsm.terms import FUNCTION, dictionary_words, title_share, word_class
 
 TERM_BITS = 21

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qiaocrawl.analysis.tone.polarity import judgements, polarity_words
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from qiaocrawl.text import Segmenter
+    from qiaocrawl.text.segment import Segmenter
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
@@ -71,7 +71,7 @@ def segmented(text: str) -> list[str]:
 
 @cache
 def _segmenter() -> Segmenter:
-    from qiaocrawl.text import Segmenter
+    from qiaocrawl.text.segment import Segmenter
 
     words = polarity_words()
     return Segmenter(words.negations, backend="rjieba")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 if TYPE_CHECKING:
     from qiaocrawl.analysis.tone.tone import Label

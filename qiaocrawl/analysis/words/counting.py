@@ -12,7 +12,7 @@ from qiaocrawl.lexicon.fresh_clauses import FreshClauses
 from qiaocrawl.lexicon.phrases import is_content
 from qiaocrawl.lexicon.tagged_words import whole_words
 from qiaocrawl.lexicon.term_counts import Document, TermCounts
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.rjieba_cutter import RjiebaCutter
 from qiaocrawl.text.zones import SHANGHAI
 

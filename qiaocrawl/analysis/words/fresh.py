@@ -13,7 +13,7 @@ from qiaocrawl.analysis.words.choosing import chosen, whole_words_among
 from qiaocrawl.analysis.words.counting import KeptText, TimedText, WordCounter
 from qiaocrawl.lexicon.cohesion import LetterBonds
 from qiaocrawl.lexicon.new_words import new_words
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.background import background_frequencies
 
 Origin = Literal["quoted", "letters", "latin", "phrase"]

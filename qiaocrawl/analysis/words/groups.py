@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qiaocrawl.errors import TopicError
 from qiaocrawl.language import _
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.zones import SHANGHAI
 from qiaocrawl.topic.workbook.sheets import SheetRow, read_file
 from qiaocrawl.topic.workbook.vocabulary import plain

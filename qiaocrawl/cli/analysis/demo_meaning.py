@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from qiaocrawl.analyse.briefing import make_briefing
 from qiaocrawl.analyse.kept_briefing import briefing_files, keep
 from qiaocrawl.analyse.warnings import Checked, check_warnings
-from qiaocrawl.analysis.trends import default_calendar
-from qiaocrawl.analysis.warnings import Moment, RuleBook, read_rules
+from qiaocrawl.analysis.trends.holidays import default_calendar
+from qiaocrawl.analysis.warnings.machine import Moment
+from qiaocrawl.analysis.warnings.rules import RuleBook, read_rules
 from qiaocrawl.cli.analysis.analyse import read_articles
 from qiaocrawl.cli.analysis.briefing import write_files
 from qiaocrawl.demo.stories import LAST_DAY

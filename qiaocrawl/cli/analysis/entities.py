@@ -39,7 +39,7 @@ def show(
     ] = None,
 ) -> None:
     """Print what a text names, with the name each goes by and where it lies."""
-    from qiaocrawl.analysis.entities import entities_of
+    from qiaocrawl.analysis.entities.recognition import entities_of
 
     title, text = title_and_text(file)
     entities = entities_of(title, text, tagger=_tagger(model))
@@ -109,7 +109,7 @@ def _marked_texts(folder: Path) -> list[MarkedText]:
 
 def _region(entity: Entity) -> str:
     """Country and province of a place, "" of anything else."""
-    from qiaocrawl.analysis.entities import resolve_place
+    from qiaocrawl.analysis.entities.places import resolve_place
 
     place = resolve_place(entity.text) if entity.kind == "place" else None
     return " ".join(filter(None, (place.country, place.province))) if place else ""

@@ -14,7 +14,7 @@ from qiaocrawl.cli.output import folding_table
 from qiaocrawl.language import _
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.events import Event
+    from qiaocrawl.analysis.events.event import Event
     from qiaocrawl.cli.output import FoldingTable
     from qiaocrawl.storage.analysis.story_lists import StoryArticle, StoryLine
 

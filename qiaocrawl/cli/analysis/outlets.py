@@ -21,7 +21,7 @@ from qiaocrawl.options.advice import advised
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qiaocrawl.analysis.spread import OutletInfluence
+    from qiaocrawl.analysis.spread.influence import OutletInfluence
 
 
 def outlets(

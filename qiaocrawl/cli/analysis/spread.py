@@ -18,7 +18,7 @@ from qiaocrawl.language import _
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from qiaocrawl.analysis.spread import SpreadTree
+    from qiaocrawl.analysis.spread.tree import SpreadTree
 
 _Files = tuple[Path | None, Path | None, Path | None]
 
@@ -62,7 +62,8 @@ def spread(group: tuple[str, str, bool, str], files: _Files) -> None:
 
     Where nothing speaks for a way it is called unknown.
     """
-    from qiaocrawl.analysis.spread import time_line_svg, tree_svg
+    from qiaocrawl.analysis.spread.time_line_picture import time_line_svg
+    from qiaocrawl.analysis.spread.tree_picture import tree_svg
     from qiaocrawl.cli.analysis.spread_sheets import spread_sheets
     from qiaocrawl.cli.analysis.spread_tables import print_spread
 
@@ -80,7 +81,7 @@ def spread(group: tuple[str, str, bool, str], files: _Files) -> None:
 
 
 def _tree(group: str, topic: str, is_story: bool, database: str) -> SpreadTree:
-    from qiaocrawl.analysis.spread import spread_tree
+    from qiaocrawl.analysis.spread.tree import spread_tree
     from qiaocrawl.storage.analysis.publications import publications_of
     from qiaocrawl.storage.analysis.spreads import spread_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qiaocrawl.analysis.spread import spread_figures
+from qiaocrawl.analysis.spread.figures import spread_figures
 from qiaocrawl.cli.analysis.spread_tables import (
     figure_lines,
     first_lines,
@@ -16,7 +16,7 @@ from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.language import CHINESE, using_language
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.spread import SpreadTree
+    from qiaocrawl.analysis.spread.tree import SpreadTree
 
 
 def spread_sheets(tree: SpreadTree) -> list[Sheet]:

@@ -106,7 +106,7 @@ def uncovered(
     The heaviest words of each stand beside it, as terms for a new group.
     """
     from qiaocrawl.analyse.uncovered import uncovered as left
-    from qiaocrawl.analysis.words import read_groups
+    from qiaocrawl.analysis.words.groups import read_groups
 
     if out is not None:
         check_output(out, "--out")

@@ -39,7 +39,7 @@ def show(
     ] = 0.6,
 ) -> None:
     """Print the tone of a text, how probable it is, and the words that told."""
-    from qiaocrawl.analysis.tone import tone_of, tone_towards
+    from qiaocrawl.analysis.tone.judging import tone_of, tone_towards
 
     title, text = title_and_text(file)
     own = _model(model)

@@ -8,7 +8,7 @@ from qiaocrawl.cli.analysis.trend_tables import begin_of
 from qiaocrawl.cli.lexicon.sheet import Sheet
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.trends import Trend
+    from qiaocrawl.analysis.trends.trend import Trend
 
 
 def trend_sheets(trend: Trend) -> list[Sheet]:

@@ -13,8 +13,7 @@ from qiaocrawl.language import N_, _, ngettext
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from qiaocrawl.analysis.trends import Trend
-    from qiaocrawl.analysis.trends.trend import Direction
+    from qiaocrawl.analysis.trends.trend import Direction, Trend
 
 _DIRECTIONS: dict[Direction, str] = {
     "up": N_("above the usual"), "down": N_("below the usual"), "steady": N_("as usual"),

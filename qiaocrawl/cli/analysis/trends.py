@@ -26,7 +26,8 @@ from qiaocrawl.options.advice import advised
 from qiaocrawl.storage.export.choice import Selection
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.trends import HolidayCalendar, Trend
+    from qiaocrawl.analysis.trends.holidays import HolidayCalendar
+    from qiaocrawl.analysis.trends.trend import Trend
     from qiaocrawl.storage.analysis.moments import ArticleMoment
 
 _MOST_STEPS = 2_000
@@ -111,7 +112,7 @@ def trends(selection: Selection, stretch: Stretch, output: _Output) -> None:
 
     With bursts (Kleinberg's automaton) and deviations (a robust z), and what is to be expected.
     """
-    from qiaocrawl.analysis.trends import trend_of
+    from qiaocrawl.analysis.trends.trend import trend_of
 
     moments, all_moments, left_out = _moments(selection, stretch, output)
     if not moments:
@@ -151,7 +152,7 @@ def _times(moments: list[ArticleMoment]) -> list[datetime]:
 
 def calendar() -> HolidayCalendar:
     """The shipped holidays, and those of QIAO_HOLIDAYS."""
-    from qiaocrawl.analysis.trends import calendar_with
+    from qiaocrawl.analysis.trends.holidays import calendar_with
 
     return calendar_with(Options.from_environment()["QIAO_HOLIDAYS"])
 

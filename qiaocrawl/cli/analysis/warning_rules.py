@@ -54,7 +54,7 @@ def rules(
 
 def _take(source: Path, database: str) -> None:
     from qiaocrawl.analyse.warning_rules import import_rules, office_rules
-    from qiaocrawl.analysis.warnings import read_rules
+    from qiaocrawl.analysis.warnings.rules import read_rules
     from qiaocrawl.storage.console.audit_log import Actor, record
 
     book = read_rules(source)

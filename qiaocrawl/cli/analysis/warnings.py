@@ -124,7 +124,7 @@ def mute(
     story: Annotated[int, typer.Argument(help="Number of a story.")], database: DatabaseUrl = ""
 ) -> None:
     """Tell nobody of a story any more."""
-    from qiaocrawl.analysis.warnings import muted
+    from qiaocrawl.analysis.warnings.machine import muted
 
     _mark(database, story, muted)
     echo(_("noted: nobody is told of it any more"))
@@ -135,7 +135,7 @@ def unmute(
     story: Annotated[int, typer.Argument(help="Number of a story.")], database: DatabaseUrl = ""
 ) -> None:
     """Tell of a muted story again; the next check tells channels what they missed."""
-    from qiaocrawl.analysis.warnings import unmuted
+    from qiaocrawl.analysis.warnings.machine import unmuted
 
     _mark(database, story, lambda warnings, own: unmuted(warnings, own, datetime.now(UTC)))
     echo(_("noted: it is told of again"))
@@ -166,8 +166,8 @@ def check_with(runtime: Runtime, options: Options, since: datetime) -> int | Non
     """
     from qiaocrawl.analyse.warning_rules import office_rules
     from qiaocrawl.analyse.warnings import check_warnings
-    from qiaocrawl.analysis.trends import calendar_with
-    from qiaocrawl.analysis.warnings import Moment
+    from qiaocrawl.analysis.trends.holidays import calendar_with
+    from qiaocrawl.analysis.warnings.machine import Moment
     from qiaocrawl.storage.analysis.warning_lists import count_by_status
 
     file = options["QIAO_WARNING_RULES"]

@@ -10,14 +10,11 @@ from qiaocrawl.cli.output import shown_moment
 from qiaocrawl.lexicon.term_table import example_sentences
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.words import (
-        CloudWord,
-        FreshWord,
-        GroupHits,
-        HotWord,
-        TimedText,
-        WordCounter,
-    )
+    from qiaocrawl.analysis.words.cloud import CloudWord
+    from qiaocrawl.analysis.words.counting import TimedText, WordCounter
+    from qiaocrawl.analysis.words.fresh import FreshWord
+    from qiaocrawl.analysis.words.groups import GroupHits
+    from qiaocrawl.analysis.words.hot import HotWord
 
 _TRENDS = {"new": "新出现", "up": "上升", "steady": "持平", "down": "下降"}
 ORIGINS = {"quoted": "引号内", "letters": "字间凝固", "latin": "外文", "phrase": "词组"}

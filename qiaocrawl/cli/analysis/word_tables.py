@@ -16,14 +16,11 @@ from qiaocrawl.language import N_, _
 from qiaocrawl.text.visible import visible_json
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.words import (
-        CloudWord,
-        FreshWord,
-        GroupHits,
-        HotWord,
-        WordCounter,
-    )
-    from qiaocrawl.analysis.words.cloud import Trend
+    from qiaocrawl.analysis.words.cloud import CloudWord, Trend
+    from qiaocrawl.analysis.words.counting import WordCounter
+    from qiaocrawl.analysis.words.fresh import FreshWord
+    from qiaocrawl.analysis.words.groups import GroupHits
+    from qiaocrawl.analysis.words.hot import HotWord
 
 _TRENDS: dict[Trend, str] = {
     "new": N_("new"), "up": N_("rising"), "steady": N_("steady"), "down": N_("falling"),

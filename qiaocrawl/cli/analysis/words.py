@@ -38,7 +38,7 @@ from qiaocrawl.options.advice import advised
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from qiaocrawl.analysis.words import TimedText, WordCounter
+    from qiaocrawl.analysis.words.counting import TimedText, WordCounter
 
 app = typer.Typer(
     help="Words of a day, week or month: hot, new, as a cloud, and what your groups hit.",
@@ -122,7 +122,7 @@ def _wanted(
 @combined(_stretch, _wanted)
 def hot(stretch: _Stretch, wanted: _Wanted) -> None:
     """List words that stand in more texts than before; a story told by several counts once."""
-    from qiaocrawl.analysis.words import hot_words
+    from qiaocrawl.analysis.words.hot import hot_words
 
     now, before = _counted(stretch, wanted.base_days)
     words = hot_words(now, before, count=wanted.top, least_documents=wanted.least,
@@ -140,7 +140,7 @@ def hot(stretch: _Stretch, wanted: _Wanted) -> None:
 @combined(_stretch, _wanted)
 def new(stretch: _Stretch, wanted: _Wanted) -> None:
     """List words of no dictionary that no earlier text has."""
-    from qiaocrawl.analysis.words import fresh_words
+    from qiaocrawl.analysis.words.fresh import fresh_words
     from qiaocrawl.storage.pages.article_texts import count_texts
 
     with connection_to(stretch.database) as c:
@@ -182,7 +182,8 @@ def _pictures(
 @combined(_stretch, _wanted, _pictures)
 def cloud(stretch: _Stretch, wanted: _Wanted, pictures: tuple[Path | None, Path | None]) -> None:
     """Show the words that tell a stretch of time: as table, picture and data to navigate by."""
-    from qiaocrawl.analysis.words import cloud_svg, cloud_words
+    from qiaocrawl.analysis.words.cloud import cloud_words
+    from qiaocrawl.analysis.words.cloud_picture import cloud_svg
 
     now, before = _counted(stretch, wanted.base_days)
     words = cloud_words(now, before, count=wanted.top, least_documents=wanted.least,
@@ -222,7 +223,7 @@ def _grouped(
 @combined(_stretch, _grouped)
 def hits(stretch: _Stretch, files: tuple[Path, Path | None]) -> None:
     """Show which of your groups of terms the articles touch, day by day; articles with each."""
-    from qiaocrawl.analysis.words import group_hits, read_groups
+    from qiaocrawl.analysis.words.groups import group_hits, read_groups
 
     groups, out = files
     own = read_groups(groups)
@@ -238,7 +239,7 @@ def hits(stretch: _Stretch, files: tuple[Path, Path | None]) -> None:
 
 def _counted(stretch: _Stretch, base_days: int) -> tuple[WordCounter, WordCounter]:
     """The words of the stretch and of its base."""
-    from qiaocrawl.analysis.words import WordCounter
+    from qiaocrawl.analysis.words.counting import WordCounter
 
     with connection_to(stretch.database) as c:
         now = _counter(c, stretch)
@@ -250,7 +251,7 @@ def _counted(stretch: _Stretch, base_days: int) -> tuple[WordCounter, WordCounte
 
 
 def _counter(c: Connection, stretch: _Stretch) -> WordCounter:
-    from qiaocrawl.analysis.words import WordCounter
+    from qiaocrawl.analysis.words.counting import WordCounter
     from qiaocrawl.storage.topics.topics import load_pack
 
     now = WordCounter(term.text for term in load_pack(c, stretch.topic).terms)
@@ -261,7 +262,7 @@ def _counter(c: Connection, stretch: _Stretch) -> WordCounter:
 
 def _texts(c: Connection, topic: str, since: datetime, before: datetime) -> Iterator[TimedText]:
     """The stored articles on topic, of a group of reprints the first."""
-    from qiaocrawl.analysis.words import TimedText
+    from qiaocrawl.analysis.words.counting import TimedText
     from qiaocrawl.storage.pages.article_texts import iter_texts
 
     for one in iter_texts(c, topic, None, since=since, before=before):

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from qiaocrawl.cli.output import joined, shown_moment
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
-from qiaocrawl.search import EngineDefinition
 from qiaocrawl.search.advice import ADVICE, NOT_CHOSEN, advice_of
 from qiaocrawl.search.answer_names import answer_name
+from qiaocrawl.search.definition import EngineDefinition
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.search.coverage_cells import MISSED, Cell, Sums, sums_by
 from qiaocrawl.storage.search.ledger import NO_ANSWER

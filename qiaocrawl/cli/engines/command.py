@@ -17,18 +17,14 @@ from qiaocrawl.errors import AddressRefusedError, ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
-from qiaocrawl.search import (
-    EngineDefinition,
-    load_definitions,
-    missing_variables,
-    parse_answer,
-    request_for,
-)
+from qiaocrawl.search.answer import parse_answer
 from qiaocrawl.search.answer_names import ANSWER_NAMES
+from qiaocrawl.search.definition import EngineDefinition, load_definitions
 from qiaocrawl.search.layout import SelectorUse, selectors_in_use
 from qiaocrawl.search.query import WITH_HITS, AnswerState, Hit, Query, SearchAnswer
+from qiaocrawl.search.request import missing_variables, request_for
 from qiaocrawl.search.signals import is_on_site
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 app = typer.Typer(
     help="Search engines: which there are, and whether they still answer.",

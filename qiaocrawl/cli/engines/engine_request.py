@@ -19,7 +19,7 @@ from qiaocrawl.fetch.addresses import Allowance, Origin, is_public_address
 from qiaocrawl.fetch.user_agent import default_user_agent
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.search import EngineRequest
+from qiaocrawl.search.request import EngineRequest
 
 _TIMEOUT_SECONDS = 20.0
 _MAX_BODY_BYTES = 4 * 1024 * 1024

@@ -17,9 +17,9 @@ from qiaocrawl.cli.extract.page_source import STANDARD_INPUT, PageSourceError, p
 from qiaocrawl.cli.output import check_output, folding_table, say_written, table_console
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract import Extraction
 from qiaocrawl.extract.api import LIMITS, examine
 from qiaocrawl.extract.base import extractor_for
+from qiaocrawl.extract.extraction import Extraction
 from qiaocrawl.extract.field_labels import FIELD_LABELS, KIND_LABELS, field_text
 from qiaocrawl.language import _
 from qiaocrawl.options import Options

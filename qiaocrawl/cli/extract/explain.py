@@ -11,9 +11,9 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from qiaocrawl.extract import Body, Extraction, PageKind, extractors
 from qiaocrawl.extract.api import LIMITS
-from qiaocrawl.extract.base import Extractor
+from qiaocrawl.extract.base import Body, Extractor, extractors
+from qiaocrawl.extract.extraction import Extraction, PageKind
 from qiaocrawl.extract.field_labels import FIELD_LABELS, KIND_LABELS, field_text
 from qiaocrawl.extract.methods.blend import BlendExtractor
 from qiaocrawl.extract.methods.density import DensityExtractor

@@ -22,15 +22,14 @@ from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.cli.topic.sites import sites
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.errors import ConfigError, StorageError
-from qiaocrawl.extract import extractors
-from qiaocrawl.extract.base import Configurable
+from qiaocrawl.extract.base import Configurable, extractors
 from qiaocrawl.extract.methods.cluster_model import ClusterModel
 from qiaocrawl.extract.methods.cluster_nodes import candidates_of
 from qiaocrawl.extract.methods.cluster_training import IncrementalClusters, Training
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 from qiaocrawl.storage import Database, Reader
 from qiaocrawl.storage.outfile import growing_file
 from qiaocrawl.storage.pages.raw_pages import iter_pages

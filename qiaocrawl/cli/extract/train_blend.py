@@ -14,7 +14,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.gold import gold_bodies
 from qiaocrawl.extract.methods.block_training import LabelledPage, Recipe, labelled, train
 from qiaocrawl.language import _
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 
 def blend(

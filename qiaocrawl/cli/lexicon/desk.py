@@ -15,7 +15,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.lexicon.candidates import Candidate
 from qiaocrawl.lexicon.decisions import Decision, kind_of
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import TERM_KINDS
 
 KEYS = (

@@ -17,7 +17,7 @@ from qiaocrawl.lexicon.expansion import RELATIONS, Proposal
 from qiaocrawl.lexicon.new_words import NewWord
 from qiaocrawl.lexicon.term_table import TermRow
 from qiaocrawl.lexicon.weight_table import WeightRow
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 DECISION_COLUMNS = ("决定（收/弃/同义）", "权重", "类别", "同义于", "备注")
 """Of the sheets that come back by ``lexicon decide``; rows without the first are undecided."""

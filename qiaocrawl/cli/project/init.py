@@ -23,7 +23,7 @@ from qiaocrawl.errors import ConfigError, QiaoError, StorageError
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import CONFIG_FILE, ENV_FILE, use_project
-from qiaocrawl.search import load_definitions
+from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.engine import shown, sqlite_path
 from qiaocrawl.storage.topics.topics import list_topics, save_pack

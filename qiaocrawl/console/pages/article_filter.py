@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from qiaocrawl.analysis.classes import class_named
+from qiaocrawl.analysis.classes.naming import class_named
 from qiaocrawl.console.search.tokens import Term, terms
 from qiaocrawl.storage.console.article_list import NEWEST, SORTS
 from qiaocrawl.storage.export.choice import MARKS, Selection

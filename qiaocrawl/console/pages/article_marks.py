@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from qiaocrawl.analysis.classes import class_named
+from qiaocrawl.analysis.classes.naming import class_named
 from qiaocrawl.console.crawl_scorer import crawl_scorer, pack_without, page_text
 from qiaocrawl.console.forms import back, field
 from qiaocrawl.console.state import actor_of

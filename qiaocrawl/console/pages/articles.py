@@ -35,7 +35,7 @@ from qiaocrawl.console.work import read, write
 from qiaocrawl.language import N_, _
 from qiaocrawl.storage.console import article_list, saved_searches
 from qiaocrawl.storage.console.article_list import ListWish
-from qiaocrawl.storage.export import exporters
+from qiaocrawl.storage.export.base import exporters
 from qiaocrawl.text.zones import SHANGHAI
 
 _FEED_ITEMS = 50

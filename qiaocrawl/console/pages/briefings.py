@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from qiaocrawl.analyse.briefing import make_briefing
 from qiaocrawl.analyse.kept_briefing import briefing_files, keep, office_templates
 from qiaocrawl.analysis.briefing import Briefing
-from qiaocrawl.analysis.trends import calendar_with
+from qiaocrawl.analysis.trends.holidays import calendar_with
 from qiaocrawl.console.forms import field
 from qiaocrawl.console.known_topic import known_topic
 from qiaocrawl.console.page import EDITOR, Page

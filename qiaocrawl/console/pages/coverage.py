@@ -24,9 +24,9 @@ from qiaocrawl.console.state import actor_of, link
 from qiaocrawl.console.work import read, read_kept, write
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
-from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.search.advice import NOT_CHOSEN, advice_of
 from qiaocrawl.search.answer_names import ANSWER_NAMES
+from qiaocrawl.search.definition import EngineDefinition, load_definitions
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.search import coverage as stored
@@ -35,7 +35,7 @@ from qiaocrawl.storage.search.engine_health import EngineHealth, engine_health
 from qiaocrawl.storage.search.ledger import NO_ANSWER, ask_again, ask_all_again
 from qiaocrawl.storage.search.not_chosen import with_not_chosen
 from qiaocrawl.storage.topics.topics import list_topics
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.zones import SHANGHAI
 
 TERMS_SHOWN, SITES_SHOWN = 40, 24

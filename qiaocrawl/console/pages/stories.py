@@ -14,7 +14,7 @@ from qiaocrawl.analyse.briefing import tell_story
 from qiaocrawl.analyse.named import regions_of_story
 from qiaocrawl.analysis.briefing import BriefSource, BriefStory
 from qiaocrawl.analysis.place_map import place_map_svg
-from qiaocrawl.analysis.spread import time_line_svg
+from qiaocrawl.analysis.spread.time_line_picture import time_line_svg
 from qiaocrawl.analysis.stories.wording import CHANGE_NAMES, STATE_NAMES
 from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES
 from qiaocrawl.console.forms import whole_number

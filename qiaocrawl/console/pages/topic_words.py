@@ -27,7 +27,7 @@ from qiaocrawl.lexicon.candidates import Candidate, candidates
 from qiaocrawl.lexicon.decisions import ACTIONS, Decision, action_of
 from qiaocrawl.lexicon.expansion import expansion
 from qiaocrawl.lexicon.term_counts import Document
-from qiaocrawl.ontology import current_ontology
+from qiaocrawl.ontology.folder import current_ontology
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.pages.article_texts import iter_texts
 from qiaocrawl.storage.topics.lexicon_decisions import (
@@ -37,7 +37,7 @@ from qiaocrawl.storage.topics.lexicon_decisions import (
     undo,
 )
 from qiaocrawl.storage.topics.topics import load_pack, load_pack_to_change
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import TERM_KINDS, TopicPack
 
 MOST_TEXTS, MOST_WORDS = 1_000, 100

@@ -29,7 +29,7 @@ from qiaocrawl.language import CHINESE, N_, _, language
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.topics.threshold_view import basis_of
 from qiaocrawl.storage.topics.topics import list_topics, load_pack, load_pack_to_change, save_pack
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.check import require_valid
 from qiaocrawl.topic.pack import (
     DEFAULT_WEIGHT,

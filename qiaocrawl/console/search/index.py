@@ -16,7 +16,7 @@ import tantivy
 from qiaocrawl.console.search.tokens import Term, tokens
 from qiaocrawl.errors import StorageError
 from qiaocrawl.language import _
-from qiaocrawl.text import Segmenter
+from qiaocrawl.text.segment import Segmenter
 
 VERSION = 1
 """Of what is indexed and how; a folder of another version is built anew."""

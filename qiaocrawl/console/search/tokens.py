@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from operator import add
 
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _RUN = re.compile(f"([{_HAN}]+)|([^\\W_{_HAN}]+)")

@@ -18,10 +18,11 @@ from qiaocrawl.errors import ConfigError, LoginError
 from qiaocrawl.fetch.addresses import Allowance
 from qiaocrawl.language import _
 from qiaocrawl.options import PREFIX
-from qiaocrawl.sessions import Recipe, SavedSession
+from qiaocrawl.sessions.accounts import SavedSession
 from qiaocrawl.sessions.cookies import StoredCookie, from_browser, names_of, usable_for
 from qiaocrawl.sessions.matching import SeenPage, matching_marker
 from qiaocrawl.sessions.origins import origin_of
+from qiaocrawl.sessions.recipe import Recipe
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Locator, Page, Route

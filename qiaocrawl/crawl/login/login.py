@@ -17,7 +17,7 @@ from qiaocrawl.crawl.login.step_mark import LOGIN_STEP
 from qiaocrawl.crawl.network.proxy_source import DOWNLOAD_ERRORS
 from qiaocrawl.errors import AddressRefusedError, LoginError, QiaoError
 from qiaocrawl.language import _
-from qiaocrawl.sessions import Credentials, Recipe
+from qiaocrawl.sessions.accounts import Credentials
 from qiaocrawl.sessions.cookies import StoredCookie, from_jar, usable_for
 from qiaocrawl.sessions.flow import (
     Flow,
@@ -27,6 +27,7 @@ from qiaocrawl.sessions.flow import (
     login_flow,
     why_session_ended,
 )
+from qiaocrawl.sessions.recipe import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, MutableMapping

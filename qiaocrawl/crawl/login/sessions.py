@@ -15,16 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from qiaocrawl.crawl.login.login import LoginRunner
 from qiaocrawl.errors import LoginError
-from qiaocrawl.sessions import (
-    Account,
-    AccountState,
-    Credentials,
-    Recipe,
-    SavedSession,
-    Vault,
-    find_recipe,
-    load_recipes,
-)
 from qiaocrawl.sessions.account_pool import (
     AccountPool,
     AccountUse,
@@ -32,8 +22,12 @@ from qiaocrawl.sessions.account_pool import (
     LiveAccount,
     LoginActions,
 )
+from qiaocrawl.sessions.accounts import Account, AccountState, Credentials, SavedSession
 from qiaocrawl.sessions.matching import SeenPage, login_wanted
 from qiaocrawl.sessions.origins import origin_of
+from qiaocrawl.sessions.recipe import Recipe
+from qiaocrawl.sessions.recipe_file import find_recipe, load_recipes
+from qiaocrawl.sessions.vault import Vault
 from qiaocrawl.storage.clock import latest_due
 from qiaocrawl.storage.sites import accounts as stored
 from qiaocrawl.text.zones import china_time

@@ -24,7 +24,7 @@ from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError
 from qiaocrawl.fetch.addresses import Origin
 from qiaocrawl.items import Lease, Queue
-from qiaocrawl.replay import RecordedPage
+from qiaocrawl.replay.recording_index import RecordedPage
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

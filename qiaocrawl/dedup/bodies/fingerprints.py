@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.dedup.bodies.simhash import LETTER, numpy_simhash, simhash
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.vsm.compiled_grams import PLANE
 
 SKETCH_VERSION = 1

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 MAX_NAME_CHARS = 48
 """Longer texts are no names: a ministry's in English has about as many."""

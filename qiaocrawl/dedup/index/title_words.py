@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from qiaocrawl.dedup.cleaning.cleaning import MAX_TITLE_CHARS
 from qiaocrawl.dedup.index.vocabulary import TermTable
-from qiaocrawl.text import Segmenter, fold
+from qiaocrawl.text.normalise import fold
+from qiaocrawl.text.segment import Segmenter
 
 MAX_WORDS = 255
 """A title has about ten words; more is a page's text in the wrong place."""

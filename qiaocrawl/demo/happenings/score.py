@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from qiaocrawl.analysis.entities import resolve_place
-from qiaocrawl.analysis.spread import SpreadTree, change_reports
+from qiaocrawl.analysis.entities.places import resolve_place
+from qiaocrawl.analysis.spread.figures import change_reports
 from qiaocrawl.analysis.spread.outlets import outlet_of
-from qiaocrawl.analysis.tone import tone_of
-from qiaocrawl.analysis.trends import Stretch, trend_of
+from qiaocrawl.analysis.spread.tree import SpreadTree
+from qiaocrawl.analysis.tone.judging import tone_of
 from qiaocrawl.analysis.trends.series import seconds_of
+from qiaocrawl.analysis.trends.stretch import Stretch
+from qiaocrawl.analysis.trends.trend import trend_of
 from qiaocrawl.demo.happenings.telling import Happening, load_happenings
 from qiaocrawl.demo.happenings.truth import Truth, known_places, places_in
 from qiaocrawl.demo.inventory import load_sites
@@ -31,7 +33,7 @@ from qiaocrawl.text.normalise import to_simplified
 from qiaocrawl.text.zones import SHANGHAI
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.trends import HolidayCalendar
+    from qiaocrawl.analysis.trends.holidays import HolidayCalendar
 
 # Names are read from so much of a text.
 _READ_CHARACTERS = 2_000

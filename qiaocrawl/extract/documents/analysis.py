@@ -12,7 +12,8 @@ from urllib.parse import unquote
 from qiaocrawl.extract.documents.document import Document, DocumentError
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis, PageText
 from qiaocrawl.items.article import DOCUMENT, Article
-from qiaocrawl.text import clean_text, find_date
+from qiaocrawl.text.dates import find_date
+from qiaocrawl.text.normalise import clean_text
 from qiaocrawl.urls import canonical_url
 
 _HEAD_BYTES = 1024

@@ -33,7 +33,7 @@ from qiaocrawl.extract.documents.document import (
     row_line,
     table,
 )
-from qiaocrawl.text import collapse
+from qiaocrawl.text.normalise import collapse
 from qiaocrawl.text.office_archive import (
     ArchiveBounds,
     ArchiveFault,

@@ -19,7 +19,7 @@ from qiaocrawl.extract.documents.document import (
     DocumentError,
     element,
 )
-from qiaocrawl.text import collapse
+from qiaocrawl.text.normalise import collapse
 
 # Damage is told once, by us.
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)

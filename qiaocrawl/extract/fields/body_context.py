@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qiaocrawl.extract.base import Body
-    from qiaocrawl.page import Page
     from qiaocrawl.page.blocks import Block
+    from qiaocrawl.page.page import Page
 
 _LONG_CHARS = 60
 """A first paragraph has so many characters outside links, where no body is known."""

@@ -11,7 +11,7 @@ from qiaocrawl.extract.fields.claims import Claim, claim_of, heaviest
 from qiaocrawl.extract.fields.dateline import dateline_of
 from qiaocrawl.extract.fields.declared import Declared
 from qiaocrawl.extract.fields.names import is_organisation, is_person, split_names
-from qiaocrawl.page import Page
+from qiaocrawl.page.page import Page
 
 # Here and below each branch begins with a letter, so that a search leaps to the few places
 # where one may begin.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from qiaocrawl.page import Page
+from qiaocrawl.page.page import Page
 from qiaocrawl.text.dates import DateReader, WrittenDate
 
 _MAX_TIMES = 12

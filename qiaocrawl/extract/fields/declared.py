@@ -10,8 +10,8 @@ from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
-from qiaocrawl.page import Page
-from qiaocrawl.text import collapse
+from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import collapse
 
 _ARTICLE_TYPE = re.compile(
     r"article|posting|report(?!er)|recipe|review|advertisement|question|qapage|creativework|"

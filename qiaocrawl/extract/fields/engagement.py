@@ -14,8 +14,8 @@ from typing import Any
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.fields.body_context import body_span
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block
+from qiaocrawl.page.page import Page
 
 READS, COMMENTS, LIKES, SHARES, FAVORITES = "reads", "comments", "likes", "shares", "favorites"
 _LABELS = {

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from qiaocrawl.extract.extraction import Field
-from qiaocrawl.page import Page
-from qiaocrawl.text import to_simplified
+from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import to_simplified
 
 _SAMPLE_CHARS = 500
 _HAN = re.compile("[\u4e00-\u9fff]+")

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-    from qiaocrawl.page import Page
     from qiaocrawl.page.blocks import Block, PageBlocks
+    from qiaocrawl.page.page import Page
 
 LAYOUT, WEIGHED = "layout", "weighed"
 

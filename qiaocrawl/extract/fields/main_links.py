@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.fields.body_context import body_span
-from qiaocrawl.page import Page
-from qiaocrawl.text import collapse
+from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import collapse
 
 MAX_MAIN_LINKS = 200
 _MAX_ANCHOR_CHARS = 200

@@ -19,7 +19,7 @@ from qiaocrawl.extract.fields.people import people_of
 from qiaocrawl.extract.fields.pictures import images_of
 from qiaocrawl.extract.fields.published import dates_of
 from qiaocrawl.extract.fields.title import title_of
-from qiaocrawl.page import Page
+from qiaocrawl.page.page import Page
 from qiaocrawl.text.dates import SHANGHAI, DateReader, latest_plausible
 
 _HAN = re.compile("[\u3400-\u9fff]")

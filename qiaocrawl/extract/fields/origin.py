@@ -10,8 +10,8 @@ from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.dateline import dateline_of
 from qiaocrawl.extract.fields.declared import Declared, first_text, text_declared
-from qiaocrawl.page import Page
-from qiaocrawl.text import collapse
+from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import collapse
 
 _NAME = r"[^\s|｜,，。；;:：()（）\[\]【】<>《》/]{2,24}(?:(?<=[a-z]) [A-Za-z][\w.]{0,20}){0,3}"
 # Each pattern begins with letters that are rare, so that a search leaps to them.

@@ -19,8 +19,8 @@ from qiaocrawl.extract.fields.claims import Claim, best_claim, claim_of, heavies
 from qiaocrawl.extract.fields.declared import Declared, people_declared
 from qiaocrawl.extract.fields.names import is_organisation, is_person, split_names, tidy_name
 from qiaocrawl.extract.thread import thread_of
-from qiaocrawl.page import Page
-from qiaocrawl.text import collapse
+from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import collapse
 
 _META_AUTHOR = re.compile(
     r"(?:^|(?<!smartbanner)[.:_-])(?:authors?|creator|byl|byline|author[_.-]?names?|writer)$|^article:author"

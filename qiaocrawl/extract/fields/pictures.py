@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Element
-from qiaocrawl.text import collapse
+from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import collapse
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

@@ -21,7 +21,7 @@ from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.calendar_leaf import leaf_of
 from qiaocrawl.extract.fields.dated_elements import element_votes
 from qiaocrawl.extract.fields.declared import Declared, first_text
-from qiaocrawl.page import Page
+from qiaocrawl.page.page import Page
 from qiaocrawl.text.dates import DateReader, WrittenDate
 
 _PUBLISHED_KEY = re.compile(

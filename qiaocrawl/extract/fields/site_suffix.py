@@ -6,8 +6,8 @@ import re
 
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.fields.declared import Declared
-from qiaocrawl.page import Page
-from qiaocrawl.text import collapse
+from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import collapse
 
 _ARROWS = "〉》»›▸►▶>＞→❯⟩⟫"
 SEPARATOR = re.compile(

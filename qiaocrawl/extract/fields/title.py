@@ -18,9 +18,9 @@ from qiaocrawl.extract.fields.declared import Declared, declared_by, text_declar
 from qiaocrawl.extract.fields.site_suffix import SEPARATOR, is_called_as_sites, without_site_name
 from qiaocrawl.extract.fields.title_dates import without_date
 from qiaocrawl.extract.fields.title_words import dice, has_word, pairs_of, words_of
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Element
-from qiaocrawl.text import collapse
+from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import collapse
 
 MAX_TITLE_CHARS = 300
 _LEAST_CHARS = 4

@@ -45,7 +45,7 @@ from qiaocrawl.extract.notices import (
 )
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.language import _
-from qiaocrawl.page import Page
+from qiaocrawl.page.page import Page
 
 _NOTICE = 0.1
 """The judgement of a legal notice at most: short news are short beside it."""

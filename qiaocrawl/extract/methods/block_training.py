@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from qiaocrawl.extract.methods.block_network import LIMIT, BlockNetwork
 from qiaocrawl.extract.methods.block_sums import Floats
 from qiaocrawl.extract.methods.compiled_features import features_of
-from qiaocrawl.page import Page
+from qiaocrawl.page.page import Page
 
 _GRAM = 4
 _SHORT = 6

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from qiaocrawl.extract.comments import is_dated
 from qiaocrawl.extract.methods.block_sums import Floats
 from qiaocrawl.extract.verse import is_verse
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import PageBlocks
+from qiaocrawl.page.page import Page
 
 _DOUBTFUL = 0.3
 """Least judgement of a line that is taken because its like stand on both sides."""

@@ -23,7 +23,7 @@ from qiaocrawl.extract.methods.cluster_nodes import Candidates, candidates_of
 from qiaocrawl.extract.methods.cluster_training import LEAST_MEMBERSHIP
 
 if TYPE_CHECKING:
-    from qiaocrawl.page import Page
+    from qiaocrawl.page.page import Page
 
 _cached_model = lru_cache(maxsize=8)(load_model)
 

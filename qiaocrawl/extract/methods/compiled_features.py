@@ -23,8 +23,8 @@ from qiaocrawl.extract.methods.block_words import BlockWords
 from qiaocrawl.extract.methods.word_tree import vocabulary
 from qiaocrawl.kernels.c_library import CLibrary
 from qiaocrawl.kernels.c_loops import CLoops
-from qiaocrawl.page import parse_page
 from qiaocrawl.page.blocks import PageBlocks
+from qiaocrawl.page.page import parse_page
 
 LOOPS = CLoops(
     CLibrary(files("qiaocrawl.extract.methods").joinpath("block_features.c")),

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from qiaocrawl.extract.base import Body, extractors
-from qiaocrawl.page import Page, SourceLines
+from qiaocrawl.page.lines import SourceLines
+from qiaocrawl.page.page import Page
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from selectolax.lexbor import LexborHTMLParser
 
 from qiaocrawl.extract.kind_features import count_prose_bytes
 from qiaocrawl.extract.methods.script_strings import named_strings, repaired, unescaped
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import blocks_of
+from qiaocrawl.page.page import Page
 from qiaocrawl.page.sanitize import sanitize_html
-from qiaocrawl.text import collapse
+from qiaocrawl.text.normalise import collapse
 
 MAX_SCRIPT_CHARS = 3_000_000
 MAX_VALUES = 50_000

@@ -29,8 +29,8 @@ from qiaocrawl.extract.methods.template_file import Selector, Template, Template
 from qiaocrawl.language import _
 from qiaocrawl.page.blocks import MAX_BLOCKS, blocks_of
 from qiaocrawl.page.links import LINK_SELECTOR
-from qiaocrawl.text import collapse
 from qiaocrawl.text.dates import DateReader, latest_plausible
+from qiaocrawl.text.normalise import collapse
 from qiaocrawl.urls import UrlJoiner
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     from qiaocrawl.items import Link
-    from qiaocrawl.page import Page
+    from qiaocrawl.page.page import Page
 
 NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 """Characters that lxml refuses to take back from its own tree."""

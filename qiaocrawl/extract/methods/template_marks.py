@@ -13,8 +13,8 @@ from selectolax.lexbor import LexborHTMLParser
 from qiaocrawl.extract.base import extractors
 from qiaocrawl.extract.methods.template import FALLBACK, NO_XML
 from qiaocrawl.extract.methods.template_file import Selector, Template
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Element
+from qiaocrawl.page.page import Page
 
 _STYLES = {
     "links": "outline: 3px dotted #8a5a00 !important; outline-offset: 2px",

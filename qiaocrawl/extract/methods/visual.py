@@ -37,8 +37,8 @@ from qiaocrawl.options.plugin_options import plugin_options, within
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from qiaocrawl.page import Page
     from qiaocrawl.page.blocks import PageBlocks
+    from qiaocrawl.page.page import Page
 
 _SENTENCE_END = re.compile(r"[。！？!?…．]|\.(?=[\s\"'”’)]|$)")
 _ENDING = re.compile(r"[。！？!?….．][\s\"'”’」』)）]*$")

@@ -19,8 +19,8 @@ from qiaocrawl.page.layout import DEFAULT_BACKGROUND, DEFAULT_COLOUR, Layout, la
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from qiaocrawl.page import Page
     from qiaocrawl.page.blocks import Element, PageBlocks
+    from qiaocrawl.page.page import Page
 
 MAX_STYLE_CHARS = 300_000
 """Of all ``<style>`` elements together; rules past this are not read."""

@@ -19,8 +19,8 @@ from qiaocrawl.extract.sites.site_template import SiteTemplate
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qiaocrawl.page import Page
     from qiaocrawl.page.blocks import Element
+    from qiaocrawl.page.page import Page
 
 _LEAST_LEFT_CHARS = 40
 _MOST_LEFT_OUT = 0.5

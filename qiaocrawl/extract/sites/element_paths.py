@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qiaocrawl.extract.base import Body
-    from qiaocrawl.page import Page
+    from qiaocrawl.page.page import Page
 
 _HELD = 0.8
 """An element that holds such a share of a body's characters is its holder **(ours)**."""

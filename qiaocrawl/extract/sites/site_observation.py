@@ -11,13 +11,13 @@ from qiaocrawl.extract.fields.site_suffix import title_pieces
 from qiaocrawl.extract.sites.element_paths import body_place
 from qiaocrawl.extract.sites.site_template import START
 from qiaocrawl.items import SiteObservation
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.urls import canonical_host
 from qiaocrawl.vsm.distinct import distinct
 
 if TYPE_CHECKING:
     from qiaocrawl.extract.sites.apply_template import TemplateMatch
-    from qiaocrawl.page import Page
+    from qiaocrawl.page.page import Page
 
 _MAX_BLOCKS = 2000
 """Blocks of a page that are told: half from its beginning, half from its end."""

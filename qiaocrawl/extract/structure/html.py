@@ -19,7 +19,6 @@ from qiaocrawl.extract.fields.metadata import Metadata
 from qiaocrawl.extract.fields.pictures import IN_THE_BODY, picture_url
 from qiaocrawl.extract.structure.kept import Kept, kept_of
 from qiaocrawl.extract.structure.tags import attributes_of, inline_tags, link_around, spans_of
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import (
     BLOCK,
     BREAK,
@@ -30,7 +29,8 @@ from qiaocrawl.page.blocks import (
     kind_of,
     without_line_ends,
 )
-from qiaocrawl.text import clean_text
+from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import clean_text
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.block_texts import BlockTexts
-from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block, Element, PageBlocks
+from qiaocrawl.page.page import Page
 
 LEAD_BLOCKS = 6
 """A picture stands at most so many blocks before the body that it leads."""

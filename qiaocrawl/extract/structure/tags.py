@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from qiaocrawl.page import Page
+from qiaocrawl.page.page import Page
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

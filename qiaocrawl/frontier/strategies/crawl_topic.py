@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 
 from qiaocrawl.relevance.word_nearness import WordNearness
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.profile import TopicProfile, build_profile
 from qiaocrawl.topic.words import PageWords

@@ -11,9 +11,9 @@ from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.strategies.ranges import together_at_most_one, within
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, strategies
 from qiaocrawl.items import PRUNED
-from qiaocrawl.ontology import TopicWords, current_ontology
+from qiaocrawl.ontology.folder import current_ontology
 from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION, similarity_function
-from qiaocrawl.ontology.topic_words import LEAST, named_words
+from qiaocrawl.ontology.topic_words import LEAST, TopicWords, named_words
 from qiaocrawl.topic.words import PageWords
 from qiaocrawl.urls.words import url_words
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, select
 
-from qiaocrawl.analysis.spread import SpreadTree, spread_tree
+from qiaocrawl.analysis.spread.tree import SpreadTree, spread_tree
 from qiaocrawl.storage.analysis.publications import publications_of
 from qiaocrawl.storage.schema import article, story_article
 from qiaocrawl.storage.titles import reprint_groups

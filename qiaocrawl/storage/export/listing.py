@@ -23,7 +23,7 @@ from qiaocrawl.storage.raw_sql import ListStatement
 from qiaocrawl.storage.schema import article, relevance, site, url, verdict
 from qiaocrawl.storage.topics.judgements import operator_answers
 from qiaocrawl.storage.topics.topic_ids import topic_id
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.urls import registrable_domain
 from qiaocrawl.urls.versions import plainness
 

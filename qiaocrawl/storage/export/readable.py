@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from qiaocrawl.storage.export.listing import ListedArticle
-from qiaocrawl.text import collapse
+from qiaocrawl.text.normalise import collapse
 from qiaocrawl.text.zones import SHANGHAI
 
 _SUMMARY_CHARS = 120

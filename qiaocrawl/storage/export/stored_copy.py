@@ -20,7 +20,8 @@ from qiaocrawl.storage.packed_text import unpack_html
 from qiaocrawl.storage.pages.page_versions import version_of
 from qiaocrawl.storage.pages.raw_pages import PAGE_COLUMNS, page_of
 from qiaocrawl.storage.schema import article, page_source, revision, url
-from qiaocrawl.text import clean_text, decode_page
+from qiaocrawl.text.charset import decode_page
+from qiaocrawl.text.normalise import clean_text
 from qiaocrawl.text.visible import visible
 from qiaocrawl.text.zones import china_time
 

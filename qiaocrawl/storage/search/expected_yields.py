@@ -11,7 +11,7 @@ from qiaocrawl.search.plan_priority import ExpectedYield, Pair, PairYield
 from qiaocrawl.storage.schema import article, relevance
 from qiaocrawl.storage.search import coverage
 from qiaocrawl.storage.topics.topic_ids import topic_id
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 
 _MOST_ARTICLES = 300
 

@@ -16,7 +16,7 @@ from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
 from qiaocrawl.storage.topics.topics import load_pack, mark_changed
-from qiaocrawl.text import collapse
+from qiaocrawl.text.normalise import collapse
 from qiaocrawl.topic.pack import Sample, TopicPack
 from qiaocrawl.urls import url_key
 

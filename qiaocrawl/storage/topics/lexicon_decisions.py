@@ -15,7 +15,7 @@ from qiaocrawl.storage.converters import clean_text, clean_word, from_time, to_s
 from qiaocrawl.storage.schema import lexicon_decision
 from qiaocrawl.storage.topics.topic_ids import topic_id
 from qiaocrawl.storage.topics.topics import load_pack_to_change, save_pack
-from qiaocrawl.text import fold
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import Term, TopicPack
 
 _MAX_WORD_CHARS = 100

@@ -6,13 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.analysis.classes import (
-    MarkedArticle,
-    class_label,
-    class_named,
-    class_names,
-    learn_classes,
-)
+from qiaocrawl.analysis.classes.model import MarkedArticle, learn_classes
+from qiaocrawl.analysis.classes.naming import class_label, class_named, class_names
 from qiaocrawl.language import CHINESE, using_language
 from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack
 from qiaocrawl.topic.golden import read_golden

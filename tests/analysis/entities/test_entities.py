@@ -9,14 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from qiaocrawl.analysis.entities import (
-    Entity,
-    default_gazetteers,
-    entities_of,
-    gazetteers_of,
-    resolve_place,
-)
+from qiaocrawl.analysis.entities.entity import Entity
+from qiaocrawl.analysis.entities.gazetteers import default_gazetteers, gazetteers_of
 from qiaocrawl.analysis.entities.model import read_model
+from qiaocrawl.analysis.entities.places import resolve_place
+from qiaocrawl.analysis.entities.recognition import entities_of
 from qiaocrawl.analysis.entities.tagger import Tagger, sentences
 from qiaocrawl.analysis.entities.training import read_marked_texts, train_tagger
 from qiaocrawl.cli import app

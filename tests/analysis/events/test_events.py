@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from datetime import date
 
-from qiaocrawl.analysis.events import Event, EventSource, find_events
+from qiaocrawl.analysis.events.event import Event, EventSource
+from qiaocrawl.analysis.events.finding import find_events
 from qiaocrawl.analysis.events.wording import event_place, event_time
 
 FIRE = EventSource(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from qiaocrawl.analysis.spread import Publication, influence_of, spread_tree
+from qiaocrawl.analysis.spread.influence import influence_of
+from qiaocrawl.analysis.spread.publication import Publication
+from qiaocrawl.analysis.spread.tree import spread_tree
 from qiaocrawl.text.zones import SHANGHAI
 
 NOON = datetime(2026, 3, 5, 12, 7, 30, tzinfo=SHANGHAI)

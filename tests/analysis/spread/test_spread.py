@@ -10,18 +10,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from qiaocrawl.analysis.spread import (
-    Change,
-    Publication,
-    SpreadTree,
-    change_reports,
-    credits_in,
-    spread_figures,
-    spread_tree,
-    time_line_svg,
-    tree_svg,
-)
+from qiaocrawl.analysis.spread.credits import credits_in
+from qiaocrawl.analysis.spread.figures import change_reports, spread_figures
 from qiaocrawl.analysis.spread.outlets import is_nobody, is_own, is_short_for, outlet_of
+from qiaocrawl.analysis.spread.publication import Change, Publication
+from qiaocrawl.analysis.spread.time_line_picture import time_line_svg
+from qiaocrawl.analysis.spread.tree import SpreadTree, spread_tree
+from qiaocrawl.analysis.spread.tree_picture import tree_svg
 from qiaocrawl.dedup.bodies.fingerprints import body_sketch
 from qiaocrawl.text.zones import SHANGHAI
 

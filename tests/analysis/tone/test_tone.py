@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from qiaocrawl.analysis.tone import tone_of, tone_shares, tone_towards
+from qiaocrawl.analysis.tone.judging import tone_of, tone_towards
 from qiaocrawl.analysis.tone.model import Document, read_tone_model
 from qiaocrawl.analysis.tone.polarity import judgements, polarity_words
-from qiaocrawl.analysis.tone.tone import Tone
+from qiaocrawl.analysis.tone.tone import Tone, tone_shares
 from qiaocrawl.analysis.tone.training import MarkedTone, read_marked_tones, train_tone
 from qiaocrawl.cli import app
 from qiaocrawl.errors import ConfigError

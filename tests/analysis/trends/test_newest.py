@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from qiaocrawl.analysis.trends import HolidayCalendar
+from qiaocrawl.analysis.trends.holidays import HolidayCalendar
 from qiaocrawl.analysis.trends.newest import newest_of
 from qiaocrawl.analysis.trends.series import seconds_of
 from qiaocrawl.text.zones import SHANGHAI

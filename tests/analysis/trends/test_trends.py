@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qiaocrawl.analysis.trends import (
-    HolidayCalendar,
-    Stretch,
-    count_bursts,
-    default_calendar,
-    gap_bursts,
-    read_calendar,
-    trend_of,
-)
 from qiaocrawl.analysis.trends.base import make_base
+from qiaocrawl.analysis.trends.bursts import count_bursts, gap_bursts
 from qiaocrawl.analysis.trends.forecast import forecast
-from qiaocrawl.analysis.trends.holidays import HOLIDAY, WORKED_WEEKEND
+from qiaocrawl.analysis.trends.holidays import (
+    HOLIDAY,
+    WORKED_WEEKEND,
+    HolidayCalendar,
+    default_calendar,
+    read_calendar,
+)
 from qiaocrawl.analysis.trends.series import CountSeries, count_series, seconds_of, step_of
+from qiaocrawl.analysis.trends.stretch import Stretch
+from qiaocrawl.analysis.trends.trend import trend_of
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.text.zones import SHANGHAI
 

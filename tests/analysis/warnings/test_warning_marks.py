@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from qiaocrawl.analysis.trends import HolidayCalendar
-from qiaocrawl.analysis.warnings import (
-    Message,
-    Moment,
-    Rule,
-    StoryArticle,
-    StorySignal,
-    StoryWarning,
-    muted,
-    noted,
-    step,
-    unmuted,
-)
-from qiaocrawl.analysis.warnings.state import from_record, to_record
+from qiaocrawl.analysis.trends.holidays import HolidayCalendar
+from qiaocrawl.analysis.warnings.machine import Moment, muted, noted, step, unmuted
+from qiaocrawl.analysis.warnings.rules import Rule
+from qiaocrawl.analysis.warnings.signals import StoryArticle, StorySignal
+from qiaocrawl.analysis.warnings.state import Message, StoryWarning, from_record, to_record
 
 NOON = datetime(2026, 3, 5, 4, tzinfo=UTC)
 HOUR = timedelta(hours=1)

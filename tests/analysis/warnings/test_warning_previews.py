@@ -9,18 +9,11 @@ from typing import Any
 
 import pytest
 
-from qiaocrawl.analysis.warnings import (
-    First,
-    QuietHours,
-    Rule,
-    RuleBook,
-    StoryArticle,
-    StorySignal,
-    read_rules,
-)
 from qiaocrawl.analysis.warnings.preview import first_hit
 from qiaocrawl.analysis.warnings.rule_tables import quiet_table, rule_table, rules_text
 from qiaocrawl.analysis.warnings.rule_wording import quiet_text, rule_conditions
+from qiaocrawl.analysis.warnings.rules import QuietHours, Rule, RuleBook, read_rules
+from qiaocrawl.analysis.warnings.signals import First, StoryArticle, StorySignal
 from qiaocrawl.language import using_language
 from qiaocrawl.text.toml_file import check_table
 

@@ -11,24 +11,12 @@ from typing import Any
 
 import pytest
 
-from qiaocrawl.analysis.trends import HolidayCalendar, default_calendar
-from qiaocrawl.analysis.warnings import (
-    First,
-    Message,
-    Moment,
-    QuietHours,
-    Rule,
-    StoryArticle,
-    StorySignal,
-    StoryWarning,
-    message_text,
-    message_title,
-    muted,
-    read_rules,
-    rule_hit,
-    step,
-)
-from qiaocrawl.analysis.warnings.state import from_record, to_record
+from qiaocrawl.analysis.trends.holidays import HolidayCalendar, default_calendar
+from qiaocrawl.analysis.warnings.machine import Moment, muted, step
+from qiaocrawl.analysis.warnings.rules import QuietHours, Rule, read_rules
+from qiaocrawl.analysis.warnings.signals import First, StoryArticle, StorySignal, rule_hit
+from qiaocrawl.analysis.warnings.state import Message, StoryWarning, from_record, to_record
+from qiaocrawl.analysis.warnings.wording import message_text, message_title
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import using_language
 from qiaocrawl.text.zones import SHANGHAI

@@ -10,19 +10,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from qiaocrawl.analysis.words import (
-    CloudWord,
-    TermGroup,
-    TimedText,
-    WordCounter,
-    cloud_svg,
-    cloud_words,
-    fresh_words,
-    group_hits,
-    hot_words,
-    read_groups,
-)
-from qiaocrawl.analysis.words.cloud_picture import place
+from qiaocrawl.analysis.words.cloud import CloudWord, cloud_words
+from qiaocrawl.analysis.words.cloud_picture import cloud_svg, place
+from qiaocrawl.analysis.words.counting import TimedText, WordCounter
+from qiaocrawl.analysis.words.fresh import fresh_words
+from qiaocrawl.analysis.words.groups import TermGroup, group_hits, read_groups
+from qiaocrawl.analysis.words.hot import hot_words
 from qiaocrawl.errors import TopicError
 
 DAY = datetime(2026, 3, 5, 1, tzinfo=UTC)

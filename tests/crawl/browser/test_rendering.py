@@ -10,9 +10,9 @@ import pytest
 
 from crawling import Answer, crawl, import_pack, local_server, pack, rows
 from qiaocrawl.crawl.browser.picture import MOST_BYTES
-from qiaocrawl.extract import extractors
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.extract.base import extractors
 from qiaocrawl.page.layout import Box, layout_of
+from qiaocrawl.page.page import Page, parse_page
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages.raw_pages import load_page

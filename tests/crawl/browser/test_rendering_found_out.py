@@ -13,8 +13,8 @@ import pytest
 
 from crawling import Answer, Crawl, crawl, import_pack, local_server, pack, rows, running_spider
 from qiaocrawl.crawl.browser.memory import children_by_parent
-from qiaocrawl.page import parse_page
 from qiaocrawl.page.layout import layout_of
+from qiaocrawl.page.page import parse_page
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages.raw_pages import load_page

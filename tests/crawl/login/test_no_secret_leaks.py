@@ -16,8 +16,9 @@ import pytest
 from crawling import crawl, import_pack, outcomes, pack, rows, start_spider
 from login_sites import CLUB, LoginWeb, Reply, Seen, page, recipes_folder, serving
 from qiaocrawl.cli import main
-from qiaocrawl.sessions import Credentials, SavedSession, Vault, new_key, owner_name
+from qiaocrawl.sessions.accounts import Credentials, SavedSession, owner_name
 from qiaocrawl.sessions.cookies import StoredCookie
+from qiaocrawl.sessions.vault import Vault, new_key
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites import accounts
 

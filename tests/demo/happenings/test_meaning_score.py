@@ -13,7 +13,7 @@ from sqlalchemy import BindParameter, Connection, bindparam, select, text
 from fresh_schema import make_tables
 from qiaocrawl.analyse.names import read_names
 from qiaocrawl.analyse.stories import analyse_stories
-from qiaocrawl.analysis.trends import default_calendar
+from qiaocrawl.analysis.trends.holidays import default_calendar
 from qiaocrawl.cli.analysis.demo_meaning import LEAST_OUTLETS, MONTH, check_demo_rules
 from qiaocrawl.cli.demo import demo_pack
 from qiaocrawl.demo import office

@@ -11,7 +11,7 @@ from qiaocrawl.extract.fields.body_context import (
     body_context,
     body_span,
 )
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 
 LONG = (
     "记者今天来到老码头，看到工人正在清理现场，围挡上贴着施工进度和监督电话，"

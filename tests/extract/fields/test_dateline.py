@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.extract import extract_article
+from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.fields.body_context import body_context
 from qiaocrawl.extract.fields.dateline import dateline_of
 from qiaocrawl.extract.fields.declared import declared_by
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 STORY = "".join(
     f"<p>第{i}段：侨联的同志介绍，今年的服务比往年更细，乡亲们可以在家门口办成手续。</p>"

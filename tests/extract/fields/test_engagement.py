@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from qiaocrawl.extract import extract_article
+from qiaocrawl.extract.api import extract_article
 from qiaocrawl.items.article import Comment
 
 CST = timezone(timedelta(hours=8))

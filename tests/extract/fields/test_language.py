@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract.fields.language import language_field, language_of
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 ENGLISH = "The hall of the old street was opened to all the people of the town on Monday. "
 PORTUGUESE = "Uma nova casa foi aberta na cidade velha e todos os moradores foram convidados. "

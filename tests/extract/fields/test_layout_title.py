@@ -14,7 +14,7 @@ from qiaocrawl.extract.fields.layout_title import (
     use_title_method,
 )
 from qiaocrawl.extract.fields.metadata import metadata_of
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 TEXT = f"<p>{'全省归侨侨眷代表大会在福州召开，三百多名代表出席会议。' * 3}</p>"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.fields.metadata import Metadata, metadata_of
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 TITLE = "侨乡新春联谊会举行"

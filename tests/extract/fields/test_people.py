@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from qiaocrawl.extract import extract_article
+from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.metadata import metadata_of
 from qiaocrawl.extract.fields.names import is_organisation, is_person, split_names, tidy_name
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 TITLE = "侨乡新春联谊会举行"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qiaocrawl.extract.fields.metadata import metadata_of
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 BODY = f"<p>{'侨乡的正文有许多话要说。' * 20}</p>"
 ROOT = "https://www.example.com"

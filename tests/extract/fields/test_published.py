@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.extract.fields.metadata import metadata_of
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 from qiaocrawl.text.dates import EARLIEST_YEAR, DateReader, latest_plausible
 
 NOW = datetime(2024, 6, 1, 4, tzinfo=UTC)

@@ -10,7 +10,7 @@ from qiaocrawl.extract.fields.declared import declared_by
 from qiaocrawl.extract.fields.site_suffix import without_site_name
 from qiaocrawl.extract.fields.title import title_of
 from qiaocrawl.extract.fields.title_dates import without_date
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 
 
 def page_of(html: str) -> Page:

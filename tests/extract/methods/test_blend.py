@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract import extract_article, extractors
-from qiaocrawl.extract.base import Body, extractor_for
+from qiaocrawl.extract.api import extract_article
+from qiaocrawl.extract.base import Body, extractor_for, extractors
 from qiaocrawl.extract.methods.block_network import load_network
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 NAVIGATION = "".join(f"<li><a href=/c{i}.html>频道{i}新闻</a></li>" for i in range(30))
 RANKING = "".join(

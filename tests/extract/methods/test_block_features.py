@@ -21,7 +21,7 @@ from qiaocrawl.extract.methods.block_vocabulary import (
     title_words,
 )
 from qiaocrawl.extract.methods.compiled_features import features_of
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 
 def features(html: str) -> BlockFeatures:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract.block_texts import SHORT_CHARS, BlockTexts, enclosing, lines_with
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 
 LONG = "侨乡的正文有许多话要说，" * 20
 

@@ -14,7 +14,7 @@ from qiaocrawl.extract.gold import gold_bodies
 from qiaocrawl.extract.methods.blend import BlendExtractor
 from qiaocrawl.extract.methods.block_network import BlockNetwork, load_network
 from qiaocrawl.extract.methods.block_training import Recipe, labelled, labels_of, train
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 
 def test_labels_say_how_much_of_a_block_is_body() -> None:

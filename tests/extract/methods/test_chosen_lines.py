@@ -10,7 +10,7 @@ from qiaocrawl.extract.methods.chosen_lines import (
     without_lead_in,
     without_linked_ends,
 )
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 LINK = '<p><a href="/2.html">侨乡的清晨还有许多故事</a></p>'
 TEXT = "<p>清晨六点，榕树下的茶摊已经坐满了人。</p>"

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract import extractors
-from qiaocrawl.extract.base import extractor_for
+from qiaocrawl.extract.base import extractor_for, extractors
 from qiaocrawl.extract.methods.cluster import ClusterExtractor
 from qiaocrawl.extract.methods.cluster_model import ClusterModel, load_model
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 
 PARAGRAPH = "侨乡的老屋里，侨批一封一封摆在桌上，九十岁的阿婆念给孙子听，念到一半停了下来。"
 ARTICLE = "".join(f"<p>第{i}封。{PARAGRAPH}</p>" for i in range(12))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract.methods.cluster_nodes import FEATURES, Candidates, candidates_of
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 
 def candidates(markup: str) -> Candidates:

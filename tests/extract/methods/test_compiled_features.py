@@ -18,7 +18,7 @@ from qiaocrawl.extract.methods.block_features import numpy_features
 from qiaocrawl.extract.methods.block_vocabulary import WORD_KIND
 from qiaocrawl.extract.methods.block_words import BlockWords
 from qiaocrawl.kernels.c_library import CLibrary
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler on this machine")
 

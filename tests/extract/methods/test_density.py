@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.extract import extractors
-from qiaocrawl.extract.base import extractor_for
+from qiaocrawl.extract.base import extractor_for, extractors
 from qiaocrawl.extract.methods.density import DensityExtractor
 from qiaocrawl.options import Options
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 # 20 characters of three bytes; with <p></p> 60 of 67 bytes are text.
 SENTENCE = "侨乡的老人说，这样的聚会多年没有过了。今"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hostile_pages import HOSTILE
 from qiaocrawl.extract.methods.embedded import Embedded, embedded_article, paragraphs_of
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 TITLE = "侨乡古厝修缮完工"
 LINES = (

@@ -18,7 +18,7 @@ from qiaocrawl.extract.base import (
     extractors,
 )
 from qiaocrawl.options import Options
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 
 OPTIONS = Options({})
 PARAGRAPHS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crawling import article
-from qiaocrawl.extract import extractors
-from qiaocrawl.page import parse_page
+from qiaocrawl.extract.base import extractors
+from qiaocrawl.page.page import parse_page
 
 
 @pytest.mark.parametrize(("last", "is_taken"), [

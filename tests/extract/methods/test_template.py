@@ -12,13 +12,12 @@ import pytest
 from qiaocrawl.demo.model import Gold, Kind
 from qiaocrawl.demo.score import body_f1
 from qiaocrawl.demo.web import build_web
-from qiaocrawl.extract import analyse_html, extractors
-from qiaocrawl.extract.base import SiteReader, extractor_for
+from qiaocrawl.extract.base import SiteReader, extractor_for, extractors
 from qiaocrawl.extract.methods.template import FALLBACK, TemplateExtractor
 from qiaocrawl.extract.methods.template_file import Templates, load_templates, read_template
-from qiaocrawl.extract.page import LinkSources
+from qiaocrawl.extract.page import LinkSources, analyse_html
 from qiaocrawl.items import FetchedPage, Outcome
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 URL = "http://www.qiao.test/art/1.html"

@@ -6,11 +6,10 @@ import pytest
 
 from hostile_pages import HOSTILE
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract import extractors
-from qiaocrawl.extract.base import extractor_for
+from qiaocrawl.extract.base import extractor_for, extractors
 from qiaocrawl.extract.methods.visual import VisualExtractor
 from qiaocrawl.options import Options
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 
 # To the letter, with the plainest thresholds.
 PUBLISHED = VisualExtractor(a=0.5, beta=0.5, join_like=False)

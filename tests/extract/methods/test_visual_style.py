@@ -13,7 +13,7 @@ from qiaocrawl.extract.methods.visual_style import (
     declarations,
     page_style,
 )
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 
 LINE_AREA_PX = LINE_PX * COLUMN_EM * 16
 

@@ -10,7 +10,7 @@ from qiaocrawl.extract.sites.apply_template import TemplateMatch, apply_template
 from qiaocrawl.extract.sites.boilerplate_model import BoilerplateModel
 from qiaocrawl.extract.sites.site_observation import observation_of
 from qiaocrawl.extract.sites.site_template import SiteTemplate
-from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.page import Page, parse_page
 from site_pages import DISCLAIMER, FOOTER, HOST, body_of, page, paragraphs, taught, title, whole
 
 

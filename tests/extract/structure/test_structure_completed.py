@@ -6,7 +6,7 @@ import pytest
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.structure.kept import completed
-from qiaocrawl.page import parse_page
+from qiaocrawl.page.page import parse_page
 
 PROSE = "三月五日上午，市侨联在会议中心召开年度工作会议，听取各部门汇报。"
 

@@ -8,16 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
-from qiaocrawl.analysis.trends import HolidayCalendar
-from qiaocrawl.analysis.warnings import (
-    Moment,
-    QuietHours,
-    Rule,
-    StoryArticle,
-    StorySignal,
-    muted,
-    step,
-)
+from qiaocrawl.analysis.trends.holidays import HolidayCalendar
+from qiaocrawl.analysis.warnings.machine import Moment, muted, step
+from qiaocrawl.analysis.warnings.rules import QuietHours, Rule
+from qiaocrawl.analysis.warnings.signals import StoryArticle, StorySignal
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.analysis import warning_lists, warning_rules, warnings

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from qiaocrawl.analysis.trends import HolidayCalendar
-from qiaocrawl.analysis.warnings import Moment, Rule, StoryArticle, StorySignal, step
+from qiaocrawl.analysis.trends.holidays import HolidayCalendar
+from qiaocrawl.analysis.warnings.machine import Moment, step
+from qiaocrawl.analysis.warnings.rules import Rule
+from qiaocrawl.analysis.warnings.signals import StoryArticle, StorySignal
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.analysis import warnings
 from qiaocrawl.storage.analysis.warnings import GIVEN_UP, WAITING

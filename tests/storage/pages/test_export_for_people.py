@@ -18,8 +18,9 @@ from sqlalchemy import Connection, update
 
 from qiaocrawl.items import Relevance, Verdict, VerdictKind
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export import Selection, exporters
+from qiaocrawl.storage.export.base import exporters
 from qiaocrawl.storage.export.cells import height_of, places_of
+from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.listing import list_articles
 from qiaocrawl.storage.export.stored_copy import stored_copy
 from qiaocrawl.storage.pages import articles

@@ -12,7 +12,8 @@ import pytest
 
 from qiaocrawl.items import Relevance
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export import Selection, exporters
+from qiaocrawl.storage.export.base import exporters
+from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.pages import articles
 from storage_samples import PACK, add_article, add_topic
 

@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export import Selection, exporters
-from qiaocrawl.storage.export.base import Exporter
+from qiaocrawl.storage.export.base import Exporter, exporters
+from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.pages.raw_pages import store_page
 from storage_samples import NOW, PACK, add_article, add_topic, candidate, enqueue, fetched, take
 

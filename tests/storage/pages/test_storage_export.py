@@ -20,7 +20,8 @@ from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.items import FetchedPage, Relevance, Verdict, VerdictKind
 from qiaocrawl.items.article import Comment
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export import Selection, exporters
+from qiaocrawl.storage.export.base import exporters
+from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.mirror import INDEX, mirror_path
 from qiaocrawl.storage.export.neutral import neutral
 from qiaocrawl.storage.pages import articles

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from qiaocrawl.errors import ConfigError, SecretKeyError
-from qiaocrawl.sessions import AccountState, Credentials, SavedSession, Vault, new_key, owner_name
+from qiaocrawl.sessions.accounts import AccountState, Credentials, SavedSession, owner_name
 from qiaocrawl.sessions.cookies import StoredCookie
+from qiaocrawl.sessions.vault import Vault, new_key
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites import accounts
 

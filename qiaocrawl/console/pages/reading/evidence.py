@@ -22,7 +22,7 @@ from qiaocrawl.console.pages.article_filter import MOST_PLACES, PLACE, ArticleFi
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security.headers import STORED_PAGE_POLICY
 from qiaocrawl.console.work import read, read_files
-from qiaocrawl.extract import extract_article
+from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.field_labels import FIELD_LABELS, field_text
 from qiaocrawl.extract.field_origins import shown_origin
 from qiaocrawl.items import PagePicture

@@ -12,9 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qiaocrawl.analysis.warnings import StoryWarning, muted, noted, unmuted
+from qiaocrawl.analysis.warnings.machine import muted, noted, unmuted
 from qiaocrawl.analysis.warnings.rules import SEVERITIES, rank
-from qiaocrawl.analysis.warnings.state import Status
+from qiaocrawl.analysis.warnings.state import Status, StoryWarning
 from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES, reason_text, warning_text
 from qiaocrawl.console.forms import back, field
 from qiaocrawl.console.page import EDITOR, READER, Page

@@ -9,10 +9,9 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qiaocrawl.analysis.warnings import QuietHours, Rule
 from qiaocrawl.analysis.warnings.rule_tables import clock
 from qiaocrawl.analysis.warnings.rule_wording import FIRST_NAMES
-from qiaocrawl.analysis.warnings.rules import LIMITS, SEVERITIES, minute_of_day
+from qiaocrawl.analysis.warnings.rules import LIMITS, SEVERITIES, QuietHours, Rule, minute_of_day
 from qiaocrawl.console import forms
 from qiaocrawl.console.security import csrf
 from qiaocrawl.errors import ConfigError

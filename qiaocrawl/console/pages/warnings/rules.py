@@ -15,10 +15,11 @@ from starlette.responses import RedirectResponse, Response
 
 from qiaocrawl.analyse.warning_preview import RulePreview, preview_rule
 from qiaocrawl.analyse.warning_rules import OfficeRules, office_rules
-from qiaocrawl.analysis.trends import calendar_with
-from qiaocrawl.analysis.warnings import Moment, Rule
+from qiaocrawl.analysis.trends.holidays import calendar_with
+from qiaocrawl.analysis.warnings.machine import Moment
 from qiaocrawl.analysis.warnings.rule_tables import clock, quiet_table, rule_table
 from qiaocrawl.analysis.warnings.rule_wording import FIRST_NAMES, quiet_text, rule_conditions
+from qiaocrawl.analysis.warnings.rules import Rule
 from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES, reason_text
 from qiaocrawl.console.forms import field, wanted_number
 from qiaocrawl.console.page import EDITOR, Page

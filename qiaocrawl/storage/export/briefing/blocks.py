@@ -8,10 +8,10 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from qiaocrawl.analysis.briefing import BriefEvent, Briefing, BriefSource, BriefStory
-from qiaocrawl.analysis.classes import class_label
+from qiaocrawl.analysis.classes.naming import class_label
 from qiaocrawl.analysis.events.wording import event_place, event_time
 from qiaocrawl.analysis.place_map import CHINA, Region, place_map_svg
-from qiaocrawl.analysis.spread import tree_svg
+from qiaocrawl.analysis.spread.tree_picture import tree_svg
 from qiaocrawl.analysis.summaries.figures import Contradiction
 from qiaocrawl.analysis.trends.picture import trend_svg
 from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES, reason_text
