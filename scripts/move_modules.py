@@ -18,6 +18,7 @@ import shutil
 import sys
 import textwrap
 import tokenize
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -45,9 +46,11 @@ class Source:
 
     @property
     def module(self) -> str:
+        """Its dotted name."""
         return dotted(self.path)
 
     def load(self) -> None:
+        """Read it."""
         self.text = (ROOT / self.path).read_text("utf-8")
         self.tree = ast.parse(self.text)
 
@@ -91,10 +94,12 @@ def read_plan(plan: Path, parts: set[str]) -> dict[str, list[str]]:
 
 
 def is_type_checking(node: ast.stmt) -> bool:
+    """Whether *node* is what only type checkers import."""
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def begin(node: ast.stmt) -> int:
+    """The first line of *node* or of its decorators."""
     decorators = getattr(node, "decorator_list", [])
     first: int = min([node.lineno, *(d.lineno for d in decorators)])
     return first
@@ -102,6 +107,8 @@ def begin(node: ast.stmt) -> int:
 
 @dataclass
 class Parts:
+    """A module in parts: its docstring, imports, and the text of the rest."""
+
     doc: str = ""
     imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
     typing: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
@@ -109,6 +116,7 @@ class Parts:
 
 
 def parts_of(text: str) -> Parts:
+    """The parts of a module's *text*; comments stay with what follows."""
     tree, lines = ast.parse(text), text.split("\n")
     parts, last, kept = Parts(), 0, []
     for place, node in enumerate(tree.body):
@@ -134,6 +142,7 @@ def parts_of(text: str) -> Parts:
 
 
 def defined(tree: ast.Module) -> dict[str, ast.stmt]:
+    """What *tree* defines at its top."""
     found: dict[str, ast.stmt] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -180,15 +189,18 @@ class _Names(ast.NodeVisitor):
         self.edits += inner.edits
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """Its name, and what is not bound inside."""
         self._head(node)
         self._inside(node)
 
     visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
+        """What is not bound inside."""
         self._inside(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """Its name and all inside."""
         self._head(node)
         self.generic_visit(node)
 
@@ -201,16 +213,19 @@ class _Names(ast.NodeVisitor):
             self.edits.append((node.lineno, column, node.name, self.names[node.name]))
 
     def visit_Name(self, node: ast.Name) -> None:
+        """A use."""
         if node.id in self.names:
             self.edits.append((node.lineno, node.col_offset, node.id, self.names[node.id]))
 
     def visit_Global(self, node: ast.Global) -> None:
+        """Has no places of its names."""
         for old in node.names:
             if old in self.names:
                 print("  look at: global", old)
 
 
 def edited(text: str, edits: list[tuple[int, int, str, str]]) -> str:
+    """*text* with (line, column in bytes, old, new) put in."""
     lines = [line.encode() for line in text.split("\n")]
     for number, column, old, new in sorted(set(edits), reverse=True):
         line = lines[number - 1]
@@ -220,6 +235,7 @@ def edited(text: str, edits: list[tuple[int, int, str, str]]) -> str:
 
 
 def renamed(text: str, names: dict[str, str]) -> str:
+    """A module's *text* with *names* (old to new) of its own."""
     if not names:
         return text
     visitor = _Names(names)
@@ -232,6 +248,8 @@ def renamed(text: str, names: dict[str, str]) -> str:
 
 @dataclass
 class Plan:
+    """Where everything is after the move."""
+
     home: dict[str, str]
     """Old module -> new module."""
     names: dict[str, dict[str, str]]
@@ -240,7 +258,16 @@ class Plan:
     def substitute(self, text: str) -> str:
         """*text* with all moved names at once: a new one may be another's old one."""
         pattern = self._pattern()
+        text = re.sub(r"from (qiaocrawl[\w.]*) import (\w+)(?![\w,])", self._import, text)
         return pattern.sub(self._new, text) if pattern else text
+
+    def _import(self, match: re.Match[str]) -> str:
+        """An import of a module, in code that stands in a string."""
+        home = self.home.get(f"{match[1]}.{match[2]}")
+        if home is None:
+            return match[0]
+        package, _, last = home.rpartition(".")
+        return f"from {package} import {last}" + (f" as {match[2]}" if last != match[2] else "")
 
     def _pattern(self) -> re.Pattern[str] | None:
         old = sorted((o for o, n in self.home.items() if o != n), key=len, reverse=True)
@@ -387,6 +414,7 @@ def ordered(sources: list[Source], plan: Plan) -> list[Source]:
 
 
 def clashes(target: str, sources: list[Source]) -> Iterator[str]:
+    """Lines for the file of names: what would be defined twice."""
     seen: dict[str, tuple[Source, str]] = {}
     for source in sources:
         for name, node in defined(source.tree).items():
@@ -398,6 +426,10 @@ def clashes(target: str, sources: list[Source]) -> Iterator[str]:
                 also = seen[new][0].path
                 yield f"{source.path} {name} {name}_{Path(source.path).stem}   # also {also}"
             seen.setdefault(new, (source, code))
+
+
+def _width(text: str) -> int:
+    return sum(1 + (unicodedata.east_asian_width(one) in "WF") for one in text)
 
 
 def head_of(doc: str) -> str:
@@ -414,8 +446,8 @@ def head_of(doc: str) -> str:
     text = "\n".join(rest).strip("\n")
     if text:
         for paragraph in text.split("\n\n"):
-            if max(map(len, paragraph.split("\n"))) > 98:
-                paragraph = "\n".join(textwrap.wrap(paragraph, 98))
+            if max(map(_width, paragraph.split("\n"))) > 98:
+                paragraph = "\n".join(textwrap.wrap(paragraph, 90))
             head += "\n" + "\n".join(f"# {line}".rstrip() for line in paragraph.split("\n"))
             head += "\n#"
         head = head.removesuffix("\n#")
@@ -423,6 +455,7 @@ def head_of(doc: str) -> str:
 
 
 def merged(target: str, sources: list[Source], plan: Plan) -> str:
+    """The text of *target*."""
     inside = dotted(target)
     imports: dict[str, None] = {}
     typing: dict[str, None] = {}
@@ -478,6 +511,7 @@ def _without_repeated(body: str, seen: dict[str, str]) -> str:
 
 
 def main() -> int:
+    """Move; 1 where names clash."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("plan", type=Path)
     parser.add_argument("parts", nargs="+")
@@ -526,8 +560,8 @@ def main() -> int:
                 shutil.rmtree(folder)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
-    for folder in CODE:
-        for file in (ROOT / folder).rglob("*.py"):
+    for name in CODE:
+        for file in (ROOT / name).rglob("*.py"):
             old = file.read_text("utf-8")
             at = str(file.relative_to(ROOT))
             new = old if at in new_texts else rewritten(old, plan, dotted(at))

@@ -99,7 +99,7 @@ def test_huge_pages_need_bounded_memory(name: str) -> None:
     """F-R9: eight megabytes of markup never take more than 600 MB of a worker."""
     program = (
         "import re; from datetime import UTC, datetime; from pathlib import Path;"
-        "from qiaocrawl.extract import analyse_html; from qiaocrawl.items import FetchedPage\n"
+        "from qiaocrawl.extract.page import analyse_html; from qiaocrawl.items import FetchedPage\n"
         f"body = {_HUGE[name]}\n"
         "u = 'http://www.qiao.test/'; when = datetime.now(UTC)\n"
         "def peak():\n"

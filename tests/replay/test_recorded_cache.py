@@ -116,7 +116,7 @@ def test_processes_that_open_at_once_unpack_once(tmp_path: Path, cache: Path) ->
     )
     script = (
         "import logging, sys, pathlib\n"
-        "from qiaocrawl.replay import open_recording\n"
+        "from qiaocrawl.replay.opening import open_recording\n"
         "logging.basicConfig(level=logging.INFO)\n"
         "web = open_recording(sys.argv[1], cache_dir=pathlib.Path(sys.argv[2])); print(len(web))"
     )
@@ -173,7 +173,7 @@ def test_no_room_for_the_cache_is_a_clear_error(tmp_path: Path, cache: Path) -> 
     path = write_warc(tmp_path / "web.warc", [Recorded(URL, Random(1).randbytes(300_000))])
     script = (
         "import pathlib, resource, sys\n"
-        "from qiaocrawl.replay import open_recording\n"
+        "from qiaocrawl.replay.opening import open_recording\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         "open_recording(sys.argv[1], cache_dir=pathlib.Path(sys.argv[2]))"
     )
