@@ -34,7 +34,7 @@ from qiaocrawl.errors import (
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
-from qiaocrawl.language import _
+from qiaocrawl.language import VARIABLE, _, language
 from qiaocrawl.stages.analysis_setup import AnalysisSetup, JoinedText
 from qiaocrawl.stages.worker_start import WorkerContext
 
@@ -58,8 +58,10 @@ _start_error: WorkerStartError | None = None
 """Why this worker cannot work; told to whoever gives it a page."""
 
 
-def _start_worker(setup: AnalysisSetup, niceness: int) -> None:
+def _start_worker(setup: AnalysisSetup, niceness: int, speaks: str) -> None:
     global _setup, _start_error
+    # The server of forks was started by somebody who may read another language.
+    os.environ[VARIABLE] = speaks
     _setup = setup
     bound_process(niceness, _WORKER_MEMORY_BYTES)
     # Scorers and networks stay as well; it begins again when they are there.
@@ -276,7 +278,7 @@ class AnalysisPool:
             max_workers=self._workers,
             context=context,
             initializer=_start_worker,
-            initargs=[self._setup, self._niceness],
+            initargs=[self._setup, self._niceness, language()],
         )
 
 

@@ -15,6 +15,7 @@ from crawling import article, pack
 from qiaocrawl.errors import ConfigError, ExtractionError, PoisonPageError
 from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.items import FetchedPage, Outcome
+from qiaocrawl.language import using_language
 from qiaocrawl.options import Options
 from qiaocrawl.stages.analysis_setup import AnalysisSetup
 from qiaocrawl.stages.analysis_slots import AnalysisSlots
@@ -87,6 +88,21 @@ def test_workers_that_cannot_start_blame_no_page(tmp_path: Path) -> None:
             slots.result(lambda pool: pool.submit(good), slots.ordinary.submit(good))
     finally:
         slots.close()
+
+
+def test_workers_speak_the_language_of_who_asks(tmp_path: Path) -> None:
+    """Also where the server of forks was started by a reader of another one."""
+    gone = Options({"QIAO_TEMPLATES": str(tmp_path / "gone.toml")})
+    setup = AnalysisSetup("density", 100, (pack("www.qiao.test"),), "vsm_breadth",
+                          extractor_options=extractor_options("density", gone))  # fmt: skip
+    for name, words in (("zh_CN", "网页分析无法启动"), ("en", "cannot start")):
+        with using_language(name):
+            slots = AnalysisSlots(setup, workers=1, seconds=30.0)
+            try:
+                with pytest.raises(ConfigError, match=words):
+                    asyncio.run(slots.make_ready())
+            finally:
+                slots.close()
 
 
 def test_without_an_event_loop_it_is_the_same(slots: AnalysisSlots) -> None:
