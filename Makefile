@@ -8,10 +8,10 @@ JOBS ?= 4
 CHECKED := qiaocrawl spiders pipelines middlewares benchmarks scripts tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test format messages lint audit clean
+.PHONY: help demo install test test-all format messages lint audit clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
 
 demo: ## the main job end to end, offline, on the built-in demo web
 	@scripts/install.sh
@@ -20,12 +20,15 @@ demo: ## the main job end to end, offline, on the built-in demo web
 install: ## .venv with everything the project needs to run
 	@scripts/install.sh
 
-test: ## everything: set up what tests need, ruff, mypy, pytest (ARGS="-k word" chooses)
+test: ## every promise: set up what tests need, ruff, mypy, pytest (ARGS="-k word" chooses)
 	@scripts/install.sh test
 	@scripts/setup-test-needs.sh
 	@$(MAKE) --no-print-directory -k ruff mypy; checked=$$?; \
 	  echo '$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)'; \
 	  $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS) && exit $$checked
+
+test-all: ## the same in every way: both databases, 200 examples, kill campaigns, newest servers
+	@$(MAKE) --no-print-directory test ARGS="--all $(ARGS)"
 
 format: ## code as ruff writes it, imports sorted
 	@scripts/install.sh test

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,8 +19,13 @@ from wheel_fixtures import installed, wheel
 __all__ = ["database", "database_url", "installed", "mariadb", "mariadb_url", "wheel"]
 
 # A machine that runs several tests at a time is no measure of time.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+_UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("some", _UNTIMED, max_examples=20)
+settings.register_profile("all", _UNTIMED, max_examples=200)
+
+_FOLDER = Path(__file__).parent
+_SQLITE_SUFFICES = _FOLDER / "sqlite_suffices.txt"
+_OF_BENCHMARKS = _FOLDER / "benchmarks"
 
 # A test must never reach an operator's database or obey an operator's options.
 for _name in [name for name in os.environ if name.startswith("QIAO_")]:
@@ -34,25 +38,44 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
-# Real processes, servers and browsers beside other tests on few cores: what fails there once is
-# tried once more, and the summary names it (RERUN). What fails twice has failed.
-_REAL_PARTS = tuple(
-    Path(__file__).parent / folder
-    for folder in ("console", "crawl", "first_hour", "jobs", "scrapyd")
-)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--all``: what `make test-all` adds."""
+    parser.addoption(
+        "--all",
+        action="store_true",
+        help="also what is marked `thorough`, both databases everywhere, 200 examples for 20",
+    )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of real crawls, servers and browsers."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how many examples a property is tried on, where its test does not say."""
+    settings.load_profile("all" if config.getoption("--all") else "some")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to `make test-all` what repeats a promise in other words; try Chromium's twice."""
+    if not config.getoption("--all"):
+        on_sqlite_only = _on_sqlite_only()
+        left = [item for item in items if _is_left_out(item, on_sqlite_only)]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in set(left)]
     for item in items:
-        serves = item.get_closest_marker("mariadb") is not None
-        if serves or _has_real_parts(item.path):
+        # A browser of somebody else's beside other tests on few cores.
+        if item.get_closest_marker("chromium") is not None:
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
-@cache
-def _has_real_parts(file: Path) -> bool:
-    return any(file.is_relative_to(one) for one in _REAL_PARTS)
+def _is_left_out(item: pytest.Item, on_sqlite_only: frozenset[str]) -> bool:
+    if item.get_closest_marker("thorough") is not None or item.path.is_relative_to(_OF_BENCHMARKS):
+        return True
+    test, _, parameters = item.nodeid.partition("[")
+    return "mariadb" in parameters.rstrip("]").split("-") and test in on_sqlite_only
+
+
+def _on_sqlite_only() -> frozenset[str]:
+    """Tests whose MariaDB half asks nothing that others do not; see the script that lists them."""
+    lines = _SQLITE_SUFFICES.read_text("utf-8").splitlines()
+    return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,6 +16,7 @@ from benchmarks.growing.behind import stand_behind
 from benchmarks.growing.candidates import candidate
 from benchmarks.growing.made_texts import TextMaker, titles_of
 from benchmarks.growing.starts import starts
+from fresh_schema import make_tables
 from qiaocrawl.dedup.bodies.comparison import read_sketch
 from qiaocrawl.stages.shared_titles import SharedTitleIndex
 from qiaocrawl.storage import Database, frontier
@@ -67,7 +68,7 @@ def test_a_grown_store_is_one_that_a_crawl_wrote(
 
 def test_urls_that_stand_behind_are_rows_as_the_frontier_writes_them(database_url: str) -> None:
     with Database.open(database_url) as database:
-        database.upgrade()
+        make_tables(database)
         with database.engine.begin() as c:
             save_pack(c, load_pack(SHIPPED_PACKS / TOPIC), now=0.0)
         assert [*stand_behind(database.engine, 300)] == [300]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from command_runs import Run
+from fresh_schema import make_tables
 from qiaocrawl.items import Relevance
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
@@ -20,7 +21,7 @@ from storage_samples import NOW, PACK, add_article, add_topic, candidate, enqueu
 def url(database_url: str) -> str:
     """Two articles of China's 5 and 6 March: in UTC both came out on the 5th."""
     with Database.open(database_url) as database:
-        database.upgrade()
+        make_tables(database)
         ids = {PACK.name: add_topic(database)}
         with database.engine.begin() as c:
             for number, title in enumerate(("侨胞回乡办厂", "僑胞捐款[bold]")):

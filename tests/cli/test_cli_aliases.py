@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fresh_schema import make_tables
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier.url_aliases import save_host_votes
 from qiaocrawl.urls.aliases import AliasRules
@@ -28,7 +29,7 @@ def test_learnt_aliases_are_listed(run: Run, tmp_path: Path) -> None:
         rules.observe(f"http://m.a.test/{n}", f"https://www.a.test/{n}")
         rules.observe(f"https://b.test/{n}_print.html", f"https://b.test/{n % 3}.html")
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         with database.engine.begin() as c:
             save_host_votes(c, rules.changed(), now=1_790_000_000.0)
     code, out, _ = run("--aliases", "--database", url)

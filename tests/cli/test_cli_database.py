@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from fresh_schema import make_tables
 from qiaocrawl.cli.topic.new_sources import stored_texts
 from qiaocrawl.storage import Database
 from storage_samples import add_topic, candidate, enqueue
@@ -60,7 +61,7 @@ def test_what_only_reads_takes_no_lock_that_a_crawl_needs(
     run: Run, url: str, command: tuple[str, ...]
 ) -> None:
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         # A crawl in the middle of its transaction: on SQLite there is one lock for writing.
         with database.engine.begin() as c:
@@ -71,7 +72,7 @@ def test_what_only_reads_takes_no_lock_that_a_crawl_needs(
 
 def test_a_new_topic_reads_what_is_stored_beside_a_crawl(url: str) -> None:
     with Database.open(url) as database, Database.open(url) as reading:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             enqueue(c, [candidate("1")])
@@ -80,7 +81,7 @@ def test_a_new_topic_reads_what_is_stored_beside_a_crawl(url: str) -> None:
 
 def test_faults_are_one_line_and_exit_code_1(run: Run, url: str) -> None:
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
     for arguments, word in (
         (("export", "--format", "pdf"), "'pdf'"),
         (("proxies", "add", "http://h.test:1", "--user", "\udcff"), "UTF-8"),
@@ -95,7 +96,7 @@ def test_faults_are_one_line_and_exit_code_1(run: Run, url: str) -> None:
 
 def test_check_fails_with_every_problem(run: Run, url: str) -> None:
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         with database.engine.begin() as c:
             c.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     code, _, err = run("db", "check", "--database", url)

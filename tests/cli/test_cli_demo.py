@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fresh_schema import make_tables
 from qiaocrawl.cli.demo import DemoError, next_steps, own_command, serve
 from qiaocrawl.items import Verdict, VerdictKind
 from qiaocrawl.storage import Database
@@ -44,7 +45,7 @@ def test_next_steps_are_words_of_a_shell_whatever_folder_and_url_are(
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "my demo"
     with Database.open(f"sqlite:///{tmp_path / 'q.db'}") as database:
-        database.upgrade()
+        make_tables(database)
         topics = {PACK.name: add_topic(database)}
         with database.engine.begin() as c:
             number = add_article(c, "show.asp?id=1&page=2")

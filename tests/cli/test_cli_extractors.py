@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fresh_schema import make_tables
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract.base import extractors
 from qiaocrawl.extract.methods.cluster_model import load_model
@@ -104,7 +105,7 @@ def test_what_sites_taught_is_shown(
     template = taught(20).template(HOST)
     assert template is not None
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         with database.engine.begin() as c:
             save_site_templates(c, [template], now=1_790_000_000.0)
     code, out, _ = run("sites", "--database", url)
@@ -125,7 +126,7 @@ def test_what_sites_taught_is_shown(
 def test_without_pages_there_is_no_model(run: Run, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
     target = tmp_path / "model.json"
     code, _, err = run("train", "cluster", "--database", url, "--output", str(target))
     assert (code, target.exists()) == (1, False)

@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 from openpyxl.cell.cell import MergedCell
 
+from fresh_schema import make_tables
 from qiaocrawl.items import PageText
 from qiaocrawl.relevance.scorer import make_scorer
 from qiaocrawl.storage import Database
@@ -32,7 +33,7 @@ Run = Callable[..., tuple[int, str, str]]
 def test_pages_are_judged_and_listed(run: Run, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         with database.engine.begin() as c:
             save_pack(c, TopicPack("t", "题", "", 0.1, (Term("侨", "core"),), (), ()), now=1.0)
     given = ("--database", url)
@@ -57,7 +58,7 @@ def test_a_judgement_of_a_clock_that_was_ahead_is_not_taken_for_the_last(
 ) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             add_article(c, "1")
@@ -70,7 +71,7 @@ def test_a_judgement_of_a_clock_that_was_ahead_is_not_taken_for_the_last(
 def test_what_is_no_answer_no_address_and_no_topic_is_named(run: Run, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
     for arguments, said in (
         (("t", "http://a.test/", "maybe"), "判断须为 是 或 否，现为 'maybe'"),
         (("t", "mailto:a@a.test", "yes"), "'mailto:a@a.test' 不是网址"),
@@ -84,7 +85,7 @@ def test_what_is_no_answer_no_address_and_no_topic_is_named(run: Run, tmp_path: 
 
 def _topic_with_articles(url: str, paths: Sequence[str]) -> None:
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             for path in paths:
@@ -170,7 +171,7 @@ def test_the_threshold_is_shown_and_set_with_a_note_of_who_did(run: Run, tmp_pat
     pack = replace(PACK, samples=(), threshold=0.1)
     body = "会议在当地召开，讨论了唐人街的工程。" + "会后参观。" * 20
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database, pack)
         judged = make_scorer("blend", pack).judge(PageText("会议", body))
         with database.engine.begin() as c:

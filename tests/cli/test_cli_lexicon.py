@@ -20,6 +20,7 @@ from rich.console import Console
 from sqlalchemy import update
 
 from command_runs import Run
+from fresh_schema import make_tables
 from qiaocrawl.cli.lexicon.desk import Desk
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Relevance
@@ -49,7 +50,7 @@ _NEWS = (
 def database(tmp_path: Path) -> str:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(url) as opened:
-        opened.upgrade()
+        make_tables(opened)
         with opened.engine.begin() as c:
             pack = TopicPack("t", "侨", "", 0.1, (Term("侨联", "organisation", 2.0),), (), ())
             save_pack(c, pack, now=1.0)

@@ -13,6 +13,7 @@ from sqlalchemy import update
 
 from command_runs import Run
 from crawling import Answer, local_server, pack
+from fresh_schema import make_tables
 from loopback_proxies import dead_port
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.jobs.egg import code_of, egg_digest, version_of
@@ -32,7 +33,7 @@ CANARY = "c4n4ry-of-a-node"
 def given(tmp_path: Path) -> tuple[str, str]:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         with database.engine.begin() as c:
             save_pack(c, pack("news.example.cn"), now=0.0)
     return ("--database", url)

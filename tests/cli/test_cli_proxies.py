@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, local_server
+from fresh_schema import make_tables
 from loopback_proxies import dead_port, loopback_proxy
 from qiaocrawl.storage import Database
 
@@ -19,7 +20,7 @@ CANARY = "c4n4ry-of-the-pool"
 def given(tmp_path: Path) -> tuple[str, str]:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
     return ("--database", url)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from crawling import PROJECT, rows
+from fresh_schema import make_tables
 from login_sites import CLUB, EVIL, LoginWeb, recipes_folder, serving
 from qiaocrawl.sessions.accounts import SavedSession
 from qiaocrawl.sessions.vault import Vault, new_key
@@ -39,7 +40,7 @@ class Operator:
         }.items():
             patch.setenv(name, value)  # fmt: skip
         with Database.open(self.url) as database:
-            database.upgrade()
+            make_tables(database)
 
     def session(self, *arguments: str, typed: str = "", **options: str) -> tuple[int, str, str]:
         for name, value in {"QIAO_SECRET_KEY": self.key, **options}.items():

@@ -13,6 +13,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from fresh_schema import make_tables
 from qiaocrawl.storage import Database
 from storage_samples import add_topic, put_article
 
@@ -24,7 +25,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A database with two articles."""
     url = f"sqlite:///{tmp_path_factory.mktemp('db') / 'q.db'}"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             for number, title in enumerate(("侨乡博物馆开幕", "归侨联谊会举行")):

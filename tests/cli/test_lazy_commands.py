@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import text
 
 from command_runs import Run
+from fresh_schema import make_tables
 from qiaocrawl.cli import COMMANDS
 from qiaocrawl.cli.lazy import CommandEntry, load
 from qiaocrawl.kernels.compiled import say_compiling
@@ -118,7 +119,7 @@ def test_commands_that_read_import_only_what_reading_takes(tmp_path: Path) -> No
     url, pack = f"sqlite:///{tmp_path / 'q.db'}", tmp_path / PACK.name
     save_pack(PACK, pack)
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             add_article(c, "1")

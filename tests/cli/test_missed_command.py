@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from command_runs import Run
+from fresh_schema import make_tables
 from qiaocrawl.items import Outcome, Queue
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier import complete
@@ -30,7 +31,7 @@ _PAGES = {
 def url(database_url: str) -> str:
     """Three sites of which two hide pages; and an engine's page that was blocked."""
     with Database.open(database_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             outcomes = {}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from command_runs import Run
+from fresh_schema import make_tables
 from qiaocrawl.storage import Database
 from storage_samples import PACK, add_topic
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("chinese")
 def test_every_list_says_that_nothing_is_there(run: Run, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/q.db"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
     code, out, _ = run("missed", PACK.name, "--database", url)
     assert (code, out) == (

@@ -12,6 +12,7 @@ from openpyxl import load_workbook
 from sqlalchemy import select
 
 from command_runs import Run
+from fresh_schema import make_tables
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import revisions
 from qiaocrawl.storage.schema import article, verdict
@@ -35,7 +36,7 @@ def url(database_url: str) -> str:
         ("d.example", 90, {"engagement": (("reads", 7),)}),
     ]
     with Database.open(database_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             ids = []

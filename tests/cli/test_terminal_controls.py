@@ -11,6 +11,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from command_runs import Run
+from fresh_schema import make_tables
 from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.items import Relevance
 from qiaocrawl.storage import Database
@@ -28,7 +29,7 @@ def url(tmp_path: Path) -> str:
     """A database with an article and its reprint, both with hostile titles."""
     address = f"sqlite:///{tmp_path}/q.db"
     with Database.open(address) as database:
-        database.upgrade()
+        make_tables(database)
         ids = {PACK.name: add_topic(database)}
         with database.engine.begin() as c:
             for number in range(2):

@@ -13,6 +13,7 @@ from docx import Document as WordDocument
 
 from command_runs import Run
 from crawling import Answer, local_server
+from fresh_schema import make_tables
 from qiaocrawl.items import PageText
 from qiaocrawl.relevance import page_scorers
 from qiaocrawl.storage import Database
@@ -110,7 +111,7 @@ def test_samples_of_a_node_can_be_left_out(run: Run, home: Path) -> None:
 def test_words_find_samples_among_stored_articles(run: Run, home: Path) -> None:
     tree = topic_tree()
     with Database.open(f"sqlite:///{home / 'q.db'}") as opened:
-        opened.upgrade()
+        make_tables(opened)
         with opened.engine.begin() as c:
             save_stored(c, PACK, now=1.0)
             for number, sample in enumerate(tree.samples(tree.find("S"))):

@@ -10,6 +10,7 @@ import pytest
 from openpyxl import load_workbook
 
 from command_runs import Run
+from fresh_schema import make_tables
 from qiaocrawl.items import Relevance
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
@@ -28,7 +29,7 @@ _WITHOUT_HOUR = 5
 def url(database_url: str) -> str:
     """Four texts a day, one of them on topic, and eight more on topic on the last day of all."""
     with Database.open(database_url) as database:
-        database.upgrade()
+        make_tables(database)
         ids = {PACK.name: add_topic(database)}
         with database.engine.begin() as c:
             for day in range(DAYS):

@@ -14,6 +14,7 @@ import pytest
 
 from command_runs import Run
 from crawling import PROJECT
+from fresh_schema import make_tables
 from qiaocrawl.cli.project.units import all_units
 from qiaocrawl.storage import Database
 
@@ -23,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a database, in which the command is called."""
     monkeypatch.chdir(tmp_path)
     with Database.open("sqlite:///data/qiaocrawl.db") as database:
-        database.upgrade()
+        make_tables(database)
     return tmp_path
 
 

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from command_runs import Run
+from fresh_schema import make_tables
 from qiaocrawl.items import Outcome
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.schema import url
@@ -28,7 +29,7 @@ ENDS: Sequence[tuple[str, str, Outcome]] = (
 @pytest.fixture
 def failures(database_url: str) -> str:
     with Database.open(database_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             enqueue(c, [candidate(path, host=host) for path, host, _ in ENDS])
@@ -70,7 +71,7 @@ def test_failures_wait_again_and_decisions_stay(
 
 def test_a_dry_run_counts_redirects_to_a_login_and_leaves_them(database_url: str, run: Run) -> None:
     with Database.open(database_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             enqueue(c, [candidate(path) for path in ("story", "login")])

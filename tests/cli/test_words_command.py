@@ -10,6 +10,7 @@ import pytest
 from openpyxl import load_workbook
 
 from command_runs import Run
+from fresh_schema import make_tables
 from qiaocrawl.items import Relevance
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
@@ -24,7 +25,7 @@ NOW = datetime.now(UTC) - timedelta(hours=1)
 def url(database_url: str) -> str:
     """Twelve texts of last month, six of yesterday of which one is not on topic, one undated."""
     with Database.open(database_url) as database:
-        database.upgrade()
+        make_tables(database)
         ids = {PACK.name: add_topic(database)}
         with database.engine.begin() as c:
             for n in range(19):

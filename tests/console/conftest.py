@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from console_client import Desk, desk_at
+from fresh_schema import make_tables
 from qiaocrawl.storage import Database
 
 
@@ -30,6 +31,6 @@ def sqlite_desk(tmp_path: Path) -> Iterator[Desk]:
     """The same on SQLite only, for what is no matter of the database."""
     url = f"sqlite:///{tmp_path / 'console.db'}"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
     with desk_at(url) as opened:
         yield opened

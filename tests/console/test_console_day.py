@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
+from fresh_schema import make_tables
 from qiaocrawl.console.server import FIRST_NAME, first_administrator
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.console.marks import marks_of
@@ -26,7 +27,7 @@ def url(tmp_path: Path) -> str:
     """A database with a few articles."""
     address = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(address) as database:
-        database.upgrade()
+        make_tables(database)
         add_stories(database)
     return address
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.consoles.collection import TOPIC, fill
+from fresh_schema import make_tables
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.console import article_list, few_articles
 from qiaocrawl.storage.console.article_list import SORTS, ListWish
@@ -65,7 +66,7 @@ def test_words_are_looked_for_in_the_beginning_of_a_list(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database.open(f"sqlite:///{tmp_path / 'q.db'}")
-    database.upgrade()
+    make_tables(database)
     fill(database, ARTICLES, NOW, lambda _count: None)
     selection = Selection(topic=TOPIC, only_relevant=True, words=("侨务",))
     with database.engine.connect() as c:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from console_client import Desk, desk_at
+from fresh_schema import make_tables
 from qiaocrawl.console.security import cookies, passwords
 from qiaocrawl.console.server import FIRST_NAME, first_administrator
 from qiaocrawl.storage import Database
@@ -77,7 +78,7 @@ def test_a_session_ends_by_log_out_by_rest_and_by_age(sqlite_desk: Desk) -> None
 def test_cookies_are_out_of_reach(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         password = first_administrator(database)
     with desk_at(url, root_path="/desk") as desk:
         desk.client.base_url = "https://console.test"

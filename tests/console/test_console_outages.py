@@ -10,6 +10,7 @@ from sqlalchemy import event, make_url
 from typer.testing import CliRunner
 
 from console_client import Desk, desk_at, visible
+from fresh_schema import make_tables
 from mariadb_fixtures import own_server
 from qiaocrawl.cli import app
 from qiaocrawl.console.security import cookies
@@ -41,7 +42,7 @@ def test_a_server_that_dies_and_one_with_another_password(
         url = make_url(server.url("q")).set(username="qiao", password="first-secret")
         shown = url.render_as_string(hide_password=False)
         with Database.open(shown) as database:
-            database.upgrade()
+            make_tables(database)
         with desk_at(shown) as desk:
             desk.log_in_as("administrator")
             assert desk.get("/people").status_code == 200

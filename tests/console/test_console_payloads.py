@@ -20,6 +20,7 @@ from sqlalchemy import text
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from console_client import BASE, Desk, desk_at
+from fresh_schema import make_tables
 from qiaocrawl.analysis.trends.holidays import HolidayCalendar
 from qiaocrawl.analysis.warnings.machine import Moment, noted, step
 from qiaocrawl.analysis.warnings.rules import Rule
@@ -211,7 +212,7 @@ def test_payloads_do_nothing_in_any_page(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     wanted = payloads()
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         _fill(database, wanted)
         _fill_work(database, wanted)
         _fill_warnings(database, wanted)

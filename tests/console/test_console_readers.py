@@ -10,6 +10,7 @@ import pytest
 
 from console_articles import add_stories
 from console_client import Desk, desk_at
+from fresh_schema import make_tables
 from qiaocrawl.console.security import cookies
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.console import sessions, users
@@ -51,7 +52,7 @@ def reader(sqlite_desk: Desk) -> tuple[Desk, dict[str, str]]:
 def test_a_feed_leads_back_through_the_proxy(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         add_stories(database)
     with desk_at(url, root_path="/desk") as desk:
         token = token_of(desk)

@@ -11,6 +11,7 @@ from sqlalchemy import select, update
 
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
+from fresh_schema import make_tables
 from qiaocrawl.console.security import cookies
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.console import sessions, users
@@ -30,7 +31,7 @@ def url(tmp_path: Path) -> str:
     """A database with a few articles; the text of each begins with a link of a stranger."""
     address = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(address) as database:
-        database.upgrade()
+        make_tables(database)
         add_stories(database)
         with database.engine.begin() as c:
             markup = '<p><a href="http://stranger.test/">更多</a>各地代表讨论。</p>'

@@ -57,6 +57,7 @@ def test_it_goes_on_while_another_process_compiles(tmp_path: Path) -> None:
     assert log.index("Spider opened") < log.index("compiling the inner loops in a process of its")
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(1_200)
 def test_with_much_stored_it_begins_when_all_is_compiled(tmp_path: Path) -> None:
     url, out, log = _crawled(5, tmp_path, _MUCH)

@@ -12,6 +12,7 @@ from scrapy.exceptions import DownloadFailedError
 from scrapy.utils.test import get_crawler
 from sqlalchemy import Connection, text
 
+from fresh_schema import make_tables
 from qiaocrawl.crawl.context import CrawlContext
 from qiaocrawl.crawl.fetch_outcomes import FetchOutcomes
 from qiaocrawl.crawl.wiring import runtime_of
@@ -108,7 +109,7 @@ class Crawl:
 def crawl(tmp_path: Path) -> Iterator[Crawl]:
     url = f"sqlite:///{tmp_path}/q.db"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
     made = Crawl(url)
     yield made

@@ -17,6 +17,7 @@ from scrapy.exceptions import (
 )
 from scrapy.utils.test import get_crawler
 
+from fresh_schema import make_tables
 from qiaocrawl.crawl.host_failures import HostFailureHandler, host_name, is_answer, words_of
 from qiaocrawl.crawl.network.access import access_of
 from qiaocrawl.crawl.wiring import runtime_of
@@ -85,7 +86,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A database with the sample topic; nothing is written here."""
     address = f"sqlite:///{tmp_path_factory.mktemp('failures')}/q.db"
     with Database.open(address) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
     return address
 

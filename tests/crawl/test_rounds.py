@@ -115,7 +115,7 @@ def _is_told_to_end(pid: int) -> bool:
     "signals",
     [
         (signal.SIGINT,),
-        (signal.SIGHUP,),
+        pytest.param((signal.SIGHUP,), marks=pytest.mark.thorough),
         (signal.SIGTERM, signal.SIGINT),
     ],
     ids=lambda signals: "+".join(number.name for number in signals),
@@ -126,6 +126,7 @@ def test_a_stopped_round_ends_its_spider_and_goes_on_there(
     _stop_and_resume(f"sqlite:///{tmp_path / 'q.db'}", signals, tmp_path)
 
 
+@pytest.mark.thorough
 def test_a_round_that_is_cut_off_goes_on_there_on_mariadb(mariadb_url: str, tmp_path: Path) -> None:
     _stop_and_resume(mariadb_url, (signal.SIGINT, signal.SIGINT), tmp_path)
 

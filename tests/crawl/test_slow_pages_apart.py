@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from scrapy.utils.test import get_crawler
 
+from fresh_schema import make_tables
 from qiaocrawl.crawl.context import CrawlContext, share_crawl
 from qiaocrawl.crawl.slow_pages import SlowPages, set_aside, slow_pages_of
 from qiaocrawl.crawl.wiring import runtime_of
@@ -37,7 +38,7 @@ def page(size: int = 10) -> FetchedPage:
 def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     address = f"sqlite:///{tmp_path_factory.mktemp('slow')}/q.db"
     with Database.open(address) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
     return address
 

@@ -206,7 +206,14 @@ def test_a_second_crawl_on_one_sqlite_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(1_500)
-@pytest.mark.parametrize(("spider", "pages"), [("site", "120"), ("watch", "80"), ("login", "80")])
+@pytest.mark.parametrize(
+    ("spider", "pages"),
+    [
+        ("site", "120"),
+        pytest.param("watch", "80", marks=pytest.mark.thorough),
+        pytest.param("login", "80", marks=pytest.mark.thorough),
+    ],
+)
 def test_a_short_campaign_loses_nothing(
     spider: str, pages: str, database_url: str, tmp_path: Path
 ) -> None:

@@ -60,7 +60,9 @@ def office_workbook(path: Path) -> None:
     book.save(path)
 
 
-@pytest.fixture(params=["installed", pytest.param("tree", marks=pytest.mark.mariadb)])
+@pytest.fixture(params=[
+    "installed", pytest.param("tree", marks=[pytest.mark.mariadb, pytest.mark.thorough]),
+])  # fmt: skip
 def say(request: pytest.FixtureRequest, tmp_path: Path, web: str) -> Say:
     """Runs a command in an empty folder; returns what it said, or fails with it."""
     environment = {

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from crawling import import_pack, pack
+from fresh_schema import make_tables
 from qiaocrawl.frontier.aliases import AliasLearning
 from qiaocrawl.items import NO_PAYLOAD, Candidate, Lease, Outcome, PageAnalysis, Payload, Queue
 from qiaocrawl.stages.follow_links import FollowPolicy, link_to, seed_candidate
@@ -65,7 +66,7 @@ def learning(
 @pytest.fixture
 def taught(tmp_path: Path) -> Iterator[AliasLearning]:
     with Database.open(f"sqlite:///{tmp_path / 'q.db'}") as database:
-        database.upgrade()
+        make_tables(database)
         with learning(database) as one:
             yield one
 

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from collector_samples import WAIT_SECONDS, Collector
+from fresh_schema import make_tables
 from qiaocrawl.frontier import host_share
 from qiaocrawl.frontier.host_share import DEAD_AFTER_SECONDS
 from qiaocrawl.storage import Database
@@ -21,7 +22,7 @@ HOSTS, PAGES = 18, 6
 @pytest.fixture
 def url(mariadb_url: str) -> str:
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             enqueue(c, [candidate(str(page), host=f"h{host}.example")

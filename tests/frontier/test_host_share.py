@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from sqlalchemy import text
 
+from fresh_schema import make_tables
 from qiaocrawl.frontier.host_share import (
     DEAD_AFTER_SECONDS,
     HostShare,
@@ -79,7 +80,7 @@ def test_a_dead_worker_s_hosts_and_leases_go_to_others(twelve_hosts: Database) -
 def test_a_worker_that_was_taken_for_dead_lets_go_of_all_it_holds(mariadb_url: str) -> None:
     """What it was leased goes on elsewhere; it would be fetched twice."""
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
     with runtime_on(mariadb_url) as runtime:
         share = HostShare(

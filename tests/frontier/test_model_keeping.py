@@ -10,6 +10,7 @@ from typing import TypeVar
 import pytest
 from sqlalchemy import Connection, text
 
+from fresh_schema import make_tables
 from learning_samples import AnchorYield
 from qiaocrawl.errors import ModelError
 from qiaocrawl.frontier.order_models import ModelKeeping
@@ -46,7 +47,7 @@ async def run(work: Callable[[], T]) -> T:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with Database.open(f"sqlite:///{tmp_path}/q.db") as opened:
-        opened.upgrade()
+        make_tables(opened)
         add_topic(opened)
         yield Store(opened)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from fresh_schema import make_tables
 from qiaocrawl.discovery.rules import LinkRules, UrlSourceOptions
 from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_watch import TrapWatch
@@ -65,7 +66,7 @@ class Rounds:
 def rounds(tmp_path: Path) -> Iterator[Rounds]:
     url = f"sqlite:///{tmp_path}/q.db"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
     made = Rounds(url)
     yield made

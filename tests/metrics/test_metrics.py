@@ -17,6 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event, func, insert, select, text, update
 
 from crawling import _environment as environment
+from fresh_schema import make_tables
 from page_store_samples import fill, work_on
 from qiaocrawl.metrics.families import FAMILIES
 from qiaocrawl.metrics.keeper import MetricsKeeper, bounded
@@ -119,7 +120,7 @@ def test_the_figures_are_those_of_the_database(database: Database, tmp_path: Pat
 
 def test_a_signal_ends_it_well(tmp_path: Path) -> None:
     with Database.open(f"sqlite:///{tmp_path / 'q.db'}") as database:
-        database.upgrade()
+        make_tables(database)
         process, _address = _metrics(database.url, tmp_path)
         process.send_signal(signal.SIGTERM)
         said, _ = process.communicate(timeout=60)
@@ -129,7 +130,7 @@ def test_a_signal_ends_it_well(tmp_path: Path) -> None:
 
 def test_a_database_that_is_away_is_a_figure_too(tmp_path: Path) -> None:
     with Database.open(f"sqlite:///{tmp_path / 'q.db'}") as database:
-        database.upgrade()
+        make_tables(database)
         keeper = MetricsKeeper(database, _STORE, 1.0)
         keeper.read_now()
         assert _shown(keeper)["qiaocrawl_up"] == 1
@@ -157,7 +158,7 @@ def test_what_is_counted_is_read_seldom() -> None:
 def test_stored_pages_are_counted_where_they_are(tmp_path: Path) -> None:
     address = f"file://{tmp_path}/pages"
     with Database.open(f"sqlite:///{tmp_path / 'q.db'}") as database:
-        database.upgrade()
+        make_tables(database)
         url_ids = fill(database, 20)
         with work_on(database, address) as work:
             pack(work)
@@ -188,7 +189,7 @@ def test_quick_questions_look_through_no_table_that_grows(tmp_path: Path) -> Non
     grows = {"url", "article", "page_source", "relevance", "query", "query_answer"}
     plans: list[str] = []
     with Database.open(f"sqlite:///{tmp_path / 'q.db'}") as database:
-        database.upgrade()
+        make_tables(database)
         _fill(database)
         with database.engine.connect() as c:
 

@@ -67,6 +67,7 @@ def _rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
     return found
 
 
+@pytest.mark.thorough
 def test_a_killed_worker_costs_time_only(tmp_path: Path, dask_cluster: DaskCluster) -> None:
     here, there = tmp_path / "here.db", tmp_path / "there.db"
     pages = {**numbered(130), **paged(), "/empty": b"<title>x</title>"}
@@ -121,6 +122,7 @@ def _read_names_with_a_loss(
     assert victim.wait(20) == -9
 
 
+@pytest.mark.thorough
 def test_ctrl_c_leaves_whole_batches_and_the_next_run_ends_it(
     tmp_path: Path, dask_cluster: DaskCluster
 ) -> None:

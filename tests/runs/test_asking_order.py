@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, text
 
+from fresh_schema import make_tables
 from qiaocrawl.frontier import CrawlTopic, strategies
 from qiaocrawl.items import FetchedPage, Lease, Queue
 from qiaocrawl.options import Options
@@ -85,7 +86,7 @@ class Run:
 def url(tmp_path: Path) -> str:
     address = f"sqlite:///{tmp_path}/q.db"
     with Database.open(address) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
     return address
 

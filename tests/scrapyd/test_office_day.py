@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from console_browser import chromium, served
+from fresh_schema import make_tables
 from qiaocrawl.console.server import FIRST_NAME, first_administrator
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.server import DemoServer
@@ -59,7 +60,7 @@ def test_from_a_list_to_what_it_found(
     url = scrapyd.environment["QIAO_DATABASE_URL"]
     errors: list[str] = []
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         first_password = first_administrator(database)
     with served(url) as base, chromium() as browser:
         page = browser.new_context(locale="zh-CN").new_page()

@@ -25,6 +25,7 @@ _LISTS = (
 )  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("kind", [UnpackedMariaDB, UnpackedMySQL])
 def test_a_crawl_and_its_analysis_run_on_the_newest_server(

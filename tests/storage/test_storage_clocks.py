@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from fresh_schema import make_tables
 from qiaocrawl.items import Outcome
 from qiaocrawl.options import Options
 from qiaocrawl.runs.watch import WatchRound, WatchSettings
@@ -126,7 +127,7 @@ def test_summer_time_moves_no_visit_and_no_day(zone: str, switch: datetime) -> N
 def test_a_visit_that_was_missed_for_days_is_made_up_for_once(tmp_path: object) -> None:
     url = f"sqlite:///{tmp_path}/q.db"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         runtime = Runtime(Options.from_environment({"QIAO_DATABASE_URL": url}))
         watching = WatchRound(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import make_url, text
 
+from fresh_schema import make_tables
 from mariadb_fixtures import MariaDB
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.backup import backup
@@ -24,7 +25,7 @@ def test_the_documented_grants_are_enough(
     mariadb.execute(f"GRANT {found[1]} ON {url.database}.* TO doc@'%'")
     theirs = url.set(username="doc", password="x").render_as_string(hide_password=False)
     with Database.open(theirs) as database:
-        database.upgrade()
+        make_tables(database)
         database.require_current()
         assert database.check() == []
         backup(database, tmp_path / "b.sql")

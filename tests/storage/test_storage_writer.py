@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event, text
 
+from fresh_schema import make_tables
 from qiaocrawl.errors import StorageError
 from qiaocrawl.storage import Database, Reader, Writer
 from storage_samples import (
@@ -172,7 +173,7 @@ def test_many_sqlite_writers_never_see_locked(tmp_path: Path) -> None:
     """F-D2: 8 writers that read, then write: no lock error reaches a caller."""
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         databases = [Database.open(url) for _ in range(8)]
         writers = [Writer(one, linger_seconds=0) for one in databases]
@@ -256,7 +257,7 @@ for n in itertools.count(start):
 def test_acknowledged_rows_survive_kill_9(database_url: str) -> None:
     """F-D1: 5 kills at random moments; whatever was acknowledged is there, nothing is broken."""
     with Database.open(database_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         acknowledged: set[str] = set()
         chance = random.Random(8)

@@ -13,6 +13,7 @@ from pymysql.constants.ER import NO_SUCH_THREAD
 from pymysql.err import OperationalError
 from sqlalchemy import Connection, text
 
+from fresh_schema import make_tables
 from mariadb_fixtures import MariaDB, own_server
 from qiaocrawl.errors import StorageError
 from qiaocrawl.storage import Database, Reader, Writer
@@ -26,7 +27,7 @@ def _adding(n: int) -> Callable[[Connection], int]:
 def test_killed_connections_lose_nothing(mariadb: MariaDB, mariadb_url: str) -> None:
     """F-D3: 50 connections are killed at random while pages are written."""
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         writer = Writer(database, linger_seconds=0.0, max_group=5)
         done = threading.Event()
@@ -73,7 +74,7 @@ def test_killed_connections_lose_nothing(mariadb: MariaDB, mariadb_url: str) -> 
 def test_deadlocks_are_played_again(mariadb_url: str) -> None:
     """F-D4: two writers lock the same rows in opposite order; every addition counts."""
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         with database.engine.begin() as c:
             c.execute(text("INSERT INTO term_weight VALUES ('a', 0, 0), ('b', 0, 0)"))
         writers = [Writer(database, linger_seconds=0, max_group=6) for _ in range(2)]
@@ -117,7 +118,7 @@ def test_a_server_that_is_away_is_waited_for(caplog: pytest.LogCaptureFixture) -
     with own_server() as server:
         server.execute("CREATE DATABASE q CHARACTER SET utf8mb4")
         with Database.open(server.url("q")) as database, caplog.at_level(logging.WARNING):
-            database.upgrade()
+            make_tables(database)
             add_topic(database)
             writer = Writer(database)
             futures = [writer.submit(_adding(n)) for n in range(30)]
@@ -141,7 +142,7 @@ def test_a_server_that_is_away_is_waited_for(caplog: pytest.LogCaptureFixture) -
 def test_a_server_that_hangs_holds_nobody_up(mariadb: MariaDB, mariadb_url: str) -> None:
     """F-D9: operations queue up meanwhile, visibly, and go through afterwards."""
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         writer = Writer(database)
         writer.run(_adding(0))
@@ -157,7 +158,7 @@ def test_a_server_that_hangs_holds_nobody_up(mariadb: MariaDB, mariadb_url: str)
 def test_a_run_that_must_end_waits_for_no_hung_server(mariadb: MariaDB, mariadb_url: str) -> None:
     """F-F6: SIGTERM while the server hangs: what is under way fails, closing does not wait."""
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         writer, reader = Writer(database), Reader(database)
         writer.run(_adding(0))

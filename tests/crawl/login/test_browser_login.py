@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from crawling import PROJECT, crawl, import_pack, pack, rows
+from fresh_schema import make_tables
 from login_sites import QR_RECIPE, LoginWeb, QrWeb, Reply, Seen, serving
 from qiaocrawl.sessions.accounts import SavedSession
 from qiaocrawl.sessions.cookies import StoredCookie
@@ -34,7 +35,7 @@ def login(tmp_path: Path, origin: str, *arguments: str) -> subprocess.CompletedP
     (folder / "qr.test.toml").write_text(QR_RECIPE.format(origin=origin))
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         with database.engine.begin() as c:
             add_account(c, "qr.test", "me", b"", now=datetime.now(UTC))
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}

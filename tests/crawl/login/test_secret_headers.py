@@ -19,6 +19,7 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from crawling import PROJECT
+from fresh_schema import make_tables
 from login_sites import LoginWeb, Reply, Seen, serving
 from middlewares.cookies import OfflineCookiesMiddleware
 from qiaocrawl.storage import Database
@@ -90,7 +91,7 @@ def test_secrets_stay_with_their_origin(tmp_path: Path) -> None:
     url, file = f"sqlite:///{tmp_path / 'q.db'}", tmp_path / "cases.json"
     file.write_text(json.dumps(cases()))
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
     web = RedirectWeb()
     with serving(web) as origin:
         done = subprocess.run(

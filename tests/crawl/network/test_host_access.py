@@ -11,6 +11,7 @@ import pytest
 from scrapy import Request
 from scrapy.utils.test import get_crawler
 
+from fresh_schema import make_tables
 from qiaocrawl.crawl.network.access import HostAccess, access_of, host_of_request
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ConfigError
@@ -42,7 +43,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("access")
     url = f"sqlite:///{folder}/q.db"
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
     (folder / "pool.txt").write_text("http://127.0.0.1:3128\n")
     return Made(url, folder / "pool.txt")
 

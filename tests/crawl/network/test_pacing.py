@@ -22,6 +22,7 @@ from crawling import (
     pack,
     running_spider,
 )
+from fresh_schema import make_tables
 from qiaocrawl.crawl.network.pacing import HostPacing, HostRateLimiter, LocalClock, SharedClock
 from qiaocrawl.errors import HostParkedError
 from qiaocrawl.storage import Database
@@ -34,7 +35,7 @@ With = Callable[[HostPacing, HostPacing], Awaitable[None]]
 def two_shared(url: str) -> contextlib.AbstractContextManager[tuple[HostPacing, HostPacing]]:  # type: ignore[misc]
     """Two workers' clocks over one database."""
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         one, other = SharedClock(database), SharedClock(database)
         try:
             yield one, other  # type: ignore[misc]

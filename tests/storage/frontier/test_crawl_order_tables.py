@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
+from fresh_schema import make_tables
 from qiaocrawl.errors import ModelError
 from qiaocrawl.items import Lease, LeftOut, Link, Outcome, Queue, Visit
 from qiaocrawl.storage import Database, frontier
@@ -98,7 +99,7 @@ def test_hosts_out_of_scope_are_left_waiting(database: Database) -> None:
 
 def test_a_row_in_anothers_hand_is_not_waited_for_nor_given_up(mariadb_url: str) -> None:
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             enqueue(c, [candidate("1"), candidate("2")])

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, text
 
+from fresh_schema import make_tables
 from qiaocrawl.items import Candidate, LeftOut, Outcome, Queue
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import url_aliases
@@ -135,7 +136,7 @@ def test_what_guesses_left_out_is_listed_by_guess(database: Database) -> None:
 def test_two_workers_take_up_different_rows(mariadb_url: str) -> None:
     shares = {"pager of the list": 2}
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             enqueue(c, [put_off(str(n), score=float(n)) for n in range(3)])

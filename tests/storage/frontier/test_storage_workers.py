@@ -8,6 +8,7 @@ from collections import Counter
 
 from sqlalchemy import text
 
+from fresh_schema import make_tables
 from qiaocrawl.storage import Database, frontier
 from storage_samples import (
     NOW,
@@ -50,7 +51,7 @@ writer.close()
 
 def test_three_workers_share_without_duplicates(mariadb_url: str) -> None:
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             enqueue(c, [candidate(str(n), host=f"h{n % 11}.example", score=n % 13)
@@ -74,7 +75,7 @@ def test_three_workers_share_without_duplicates(mariadb_url: str) -> None:
 def test_rows_another_worker_is_taking_are_passed_over(mariadb_url: str) -> None:
     """A lease that is not committed yet neither blocks nor doubles."""
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             enqueue(c, [candidate(str(n), score=float(n)) for n in range(30)])
@@ -94,7 +95,7 @@ def test_rows_another_worker_is_taking_are_passed_over(mariadb_url: str) -> None
 
 def test_a_dead_workers_rows_come_back_to_the_others(mariadb_url: str) -> None:
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             enqueue(c, [candidate("1")])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from fresh_schema import make_tables
 from page_store_samples import body_of, fill
 from qiaocrawl.cli import app
 from qiaocrawl.options import Options
@@ -23,7 +24,7 @@ def test_a_crawl_packs_what_fills_a_file(tmp_path: Path, monkeypatch: pytest.Mon
     url, address = f"sqlite:///{tmp_path}/q.db", f"file://{tmp_path}/pages"
     options = Options({"QIAO_PAGE_STORE": address, "QIAO_PAGE_STORE_FILE_MB": "1"})
     with Database.open(url) as database:
-        database.upgrade()
+        make_tables(database)
         fill(database, 650)
         reader, writer = Reader(database), Writer(database)
         packer = PagePacker(options, database, reader, writer)

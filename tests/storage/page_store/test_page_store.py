@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from fresh_schema import make_tables
 from page_store_samples import body_of, fill, picture_of, work_on
 from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.items import Outcome
@@ -231,7 +232,7 @@ def test_a_store_belongs_to_one_database(
     with work_on(database, address) as work:
         pack(work)
     with Database.open(f"sqlite:///{tmp_path}/other.db") as other:
-        other.upgrade()
+        make_tables(other)
         with pytest.raises(ConfigError, match="another database"):
             open_store(other, address)
     # Not mounted: an empty folder stands where the pages were.
@@ -308,7 +309,7 @@ def test_what_is_missing_is_told_at_once(
     with pytest.raises(ConfigError, match=r"QIAO_PAGE_STORE: teapot://b cannot be used"):
         files_at("teapot://b")
     with Database.open(f"sqlite:///{tmp_path}/a.db") as database:
-        database.upgrade()
+        make_tables(database)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
         monkeypatch.setenv("AWS_ENDPOINT_URL", s3_endpoint)

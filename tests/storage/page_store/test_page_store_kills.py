@@ -14,6 +14,7 @@ from pathlib import Path
 from fsspec.core import url_to_fs
 from sqlalchemy import text
 
+from fresh_schema import make_tables
 from page_store_samples import body_of, fill, work_on
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.page_store.moving import move_records
@@ -56,7 +57,7 @@ def test_kills_lose_no_page(database: Database, tmp_path: Path) -> None:
 
 def test_kills_between_folder_and_bucket_lose_no_page(tmp_path: Path, s3_store: str) -> None:
     with Database.open(f"sqlite:///{tmp_path / 'q.db'}") as database:
-        database.upgrade()
+        make_tables(database)
         _kill_between(database, [f"file://{tmp_path}/one", s3_store])
 
 

@@ -10,6 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from fresh_schema import make_tables
 from qiaocrawl.items import Relevance
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.export.base import exporters
@@ -29,7 +30,7 @@ _RAW = {"files", "warc"}
 def database(tmp_path: Path) -> Iterator[Database]:
     """One article in which every text is hostile."""
     with Database.open(f"sqlite:///{tmp_path}/q.db") as opened:
-        opened.upgrade()
+        make_tables(opened)
         ids = {PACK.name: add_topic(opened)}
         with opened.engine.begin() as c:
             row = add_article(c, "1", title=HOSTILE, body=f"{HOSTILE}。\n第二段。", author=HOSTILE,

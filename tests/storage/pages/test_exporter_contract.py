@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
+from fresh_schema import make_tables
 from qiaocrawl.errors import StorageError
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.export.base import Exporter, exporters
@@ -24,7 +25,7 @@ _FILES = [name for name in exporters.names() if exporters.get(name).suffix]
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
     """Three articles with their pages; nothing is written after that."""
     with Database.open(f"sqlite:///{tmp_path_factory.mktemp('exports')}/q.db") as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             enqueue(c, [candidate(str(number)) for number in range(3)])

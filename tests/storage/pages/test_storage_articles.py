@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
+from fresh_schema import make_tables
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Relevance, Verdict, VerdictKind
 from qiaocrawl.storage import Database
@@ -213,7 +214,7 @@ def test_title_terms_are_counted_and_weighted(database: Database) -> None:
 @pytest.mark.mariadb
 def test_workers_that_end_together_rebuild_weights_together(mariadb_url: str) -> None:
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             for n in range(30):

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
+from fresh_schema import make_tables
 from mariadb_fixtures import MariaDB
 from qiaocrawl.errors import StorageError
 from qiaocrawl.storage import Database
@@ -117,7 +118,7 @@ def test_a_body_above_the_servers_packet_is_cut_and_marked(
     """F-D7: a 20 MB body and a 65,000-character title; the connection survives."""
     body = random.Random(7).randbytes(20 * 1024 * 1024)
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             enqueue(c, [candidate("1")])

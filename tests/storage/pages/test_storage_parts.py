@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import Connection, text
 
+from fresh_schema import make_tables
 from qiaocrawl.dedup.bodies.fingerprints import body_digest
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.structure.html import paragraphs
@@ -59,7 +60,7 @@ TITLE = "侨胞回乡办厂"
 @pytest.fixture
 def runtime(database_url: str) -> Iterator[Runtime]:
     with Database.open(database_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
     opened = Runtime(Options.from_environment({"QIAO_DATABASE_URL": database_url}))
     yield opened

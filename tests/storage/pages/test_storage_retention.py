@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, text
 
+from fresh_schema import make_tables
 from mariadb_fixtures import MariaDB
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Outcome, PagePicture
@@ -114,7 +115,7 @@ def test_a_sqlite_backup_is_whole_while_a_crawl_writes(tmp_path: Path) -> None:
     """F-D12."""
     target = tmp_path / "copies" / "b.db"
     with Database.open(f"sqlite:///{tmp_path / 'q.db'}") as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         writer = Writer(database)
         stop = threading.Event()
@@ -146,7 +147,7 @@ def test_a_mariadb_backup_can_be_restored(
 ) -> None:
     password = "ge\"heim\\ #'"
     with Database.open(mariadb_url) as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
             _fill(c)
@@ -191,7 +192,7 @@ def test_a_missing_dump_program_says_what_to_run(
 def test_a_damaged_file_is_found(tmp_path: Path) -> None:
     path = tmp_path / "q.db"
     with Database.open(f"sqlite:///{path}") as database:
-        database.upgrade()
+        make_tables(database)
         add_topic(database)
     with sqlite3.connect(path) as connection:
         (page,) = connection.execute(

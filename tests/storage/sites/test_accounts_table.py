@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from fresh_schema import make_tables
 from qiaocrawl.errors import ConfigError, SecretKeyError
 from qiaocrawl.sessions.accounts import AccountState, Credentials, SavedSession, owner_name
 from qiaocrawl.sessions.cookies import StoredCookie
@@ -18,7 +19,7 @@ COOKIE = StoredCookie("sid", "机密", ".club.test", expires=2e9, secure=True)
 
 
 def test_an_account_from_its_making_to_its_end(database: Database) -> None:
-    database.upgrade()
+    make_tables(database)
     vault = Vault([new_key()])
     sealed = Credentials("张三", "pässwörd").seal(vault, owner_name("club.test", "张三"))
     with database.engine.begin() as c:
@@ -50,7 +51,7 @@ def test_an_account_from_its_making_to_its_end(database: Database) -> None:
 
 
 def test_a_new_key_takes_over_and_rows_cannot_be_swapped(database: Database) -> None:
-    database.upgrade()
+    make_tables(database)
     old, new = new_key(), new_key()
     first = Vault([old])
     with database.engine.begin() as c:
