@@ -60,7 +60,8 @@ GONE: list[str] = []
 
 
 def _says_nothing(file: Path) -> bool:
-    if not file.exists():
+    """Whether *file* is a package's that goes: nobody can import anything from its title."""
+    if file.name != "__init__.py" or not file.exists():
         return False
     return all(isinstance(node, ast.Expr) for node in ast.parse(file.read_text("utf-8")).body)
 
@@ -76,12 +77,10 @@ def read_plan(plan: Path, parts: set[str]) -> dict[str, list[str]]:
             move := re.match(r"\s+(\S+) (moves to|is folded into) (\S+)", line)
         ):
             place = 0 if move[2] == "moves to" else len(targets[move[3]])
+            if move[2] == "is folded into" and _says_nothing(ROOT / move[1]):
+                GONE.append(move[1])
+                continue
             targets[move[3]].insert(place, move[1])
-    for sources in targets.values():
-        # A folder that goes: nobody can import anything from what says no more than its title.
-        empty = [s for s in sources if s.endswith("/__init__.py") and _says_nothing(ROOT / s)]
-        GONE.extend(empty)
-        sources[:] = [s for s in sources if s not in empty]
     moved = {source for sources in targets.values() for source in sources}
     for target, sources in targets.items():
         if (ROOT / target).exists() and target not in moved:
@@ -440,14 +439,14 @@ def head_of(doc: str) -> str:
     head = f"# --- {first} "
     head = (
         head + "-" * max(3, 100 - len(head))
-        if len(head) < 97
+        if _width(head) < 97
         else "\n".join(textwrap.wrap(first, 96, initial_indent="# --- ", subsequent_indent="# "))
     )
     text = "\n".join(rest).strip("\n")
     if text:
         for paragraph in text.split("\n\n"):
             if max(map(_width, paragraph.split("\n"))) > 98:
-                paragraph = "\n".join(textwrap.wrap(paragraph, 90))
+                paragraph = "\n".join(textwrap.wrap(paragraph, 82))
             head += "\n" + "\n".join(f"# {line}".rstrip() for line in paragraph.split("\n"))
             head += "\n#"
         head = head.removesuffix("\n#")

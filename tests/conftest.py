@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from mariadb_fixtures import database, database_url, mariadb, mariadb_url
-from qiaocrawl.options.advice import note_database
+from qiaocrawl.options.project import note_database
 from wheel_fixtures import installed, wheel
 
 # Fixtures by these names, for every test; see mariadb_fixtures.py and wheel_fixtures.py.

@@ -16,7 +16,7 @@ import pytest
 from crawl_starter import StartedCrawl
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import OPTIONS, RENAMED, Option, Options
-from qiaocrawl.options.advice import advised, note_database
+from qiaocrawl.options.project import advised, note_database
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("qiaocrawl", "spiders", "pipelines", "middlewares", "benchmarks", "scripts")

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import accumulate, islice
 from pathlib import Path
 
-from qiaocrawl.vsm.usage import word_counts, word_tags
+from qiaocrawl.vsm.terms import word_counts, word_tags
 
 REPRINT_SHARE = 0.15
 # What titles are made of: names, nouns, verbs, times. Bodies have all words.

@@ -16,8 +16,8 @@ from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.errors import QiaoError, TopicError
 from qiaocrawl.jobs.processes import COMMAND_VARIABLE
 from qiaocrawl.language import _
-from qiaocrawl.options.advice import note_database
-from qiaocrawl.text.log_lines import (
+from qiaocrawl.options.project import note_database
+from qiaocrawl.text.visible import (
     JSON,
     PLAIN_LINE,
     is_json_log,

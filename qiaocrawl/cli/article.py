@@ -29,7 +29,7 @@ from qiaocrawl.cli.shared_options import (
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _, ngettext
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -249,7 +249,7 @@ def _taken_up(article: ListedArticle) -> str:
 
 def _passages(text: str, words: Sequence[str]) -> Iterator[Text]:
     """A line of *text* around the first place of each of *words* that it holds."""
-    from qiaocrawl.text.passages import passage
+    from qiaocrawl.text.visible import passage
 
     for word in words:
         if (place := passage(text, word)) is not None:

@@ -21,7 +21,7 @@ from qiaocrawl.errors import StorageError
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
-from qiaocrawl.options.advice import note_database
+from qiaocrawl.options.project import note_database
 from qiaocrawl.storage import Database, packing, pruning
 from qiaocrawl.storage import backup as copies
 from qiaocrawl.storage.error_kinds import unreachable

@@ -27,7 +27,7 @@ from qiaocrawl.cli.shared_options import (
 from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.storage.outfile import is_stdout, standard_output
 from qiaocrawl.text.zones import SHANGHAI
 

@@ -25,7 +25,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.storage.reports.outcome_names import ADVICE, outcome_name
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from qiaocrawl.jobs.spider_command import login_command
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.sessions.accounts import Account, AccountState, Credentials, SavedSession, owner_name
 from qiaocrawl.sessions.cookies import read_pasted, usable_for
 from qiaocrawl.sessions.recipe import Recipe

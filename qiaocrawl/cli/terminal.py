@@ -7,8 +7,7 @@ from typing import Any
 
 import typer
 
-from qiaocrawl.text.terminal import Terminal
-from qiaocrawl.text.visible import visible, visible_json
+from qiaocrawl.text.visible import Terminal, visible, visible_json
 
 __all__ = ["Terminal", "echo", "echo_json"]
 

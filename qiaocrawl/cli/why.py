@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.cli.terminal import echo_json
-from qiaocrawl.items.standing import Standing
+from qiaocrawl.items import Standing
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage.reports.url_answer import UrlAnswer, answer_lines, answer_of

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from qiaocrawl.language import _
-from qiaocrawl.text.passages import marked_pieces
+from qiaocrawl.text.visible import marked_pieces
 
 _KEPT = frozenset((
     "p", "ul", "ol", "li", "dl", "dt", "dd", "table", "tr", "td", "th", "caption", "blockquote",

@@ -20,7 +20,7 @@ from qiaocrawl.language import _
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.console import users
 from qiaocrawl.storage.console.audit_log import Actor
-from qiaocrawl.text.log_lines import is_json_log
+from qiaocrawl.text.visible import is_json_log
 
 FIRST_NAME = "admin"
 """The administrator of a new console."""

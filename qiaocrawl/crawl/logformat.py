@@ -9,7 +9,7 @@ from scrapy.logformatter import LogFormatter, LogFormatterResult
 
 from qiaocrawl.crawl.login.step_mark import LOGIN_STEP
 from qiaocrawl.errors import StorageError
-from qiaocrawl.text.log_lines import use_visible_records
+from qiaocrawl.text.visible import use_visible_records
 
 if TYPE_CHECKING:
     from typing import Self

@@ -10,7 +10,7 @@ from importlib import resources
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources.abc import Traversable
 
-from qiaocrawl.vsm.snapshot import IdfSnapshot
+from qiaocrawl.vsm.vectors import IdfSnapshot
 
 # Each file of theirs counts, whether an index needs it or not: what is forgotten in a list of
 # single files, or in a number that somebody has to raise, would be believed for ever.

@@ -21,7 +21,7 @@ from qiaocrawl.dedup.methods import TitleMethod, methods
 from qiaocrawl.dedup.recipe import recipe_of
 from qiaocrawl.dedup.title_pair import Relation
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
-from qiaocrawl.vsm.snapshot import IdfSnapshot
+from qiaocrawl.vsm.vectors import IdfSnapshot
 
 _AT_A_TIME = 1000
 # Earlier titles of other words that one is compared with: those of the highest cosine.

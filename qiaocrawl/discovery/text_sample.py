@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.vsm.compiled_grams import PLANE, UNITS, compiled_sample
-from qiaocrawl.vsm.distinct import distinct
-from qiaocrawl.vsm.gram_hashes import gram_hashes
+from qiaocrawl.vsm.grams import PLANE, UNITS, compiled_sample, distinct, gram_hashes
 
 _PHRASE = 5
 # One of so many is kept, the same ones of every page.

@@ -32,12 +32,8 @@ from qiaocrawl.extract.teasers import without_teasers
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText, SiteObservation
 from qiaocrawl.items.article import Article, ArticlePart, Comment
 from qiaocrawl.page.blocks import MAX_BLOCKS
-from qiaocrawl.page.control_links import control_links
-from qiaocrawl.page.document_links import document_links
-from qiaocrawl.page.feed_links import feed_links
-from qiaocrawl.page.markup import header_refresh
-from qiaocrawl.page.page import Page, parse_page
-from qiaocrawl.page.robots_tags import robots_tags
+from qiaocrawl.page.other_links import control_links, document_links, feed_links
+from qiaocrawl.page.page import Page, header_refresh, parse_page, robots_tags
 from qiaocrawl.page.sanitize import MAX_LINKS
 from qiaocrawl.text.normalise import clean_text, collapse
 from qiaocrawl.urls import host_of

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from qiaocrawl.items import FetchedPage, Lease, Outcome, PageAnalysis, Queue
 from qiaocrawl.urls import host_of
-from qiaocrawl.urls.form import url_form
+from qiaocrawl.urls.structure import url_form
 
 RENDERED_HEADER = "X-Qiaocrawl-Rendered"
 """Stands in the stored headers of a page that was rendered."""

@@ -97,7 +97,7 @@ def judge_type(page: FetchedPage, allowed: Sequence[str]) -> FetchDecision | Non
 
 def _empty(page: FetchedPage) -> FetchDecision:
     """What an answer without a body says by its headers."""
-    from qiaocrawl.page.markup import header_refresh
+    from qiaocrawl.page.page import header_refresh
 
     target = header_refresh(page.header("refresh"), UrlJoiner(page.url))
     if target and target != canonical_url(page.url):

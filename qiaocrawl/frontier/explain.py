@@ -10,8 +10,7 @@ from qiaocrawl.errors import ConfigError, ModelError
 from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, Trainable, make_strategy
 from qiaocrawl.frontier.memory_order import InMemoryFrontier
 from qiaocrawl.frontier.ordering import explained
-from qiaocrawl.items import Queue
-from qiaocrawl.items.standing import Standing
+from qiaocrawl.items import Queue, Standing
 from qiaocrawl.storage.frontier import order_models, pending, visit_log
 from qiaocrawl.storage.frontier.order_models import ModelName
 from qiaocrawl.storage.frontier.scope import Scope

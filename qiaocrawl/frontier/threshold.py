@@ -10,7 +10,7 @@ from qiaocrawl.frontier.strategies.strategy import LearningStrategy, Strategy
 from qiaocrawl.frontier.strategies.url_random import draws
 from qiaocrawl.items import PRUNED, SEED_SCORE, Visit
 from qiaocrawl.language import _
-from qiaocrawl.options.plugin_options import option_defaults, plugin_options, within
+from qiaocrawl.options.kinds import option_defaults, plugin_options, within
 
 _WHAT = "a moving threshold"
 # Other draws than those of RWB, so that its tunnels do not decide over these.

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from qiaocrawl.items.article import Article, ArticlePart
-from qiaocrawl.items.travelling import travelling
+from qiaocrawl.items.article import Article, ArticlePart, travelling
 
 # --- frontier ----------------------------------------------------------------
 FAR_ENTRIES = "entries on hosts beyond the crawl (across=on follows them):"
@@ -400,3 +399,24 @@ class Verdict:
     def is_same_story(self) -> bool:
         """Whether the title belongs to the group of the one it is compared with."""
         return self.kind.is_same_story
+
+
+# --- How a URL stands in the crawl order ----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Score and rank of a URL in the crawl order now.
+
+    Attributes:
+        score: on the strategy's own scale; for what waits, what it would be fetched by.
+        place, waiting: its rank among the URLs that wait (1 is the best) and how many these are;
+            None where it does not wait.
+        parts: of the score, by name; may be empty.
+    """
+
+    strategy: str
+    score: float
+    place: int | None = None
+    waiting: int | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)

@@ -13,14 +13,38 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from hashlib import sha256
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from subprocess import SubprocessError
+from typing import Any
 
-from qiaocrawl.kernels.places import BESIDE, kept_folders
+from qiaocrawl.options.project import user_cache_folder
+
+# --- Where compiled loops are kept ----------------------------------------------------------------
+
+BESIDE = "__pycache__"
+"""The name of the folder beside a source, where there is one version of it."""
+
+
+def kept_folders(beside: Path | None) -> Iterator[Path]:
+    """Folders for what is compiled of a source, the best first; any may refuse to be written to.
+
+    The user's cache comes behind the one beside the source, and several versions may be in use
+    there: the name of what is kept has to tell them apart.
+
+    Args:
+        beside: the source's own folder; None or one that is not there in an archive (an egg).
+    """
+    if beside is not None and beside.is_dir():
+        yield beside / BESIDE
+    # An account without a home has no cache.
+    with suppress(RuntimeError):
+        yield user_cache_folder() / "kernels"
+
 
 _log = logging.getLogger(__name__)
 _COMPILERS = ("cc", "gcc", "clang")
@@ -113,3 +137,63 @@ class CLibrary:
             if older.name != self._name:
                 with suppress(OSError):
                     older.unlink()
+
+
+# --- Functions in C that do what others in Python do, and are compared with them before use -------
+
+
+class CLoops:
+    """The functions of one C source, for callers who have the same in Python.
+
+    Args:
+        library: compiles and loads the source.
+        signatures: of each function, by its name, the ``ctypes`` types of result and arguments.
+    """
+
+    def __init__(self, library: CLibrary, signatures: Mapping[str, tuple[Any, ...]]) -> None:
+        self.library = library
+        self._signatures = signatures
+        self._functions: dict[str, Any] | None = None
+
+    def function(self, name: str) -> Any:
+        """The function of that name; None where ``qiaocrawl compile`` has made none."""
+        if self._functions is None:
+            self._functions = self._loaded()
+        return self._functions.get(name)
+
+    def make(self, agree: Callable[[], bool]) -> bool:
+        """Compile them for this machine; False without a compiler.
+
+        Args:
+            agree: whether they compute, on some example, what Python does.
+
+        Raises:
+            OSError: they cannot be kept or loaded, or compute something else.
+            subprocess.SubprocessError: the compiler failed.
+        """
+        path = self.library.make()
+        if path is None:
+            return False
+        self._functions = self._loaded()
+        if not self._functions or not agree():
+            path.unlink(missing_ok=True)
+            self._functions = {}
+            raise OSError(f"{path.name} does not compute what Python does, and was deleted")
+        return True
+
+    def make_in_archive(self, agree: Callable[[], bool]) -> None:
+        """:meth:`make` in an egg: a second, once for each version on a machine."""
+        if self.library.is_in_archive and not self._loaded():
+            # Without them Python does the same.
+            with suppress(OSError, SubprocessError):
+                self.make(agree)
+
+    def _loaded(self) -> dict[str, Any]:
+        library = self.library.loaded()
+        if library is None:
+            return {}
+        functions = {}
+        for name, (result, *arguments) in self._signatures.items():
+            function = functions[name] = library[name]
+            function.restype, function.argtypes = result, arguments
+        return functions

@@ -19,7 +19,7 @@ import numpy as np
 from numba.core import config as numba_config
 from numba.core.caching import _CacheLocator
 
-from qiaocrawl.kernels.places import BESIDE, kept_folders
+from qiaocrawl.kernels.c_library import BESIDE, kept_folders
 
 # Its attributes are made when it is imported.
 config: Any = numba_config

@@ -14,7 +14,7 @@ from qiaocrawl.ontology.draft import Draft
 from qiaocrawl.ontology.lmf import read_lmf
 from qiaocrawl.ontology.stored import ENDING, StoredWordnet, arrays_of
 from qiaocrawl.options import Options
-from qiaocrawl.options.user_folders import user_data_folder
+from qiaocrawl.options.project import user_data_folder
 
 OPTION = "QIAO_ONTOLOGY_DIR"
 OWN = "qiaoqing"

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
+import shlex
 import sys
 from configparser import ConfigParser
 from configparser import Error as ConfigParserError
+from contextvars import ContextVar
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -166,3 +169,63 @@ def require_own_packages(home: Path) -> None:
 def _is_within(origin: str, home: Path) -> bool:
     # An egg is a file: compared as text.
     return os.path.realpath(origin).startswith(os.path.realpath(home) + os.sep)
+
+
+# --- The folders of a user's account for what programs keep there, by the XDG specification -------
+
+
+def user_cache_folder() -> Path:
+    """``qiaocrawl`` in the user's cache folder: what can be made again.
+
+    Raises:
+        RuntimeError: the account has no home.
+    """
+    return _folder("XDG_CACHE_HOME", "~/.cache") / "qiaocrawl"
+
+
+def user_data_folder() -> Path:
+    """``qiaocrawl`` in the user's data folder: what was installed.
+
+    Raises:
+        RuntimeError: the account has no home.
+    """
+    return _folder("XDG_DATA_HOME", "~/.local/share") / "qiaocrawl"
+
+
+def user_units_folder() -> Path:
+    """Where systemd looks for units of the user.
+
+    Raises:
+        RuntimeError: the account has no home.
+    """
+    return _folder("XDG_CONFIG_HOME", "~/.config") / "systemd" / "user"
+
+
+def _folder(variable: str, otherwise: str) -> Path:
+    named = os.environ.get(variable, "")
+    # As the specification says, a relative path is ignored.
+    return Path(named) if os.path.isabs(named) else Path(otherwise).expanduser()
+
+
+# --- Commands that messages advise: to be typed as they are printed -------------------------------
+
+_PASSWORD = re.compile(r"(?<=://)([^:/@]*):[^@]*(?=@)")
+_given_url: ContextVar[str] = ContextVar("given_database_url", default="")
+
+
+def note_database(url: str) -> None:
+    """Remember the database that a command was given by option; "" for none."""
+    _given_url.set(url)
+
+
+def advised(command: str) -> str:
+    """*command* (``qiaocrawl …``) on the database that this one was given by option.
+
+    A password is not printed again: three asterisks stand where it belongs.
+    """
+    url = _given_url.get()
+    if not url:
+        return command
+    option = "-s QIAO_DATABASE_URL=" if command.startswith("qiaocrawl crawl ") else "--database "
+    shown = _PASSWORD.sub(r"\1:***", url)
+    return f"{command} {option}{shlex.quote(shown)}"

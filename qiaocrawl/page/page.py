@@ -2,35 +2,140 @@
 
 from __future__ import annotations
 
+import json
 import re
+import string
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from qiaocrawl.items import Link
-from qiaocrawl.page.blocks import PageBlocks, blocks_of
-from qiaocrawl.page.digests import block_digests
+from qiaocrawl.page.blocks import PageBlocks, block_digests, blocks_of
 from qiaocrawl.page.lines import SourceLines, is_single_line, source_lines, with_block_lines
 from qiaocrawl.page.links import (
     LINK_SELECTOR,
     LINK_TAGS,
     LinkHarvest,
     LinkNodes,
+    Regions,
     harvest_links,
 )
-from qiaocrawl.page.markup import json_ld_of, meta_of, refresh_target, safe_base
-from qiaocrawl.page.region import Regions
 from qiaocrawl.page.sanitize import sanitize_html
 from qiaocrawl.text.charset import Decoded, decode_page
 from qiaocrawl.text.normalise import collapse
 from qiaocrawl.urls import UrlJoiner, canonical_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
+
+# --- The metadata in a page's markup: meta, JSON-LD, refresh, canonical link ----------------------
+
+MAX_META_CHARS = 2000
+MAX_JSON_LD_BLOCKS = 8
+MAX_JSON_LD_CHARS = 1_000_000
+"""Of all scripts of a page; a live blog's declares every one of its entries."""
+_MAX_JSON_LD_OBJECTS = 64
+_META_KINDS = frozenset(("name", "property", "itemprop", "http-equiv"))
+# Not strict: line breaks inside strings are common and harmless.
+_JSON = json.JSONDecoder(strict=False)
+_JSON_BEGIN = re.compile(r"(?<!CDATA)(?:\{|\[\s*\{)")
+# A comma before a closing bracket, as hand-written templates leave.
+_SURPLUS_COMMA = re.compile(r",\s*(?=[}\]])")
+# "5; url=/x.html", "0;URL='x'"
+_REFRESH = re.compile(
+    r"""(?>[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?)(?:"([^"]*)"?|'([^']*)'?|([^"'\s][^\s]*))""",
+    re.IGNORECASE,
+)
+
+
+def meta_of(nodes: Iterable[LexborNode]) -> dict[str, str]:
+    """name, property, itemprop or http-equiv (lower case) -> content; the first one counts."""
+    meta: dict[str, str] = {}
+    for node in nodes:
+        attributes = node.attributes
+        content = attributes.get("content")
+        if not content:
+            continue
+        for kind, name in attributes.items():
+            if name and kind in _META_KINDS:
+                name = name.strip().lower()
+                if name not in meta:
+                    meta[name] = collapse(content[:MAX_META_CHARS])
+    return meta
+
+
+def json_ld_of(scripts: Iterable[LexborNode]) -> list[dict[str, Any]]:
+    """The objects of all ``application/ld+json`` scripts, graphs opened; broken ones skipped."""
+    objects: list[dict[str, Any]] = []
+    blocks, chars_left = 0, MAX_JSON_LD_CHARS
+    for script in scripts:
+        if "ld+json" not in (script.attributes.get("type") or "").lower():
+            continue
+        blocks += 1
+        if blocks > MAX_JSON_LD_BLOCKS:
+            break
+        written = script.text()
+        if len(written) <= chars_left:
+            chars_left -= len(written)
+            objects.extend(_objects(written))
+    return objects[:_MAX_JSON_LD_OBJECTS]
+
+
+def _objects(written: str) -> Iterator[dict[str, Any]]:
+    data = _decoded(written)
+    for item in data if isinstance(data, list) else [data]:
+        if isinstance(item, dict):
+            yield item
+            graph = item.get("@graph")
+            yield from (o for o in graph if isinstance(o, dict)) if isinstance(graph, list) else ()
+
+
+def _decoded(written: str) -> Any:
+    """The JSON in *written*, whatever stands around it (comments, CDATA marks); None for none."""
+    begin = _JSON_BEGIN.search(written)
+    if begin is None:
+        return None
+    try:
+        return _JSON.raw_decode(written, begin.start())[0]
+    except ValueError:
+        written = _SURPLUS_COMMA.sub("", written[begin.start() :])
+    except RecursionError:
+        return None
+    try:
+        return _JSON.raw_decode(written)[0]
+    except (ValueError, RecursionError):
+        return None  # not JSON: the page's fault, and the visible text remains
+
+
+def refresh_target(content: str, joiner: UrlJoiner) -> str:
+    """The canonical URL a meta refresh leads to, "" when it only reloads."""
+    match = _REFRESH.match(content.strip())
+    target = next((group for group in match.groups() if group), "") if match else ""
+    return (joiner.canonical(target) or "") if target else ""
+
+
+def header_refresh(value: str, joiner: UrlJoiner) -> str:
+    """The canonical URL a ``Refresh:`` header leads to, "" when it only reloads or is not there."""
+    # Header bytes were read as latin-1; an address has them as they were sent.
+    written = quote(value.encode("latin-1", "replace"), safe=string.printable)
+    return refresh_target(written, joiner) if written else ""
+
+
+def safe_base(href: str, url: str) -> str:
+    """The base a ``<base href>`` sets, or *url* when it is hostile or nonsense.
+
+    Only http and https bases count: ``file:``, ``data:`` or ``javascript:`` would turn every
+    relative link of the page into something no crawler may open.
+    """
+    return canonical_url(href, url) or url
+
 
 # A pass over the tree takes time, and every node it finds. So what all pages are asked for is
 # found in one pass, and what only a crawl or a page with little text needs in two others.
@@ -233,3 +338,54 @@ def _by_tag(nodes: Iterable[LexborNode]) -> dict[str, list[LexborNode]]:
     for node in nodes:
         by_tag.setdefault(node.tag or "", []).append(node)
     return by_tag
+
+
+# --- What a page asks of robots, all or this one: meta tags and ``X-Robots-Tag`` headers ----------
+# The form is Google's (*Robots meta tag, data-nosnippet, and X-Robots-Tag specifications*): words
+# with commas between; a header may begin with the name of the robot it is meant for.
+
+PRODUCT_TOKEN = "qiaocrawl"
+_HEADER = "x-robots-tag"
+# "name: rest", unless the name is a directive that has a value of its own.
+_NAMED = re.compile(r"\s*([a-z][\w-]*)\s*:(.*)", re.DOTALL)
+_WITH_VALUE = frozenset(
+    {"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsTags:
+    """``nofollow``: no link of the page is to be followed; ``noindex``: no public index."""
+
+    nofollow: bool = False
+    noindex: bool = False
+
+
+def robots_tags(meta: Mapping[str, str], headers: Iterable[tuple[str, str]] = ()) -> RobotsTags:
+    """The wishes to all robots and to this one; those to other robots do not matter.
+
+    Args:
+        meta: name (lower case) -> content of the page's meta tags.
+        headers: of the answer, names in lower case.
+    """
+    words: set[str] = set()
+    for name in ("robots", PRODUCT_TOKEN):
+        words |= _directives(meta.get(name, ""))
+    for name, value in headers:
+        if name == _HEADER:
+            words |= _directives(_ours(value.lower()))
+    # "none" means both "nofollow" and "noindex".
+    nothing = "none" in words
+    return RobotsTags("nofollow" in words or nothing, "noindex" in words or nothing)
+
+
+def _ours(value: str) -> str:
+    """The directives of a header; none if it names another robot."""
+    named = _NAMED.match(value)
+    if named is None or named[1] in _WITH_VALUE:
+        return value
+    return named[2] if named[1] == PRODUCT_TOKEN else ""
+
+
+def _directives(text: str) -> set[str]:
+    return {part.strip() for part in text.lower().split(",")}

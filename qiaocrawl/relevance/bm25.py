@@ -6,7 +6,7 @@ import math
 from typing import ClassVar
 
 from qiaocrawl.items import PageText
-from qiaocrawl.options.plugin_options import within
+from qiaocrawl.options.kinds import within
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import page_scorers
 from qiaocrawl.relevance.term_scorer import TermScorer

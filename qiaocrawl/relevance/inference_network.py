@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from qiaocrawl.items import PageText
-from qiaocrawl.options.plugin_options import within
+from qiaocrawl.options.kinds import within
 from qiaocrawl.relevance.expression import AND, Weighted
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import page_scorers

@@ -12,7 +12,7 @@ from qiaocrawl.language import _
 from qiaocrawl.ontology.folder import current_ontology
 from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION
 from qiaocrawl.ontology.topic_words import LEAST, TopicWords, named_words
-from qiaocrawl.options.plugin_options import within
+from qiaocrawl.options.kinds import within
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.text.normalise import fold

@@ -9,7 +9,7 @@ from typing import Protocol, cast, runtime_checkable
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.language import N_, _
-from qiaocrawl.options.plugin_options import PluginOptions, option_defaults, plugin_options
+from qiaocrawl.options.kinds import PluginOptions, option_defaults, plugin_options
 from qiaocrawl.registry import Registry
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.topic.pack import TopicPack

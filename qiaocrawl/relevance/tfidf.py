@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from qiaocrawl.items import PageText, Relevance
-from qiaocrawl.options.plugin_options import within
+from qiaocrawl.options.kinds import within
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.relevance.term_scorer import term_weights

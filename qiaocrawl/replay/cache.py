@@ -13,7 +13,7 @@ from tempfile import NamedTemporaryFile
 
 from qiaocrawl.errors import ReplayError
 from qiaocrawl.language import _
-from qiaocrawl.options.user_folders import user_cache_folder
+from qiaocrawl.options.project import user_cache_folder
 from qiaocrawl.replay.recording_index import IndexWriter, Limits
 
 _log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from typing import Any
 
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.runtime.run_end import START_REFUSED, end_reason
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.reports.end_names import end_name

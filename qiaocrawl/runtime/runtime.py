@@ -32,7 +32,7 @@ from qiaocrawl.storage.reports import run_log
 from qiaocrawl.storage.schema import url
 from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
-from qiaocrawl.text.log_lines import note_context
+from qiaocrawl.text.visible import note_context
 
 if TYPE_CHECKING:
     from qiaocrawl.replay.web import RecordedWeb

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 
 from qiaocrawl.items import FetchedPage
-from qiaocrawl.page.markup import refresh_target
+from qiaocrawl.page.page import refresh_target
 from qiaocrawl.search.documents import HtmlDocument
 from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.search.signals import (

@@ -37,7 +37,7 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from qiaocrawl.sessions.origins import Origin, is_public_suffix, origin_of
 from qiaocrawl.text.toml_file import Text, Texts, listed, number, raise_faults
-from qiaocrawl.urls.sites import in_site
+from qiaocrawl.urls.hosts import in_site
 
 # What a way of logging in cannot do without.
 _NEEDED = {

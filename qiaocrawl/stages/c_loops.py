@@ -7,8 +7,8 @@ from collections.abc import Callable
 from qiaocrawl.dedup.bodies import fingerprints
 from qiaocrawl.discovery import text_sample
 from qiaocrawl.extract.methods import compiled_features
-from qiaocrawl.kernels.c_loops import CLoops
-from qiaocrawl.vsm import compiled_grams
+from qiaocrawl.kernels.c_library import CLoops
+from qiaocrawl.vsm import grams as compiled_grams
 
 _TEXT = "三月五日，归侨捐赠了120件家书；the museum opens at 9 — Ελλάδα, 서울。"
 

@@ -24,7 +24,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.index_state import SavedState, packed, unpacked
-from qiaocrawl.options.user_folders import user_cache_folder
+from qiaocrawl.options.project import user_cache_folder
 from qiaocrawl.storage.titles import title_log, title_marks
 
 _log = logging.getLogger(__name__)

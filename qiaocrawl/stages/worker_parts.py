@@ -17,8 +17,8 @@ import qiaocrawl.stages.analyse_page  # noqa: E402, F401
 from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints  # noqa: E402
 from qiaocrawl.discovery.text_sample import text_sample  # noqa: E402
 from qiaocrawl.extract.api import extract_article  # noqa: E402
-from qiaocrawl.text.rjieba_cutter import load_spare  # noqa: E402
-from qiaocrawl.vsm.usage import load_file  # noqa: E402
+from qiaocrawl.text.segment import load_spare  # noqa: E402
+from qiaocrawl.vsm.terms import load_file  # noqa: E402
 
 
 def _read_some_page() -> None:

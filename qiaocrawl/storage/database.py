@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from qiaocrawl.errors import SchemaError, StorageError
 from qiaocrawl.language import _
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.storage import integrity, migrate
 from qiaocrawl.storage.engine import (
     begin_reading,

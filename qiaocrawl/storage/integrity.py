@@ -8,7 +8,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DatabaseError
 
 from qiaocrawl.language import _
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.storage import migrate
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.frontier.url_form import url_form_problems

@@ -22,7 +22,7 @@ from sqlalchemy import Connection, inspect, text
 
 from qiaocrawl.errors import SchemaError
 from qiaocrawl.language import _
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 
 if TYPE_CHECKING:
     from alembic.config import Config

@@ -8,13 +8,191 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import charset_normalizer
 import webencodings
 
-from qiaocrawl.text.plausible import plausibility
-from qiaocrawl.text.prescan import declared_in
+# --- Judges how plausible bytes are as text of a charset, by the share of everyday characters -----
+# East Asian standards put the everyday characters into a first level of their table, so the
+# right charset shows nearly only those, and a wrong one scatters over rare characters.
+
+_ASCII = re.compile("[\\x00-\\x7f]+")
+_WIDE_MARKS = frozenset("　、。·…—～〈〉《》「」『』【】！（），．：；？“”‘’￥・〜－")
+_KANA = frozenset(map(chr, (*range(0x3041, 0x3097), *range(0x30A1, 0x30FD))))
+# Japanese without kana is not told from Chinese, and Chinese is what is looked for.
+_LEAST_KANA_SHARE = 0.15
+_UTF8_COMMON = frozenset(map(chr, (*range(0xA0, 0x250), *range(0x4E00, 0x9FA6))))
+
+# First level of each table: lead bytes from, to (exclusive), trail bytes.
+_FIRST_LEVEL = {
+    "gb18030": (0xB0, 0xD8, (*range(0xA1, 0xFF),)),
+    "big5hkscs": (0xA4, 0xC7, (*range(0x40, 0x7F), *range(0xA1, 0xFF))),
+    "euc_jp": (0xB0, 0xD0, (*range(0xA1, 0xFF),)),
+    "cp932": (0x88, 0x99, (*range(0x40, 0x7F), *range(0x80, 0xFD))),
+    "cp949": (0xB0, 0xC9, (*range(0xA1, 0xFF),)),
+}
+
+
+def plausibility(sample: bytes, charset: str) -> float:
+    """Share in [0, 1] of the non-ASCII characters of *sample* that are everyday ones.
+
+    Undecodable bytes count as rare characters. A charset without a table here gives 1 when
+    every byte decodes and falls with the errors. A sample without non-ASCII gives 1.
+    """
+    letters = list(_ASCII.sub("", sample.decode(charset, "replace")))
+    if not letters:
+        return 1.0
+    if len(letters) > 1 and letters[-1] == "\ufffd":
+        letters.pop()  # the sample may end inside a character
+    share = sum(map(_common(charset).__contains__, letters)) / len(letters)
+    if charset in ("euc_jp", "cp932"):
+        kana = sum(map(_KANA.__contains__, letters)) / len(letters)
+        return share if kana >= _LEAST_KANA_SHARE else 0.0
+    return share if charset in _FIRST_LEVEL or charset == "utf-8" else _undamaged(letters)
+
+
+def _undamaged(letters: list[str]) -> float:
+    return 1.0 - letters.count("\ufffd") / len(letters)
+
+
+@cache
+def _common(charset: str) -> frozenset[str]:
+    if charset == "utf-8":
+        return _UTF8_COMMON | _WIDE_MARKS | _KANA
+    if charset not in _FIRST_LEVEL:
+        return frozenset()
+    low, high, trails = _FIRST_LEVEL[charset]
+    pairs = (bytes((lead, trail)) for lead in range(low, high) for trail in trails)
+    characters = {pair.decode(charset, "ignore") for pair in pairs}
+    kana = _KANA if charset in ("euc_jp", "cp932") else frozenset()
+    return frozenset(c for c in characters if len(c) == 1) | _WIDE_MARKS | kana
+
+
+# --- The charset a page's first bytes declare: the prescan of the HTML standard -------------------
+# Source: WHATWG HTML, "prescan a byte stream to determine its encoding" and "extracting a
+# character encoding from a meta element". **(ours)**: an XML declaration is read in the same
+# pass, and a meta tag that a script writes counts when there is no other.
+
+# One match leads from a "<" to the end of its name; what follows is read by kind.
+_OPENING = re.compile(rb"<(?:(!--)|(\?xml\b|[!?])|(/?[a-zA-Z][^\s/>]*))")
+_ATTRIBUTE = re.compile(
+    rb"""[\s/]*([^\s/>][^\s/>=]*)\s*(?:=\s*(?:"([^"]*)"|'([^']*)'|(["'])|([^\s>]*)))?"""
+)
+_END = re.compile(rb"[\s/]*>")
+_QUOTES = re.compile(rb"[\"']")
+_SCRIPT_END = re.compile(rb"</script", re.IGNORECASE)
+_XML_LABEL = re.compile(rb"encoding\s*=\s*[\"']\s*([^\s\"'>]+)", re.IGNORECASE)
+_CONTENT_LABEL = re.compile(
+    rb"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"'][^\s;]*))""", re.IGNORECASE
+)
+_JOINED = re.compile(rb"[\"']\s*\+\s*[\"']")
+
+# The two ways nearly every page writes it; read as they stand where nothing before them could
+# hide them.
+_PLAIN_META = re.compile(
+    rb"""<meta\s+(?:charset=(["']?)([\w-]+)\1\s*/?>|http-equiv=(["']?)content-type\3\s+"""
+    rb"""content=(["'])text/html;\s*charset=([\w-]+)\4\s*/?>)"""
+)
+_HIDING = re.compile(rb"<!-|<scr|<\?|charset")
+
+CodecOf = Callable[[str], str]
+
+
+def declared_in(head: bytes, codec_of: CodecOf) -> str:
+    """The codec that the markup at the start of a page declares, or "".
+
+    Args:
+        head: the first bytes of the page; a tag cut off at their end does not count.
+        codec_of: gives Python's codec for a label, "" for one it does not know.
+
+    Linear in the length of *head*.
+    """
+    lower = head.lower()
+    plain = _PLAIN_META.search(lower)
+    if plain is not None and _is_open(lower[: plain.start()]):
+        codec = codec_of((plain[2] or plain[5]).decode("ascii"))
+        if codec:
+            return _not_utf16(codec)
+    elif b"charset" not in lower and b"encoding" not in lower:
+        return ""
+    declared, scripts = _scan(head, codec_of)
+    if declared or not scripts:
+        return declared
+    written = _JOINED.sub(b"", b"\n".join(scripts))
+    return _scan(written, codec_of)[0] if b"<meta" in written.lower() else ""
+
+
+def _is_open(before: bytes) -> bool:
+    """Whether what follows *before* stands outside of comments, scripts and attributes."""
+    even = before.count(b'"') % 2 == before.count(b"'") % 2 == 0
+    return even and _HIDING.search(before) is None
+
+
+def _scan(head: bytes, codec_of: CodecOf) -> tuple[str, list[bytes]]:
+    """The declared codec or "", and the scripts passed over on the way."""
+    scripts: list[bytes] = []
+    position = 0
+    while (opening := _OPENING.search(head, position)) is not None:
+        comment, markup, name = opening.groups()
+        if comment:
+            end = head.find(b"-->", opening.start() + 2)  # "<!-->" is a whole comment
+            position = end + 3
+        elif markup:
+            end = head.find(b">", opening.end())
+            label = _XML_LABEL.search(head, opening.end(), end) if len(markup) > 1 else None
+            codec = codec_of(label[1].decode("latin-1")) if label and end >= 0 else ""
+            if codec:
+                return _not_utf16(codec), scripts
+            position = end + 1
+        else:
+            tag = name.lower()
+            codec, end = _read_tag(head, opening.end(), tag, codec_of)
+            if codec:
+                return codec, scripts
+            position = end
+            if tag == b"script" and end >= 0:
+                closing = _SCRIPT_END.search(head, end)
+                scripts.append(head[end : closing.start() if closing else len(head)])
+                end = position = closing.start() if closing else -1
+        if end < 0:
+            break
+    return "", scripts
+
+
+def _read_tag(head: bytes, start: int, tag: bytes, codec_of: CodecOf) -> tuple[str, int]:
+    """The codec if this is a meta tag that declares one, and where it ends (-1: nowhere)."""
+    end = head.find(b">", start)
+    if end < 0:
+        return "", -1
+    if tag != b"meta" and not _QUOTES.search(head, start, end):
+        return "", end + 1
+    attributes: dict[bytes, bytes] = {}
+    position = start
+    while (closing := _END.match(head, position)) is None:
+        match = _ATTRIBUTE.match(head, position)
+        if match is None or match[4]:
+            return "", -1  # the end of the bytes, or a quote that is never closed
+        value = match[2] or match[3] or match[5] or b""
+        attributes.setdefault(match[1].lower(), value)
+        position = match.end()
+    return (_of_meta(attributes, codec_of) if tag == b"meta" else ""), closing.end()
+
+
+def _of_meta(attributes: dict[bytes, bytes], codec_of: CodecOf) -> str:
+    label = attributes.get(b"charset")
+    if label is None and attributes.get(b"http-equiv", b"").lower() == b"content-type":
+        match = _CONTENT_LABEL.search(attributes.get(b"content", b""))
+        label = match[1] or match[2] or match[3] if match else None
+    return _not_utf16(codec_of(label.decode("latin-1"))) if label else ""
+
+
+def _not_utf16(codec: str) -> str:
+    # A declaration that could be read byte by byte is not UTF-16, whatever it says.
+    return "utf-8" if codec.startswith("utf-16") else codec
+
 
 # Chinese pages put long comments and scripts before their meta; the standard looks at 1,024.
 _PRESCAN_BYTES = 4096

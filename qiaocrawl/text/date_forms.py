@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from qiaocrawl.text.late_pattern import late_pattern
+from qiaocrawl.text.normalise import late_pattern
 from qiaocrawl.text.zones import ZONE
 
 _WEEKDAY = (

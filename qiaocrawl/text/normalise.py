@@ -5,10 +5,53 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
+from typing import Any, cast
 
 import opencc
 
-from qiaocrawl.text.variants import plain_variants
+# --- Variant letters that OpenCC's ``t2s`` keeps, since simplified text has them as well ----------
+# Taiwan and Hong Kong write 看著, 屋簷, 衞生, 砲彈; simplified text has 看着, 屋檐, 卫生, 炮弹.
+# OpenCC's ``tw2s`` would know of some, at three times the cost; but it knows nothing of
+# Hong Kong, turns 土著 into 土着 and 么 into 幺, and with it text that is simplified already.
+
+# Other shapes of one letter: whichever is written, the word is the same.
+_SHAPES = dict(zip(
+    "妳牠衞姪砲粧痺簷甦敍枱糭衹揹啣搾毬勦痲瞇嬝倣傚籐鎗燄餽賸繙伕穽糢欵鬦鬭",
+    "你它卫侄炮妆痹檐苏叙台粽只背衔榨球剿麻眯袅仿效藤枪焰馈剩翻夫阱模款斗斗",
+    strict=True,
+))  # fmt: skip
+# Letters with a second reading that simplified text keeps: 看著 and 著作, 藉由 and 慰藉.
+_TWO_READINGS = {"著": "着", "藉": "借", "瞭": "了", "彷": "仿", "祇": "只"}
+_PLAIN = _SHAPES | _TWO_READINGS
+_ANY = re.compile(f"[{''.join(_PLAIN)}]")
+
+# Where the second reading is meant (ours): in the usual words, but not where two words meet
+# that look like them (谈论着, 凸显着, 翻译着, 有着作用).
+_KEPT = re.compile(
+    "(?<=[名原专專土昭卓巨遗遺拙所撰编編])著|(?<=[显顯])(?<![彰凸突浮].)著"
+    "|(?<=[论論])(?<![谈談议議讨討评評争爭].)著|(?<=[译譯])(?<![翻繙].)著"
+    "|著(?=[名述称稱者]|作(?![用业業])|[书書]立)"
+    "|(?<=[慰狼蕴蘊枕])藉|瞭(?=[望哨])|彷(?=[徨徉])|(?<=[神地灵靈])祇"
+)
+
+
+def plain_variants(text: str) -> str:
+    """*text*, of either script, with the usual simplified letter for each variant.
+
+    As long as before; twice is once. For matching only: 妳 and 你 are not the same to a reader.
+
+    >>> plain_variants("屋簷下讀著書，著名的慰藉")
+    '屋檐下讀着書，著名的慰藉'
+    """
+    return text if _ANY.search(text) is None else _ANY.sub(_plain, text)
+
+
+def _plain(match: re.Match[str]) -> str:
+    letter = match[0]
+    if letter in _TWO_READINGS and _KEPT.match(match.string, match.start()):
+        return letter
+    return _PLAIN[letter]
+
 
 # Fullwidth marks make NFKC's quick check fail on nearly every Chinese text; replaced one by
 # one beforehand, the check passes and NFKC of a page costs 5 us instead of 200.
@@ -128,3 +171,28 @@ def _unsettled() -> re.Pattern[str]:
     plain = str(_converter().convert("\n".join(letters))).split("\n")
     changed = [letter for letter, other in zip(letters, plain, strict=True) if letter != other]
     return re.compile(f"[{''.join(changed)}{_IN_PHRASES}]")
+
+
+# --- Patterns that are compiled when they are first searched for ----------------------------------
+# Compiling a long one takes milliseconds, for all of them a quarter of a second: a process that
+# only names what uses them, and a page that has no such thing, should not wait for it.
+
+_METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "split", "pattern")
+
+
+class _LatePattern:
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._written = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _METHODS:
+            raise AttributeError(f"a pattern that is compiled late has no {name!r}")
+        compiled = re.compile(*self._written)
+        # From now on its methods are found here at once, as those of any pattern.
+        self.__dict__.update((method, getattr(compiled, method)) for method in _METHODS)
+        return self.__dict__[name]
+
+
+def late_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """As ``re.compile``, at the first use; its methods only, it is no argument for ``re``'s."""
+    return cast("re.Pattern[str]", _LatePattern(pattern, flags))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qiaocrawl.vsm.usage import counts_of, total_count
+from qiaocrawl.vsm.terms import counts_of, total_count
 
 
 def background_frequencies(words: Iterable[str]) -> tuple[dict[str, int], int]:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from qiaocrawl.urls.canonical import MAX_URL_CHARS, UrlJoiner, canonical_url, url_key
-from qiaocrawl.urls.hosts import canonical_host, host_of, registrable_domain
-from qiaocrawl.urls.media import looks_like_document, looks_like_file
-from qiaocrawl.urls.sites import in_site
+from qiaocrawl.urls.hosts import (
+    canonical_host,
+    host_of,
+    in_site,
+    looks_like_document,
+    looks_like_file,
+    registrable_domain,
+)
 
 __all__ = [
     "MAX_URL_CHARS",

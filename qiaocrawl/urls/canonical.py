@@ -2,7 +2,7 @@
 
 The parser is WHATWG's (ada). On top of it only what cannot change the page: the
 fragment, credentials and a trailing dot of the host go, escapes are written one way,
-tracking parameters and session ids go (:mod:`qiaocrawl.urls.parameters`). Parameter
+tracking parameters and session ids go (:mod:`qiaocrawl.urls.canonical`). Parameter
 order, ``index.html``, double slashes and letter case of paths stay as they are, since
 servers may tell them apart.
 """
@@ -16,8 +16,102 @@ from urllib.parse import quote
 
 import ada_url
 
-from qiaocrawl.urls.glued import cut_glued_text
-from qiaocrawl.urls.parameters import drop_path_session, drop_tracking
+# --- Chinese text that authors glue to a URL: ``http://example.com/a.html，更多`` ----------------
+# Inside a path Chinese letters may be meant (an encyclopaedia's titles), so text is cut only
+# where a URL has visibly ended: in the last label of the host, after a page's file ending, or
+# as sentence punctuation at the very end.
+
+_WIDE_MARKS = "，。；：！？、（）【】《》「」『』“”‘’…"
+# "http://example.com更多", "https://example.com，/x"
+_HOST_END = re.compile(r"(https?://(?:[\w-]+\.)+[a-z]{2,8})([^\x00-\x7f].*)", re.I | re.A | re.S)
+_WIDE_DOTS = "。．｡"  # read as "." inside a host name
+# "/a.html更多", "/show.php（来源"
+_FILE_END = re.compile(r"(\.(?:s?html?|php|aspx?|jsp|do))[^\x00-\x7f].*", re.I | re.A | re.S)
+# "/a，", "/topic。”"
+_TAIL = re.compile(rf"(?<=[\x21-\x7e])[{_WIDE_MARKS}]+$")
+
+
+def cut_glued_text(url: str) -> str:
+    """*url* without the Chinese text glued to its end; ASCII comes back as it is."""
+    if url.isascii():
+        return url
+    host = _HOST_END.match(url)
+    if host is not None and _is_glued_to_host(host[2]):
+        return host[1]
+    return _TAIL.sub("", _FILE_END.sub(r"\1", url, count=1))
+
+
+def _is_glued_to_host(rest: str) -> bool:
+    """Whether *rest*, which follows an ASCII label, is text rather than part of the host."""
+    if rest[0] in _WIDE_DOTS:
+        # "a.com。更多" ends a sentence; "www.a。com" is a host.
+        return not rest[1:2].isascii() or not rest[1:2].isalnum()
+    if rest[0] in _WIDE_MARKS:
+        return True
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    # "www.ab中文.com" is a host that goes on; "www.a.com更多/x" is not.
+    return not any(dot in authority for dot in "." + _WIDE_DOTS)
+
+
+# --- Parameters that never choose the page: tracking marks and session ids ------------------------
+# The lists hold only names used by one well-known tool or share button, or words for a
+# session; a name that a site might use to choose an article (``id``, ``sid=5``, ``from=home``,
+# ``source``) stays.
+
+_TRACKING_PREFIXES = ("utm_", "mtm_")
+_TRACKING_NAMES = """
+    spm scm spmid spm_id_from from_spmid fbclid fb_action_ids fb_action_types fb_source fb_ref
+    gclid gclsrc dclid gbraid wbraid gad_source gad_campaignid srsltid msclkid yclid ysclid twclid
+    ttclid li_fat_id ref_src ref_url igshid igsh mibextid mc_cid mc_eid _ga _gl _hsenc _hsmi
+    hsctatracking mkt_tok vero_id oly_enc_id oly_anon_id wickedid s_kwcid _openstat
+    _branch_match_id _branch_referrer piwik_campaign piwik_kwd
+    pk_campaign pk_kwd pk_source pk_medium hmsr hmpl hmcu hmkw hmci
+    bd_vid qhclickid sogou_vid vd_source unique_k tdsourcetag isappinstalled nsukey tt_from
+    sharer_shareid sharer_shareinfo sharer_shareinfo_first sharer_sharetime
+    share_source share_medium share_token share_from share_plat share_session_id share_tag
+"""
+_TRACKING = frozenset(_TRACKING_NAMES.split())
+# WeChat, QQ and QZone add from=… when a page is shared; other values of "from" may matter.
+_SHARE_FROM = frozenset(
+    ("timeline", "singlemessage", "groupmessage", "androidqq", "iphoneqq", "qzone")
+)
+# In lower case: "phpsessid", "jsessionid", "aspsessionidqqba", "bv_sessionid", "sess_id"
+_SESSION = re.compile(
+    r"(?:php|j|asp|bv_|_)?sess(?:ion)?_?id|aspsessionid\w*|session_id|sessionid|cfid|cftoken"
+    r"|phpsession|zenid|oscsid|phpbb_sid",
+    re.ASCII,
+)
+# Names that also number sections ("sid=5"): only a random value makes them a session.
+_SID = frozenset(("sid", "_sid", "s", "session"))
+_RANDOM_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}", re.IGNORECASE)
+# ";jsessionid=1A2B.node1"
+_PATH_SESSION = re.compile(r";jsessionid=[\w.!-]*", re.IGNORECASE | re.ASCII)
+
+
+def drop_tracking(query: str) -> str:
+    """*query* (without "?") less tracking marks, session ids and empty pieces; order kept."""
+    if ";" in query:
+        query = _PATH_SESSION.sub("", query)
+    return "&".join(piece for piece in query.split("&") if piece and not is_tracking(piece))
+
+
+def drop_path_session(path: str) -> str:
+    """*path* less a Java session id (``;jsessionid=…``)."""
+    return _PATH_SESSION.sub("", path)
+
+
+def is_tracking(piece: str) -> bool:
+    """Whether ``name=value`` is a tracking mark or a session id."""
+    name, _, value = piece.partition("=")
+    name = name.lower()
+    if name in _TRACKING or name.startswith(_TRACKING_PREFIXES):
+        return True
+    if name == "from":
+        return value.lower() in _SHARE_FROM
+    if name in _SID:
+        return _RANDOM_ID.fullmatch(value) is not None
+    return _SESSION.fullmatch(name) is not None
+
 
 MAX_URL_CHARS = 4096
 """Longer URLs are traps or data, not pages (Nutch drops outlinks over 4,096 as well)."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from qiaocrawl.vsm.snapshot import IdfSnapshot
-from qiaocrawl.vsm.tfidf import TfIdf
-from qiaocrawl.vsm.vector import SparseVector, cosine
-from qiaocrawl.vsm.vocabulary import Counts, Vocabulary
+from qiaocrawl.vsm.vectors import Counts, IdfSnapshot, SparseVector, TfIdf, Vocabulary, cosine
 
 __all__ = ["Counts", "IdfSnapshot", "SparseVector", "TfIdf", "Vocabulary", "cosine"]

@@ -77,7 +77,7 @@ print(*sys.modules)
 _FORKED_FROM = """
 import gc, threading
 import qiaocrawl.stages.worker_parts
-from qiaocrawl.text import rjieba_cutter
+from qiaocrawl.text import segment as rjieba_cutter
 print(threading.active_count(), gc.isenabled(), gc.get_freeze_count() > 0)
 first = rjieba_cutter.RjiebaCutter(["侨联归侨"])
 print(len(rjieba_cutter._spare), *first.words("侨联归侨"))
@@ -109,7 +109,7 @@ def test_a_whole_crawl_imports_no_part_that_it_does_not_use(tmp_path: Path) -> N
             check=True, cwd=tmp_path, env={**os.environ, **environment},
         )  # fmt: skip
     loaded = set(done.stdout.rpartition("modules:")[2].split())
-    assert {"spiders.site", "qiaocrawl.text.terminal", "rjieba.rjieba"} <= loaded
+    assert {"spiders.site", "qiaocrawl.text.visible", "rjieba.rjieba"} <= loaded
     unwanted = {
         "spiders.search", "spiders.watch", "middlewares.session", "qiaocrawl.sessions.flow",
         "qiaocrawl.search.records", "qiaocrawl.relevance.ontology", "warcio", "typer", "rjieba",

@@ -27,7 +27,7 @@ from qiaocrawl.dedup.bodies.fingerprints import (
     body_sketch,
     hamming,
 )
-from qiaocrawl.vsm.compiled_grams import LOOPS
+from qiaocrawl.vsm.grams import LOOPS
 
 STORY = (
     "本报云州1月7日电，最后一车家具运抵安置点，15100名群众住进了新村。",

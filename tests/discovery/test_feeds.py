@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qiaocrawl.discovery.entries import Entry, moment_of
 from qiaocrawl.discovery.feeds import parse_feed
-from qiaocrawl.page.feed_links import feed_links
+from qiaocrawl.page.other_links import feed_links
 from qiaocrawl.page.page import parse_page
 
 _AT = datetime(2026, 3, 5, 2, tzinfo=UTC)

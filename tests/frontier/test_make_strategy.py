@@ -7,7 +7,7 @@ import pytest
 from frontier_graph import TOPIC
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier import make_strategy, strategies
-from qiaocrawl.options.plugin_options import option_defaults, plugin_options
+from qiaocrawl.options.kinds import option_defaults, plugin_options
 
 
 def test_options_are_read_as_the_strategy_takes_them() -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from crawling import PROJECT
-from qiaocrawl.kernels import compiled, late_compiling
+from qiaocrawl.kernels import compiled
+from qiaocrawl.kernels import compiled as late_compiling
 from qiaocrawl.kernels.compiled import (
     CompiledFunction,
     NotOnDiskError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.page.control_links import MAX_CONTROLS, control_links
+from qiaocrawl.page.other_links import MAX_CONTROLS, control_links
 from qiaocrawl.page.page import parse_page
 
 _URL = "http://a.test/l?page=1"

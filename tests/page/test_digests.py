@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qiaocrawl.page.digests import element_path
+from qiaocrawl.page.blocks import element_path
 from qiaocrawl.page.page import parse_page
 
 

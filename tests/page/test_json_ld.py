@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.page.markup import MAX_JSON_LD_CHARS
-from qiaocrawl.page.page import parse_page
+from qiaocrawl.page.page import MAX_JSON_LD_CHARS, parse_page
 
 
 def names_in(written: str) -> list[object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qiaocrawl.items import Link
-from qiaocrawl.page.control_links import control_links
+from qiaocrawl.page.other_links import control_links
 from qiaocrawl.page.page import parse_page
 from qiaocrawl.storage.frontier.visit_log import pack_links, unpack_links
 

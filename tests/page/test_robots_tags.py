@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.page.page import parse_page
-from qiaocrawl.page.robots_tags import RobotsTags, robots_tags
+from qiaocrawl.page.page import RobotsTags, parse_page, robots_tags
 
 NOTHING, NOFOLLOW = RobotsTags(), RobotsTags(nofollow=True)
 NOINDEX, BOTH = RobotsTags(noindex=True), RobotsTags(nofollow=True, noindex=True)

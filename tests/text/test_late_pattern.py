@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from qiaocrawl.text.late_pattern import late_pattern
+from qiaocrawl.text.normalise import late_pattern
 
 
 @pytest.mark.parametrize("flags", [0, re.IGNORECASE])

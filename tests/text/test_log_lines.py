@@ -9,7 +9,7 @@ import logging
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.text.log_lines import PLAIN_LINE, JsonRecord
+from qiaocrawl.text.visible import PLAIN_LINE, JsonRecord
 
 
 def _written(record: logging.LogRecord) -> str:

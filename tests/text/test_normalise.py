@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.text.normalise import clean_surrogates, clean_text, collapse, fold, to_simplified
-from qiaocrawl.text.variants import plain_variants
+from qiaocrawl.text.normalise import (
+    clean_surrogates,
+    clean_text,
+    collapse,
+    fold,
+    plain_variants,
+    to_simplified,
+)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.text.jieba_cutter import JiebaCutter
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.text.segment import Segmenter
+from qiaocrawl.text.segment import JiebaCutter, Segmenter
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

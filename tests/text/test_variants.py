@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.text.normalise import fold
-from qiaocrawl.text.variants import plain_variants
+from qiaocrawl.text.normalise import fold, plain_variants
 
 PAIRS = [
     ("他坐著看雨從屋簷落下，手裡拿著護照。", "他坐着看雨从屋檐落下，手里拿着护照。"),

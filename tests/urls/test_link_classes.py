@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.urls.link_classes import LINK_CLASSES, PAGE_CLASSES, link_class, page_class
+from qiaocrawl.urls.hosts import LINK_CLASSES, PAGE_CLASSES, link_class, page_class
 
 PAGE = "http://www.a.com.cn/news/china/1.html"
 

@@ -15,7 +15,7 @@ import pytest
 from qiaocrawl.page.page import parse_page
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.urls import canonical_url, registrable_domain, url_key
-from qiaocrawl.urls.parameters import _TRACKING
+from qiaocrawl.urls.canonical import _TRACKING
 
 PUBLIC = Path(__file__).parents[2] / ".." / "shared" / "data" / "external"
 

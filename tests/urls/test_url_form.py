@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.urls.form import url_form
+from qiaocrawl.urls.structure import url_form
 
 
 @pytest.mark.parametrize(("url", "form"), [

@@ -10,8 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qiaocrawl.urls import structure_kernels as kernels
-from qiaocrawl.urls.structure import DIGITAL, MIX, STRING, Directory, url_vector
-from qiaocrawl.urls.structure_table import Examples, UrlStructures, initial_weights
+from qiaocrawl.urls.structure import (
+    DIGITAL,
+    MIX,
+    STRING,
+    Directory,
+    Examples,
+    UrlStructures,
+    initial_weights,
+    url_vector,
+)
 
 
 def test_a_url_is_taken_apart() -> None:

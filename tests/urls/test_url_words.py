@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.urls.words import url_words
+from qiaocrawl.urls.hosts import url_words
 
 
 @pytest.mark.parametrize(

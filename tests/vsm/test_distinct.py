@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qiaocrawl.vsm.distinct import distinct
+from qiaocrawl.vsm.grams import distinct
 
 
 @pytest.mark.parametrize("values", [[], [7], [3, 1, 3, 2, 1], [0, 2**32 - 1, 0]])

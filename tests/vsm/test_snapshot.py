@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qiaocrawl.vsm import IdfSnapshot, TfIdf, Vocabulary
-from qiaocrawl.vsm.snapshot import PRIOR_TITLES
 from qiaocrawl.vsm.terms import CLASSES, title_share, word_class
+from qiaocrawl.vsm.vectors import PRIOR_TITLES
 
 COUNTED = {"侨联": 40, "归侨": 3, "的": 100}
 

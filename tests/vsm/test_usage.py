@@ -5,10 +5,10 @@ from __future__ import annotations
 import jieba
 import pytest
 
-from qiaocrawl.text.jieba_cutter import dictionary_entries
-from qiaocrawl.vsm import usage as looked_up
-from qiaocrawl.vsm.dictionary_file import DictionaryFile
-from qiaocrawl.vsm.usage import (
+from qiaocrawl.text.segment import dictionary_entries
+from qiaocrawl.vsm import terms as looked_up
+from qiaocrawl.vsm.terms import (
+    DictionaryFile,
     counts_of,
     counts_with_beginnings,
     total_count,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qiaocrawl.analysis.entities.entity import KINDS, Kind
-from qiaocrawl.text.jieba_cutter import dictionary_entries
+from qiaocrawl.text.segment import dictionary_entries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from qiaocrawl.text.jieba_cutter import dictionary_entries
 from qiaocrawl.text.normalise import clean_surrogates, to_simplified
+from qiaocrawl.text.segment import dictionary_entries
 
 _TOP = 10
 _MANY, _FREQUENT = 8, 2

@@ -13,7 +13,7 @@ from qiaocrawl.lexicon.phrases import is_content
 from qiaocrawl.lexicon.tagged_words import whole_words
 from qiaocrawl.lexicon.term_counts import Document, TermCounts
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.text.rjieba_cutter import RjiebaCutter
+from qiaocrawl.text.segment import RjiebaCutter
 from qiaocrawl.text.zones import SHANGHAI
 
 _LONGEST_PHRASE = 4

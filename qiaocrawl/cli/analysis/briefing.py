@@ -22,7 +22,7 @@ from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

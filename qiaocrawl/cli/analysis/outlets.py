@@ -16,7 +16,7 @@ from qiaocrawl.cli.output import check_output, folding_table, say_written, table
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,7 +26,7 @@ from qiaocrawl.cli.output import (
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.storage.analysis import story_lists
 from qiaocrawl.storage.analysis.names import names_of_stories
 

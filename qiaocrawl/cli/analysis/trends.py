@@ -22,7 +22,7 @@ from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _, ngettext
 from qiaocrawl.options import Options
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.storage.export.choice import Selection
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -33,7 +33,7 @@ from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

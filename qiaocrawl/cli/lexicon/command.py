@@ -53,7 +53,7 @@ from qiaocrawl.lexicon.phrases import PUBLISHED_STOP_TAGS, STOP_TAGS
 from qiaocrawl.lexicon.tagged_words import tagged_words
 from qiaocrawl.lexicon.weight_table import weight_table
 from qiaocrawl.ontology.folder import current_ontology
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.storage.topics.lexicon_decisions import rejected_words
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter

@@ -17,7 +17,7 @@ from qiaocrawl.extract.text_file import text_files
 from qiaocrawl.language import _
 from qiaocrawl.lexicon.term_counts import Document
 from qiaocrawl.options import Options
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.stages.sent_files import FileWorker
 from qiaocrawl.storage.pages.article_texts import count_texts, iter_texts
 from qiaocrawl.storage.topics.topics import load_pack

@@ -11,7 +11,7 @@ from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.options.advice import note_database
+from qiaocrawl.options.project import note_database
 
 if TYPE_CHECKING:
     from qiaocrawl.console.settings import ConsoleSettings

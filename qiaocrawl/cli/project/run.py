@@ -24,7 +24,7 @@ from qiaocrawl.errors import ConfigError, QiaoError
 from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.runs.run_summary import few_lines, few_steps
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports.missed import held_hosts, held_words, more_held

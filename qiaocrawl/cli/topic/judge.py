@@ -16,7 +16,7 @@ from qiaocrawl.cli.output import folding_table, not_an_address, shown_moment, ta
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.storage.console.audit_log import Actor
 from qiaocrawl.storage.topics import judgements as stored
 from qiaocrawl.storage.topics.threshold_view import basis_of, few_on_topic

@@ -30,7 +30,7 @@ from qiaocrawl.cli.topic.places import make_tables, topics_dir
 from qiaocrawl.cli.topic.report import print_next_step
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.relevance.topic_draft import DraftSources, TopicDraft, draft_topic, without
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.topics import list_topics, save_pack

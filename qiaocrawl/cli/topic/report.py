@@ -12,7 +12,7 @@ from rich.text import Text
 from qiaocrawl.cli.output import choice_name, folding_table, joined
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.topic.merge import (
     Changes,
     changed_rows,

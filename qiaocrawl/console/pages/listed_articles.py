@@ -22,7 +22,7 @@ from qiaocrawl.storage.console.marks import Marks
 from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.listing import Details, ListedArticle, list_articles, with_details
 from qiaocrawl.storage.topics.threshold_view import FewOnTopic, few_on_topics
-from qiaocrawl.text.passages import Passage, passage
+from qiaocrawl.text.visible import Passage, passage
 
 ROWS = 30
 _PASSAGES = 2

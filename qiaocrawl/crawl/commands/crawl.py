@@ -11,8 +11,8 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from qiaocrawl.crawl.collector import collect_once_opened, rest_until_opened
 from qiaocrawl.interrupts import end_on_interrupt
 from qiaocrawl.language import _
-from qiaocrawl.options.advice import note_database
-from qiaocrawl.text.log_lines import JSON, PLAIN_LINE, note_context, use_json_records
+from qiaocrawl.options.project import note_database
+from qiaocrawl.text.visible import JSON, PLAIN_LINE, note_context, use_json_records
 
 if TYPE_CHECKING:
     import argparse
@@ -88,7 +88,7 @@ class Command(crawl.Command):
         from qiaocrawl.crawl.spider import FrontierSpider
         from qiaocrawl.runs.run_summary import few_lines, few_steps, next_steps, summary_lines
         from qiaocrawl.runtime.run_end import end_reason
-        from qiaocrawl.text.terminal import Terminal
+        from qiaocrawl.text.visible import Terminal
 
         spider, stats = self._crawler.spider, self._crawler.stats.get_stats()
         if not isinstance(spider, FrontierSpider) or not end_reason(stats):

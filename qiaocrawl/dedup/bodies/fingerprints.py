@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from qiaocrawl.dedup.bodies.simhash import LETTER, numpy_simhash, simhash
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.vsm.compiled_grams import PLANE
+from qiaocrawl.vsm.grams import PLANE
 
 SKETCH_VERSION = 1
 KEPT_SENTENCES = 64

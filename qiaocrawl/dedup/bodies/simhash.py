@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.vsm.compiled_grams import compiled_simhash
-from qiaocrawl.vsm.gram_hashes import gram_hashes
+from qiaocrawl.vsm.grams import compiled_simhash, gram_hashes
 
 LETTER = 1
 """What a letter or digit is among the kinds of characters."""

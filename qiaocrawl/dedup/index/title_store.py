@@ -22,7 +22,7 @@ from qiaocrawl.dedup.index_state import SavedState, State
 from qiaocrawl.dedup.title_pair import TitlePair
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.urls import registrable_domain
-from qiaocrawl.vsm.snapshot import IdfSnapshot
+from qiaocrawl.vsm.vectors import IdfSnapshot
 
 _MINUTES_A_DAY = 24 * 60
 # With fewer than this a rebuild is not worth its cost.

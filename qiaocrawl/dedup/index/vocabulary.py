@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from qiaocrawl.dedup.index_state import SavedState, State
 from qiaocrawl.vsm.growing_array import Column
-from qiaocrawl.vsm.snapshot import IdfSnapshot
 from qiaocrawl.vsm.terms import CLASSES, NUMBER, word_class
+from qiaocrawl.vsm.vectors import IdfSnapshot
 
 _NO_TERM = -1
 # In probing order a number counts as this common: years and ordinals are, though each of them is

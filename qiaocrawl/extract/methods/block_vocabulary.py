@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.text.late_pattern import late_pattern
+from qiaocrawl.text.normalise import late_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -21,8 +21,7 @@ from qiaocrawl.extract.methods.block_vocabulary import (
 )
 from qiaocrawl.extract.methods.block_words import BlockWords
 from qiaocrawl.extract.methods.word_tree import vocabulary
-from qiaocrawl.kernels.c_library import CLibrary
-from qiaocrawl.kernels.c_loops import CLoops
+from qiaocrawl.kernels.c_library import CLibrary, CLoops
 from qiaocrawl.page.blocks import PageBlocks
 from qiaocrawl.page.page import parse_page
 

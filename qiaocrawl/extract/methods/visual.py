@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import Body, extractors
 from qiaocrawl.extract.methods.visual_style import PageStyle, page_style
-from qiaocrawl.options.plugin_options import plugin_options, within
+from qiaocrawl.options.kinds import plugin_options, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from qiaocrawl.extract.fields.body_context import body_span
-from qiaocrawl.page.digests import element_path
+from qiaocrawl.page.blocks import element_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,5 +59,5 @@ def body_place(page: Page, body: Body) -> str:
 
 
 def element_path_at(page: Page, at: int) -> str:
-    """Where the element *at* of *page* stands, see :func:`qiaocrawl.page.digests.place_of`."""
+    """Where the element *at* of *page* stands, see :func:`qiaocrawl.page.blocks.place_of`."""
     return element_path(page.blocks.elements, at)[:_MAX_PLACE_CHARS]

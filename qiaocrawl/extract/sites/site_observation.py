@@ -13,7 +13,7 @@ from qiaocrawl.extract.sites.site_template import START
 from qiaocrawl.items import SiteObservation
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.urls import canonical_host
-from qiaocrawl.vsm.distinct import distinct
+from qiaocrawl.vsm.grams import distinct
 
 if TYPE_CHECKING:
     from qiaocrawl.extract.sites.apply_template import TemplateMatch

@@ -47,7 +47,7 @@ class SiteTemplate:
     Attributes:
         host: as in canonical URLs.
         pages: articles behind it.
-        blocks: digests (see :mod:`qiaocrawl.page.digests`) of blocks that came more than
+        blocks: digests (see :mod:`qiaocrawl.page.blocks`) of blocks that came more than
             once, 8 bytes each, ascending, in the order of this machine's little end.
         counts: on how many articles each of them stood, 2 bytes each.
         places: (place, count) of the elements that held bodies, most frequent first.

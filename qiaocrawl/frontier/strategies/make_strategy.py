@@ -7,7 +7,7 @@ from typing import cast
 
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.strategies.strategy import LearningStrategy, Strategy, strategies
-from qiaocrawl.options.plugin_options import option_defaults, plugin_options
+from qiaocrawl.options.kinds import option_defaults, plugin_options
 
 
 def make_strategy(name: str, topic: CrawlTopic, options: str = "") -> Strategy | LearningStrategy:

@@ -15,7 +15,7 @@ from qiaocrawl.ontology.folder import current_ontology
 from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION, similarity_function
 from qiaocrawl.ontology.topic_words import LEAST, TopicWords, named_words
 from qiaocrawl.topic.words import PageWords
-from qiaocrawl.urls.words import url_words
+from qiaocrawl.urls.hosts import url_words
 
 ALPHA, BETA, GAMMA = 0.5, 0.2, 0.3
 """Weights of anchor, URL and page **(ours)**: an anchor says most of its target."""

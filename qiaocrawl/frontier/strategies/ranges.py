@@ -6,7 +6,7 @@ import math
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.options import plugin_options
+from qiaocrawl.options import kinds as plugin_options
 
 
 def within(strategy: str, option: str, value: float, low: float, high: float) -> float:

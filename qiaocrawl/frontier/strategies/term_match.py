@@ -12,7 +12,7 @@ from typing import ClassVar
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage
 from qiaocrawl.items import Link
-from qiaocrawl.urls.words import url_words
+from qiaocrawl.urls.hosts import url_words
 
 
 def in_url(topic: CrawlTopic, link: Link) -> float:

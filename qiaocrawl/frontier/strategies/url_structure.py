@@ -12,7 +12,7 @@ from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.strategies.graph.link_graph import RankingPace
 from qiaocrawl.frontier.strategies.ranges import within
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, largest_first, strategies
-from qiaocrawl.urls.structure_table import DEPTH_WEIGHT, FILE_WEIGHT, Examples, UrlStructures
+from qiaocrawl.urls.structure import DEPTH_WEIGHT, FILE_WEIGHT, Examples, UrlStructures
 from qiaocrawl.vsm.growing_array import Column
 
 MAX_EXAMPLES = 60

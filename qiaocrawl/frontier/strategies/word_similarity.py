@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.items import Link
-from qiaocrawl.urls.words import url_words
+from qiaocrawl.urls.hosts import url_words
 
 _REMEMBERED = 20_000
 

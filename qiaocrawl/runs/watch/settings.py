@@ -8,7 +8,7 @@ from typing import Any
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.options.plugin_options import plugin_options, within
+from qiaocrawl.options.kinds import plugin_options, within
 from qiaocrawl.revisit import Bounds, Tuning, estimators, policies
 from qiaocrawl.storage.sites.watched import MAX_PAGE_WEIGHT
 

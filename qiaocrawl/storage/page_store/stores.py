@@ -12,7 +12,7 @@ from sqlalchemy import Connection, exists, func, insert, or_, select, update
 
 from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.language import _
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.storage.clock import clock, latest_due
 from qiaocrawl.storage.database import Database
 from qiaocrawl.storage.page_store.files import MARK_FILE, OPTION, PageFiles

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, case, func, select
 from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.options.advice import advised
+from qiaocrawl.options.project import advised
 from qiaocrawl.storage.page_store.files_table import FileState
 from qiaocrawl.storage.page_store.packing import enough_for, waiting_rows
 from qiaocrawl.storage.page_store.reading import files_at

@@ -13,8 +13,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.dedup.verdict_names import verdict_name
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import Outcome
-from qiaocrawl.items.standing import Standing
+from qiaocrawl.items import Outcome, Standing
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.storage.frontier import visit_log
@@ -37,7 +36,7 @@ from qiaocrawl.storage.topics.threshold_view import bases_of
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import china_time
 from qiaocrawl.urls import canonical_host, canonical_url, url_key
-from qiaocrawl.urls.link_classes import LINK_CLASSES, PAGE_CLASSES, link_class, page_class
+from qiaocrawl.urls.hosts import LINK_CLASSES, PAGE_CLASSES, link_class, page_class
 
 Place = Callable[[Connection, UrlHistory, int | None], Standing | None]
 """Tells what the order says of a URL that waits; given the row id of the page before, if any."""

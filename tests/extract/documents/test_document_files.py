@@ -27,7 +27,7 @@ from qiaocrawl.extract.documents.document import MAX_CHARS, MAX_PAGES
 from qiaocrawl.extract.documents.office import MAX_UNPACKED_BYTES, read_docx, read_xlsx
 from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis
-from qiaocrawl.page.document_links import document_links
+from qiaocrawl.page.other_links import document_links
 from qiaocrawl.page.page import parse_page
 from qiaocrawl.stages.analyse_page import analyse_page
 from qiaocrawl.stages.analysis_setup import AnalysisSetup
