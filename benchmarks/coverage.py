@@ -41,9 +41,8 @@ from sqlalchemy import text
 
 from benchmarks.crawl_orders.data import FocusError, read_topics
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.replay.opening import open_recording
-from qiaocrawl.replay.page_folder import find_graph
-from qiaocrawl.replay.web import RecordedWeb
+from qiaocrawl.fetch.replay.page_folder import find_graph
+from qiaocrawl.fetch.replay.web import RecordedWeb, open_recording
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.pack import Term, TopicPack

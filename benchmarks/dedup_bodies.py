@@ -35,9 +35,9 @@ from rich.table import Table
 
 from benchmarks.rows import write_rows
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.bodies.comparison import same_body
-from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints, body_sketch
-from qiaocrawl.dedup.bodies.index import BodyIndex
+from qiaocrawl.dedup.body_index import BodyIndex
+from qiaocrawl.dedup.comparison import same_body
+from qiaocrawl.dedup.fingerprints import body_fingerprints, body_sketch
 from qiaocrawl.demo.model import ARTICLE_KINDS, Gold, Kind
 from qiaocrawl.demo.score import Rates, rates
 from qiaocrawl.demo.web import SEED, build_web

@@ -27,16 +27,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from benchmarks.titles.data import TASKS, Pair, read_pairs, read_titles
 from benchmarks.titles.mine import mined_pairs
-from qiaocrawl.dedup.index.pair_features import NAMES
-from qiaocrawl.dedup.index.pair_model import (
-    Trees,
-    batch_features,
-    score_all,
-    term_features,
-    write_trees,
-)
-from qiaocrawl.dedup.index.title_words import TitleWords
-from qiaocrawl.dedup.index.vocabulary import TermTable
+from qiaocrawl.dedup.cleaning import TitleWords
+from qiaocrawl.dedup.pair_features import NAMES
+from qiaocrawl.dedup.pair_model import Trees, batch_features, score_all, term_features, write_trees
+from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.vsm import IdfSnapshot
 
 _AIMS = {"event": 0.975, "revision": 0.98}

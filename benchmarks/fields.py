@@ -39,7 +39,7 @@ from benchmarks.bodies.score import Found, Gold, letters, names
 from benchmarks.extraction import GoldPage, Method, chosen_methods, decode
 from benchmarks.rows import write_rows
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.replay.page_folder import find_graph, find_tar, graph_files
+from qiaocrawl.fetch.replay.page_folder import find_graph, find_tar, graph_files
 from qiaocrawl.urls import host_of
 
 METRICS = ("title", "date", "author_found", "author_precision", "author_unlabelled")

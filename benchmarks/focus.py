@@ -40,9 +40,9 @@ from benchmarks.crawl_orders.runs import Run, Unit, run_all
 from benchmarks.crawl_orders.tasks import RELEVANT_SAMPLES
 from benchmarks.rows import write_rows
 from qiaocrawl.errors import QiaoError
+from qiaocrawl.fetch.replay.page_folder import find_graph, graph_files
 from qiaocrawl.frontier import strategies
 from qiaocrawl.relevance import page_scorers
-from qiaocrawl.replay.page_folder import find_graph, graph_files
 
 RESULTS_NAME = "results.jsonl"
 QUICK_PAGES = 1000

@@ -49,7 +49,8 @@ from qiaocrawl.relevance.blend import BlendScorer
 from qiaocrawl.relevance.evaluation import JudgedTitle, Rate, by_group, counts, halves
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.folder import load_pack
-from qiaocrawl.topic.golden import (
+from qiaocrawl.topic.pack import DEFAULT_WEIGHT, TopicPack
+from qiaocrawl.topic.tree import (
     DIGESTS_FILE,
     GOLDEN_FILE,
     GoldenTitle,
@@ -57,7 +58,6 @@ from qiaocrawl.topic.golden import (
     read_golden_digests,
     title_digest,
 )
-from qiaocrawl.topic.pack import DEFAULT_WEIGHT, TopicPack
 
 TITLE_FILES = ("titles", "hot_titles")
 PAIR_FILE = "pairs.jsonl"

@@ -46,10 +46,10 @@ from benchmarks.extraction import decode
 from benchmarks.rows import write_rows
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.extract.page import extract_page
+from qiaocrawl.fetch.replay.page_folder import find_graph, find_tar, graph_files
 from qiaocrawl.items import Outcome
 from qiaocrawl.page.blocks import Block
 from qiaocrawl.page.page import parse_page
-from qiaocrawl.replay.page_folder import find_graph, find_tar, graph_files
 from qiaocrawl.storage.pages.excerpts import INDEX_SHARE
 from qiaocrawl.urls import host_of, url_key
 

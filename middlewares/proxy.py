@@ -1,6 +1,6 @@
 """Asks the hosts the operator named through the proxy pool, and never directly.
 
-``qiaocrawl.fetch.proxy_pool`` chooses the proxy and judges its answers.
+``qiaocrawl.fetch.proxies`` chooses the proxy and judges its answers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from qiaocrawl.fetch.proxy import Proxy
+    from qiaocrawl.fetch.proxies import Proxy
 
 _PROXY_AUTHENTICATION_REQUIRED = 407
 _REDIRECTS = (301, 302, 303, 307, 308)

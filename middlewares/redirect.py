@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
 from scrapy.exceptions import IgnoreRequest
 
-from qiaocrawl.sessions.origins import is_same_origin, origin_of
+from qiaocrawl.fetch.sessions.recipe import is_same_origin, origin_of
 
 if TYPE_CHECKING:
     from scrapy import Request

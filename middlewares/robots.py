@@ -16,9 +16,9 @@ from qiaocrawl.crawl.host_failures import words_of
 from qiaocrawl.crawl.network.pacing import rate_limiter_of
 from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.discovery.sitemaps import robots_text
+from qiaocrawl.discovery.url_sources import robots_text
 from qiaocrawl.errors import AddressRefusedError, HostParkedError, RobotsUnreachableError
-from qiaocrawl.fetch.status import judge_fetch
+from qiaocrawl.fetch.failure_policy import judge_fetch
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -20,7 +20,7 @@ from qiaocrawl.crawl.login.sessions import CrawlSessions, chosen_recipes
 from qiaocrawl.crawl.login.step_mark import LOGIN_STEP
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import LoginPageError, SecretKeyError, SessionRestError
-from qiaocrawl.sessions.matching import SeenPage, endangers_session
+from qiaocrawl.fetch.sessions.flow import SeenPage, endangers_session
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from qiaocrawl.sessions.account_pool import AccountUse
-    from qiaocrawl.sessions.recipe import Recipe
+    from qiaocrawl.fetch.sessions.accounts import AccountUse
+    from qiaocrawl.fetch.sessions.recipe import Recipe
 
 # Request meta: recipe and account whose cookies the request carries.
 _ACCOUNT_USE = "qiaocrawl_session"

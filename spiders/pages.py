@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from qiaocrawl.crawl.context import CrawlContext, usual_limits
 from qiaocrawl.crawl.items import CrawlItem
 from qiaocrawl.crawl.spider import FrontierSpider
-from qiaocrawl.fetch.status import FetchDecision
+from qiaocrawl.fetch.failure_policy import FetchDecision
 from qiaocrawl.frontier.choice import USUAL_STRATEGY, chosen_ordering
 from qiaocrawl.items import FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.runs.site import link_rules
-from qiaocrawl.search.wrapped_links import resolve_link
+from qiaocrawl.search.hits import resolve_link
 from qiaocrawl.stages.follow_links import FollowPolicy
 
 if TYPE_CHECKING:

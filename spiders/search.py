@@ -22,18 +22,12 @@ from qiaocrawl.runs.search import (
     asked_to_rest,
     parked_reason,
 )
-from qiaocrawl.search.answer import cut_answer, parse_answer
-from qiaocrawl.search.candidates import query_of, search_request
-from qiaocrawl.search.decoys import DecoyWatch
-from qiaocrawl.search.engine_pauses import (
-    EnginePauses,
-    EngineResponse,
-    engine_response,
-)
-from qiaocrawl.search.plan_periods import checked_period
+from qiaocrawl.search.answer import DecoyWatch, cut_answer, parse_answer
+from qiaocrawl.search.plan import checked_period, query_of, search_request
+from qiaocrawl.search.priority import EnginePauses, EngineResponse, engine_response
 from qiaocrawl.search.query import EVERYWHERE, Query, SearchAnswer
 from qiaocrawl.stages.follow_links import FollowPolicy, link_to
-from qiaocrawl.topic.hosts import normalise_host
+from qiaocrawl.topic.pack import normalise_host
 from qiaocrawl.urls import canonical_url, host_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from qiaocrawl.crawl.context import CrawlContext, usual_limits
 from qiaocrawl.crawl.items import CrawlItem
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.fetch.status import FetchDecision
+from qiaocrawl.fetch.failure_policy import FetchDecision
 from qiaocrawl.frontier.choice import USUAL_STRATEGY, chosen_strategy
 from qiaocrawl.frontier.limits import Limits
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue

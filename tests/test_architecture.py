@@ -40,10 +40,11 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("storage",),),
     # What stored articles mean: values in, values out.
     (("analysis",),),
-    (("search",), ("sessions",), ("discovery",)),
+    (("search",), ("discovery",)),
     # Scrapy's settings as we ship them; Scrapy reads them by name.
     (("settings",),),
-    (("extract",), ("relevance",), ("dedup",), ("replay",), ("fetch",), ("revisit",)),
+    (("fetch",),),
+    (("extract",), ("relevance",), ("dedup",), ("revisit",)),
     (("lexicon",),),
     (("topic",), ("ontology",)),
     (("page",),),

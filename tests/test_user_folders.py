@@ -9,9 +9,9 @@ import pytest
 
 from qiaocrawl.cli.project.schedule import _install
 from qiaocrawl.errors import ConfigError, OntologyError, ReplayError
-from qiaocrawl.ontology import folder as ontologies
+from qiaocrawl.fetch.replay.web import default_folder
+from qiaocrawl.ontology import sources as ontologies
 from qiaocrawl.options.project import user_cache_folder, user_data_folder, user_units_folder
-from qiaocrawl.replay.cache import default_folder
 
 
 @pytest.fixture

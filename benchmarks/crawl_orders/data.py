@@ -31,11 +31,10 @@ from rich.progress import track
 import qiaocrawl
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.extract.page import analyse_html
+from qiaocrawl.fetch.replay.page_folder import find_graph, find_tar, graph_files
+from qiaocrawl.fetch.replay.recording_index import loose_key
+from qiaocrawl.fetch.replay.web import RecordedWeb, open_recording
 from qiaocrawl.items import FetchedPage, Link, PageAnalysis, PageText
-from qiaocrawl.replay.opening import open_recording
-from qiaocrawl.replay.page_folder import find_graph, find_tar, graph_files
-from qiaocrawl.replay.recording_index import loose_key
-from qiaocrawl.replay.web import RecordedWeb
 from qiaocrawl.urls import canonical_host, canonical_url, url_key
 
 MAX_LINKS = 1000

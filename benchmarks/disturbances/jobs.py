@@ -12,8 +12,8 @@ from sqlalchemy import text
 
 from benchmarks.disturbances.walled_site import LOGIN, PASSWORD, RECIPE, USER, WalledSite
 from benchmarks.local_site import HOST, WRITTEN, LocalSite
-from qiaocrawl.sessions.accounts import Credentials, owner_name
-from qiaocrawl.sessions.vault import Vault, new_key
+from qiaocrawl.fetch.sessions.accounts import Credentials, owner_name
+from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites.accounts import add_account
 from qiaocrawl.topic.pack import Site, Term, TopicPack

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from benchmarks.coverage import graph_rows
 from benchmarks.crawl_orders.data import find_collections, read_topics
+from qiaocrawl.fetch.replay.page_folder import find_graph
 from qiaocrawl.kernels.compiled import compiled
-from qiaocrawl.replay.page_folder import find_graph
 from qiaocrawl.urls import canonical_host, canonical_url
 
 Ints = NDArray[np.int32]

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 
 from benchmarks.consoles.collection import TOPIC
 from benchmarks.growing.made_texts import MadeText, TextMaker, lots_of
-from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
+from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.items import FetchedPage, Lease, Link, Outcome, PageAnalysis, Relevance, Visit
 from qiaocrawl.items.article import Article
 from qiaocrawl.storage.frontier.visit_log import pack_links

@@ -14,9 +14,9 @@ from sqlalchemy import Connection
 
 from benchmarks.coverage import graph_rows
 from qiaocrawl.errors import QiaoError
+from qiaocrawl.fetch.replay.page_folder import find_graph
+from qiaocrawl.fetch.replay.web import open_recording
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Queue
-from qiaocrawl.replay.opening import open_recording
-from qiaocrawl.replay.page_folder import find_graph
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.compression import compress
 from qiaocrawl.storage.connection_cache import ConnectionCache

@@ -77,7 +77,7 @@ class _RowMaker:
                 rng.randbytes(8), sketch, 900, 0)  # fmt: skip
 
     def _sketch(self) -> bytes:
-        """Of ten to forty sentences, as :mod:`qiaocrawl.dedup.bodies.fingerprints` writes it."""
+        """Of ten to forty sentences, as :mod:`qiaocrawl.dedup.fingerprints` writes it."""
         count = self._rng.randint(10, 40)
         entries = sorted({self._rng.getrandbits(30) << 2 for _ in range(count)})
         head = bytes((1, *len(entries).to_bytes(2, "little")))

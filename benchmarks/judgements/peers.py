@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from qiaocrawl.items import PageText
 from qiaocrawl.topic.pack import TopicPack
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords
 
 Words = list[str]
 Scorer = Callable[[Sequence[Words], NDArray[np.bool_], Words, Sequence[Words]], NDArray[Any]]

@@ -16,9 +16,8 @@ import jieba.analyse
 from benchmarks.crawl_orders.data import find_collections, load_collection
 from qiaocrawl.items import PageText
 from qiaocrawl.lexicon.build import LexiconBuilder
-from qiaocrawl.lexicon.phrases import PUBLISHED_STOP_TAGS
-from qiaocrawl.lexicon.tagged_words import tagged_words
-from qiaocrawl.lexicon.term_counts import Document
+from qiaocrawl.lexicon.phrases import PUBLISHED_STOP_TAGS, tagged_words
+from qiaocrawl.lexicon.terms import Document
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 

@@ -15,9 +15,14 @@ import jieba.analyse
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.lexicon.keyphrases import Frequencies, keyphrases, phrase_features
-from qiaocrawl.lexicon.phrases import candidate_phrases
-from qiaocrawl.lexicon.tagged_words import Tagged, tagged_words
+from qiaocrawl.lexicon.phrases import (
+    Frequencies,
+    Tagged,
+    candidate_phrases,
+    keyphrases,
+    phrase_features,
+    tagged_words,
+)
 from qiaocrawl.relevance.logistic import fit_logistic
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
@@ -88,7 +93,7 @@ def scores(abstracts: Sequence[Abstract]) -> dict[str, dict[str, float]]:
 
 
 def fitted(abstracts: Sequence[Abstract]) -> NDArray[np.float64]:
-    """The weights of :mod:`qiaocrawl.lexicon.keyphrases`, fitted on the half for choosing."""
+    """The weights of :mod:`qiaocrawl.lexicon.phrases`, fitted on the half for choosing."""
     frequencies = frequencies_of(abstracts)
     features, targets = [], []
     for abstract in abstracts:

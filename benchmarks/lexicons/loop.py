@@ -18,15 +18,14 @@ from benchmarks.crawl_orders.data import find_collections, load_collection
 from qiaocrawl.demo.model import ARTICLE_KINDS
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.items import PageText
-from qiaocrawl.lexicon.build import LexiconBuilder
-from qiaocrawl.lexicon.candidates import candidates
+from qiaocrawl.lexicon.build import LexiconBuilder, candidates
 from qiaocrawl.lexicon.decisions import Decision, decided_terms
 from qiaocrawl.lexicon.expansion import expansion
-from qiaocrawl.lexicon.term_counts import Document
-from qiaocrawl.ontology.folder import current_ontology
+from qiaocrawl.lexicon.terms import Document
+from qiaocrawl.ontology.sources import current_ontology
 from qiaocrawl.options import Options
 from qiaocrawl.relevance import PageScorer, page_scorers
-from qiaocrawl.search.plan_priority import (
+from qiaocrawl.search.priority import (
     DueQuery,
     ExpectedYield,
     Pair,

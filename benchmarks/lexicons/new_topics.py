@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.crawl_orders.data import Collection, find_collections, load_collection
 from benchmarks.judgements.score import figures
 from qiaocrawl.items import PageText
-from qiaocrawl.lexicon.term_counts import Document
+from qiaocrawl.lexicon.terms import Document
 from qiaocrawl.relevance import page_scorers
 from qiaocrawl.relevance.topic_draft import DraftSources, draft_topic, with_counter_examples
 from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, Sample, Term, TopicPack

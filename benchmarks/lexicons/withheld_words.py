@@ -13,8 +13,7 @@ from pathlib import Path
 import jieba
 
 from benchmarks.crawl_orders.data import find_collections, load_collection
-from qiaocrawl.lexicon.cohesion import MAX_LETTERS, Bonds, LetterBonds
-from qiaocrawl.lexicon.new_words import LEAST, new_words
+from qiaocrawl.lexicon.new_words import LEAST, MAX_LETTERS, Bonds, LetterBonds, new_words
 from qiaocrawl.text.normalise import fold
 
 DEPTHS = (100, 200, 500)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.titles.scores import cleaned
-from qiaocrawl.dedup.index.title_words import TitleWords
-from qiaocrawl.dedup.index.vocabulary import TermTable
+from qiaocrawl.dedup.cleaning import TitleWords
+from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.vsm import IdfSnapshot
 
 Near = Mapping[int, set[int]]

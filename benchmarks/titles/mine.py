@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.titles.data import Pair
-from qiaocrawl.dedup.index.rows import TitleRows
-from qiaocrawl.dedup.index.title_words import TitleWords
-from qiaocrawl.dedup.index.vocabulary import TermTable
+from qiaocrawl.dedup.cleaning import TitleWords
+from qiaocrawl.dedup.rows import TitleRows
+from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.vsm import IdfSnapshot
 
 KIND_SAME, KIND_OTHER = "same_day", "other_quarter"

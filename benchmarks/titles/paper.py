@@ -15,9 +15,9 @@ from rich.table import Table
 
 from benchmarks.titles.scores import cleaned
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.index.pair_features import pair_cosine
-from qiaocrawl.dedup.index.title_words import TitleWords
-from qiaocrawl.dedup.index.vocabulary import TermTable
+from qiaocrawl.dedup.cleaning import TitleWords
+from qiaocrawl.dedup.pair_features import pair_cosine
+from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.vsm import IdfSnapshot
 

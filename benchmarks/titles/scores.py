@@ -22,12 +22,10 @@ from numpy.typing import NDArray
 
 from benchmarks.titles.data import Pair
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.cleaning.cleaning import TitleCleaner
-from qiaocrawl.dedup.index.title_store import TitleStore
-from qiaocrawl.dedup.index.title_words import TitleWords
-from qiaocrawl.dedup.index.vocabulary import TermTable
-from qiaocrawl.dedup.methods import LEAST_COSINE, methods
-from qiaocrawl.dedup.title_pair import TitlePair
+from qiaocrawl.dedup.cleaning import TitleCleaner, TitleWords
+from qiaocrawl.dedup.methods import LEAST_COSINE, TitlePair, methods
+from qiaocrawl.dedup.title_store import TitleStore
+from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter

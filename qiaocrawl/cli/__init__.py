@@ -209,7 +209,7 @@ def _print_error(error: QiaoError) -> None:
     console = Terminal(stderr=True, soft_wrap=True, highlight=False)
     console.print(f"qiaocrawl: {error}", markup=False)
     if isinstance(error, TopicError):
-        from qiaocrawl.topic.fault_report import fault_lines
+        from qiaocrawl.topic.check import fault_lines
 
         lines = fault_lines(error.faults)
         for line in lines[:_FAULTS_SHOWN]:

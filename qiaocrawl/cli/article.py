@@ -260,8 +260,7 @@ def _passages(text: str, words: Sequence[str]) -> Iterator[Text]:
 
 def _keyphrases(evidence: ArticleEvidence) -> str:
     """The phrases that say what an article without declared keywords is about."""
-    from qiaocrawl.lexicon.keyphrases import Frequencies, keyphrases
-    from qiaocrawl.lexicon.tagged_words import tagged_words
+    from qiaocrawl.lexicon.phrases import Frequencies, keyphrases, tagged_words
     from qiaocrawl.text.segment import Segmenter
 
     segmenter = Segmenter((), "jieba")

@@ -153,7 +153,7 @@ def _analyse_text() -> None:
 
 def _judge_titles() -> None:
     from qiaocrawl.dedup import TitleIndex
-    from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
+    from qiaocrawl.dedup.fingerprints import body_fingerprints
     from qiaocrawl.items import TitleRecord
 
     def record(number: int, title: str, text: str) -> TitleRecord:

@@ -16,10 +16,18 @@ from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import ConfigError, OntologyError
 from qiaocrawl.language import _
 from qiaocrawl.ontology.concepts import Ontology
-from qiaocrawl.ontology.folder import OPTION, OWN, folder_of, installed, open_ontology, own_wordnet
 from qiaocrawl.ontology.similarity import FUNCTIONS, WordSimilarity
+from qiaocrawl.ontology.sources import (
+    OPTION,
+    OWN,
+    folder_of,
+    installed,
+    open_ontology,
+    own_wordnet,
+    size_of,
+    sources_of,
+)
 from qiaocrawl.ontology.sources import install as install_one
-from qiaocrawl.ontology.sources import size_of, sources_of
 from qiaocrawl.ontology.stored import ENDING, StoredWordnet, read_wordnet
 from qiaocrawl.options import Options
 from qiaocrawl.text.normalise import fold

@@ -19,7 +19,7 @@ from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.addresses import Allowance, Origin, is_public_address
-from qiaocrawl.fetch.proxy import Proxy, parse_proxy
+from qiaocrawl.fetch.proxies import Proxy, parse_proxy
 from qiaocrawl.fetch.user_agent import default_user_agent
 from qiaocrawl.language import _
 from qiaocrawl.options import Options

@@ -12,7 +12,7 @@ from rich.text import Text
 from qiaocrawl.cli.output import print_hanging, shown_moment
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
-from qiaocrawl.search.answer_names import ANSWER_NAMES, answer_name
+from qiaocrawl.search.answer import ANSWER_NAMES, answer_name
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports import summary
 from qiaocrawl.storage.reports.outcome_names import OUTCOME_NAMES, outcome_name

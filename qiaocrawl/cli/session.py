@@ -17,16 +17,21 @@ from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.cli.secret_input import read_secret
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError, LoginError, SessionError
+from qiaocrawl.fetch.sessions.accounts import (
+    Account,
+    AccountState,
+    Credentials,
+    SavedSession,
+    owner_name,
+)
+from qiaocrawl.fetch.sessions.cookies import read_pasted, usable_for
+from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes
+from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.jobs.spider_command import login_command
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import advised
-from qiaocrawl.sessions.accounts import Account, AccountState, Credentials, SavedSession, owner_name
-from qiaocrawl.sessions.cookies import read_pasted, usable_for
-from qiaocrawl.sessions.recipe import Recipe
-from qiaocrawl.sessions.recipe_file import find_recipe, load_recipes
-from qiaocrawl.sessions.vault import Vault, new_key
 from qiaocrawl.storage.sites import accounts as stored
 
 app = typer.Typer(help="Accounts of sites that want a login.", no_args_is_help=True)

@@ -26,7 +26,7 @@ from qiaocrawl.storage.frontier.retry_closed import (
     wait_again,
 )
 from qiaocrawl.storage.reports.outcome_names import outcome_with_code
-from qiaocrawl.topic.hosts import normalise_host
+from qiaocrawl.topic.pack import normalise_host
 from qiaocrawl.urls import canonical_url
 
 app = typer.Typer(help="Single URLs of a crawl.", no_args_is_help=True)

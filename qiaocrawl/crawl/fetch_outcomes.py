@@ -14,11 +14,11 @@ from qiaocrawl.fetch.failure_policy import (
     Close,
     FailureKind,
     FailurePolicy,
+    FetchDecision,
     FetchFailure,
     Release,
     Retry,
 )
-from qiaocrawl.fetch.status import FetchDecision
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
 from qiaocrawl.frontier.journal import PagelessEnd
 from qiaocrawl.items import Candidate, Lease, Outcome, Queue, Visit

@@ -46,7 +46,7 @@ from qiaocrawl.text.zones import china_time
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from qiaocrawl.fetch.host_health import Strike
+    from qiaocrawl.fetch.host_rules import Strike
     from qiaocrawl.frontier.worker import FrontierWorker
     from qiaocrawl.items import Lease
 

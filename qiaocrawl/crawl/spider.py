@@ -21,7 +21,7 @@ from qiaocrawl.crawl.responses import MAY_BE_BLOCK, PICTURE, fetched_page
 from qiaocrawl.crawl.slow_pages import AnalysedApart
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ConfigError, QiaoError, StorageError
-from qiaocrawl.fetch.status import BUSY_STATUSES, FetchDecision, judge_fetch, judge_type
+from qiaocrawl.fetch.failure_policy import BUSY_STATUSES, FetchDecision, judge_fetch, judge_type
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.kernels.compiled import compile_late, get_ready_now
 from qiaocrawl.language import _

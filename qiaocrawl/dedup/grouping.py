@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from qiaocrawl.dedup.publish_time import seconds
+from qiaocrawl.dedup.cleaning import TitleCleaner, TitleWords
+from qiaocrawl.dedup.methods import seconds
+from qiaocrawl.dedup.vocabulary import TermTable, batches
 from qiaocrawl.items import TitleRecord, Verdict
+from qiaocrawl.vsm import IdfSnapshot
 
 Placed = Callable[[int], object]
 """Called with the number of titles just grouped."""
@@ -98,3 +101,39 @@ def _choice(record: TitleRecord) -> tuple[object, ...]:
         *_rank(record), record.title, record.body_digest, record.host, record.source,
         record.body_simhash, record.body_sketch,
     )  # fmt: skip
+
+
+# --- Counts how many titles of a collection hold each word, for an IDF snapshot -------------------
+
+_TITLES_AT_A_TIME = 10_000
+
+
+def count_titles(
+    records: Iterable[TitleRecord],
+    version: int,
+    terms: Iterable[str] = (),
+    counted: Callable[[int], object] | None = None,
+) -> IdfSnapshot:
+    """The snapshot of all *records*, of the words they are compared by.
+
+    Names of sites and channels are cut off as far as they were learnt from the titles so far,
+    so only a host's first ones count theirs.
+
+    Args:
+        version: of the new snapshot.
+        terms: words that stay whole, such as those of topic packs.
+        counted: called with the number of titles just counted.
+    """
+    # Weights do not matter for counting words, so any snapshot will do.
+    words, cleaner = TitleWords(TermTable(IdfSnapshot()), terms), TitleCleaner()
+
+    def titles() -> Iterator[list[str]]:
+        for batch in batches(records, _TITLES_AT_A_TIME):
+            # Learn from the whole batch first: fewer titles are counted with their site's name.
+            for record in batch:
+                cleaner.learn(record.title, record.host)
+            yield from words.texts([cleaner.clean(record.title, record.host) for record in batch])
+            if counted is not None:
+                counted(len(batch))
+
+    return IdfSnapshot.of(titles(), version=version)

@@ -2,26 +2,81 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
+from hashlib import blake2b
+from importlib import resources
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.dedup.batches import batches
-from qiaocrawl.dedup.bodies.comparison import BodyEvidence
-from qiaocrawl.dedup.cleaning.host_titles import HostTitles
+from qiaocrawl.dedup.cleaning import HostTitles, line_of
+from qiaocrawl.dedup.comparison import BodyEvidence
 from qiaocrawl.dedup.grouping import Grouping, Placed, by_publish_date, group_titles
-from qiaocrawl.dedup.index.pair_model import PairScore
-from qiaocrawl.dedup.index.title_store import TitleStore
-from qiaocrawl.dedup.index.title_words import line_of
-from qiaocrawl.dedup.index_state import SavedState, State
-from qiaocrawl.dedup.methods import TitleMethod, methods
-from qiaocrawl.dedup.recipe import recipe_of
-from qiaocrawl.dedup.title_pair import Relation
+from qiaocrawl.dedup.methods import Relation, TitleMethod, methods
+from qiaocrawl.dedup.pair_model import PairScore
+from qiaocrawl.dedup.title_store import TitleStore
+from qiaocrawl.dedup.vocabulary import SavedState, State, batches
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
 from qiaocrawl.vsm.vectors import IdfSnapshot
+
+# --- What an index of titles is made by, as a digest: settings, code, data and libraries ----------
+
+# Each file of theirs counts, whether an index needs it or not: what is forgotten in a list of
+# single files, or in a number that somebody has to raise, would be believed for ever.
+_PACKAGES = ("qiaocrawl.dedup", "qiaocrawl.text", "qiaocrawl.vsm")
+_LIBRARIES = ("jieba", "numpy", "OpenCC", "rjieba")
+_COMPILED = "__pycache__"
+
+
+def recipe_of(
+    least_cosine: float, uses_bodies: bool, snapshot: IdfSnapshot, terms: Sequence[str]
+) -> str:
+    """The digest, as hexadecimal digits; the same in every process of this installation."""
+    digest = blake2b(digest_size=16)
+    counted = snapshot.frequencies
+    settings = (
+        least_cosine, uses_bodies, sorted(set(terms)), sys.byteorder,
+        # Snapshots are never changed, so their size tells two of one number apart well enough.
+        snapshot.version, snapshot.documents, snapshot.prior_titles, len(counted),
+        sum(counted.values()),
+    )  # fmt: skip
+    digest.update(repr(settings).encode("utf-8", "backslashreplace"))
+    digest.update(_program())
+    return digest.hexdigest()
+
+
+@cache
+def _program() -> bytes:
+    """Digest of the code that makes an index, of its data, and of the libraries below."""
+    digest = blake2b(digest_size=16)
+    digest.update(repr((sys.version_info[:3], [*map(_version, _LIBRARIES)])).encode())
+    for package in _PACKAGES:
+        for name, content in _files(resources.files(package), package):
+            digest.update(f"{name} {len(content)} ".encode() + content)
+    return digest.digest()
+
+
+def _files(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        path = f"{name}/{entry.name}"
+        if entry.is_file():
+            yield path, entry.read_bytes()
+        elif entry.name != _COMPILED:
+            yield from _files(entry, path)
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return ""
+
 
 _AT_A_TIME = 1000
 # Earlier titles of other words that one is compared with: those of the highest cosine.
@@ -48,8 +103,8 @@ class TitleIndex:
     """Judges titles. Not for use by several threads at once.
 
     Every earlier title of the method's least cosine or more is found (see
-    :mod:`qiaocrawl.dedup.index.row_kernels`), and every earlier body that shares enough sentences
-    (see :class:`qiaocrawl.dedup.bodies.index.BodyIndex`). What is decided depends on the
+    :mod:`qiaocrawl.dedup.row_kernels`), and every earlier body that shares enough sentences
+    (see :class:`qiaocrawl.dedup.body_index.BodyIndex`). What is decided depends on the
     titles before, not on how many are judged in one call.
 
     Memory: about 120 bytes a title beside the vocabulary (200 bytes a distinct word), 28 with

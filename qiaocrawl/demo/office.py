@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
-from qiaocrawl.sessions.vault import new_key
+from qiaocrawl.fetch.sessions.vault import new_key
 from qiaocrawl.storage.converters import from_time
 from qiaocrawl.storage.jobs import schedules
 from qiaocrawl.storage.jobs.jobs import JobRequest

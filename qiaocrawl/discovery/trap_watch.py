@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import translate
 from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
 
-from qiaocrawl.discovery.first_addresses import FirstAddresses
-from qiaocrawl.discovery.page_evidence import (
-    EvidentLink,
-    PageEvidence,
-    effects_of_double,
-    is_same_path,
-    links_of,
+from qiaocrawl.discovery.static_traps import (
+    BOUNDS,
+    NEW_BRANCH,
+    TRAP,
+    TrapTrials,
+    UrlLimits,
+    group_of,
+    section_of,
+    static_trap,
+    url_forms,
 )
-from qiaocrawl.discovery.static_traps import BOUNDS, UrlLimits, static_trap
 from qiaocrawl.discovery.trap_scores import (
     NEW_BRANCH_POINTS,
     START_POINTS,
@@ -32,9 +37,123 @@ from qiaocrawl.discovery.trap_scores import (
     redirect,
     revoke_story,
 )
-from qiaocrawl.discovery.trap_trials import TRAP, TrapTrials, group_of
-from qiaocrawl.discovery.url_forms import NEW_BRANCH, section_of, url_forms
 from qiaocrawl.urls import canonical_host
+
+# --- Which address of a host showed a text first; other addresses with the same text are
+# doubles
+
+MAX_DIGESTS = 200_000
+
+
+class FirstAddresses:
+    """Texts of a crawl, by host, and the address that stands for each.
+
+    The same text on two hosts is a reprint, not a trap: neither host makes endless copies.
+    """
+
+    def __init__(self) -> None:
+        self._urls: dict[int, str] = {}
+
+    def other_address(self, url: str, digest: bytes) -> tuple[str, bool]:
+        """The other address on the host of *url* that shows the text *digest* stands for.
+
+        Args:
+            digest: of the page's text; b"" for a page without any.
+
+        Returns:
+            The address ("" for none), and whether *url* is the double of the two.
+        """
+        if not digest:
+            return "", False
+        # A number of 64 bits instead of the pair: 200,000 of them stay small. Two texts meet by
+        # chance once in 2^64.
+        key = hash((canonical_host(url), digest))
+        first_url = self._urls.get(key)
+        if first_url is None:
+            self._urls[key] = url
+            if len(self._urls) > MAX_DIGESTS:
+                del self._urls[next(iter(self._urls))]
+            return "", False
+        if first_url == url:
+            return "", False
+        # The shorter address counts as the original: traps lengthen URLs, they do not shorten them.
+        if len(url) >= len(first_url) or url_forms(first_url)[0] == url_forms(url)[0]:
+            return first_url, True
+        self._urls[key] = url
+        return first_url, False
+
+
+# --- What a fetched page tells about traps --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PageEvidence:
+    """A fetched page, as far as traps are concerned.
+
+    Attributes:
+        url: canonical.
+        value: what it is.
+        digest: of title and text; b"" where it tells none. Compared within its host.
+        closed: canonical URLs that it leads to and that are of a trap, seen for the first time.
+        trial: the reason for which it had been closed, where it was taken up; else "".
+        sample: of its text, see :func:`qiaocrawl.discovery.soft_404.text_sample`.
+        links: canonical URLs on the sites of the crawl that it leads to.
+        fresh: those of them that were seen for the first time.
+    """
+
+    url: str
+    value: PageValue
+    digest: bytes = b""
+    links: Sequence[str] = ()
+    fresh: frozenset[str] = frozenset()
+    sample: bytes = b""
+    closed: Collection[str] = ()
+    trial: str = ""
+
+
+class EvidentLink(NamedTuple):
+    """A link of a page, with what each of the page's groups asks about it.
+
+    Attributes:
+        key: a hash of it.
+        form, forms: its groups, and the first of them.
+        is_fresh: seen for the first time.
+        is_itself: leads to the page it stands on.
+    """
+
+    key: int
+    form: str
+    forms: tuple[str, ...]
+    is_fresh: bool
+    is_itself: bool
+
+
+def links_of(page: PageEvidence) -> list[EvidentLink]:
+    """The links of *page*, each looked up once."""
+    return [
+        EvidentLink(hash(link), (forms := url_forms(link))[0], forms, link in page.fresh,
+                    link == page.url)
+        for link in page.links
+    ]  # fmt: skip
+
+
+def text_digest(title: str, body_digest: bytes) -> bytes:
+    """A digest of 8 bytes by which two addresses of one text are found; b"" without text."""
+    if not body_digest:
+        return b""
+    return blake2b(title.encode("utf-8", "replace") + b"\0" + body_digest, digest_size=8).digest()
+
+
+def effects_of_double(effects: PageEffects, form: str, url: str, other: str) -> PageEffects:
+    """*effects* on the group *form* of a page at *url* whose text was met at *other* before."""
+    # A double under another query string blames forms with a query, not the folders above.
+    return replace(effects, is_double=True, same_path="?" in form and is_same_path(other, url))
+
+
+def is_same_path(one: str, other: str) -> bool:
+    """Whether two URLs differ in their parameters at most."""
+    return one.partition("?")[0] == other.partition("?")[0]
+
 
 MAX_SCORES = 100_000
 MAX_TEXT_GROUPS = 256

@@ -6,17 +6,379 @@ guard, with their title as anchor and their date in front of their context.
 
 from __future__ import annotations
 
+import codecs
+import html
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from qiaocrawl.discovery.entries import MAX_ENTRIES, EntryList
-from qiaocrawl.discovery.feeds import parse_feed
-from qiaocrawl.discovery.sitemaps import parse_sitemap
-from qiaocrawl.discovery.xml_records import GZIP_MAGIC, WellFormed, document_in, unpacked
+from qiaocrawl.discovery.xml_records import (
+    GZIP_MAGIC,
+    HTML_TAG,
+    Record,
+    WellFormed,
+    decoded,
+    document_in,
+    joined,
+    left_by_tag,
+    unpacked,
+    xml_records,
+)
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText
 from qiaocrawl.page.links import MAX_ANCHOR_CHARS
+from qiaocrawl.text.charset import decode_page, marked_charset
+from qiaocrawl.text.zones import SHANGHAI
 from qiaocrawl.urls import canonical_host, canonical_url, looks_like_file, url_key
+
+# --- Records of what sitemaps and feeds list, and when each entry changed -------------------------
+
+MAX_ENTRIES = 50_000
+"""Of one file, as sitemaps.org bounds it; more are counted and left."""
+# An ampersand without its semicolon is one, but for the commonest of all.
+_ENTITY = re.compile(
+    r"&(?:#\d{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};|nbsp(?![A-Za-z0-9=]))"
+)
+# What of a title is not shown, and the marks of a text that was wrapped in CDATA twice.
+_UNSHOWN = re.compile(
+    r"<(script|style)\b[^<]{0,2000}+</\1>|<!--[^<]{0,300}?-->|<!\[CDATA\[|\]\]>", re.IGNORECASE
+)
+# Undated entries sort after all others.
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST = datetime(9000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One page (or one sitemap of an index) that a sitemap or feed lists.
+
+    Attributes:
+        url: canonical.
+        at: when it was published or changed last, aware; None where nothing is said.
+        title: "" where none is given, as in plain sitemaps.
+        keywords: those of a news sitemap, or the categories of a feed.
+    """
+
+    url: str
+    at: datetime | None = None
+    title: str = ""
+    keywords: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryList:
+    """A sitemap or feed as it was read; never an error, ``fault`` says in words what was wrong.
+
+    Attributes:
+        kind: ``pages``, ``index`` or ``text`` of sitemaps; ``rss``, ``atom`` or ``rdf`` of
+            feeds; "" where it is none.
+        entries: each URL once, the newest first, undated ones last in document order.
+        title: of a feed.
+        left: entries that were not taken: beyond the bound, or without a page's address.
+    """
+
+    kind: str
+    entries: tuple[Entry, ...] = ()
+    title: str = ""
+    left: int = 0
+    fault: str = ""
+
+
+def newest_first(entries: list[Entry]) -> tuple[Entry, ...]:
+    """*entries*, each URL once, in the order of :class:`EntryList`."""
+    unique: dict[str, Entry] = {}
+    for entry in entries:
+        unique.setdefault(entry.url, entry)
+    ordered = sorted(unique.values(), key=lambda entry: entry.at or _EPOCH, reverse=True)
+    return tuple(ordered)
+
+
+def plain_words(written: str) -> str:
+    """The words a reader shows of *written*, which may be HTML, or escaped twice."""
+    if "<" not in written and "&" not in written:
+        return written
+    words = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _without_tags(written))
+    # What was escaped twice shows now.
+    return " ".join(_without_tags(words).split())
+
+
+def _without_tags(words: str) -> str:
+    return HTML_TAG.sub(left_by_tag, _UNSHOWN.sub("", words)) if "<" in words else words
+
+
+def address_in(written: str) -> str:
+    """An address in the text of an element; programs escape it for HTML and once more for XML.
+
+    No address has a parameter called ``amp;page``.
+    """
+    return written.replace("&amp;", "&").replace("&#38;", "&").replace("&#038;", "&")
+
+
+def moment_of(written: str) -> datetime | None:
+    """The moment in *written* (W3C, RFC 822, or as Chinese pages write dates), aware.
+
+    None where it holds no date. A time without zone is taken as China's **(ours)**.
+    """
+    text = written.strip()
+    if not text:
+        return None
+    try:
+        moment = _w3c(text) or _in_words(text)
+    except (ValueError, OverflowError):
+        return None
+    if moment is None:
+        return None
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=SHANGHAI)
+    return _in_utc(aware)
+
+
+def _in_words(text: str) -> datetime | None:
+    """As the dates of pages are read: ``CST`` is China's, and a clock may say PM."""
+    # Its many patterns take a tenth of a second; a crawl's own process reads no list.
+    from qiaocrawl.text.dates import DateReader
+
+    # A list may tell what is to come, as it may in W3C's form.
+    reader = DateReader(latest=_LATEST)
+    # RFC 822 has years of two digits.
+    dates = reader.sure(text) or reader.unsure(text)
+    return dates[0].moment if dates else None
+
+
+def _w3c(text: str) -> datetime | None:
+    # W3C dates may be a year, or a year and a month: take their first day.
+    # "2024" and "2024-05", which datetime refuses.
+    if len(text) == 4:
+        text += "-01-01"
+    elif len(text) == 7:
+        text += "-01"
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _in_utc(moment: datetime) -> datetime | None:
+    # The year 1 in a zone east of Greenwich has no UTC.
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return None
+
+
+# --- Feeds, RSS 0.9 to 2.0, RDF and Atom: bytes in, entries out -----------------------------------
+
+MAX_FEED_ENTRIES = 2_000
+"""Feeds have 10 to 100; the largest archives some hundred."""
+_FEED_RECORDS = frozenset(("item", "entry"))
+_FEED_FIELDS = frozenset((
+    "title", "link", "guid", "id", "pubdate", "date", "published", "issued", "updated",
+    "modified", "created", "category", "subject", "keywords",
+))  # fmt: skip
+# Some RSS 0.9 begins with <channel>, without <rss> around it.
+_FEED_KINDS = {"rss": "rss", "channel": "rss", "feed": "atom", "rdf": "rdf"}
+_MAX_KEYWORDS_CHARS = 200
+
+
+def parse_feed(
+    body: bytes, content_type: str = "", url: str = "", *, limit: int = MAX_FEED_ENTRIES
+) -> EntryList:
+    """The entries of a feed, the newest first.
+
+    Never raises, whatever the bytes: for anything else ``kind`` is "", and ``fault`` says why.
+
+    Args:
+        body: as it came, perhaps gzipped.
+        content_type: the Content-Type header.
+        url: where it was fetched; relative addresses are resolved against it.
+        limit: entries taken.
+    """
+    document = xml_records(
+        body,
+        content_type,
+        names=_FEED_RECORDS,
+        fields=_FEED_FIELDS,
+        limit=limit,
+        may_hold_html=True,
+    )
+    kind = _FEED_KINDS.get(document.root, "")
+    if not kind:
+        return EntryList("", fault=document.fault or "no feed")
+    entries = [
+        entry for record in document.records if (entry := _feed_entry(record, url)) is not None
+    ]
+    left = len(document.records) - len(entries) + document.beyond
+    title = plain_words(document.title)
+    return EntryList(kind, newest_first(entries), title, left, document.fault)
+
+
+def _feed_entry(record: Record, base: str) -> Entry | None:
+    address = _address(record)
+    if record.base:
+        # One that is no address of a page, "javascript:", is none.
+        base = canonical_url(record.base, base or None) or base
+    url = canonical_url(address, base or None) if address else None
+    if url is None:
+        return None
+    # The publication date comes first: an update would move an old story to the front.
+    at = moment_of(record.first("pubdate", "published", "date", "issued", "created"))
+    words = dict.fromkeys(
+        word for name in ("category", "subject", "keywords")
+        for word in record.fields.get(name, ()) if word
+    )  # fmt: skip
+    return Entry(
+        url,
+        at or moment_of(record.first("updated", "modified")),
+        plain_words(record.first("title")),
+        plain_words(" ".join(words))[:_MAX_KEYWORDS_CHARS],
+    )
+
+
+def _address(record: Record) -> str:
+    """Where the entry's page stands: Atom's alternate link, RSS's link, its guid, RDF's about."""
+    # Other links of an entry lead to its comments, its pictures or itself (rel="replies", "self").
+    own_base = ""
+    for link in record.links:
+        if link.get("href") and (link.get("rel") or "alternate").lower() == "alternate":
+            return joined(link.get("base", ""), link["href"])
+        own_base = own_base or ("" if "href" in link else link.get("base", ""))
+    if written := record.first("link"):
+        return joined(own_base, address_in(written))
+    guid = record.first("guid", "id")
+    # A guid may be any text, but many are addresses.
+    return record.about or (address_in(guid) if guid.startswith("http") else "")
+
+
+# --- Sitemaps as sitemaps.org and the news extension define them: bytes in, entries out -----------
+
+MAX_LEVELS = 3
+"""Indexes below each other that are followed; the protocol allows one **(ours)**."""
+# As for feeds: limits what a hostile robots.txt may name **(ours)**.
+MAX_ROBOTS_SITEMAPS = 100
+_SITEMAP_RECORDS = frozenset(("url", "sitemap"))
+_SITEMAP_FIELDS = frozenset((
+    "loc", "lastmod", "news/title", "news/publication_date", "news/keywords", ".",
+))  # fmt: skip
+_SITEMAP_KINDS = {"urlset": "pages", "sitemapindex": "index"}
+# "Sitemap: https://a.cn/s.xml", in any case and anywhere in the file. Possessive (*+), so that a
+# line of spaces costs linear time.
+_ROBOTS_LINE = re.compile(
+    r"^[ \t]*+site[ -]?maps?[ \t]*+:[ \t]*+(\S+)", re.IGNORECASE | re.MULTILINE
+)
+# A colon as Chinese keyboards write it.
+_WIDE_COLON = re.compile(r"^([ \t]*+[A-Za-z-]{4,20}[ \t]*+)：", re.MULTILINE)
+# Byte order marks of files put together, and what copying from web pages brings along.
+_UNSEEN = re.compile("[\ufeff\u200b-\u200f\u2060]")
+_NON_ASCII = re.compile(rb"[\x80-\xff]")
+_MAX_TEXT_BYTES = 4 * 1024 * 1024
+_ROBOTS_URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
+
+
+def parse_sitemap(
+    body: bytes, content_type: str = "", url: str = "", *, limit: int = MAX_ENTRIES
+) -> EntryList:
+    """The entries of a sitemap, of an index of sitemaps, or of a list of URLs in plain text.
+
+    Never raises, whatever the bytes: for anything else ``kind`` is "", and ``fault`` says why.
+
+    Args:
+        body: as it came, perhaps gzipped.
+        content_type: the Content-Type header.
+        url: where it was fetched.
+        limit: entries taken.
+    """
+    document = xml_records(
+        body, content_type, names=_SITEMAP_RECORDS, fields=_SITEMAP_FIELDS, limit=limit
+    )
+    kind = _SITEMAP_KINDS.get(document.root, "")
+    # XML, but of something else: an HTML page or a feed.
+    if not kind and document.root:
+        return EntryList("", fault=document.fault or f"no sitemap: <{document.root}>"[:80])
+    if not kind:
+        return _read_text(body, content_type, limit, document.fault)
+    wanted = "sitemap" if kind == "index" else "url"
+    entries = [
+        entry
+        for record in document.records
+        if record.name == wanted and (entry := _sitemap_entry(record, url)) is not None
+    ]
+    left = len(document.records) - len(entries) + document.beyond
+    return EntryList(kind, newest_first(entries), left=left, fault=document.fault)
+
+
+def robots_sitemaps(body: bytes, url: str) -> tuple[str, ...]:
+    """The canonical URLs that the ``Sitemap:`` lines of a robots.txt at *url* name, in order."""
+    lines = _ROBOTS_LINE.findall(robots_text(body))[:MAX_ROBOTS_SITEMAPS]
+    canonical = (canonical_url(line, url) for line in lines)
+    return tuple(dict.fromkeys(address for address in canonical if address))
+
+
+def robots_text(body: bytes) -> str:
+    """A robots.txt as text with lines of one kind, for all who read it.
+
+    As Notepad and old programs write it: with a byte order mark, in UTF-16, with lone CRs, NULs,
+    or colons of full width. In a file that is not UTF-8, such as one in GBK, a line with other
+    bytes comes twice: with them as an address has them, ``%C4%DA``, and with their characters.
+    """
+    charset, mark_bytes = marked_charset(body)
+    body = body[mark_bytes:]
+    if not charset.startswith("utf-16"):
+        body = body.replace(b"\0", b"")
+    try:
+        # A character that the bound on its length cuts off is none.
+        text = codecs.getincrementaldecoder(charset or "utf-8")().decode(body)
+    except UnicodeDecodeError:
+        text = body.decode(charset, "replace") if charset else _in_both_forms(body)
+    # Lines end as the parser of the rules has them end.
+    text = "\n".join(_UNSEEN.sub("", text).splitlines())
+    return _WIDE_COLON.sub(r"\1:", text)
+
+
+def _in_both_forms(body: bytes) -> str:
+    charset = decode_page(body, "text/plain").charset
+    lines = []
+    for line in re.split(rb"\r\n?|\n", body):
+        if not line.isascii():
+            # The colon is part of the line's form, not of its path.
+            as_text = line.decode(charset, "replace")
+            wide = _WIDE_COLON.match(as_text)
+            name = wide[1].encode() + b":" if wide else b""
+            path = as_text[wide.end() :].encode(charset, "replace") if wide else line
+            encoded = _NON_ASCII.sub(lambda byte: b"%%%02X" % byte[0][0], path)
+            lines += [(name + encoded).decode("ascii"), as_text]
+        else:
+            lines.append(line.decode("ascii"))
+    return "\n".join(lines)
+
+
+def _sitemap_entry(record: Record, base: str) -> Entry | None:
+    # Some indexes have the address in <sitemap> itself.
+    written = record.first("loc", ".")
+    url = canonical_url(address_in(written), base or None) if written else None
+    if url is None:
+        return None
+    return Entry(
+        url,
+        moment_of(record.first("news/publication_date", "lastmod")),
+        plain_words(record.first("news/title")),
+        plain_words(record.first("news/keywords")),
+    )
+
+
+def _read_text(body: bytes, content_type: str, limit: int, fault: str) -> EntryList:
+    """A list of URLs, one a line; nine lines in ten must be URLs **(ours)**."""
+    faults: list[str] = []
+    # What comes before an error is taken: half a list is better than none.
+    text = "".join(decoded(body, content_type, faults, _MAX_TEXT_BYTES))
+    fault = "; ".join(faults) or fault
+    lines = [line for line in map(str.strip, re.split(r"\r\n?|\n", text)) if line]
+    urls = [line for line in lines if _ROBOTS_URL_LINE.fullmatch(line)]
+    # A text that merely mentions addresses is no list of them.
+    if not urls or 10 * len(urls) < 9 * len(lines):
+        return EntryList("", fault=fault or "no sitemap")
+    canonical = [canonical_url(line) for line in urls[:limit]]
+    entries = [Entry(url) for url in canonical if url]
+    return EntryList("text", newest_first(entries), left=len(lines) - len(entries))
+
 
 SITEMAP_TAG, FEED_TAG, ENTRY_TAG = "sitemap", "feed", "entry"
 """``Link.tag`` of a sitemap, of a feed, and of a page that one of them lists."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from qiaocrawl.discovery.trap_trials import TRAP
+from qiaocrawl.discovery.static_traps import TRAP
 from qiaocrawl.frontier.host_slots import HostUse, elsewhere
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.runtime import Runtime

@@ -327,7 +327,7 @@ class PageAnalysis:
     body_digest: bytes = b""
     body_simhash: int = 0
     body_sketch: bytes = b""
-    text_sample: bytes = b""  # of an article: see qiaocrawl.discovery.text_sample; not stored
+    text_sample: bytes = b""  # of an article: see qiaocrawl.discovery.soft_404; not stored
     relevance: tuple[Relevance, ...] = ()
     nofollow: bool = False
     refresh_url: str = ""

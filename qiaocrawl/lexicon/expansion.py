@@ -2,17 +2,198 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, Protocol
 
+import numpy as np
 import opencc
+from numpy.typing import NDArray
 
-from qiaocrawl.lexicon.aliases import Alias
-from qiaocrawl.lexicon.neighbours import Neighbours
 from qiaocrawl.ontology.concepts import Ontology
 from qiaocrawl.text.normalise import fold
+
+# --- Other names that texts give to a thing themselves: 简称, 全称, 又称, brackets behind a name
+
+Kind = Literal["short", "full", "other", "bracket"]
+
+_QUOTE = "[“”\"'「」『』《》‘’]?"
+_NAME = r"[\w·-]{2,24}"
+_SHORT = "(?:以下简称|下称|简称)为?"
+_OTHER = "(?:又称|亦称|也称|又叫|俗称|别称|别名|原名|旧称|曾用名|英文名?称?)为?"
+_FULL = "全称为?"
+_WORDS: tuple[tuple[Kind, str], ...] = (("short", _SHORT), ("other", _OTHER), ("full", _FULL))
+# The name before: 中国华侨公共外交协会(简称侨协); 中华全国归国华侨联合会(以下简称“中国侨联”)成立.
+_STATED: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(f"({_NAME}){_QUOTE}[(,]?{word}[:]?{_QUOTE}({_NAME}?){_QUOTE}[),.。;]"))
+    for kind, word in _WORDS
+)
+# 世界卫生组织(WHO), 华助中心(华人互助中心).
+_BRACKET = re.compile(rf"({_NAME}){_QUOTE}\({_QUOTE}([A-Za-z][\w .&-]{{1,40}}|{_NAME}){_QUOTE}\)")
+# What a sentence has before a name, and no name has within it.
+_LEAD = re.compile(".*(?:近日|日前|今天|昨天|当天|当日|记者从|[由在对向及的是于被把让了])")
+_SHORTEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Two names of one thing.
+
+    Args:
+        name: the one that stands first in the text.
+        alias: the other one.
+        kind: how the text says so.
+        texts: in how many texts it does.
+    """
+
+    name: str
+    alias: str
+    kind: Kind
+    texts: int = 1
+
+
+def aliases(texts: Iterable[str], *, least_texts: int = 1) -> list[Alias]:
+    """The names that *texts* state to be one, the most often stated first.
+
+    What stands in brackets alone counts where it could be an abbreviation: its letters stand in the
+    name in this order, or it is of Latin letters.
+    """
+    counts: Counter[tuple[str, str, Kind]] = Counter()
+    for text in texts:
+        counts.update(set(_stated(fold(text))))
+    return [
+        Alias(name, alias, kind, number)
+        for (name, alias, kind), number in sorted(
+            counts.items(), key=lambda item: (-item[1], item[0])
+        )
+        if number >= least_texts
+    ]
+
+
+def is_abbreviation(short: str, full: str) -> bool:
+    """Whether the letters of *short* stand in *full* in their order, its first letter early.
+
+    >>> is_abbreviation("中国侨联", "中华全国归国华侨联合会"), is_abbreviation("北京", "中国侨联")
+    (True, False)
+    """
+    if len(short) >= len(full):
+        return False
+    letters = iter(full)
+    return all(letter in letters for letter in short)
+
+
+def _stated(text: str) -> Iterator[tuple[str, str, Kind]]:
+    for kind, pattern in _STATED:
+        for match in pattern.finditer(text):
+            yield from _pair(match[1], match[2], kind)
+    for match in _BRACKET.finditer(text):
+        name, alias = match[1], match[2].strip()
+        if alias.isascii() or is_abbreviation(alias, name) or is_abbreviation(name, alias):
+            yield from _pair(name, alias, "bracket")
+
+
+def _pair(name: str, alias: str, kind: Kind) -> Iterator[tuple[str, str, Kind]]:
+    name = _begun(name)
+    if len(name) >= _SHORTEST and len(alias) >= _SHORTEST and name != alias:
+        yield name, alias, kind
+
+
+def _begun(name: str) -> str:
+    """*name* without what stands before it: of 近日由海外侨团联合会 the name is 海外侨团联合会."""
+    lead = _LEAD.match(name)
+    return name[lead.end() :] if lead and lead.end() < len(name) - 1 else name
+
+
+# --- Words that a corpus uses alike: neighbours in a space of its own -----------------------------
+
+Floats = NDArray[np.float64]
+
+_WINDOW = 5
+_MOST_NEIGHBOURS = 4_000
+_DIMENSIONS = 100
+# ln of the negative samples that the model of Mikolov et al. would draw (Levy and Goldberg 2014).
+_SHIFT = np.log(2.0)
+_SMOOTHING = 0.75
+"""Power of the context counts (Levy, Goldberg and Dagan 2015): rare contexts count for less."""
+
+
+class Neighbours:
+    """Nearness of words by what stands around them: shifted positive PMI and its largest axes.
+
+    Deterministic, and small: the most frequent 4,000 words, vectors of 100 numbers.
+
+    Args:
+        texts: their content words in order.
+        least: words that stand there less often are left out.
+    """
+
+    def __init__(self, texts: Iterable[Sequence[str]], *, least: int = 5) -> None:
+        texts = [list(words) for words in texts]
+        counts = Counter(word for words in texts for word in words)
+        self.words = [
+            word for word, count in counts.most_common(_MOST_NEIGHBOURS) if count >= least
+        ]
+        self._numbers = {word: number for number, word in enumerate(self.words)}
+        self._vectors = _vectors(_cooccurrences(texts, self._numbers))
+
+    def nearest(self, word: str, count: int = 10) -> list[tuple[str, float]]:
+        """The *count* words nearest to *word* with their cosines; none where it is unknown."""
+        number = self._numbers.get(word)
+        if number is None:
+            return []
+        cosines = self._vectors @ self._vectors[number]
+        cosines[number] = -1.0
+        order = np.argsort(-cosines, kind="stable")[:count]
+        return [(self.words[other], float(cosines[other])) for other in order if cosines[other] > 0]
+
+
+def _cooccurrences(texts: Sequence[Sequence[str]], numbers: dict[str, int]) -> Floats:
+    """How often each word stands within five words of each other one."""
+    size = len(numbers)
+    counts = np.zeros((size, size))
+    for words in texts:
+        known = np.array([numbers[word] for word in words if word in numbers], np.int64)
+        for apart in range(1, min(_WINDOW, len(known) - 1) + 1):
+            np.add.at(counts, (known[:-apart], known[apart:]), 1.0)
+    return counts + counts.T
+
+
+def _vectors(counts: Floats) -> Floats:
+    """A row of length 1 for each word (0 for a word without company)."""
+    if not counts.any():
+        return np.zeros((len(counts), 1))
+    contexts = counts.sum(0) ** _SMOOTHING
+    expected = np.outer(counts.sum(1), contexts / contexts.sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        information = np.log(counts / expected) - _SHIFT
+    information = np.where(counts > 0, np.maximum(information, 0.0), 0.0)
+    vectors = _largest_axes(information)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return unit
+
+
+def _largest_axes(matrix: Floats) -> Floats:
+    """The rows of *matrix* on its largest axes, each scaled by the root of its length.
+
+    A randomised range finder with a fixed seed (Halko, Martinsson and Tropp 2011): the whole
+    decomposition of 4,000 words takes minutes.
+    """
+    dimensions = min(_DIMENSIONS, len(matrix))
+    start = np.random.default_rng(0).standard_normal(
+        (len(matrix), min(dimensions + 20, len(matrix)))
+    )
+    base = matrix @ start
+    for _ in range(3):
+        base, _ = np.linalg.qr(matrix @ (matrix.T @ base))
+    base, _ = np.linalg.qr(base)
+    left, lengths, _ = np.linalg.svd(base.T @ matrix, full_matrices=False)
+    axes: Floats = (base @ left)[:, :dimensions] * np.sqrt(lengths[:dimensions])
+    return axes
+
 
 Relation = Literal["synonym", "near", "hypernym", "hyponym", "neighbour", "alias", "variant"]
 

@@ -2,12 +2,97 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from qiaocrawl.lexicon.tagged_words import Tagged, is_latin
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.text.normalise import fold
+
+if TYPE_CHECKING:
+    from qiaocrawl.text.segment import Segmenter
+
+# --- A text's words with their parts of speech, what a mark joins kept as one word ----------------
+
+Tagged = tuple[str, str]
+"""A word, folded, and its part of speech as jieba names it (ICTCLAS letters)."""
+
+_JOINING = frozenset("-·.&#+_")
+
+
+def tagged_words(segmenter: Segmenter, text: str) -> list[Tagged]:
+    """The words of *text*, folded and tagged; joined they give the folded text back, but for
+    spaces between words of Latin letters.
+
+    ``gpt-4`` and 迈克尔·杰克逊 are one word each, of the tag of their first part: jieba's tagger
+    cuts them at their marks.
+    """
+    return whole_words(segmenter.tags(fold(text)))
+
+
+def whole_words(words: Iterable[Tagged]) -> list[Tagged]:
+    """*words* of a folded text, those that a mark or a space between Latin letters joins as one."""
+    return list(_without_latin_spaces(_compounds(words)))
+
+
+def is_latin(letter: str) -> bool:
+    """Whether *letter* belongs to words that spaces part."""
+    return letter.isascii() and letter.isalnum()
+
+
+def _compounds(words: Iterable[Tagged]) -> Iterator[Tagged]:
+    """Join ``a - b`` where nothing else stands between them, and both are words or numbers."""
+    pending: list[Tagged] = []
+    for word, tag in words:
+        if pending and (_continues(pending[-1][0], word) or _is_joining(pending, word)):
+            pending.append((word, tag))
+            continue
+        yield from _one_word(pending)
+        pending = [(word, tag)]
+    yield from _one_word(pending)
+
+
+def _is_joining(pending: list[Tagged], word: str) -> bool:
+    before = pending[-1][0][-1]
+    return word in _JOINING and (is_latin(before) or word == "·" and before.isalnum())
+
+
+def _continues(mark: str, word: str) -> bool:
+    """Whether *word* goes on after *mark*: Latin after any, Chinese after the dot of names."""
+    return mark in _JOINING and (is_latin(word[0]) or mark == "·" and word[0].isalnum())
+
+
+def _one_word(parts: list[Tagged]) -> Iterator[Tagged]:
+    """The *parts* as one word; marks behind it stay by themselves."""
+    end = len(parts)
+    while end > 1 and parts[end - 1][0] in _JOINING:
+        end -= 1
+    if end:
+        yield "".join(word for word, _ in parts[:end]), parts[0][1]
+    yield from parts[end:]
+
+
+def _without_latin_spaces(words: Iterable[Tagged]) -> Iterator[Tagged]:
+    """Drop a space between two words of Latin letters: it parts no phrase of English."""
+    space: Tagged | None = None
+    before = ""
+    for word, tag in words:
+        if word == " " and before and is_latin(before[-1]):
+            space = (word, tag)
+            continue
+        if space is not None and not is_latin(word[0]):
+            yield space
+        space = None
+        yield word, tag
+        before = word
+    if space is not None:
+        yield space
+
 
 PUBLISHED_STOP_TAGS = frozenset("dpcueo")
 """副介连助叹拟声 by the first letters of their tags: what the published lexicon drops (Q2)."""
@@ -99,3 +184,83 @@ def _content_runs(words: Sequence[Tagged], stop_tags: frozenset[str]) -> Iterato
             start = None
     if start is not None:
         yield start, len(words)
+
+
+# --- The phrases that say what one text is about, ranked ------------------------------------------
+
+Floats = NDArray[np.float64]
+
+# Of a logistic regression on authors' own keywords (ours); `benchmarks/keyphrases.py --train`
+# prints them. In the order of `phrase_features`.
+_WEIGHTS = np.array([0.40, 0.91, -1.30, -0.36, 1.26, -0.33, -2.46, -0.78])
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """In how many of *documents* texts a phrase stands."""
+
+    documents: int
+    of_phrase: Mapping[str, int]
+
+    def rarity(self, phrase: str) -> float:
+        """Inverse document frequency, ln((N + 1) / (n + .5)); above 0."""
+        return math.log((self.documents + 1) / (self.of_phrase.get(phrase, 0) + 0.5))
+
+
+def keyphrases(
+    title: Sequence[Tagged], body: Sequence[Tagged], frequencies: Frequencies, count: int = 10
+) -> list[str]:
+    """The best *count* phrases of a text, the best first.
+
+    Args:
+        title: its tagged words; may be empty.
+        body: its tagged words, without the title's.
+        frequencies: of phrases in texts of its kind.
+    """
+    phrases, features = phrase_features(title, body, frequencies)
+    if not phrases:
+        return []
+    order = np.argsort(-(features @ _WEIGHTS), kind="stable")
+    return [phrases[number] for number in order[:count]]
+
+
+def phrase_features(
+    title: Sequence[Tagged], body: Sequence[Tagged], frequencies: Frequencies
+) -> tuple[list[str], Floats]:
+    """What tells a keyphrase from other phrases of its text.
+
+    Returns:
+        The candidates in the order of the text, and a row of eight features for each:
+        frequency × rarity (ln tf · idf); whether it stands alone somewhere, no candidate word
+        beside it; whether it has two letters; how often its words stand in the text for each
+        time it does itself; whether the title has it; its letters; ln(1 + tf); whether it ends
+        in Latin letters.
+    """
+    words = [*body, ("\n", "x"), *title]
+    phrases = candidate_phrases(words)
+    counts = Counter(word for word, _ in words)
+    spans = {(span.start, span.stop) for places in phrases.values() for span in places}
+    rows = [
+        [
+            math.log(len(places)) * frequencies.rarity(phrase),
+            any(_stands_alone(span, spans) for span in places),
+            len(phrase) == 2,
+            _word_count(words, places[0], counts) / len(places),
+            places[-1].stop > len(body),
+            len(phrase),
+            math.log1p(len(places)),
+            is_latin(phrase[-1]),
+        ]
+        for phrase, places in phrases.items()
+    ]
+    return list(phrases), np.array(rows, np.float64)
+
+
+def _stands_alone(span: Span, spans: set[tuple[int, int]]) -> bool:
+    return (span.start - 1, span.stop) not in spans and (span.start, span.stop + 1) not in spans
+
+
+def _word_count(words: Sequence[Tagged], span: Span, counts: Counter[str]) -> float:
+    """How often the words of *span* stand in the text, on average."""
+    own = words[span.start : span.stop]
+    return sum(counts[word] for word, _ in own) / len(own)

@@ -9,10 +9,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.ontology.draft import UNRANKED
-from qiaocrawl.ontology.keys import is_own, key_name
+from qiaocrawl.ontology.draft import UNRANKED, base_forms, is_own, key_name
 from qiaocrawl.ontology.stored import Ints, StoredWordnet
-from qiaocrawl.ontology.word_forms import base_forms
 from qiaocrawl.text.normalise import fold
 
 MAX_SENSES = 5

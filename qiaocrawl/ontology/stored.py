@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from qiaocrawl.errors import OntologyError
 from qiaocrawl.language import _
-from qiaocrawl.ontology.draft import Draft, Notice, folded
-from qiaocrawl.ontology.keys import is_own
+from qiaocrawl.ontology.draft import Draft, Notice, folded, is_own
 
 FORMAT = 1
 ENDING = ".npz"
@@ -76,7 +75,7 @@ class StoredWordnet:
         name: what it was installed as.
         languages: language codes; ``lemma_language`` gives places in it.
         concepts: how many concepts it names.
-        keys: (concept, key) rows, see :mod:`qiaocrawl.ontology.keys`.
+        keys: (concept, key) rows, see :mod:`qiaocrawl.ontology.draft`.
         names: of concepts that have an own id only, with ``named`` the concepts.
         lemmas: folded, sorted; one entry for each language and lemma.
         sense_start: entry e of lemmas has the senses from sense_start[e] to sense_start[e + 1].

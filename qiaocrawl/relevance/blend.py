@@ -18,7 +18,7 @@ from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.relevance.term_evidence import LEAST_THRESHOLD, Evidence, TermEvidence
 from qiaocrawl.relevance.word_judge import WordJudge
 from qiaocrawl.topic.pack import TopicPack
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords
 
 # Constant, likeness of the terms, terms in the title, words learnt from samples: what they
 # weigh before any sample is seen, and how sure of that one is. So sure of the terms that a

@@ -10,8 +10,8 @@ from qiaocrawl.options.kinds import within
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import page_scorers
 from qiaocrawl.relevance.term_scorer import TermScorer
-from qiaocrawl.topic.background import background_frequencies
 from qiaocrawl.topic.pack import TopicPack
+from qiaocrawl.topic.profile import background_frequencies
 
 K1, B = 1.2, 0.75
 AVERAGE_WORDS = 500

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qiaocrawl.items import Relevance
-from qiaocrawl.topic.golden import GoldenTitle, is_held_out
+from qiaocrawl.topic.tree import GoldenTitle, is_held_out
 
 _NORMAL_95 = 1.959963984540054
 _DRAWS = 10_000

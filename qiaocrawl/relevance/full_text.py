@@ -13,7 +13,7 @@ from qiaocrawl.relevance.scorer import page_scorers
 from qiaocrawl.relevance.term_scorer import ENOUGH_TERMS, TermScorer
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import TopicPack
-from qiaocrawl.topic.words import MAX_TEXT_CHARS, MAX_TITLE_CHARS
+from qiaocrawl.topic.profile import MAX_TEXT_CHARS, MAX_TITLE_CHARS
 
 
 @page_scorers.register("full_text")

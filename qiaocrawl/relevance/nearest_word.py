@@ -10,8 +10,7 @@ from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.relevance.word_nearness import WordNearness
 from qiaocrawl.topic.pack import TopicPack
-from qiaocrawl.topic.profile import build_profile
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords, build_profile
 
 _THRESHOLD = 1.0
 _REMEMBERED = 50_000

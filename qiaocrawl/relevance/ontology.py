@@ -9,16 +9,14 @@ from heapq import nlargest
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.language import _
-from qiaocrawl.ontology.folder import current_ontology
-from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION
-from qiaocrawl.ontology.topic_words import LEAST, TopicWords, named_words
+from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION, LEAST, TopicWords, named_words
+from qiaocrawl.ontology.sources import current_ontology
 from qiaocrawl.options.kinds import within
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import TopicPack
-from qiaocrawl.topic.profile import build_profile
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords, build_profile
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +42,7 @@ class OntologyScorer:
     this name has the parent's relevance.
 
     sim(word) is the similarity to the nearest term of the topic, times the term's weight over
-    the heaviest one's, see :class:`qiaocrawl.ontology.topic_words.TopicWords`. Chinese and English
+    the heaviest one's, see :class:`qiaocrawl.ontology.similarity.TopicWords`. Chinese and English
     words meet over their concepts. A word no ontology knows meets itself only, as do the words
     learnt from the samples. ``terms`` of a judgement are the page's words with their shares.
 

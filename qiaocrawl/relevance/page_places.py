@@ -8,7 +8,7 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from qiaocrawl.items import PageText
-from qiaocrawl.topic.words import MAX_TEXT_CHARS, MAX_TITLE_CHARS, PageWords
+from qiaocrawl.topic.profile import MAX_TEXT_CHARS, MAX_TITLE_CHARS, PageWords
 
 TITLE_TIMES = 3
 """An occurrence in the title counts as this many in the body (ours)."""

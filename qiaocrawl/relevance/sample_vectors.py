@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from qiaocrawl.items import PageText
 from qiaocrawl.relevance.page_places import PagePlaces
-from qiaocrawl.topic.background import background_frequencies
 from qiaocrawl.topic.pack import Sample
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords, background_frequencies
 
 Floats = NDArray[np.float64]
 

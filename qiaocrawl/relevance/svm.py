@@ -26,7 +26,7 @@ from qiaocrawl.relevance.sample_vectors import (
 )
 from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.topic.pack import Sample, TopicPack
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords
 
 _log = logging.getLogger(__name__)
 

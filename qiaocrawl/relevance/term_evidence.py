@@ -16,10 +16,8 @@ from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.sample_vectors import FOLDS, assign_folds
 from qiaocrawl.relevance.term_scorer import term_rarities, term_weights
 from qiaocrawl.relevance.vsm_breadth import breadth, similarity, topical_parts
-from qiaocrawl.topic.background import background_frequencies
 from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, TopicPack
-from qiaocrawl.topic.profile import build_profile, characteristic
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords, background_frequencies, build_profile, characteristic
 
 LEAST = 0.003
 """Added to the similarity, so that a page without any term has a logarithm."""

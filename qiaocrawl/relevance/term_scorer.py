@@ -10,10 +10,8 @@ from qiaocrawl.relevance.expression import topic_expression
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import chosen_threshold, judgement
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.topic.background import background_frequencies
 from qiaocrawl.topic.pack import TopicPack
-from qiaocrawl.topic.profile import rarity
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords, background_frequencies, rarity
 
 ENOUGH_TERMS = 2
 """Ordinary terms from which a page is on topic where a method has no scale of its own (ours)."""

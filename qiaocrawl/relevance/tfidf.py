@@ -14,7 +14,7 @@ from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.relevance.term_scorer import term_weights
 from qiaocrawl.topic.pack import TopicPack
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords
 from qiaocrawl.vsm import SparseVector, TfIdf, Vocabulary, cosine
 
 _THRESHOLD = 0.2

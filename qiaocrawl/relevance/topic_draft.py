@@ -11,8 +11,8 @@ from itertools import islice
 import numpy as np
 
 from qiaocrawl.items import PageText
-from qiaocrawl.lexicon.term_counts import Document
-from qiaocrawl.lexicon.topic_terms import DraftedTerm, draft_terms
+from qiaocrawl.lexicon.build import DraftedTerm, draft_terms
+from qiaocrawl.lexicon.terms import Document
 from qiaocrawl.relevance.blend import BlendScorer
 from qiaocrawl.relevance.logistic import Floats
 from qiaocrawl.relevance.vsm_breadth import VsmBreadthScorer

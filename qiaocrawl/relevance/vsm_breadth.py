@@ -11,8 +11,7 @@ from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.topic.pack import TopicPack
-from qiaocrawl.topic.profile import build_profile
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords, build_profile
 
 # Topic weight at which the page has reached 63 % of full breadth.
 _BREADTH = 3.0

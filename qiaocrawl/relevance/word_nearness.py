@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from qiaocrawl.ontology.folder import current_ontology
-from qiaocrawl.ontology.topic_words import TopicWords, named_words
+from qiaocrawl.ontology.similarity import TopicWords, named_words
+from qiaocrawl.ontology.sources import current_ontology
 from qiaocrawl.topic.pack import TopicPack
-from qiaocrawl.topic.profile import TopicProfile
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords, TopicProfile
 
 
 class WordNearness:

@@ -14,7 +14,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from qiaocrawl.dedup import Grouping, TitleIndex
-from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
+from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.titles import idf_snapshots, title_log, verdicts

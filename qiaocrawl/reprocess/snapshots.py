@@ -13,7 +13,7 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from qiaocrawl.dedup.counting import count_titles
+from qiaocrawl.dedup.grouping import count_titles
 from qiaocrawl.reprocess.groups import (
     Advance,
     Grouped,

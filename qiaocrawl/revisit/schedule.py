@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.revisit.estimators import FIRST_INTERVAL_HOURS, estimators
+from qiaocrawl.revisit.estimators import FIRST_INTERVAL_HOURS, Rhythms, VisitHistory, estimators
 from qiaocrawl.revisit.policies import Bounds, Rates, policies, wait_factor
-from qiaocrawl.revisit.rhythm import Rhythms
-from qiaocrawl.revisit.visit_history import VisitHistory
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -17,12 +17,16 @@ from itertools import islice, zip_longest
 from sqlalchemy import Connection
 
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.search.candidates import query_candidate
 from qiaocrawl.search.definition import EngineDefinition
-from qiaocrawl.search.plan import plan
-from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
-from qiaocrawl.search.plan_periods import can_ask
-from qiaocrawl.search.plan_priority import DueQuery, ExpectedYield, Pair, pair_of, prioritise
+from qiaocrawl.search.plan import (
+    budgets_of,
+    can_ask,
+    daily_limit,
+    plan,
+    query_candidate,
+    within_budget,
+)
+from qiaocrawl.search.priority import DueQuery, ExpectedYield, Pair, pair_of, prioritise
 from qiaocrawl.search.query import Query
 from qiaocrawl.storage.converters import clean_word
 from qiaocrawl.storage.search import engine_budget, expected_yields, ledger

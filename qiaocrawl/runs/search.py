@@ -19,7 +19,7 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from qiaocrawl.fetch.backoff import retry_after_seconds
+from qiaocrawl.fetch.failure_policy import retry_after_seconds
 from qiaocrawl.frontier import LearningStrategy, Strategy
 from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.ordering import FrontierOrder
@@ -34,11 +34,19 @@ from qiaocrawl.runs.asking_plan import (
     enter_piece,
 )
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.search.candidates import hit_candidates, next_page, query_candidate, query_of
-from qiaocrawl.search.engine_pauses import EnginePauses
-from qiaocrawl.search.plan_budget import budgets_of, daily_limit
-from qiaocrawl.search.plan_periods import is_cut_off, is_past, leads_on, shorter_periods
-from qiaocrawl.search.plan_priority import ExpectedYield, QueryLine
+from qiaocrawl.search.plan import (
+    budgets_of,
+    daily_limit,
+    hit_candidates,
+    is_cut_off,
+    is_past,
+    leads_on,
+    next_page,
+    query_candidate,
+    query_of,
+    shorter_periods,
+)
+from qiaocrawl.search.priority import EnginePauses, ExpectedYield, QueryLine
 from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.search import engine_budget, ledger

@@ -17,7 +17,6 @@ from sqlalchemy import Connection
 
 from qiaocrawl.discovery.pagers import DRY_PAGES, PAGE_TAG, ListBound, Pager, pager_of
 from qiaocrawl.discovery.rules import LinkRules, UrlSourceOptions
-from qiaocrawl.discovery.sitemaps import robots_sitemaps
 from qiaocrawl.discovery.soft_404 import (
     MissingPage,
     as_missing,
@@ -27,7 +26,7 @@ from qiaocrawl.discovery.soft_404 import (
 )
 from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_watch import TrapWatch
-from qiaocrawl.discovery.url_sources import SITEMAP_TAG
+from qiaocrawl.discovery.url_sources import SITEMAP_TAG, robots_sitemaps
 from qiaocrawl.items import (
     SEED_SCORE,
     Candidate,

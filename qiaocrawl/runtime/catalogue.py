@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.ontology.folder import use_folder
+from qiaocrawl.ontology.sources import use_folder
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Reader
 from qiaocrawl.storage.topics import judgements, topics

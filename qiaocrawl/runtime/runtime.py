@@ -35,7 +35,7 @@ from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
 from qiaocrawl.text.visible import note_context
 
 if TYPE_CHECKING:
-    from qiaocrawl.replay.web import RecordedWeb
+    from qiaocrawl.fetch.replay.web import RecordedWeb
 
 logger = logging.getLogger(__name__)
 
@@ -116,7 +116,7 @@ class Runtime:
         if not path:
             return None
         # What reads WARC files takes longer to import than all that reads options.
-        from qiaocrawl.replay.opening import open_recording
+        from qiaocrawl.fetch.replay.web import open_recording
 
         return open_recording(path)
 

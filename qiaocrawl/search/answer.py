@@ -6,19 +6,23 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from qiaocrawl.language import N_, _
 from qiaocrawl.search.documents import Document, parse_document
-from qiaocrawl.search.hits import PageHits, parse_hits
-from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
-from qiaocrawl.search.records import EngineDefinition, Signal
-from qiaocrawl.search.signals import (
+from qiaocrawl.search.hits import (
     COMMON_BLOCK_WORDS,
     COMMON_CHECK_PATHS,
+    PageHits,
+    answering_upstreams,
+    describe_failures,
+    failed_upstreams,
     is_on_site,
     matching_signal,
     matching_word,
+    parse_hits,
     shares_words,
 )
-from qiaocrawl.search.upstreams import answering_upstreams, describe_failures, failed_upstreams
+from qiaocrawl.search.query import WITH_HITS, AnswerState, Hit, Query, SearchAnswer
+from qiaocrawl.search.records import EngineDefinition, Signal
 from qiaocrawl.text.charset import decode_page
 
 _BLOCKED_STATUSES = (403, 429)
@@ -251,3 +255,102 @@ def _classify_without_signal(
         return SearchAnswer(AnswerState.EMPTY, message="past the last page")
     # An empty list without a word proves nothing: "unknown" is asked again, "empty" is not.
     return SearchAnswer(AnswerState.UNKNOWN, message="an empty list and no sign that it is true")
+
+
+# --- What answers of engines are called at the terminal: one word for one thing, everywhere -------
+
+ANSWER_NAMES = {
+    AnswerState.HIT: N_("hit"),
+    AnswerState.PARTIAL: N_("partial"),
+    AnswerState.EMPTY: N_("empty"),
+    AnswerState.BLOCKED: N_("blocked"),
+    AnswerState.DECOY: N_("decoy"),
+    AnswerState.LAYOUT_CHANGED: N_("layout changed"),
+    AnswerState.ERROR: N_("error"),
+    AnswerState.UNKNOWN: N_("unknown"),
+    AnswerState.ROBOTS: N_("not chosen"),
+    AnswerState.NOT_ASKED: N_("not asked"),
+}
+"""States in the order they are shown."""
+
+
+def answer_name(state: AnswerState) -> str:
+    """What *state* is called in the operator's language."""
+    return _(ANSWER_NAMES[state])
+
+
+# --- What an operator may do about the answers of an engine ---------------------------------------
+
+ADVICE = {
+    AnswerState.BLOCKED: N_(
+        "ask less (QIAO_SEARCH_DAILY_BUDGET), or ask through your own SearXNG or a keyed interface"
+    ),
+    AnswerState.DECOY: N_("the engine fobs us off: later again, or another engine"),
+    AnswerState.LAYOUT_CHANGED: N_(
+        "look with `qiaocrawl engines check {engine}` and mend its definition"
+    ),
+    AnswerState.ERROR: N_("look at address and network (does {engine} run?)"),
+    AnswerState.UNKNOWN: N_("mostly there is nothing; it is asked again"),
+    AnswerState.PARTIAL: N_("what is missing is asked for again soon"),
+    AnswerState.NOT_ASKED: N_("run `qiaocrawl crawl search` again, or raise the day's budget"),
+}
+NOT_CHOSEN = N_(
+    "result pages of public engines forbid robots: read their terms, then choose (QIAO_ENGINES)"
+)
+_SERVICE_BLOCKED = N_("ask less (QIAO_SEARCH_DAILY_BUDGET), look at its key, quota and settings")
+
+
+def advice_of(state: AnswerState, engine: EngineDefinition | None) -> str:
+    """What fits the engine: its own definition's word first."""
+    if engine is not None:
+        if own := engine.advice.get(state):
+            return own
+        if state is AnswerState.BLOCKED and engine.kind == "service":
+            return _(_SERVICE_BLOCKED)
+    return _(ADVICE[state])
+
+
+# --- Recognises decoys from several answers, where the words of one leave a doubt -----------------
+# Titles and snippets are short: genuine hits of a term may show synonyms only, or another
+# language. So hits without a word of the term count as genuine unless other queries speak
+# against them: an engine that deceives a robot gives the same hits to different queries, or
+# shows the words of none of them.
+
+# Fewer hits are no evidence (ours).
+_LEAST_HITS = 3
+# Different terms in a row none of whose hits show a word of them, the last included (ours). Of
+# genuine answers up to 15 in 100 are such (measured on 33), so one in 300 goes wrong.
+_IN_A_ROW = 3
+
+
+class DecoyWatch:
+    """The doubtful answers of one run, by engine.
+
+    It judges only answers that come later: one requested again is judged again.
+    """
+
+    def __init__(self) -> None:
+        self._doubtful: dict[str, dict[str, frozenset[str]]] = {}
+
+    def decide(self, query: Query, answer: SearchAnswer) -> SearchAnswer:
+        """*answer* with a doubt about its words settled: a decoy, or hits whose message says so."""
+        if answer.doubted is None:
+            if answer.state in WITH_HITS:
+                # The engine shows what it is asked for.
+                self._doubtful.pop(query.engine, None)
+            return answer
+        urls = frozenset(hit.url for hit in answer.doubted.hits)
+        if len(urls) < _LEAST_HITS:
+            return answer.doubted
+        row = self._doubtful.setdefault(query.engine, {})
+        # Other terms only: the same query may rightly bring the same hits.
+        earlier = [seen for term, seen in row.items() if term != query.term]
+        row[query.term] = urls | row.get(query.term, frozenset())
+        # Half of the hits for two different terms: no answer to either.
+        if any(2 * len(urls & seen) >= len(urls) for seen in earlier):
+            why = "as another term brought"
+        elif len(earlier) + 1 >= _IN_A_ROW:
+            why = f"as of {len(earlier)} terms before"
+        else:
+            return answer.doubted
+        return replace(answer, message=f"{answer.message}, {why}", doubted=None)

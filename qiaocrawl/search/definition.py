@@ -9,13 +9,16 @@ described in :mod:`qiaocrawl.search.records`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
+from qiaocrawl.search.documents import parse_document
 from qiaocrawl.search.records import EngineDefinition, read_definition
 from qiaocrawl.search.request import request_url
+from qiaocrawl.text.charset import decode_page
 from qiaocrawl.text.toml_file import load_records, toml_files
 
 __all__ = ["EngineDefinition", "load_definitions", "request_url"]
@@ -58,3 +61,44 @@ def load_definitions(
         if base_url:
             by_name[name] = by_name[name].at(base_url)
     return {name: by_name[name].for_region(region) for name in sorted(by_name)}
+
+
+# --- Counts what a definition's selectors find, to see which a new layout has outdated ------------
+
+_PARTS = ("link", "title", "snippet", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class SelectorUse:
+    """How often one part was found: in *found* of *entries* entries by *selectors* together."""
+
+    part: str
+    selectors: tuple[str, ...]
+    found: int
+    entries: int
+
+
+def selectors_in_use(
+    definition: EngineDefinition, content_type: str, body: bytes
+) -> tuple[SelectorUse, ...]:
+    """For ``hits.each`` and each part of a hit, how often it is found; never raises on bytes.
+
+    The first record is ``each``; its ``found`` is the number of entries.
+    """
+    if definition.charset:
+        content_type = f"text/html; charset={definition.charset}"
+    text = decode_page(body, content_type).text
+    document = parse_document(text, definition.format, definition.scripts)
+    fields = definition.hits
+    try:
+        entries = document.items(fields.each)
+        uses = [SelectorUse("each", fields.each, len(entries), len(entries))]
+        for part in _PARTS:
+            paths: tuple[str, ...] = getattr(fields, part)
+            if paths:
+                matches = sum(bool(document.value(entry, paths)) for entry in entries)
+                uses.append(SelectorUse(part, paths, matches, len(entries)))
+    except ValueError:
+        # A selector that compiles but cannot be evaluated finds nothing.
+        return (SelectorUse("each", fields.each, 0, 0),)
+    return tuple(uses)

@@ -55,26 +55,24 @@ from pydantic import (
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.search.record_checks import (
+    URL_FIELDS,
+    Addition,
+    AnyOf,
     Body,
     Charset,
     HeaderLine,
     HeaderName,
     HttpStatus,
+    Key,
     Path,
     Paths,
+    PeriodRules,
     Selector,
     check_selector,
+    check_site,
     field_faults,
     key_of_table,
     matching,
-)
-from qiaocrawl.search.request_records import (
-    URL_FIELDS,
-    Addition,
-    AnyOf,
-    Key,
-    PeriodRules,
-    check_site,
 )
 from qiaocrawl.text.toml_file import Text, Texts, check_table, listed, number, raise_faults
 
@@ -126,7 +124,7 @@ class Unwrap:
     ``parameter`` (query parameter ``name`` of the link) or ``base64`` (the same, base64url
     after ``prefix``). ``header`` and ``script`` say that only the engine knows: its link
     answers with a Location header, or with a page whose script or meta refresh leads on (see
-    :mod:`qiaocrawl.search.wrapped_links`). ``host`` and ``path`` restrict a rule to links that
+    :mod:`qiaocrawl.search.hits`). ``host`` and ``path`` restrict a rule to links that
     begin so.
     """
 

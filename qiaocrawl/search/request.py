@@ -16,8 +16,8 @@ from urllib.parse import quote, urlencode
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.search.query import Query
+from qiaocrawl.search.record_checks import DAY_FORMS, Addition, AnyOf, Key
 from qiaocrawl.search.records import EngineDefinition
-from qiaocrawl.search.request_records import DAY_FORMS, Addition, AnyOf, Key
 from qiaocrawl.text.zones import SHANGHAI
 
 PERIOD_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Sequence
 from dataclasses import replace
 
-from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
+from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.discovery.soft_404 import without_address
 from qiaocrawl.discovery.text_sample import text_sample
 from qiaocrawl.discovery.url_sources import parse_url_source
@@ -19,7 +19,7 @@ from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
-from qiaocrawl.ontology.folder import use_folder
+from qiaocrawl.ontology.sources import use_folder
 from qiaocrawl.relevance import PageScorer, make_scorer, scorer_options
 from qiaocrawl.stages.analysis_setup import AnalysisSetup, JoinedText
 from qiaocrawl.stages.c_loops import make_in_archive

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qiaocrawl.dedup.bodies import fingerprints
+from qiaocrawl.dedup import fingerprints
 from qiaocrawl.discovery import text_sample
 from qiaocrawl.extract.methods import compiled_features
 from qiaocrawl.kernels.c_library import CLoops

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from qiaocrawl.discovery.pagers import PAGE_TAG
 from qiaocrawl.discovery.rules import LinkRules, url_source_payload
-from qiaocrawl.discovery.trap_trials import TRAP
+from qiaocrawl.discovery.static_traps import TRAP
 from qiaocrawl.discovery.url_sources import FEED_TAG, SITEMAP_TAG
 from qiaocrawl.items import (
     FAR_ENTRIES,

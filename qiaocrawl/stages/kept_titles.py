@@ -23,7 +23,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.index_state import SavedState, packed, unpacked
+from qiaocrawl.dedup.vocabulary import SavedState, packed, unpacked
 from qiaocrawl.options.project import user_cache_folder
 from qiaocrawl.storage.titles import title_log, title_marks
 

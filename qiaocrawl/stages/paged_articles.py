@@ -15,7 +15,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
-from qiaocrawl.dedup.bodies.fingerprints import BodyFingerprints, body_fingerprints
+from qiaocrawl.dedup.fingerprints import BodyFingerprints, body_fingerprints
 from qiaocrawl.errors import ExtractionError
 from qiaocrawl.items import Lease, PageAnalysis, Verdict
 from qiaocrawl.items.article import PartText

@@ -14,7 +14,7 @@ gc.disable()
 
 import qiaocrawl.relevance.blend  # noqa: E402
 import qiaocrawl.stages.analyse_page  # noqa: E402, F401
-from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints  # noqa: E402
+from qiaocrawl.dedup.fingerprints import body_fingerprints  # noqa: E402
 from qiaocrawl.discovery.text_sample import text_sample  # noqa: E402
 from qiaocrawl.extract.api import extract_article  # noqa: E402
 from qiaocrawl.text.segment import load_spare  # noqa: E402

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TypeVar
 
 from qiaocrawl.errors import RowFault, TopicError
-from qiaocrawl.language import _, ngettext
-from qiaocrawl.topic.hosts import normalise_host, url_host
+from qiaocrawl.language import CHINESE, _, language, ngettext
 from qiaocrawl.topic.pack import (
     MAX_TIER,
     MAX_WEIGHT,
@@ -23,7 +23,10 @@ from qiaocrawl.topic.pack import (
     Site,
     Term,
     TopicPack,
+    normalise_host,
+    url_host,
 )
+from qiaocrawl.topic.workbook.findings import shown_lines
 
 PACK_FILE = "topic.toml"
 TERMS_FILE = "terms.csv"
@@ -319,3 +322,160 @@ def _sample_name_reason(name: str) -> str:
         name=name,
         most=MAX_SAMPLE_NAME_CHARACTERS,
     )
+
+
+# --- Faults of packs and tables for who has to mend them: once a kind -----------------------------
+
+_VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|U\+[0-9A-F]+|\d[\d.]*")
+_SHOWN_VALUES = 6
+
+
+def fault_lines(faults: Iterable[RowFault]) -> list[str]:
+    """One line for each kind of fault in each table, with all its rows and some of its values."""
+    groups: dict[tuple[str, str], list[RowFault]] = {}
+    for fault in faults:
+        groups.setdefault((fault.table, _VALUE.sub("", fault.reason)), []).append(fault)
+    return [_line(table, group) for (table, _), group in groups.items()]
+
+
+def _line(table: str, group: list[RowFault]) -> str:
+    reasons = list(dict.fromkeys(fault.reason for fault in group))
+    also = [value for reason in reasons[1:_SHOWN_VALUES] for value in _last_value(reason)]
+    reason = _(", ").join([reasons[0], *also]) + ("…" if len(reasons) > _SHOWN_VALUES else "")
+    where = shown_lines(sorted({fault.line for fault in group}))
+    return _("{table} {lines}: {reason}", table=table, lines=where, reason=reason)
+
+
+def _last_value(reason: str) -> list[str]:
+    return _VALUE.findall(reason)[-1:]
+
+
+# --- What an import changes: two versions of a pack joined, and compared row by row ---------------
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Rows of one table (``terms``, ``sites``, ``samples``) that differ, by what names them."""
+
+    table: str
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+    unchanged: int
+
+
+def merge_packs(old: TopicPack, new: TopicPack) -> TopicPack:
+    """*old* with the rows and settings of *new* over it; rows only in *old* stay."""
+    return replace(
+        new,
+        terms=merge_terms(old.terms, new.terms),
+        sites=merge_sites(old.sites, new.sites),
+        samples=_merged(old.samples, new.samples, _sample_key),
+    )
+
+
+def merge_terms(old: Iterable[Term], new: Iterable[Term]) -> tuple[Term, ...]:
+    """*old* in its order, each replaced by its namesake in *new*; then what is only in *new*."""
+    return _merged(old, new, term_key)
+
+
+def merge_sites(old: Iterable[Site], new: Iterable[Site]) -> tuple[Site, ...]:
+    """As :func:`merge_terms`, for sites by host."""
+    return _merged(old, new, site_key)
+
+
+def compare_packs(old: TopicPack | None, new: TopicPack) -> tuple[Changes, ...]:
+    """The changes from *old* (None: there was none) to *new*: terms, sites, samples."""
+    return (
+        _compared("terms", old.terms if old else (), new.terms, term_key),
+        _compared("sites", old.sites if old else (), new.sites, site_key),
+        _compared("samples", old.samples if old else (), new.samples, _sample_key),
+    )
+
+
+def changed_rows(
+    old: TopicPack | None, new: TopicPack
+) -> tuple[tuple[Term | Site, Term | Site], ...]:
+    """Each term and site that an import changes, as it is and as it would be."""
+    if old is None:
+        return ()
+    return (
+        *_changed(old.terms, new.terms, term_key),
+        *_changed(old.sites, new.sites, site_key),
+    )
+
+
+def kept_as_it_is(old: TopicPack | None, new: TopicPack) -> TopicPack:
+    """*new* with the terms and sites that *old* has too as they stand there."""
+    if old is None:
+        return new
+    return replace(
+        new,
+        terms=_standing(old.terms, new.terms, term_key),
+        sites=_standing(old.sites, new.sites, site_key),
+    )
+
+
+def row_values(row: Term | Site) -> str:
+    """What a row says besides its name, in one line."""
+    if isinstance(row, Term):
+        given = [_word(row.kind, TERM_KINDS), f"{row.weight:g}", row.note]
+    else:
+        given = [
+            row.name, _word(row.role, ROLES), str(row.tier), row.region,
+            _word(row.kind, SITE_KINDS), row.start_url,
+            _("in a browser") if row.render else "", row.note,
+        ]  # fmt: skip
+    return _(", ").join(filter(None, given))
+
+
+def changed_settings(old: TopicPack, new: TopicPack) -> tuple[tuple[str, object, object], ...]:
+    """(name, old value, new value) of every setting of the pack that differs."""
+    names = ("title", "description", "language", "threshold")
+    pairs = ((name, getattr(old, name), getattr(new, name)) for name in names)
+    return tuple((name, before, after) for name, before, after in pairs if before != after)
+
+
+def _word(name: str, chinese: Mapping[str, str]) -> str:
+    return chinese.get(name, name) if language() == CHINESE else name
+
+
+def _sample_key(sample: Sample) -> str:
+    return fold(sample.name)
+
+
+def _merged(old: Iterable[Row], new: Iterable[Row], key: Callable[[Row], str]) -> tuple[Row, ...]:
+    rows = {key(row): row for row in old}
+    rows.update({key(row): row for row in new})
+    return tuple(rows.values())
+
+
+def _compared(
+    table: str, old: Iterable[Row], new: Iterable[Row], key: Callable[[Row], str]
+) -> Changes:
+    before = {key(row): row for row in old}
+    after = {key(row): row for row in new}
+    both = before.keys() & after.keys()
+    changed = tuple(name for name in after if name in both and before[name] != after[name])
+    return Changes(
+        table=table,
+        added=tuple(name for name in after if name not in before),
+        changed=changed,
+        removed=tuple(name for name in before if name not in after),
+        unchanged=len(both) - len(changed),
+    )
+
+
+def _changed(
+    old: Iterable[Row], new: Iterable[Row], key: Callable[[Row], str]
+) -> Iterator[tuple[Row, Row]]:
+    before = {key(row): row for row in old}
+    for row in new:
+        was = before.get(key(row))
+        if was is not None and was != row:
+            yield was, row
+
+
+def _standing(old: Iterable[Row], new: Iterable[Row], key: Callable[[Row], str]) -> tuple[Row, ...]:
+    before = {key(row): row for row in old}
+    return tuple(before.get(key(row), row) for row in new)

@@ -6,15 +6,16 @@ A table with any fault is refused whole, with every bad row named by line and re
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
 from qiaocrawl.errors import RowFault, TopicError
 from qiaocrawl.language import _
-from qiaocrawl.topic import columns as col
 from qiaocrawl.topic.check import (
+    closest,
     list_faults,
     raise_faults,
     site_key,
@@ -22,9 +23,15 @@ from qiaocrawl.topic.check import (
     term_key,
     term_reasons,
 )
-from qiaocrawl.topic.csvfile import format_csv, parse_csv
-from qiaocrawl.topic.files import OLE_MAGIC, ZIP_MAGIC, RawTable, read_limited, write_whole
-from qiaocrawl.topic.hosts import normalise_host, url_host
+from qiaocrawl.topic.files import (
+    OLE_MAGIC,
+    ZIP_MAGIC,
+    RawTable,
+    format_csv,
+    parse_csv,
+    read_limited,
+    write_whole,
+)
 from qiaocrawl.topic.pack import (
     DEFAULT_WEIGHT,
     MARKED_WEIGHT,
@@ -36,7 +43,154 @@ from qiaocrawl.topic.pack import (
     Role,
     Site,
     Term,
+    normalise_host,
+    url_host,
 )
+
+# --- Column names of imported tables, Chinese and English, and the words their cells may use ------
+
+Columns = Mapping[str, tuple[str, ...]]
+"""A column's own name, and the other headers that mean it."""
+
+TERM_COLUMNS: Columns = {
+    "term": ("word", "keyword", "text", "词", "词语", "词条", "术语", "关键词", "主题词"),
+    "kind": ("type", "category", "类别", "类型", "分类", "种类"),
+    "weight": ("权重", "权值"),
+    "marked": ("important", "是否重点", "重点", "是否关注", "重点关注"),
+    "note": ("remark", "comment", "备注", "说明", "注释"),
+}
+
+SITE_COLUMNS: Columns = {
+    "host": ("domain", "hostname", "主机", "主机名", "域名"),
+    "address": ("url", "website", "网址", "链接", "网站地址"),
+    "name": ("site", "title", "名称", "网站", "网站名称", "站点", "站点名称"),
+    "role": ("角色", "用途"),
+    "tier": ("level", "级别", "等级", "权威级别"),
+    "region": ("country", "地区", "区域", "国家", "国家地区"),
+    "kind": ("type", "category", "类型", "类别", "分类", "种类"),
+    "start_url": ("start", "start page", "起始页", "起始网址", "入口"),
+    "render": ("browser", "渲染", "浏览器渲染"),
+    "note": ("remark", "comment", "备注", "说明", "注释"),
+}
+
+GOLDEN_COLUMNS: Columns = {
+    "title": ("headline", "text", "标题", "题目"),
+    "label": ("relevant", "on topic", "相关", "切题", "标注"),
+    "group": ("class", "组", "类", "分组"),
+    "note": ("remark", "comment", "备注", "说明", "注释"),
+}
+
+DIGEST_COLUMNS: Columns = {
+    "digest": ("sha1", "摘要"),
+    "label": GOLDEN_COLUMNS["label"],
+    "group": GOLDEN_COLUMNS["group"],
+}
+
+_YES = frozenset({"yes", "y", "true", "1", "on", "是", "要"})
+_NO = frozenset({"no", "n", "false", "0", "off", "否", "不"})
+
+
+_MARK_WORDS = "★ ⭐ * √ ✓ ✔ ☑ ● 重点 关注 重点关注 特别关注 核心 重要 关键 必看 有"
+_NO_MARK_WORDS = "× ✗ ✕ x ○ ☐ — / 非重点 不是 不关注 非关注 一般 普通 非核心 不重要 无"
+_MARKED = _YES.union(_MARK_WORDS.split())
+_UNMARKED = _NO.union(_NO_MARK_WORDS.split())
+MARKS = "是、否、★、√、重点、关注"
+"""What a column of marks is told to hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Where each column stands (0-based) in the cells of a row."""
+
+    positions: Mapping[str, int]
+    width: int
+
+
+def read_header(cells: Sequence[str], columns: Columns) -> tuple[Header, list[str]]:
+    """The columns that *cells* name, and what is wrong with them.
+
+    Blank header cells are allowed as long as the cells below are blank too.
+    """
+    names = {_folded(alias): name for name, also in columns.items() for alias in (name, *also)}
+    positions: dict[str, int] = {}
+    reasons: list[str] = []
+    for position, cell in enumerate(cells):
+        name = names.get(_folded(cell))
+        if not cell:
+            continue
+        if name is None:
+            reasons.append(
+                _(
+                    "unknown column {cell!r}{closest}",
+                    cell=cell,
+                    closest=closest(cell.lower(), _spellings(columns)),
+                )
+            )
+        elif name in positions:
+            reasons.append(
+                _(
+                    "the column {cell!r} repeats {earlier!r}",
+                    cell=cell,
+                    earlier=cells[positions[name]],
+                )
+            )
+        else:
+            positions[name] = position
+    return Header(positions, len(cells)), reasons
+
+
+def describe(columns: Columns, name: str) -> str:
+    """One column with the headers that mean it, for a message."""
+    return f"{name} ({', '.join(columns[name])})"
+
+
+def as_choice(text: str, allowed: Mapping[str, str], default: str) -> str:
+    """The allowed word that *text* means (English in any case, or Chinese); else *text* itself."""
+    word = _folded(text)
+    if not word:
+        return default
+    chinese = {_folded(value): key for key, value in allowed.items()}
+    return word if word in allowed else chinese.get(word, text)
+
+
+def as_number(text: str, default: float) -> float:
+    """A number typed in any width of digits; NaN when it is none, *default* when empty."""
+    if not text:
+        return default
+    try:
+        return float(unicodedata.normalize("NFKC", text.replace("_", "?")))
+    except ValueError:
+        return float("nan")
+
+
+def as_flag(text: str) -> bool | None:
+    """Yes, no (or empty), or None when *text* is neither."""
+    word = _folded(text)
+    if word in _YES:
+        return True
+    return False if word in _NO or not word else None
+
+
+def as_mark(text: str) -> bool | None:
+    """Whether a word is marked as important; None when *text* is neither a mark nor none.
+
+    >>> as_mark("★"), as_mark("否"), as_mark(""), as_mark("明年")
+    (True, False, False, None)
+    """
+    word = _folded(text) or text.strip()
+    if word in _MARKED or (word and not word.strip("★⭐")):
+        return True
+    return False if word in _UNMARKED or not word else None
+
+
+def _spellings(columns: Columns) -> list[str]:
+    return [spelling for name, also in columns.items() for spelling in (name, *also)]
+
+
+def _folded(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(char for char in folded if char not in " _-\t\u3000")
+
 
 Cells = Mapping[str, str]
 Reasons = list[str]
@@ -60,7 +214,7 @@ def read_terms(path: Path) -> tuple[Term, ...]:
     Raises:
         TopicError: the file or any row is bad; ``faults`` lists all bad rows.
     """
-    rows, faults = read_rows(path, col.TERM_COLUMNS, (("term",),), _term)
+    rows, faults = read_rows(path, TERM_COLUMNS, (("term",),), _term)
     faults += list_faults(path.name, rows, term_reasons, term_key)
     return valid_rows(path, rows, faults)
 
@@ -76,7 +230,7 @@ def read_sites(path: Path) -> tuple[Site, ...]:
     Raises:
         TopicError: the file or any row is bad; ``faults`` lists all bad rows.
     """
-    rows, faults = read_rows(path, col.SITE_COLUMNS, (("host", "address"),), _site)
+    rows, faults = read_rows(path, SITE_COLUMNS, (("host", "address"),), _site)
     default: Role = "target" if any(site.role for _, site in rows) else "authoritative"
     rows = [(line, replace(site, role=site.role or default)) for line, site in rows]
     faults += list_faults(path.name, rows, site_reasons, site_key)
@@ -96,7 +250,7 @@ def write_sites(sites: Iterable[Site], path: Path) -> None:
 
 def read_rows(
     path: Path,
-    columns: col.Columns,
+    columns: Columns,
     required: Sequence[Sequence[str]],
     convert: Callable[[Cells, Reasons], Row],
 ) -> tuple[list[tuple[int, Row]], list[RowFault]]:
@@ -109,7 +263,7 @@ def read_rows(
     if not raw.rows:
         return [], faults
     header_line, names = raw.rows[0]
-    header, reasons = col.read_header(names, columns)
+    header, reasons = read_header(names, columns)
     _require_header(RowFault(path.name, header_line, ""), header, columns, required, reasons)
     faults += [RowFault(path.name, header_line, reason) for reason in reasons]
     rows: list[tuple[int, Row]] = []
@@ -131,8 +285,8 @@ def _read_raw(path: Path) -> RawTable:
 
 def _require_header(
     where: RowFault,
-    header: col.Header,
-    columns: col.Columns,
+    header: Header,
+    columns: Columns,
     required: Sequence[Sequence[str]],
     reasons: Sequence[str],
 ) -> None:
@@ -140,13 +294,13 @@ def _require_header(
     for names in required:
         if any(name in header.positions for name in names):
             continue
-        expected = " or ".join(col.describe(columns, name) for name in names)
+        expected = " or ".join(describe(columns, name) for name in names)
         reason = _("the header names no column {expected}", expected=expected)
         faults = [replace(where, reason=text) for text in (reason, *reasons)]
         raise TopicError(f"{where.table}: {reason}", faults)
 
 
-def _named(header: col.Header, cells: Sequence[str], bad: Reasons) -> Cells:
+def _named(header: Header, cells: Sequence[str], bad: Reasons) -> Cells:
     used = set(header.positions.values())
     extra = next((c for i, c in enumerate(cells) if c and i not in used), "")
     if extra:
@@ -157,7 +311,7 @@ def _named(header: col.Header, cells: Sequence[str], bad: Reasons) -> Cells:
 def _term(cells: Cells, bad: Reasons) -> Term:
     return Term(
         text=cells["term"],
-        kind=col.as_choice(cells.get("kind", ""), TERM_KINDS, "other"),
+        kind=as_choice(cells.get("kind", ""), TERM_KINDS, "other"),
         weight=_weight(cells.get("weight", ""), cells.get("marked", ""), bad),
         note=cells.get("note", ""),
     )
@@ -168,10 +322,10 @@ def _site(cells: Cells, bad: Reasons) -> Site:
     return Site(
         host=host,
         name=cells.get("name", "") or host,
-        role=cast(Role, col.as_choice(cells.get("role", ""), ROLES, "")),
+        role=cast(Role, as_choice(cells.get("role", ""), ROLES, "")),
         tier=_tier(cells.get("tier", ""), bad),
         region=cells.get("region", ""),
-        kind=col.as_choice(cells.get("kind", ""), SITE_KINDS, "other"),
+        kind=as_choice(cells.get("kind", ""), SITE_KINDS, "other"),
         start_url=start_url,
         render=_render(cells.get("render", ""), bad),
         note=cells.get("note", ""),
@@ -210,10 +364,10 @@ def _ascii_host(host: str) -> str:
 
 
 def _weight(text: str, mark: str, bad: Reasons) -> float:
-    is_marked = col.as_mark(mark)
+    is_marked = as_mark(mark)
     if is_marked is None:
-        bad.append(_("a mark is one of {allowed}, got {text!r}", allowed=col.MARKS, text=mark))
-    weight = col.as_number(text, MARKED_WEIGHT if is_marked else DEFAULT_WEIGHT)
+        bad.append(_("a mark is one of {allowed}, got {text!r}", allowed=MARKS, text=mark))
+    weight = as_number(text, MARKED_WEIGHT if is_marked else DEFAULT_WEIGHT)
     if math.isnan(weight):
         bad.append(_("weight must be a number, got {text!r}", text=text))
         return DEFAULT_WEIGHT
@@ -221,7 +375,7 @@ def _weight(text: str, mark: str, bad: Reasons) -> float:
 
 
 def _tier(text: str, bad: Reasons) -> int:
-    tier = col.as_number(text, DEFAULT_TIER)
+    tier = as_number(text, DEFAULT_TIER)
     if tier not in range(MIN_TIER, MAX_TIER + 1):
         bad.append(
             _(
@@ -236,7 +390,7 @@ def _tier(text: str, bad: Reasons) -> int:
 
 
 def _render(text: str, bad: Reasons) -> bool:
-    flag = col.as_flag(text)
+    flag = as_flag(text)
     if flag is None:
         bad.append(_("render must be yes or no, got {text!r}", text=text))
     return bool(flag)

@@ -15,8 +15,14 @@ from qiaocrawl.errors import QiaoError, RowFault, TopicError
 from qiaocrawl.language import _
 from qiaocrawl.text import office_archive as archive
 from qiaocrawl.text.office_archive import ArchiveBounds, ArchiveFault, ArchiveRefusedError
-from qiaocrawl.topic.escape import escape_formula, unescape_formula
-from qiaocrawl.topic.files import MAX_ROWS, MAX_SCANNED_CELLS, OLE_MAGIC, RawTable
+from qiaocrawl.topic.files import (
+    MAX_ROWS,
+    MAX_SCANNED_CELLS,
+    OLE_MAGIC,
+    RawTable,
+    escape_formula,
+    unescape_formula,
+)
 
 MAX_PARTS = 1_000
 MAX_UNPACKED_BYTES = 32 * 1024 * 1024

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import coverage
 from pager_web import pages_of, site_of, start_of, stories_of
-from qiaocrawl.replay.opening import open_recording
+from qiaocrawl.fetch.replay.web import open_recording
 from recording import write_collection
 
 LONELY = site_of("blog") + "/lonely.html"

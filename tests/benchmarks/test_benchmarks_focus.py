@@ -24,9 +24,9 @@ from benchmarks.crawl_orders.picture import draw_all
 from benchmarks.crawl_orders.runs import Run, run_one
 from benchmarks.crawl_orders.sim import curve, figures, run
 from benchmarks.crawl_orders.tasks import Task, make_task
+from qiaocrawl.fetch.replay.page_folder import find_graph, graph_files
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.items import Link, PageText
-from qiaocrawl.replay.page_folder import find_graph, graph_files
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.urls import url_key
 

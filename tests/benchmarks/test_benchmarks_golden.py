@@ -12,8 +12,8 @@ from rich.console import Console
 from benchmarks.golden import LIST_METHODS, find_titles, lists_of, measure
 from qiaocrawl.items import PageText
 from qiaocrawl.topic.folder import save_pack
-from qiaocrawl.topic.golden import DIGESTS_FILE, GOLDEN_FILE, GoldenTitle, title_digest
 from qiaocrawl.topic.pack import Term, TopicPack
+from qiaocrawl.topic.tree import DIGESTS_FILE, GOLDEN_FILE, GoldenTitle, title_digest
 
 
 @pytest.fixture

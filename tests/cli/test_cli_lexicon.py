@@ -24,7 +24,7 @@ from fresh_schema import make_tables
 from qiaocrawl.cli.lexicon.desk import Desk
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Relevance
-from qiaocrawl.lexicon.candidates import Candidate
+from qiaocrawl.lexicon.build import Candidate
 from qiaocrawl.lexicon.decisions import Decision
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database

@@ -13,8 +13,8 @@ import pytest
 from crawling import PROJECT, rows
 from fresh_schema import make_tables
 from login_sites import CLUB, EVIL, LoginWeb, recipes_folder, serving
-from qiaocrawl.sessions.accounts import SavedSession
-from qiaocrawl.sessions.vault import Vault, new_key
+from qiaocrawl.fetch.sessions.accounts import SavedSession
+from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites.accounts import require_account
 

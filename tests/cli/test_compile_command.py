@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 OF_TRAINING = {
     "qiaocrawl.analysis.entities.crf.learn_sentence",
     "qiaocrawl.analysis.tone.linear.learn_rows",
-    "qiaocrawl.dedup.index.pair_model.batch_features",
-    "qiaocrawl.dedup.index.pair_model.score_all",
+    "qiaocrawl.dedup.pair_model.batch_features",
+    "qiaocrawl.dedup.pair_model.score_all",
 }
 
 # In a process of its own: what other tests have called is compiled already.

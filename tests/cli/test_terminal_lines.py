@@ -14,7 +14,7 @@ from rich.table import Table
 from qiaocrawl.cli.output import folding_table, print_hanging, wrapped
 from qiaocrawl.cli.spider_process import _bar, _state
 from qiaocrawl.items import Queue
-from qiaocrawl.search.answer_names import ANSWER_NAMES
+from qiaocrawl.search.answer import ANSWER_NAMES
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.storage.reports.summary import Progress
 

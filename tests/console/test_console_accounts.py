@@ -11,8 +11,8 @@ import pytest
 
 from console_client import Desk
 from login_sites import QR_RECIPE, QrWeb, serving
-from qiaocrawl.sessions.accounts import AccountState, Credentials, SavedSession
-from qiaocrawl.sessions.vault import Vault, new_key
+from qiaocrawl.fetch.sessions.accounts import AccountState, Credentials, SavedSession
+from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.storage.console import audit_log
 from qiaocrawl.storage.sites.accounts import add_account, require_account
 

@@ -16,9 +16,9 @@ from qiaocrawl.console import crawl_scorer
 from qiaocrawl.console.areas import AREAS
 from qiaocrawl.console.pages.people import ACTION_NAMES
 from qiaocrawl.console.security import cookies, passwords
+from qiaocrawl.fetch.sessions.vault import new_key
 from qiaocrawl.jobs.logins import Logins
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.sessions.vault import new_key
 from qiaocrawl.storage.console import audit_log
 from qiaocrawl.storage.console.audit_log import AuditEntry
 from qiaocrawl.storage.search import ledger

@@ -13,9 +13,9 @@ from sqlalchemy import text
 from console_articles import add_stories
 from console_client import Desk, visible
 from qiaocrawl.console.stored_words import shown_method
+from qiaocrawl.fetch.sessions.accounts import AccountState
 from qiaocrawl.relevance import page_scorers
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.sessions.accounts import AccountState
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites.accounts import add_account, save_state
 from storage_samples import PACK

@@ -16,10 +16,10 @@ from console_browser import chromium, new_context, served
 from fresh_schema import make_tables
 from qiaocrawl.analysis.warnings.rules import Rule
 from qiaocrawl.console.security import cookies
+from qiaocrawl.fetch.sessions.vault import new_key
 from qiaocrawl.items import PagePicture
 from qiaocrawl.runs.warn.delivery import deliver_due
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.sessions.vault import new_key
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.analysis.warning_rules import add_rule
 from qiaocrawl.storage.console import sessions, users

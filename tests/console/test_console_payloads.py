@@ -27,8 +27,8 @@ from qiaocrawl.analysis.warnings.rules import Rule
 from qiaocrawl.analysis.warnings.signals import First, StoryArticle, StorySignal
 from qiaocrawl.console.clean_html import shown_html
 from qiaocrawl.console.security import cookies
+from qiaocrawl.fetch.sessions.accounts import AccountState
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.sessions.accounts import AccountState
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.analysis.warning_rules import add_rule
 from qiaocrawl.storage.analysis.warnings import keep_step, note_failed, take_due

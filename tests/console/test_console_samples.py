@@ -11,8 +11,8 @@ import pytest
 from console_client import Desk, visible
 from qiaocrawl.storage.console import audit_log
 from qiaocrawl.storage.topics.topics import load_pack
+from qiaocrawl.topic.folder import free_name, parted
 from qiaocrawl.topic.pack import Sample
-from qiaocrawl.topic.samplefile import free_name, parted
 from storage_samples import PACK, add_topic
 
 PATH = f"/topics/{PACK.name}/samples"

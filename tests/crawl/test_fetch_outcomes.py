@@ -17,7 +17,7 @@ from qiaocrawl.crawl.context import CrawlContext
 from qiaocrawl.crawl.fetch_outcomes import FetchOutcomes
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BlockedError, TrapError
-from qiaocrawl.fetch.status import FetchDecision
+from qiaocrawl.fetch.failure_policy import FetchDecision
 from qiaocrawl.frontier import CrawlTopic, strategies
 from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.limits import Fetches, Limits

@@ -96,7 +96,7 @@ def test_neither_the_parts_of_workers_nor_logins_nor_the_compiler() -> None:
     loaded = _loaded(_CRAWL)
     assert "qiaocrawl.stages.worker_pool" in loaded
     unwanted = {"qiaocrawl.stages.analyse_page", "qiaocrawl.extract.page", "jieba", "numba",
-                "qiaocrawl.crawl.login.login", "qiaocrawl.sessions.flow", "aiohttp",
+                "qiaocrawl.crawl.login.login", "qiaocrawl.fetch.sessions.flow", "aiohttp",
                 "qiaocrawl.crawl.login.one_login", "qiaocrawl.text.dates"}  # fmt: skip
     assert loaded & unwanted == set()
 
@@ -111,7 +111,7 @@ def test_a_whole_crawl_imports_no_part_that_it_does_not_use(tmp_path: Path) -> N
     loaded = set(done.stdout.rpartition("modules:")[2].split())
     assert {"spiders.site", "qiaocrawl.text.visible", "rjieba.rjieba"} <= loaded
     unwanted = {
-        "spiders.search", "spiders.watch", "middlewares.session", "qiaocrawl.sessions.flow",
+        "spiders.search", "spiders.watch", "middlewares.session", "qiaocrawl.fetch.sessions.flow",
         "qiaocrawl.search.records", "qiaocrawl.relevance.ontology", "warcio", "typer", "rjieba",
         "qiaocrawl.fetch.identity_file", "qiaocrawl.crawl.login.login",
         "qiaocrawl.extract.methods.density", "qiaocrawl.stages.analyse_page", "alembic",

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
+from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.vsm import IdfSnapshot, SparseVector, cosine
 

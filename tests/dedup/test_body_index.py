@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.bodies import index as index_module
-from qiaocrawl.dedup.bodies.comparison import BodyEvidence, compare, read_sketch, same_body
-from qiaocrawl.dedup.bodies.fingerprints import body_sketch
-from qiaocrawl.dedup.bodies.index import LIST_LIMIT, MAX_NEAR, BodyIndex
+from qiaocrawl.dedup import body_index as index_module
+from qiaocrawl.dedup.body_index import LIST_LIMIT, MAX_NEAR, BodyIndex
+from qiaocrawl.dedup.comparison import BodyEvidence, compare, read_sketch, same_body
+from qiaocrawl.dedup.fingerprints import body_sketch
 from qiaocrawl.items import TitleRecord
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.bodies import simhash
-from qiaocrawl.dedup.bodies.comparison import (
+from qiaocrawl.dedup import fingerprints as simhash
+from qiaocrawl.dedup.comparison import (
     BodyEvidence,
     compare,
     containment,
@@ -18,7 +18,7 @@ from qiaocrawl.dedup.bodies.comparison import (
     read_sketch,
     same_body,
 )
-from qiaocrawl.dedup.bodies.fingerprints import (
+from qiaocrawl.dedup.fingerprints import (
     MAX_SKETCH_BYTES,
     BodyFingerprints,
     body_digest,

@@ -7,13 +7,7 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.cleaning.host_endings import (
-    MAX_CANDIDATES,
-    MAX_KNOWN,
-    MAX_SEEN,
-    WINDOW,
-    HostEndings,
-)
+from qiaocrawl.dedup.site_names import MAX_CANDIDATES, MAX_KNOWN, MAX_SEEN, WINDOW, HostEndings
 
 NAME, CHANNEL, SERIES = "$江北晚报", "<社会", "^独家"
 

@@ -6,8 +6,7 @@ import pytest
 from dedup_samples import key, record
 
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.cleaning.cleaning import MAX_TITLE_CHARS
-from qiaocrawl.dedup.cleaning.host_titles import HostTitles
+from qiaocrawl.dedup.cleaning import MAX_TITLE_CHARS, HostTitles
 from qiaocrawl.dedup.methods import methods
 from qiaocrawl.items import VerdictKind
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from stream_samples import RECORDS, SNAPSHOT, every_method
 
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.cleaning.host_endings import HostEndings
-from qiaocrawl.dedup.index_state import packed, unpacked
+from qiaocrawl.dedup.site_names import HostEndings
+from qiaocrawl.dedup.vocabulary import packed, unpacked
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.vsm import IdfSnapshot
 

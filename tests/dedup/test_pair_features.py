@@ -12,8 +12,9 @@ from dedup_samples import brute_cosine, near_enough
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.index.pair_features import COUNT, MAX_CHARS, MAX_TOKENS, NAMES, pair_cosine
-from qiaocrawl.dedup.index.pair_model import (
+from qiaocrawl.dedup.cleaning import TitleBatch
+from qiaocrawl.dedup.pair_features import COUNT, MAX_CHARS, MAX_TOKENS, NAMES, pair_cosine
+from qiaocrawl.dedup.pair_model import (
     Trees,
     batch_features,
     read_trees,
@@ -22,8 +23,7 @@ from qiaocrawl.dedup.index.pair_model import (
     term_features,
     write_trees,
 )
-from qiaocrawl.dedup.index.title_words import TitleBatch
-from qiaocrawl.dedup.index.vocabulary import TermTable
+from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.vsm import IdfSnapshot
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.cleaning.cleaning import MAX_TITLE_CHARS, TitleCleaner
-from qiaocrawl.dedup.cleaning.host_endings import MAX_KNOWN, MAX_SEEN, WINDOW
-from qiaocrawl.dedup.cleaning.site_names import Role, role_of
+from qiaocrawl.dedup.cleaning import MAX_TITLE_CHARS, TitleCleaner
+from qiaocrawl.dedup.site_names import MAX_KNOWN, MAX_SEEN, WINDOW, Role, role_of
 from qiaocrawl.text.normalise import fold
 
 WORDS = [

@@ -9,8 +9,7 @@ import pytest
 from dedup_samples import key, record
 
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.methods import methods
-from qiaocrawl.dedup.title_pair import Relation, TitlePair
+from qiaocrawl.dedup.methods import Relation, TitlePair, methods
 from qiaocrawl.items import TitleRecord, VerdictKind
 
 TITLE = "侨联为归侨老人送年货"

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.bodies.comparison import BodyEvidence
-from qiaocrawl.dedup.methods import LEAST_COSINE, TitleMethod, checked, methods
-from qiaocrawl.dedup.title_pair import TitlePair
+from qiaocrawl.dedup.comparison import BodyEvidence
+from qiaocrawl.dedup.methods import LEAST_COSINE, TitleMethod, TitlePair, checked, methods
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import VerdictKind
 

@@ -12,12 +12,11 @@ import pytest
 from dedup_samples import key, record
 
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.bodies.comparison import BodyEvidence
-from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
-from qiaocrawl.dedup.index.title_words import TitleWords
-from qiaocrawl.dedup.index.vocabulary import TermTable
-from qiaocrawl.dedup.methods import methods
-from qiaocrawl.dedup.title_pair import TitlePair
+from qiaocrawl.dedup.cleaning import TitleWords
+from qiaocrawl.dedup.comparison import BodyEvidence
+from qiaocrawl.dedup.fingerprints import body_fingerprints
+from qiaocrawl.dedup.methods import TitlePair, methods
+from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.items import TitleRecord, VerdictKind
 from qiaocrawl.vsm import IdfSnapshot
 

@@ -13,10 +13,10 @@ from dedup_samples import brute_cosine, near_enough
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.index import rows as rows_module
-from qiaocrawl.dedup.index.rows import TitleRows
-from qiaocrawl.dedup.index.title_words import TitleBatch
-from qiaocrawl.dedup.index.vocabulary import TermTable
+from qiaocrawl.dedup import rows as rows_module
+from qiaocrawl.dedup.cleaning import TitleBatch
+from qiaocrawl.dedup.rows import TitleRows
+from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.vsm import IdfSnapshot
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

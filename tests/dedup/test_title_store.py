@@ -8,9 +8,9 @@ from dedup_samples import key, record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.index.pair_model import PairScore
-from qiaocrawl.dedup.index.title_store import TitleStore
-from qiaocrawl.dedup.title_pair import TitlePair
+from qiaocrawl.dedup.methods import TitlePair
+from qiaocrawl.dedup.pair_model import PairScore
+from qiaocrawl.dedup.title_store import TitleStore
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.vsm import IdfSnapshot
 

@@ -10,8 +10,8 @@ from dedup_samples import DAY, key, record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.index import title_table as title_table_module
-from qiaocrawl.dedup.index.title_table import TitleTable
+from qiaocrawl.dedup import title_table as title_table_module
+from qiaocrawl.dedup.title_table import TitleTable
 from qiaocrawl.items import TitleRecord
 
 KEYS = st.integers(0, 30).map(key) | st.binary(max_size=3) | st.just(b"x" * 40)

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.cleaning.cleaning import MAX_TITLE_CHARS
-from qiaocrawl.dedup.index.title_words import MAX_WORDS, TitleWords, line_of
-from qiaocrawl.dedup.index.vocabulary import TermTable
+from qiaocrawl.dedup.cleaning import MAX_TITLE_CHARS, MAX_WORDS, TitleWords, line_of
+from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.vsm import IdfSnapshot
 from qiaocrawl.vsm.terms import CLASSES

@@ -6,7 +6,7 @@ from collections import Counter
 from urllib.parse import urlsplit
 
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
+from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.demo.model import ARTICLE_KINDS, Kind
 from qiaocrawl.demo.score import Rates, body_f1, rates
 from qiaocrawl.demo.web import DemoWeb

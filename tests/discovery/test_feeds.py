@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.discovery.entries import Entry, moment_of
-from qiaocrawl.discovery.feeds import parse_feed
+from qiaocrawl.discovery.url_sources import Entry, moment_of, parse_feed
 from qiaocrawl.page.other_links import feed_links
 from qiaocrawl.page.page import parse_page
 

@@ -14,11 +14,10 @@ from qiaocrawl.discovery.rules import (
     page_value,
     url_source_payload,
 )
-from qiaocrawl.discovery.sitemaps import MAX_LEVELS
 from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_scores import PageValue
 from qiaocrawl.discovery.trap_watch import TrapWatch
-from qiaocrawl.discovery.url_sources import ENTRY_TAG, FEED_TAG, SITEMAP_TAG
+from qiaocrawl.discovery.url_sources import ENTRY_TAG, FEED_TAG, MAX_LEVELS, SITEMAP_TAG
 from qiaocrawl.items import (
     NO_PAYLOAD,
     Lease,

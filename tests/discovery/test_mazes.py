@@ -10,11 +10,10 @@ from zlib import crc32
 
 import pytest
 
-from qiaocrawl.discovery.page_evidence import PageEvidence
 from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.text_sample import text_sample
 from qiaocrawl.discovery.trap_scores import PageValue
-from qiaocrawl.discovery.trap_watch import TrapWatch
+from qiaocrawl.discovery.trap_watch import PageEvidence, TrapWatch
 from story_texts import MADE_UP, Text, chained, drawn, filled, written
 
 _A = "http://a.test"

@@ -11,9 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.discovery.entries import Entry
-from qiaocrawl.discovery.sitemaps import parse_sitemap, robots_sitemaps
-from qiaocrawl.discovery.url_sources import entry_moment, parse_url_source, url_source_kind
+from qiaocrawl.discovery.url_sources import (
+    Entry,
+    entry_moment,
+    parse_sitemap,
+    parse_url_source,
+    robots_sitemaps,
+    url_source_kind,
+)
 from qiaocrawl.items import FetchedPage, Outcome
 
 _HEAD = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.discovery.spellings import Spellings, plain_spelling
+from qiaocrawl.discovery.rules import Spellings, plain_spelling
 from qiaocrawl.discovery.static_traps import UrlLimits, static_trap
 from qiaocrawl.urls import canonical_url
 

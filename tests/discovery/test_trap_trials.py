@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.discovery.trap_trials import FIRST_TRIAL, TrapTrials, group_of
+from qiaocrawl.discovery.static_traps import FIRST_TRIAL, TrapTrials, group_of
 
 GROUP = "a.cn/calendar/"
 

@@ -7,11 +7,9 @@ import tracemalloc
 
 import pytest
 
-from qiaocrawl.discovery.page_evidence import PageEvidence, text_digest
-from qiaocrawl.discovery.static_traps import UrlLimits
+from qiaocrawl.discovery.static_traps import UrlLimits, section_of, url_forms
 from qiaocrawl.discovery.trap_scores import PageEffects, PageValue, PatternScore, record_page
-from qiaocrawl.discovery.trap_watch import TrapWatch
-from qiaocrawl.discovery.url_forms import section_of, url_forms
+from qiaocrawl.discovery.trap_watch import PageEvidence, TrapWatch, text_digest
 
 _A = "http://a.test"
 

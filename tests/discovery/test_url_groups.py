@@ -6,10 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from qiaocrawl.discovery.first_addresses import FirstAddresses
-from qiaocrawl.discovery.spellings import Spellings, plain_spelling
-from qiaocrawl.discovery.static_traps import UrlLimits, static_trap
-from qiaocrawl.discovery.url_forms import section_of, url_forms
+from qiaocrawl.discovery.rules import Spellings, plain_spelling
+from qiaocrawl.discovery.static_traps import UrlLimits, section_of, static_trap, url_forms
+from qiaocrawl.discovery.trap_watch import FirstAddresses
 from qiaocrawl.urls import canonical_url
 
 parts = st.lists(st.sampled_from(["news", "2026", "a1b2c3d4e5f6a7b8c9", "x.html", "", "index.php",

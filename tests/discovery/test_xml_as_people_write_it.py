@@ -8,10 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.discovery.entries import moment_of
-from qiaocrawl.discovery.feeds import parse_feed
-from qiaocrawl.discovery.sitemaps import parse_sitemap, robots_sitemaps, robots_text
-from qiaocrawl.discovery.url_sources import url_source_kind
+from qiaocrawl.discovery.url_sources import (
+    moment_of,
+    parse_feed,
+    parse_sitemap,
+    robots_sitemaps,
+    robots_text,
+    url_source_kind,
+)
 from qiaocrawl.discovery.xml_records import WellFormed
 from qiaocrawl.items import Outcome
 

@@ -6,9 +6,7 @@ import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.block_detection import BlockKind, BlockSign
-from qiaocrawl.fetch.host_health import HostHealth
-from qiaocrawl.fetch.host_rules import parse_rules
-from qiaocrawl.fetch.time_windows import CrawlWindows, parse_crawl_windows
+from qiaocrawl.fetch.host_rules import CrawlWindows, HostHealth, parse_crawl_windows, parse_rules
 
 ENGINES = {"baidu": "www.baidu.com", "so360_news": "news.so.com"}
 

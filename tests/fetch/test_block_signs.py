@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawling import PROJECT, article
-from qiaocrawl.fetch.block_detection import find_block
-from qiaocrawl.fetch.usual_sizes import UsualSizes, url_form
+from qiaocrawl.fetch.block_detection import UsualSizes, find_block, url_form
 from qiaocrawl.items import FetchedPage
 
 EXTRACTION = PROJECT.parent / "shared" / "data" / "extraction"

@@ -6,8 +6,16 @@ import random
 
 import pytest
 
-from qiaocrawl.fetch.proxy import Proxy, list_text, parse_list, parse_proxy, refusal_in
-from qiaocrawl.fetch.proxy_pool import ProxyLimits, ProxyPool, ProxyState
+from qiaocrawl.fetch.proxies import (
+    Proxy,
+    ProxyLimits,
+    ProxyPool,
+    ProxyState,
+    list_text,
+    parse_list,
+    parse_proxy,
+    refusal_in,
+)
 
 A, B, C = (Proxy("http", f"p{n}.test", 8080) for n in range(3))
 

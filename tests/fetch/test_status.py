@@ -6,8 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from qiaocrawl.fetch.backoff import backoff_seconds, retry_after_seconds
-from qiaocrawl.fetch.status import judge_fetch, judge_type
+from qiaocrawl.fetch.failure_policy import (
+    backoff_seconds,
+    judge_fetch,
+    judge_type,
+    retry_after_seconds,
+)
 from qiaocrawl.items import FetchedPage, Outcome
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.ontology import folder
+from qiaocrawl.ontology import sources as folder
 
 
 @pytest.fixture(autouse=True)

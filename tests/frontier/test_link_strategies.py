@@ -14,8 +14,8 @@ from qiaocrawl.frontier.strategies.url_random import draws
 from qiaocrawl.frontier.strategies.weight_model import page_group
 from qiaocrawl.frontier.strategies.word_similarity import LinkSimilarity
 from qiaocrawl.items import PageText
-from qiaocrawl.ontology.folder import current_ontology
 from qiaocrawl.ontology.similarity import WordSimilarity
+from qiaocrawl.ontology.sources import current_ontology
 from qiaocrawl.relevance import make_scorer
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 

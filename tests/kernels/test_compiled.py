@@ -16,7 +16,7 @@ import numba
 import pytest
 
 from crawling import PROJECT
-from qiaocrawl.dedup.index.pair_features import pair_features
+from qiaocrawl.dedup.pair_features import pair_features
 from qiaocrawl.kernels import compiled
 from qiaocrawl.kernels.kernel_cache import _parts, fingerprint
 

@@ -22,7 +22,7 @@ import random, sys
 if sys.argv[1] == "plain":
     sys.modules["numba"] = None
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
+from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.frontier import CrawlTopic, PriorityIndex, make_strategy
 from qiaocrawl.items import Link, TitleRecord, Visit
 from qiaocrawl.topic.pack import Term, TopicPack

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.lexicon.cohesion import MAX_LETTERS, LetterBonds
-from qiaocrawl.lexicon.new_words import new_words
+from qiaocrawl.lexicon.new_words import MAX_LETTERS, LetterBonds, new_words
 
 TEXTS = st.lists(st.text(alphabet="侨务强国，3a\n", max_size=30), max_size=6)
 

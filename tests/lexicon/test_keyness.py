@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.lexicon.keyness import dispersion, log_likelihood, log_odds
+from qiaocrawl.lexicon.terms import dispersion, log_likelihood, log_odds
 
 COUNTS = st.integers(min_value=0, max_value=500)
 

@@ -7,17 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from qiaocrawl.lexicon.aliases import Alias
 from qiaocrawl.lexicon.build import LexiconBuilder
-from qiaocrawl.lexicon.expansion import RELATIONS, expansion
-from qiaocrawl.lexicon.keyphrases import Frequencies, keyphrases, phrase_features
-from qiaocrawl.lexicon.neighbours import Neighbours
-from qiaocrawl.lexicon.tagged_words import tagged_words
-from qiaocrawl.lexicon.term_counts import Document, TermCounts
-from qiaocrawl.lexicon.term_table import example_sentences
-from qiaocrawl.lexicon.weight_table import weight_table
+from qiaocrawl.lexicon.expansion import RELATIONS, Alias, Neighbours, expansion
+from qiaocrawl.lexicon.phrases import Frequencies, keyphrases, phrase_features, tagged_words
+from qiaocrawl.lexicon.terms import Document, TermCounts, example_sentences, weight_table
 from qiaocrawl.ontology.concepts import Ontology
-from qiaocrawl.ontology.folder import own_wordnet
+from qiaocrawl.ontology.sources import own_wordnet
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.topic.pack import Term
 from small_wordnets import words
@@ -85,7 +80,7 @@ def test_examples_are_sentences_of_different_texts() -> None:
 def test_rare_phrases_are_forgotten_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("qiaocrawl.lexicon.term_counts._MOST_PHRASES", 20)
+    monkeypatch.setattr("qiaocrawl.lexicon.terms._MOST_PHRASES", 20)
     counts = TermCounts()
     for number in range(30):
         words = tagged_words(

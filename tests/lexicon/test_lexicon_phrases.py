@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.lexicon.phrases import candidate_phrases, is_content, joined
-from qiaocrawl.lexicon.tagged_words import tagged_words
+from qiaocrawl.lexicon.phrases import candidate_phrases, is_content, joined, tagged_words
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.lexicon.aliases import aliases, is_abbreviation
+from qiaocrawl.lexicon.expansion import aliases, is_abbreviation
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.lexicon.yields import TermYield, cover, found_only_by
+from qiaocrawl.lexicon.decisions import TermYield, cover, found_only_by
 
 
 def term(name: str, on_topic: set[int], requests: int = 10) -> TermYield:

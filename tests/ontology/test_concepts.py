@@ -10,13 +10,13 @@ import pytest
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.ontology.concepts import Ontology
 from qiaocrawl.ontology.similarity import (
+    TopicWords,
     WordSimilarity,
     exponential,
     linear,
     logarithmic,
     similarity_function,
 )
-from qiaocrawl.ontology.topic_words import TopicWords
 from small_wordnets import english, two_languages, words
 
 

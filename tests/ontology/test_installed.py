@@ -8,17 +8,18 @@ import numpy as np
 import pytest
 
 from qiaocrawl.errors import OntologyError
-from qiaocrawl.ontology import folder as folders
-from qiaocrawl.ontology.folder import (
+from qiaocrawl.ontology import sources as folders
+from qiaocrawl.ontology.similarity import WordSimilarity
+from qiaocrawl.ontology.sources import (
     current_ontology,
     folder_of,
+    install,
     installed,
     open_ontology,
     own_wordnet,
+    sources_of,
     use_folder,
 )
-from qiaocrawl.ontology.similarity import WordSimilarity
-from qiaocrawl.ontology.sources import install, sources_of
 from qiaocrawl.ontology.stored import read_wordnet, stored
 from small_wordnets import LIGHTS
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.ontology.keys import ili_key, is_own, key_name, own_key, wn30_key
+from qiaocrawl.ontology.draft import base_forms, ili_key, is_own, key_name, own_key, wn30_key
 from qiaocrawl.ontology.similarity import FUNCTIONS, distance_between, similarity_function
-from qiaocrawl.ontology.word_forms import base_forms
 
 functions = st.sampled_from(sorted(FUNCTIONS))
 depths = st.integers(0, 40)

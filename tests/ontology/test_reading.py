@@ -10,13 +10,19 @@ from pathlib import Path
 import pytest
 
 from qiaocrawl.errors import ConfigError, OntologyError
-from qiaocrawl.ontology import princeton
+from qiaocrawl.ontology import readers as princeton
 from qiaocrawl.ontology.concepts import Ontology
-from qiaocrawl.ontology.draft import folded, language_code
-from qiaocrawl.ontology.keys import ili_key, is_own, key_name, own_key, wn30_key
-from qiaocrawl.ontology.lmf import read_lmf
+from qiaocrawl.ontology.draft import (
+    folded,
+    ili_key,
+    is_own,
+    key_name,
+    language_code,
+    own_key,
+    wn30_key,
+)
+from qiaocrawl.ontology.readers import read_lmf, read_tab
 from qiaocrawl.ontology.sources import install, size_of, sources_of
-from qiaocrawl.ontology.tabs import read_tab
 from small_wordnets import LIGHTS, TAB, english, kept
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qiaocrawl.ontology.concepts import Ontology
-from qiaocrawl.ontology.princeton import DEBIAN, is_wordnet
+from qiaocrawl.ontology.readers import DEBIAN, is_wordnet
 from qiaocrawl.ontology.similarity import WordSimilarity
 from qiaocrawl.ontology.sources import read_source, sources_of
 from qiaocrawl.ontology.stored import arrays_of, stored

@@ -21,7 +21,7 @@ from qiaocrawl.relevance.sample_vectors import (
 from qiaocrawl.relevance.term_evidence import TermEvidence
 from qiaocrawl.relevance.word_judge import RIDGE, WordJudge
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords
 
 WORDS = PageWords(())
 TERMS = (Term("lighthouse", "core", 2.0), Term("beacon", "core", 2.0))

@@ -15,7 +15,7 @@ from qiaocrawl.relevance.evaluation import (
     halves,
     wilson,
 )
-from qiaocrawl.topic.golden import GoldenTitle, is_held_out
+from qiaocrawl.topic.tree import GoldenTitle, is_held_out
 
 
 def _judged(title: str, truth: bool, score: float, group: str = "") -> JudgedTitle:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from qiaocrawl.items import PageText
-from qiaocrawl.lexicon.term_counts import Document
+from qiaocrawl.lexicon.terms import Document
 from qiaocrawl.relevance.blend import BlendScorer
 from qiaocrawl.relevance.topic_draft import (
     DraftSources,

@@ -12,11 +12,10 @@ from random import Random
 
 import pytest
 
-import qiaocrawl.replay.opening as opening
+import qiaocrawl.fetch.replay.web as opening
 from qiaocrawl.errors import ReplayError
-from qiaocrawl.replay.cache import IndexCache, default_folder
-from qiaocrawl.replay.opening import open_recording
-from qiaocrawl.replay.recording_index import IndexWriter, Limits
+from qiaocrawl.fetch.replay.recording_index import IndexWriter, Limits
+from qiaocrawl.fetch.replay.web import IndexCache, default_folder, open_recording
 from recording import Recorded, write_collection, write_warc
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,7 +115,7 @@ def test_processes_that_open_at_once_unpack_once(tmp_path: Path, cache: Path) ->
     )
     script = (
         "import logging, sys, pathlib\n"
-        "from qiaocrawl.replay.opening import open_recording\n"
+        "from qiaocrawl.fetch.replay.web import open_recording\n"
         "logging.basicConfig(level=logging.INFO)\n"
         "web = open_recording(sys.argv[1], cache_dir=pathlib.Path(sys.argv[2])); print(len(web))"
     )
@@ -173,7 +172,7 @@ def test_no_room_for_the_cache_is_a_clear_error(tmp_path: Path, cache: Path) -> 
     path = write_warc(tmp_path / "web.warc", [Recorded(URL, Random(1).randbytes(300_000))])
     script = (
         "import pathlib, resource, sys\n"
-        "from qiaocrawl.replay.opening import open_recording\n"
+        "from qiaocrawl.fetch.replay.web import open_recording\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         "open_recording(sys.argv[1], cache_dir=pathlib.Path(sys.argv[2]))"
     )

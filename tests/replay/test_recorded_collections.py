@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from qiaocrawl.errors import ReplayError
-from qiaocrawl.replay.opening import open_recording
-from qiaocrawl.replay.recording_index import Limits
+from qiaocrawl.fetch.replay.recording_index import Limits
+from qiaocrawl.fetch.replay.web import open_recording
 from recording import gzipped, tar_bytes, write_collection, write_graph
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "focus"
@@ -198,7 +198,7 @@ def test_a_graph_that_unpacks_to_gigabytes_is_refused(
     folder = tmp_path / "web"
     folder.mkdir()
     (folder / "graph.jsonl.xz").write_bytes(lzma.compress((b" " * 999 + b"\n") * 9_000))
-    monkeypatch.setattr("qiaocrawl.replay.page_folder._MAX_GRAPH_BYTES", 8_000_000)
+    monkeypatch.setattr("qiaocrawl.fetch.replay.page_folder._MAX_GRAPH_BYTES", 8_000_000)
     with pytest.raises(ReplayError, match=r"graph\.jsonl\.xz is longer than 8000000 bytes"):
         open_recording(folder, cache_dir=cache)
     (folder / "graph.jsonl.xz").write_bytes(lzma.compress(bytes(9_000_000)))

@@ -14,9 +14,8 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from qiaocrawl.errors import ReplayError
-from qiaocrawl.replay.opening import open_recording
-from qiaocrawl.replay.recording_index import Limits, RecordedPage
-from qiaocrawl.replay.web import RecordedWeb
+from qiaocrawl.fetch.replay.recording_index import Limits, RecordedPage
+from qiaocrawl.fetch.replay.web import RecordedWeb, open_recording
 from qiaocrawl.text.zstd import zstd
 from recording import HTML, Recorded, add_record, gzipped, warc_bytes, write_warc
 

@@ -23,8 +23,8 @@ from qiaocrawl.runs.search import (
     parked_reason,
 )
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.search.candidates import query_candidate, query_of
-from qiaocrawl.search.engine_pauses import EnginePauses, EngineResponse
+from qiaocrawl.search.plan import query_candidate, query_of
+from qiaocrawl.search.priority import EnginePauses, EngineResponse
 from qiaocrawl.search.query import Query
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import Scope

@@ -21,7 +21,7 @@ from qiaocrawl.runs import search
 from qiaocrawl.runs.asking_plan import SearchPlan
 from qiaocrawl.runs.search import AskingOrder
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.search.engine_pauses import EnginePauses
+from qiaocrawl.search.priority import EnginePauses
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.search import ledger

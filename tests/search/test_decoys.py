@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qiaocrawl.search.decoys import DecoyWatch
+from qiaocrawl.search.answer import DecoyWatch
 from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 
 

@@ -13,8 +13,8 @@ from qiaocrawl.demo.engines import DemoEngine, build_engines
 from qiaocrawl.demo.model import CHINA_TIME, DemoPage, Gold, Kind
 from qiaocrawl.search.answer import parse_answer
 from qiaocrawl.search.definition import load_definitions, request_url
+from qiaocrawl.search.hits import is_on_site
 from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
-from qiaocrawl.search.signals import is_on_site
 from qiaocrawl.urls import canonical_url
 
 TOPICS = [

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from qiaocrawl.search.answer import parse_answer
 from qiaocrawl.search.definition import load_definitions
+from qiaocrawl.search.hits import is_on_site
 from qiaocrawl.search.query import WITH_HITS, AnswerState, Query, SearchAnswer
+from qiaocrawl.search.record_checks import Addition
 from qiaocrawl.search.records import EngineDefinition, HitFields, Paging, Signal, Signals, Unwrap
-from qiaocrawl.search.request_records import Addition
-from qiaocrawl.search.signals import is_on_site
 
 MINI = EngineDefinition(
     name="mini",

@@ -10,19 +10,14 @@ import pytest
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.search.definition import EngineDefinition, load_definitions
-from qiaocrawl.search.engine_pauses import (
+from qiaocrawl.search.plan import REQUESTS_A_DAY, budgets_of, daily_limit, within_budget
+from qiaocrawl.search.priority import (
     FRUITLESS_TIMES,
     MOST_SECONDS,
     EnginePauses,
     EngineResponse,
     Pause,
     engine_response,
-)
-from qiaocrawl.search.plan_budget import (
-    REQUESTS_A_DAY,
-    budgets_of,
-    daily_limit,
-    within_budget,
 )
 from qiaocrawl.search.query import AnswerState, SearchAnswer
 

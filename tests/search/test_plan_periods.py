@@ -11,7 +11,7 @@ import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.search.definition import EngineDefinition, load_definitions
-from qiaocrawl.search.plan_periods import (
+from qiaocrawl.search.plan import (
     LAST_PERIODS,
     can_ask,
     checked_period,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.search.plan_priority import (
+from qiaocrawl.search.priority import (
     FOLLOW_UPS_A_PLACE,
     LONGEST_WAITING_EVERY,
     DueQuery,

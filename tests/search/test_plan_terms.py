@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qiaocrawl.search.plan_terms import MAX_CHARS, MAX_WORDS, TermGroup, group_terms
+from qiaocrawl.search.plan import MAX_CHARS, MAX_WORDS, TermGroup, group_terms
 from qiaocrawl.topic.pack import Term
 
 

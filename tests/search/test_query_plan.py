@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.plan import plan
 from qiaocrawl.search.query import EVERYWHERE, Query
+from qiaocrawl.search.record_checks import Addition, AnyOf, PeriodRules
 from qiaocrawl.search.records import EngineDefinition
-from qiaocrawl.search.request_records import Addition, AnyOf, PeriodRules
 from qiaocrawl.topic.pack import Site, Term, TopicPack
 
 DEFINITIONS = load_definitions()

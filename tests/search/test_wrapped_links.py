@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.search.definition import load_definitions
-from qiaocrawl.search.wrapped_links import resolve_link
+from qiaocrawl.search.hits import resolve_link
 
 SOGOU = load_definitions()["sogou"]
 LINK = "https://www.sogou.com/link?url=hedJjaC291"

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from qiaocrawl.errors import LoginError, LoginPageError, SessionRestError
-from qiaocrawl.sessions.account_pool import (
+from qiaocrawl.fetch.sessions.accounts import (
     AccountPool,
     AccountUse,
     JarKey,
     LiveAccount,
     LoginActions,
 )
-from qiaocrawl.sessions.recipe import Recipe
+from qiaocrawl.fetch.sessions.recipe import Recipe
 
 
 class World:

@@ -9,16 +9,19 @@ from urllib.parse import parse_qsl
 import pytest
 
 from qiaocrawl.errors import LoginError
-from qiaocrawl.sessions.accounts import Credentials
-from qiaocrawl.sessions.flow import LoginAnswer, LoginStep, login_flow, why_session_ended
-from qiaocrawl.sessions.matching import (
+from qiaocrawl.fetch.sessions.accounts import Credentials
+from qiaocrawl.fetch.sessions.flow import (
+    LoginAnswer,
+    LoginStep,
     SeenPage,
     endangers_session,
     is_login_form,
+    login_flow,
     login_wanted,
     matching_marker,
+    why_session_ended,
 )
-from qiaocrawl.sessions.recipe import FormLogin, PageMarkers, Recipe, SignOn
+from qiaocrawl.fetch.sessions.recipe import FormLogin, PageMarkers, Recipe, SignOn
 
 SECRET = Credentials("me", "s3&cret=é")
 PAGE = "https://www.a.test/login"

@@ -8,7 +8,7 @@ import pytest
 
 from login_sites import recipes_folder
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.sessions.recipe_file import find_recipe, load_recipes, read_recipe
+from qiaocrawl.fetch.sessions.recipe import find_recipe, load_recipes, read_recipe
 
 GOOD = {
     "name": "a.test", "way": "form", "hosts": ["a.test"],

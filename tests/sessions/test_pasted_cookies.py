@@ -9,16 +9,15 @@ from pathlib import Path
 import pytest
 
 from qiaocrawl.errors import SecretKeyError, SessionError
-from qiaocrawl.sessions.cookies import (
+from qiaocrawl.fetch.sessions.cookies import (
     StoredCookie,
     from_jar,
     names_of,
     read_pasted,
     usable_for,
 )
-from qiaocrawl.sessions.origins import is_public_suffix
-from qiaocrawl.sessions.recipe import Recipe, SignOn
-from qiaocrawl.sessions.vault import Vault, new_key
+from qiaocrawl.fetch.sessions.recipe import Recipe, SignOn, is_public_suffix
+from qiaocrawl.fetch.sessions.vault import Vault, new_key
 
 NOW = 1.8e9
 RECIPE = Recipe("weibo.com", "cookies", ("www.weibo.com", "weibo.cn"),

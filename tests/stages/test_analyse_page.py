@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.dedup.bodies.fingerprints import body_digest, body_simhash, body_sketch
+from qiaocrawl.dedup.fingerprints import body_digest, body_simhash, body_sketch
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.items import FetchedPage, Outcome

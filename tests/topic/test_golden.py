@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qiaocrawl.errors import TopicError
-from qiaocrawl.topic.golden import (
+from qiaocrawl.topic.tree import (
     DIGESTS_FILE,
     GOLDEN_FILE,
     GoldenDigest,

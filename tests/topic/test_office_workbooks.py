@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 
 from qiaocrawl.errors import TopicError
 from qiaocrawl.topic.check import site_reasons, term_reasons
-from qiaocrawl.topic.workbook.addresses import addresses_in
 from qiaocrawl.topic.workbook.findings import Level, messages, shown_lines
-from qiaocrawl.topic.workbook.form import format_form
-from qiaocrawl.topic.workbook.marked import REPORT_SHEET, write_marked
+from qiaocrawl.topic.workbook.form import REPORT_SHEET, format_form, write_marked
+from qiaocrawl.topic.workbook.layout import addresses_in
 from qiaocrawl.topic.workbook.reading import WorkbookReading, read_workbook
 from qiaocrawl.topic.workbook.sheets import read_file
 

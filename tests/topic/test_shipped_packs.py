@@ -12,14 +12,14 @@ from qiaocrawl.relevance import page_scorers
 from qiaocrawl.relevance.evaluation import JudgedTitle, counts, halves
 from qiaocrawl.topic.check import fold
 from qiaocrawl.topic.folder import load_pack, save_pack
-from qiaocrawl.topic.golden import (
+from qiaocrawl.topic.pack import TERM_KINDS, TopicPack
+from qiaocrawl.topic.tree import (
     DIGESTS_FILE,
     GOLDEN_FILE,
     golden_faults,
     read_golden,
     read_golden_digests,
 )
-from qiaocrawl.topic.pack import TERM_KINDS, TopicPack
 
 TOPICS = Path(__file__).parents[2] / "topics"
 

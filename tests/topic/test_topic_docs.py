@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.topic.columns import DIGEST_COLUMNS, GOLDEN_COLUMNS, SITE_COLUMNS, TERM_COLUMNS
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS
+from qiaocrawl.topic.tables import DIGEST_COLUMNS, GOLDEN_COLUMNS, SITE_COLUMNS, TERM_COLUMNS
 
 DOCS = (Path(__file__).parents[2] / "docs" / "topics.md").read_text(encoding="utf-8")
 

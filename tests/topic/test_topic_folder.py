@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from qiaocrawl.errors import TopicError
 from qiaocrawl.topic.check import sample_reasons
 from qiaocrawl.topic.files import replace_folder
-from qiaocrawl.topic.folder import load_pack, save_pack
+from qiaocrawl.topic.folder import format_sample, load_pack, parse_sample, save_pack
 from qiaocrawl.topic.pack import Sample, Site, Term, TopicPack
-from qiaocrawl.topic.samplefile import format_sample, parse_sample
 
 PACK = TopicPack(
     name="qiao_1",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.topic.hosts import normalise_host, url_host
+from qiaocrawl.topic.pack import normalise_host, url_host
 
 GOOD = [
     ("www.chinaqw.com", "www.chinaqw.com"),

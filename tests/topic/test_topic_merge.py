@@ -7,8 +7,14 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.topic.check import term_key
-from qiaocrawl.topic.merge import Changes, changed_settings, compare_packs, merge_packs, merge_terms
+from qiaocrawl.topic.check import (
+    Changes,
+    changed_settings,
+    compare_packs,
+    merge_packs,
+    merge_terms,
+    term_key,
+)
 from qiaocrawl.topic.pack import Sample, Site, Term, TopicPack
 
 SITE = Site("a.cn", "甲", "target", 3, "", "news")

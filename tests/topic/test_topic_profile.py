@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.topic.background import background_frequencies
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
-from qiaocrawl.topic.profile import build_profile, rarity
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords, background_frequencies, build_profile, rarity
 
 
 def test_background_knows_common_and_unknown_words() -> None:

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from qiaocrawl.errors import TopicError
 from qiaocrawl.topic.check import site_reasons, term_reasons
-from qiaocrawl.topic.escape import escape_formula, unescape_formula
-from qiaocrawl.topic.files import MAX_FILE_BYTES, MAX_ROWS
+from qiaocrawl.topic.files import MAX_FILE_BYTES, MAX_ROWS, escape_formula, unescape_formula
 from qiaocrawl.topic.pack import (
     DEFAULT_WEIGHT,
     MARKED_WEIGHT,

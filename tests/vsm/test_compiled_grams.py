@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints, simhash_agrees
+from qiaocrawl.dedup.fingerprints import body_fingerprints, simhash_agrees
 from qiaocrawl.discovery.text_sample import sample_agrees, text_sample
 from qiaocrawl.stages.c_loops import C_LOOPS, make_c_loops
 from qiaocrawl.vsm.grams import LOOPS

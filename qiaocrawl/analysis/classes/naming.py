@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qiaocrawl.language import CHINESE, N_, _, language
-from qiaocrawl.topic.columns import as_choice
 from qiaocrawl.topic.pack import TERM_KINDS
+from qiaocrawl.topic.tables import as_choice
 
 UNSURE = "unsure"
 """What people may write for articles of which no class is sure."""

@@ -15,7 +15,7 @@ from qiaocrawl.analysis.entities.model import read_model
 from qiaocrawl.analysis.entities.offices import public_persons
 from qiaocrawl.analysis.entities.places import resolve_place
 from qiaocrawl.analysis.entities.tagger import Tagger, simplified
-from qiaocrawl.lexicon.aliases import aliases, is_abbreviation
+from qiaocrawl.lexicon.expansion import aliases, is_abbreviation
 
 if TYPE_CHECKING:
     from qiaocrawl.analysis.entities.entity import Kind

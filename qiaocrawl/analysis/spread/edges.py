@@ -17,7 +17,7 @@ import numpy as np
 from qiaocrawl.analysis.spread.likeness import likeness
 from qiaocrawl.analysis.spread.outlets import is_nobody, is_own, is_short_for, outlet_of
 from qiaocrawl.analysis.spread.publication import plainest
-from qiaocrawl.dedup.bodies.comparison import containment
+from qiaocrawl.dedup.comparison import containment
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qiaocrawl.dedup.bodies.comparison import read_sketch
+from qiaocrawl.dedup.comparison import read_sketch
 from qiaocrawl.text.normalise import fold
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
-from qiaocrawl.dedup.bodies.comparison import containment
+from qiaocrawl.dedup.comparison import containment
 from qiaocrawl.text.zones import SHANGHAI
 from qiaocrawl.urls.versions import plainness
 
@@ -52,7 +52,7 @@ class Publication:
         outlet: the name of its site, "" if only the host is known.
         published_at: aware; midnight in China is a date without an hour. None for unknown.
         fetched_at: aware; it was published by then.
-        sketch: of its body, see :func:`qiaocrawl.dedup.bodies.fingerprints.body_sketch`.
+        sketch: of its body, see :func:`qiaocrawl.dedup.fingerprints.body_sketch`.
         source: the name of its source line, "" for none.
         source_url: where that name leads, "" for nowhere.
         credits: names of others that its text says it was taken from.

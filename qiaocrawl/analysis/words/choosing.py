@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from qiaocrawl.analysis.entities.features import SURNAMES, tagged
 from qiaocrawl.analysis.entities.recognition import default_tagger
 from qiaocrawl.lexicon.phrases import PERSON_TAGS
-from qiaocrawl.lexicon.term_table import example_sentences
-from qiaocrawl.topic.background import background_frequencies
+from qiaocrawl.lexicon.terms import example_sentences
+from qiaocrawl.topic.profile import background_frequencies
 
 if TYPE_CHECKING:
     from qiaocrawl.analysis.words.counting import KeptText

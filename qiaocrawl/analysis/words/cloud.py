@@ -8,8 +8,8 @@ from typing import Literal
 from qiaocrawl.analysis.words.choosing import chosen, whole_words_among
 from qiaocrawl.analysis.words.counting import WordCounter
 from qiaocrawl.analysis.words.hot import documents_with, has_base, rise_of
-from qiaocrawl.lexicon.keyness import log_odds
-from qiaocrawl.topic.background import background_frequencies
+from qiaocrawl.lexicon.terms import log_odds
+from qiaocrawl.topic.profile import background_frequencies
 
 Trend = Literal["new", "up", "steady", "down"]
 

@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from qiaocrawl.lexicon.cohesion import MAX_LETTERS
-from qiaocrawl.lexicon.fresh_clauses import FreshClauses
-from qiaocrawl.lexicon.phrases import is_content
-from qiaocrawl.lexicon.tagged_words import whole_words
-from qiaocrawl.lexicon.term_counts import Document, TermCounts
+from qiaocrawl.lexicon.new_words import MAX_LETTERS, FreshClauses
+from qiaocrawl.lexicon.phrases import is_content, whole_words
+from qiaocrawl.lexicon.terms import Document, TermCounts
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import RjiebaCutter
 from qiaocrawl.text.zones import SHANGHAI

@@ -11,10 +11,9 @@ from typing import Literal
 
 from qiaocrawl.analysis.words.choosing import chosen, whole_words_among
 from qiaocrawl.analysis.words.counting import KeptText, TimedText, WordCounter
-from qiaocrawl.lexicon.cohesion import LetterBonds
-from qiaocrawl.lexicon.new_words import new_words
+from qiaocrawl.lexicon.new_words import LetterBonds, new_words
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.topic.background import background_frequencies
+from qiaocrawl.topic.profile import background_frequencies
 
 Origin = Literal["quoted", "letters", "latin", "phrase"]
 

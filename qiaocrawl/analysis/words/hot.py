@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from qiaocrawl.analysis.words.choosing import chosen, whole_words_among
 from qiaocrawl.analysis.words.counting import WordCounter
-from qiaocrawl.lexicon.keyness import log_likelihood
-from qiaocrawl.topic.background import background_frequencies
+from qiaocrawl.lexicon.terms import log_likelihood
+from qiaocrawl.topic.profile import background_frequencies
 
 _SURE_FROM = 6.63
 """Log-likelihood from which a word is hot: p < .01."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.cli.output import shown_moment
-from qiaocrawl.lexicon.term_table import example_sentences
+from qiaocrawl.lexicon.terms import example_sentences
 
 if TYPE_CHECKING:
     from qiaocrawl.analysis.words.cloud import CloudWord

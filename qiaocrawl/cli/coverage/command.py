@@ -31,7 +31,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
-from qiaocrawl.search.answer_names import answer_name
+from qiaocrawl.search.answer import answer_name
 from qiaocrawl.search.definition import EngineDefinition, load_definitions
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.storage.export.neutral import neutral

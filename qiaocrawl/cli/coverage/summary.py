@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from qiaocrawl.cli.output import joined, shown_moment
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
-from qiaocrawl.search.advice import ADVICE, NOT_CHOSEN, advice_of
-from qiaocrawl.search.answer_names import answer_name
+from qiaocrawl.search.answer import ADVICE, NOT_CHOSEN, advice_of, answer_name
 from qiaocrawl.search.definition import EngineDefinition
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.search.coverage_cells import MISSED, Cell, Sums, sums_by

@@ -15,7 +15,7 @@ from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.lazy import CommandEntry, lazy_group
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.cli.terminal import Terminal
-from qiaocrawl.dedup.verdict_names import verdict_name
+from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from qiaocrawl.cli.output import folding_table, say_written, table_console
-from qiaocrawl.dedup.verdict_names import verdict_name
+from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.language import _
 from qiaocrawl.reprocess.groups import change_report
 from qiaocrawl.runtime import Runtime

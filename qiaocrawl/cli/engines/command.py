@@ -17,13 +17,16 @@ from qiaocrawl.errors import AddressRefusedError, ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
-from qiaocrawl.search.answer import parse_answer
-from qiaocrawl.search.answer_names import ANSWER_NAMES
-from qiaocrawl.search.definition import EngineDefinition, load_definitions
-from qiaocrawl.search.layout import SelectorUse, selectors_in_use
+from qiaocrawl.search.answer import ANSWER_NAMES, parse_answer
+from qiaocrawl.search.definition import (
+    EngineDefinition,
+    SelectorUse,
+    load_definitions,
+    selectors_in_use,
+)
+from qiaocrawl.search.hits import is_on_site
 from qiaocrawl.search.query import WITH_HITS, AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.request import missing_variables, request_for
-from qiaocrawl.search.signals import is_on_site
 from qiaocrawl.text.normalise import fold
 
 app = typer.Typer(

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.fetch.status import judge_fetch
+from qiaocrawl.fetch.failure_policy import judge_fetch
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason

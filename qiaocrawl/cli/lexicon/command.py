@@ -46,13 +46,11 @@ from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.language import _
-from qiaocrawl.lexicon.build import LexiconBuilder
-from qiaocrawl.lexicon.candidates import candidates
+from qiaocrawl.lexicon.build import LexiconBuilder, candidates
 from qiaocrawl.lexicon.expansion import Proposal, expansion
-from qiaocrawl.lexicon.phrases import PUBLISHED_STOP_TAGS, STOP_TAGS
-from qiaocrawl.lexicon.tagged_words import tagged_words
-from qiaocrawl.lexicon.weight_table import weight_table
-from qiaocrawl.ontology.folder import current_ontology
+from qiaocrawl.lexicon.phrases import PUBLISHED_STOP_TAGS, STOP_TAGS, tagged_words
+from qiaocrawl.lexicon.terms import weight_table
+from qiaocrawl.ontology.sources import current_ontology
 from qiaocrawl.options.project import advised
 from qiaocrawl.storage.topics.lexicon_decisions import rejected_words
 from qiaocrawl.text.normalise import fold

@@ -15,7 +15,7 @@ from qiaocrawl.cli.moments import start_of
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.extract.text_file import text_files
 from qiaocrawl.language import _
-from qiaocrawl.lexicon.term_counts import Document
+from qiaocrawl.lexicon.terms import Document
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import advised
 from qiaocrawl.stages.sent_files import FileWorker

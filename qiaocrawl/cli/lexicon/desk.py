@@ -13,7 +13,7 @@ from rich.text import Text
 from qiaocrawl.cli.output import choice_name, joined
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
-from qiaocrawl.lexicon.candidates import Candidate
+from qiaocrawl.lexicon.build import Candidate
 from qiaocrawl.lexicon.decisions import Decision, kind_of
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import TERM_KINDS

@@ -11,12 +11,10 @@ from rich.text import Text
 from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.cli.output import choice_name
 from qiaocrawl.language import _
-from qiaocrawl.lexicon.aliases import Alias
 from qiaocrawl.lexicon.build import Lexicon
-from qiaocrawl.lexicon.expansion import RELATIONS, Proposal
+from qiaocrawl.lexicon.expansion import RELATIONS, Alias, Proposal
 from qiaocrawl.lexicon.new_words import NewWord
-from qiaocrawl.lexicon.term_table import TermRow
-from qiaocrawl.lexicon.weight_table import WeightRow
+from qiaocrawl.lexicon.terms import TermRow, WeightRow
 from qiaocrawl.text.normalise import fold
 
 DECISION_COLUMNS = ("决定（收/弃/同义）", "权重", "类别", "同义于", "备注")

@@ -19,7 +19,7 @@ from qiaocrawl.cli.lexicon.tables import yield_sheet
 from qiaocrawl.cli.output import check_output, joined, say_written, table_console
 from qiaocrawl.errors import StorageError
 from qiaocrawl.language import N_, _
-from qiaocrawl.lexicon.yields import CoverStep, TermYield, cover, found_only_by
+from qiaocrawl.lexicon.decisions import CoverStep, TermYield, cover, found_only_by
 from qiaocrawl.options.project import advised
 from qiaocrawl.storage.search.term_yields import term_yields
 

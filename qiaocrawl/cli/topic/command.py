@@ -35,8 +35,8 @@ from qiaocrawl.storage.topics.judgements import judged_pack
 from qiaocrawl.storage.topics.threshold_view import basis_of
 from qiaocrawl.storage.topics.topics import list_topics, load_pack
 from qiaocrawl.topic import folder as pack_folder
-from qiaocrawl.topic.golden import golden_faults
 from qiaocrawl.topic.tables import write_sites, write_terms
+from qiaocrawl.topic.tree import golden_faults
 
 # These read and write workbooks: openpyxl takes longer to import than the others to answer.
 _IMPORTING = "qiaocrawl.cli.topic.importing"

@@ -29,7 +29,7 @@ from qiaocrawl.relevance.evaluation import (
 from qiaocrawl.stages.analyse_page import judge_texts, thresholds
 from qiaocrawl.stages.analysis_setup import AnalysisSetup
 from qiaocrawl.topic.folder import load_pack
-from qiaocrawl.topic.golden import GOLDEN_FILE, read_golden
+from qiaocrawl.topic.tree import GOLDEN_FILE, read_golden
 
 _LABELS = {True: N_("yes"), False: N_("no")}
 _INTERVALS = N_("In brackets 95 % intervals: F1 by percentile bootstrap, the rest by Wilson.")

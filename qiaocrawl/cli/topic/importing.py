@@ -30,9 +30,14 @@ from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.storage.topics.lexicon_decisions import under_decisions
 from qiaocrawl.storage.topics.topics import list_topics, load_pack_to_change, save_pack
 from qiaocrawl.topic import folder as pack_folder
-from qiaocrawl.topic.check import MAX_TITLE_CHARACTERS, pack_name_reason, require_valid
+from qiaocrawl.topic.check import (
+    MAX_TITLE_CHARACTERS,
+    kept_as_it_is,
+    merge_packs,
+    pack_name_reason,
+    require_valid,
+)
 from qiaocrawl.topic.files import write_whole
-from qiaocrawl.topic.merge import kept_as_it_is, merge_packs
 from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, Site, Term, TopicPack
 from qiaocrawl.topic.tables import read_sites, read_terms
 from qiaocrawl.topic.workbook.form import format_form

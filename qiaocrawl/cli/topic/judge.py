@@ -20,10 +20,7 @@ from qiaocrawl.options.project import advised
 from qiaocrawl.storage.console.audit_log import Actor
 from qiaocrawl.storage.topics import judgements as stored
 from qiaocrawl.storage.topics.threshold_view import basis_of, few_on_topic
-from qiaocrawl.topic.workbook.judged_rows import (
-    answer_of,
-    read_judgements,
-)
+from qiaocrawl.topic.workbook.form import answer_of, read_judgements
 from qiaocrawl.urls import canonical_url
 
 _URLS_SHOWN = 20

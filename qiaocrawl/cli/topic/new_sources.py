@@ -16,7 +16,7 @@ from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.extract.text_file import text_files
 from qiaocrawl.items import PageText
 from qiaocrawl.language import _
-from qiaocrawl.lexicon.term_counts import Document
+from qiaocrawl.lexicon.terms import Document
 from qiaocrawl.options import Options
 from qiaocrawl.relevance.topic_draft import DraftSources, with_counter_examples
 from qiaocrawl.relevance.vsm_breadth import VsmBreadthScorer
@@ -24,8 +24,8 @@ from qiaocrawl.stages.sent_files import FileWorker
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.draft_sources import articles_with_words, hit_hosts
 from qiaocrawl.storage.topics.topics import save_pack
+from qiaocrawl.topic.folder import parse_sample
 from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, Term, TopicPack
-from qiaocrawl.topic.samplefile import parse_sample
 from qiaocrawl.topic.tree import THRESHOLDS, NodeSample, TopicNode, topic_tree
 
 MOST_SAMPLES = 50

@@ -13,13 +13,7 @@ from qiaocrawl.cli.output import choice_name, folding_table, joined
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import advised
-from qiaocrawl.topic.merge import (
-    Changes,
-    changed_rows,
-    changed_settings,
-    compare_packs,
-    row_values,
-)
+from qiaocrawl.topic.check import Changes, changed_rows, changed_settings, compare_packs, row_values
 from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS, Site, Term, TopicPack
 
 _NAMES_SHOWN = 12

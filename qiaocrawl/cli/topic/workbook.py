@@ -27,8 +27,8 @@ from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS, Site
 from qiaocrawl.topic.workbook.findings import Level, messages
+from qiaocrawl.topic.workbook.form import write_marked
 from qiaocrawl.topic.workbook.layout import PURPOSES, Question, SheetLayout
-from qiaocrawl.topic.workbook.marked import write_marked
 from qiaocrawl.topic.workbook.reading import WorkbookReading, read_workbook
 from qiaocrawl.topic.workbook.sheets import Sheet, read_file
 

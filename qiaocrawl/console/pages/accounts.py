@@ -18,14 +18,13 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.state import actor_of, console_of, link
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.fetch.sessions.accounts import Account, AccountState, SavedSession
+from qiaocrawl.fetch.sessions.cookies import read_pasted, usable_for
+from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes
+from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.jobs.logins import Logins
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
-from qiaocrawl.sessions.accounts import Account, AccountState, SavedSession
-from qiaocrawl.sessions.cookies import read_pasted, usable_for
-from qiaocrawl.sessions.recipe import Recipe
-from qiaocrawl.sessions.recipe_file import find_recipe, load_recipes
-from qiaocrawl.sessions.vault import Vault
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.sites import accounts as stored
 

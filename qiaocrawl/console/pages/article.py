@@ -19,7 +19,7 @@ from qiaocrawl.console.pages.listed_articles import matches_of, place_of
 from qiaocrawl.console.pages.reading.evidence import require_article
 from qiaocrawl.console.render import render
 from qiaocrawl.console.work import read
-from qiaocrawl.dedup.verdict_names import verdict_name
+from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.language import N_
 from qiaocrawl.storage.analysis.classes import StoredClass, classes_of, topic_classes
 from qiaocrawl.storage.console.article_list import MOST_COUNTED, topic_titles

@@ -24,8 +24,7 @@ from qiaocrawl.console.state import actor_of, link
 from qiaocrawl.console.work import read, read_kept, write
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
-from qiaocrawl.search.advice import NOT_CHOSEN, advice_of
-from qiaocrawl.search.answer_names import ANSWER_NAMES
+from qiaocrawl.search.answer import ANSWER_NAMES, NOT_CHOSEN, advice_of
 from qiaocrawl.search.definition import EngineDefinition, load_definitions
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.console.audit_log import record

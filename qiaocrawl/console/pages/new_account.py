@@ -16,12 +16,11 @@ from qiaocrawl.console.security.csrf import form_of
 from qiaocrawl.console.state import actor_of, link
 from qiaocrawl.console.work import write
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.fetch.sessions.accounts import Credentials, owner_name
+from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes
+from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.sessions.accounts import Credentials, owner_name
-from qiaocrawl.sessions.recipe import Recipe
-from qiaocrawl.sessions.recipe_file import find_recipe, load_recipes
-from qiaocrawl.sessions.vault import Vault
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.converters import clean_word
 from qiaocrawl.storage.sites import accounts as stored

@@ -28,13 +28,18 @@ from qiaocrawl.stages.sent_files import LIST_FACTOR
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.topics.importing import with_tables
 from qiaocrawl.storage.topics.topics import lock_topic, save_pack
-from qiaocrawl.topic.check import site_key, term_key
+from qiaocrawl.topic.check import (
+    changed_rows,
+    compare_packs,
+    kept_as_it_is,
+    row_values,
+    site_key,
+    term_key,
+)
 from qiaocrawl.topic.files import MAX_FILE_BYTES
-from qiaocrawl.topic.merge import changed_rows, compare_packs, kept_as_it_is, row_values
 from qiaocrawl.topic.pack import Site, Term, TopicPack
 from qiaocrawl.topic.workbook.findings import Finding, Level, messages
-from qiaocrawl.topic.workbook.form import format_form
-from qiaocrawl.topic.workbook.marked import marked_file
+from qiaocrawl.topic.workbook.form import format_form, marked_file
 from qiaocrawl.topic.workbook.reading import WorkbookReading, read_sent
 from qiaocrawl.topic.workbook.sheets import Sheet
 

@@ -22,12 +22,11 @@ from qiaocrawl.console.state import actor_of, link, user_of
 from qiaocrawl.console.work import read, read_heavy, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.lexicon.build import LexiconBuilder
-from qiaocrawl.lexicon.candidates import Candidate, candidates
+from qiaocrawl.lexicon.build import Candidate, LexiconBuilder, candidates
 from qiaocrawl.lexicon.decisions import ACTIONS, Decision, action_of
 from qiaocrawl.lexicon.expansion import expansion
-from qiaocrawl.lexicon.term_counts import Document
-from qiaocrawl.ontology.folder import current_ontology
+from qiaocrawl.lexicon.terms import Document
+from qiaocrawl.ontology.sources import current_ontology
 from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.pages.article_texts import iter_texts
 from qiaocrawl.storage.topics.lexicon_decisions import (

@@ -16,19 +16,18 @@ from typing import TYPE_CHECKING
 from qiaocrawl.crawl.browser.browser import BrowserGuard, require_playwright
 from qiaocrawl.errors import ConfigError, LoginError
 from qiaocrawl.fetch.addresses import Allowance
+from qiaocrawl.fetch.sessions.accounts import SavedSession
+from qiaocrawl.fetch.sessions.cookies import StoredCookie, from_browser, names_of, usable_for
+from qiaocrawl.fetch.sessions.flow import SeenPage, matching_marker
+from qiaocrawl.fetch.sessions.recipe import Recipe, origin_of
 from qiaocrawl.language import _
 from qiaocrawl.options import PREFIX
-from qiaocrawl.sessions.accounts import SavedSession
-from qiaocrawl.sessions.cookies import StoredCookie, from_browser, names_of, usable_for
-from qiaocrawl.sessions.matching import SeenPage, matching_marker
-from qiaocrawl.sessions.origins import origin_of
-from qiaocrawl.sessions.recipe import Recipe
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Locator, Page, Route
 
+    from qiaocrawl.fetch.sessions.recipe import BrowserLogin
     from qiaocrawl.options import Options
-    from qiaocrawl.sessions.recipe import BrowserLogin
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """Fetches the steps of a login through the crawl's own guard, delays and cookie jars.
 
-The flow handles redirects (:mod:`qiaocrawl.sessions.flow`): Scrapy follows none of them.
+The flow handles redirects (:mod:`qiaocrawl.fetch.sessions.flow`): Scrapy follows none of them.
 robots.txt is not asked: a login is the operator's own act with an account of theirs, no crawling.
 """
 
@@ -16,10 +16,9 @@ from qiaocrawl.crawl.cookie_jar import new_jar
 from qiaocrawl.crawl.login.step_mark import LOGIN_STEP
 from qiaocrawl.crawl.network.proxy_source import DOWNLOAD_ERRORS
 from qiaocrawl.errors import AddressRefusedError, LoginError, QiaoError
-from qiaocrawl.language import _
-from qiaocrawl.sessions.accounts import Credentials
-from qiaocrawl.sessions.cookies import StoredCookie, from_jar, usable_for
-from qiaocrawl.sessions.flow import (
+from qiaocrawl.fetch.sessions.accounts import Credentials
+from qiaocrawl.fetch.sessions.cookies import StoredCookie, from_jar, usable_for
+from qiaocrawl.fetch.sessions.flow import (
     Flow,
     LoginAnswer,
     LoginStep,
@@ -27,7 +26,8 @@ from qiaocrawl.sessions.flow import (
     login_flow,
     why_session_ended,
 )
-from qiaocrawl.sessions.recipe import Recipe
+from qiaocrawl.fetch.sessions.recipe import Recipe
+from qiaocrawl.language import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, MutableMapping

@@ -16,11 +16,10 @@ from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from qiaocrawl.crawl.login.by_hand import browser_login
 from qiaocrawl.crawl.login.login import LoginRunner
 from qiaocrawl.errors import ConfigError, LoginError, QiaoError
+from qiaocrawl.fetch.sessions.accounts import Account, AccountState, Credentials, SavedSession
+from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes
+from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.language import _
-from qiaocrawl.sessions.accounts import Account, AccountState, Credentials, SavedSession
-from qiaocrawl.sessions.recipe import Recipe
-from qiaocrawl.sessions.recipe_file import find_recipe, load_recipes
-from qiaocrawl.sessions.vault import Vault
 from qiaocrawl.storage.sites import accounts as stored
 
 if TYPE_CHECKING:

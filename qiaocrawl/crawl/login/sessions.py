@@ -1,6 +1,6 @@
 """The sessions of one run: whose cookies a request gets, and what its answer says of them.
 
-Joins the pools (:mod:`qiaocrawl.sessions.account_pool`) to the database and Scrapy's cookie jars.
+Joins the pools (:mod:`qiaocrawl.fetch.sessions.accounts`) to the database and Scrapy's cookie jars.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 from qiaocrawl.crawl.login.login import LoginRunner
 from qiaocrawl.errors import LoginError
-from qiaocrawl.sessions.account_pool import (
+from qiaocrawl.fetch.sessions.accounts import (
+    Account,
     AccountPool,
+    AccountState,
     AccountUse,
+    Credentials,
     JarKey,
     LiveAccount,
     LoginActions,
+    SavedSession,
 )
-from qiaocrawl.sessions.accounts import Account, AccountState, Credentials, SavedSession
-from qiaocrawl.sessions.matching import SeenPage, login_wanted
-from qiaocrawl.sessions.origins import origin_of
-from qiaocrawl.sessions.recipe import Recipe
-from qiaocrawl.sessions.recipe_file import find_recipe, load_recipes
-from qiaocrawl.sessions.vault import Vault
+from qiaocrawl.fetch.sessions.flow import SeenPage, login_wanted
+from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes, origin_of
+from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.storage.clock import latest_due
 from qiaocrawl.storage.sites import accounts as stored
 from qiaocrawl.text.zones import china_time

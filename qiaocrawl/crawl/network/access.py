@@ -16,18 +16,16 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.crawl.network.proxy_source import ProxySource
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.fetch.host_health import HostHealth, Strike
-from qiaocrawl.fetch.host_rules import HostRules, parse_rules
-from qiaocrawl.fetch.identities import (
-    HONEST,
-    ROTATE,
-    Identity,
-    choice_of,
-    pick,
+from qiaocrawl.fetch.block_detection import UsualSizes
+from qiaocrawl.fetch.host_rules import (
+    HostHealth,
+    HostRules,
+    Strike,
+    parse_crawl_windows,
+    parse_rules,
 )
-from qiaocrawl.fetch.proxy_pool import ProxyLimits, ProxyPool
-from qiaocrawl.fetch.time_windows import parse_crawl_windows
-from qiaocrawl.fetch.usual_sizes import UsualSizes
+from qiaocrawl.fetch.identities import HONEST, ROTATE, Identity, choice_of, pick
+from qiaocrawl.fetch.proxies import ProxyLimits, ProxyPool
 from qiaocrawl.items import Lease
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError
 from qiaocrawl.fetch.addresses import Origin
+from qiaocrawl.fetch.replay.recording_index import RecordedPage
 from qiaocrawl.items import Lease, Queue
-from qiaocrawl.replay.recording_index import RecordedPage
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

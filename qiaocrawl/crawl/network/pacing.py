@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import HostParkedError
-from qiaocrawl.fetch.backoff import backoff_seconds
+from qiaocrawl.fetch.failure_policy import backoff_seconds
 from qiaocrawl.frontier.waits import longest_wait_seconds
 from qiaocrawl.storage import Database, Writer
 from qiaocrawl.storage.frontier import host_pacing

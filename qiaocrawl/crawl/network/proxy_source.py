@@ -23,15 +23,21 @@ from scrapy.exceptions import (
 )
 
 from qiaocrawl.errors import AddressRefusedError, ConfigError
-from qiaocrawl.fetch.proxy import Proxy, ProxyList, list_text, parse_list, refusal_in
-from qiaocrawl.fetch.proxy_pool import LONGEST_PAUSE_SECONDS
+from qiaocrawl.fetch.proxies import (
+    LONGEST_PAUSE_SECONDS,
+    Proxy,
+    ProxyList,
+    list_text,
+    parse_list,
+    refusal_in,
+)
 from qiaocrawl.language import _
 from qiaocrawl.storage.sites import proxies as stored
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from qiaocrawl.fetch.proxy_pool import ProxyPool, ProxyState
+    from qiaocrawl.fetch.proxies import ProxyPool, ProxyState
     from qiaocrawl.runtime import Runtime
 
 DATABASE = "database"

@@ -9,8 +9,7 @@ from functools import cached_property, lru_cache
 from qiaocrawl.relevance.word_nearness import WordNearness
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import TopicPack
-from qiaocrawl.topic.profile import TopicProfile, build_profile
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.topic.profile import PageWords, TopicProfile, build_profile
 
 # Texts whose words are kept: anchors of navigation come again on every page.
 _MEMORY = 20_000

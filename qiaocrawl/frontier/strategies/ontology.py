@@ -11,10 +11,15 @@ from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.strategies.ranges import together_at_most_one, within
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, strategies
 from qiaocrawl.items import PRUNED
-from qiaocrawl.ontology.folder import current_ontology
-from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION, similarity_function
-from qiaocrawl.ontology.topic_words import LEAST, TopicWords, named_words
-from qiaocrawl.topic.words import PageWords
+from qiaocrawl.ontology.similarity import (
+    DEFAULT_FUNCTION,
+    LEAST,
+    TopicWords,
+    named_words,
+    similarity_function,
+)
+from qiaocrawl.ontology.sources import current_ontology
+from qiaocrawl.topic.profile import PageWords
 from qiaocrawl.urls.hosts import url_words
 
 ALPHA, BETA, GAMMA = 0.5, 0.2, 0.3

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, select
 
 from qiaocrawl.analysis.spread.credits import credits_in
 from qiaocrawl.analysis.spread.publication import Change, ChangeKind, Publication
-from qiaocrawl.dedup.bodies.fingerprints import body_sketch
+from qiaocrawl.dedup.fingerprints import body_sketch
 from qiaocrawl.storage.converters import from_time
 from qiaocrawl.storage.export.listing import OutletNames
 from qiaocrawl.storage.packed_text import unpack_html

@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, case, distinct, exists, func, select, true
 
+from qiaocrawl.fetch.sessions.accounts import AccountState
 from qiaocrawl.items import Outcome
 from qiaocrawl.search.query import AnswerState
-from qiaocrawl.sessions.accounts import AccountState
 from qiaocrawl.storage.analysis.warning_lists import count_by_status
 from qiaocrawl.storage.console.row_by_row import row_by_row
 from qiaocrawl.storage.converters import from_time, to_stored_time

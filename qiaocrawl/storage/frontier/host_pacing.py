@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from qiaocrawl.fetch.backoff import GROWTH
+from qiaocrawl.fetch.failure_policy import GROWTH
 from qiaocrawl.storage.raw_sql import Statement
 
 FORGOTTEN_SECONDS = 600.0

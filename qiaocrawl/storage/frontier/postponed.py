@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.discovery.trap_trials import TRAP, group_of
+from qiaocrawl.discovery.static_traps import TRAP, group_of
 from qiaocrawl.items import Candidate
 from qiaocrawl.storage.frontier.payload import payload_of, payload_text
 from qiaocrawl.storage.frontier.row_sql import NEVER_TRIED

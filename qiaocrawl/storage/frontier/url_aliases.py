@@ -4,7 +4,7 @@ A URL that has a preferred version is closed as ``alias`` and that version propo
 had redirected there, but without a request. It stays noted in ``aliased_url`` until the
 preferred version is closed: if that brought no page, the URL waits again, to be fetched
 under its own address. So a wrong rule loses nothing. Another spelling of a URL
-(:mod:`qiaocrawl.discovery.spellings`) is proposed as such a row at once.
+(:mod:`qiaocrawl.discovery.rules`) is proposed as such a row at once.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import logging
 
 from sqlalchemy import Connection
 
-from qiaocrawl.discovery.spellings import plain_spelling
+from qiaocrawl.discovery.rules import plain_spelling
 from qiaocrawl.items import Outcome
 from qiaocrawl.storage.pages.reprocessing import drop_article, set_outcome
 from qiaocrawl.storage.pages.revisions import note_withdrawn

@@ -12,11 +12,11 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, case, exists, func, select
 
+from qiaocrawl.fetch.sessions.accounts import AccountState
 from qiaocrawl.items import Outcome, Queue
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.search.query import AnswerState
-from qiaocrawl.sessions.accounts import AccountState
 from qiaocrawl.storage.converters import to_stored_time
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.frontier.collectors import is_run_alive

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.dedup.verdict_names import verdict_name
+from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome, Standing
 from qiaocrawl.language import N_, _

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from qiaocrawl.search.answer_names import ANSWER_NAMES
+from qiaocrawl.search.answer import ANSWER_NAMES
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.search.coverage import LedgerRow, PastAnswer
 from qiaocrawl.storage.search.ledger import NO_ANSWER

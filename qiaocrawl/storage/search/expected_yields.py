@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, select
 
-from qiaocrawl.search.plan_priority import ExpectedYield, Pair, PairYield
+from qiaocrawl.search.priority import ExpectedYield, Pair, PairYield
 from qiaocrawl.storage.schema import article, relevance
 from qiaocrawl.storage.search import coverage
 from qiaocrawl.storage.topics.topic_ids import topic_id

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
 
-from qiaocrawl.fetch.backoff import backoff_seconds
+from qiaocrawl.fetch.failure_policy import backoff_seconds
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import schema
 from qiaocrawl.storage.clock import latest_due

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from sqlalchemy import Connection, func, select
 
-from qiaocrawl.lexicon.yields import TermYield
+from qiaocrawl.lexicon.decisions import TermYield
 from qiaocrawl.storage.schema import State, article, query, query_hit, relevance, url
 from qiaocrawl.storage.topics.topic_ids import topic_id
 

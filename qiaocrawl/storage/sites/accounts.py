@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.fetch.sessions.accounts import Account, AccountState
 from qiaocrawl.language import _
-from qiaocrawl.sessions.accounts import Account, AccountState
 from qiaocrawl.storage.converters import clean_word, from_time, to_stored_time
 from qiaocrawl.storage.schema import account as accounts
 

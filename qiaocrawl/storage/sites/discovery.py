@@ -8,9 +8,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.discovery.soft_404 import MissingPage
+from qiaocrawl.discovery.static_traps import TRAP, url_forms
 from qiaocrawl.discovery.trap_scores import StoredPatternScore, cut_by
-from qiaocrawl.discovery.trap_trials import TRAP
-from qiaocrawl.discovery.url_forms import url_forms
 from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage.converters import clean_host, clean_text, clean_word, digest16
 from qiaocrawl.storage.frontier.lifecycle import complete

@@ -10,8 +10,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.fetch.proxy import Proxy
-from qiaocrawl.fetch.proxy_pool import ProxyState
+from qiaocrawl.fetch.proxies import Proxy, ProxyState
 from qiaocrawl.language import _
 from qiaocrawl.storage.converters import clean_word
 from qiaocrawl.storage.schema import proxy as table

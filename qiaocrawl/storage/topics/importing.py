@@ -12,8 +12,7 @@ from qiaocrawl.language import _
 from qiaocrawl.storage.topics.lexicon_decisions import under_decisions
 from qiaocrawl.storage.topics.topic_ids import find_topic_id
 from qiaocrawl.storage.topics.topics import load_pack
-from qiaocrawl.topic.check import pack_name_reason, require_valid
-from qiaocrawl.topic.merge import merge_packs
+from qiaocrawl.topic.check import merge_packs, pack_name_reason, require_valid
 from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, Site, Term, TopicPack
 
 

@@ -5,15 +5,26 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import openpyxl
+from openpyxl.cell.cell import MergedCell
+from openpyxl.comments import Comment
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 
+from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.language import _
+from qiaocrawl.topic.files import ZIP_MAGIC, escape_formula, read_limited, write_whole
 from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS
-from qiaocrawl.topic.workbook.remarks import EXAMPLE
+from qiaocrawl.topic.workbook.findings import Finding, Level, messages
+from qiaocrawl.topic.workbook.reading import read_sent
+from qiaocrawl.topic.workbook.records import EXAMPLE
+from qiaocrawl.topic.workbook.sheets import Sheet, SheetRow, opened_workbook, read_file
+from qiaocrawl.topic.workbook.vocabulary import plain
+from qiaocrawl.urls import canonical_url
 
 _ROWS = 2_000
 """Rows that have drop-down lists."""
@@ -137,3 +148,225 @@ def _explain(sheet: Any) -> None:
             sheet.row_dimensions[sheet.max_row].height = 30 if is_long else 15
     for letter, width in (("A", 16), ("B", 60), ("C", 50)):
         sheet.column_dimensions[letter].width = width
+
+
+# --- The operator's own file written back, what was noticed marked in its cells -------------------
+
+REPORT_SHEET = "导入检查"
+"""The sheet that lists what was noticed; an import leaves it out."""
+
+_COLOURS = {Level.FAULT: "FFFFC7CE", Level.CHANGED: "FFFFEB9C", Level.LEFT_OUT: "FFE7E6E6"}
+_AUTHOR = "qiaocrawl"
+_COMMENT_WIDTH, _LINE_HEIGHT = 320, 40
+
+
+def write_marked(
+    source: Path, target: Path, sheets: Sequence[Sheet], findings: Sequence[Finding]
+) -> None:
+    """Write *source* to *target* (.xlsx), its cells coloured and commented by *findings*.
+
+    Faults are red, what was changed is yellow, what is left out grey. A CSV file becomes a
+    workbook.
+
+    Raises:
+        TopicError: *target* is the source, is no ``.xlsx`` or cannot be written.
+    """
+    if target.suffix.lower() != ".xlsx":
+        raise TopicError(_("{target!r} must end in .xlsx", target=str(target)))
+    if target.resolve() == source.resolve():
+        raise TopicError(
+            _("{target!r} is the file itself: choose another name", target=str(target))
+        )
+    write_whole(target, _marked(read_limited(source), source.name, sheets, findings))
+
+
+def marked_file(data: bytes, name: str) -> bytes:
+    """The same of a file that somebody sent as *name*.
+
+    Raises:
+        TopicError: it cannot be read.
+    """
+    sheets, reading = read_sent(data, name)
+    return _marked(data, name, sheets, reading.findings)
+
+
+def _marked(data: bytes, name: str, sheets: Sequence[Sheet], findings: Sequence[Finding]) -> bytes:
+    if not data.startswith(ZIP_MAGIC):
+        return _written(_copied(sheets), findings)
+    with opened_workbook(data, name) as workbook:
+        return _written(workbook, findings)
+
+
+def _copied(sheets: Sequence[Sheet]) -> Any:
+    workbook = openpyxl.Workbook()
+    workbook.remove(workbook.active)
+    for sheet in sheets:
+        copy = workbook.create_sheet(sheet.name[:31])
+        for row in sheet.rows:
+            for column, cell in enumerate(row.cells, start=1):
+                if cell.text:
+                    copy.cell(row.line, column, escape_formula(cell.text)).data_type = "s"
+    return workbook
+
+
+def _written(workbook: Any, findings: Sequence[Finding]) -> bytes:
+    by_cell: dict[tuple[str, int, int], list[Finding]] = {}
+    for finding in findings:
+        if finding.line:
+            place = (finding.sheet, finding.line, max(0, finding.column) + 1)
+            by_cell.setdefault(place, []).append(finding)
+    for (name, line, column), here in by_cell.items():
+        # A CSV file's name may be longer than that of a sheet can be.
+        _mark(workbook[name[:31]], line, column, here)
+    if REPORT_SHEET in workbook.sheetnames:
+        workbook.remove(workbook[REPORT_SHEET])
+    _add_report(workbook.create_sheet(REPORT_SHEET), findings)
+    file = io.BytesIO()
+    workbook.save(file)
+    return file.getvalue()
+
+
+def _mark(sheet: Any, line: int, column: int, findings: Sequence[Finding]) -> None:
+    cell = sheet.cell(line, column)
+    if isinstance(cell, MergedCell):
+        merged = next(area for area in sheet.merged_cells.ranges if cell.coordinate in area)
+        cell = sheet.cell(merged.min_row, merged.min_col)
+    level = min((finding.level for finding in findings), key=list(Level).index)
+    cell.fill = PatternFill("solid", start_color=_COLOURS[level])
+    lines = [cell.comment.text] if cell.comment else []
+    lines += [finding.text for finding in findings if finding.text not in lines]
+    text = "\n".join(dict.fromkeys(lines))
+    cell.comment = Comment(text, _AUTHOR, _LINE_HEIGHT * (text.count("\n") + 2), _COMMENT_WIDTH)
+
+
+def _add_report(sheet: Any, findings: Sequence[Finding]) -> None:
+    sheet.append([_("result"), _("what was noticed")])
+    by_level: Mapping[Level, list[str]] = {level: messages(findings, level) for level in Level}
+    for level, lines in by_level.items():
+        for line in lines:
+            sheet.append([_(level.value), escape_formula(line)])
+            sheet.cell(sheet.max_row, 1).fill = PatternFill("solid", start_color=_COLOURS[level])
+            sheet.cell(sheet.max_row, 2).alignment = Alignment(wrap_text=True, vertical="top")
+    if not any(by_level.values()):
+        sheet.append([_("ok"), _("nothing was noticed")])
+    for cell in sheet[1]:
+        cell.font = Font(bold=True)
+    sheet.column_dimensions["A"].width = 18
+    sheet.column_dimensions["B"].width = 100
+
+
+# --- Judgements in a table: the exported Excel or CSV with one column filled in -------------------
+
+JUDGEMENT_HEADER = "判断（是/否）"
+"""How exported tables head the column to fill in."""
+URL_HEADER = "网址"
+
+_YES, _NO = (
+    "yes y true 1 是 是的 对 切题 相关 √ ✓ ✔",
+    "no n false 0 否 不 不是 错 不切题 不相关 无关 × ✗ ✘ x",
+)
+ANSWERS = {**dict.fromkeys(_YES.split(), True), **dict.fromkeys(_NO.split(), False)}
+"""What may be answered, and whether the page is on topic then."""
+
+_JUDGEMENT_HEADERS = frozenset({"判断", "判断是否", "判断是/否", "是否切题", "切题", "judgement",
+                                "judgment", "ontopic"})  # fmt: skip
+_URL_HEADERS = frozenset({"网址", "url", "链接", "地址", "网页地址", "原文链接"})
+_NOTE_HEADERS = frozenset({"备注", "判断备注", "理由", "note"})
+_HEADER_WITHIN_ROWS = 20
+_SHOWN_CHARACTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRow:
+    """A page that was judged; ``url`` is canonical."""
+
+    line: int
+    url: str
+    relevant: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTable:
+    """The judged rows of a table, and how many rows were left blank."""
+
+    rows: tuple[JudgedRow, ...]
+    blank: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    header: SheetRow
+    judgement: int
+    url: int
+    note: int
+
+
+def answer_of(text: str) -> bool | None:
+    """Whether *text* says that a page is on topic; None where it says neither."""
+    return ANSWERS.get("".join(text.split()).strip("。.").lower())
+
+
+def read_judgements(path: Path) -> JudgedTable:
+    """The judgements in the first sheet that has a column for them and one for addresses.
+
+    Raises:
+        TopicError: the file cannot be read, has no such columns, or holds an answer that is
+            neither yes nor no, a bad address, or both answers for one page (``faults``).
+    """
+    sheet, columns = _find(read_file(path), path.name)
+    rows: dict[str, JudgedRow] = {}
+    faults: list[RowFault] = []
+    blank = 0
+    for row in sheet.rows:
+        if row.line <= columns.header.line or not row.texts:
+            continue
+        if not row.cell(columns.judgement).text:
+            blank += 1
+            continue
+        judged = _judged(row, columns)
+        if isinstance(judged, str):
+            faults.append(RowFault(path.name, row.line, judged))
+        elif rows.setdefault(judged.url, judged).relevant != judged.relevant:
+            first = rows[judged.url].line
+            faults.append(RowFault(path.name, row.line, _("contradicts line {first}", first=first)))
+    if faults:
+        raise TopicError(_("{file}: nothing was judged", file=path.name), faults)
+    return JudgedTable(tuple(rows.values()), blank)
+
+
+def _find(sheets: Sequence[Sheet], name: str) -> tuple[Sheet, _Columns]:
+    for sheet in sheets:
+        for row in sheet.rows[:_HEADER_WITHIN_ROWS]:
+            headers = [plain(cell.text) for cell in row.cells]
+            judgement, url = _first(headers, _JUDGEMENT_HEADERS), _first(headers, _URL_HEADERS)
+            if judgement >= 0 and url >= 0:
+                return sheet, _Columns(row, judgement, url, _first(headers, _NOTE_HEADERS))
+    raise TopicError(
+        _(
+            "{name}: no columns “{judgement}” and “{url}”",
+            name=name,
+            judgement=JUDGEMENT_HEADER,
+            url=URL_HEADER,
+        )
+    )
+
+
+def _first(headers: Sequence[str], allowed: frozenset[str]) -> int:
+    return next((at for at, header in enumerate(headers) if header in allowed), -1)
+
+
+def _judged(row: SheetRow, columns: _Columns) -> JudgedRow | str:
+    """The judgement of a row, or what is wrong with it."""
+    answer, cell = row.cell(columns.judgement).text, row.cell(columns.url)
+    relevant = answer_of(answer)
+    if relevant is None:
+        return _(
+            "the judgement must be yes or no, got {answer!r}", answer=answer[:_SHOWN_CHARACTERS]
+        )
+    # An exported address may be shown short, with the whole one behind it.
+    url = canonical_url(cell.text) or canonical_url(cell.link)
+    if url is None:
+        return _("not the address of a page: {text!r}", text=cell.text[:_SHOWN_CHARACTERS])
+    note = " ".join(row.cell(columns.note).text.split()) if columns.note >= 0 else ""
+    return JudgedRow(row.line, url, relevant, note)

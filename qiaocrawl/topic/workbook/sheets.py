@@ -15,9 +15,15 @@ from xml.etree.ElementTree import ParseError
 
 from qiaocrawl.errors import TopicError
 from qiaocrawl.language import _
-from qiaocrawl.topic.csvfile import parse_csv
-from qiaocrawl.topic.escape import unescape_formula
-from qiaocrawl.topic.files import MAX_ROWS, MAX_SCANNED_CELLS, OLE_MAGIC, ZIP_MAGIC, read_limited
+from qiaocrawl.topic.files import (
+    MAX_ROWS,
+    MAX_SCANNED_CELLS,
+    OLE_MAGIC,
+    ZIP_MAGIC,
+    parse_csv,
+    read_limited,
+    unescape_formula,
+)
 from qiaocrawl.topic.xlsxfile import guard_archive, open_workbook
 
 MAX_ELEMENTS = 600_000

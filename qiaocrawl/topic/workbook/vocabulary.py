@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from qiaocrawl.topic.columns import SITE_COLUMNS, TERM_COLUMNS
 from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS
+from qiaocrawl.topic.tables import SITE_COLUMNS, TERM_COLUMNS
 
 _BRACKETS = re.compile(r"[(（\[【〔].*?[)）\]】〕]")
 _MARKS = re.compile(r"[\s*＊:：_\-—、。.,，/\\|]+|必填|选填|可选")

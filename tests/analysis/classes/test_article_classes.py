@@ -10,7 +10,7 @@ from qiaocrawl.analysis.classes.model import MarkedArticle, learn_classes
 from qiaocrawl.analysis.classes.naming import class_label, class_named, class_names
 from qiaocrawl.language import CHINESE, using_language
 from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack
-from qiaocrawl.topic.golden import read_golden
+from qiaocrawl.topic.tree import read_golden
 
 TERMS = load_pack(SHIPPED_PACKS / "qiaoqing").terms
 GROUPS = {

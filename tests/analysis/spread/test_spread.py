@@ -17,7 +17,7 @@ from qiaocrawl.analysis.spread.publication import Change, Publication
 from qiaocrawl.analysis.spread.time_line_picture import time_line_svg
 from qiaocrawl.analysis.spread.tree import SpreadTree, spread_tree
 from qiaocrawl.analysis.spread.tree_picture import tree_svg
-from qiaocrawl.dedup.bodies.fingerprints import body_sketch
+from qiaocrawl.dedup.fingerprints import body_sketch
 from qiaocrawl.text.zones import SHANGHAI
 
 NOON = datetime(2026, 3, 5, 12, 7, 30, tzinfo=SHANGHAI)

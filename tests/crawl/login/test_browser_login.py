@@ -15,9 +15,9 @@ import pytest
 from crawling import PROJECT, crawl, import_pack, pack, rows
 from fresh_schema import make_tables
 from login_sites import QR_RECIPE, LoginWeb, QrWeb, Reply, Seen, serving
-from qiaocrawl.sessions.accounts import SavedSession
-from qiaocrawl.sessions.cookies import StoredCookie
-from qiaocrawl.sessions.vault import Vault, new_key
+from qiaocrawl.fetch.sessions.accounts import SavedSession
+from qiaocrawl.fetch.sessions.cookies import StoredCookie
+from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites.accounts import add_account, require_account, save_session
 from qiaocrawl.topic.pack import Site

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, article, crawl, import_pack, local_server, outcomes, pack, rows
+from qiaocrawl.fetch.sessions.accounts import SavedSession
+from qiaocrawl.fetch.sessions.cookies import StoredCookie
+from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.items import Outcome
-from qiaocrawl.sessions.accounts import SavedSession
-from qiaocrawl.sessions.cookies import StoredCookie
-from qiaocrawl.sessions.vault import Vault, new_key
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier.retry_closed import Choice, failed_urls, wait_again
 from qiaocrawl.storage.sites.accounts import add_account, save_session

@@ -16,9 +16,9 @@ import pytest
 from crawling import crawl, import_pack, outcomes, pack, rows, start_spider
 from login_sites import CLUB, LoginWeb, Reply, Seen, page, recipes_folder, serving
 from qiaocrawl.cli import main
-from qiaocrawl.sessions.accounts import Credentials, SavedSession, owner_name
-from qiaocrawl.sessions.cookies import StoredCookie
-from qiaocrawl.sessions.vault import Vault, new_key
+from qiaocrawl.fetch.sessions.accounts import Credentials, SavedSession, owner_name
+from qiaocrawl.fetch.sessions.cookies import StoredCookie
+from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites import accounts
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from crawling import Crawl, crawl, import_pack, outcomes, pack, rows
 from login_sites import CLUB, ONE, PASSPORT, LoginWeb, recipes_folder, serving
-from qiaocrawl.sessions.accounts import Credentials, SavedSession, owner_name
-from qiaocrawl.sessions.vault import Vault, new_key
+from qiaocrawl.fetch.sessions.accounts import Credentials, SavedSession, owner_name
+from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites.accounts import add_account, list_accounts
 

@@ -14,7 +14,7 @@ from loopback_proxies import dead_port, loopback_proxy
 from middlewares.proxy import ProxyMiddleware
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.fetch.proxy import Proxy
+from qiaocrawl.fetch.proxies import Proxy
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites.proxies import add_proxy, list_proxies
 

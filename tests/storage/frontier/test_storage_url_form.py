@@ -6,8 +6,8 @@ import time
 
 from crawling import import_pack, pack
 from qiaocrawl.items import Candidate, Queue
-from qiaocrawl.search.candidates import query_candidate
 from qiaocrawl.search.definition import load_definitions
+from qiaocrawl.search.plan import query_candidate
 from qiaocrawl.search.query import Query
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.urls import canonical_url, host_of, url_key

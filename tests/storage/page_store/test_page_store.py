@@ -14,9 +14,9 @@ from sqlalchemy import text
 from fresh_schema import make_tables
 from page_store_samples import body_of, fill, picture_of, work_on
 from qiaocrawl.errors import ConfigError, PageStoreError
+from qiaocrawl.fetch.replay.warc import find_warcs
 from qiaocrawl.items import Outcome
 from qiaocrawl.options import Options
-from qiaocrawl.replay.warc import find_warcs
 from qiaocrawl.storage import Database, Reader, Writer
 from qiaocrawl.storage.page_store.files import MARK_FILE
 from qiaocrawl.storage.page_store.files_table import FileState

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from fresh_schema import make_tables
-from qiaocrawl.dedup.bodies.fingerprints import body_digest
+from qiaocrawl.dedup.fingerprints import body_digest
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Relevance

@@ -8,9 +8,9 @@ import pytest
 
 from fresh_schema import make_tables
 from qiaocrawl.errors import ConfigError, SecretKeyError
-from qiaocrawl.sessions.accounts import AccountState, Credentials, SavedSession, owner_name
-from qiaocrawl.sessions.cookies import StoredCookie
-from qiaocrawl.sessions.vault import Vault, new_key
+from qiaocrawl.fetch.sessions.accounts import AccountState, Credentials, SavedSession, owner_name
+from qiaocrawl.fetch.sessions.cookies import StoredCookie
+from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites import accounts
 

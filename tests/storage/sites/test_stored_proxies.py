@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.fetch.proxy import Proxy
-from qiaocrawl.fetch.proxy_pool import ProxyState
+from qiaocrawl.fetch.proxies import Proxy, ProxyState
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites.proxies import add_proxy, list_proxies, remove_proxy, save_states
 from storage_samples import NOW

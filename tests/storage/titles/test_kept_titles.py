@@ -393,7 +393,7 @@ def test_another_version_of_the_program_is_another_index(
     stored(sqlite_url)
     with runtime_on(sqlite_url) as runtime:
         started(runtime)
-    monkeypatch.setattr("qiaocrawl.dedup.recipe._program", lambda: b"changed")
+    monkeypatch.setattr("qiaocrawl.dedup.title_index._program", lambda: b"changed")
     with runtime_on(sqlite_url) as runtime:
         assert started(runtime) == len(FIRST)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import text
 
-from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
+from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Verdict, VerdictKind
 from qiaocrawl.reprocess import snapshots

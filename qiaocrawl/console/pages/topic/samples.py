@@ -29,8 +29,8 @@ from qiaocrawl.storage.console.audit_log import record
 from qiaocrawl.storage.topics.topics import load_pack, load_pack_to_change, save_pack
 from qiaocrawl.topic.check import MAX_SAMPLE_CHARACTERS, MAX_TITLE_CHARACTERS, require_valid
 from qiaocrawl.topic.files import MAX_FILE_BYTES
+from qiaocrawl.topic.folder import free_name, parse_sample, parted
 from qiaocrawl.topic.pack import Sample
-from qiaocrawl.topic.samplefile import free_name, parse_sample, parted
 
 _SAMPLES_A_PAGE = 50
 _SUFFIXES = PLAIN | PAGES | DOCUMENTS

@@ -1,1 +1,0 @@
-"""Bodies that repeat each other: fingerprints, an index of them, and their comparison."""

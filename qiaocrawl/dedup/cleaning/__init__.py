@@ -1,1 +1,0 @@
-"""Titles without the names of sites, channels and page numbers."""

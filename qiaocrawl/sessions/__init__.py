@@ -1,1 +1,0 @@
-"""Logins as data: recipes, accounts, cookies kept encrypted (Q3, T4)."""
