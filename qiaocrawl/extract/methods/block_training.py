@@ -200,7 +200,7 @@ class _Trainer:
         """All epochs; afterwards ``layers`` and ``biases`` are trained."""
         count, size = len(self.values), self.recipe.batch_size
         steps = self.recipe.epochs * -(-count // size)
-        for _ in range(self.recipe.epochs):
+        for _epoch in range(self.recipe.epochs):
             order = self.random.permutation(count)
             for start in range(0, count, size):
                 self._learn(order[start : start + size], self.step / steps)
