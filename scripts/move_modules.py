@@ -63,7 +63,10 @@ def _says_nothing(file: Path) -> bool:
     """Whether *file* is a package's that goes: nobody can import anything from its title."""
     if file.name != "__init__.py" or not file.exists():
         return False
-    return all(isinstance(node, ast.Expr) for node in ast.parse(file.read_text("utf-8")).body)
+    return all(
+        isinstance(node, ast.Expr) or getattr(node, "module", "") == "__future__"
+        for node in ast.parse(file.read_text("utf-8")).body
+    )
 
 
 def read_plan(plan: Path, parts: set[str]) -> dict[str, list[str]]:
