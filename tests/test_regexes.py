@@ -55,7 +55,7 @@ HOSTILE = [bit * (_CHARS // len(bit)) for bit in _BITS] + [" " * _CHARS + "x", "
 
 
 IN_THE_CRAWL = {"urls", "search", "crawl", "storage", "frontier", "discovery", "fetch",
-                "sessions", "revisit", "stages", "runs", "runtime"}  # fmt: skip
+                "revisit", "stages", "runs", "runtime"}  # fmt: skip
 
 
 # Asked about whole texts, or their beginning; searched for, they would take quadratic time.
@@ -72,7 +72,8 @@ def modules() -> Iterator[ModuleType]:
     units = {name for _, name, _ in pkgutil.iter_modules(qiaocrawl.__path__)}
     assert IN_THE_CRAWL - units == set(), "moved or renamed"
     for _, name, _ in pkgutil.walk_packages(qiaocrawl.__path__, "qiaocrawl."):
-        if name.split(".")[1] in IN_THE_CRAWL:
+        # Recorded webs are an operator's own files.
+        if name.split(".")[1] in IN_THE_CRAWL and not name.startswith("qiaocrawl.fetch.replay"):
             yield importlib.import_module(name)
 
 

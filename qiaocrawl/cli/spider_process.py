@@ -85,7 +85,9 @@ def run_with_bar(command: SpiderCommand, database: Database, console: Console) -
             lambda: _show(progress, database, command.spider),
             lambda: progress.update(task, state=_("stopping; Ctrl-C again: at once")),
         )
-        progress.update(task, total=progress.tasks[0].completed)
+        if code == 0:
+            # Else the line behind it says how it failed, and no tick says that it did well.
+            progress.update(task, total=progress.tasks[0].completed)
     return code
 
 

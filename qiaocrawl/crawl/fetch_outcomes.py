@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from qiaocrawl.crawl.host_failures import HostFailureHandler
+from qiaocrawl.errors import RobotsUnreachableError
 from qiaocrawl.fetch.failure_policy import (
     Close,
     FailureKind,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 # What a crawl order learns from, as from a page that is not on topic: a link led to nothing.
 _WORTHLESS = frozenset({Outcome.DEAD, Outcome.BLOCKED, Outcome.NOT_HTML, Outcome.TOO_LARGE})
+_UNANSWERED = frozenset({FailureKind.NO_PAGE, FailureKind.CANNOT_ASK})
 
 
 class FetchOutcomes:
@@ -65,7 +67,10 @@ class FetchOutcomes:
 
     async def record_error(self, lease: Lease, error: BaseException | None) -> None:
         """Store that *error* came instead of a response."""
-        await self._fail(lease, await self._hosts.failure_of(lease, error))
+        failure = await self._hosts.failure_of(lease, error)
+        if failure.kind in _UNANSWERED or isinstance(error, RobotsUnreachableError):
+            self._count("unanswered")
+        await self._fail(lease, failure)
 
     async def record_fault(self, lease: Lease, reason: str) -> None:
         """Store that our own work on the page failed."""

@@ -28,7 +28,12 @@ from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Outcome
 from qiaocrawl.runs.run_summary import article_numbers
 from qiaocrawl.runtime import rows_of
-from qiaocrawl.runtime.run_end import END_REASON, SEED_SET_ASIDE, START_REFUSED
+from qiaocrawl.runtime.run_end import (
+    END_REASON,
+    NOBODY_ANSWERED,
+    SEED_SET_ASIDE,
+    START_REFUSED,
+)
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier.deaths import seeds_set_aside
 from qiaocrawl.storage.reports.missed import refused_pages
@@ -137,6 +142,8 @@ class FrontierScheduler(BaseScheduler):
         remaining = await self._worker.close()
         await self._check_schema()
         await self._check_seeds()
+        if reason != "shutdown":
+            self._check_answers()
         await self._close_login_redirects()
         access = access_of(self._crawler)
         await access.close()
@@ -211,6 +218,19 @@ class FrontierScheduler(BaseScheduler):
         if is_named or (refused and len(refused) == len(set(pages))):
             ending = self._worker.ending
             ending.failure = ending.failure or START_REFUSED
+
+    def _check_answers(self) -> None:
+        """Fail a run that asked and got no answer at all: all may be well but for the network."""
+        assert self._worker is not None
+        stats = self._crawler.stats
+        unanswered = stats.get_value("qiaocrawl/unanswered", 0)
+        if unanswered and not stats.get_value("qiaocrawl/pages", 0):
+            logger.error(
+                "no host answered a request for a page, %d failed: is the network there (names,"
+                " proxy, firewall)? `qiaocrawl missed` names the hosts", unanswered,
+            )  # fmt: skip
+            ending = self._worker.ending
+            ending.failure = ending.failure or NOBODY_ANSWERED
 
     # --- Scrapy's questions ---------------------------------------------------------
 

@@ -150,13 +150,9 @@ class Catalogue:
         """Every defined search engine by name."""
         # Only where an engine is asked or its links are followed: the checks of its files are
         # made when they are imported.
-        from qiaocrawl.search.definition import load_definitions
+        from qiaocrawl.search.definition import definitions_of
 
-        return load_definitions(
-            self._options["QIAO_ENGINES_DIR"] or None,
-            base_urls={"searxng": self._options["QIAO_SEARXNG_URL"]},
-            region=self._options["QIAO_SEARCH_REGION"],
-        )
+        return definitions_of(self._options)
 
     def engine(self, name: str) -> EngineDefinition:
         """The engine called *name*.

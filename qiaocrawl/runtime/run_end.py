@@ -23,6 +23,9 @@ SEED_SET_ASIDE = "start_page_set_aside"
 START_REFUSED = "start_page_refused"
 """How a run ends where a page that the operator named may not be fetched."""
 
+NOBODY_ANSWERED = "nobody_answered"
+"""How a run ends that asked, and got no answer from any host."""
+
 SCHEMA_CHANGED = "schema_changed"
 """How a run ends whose database another version of the program upgraded meanwhile."""
 

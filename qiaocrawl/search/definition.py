@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
@@ -21,7 +22,16 @@ from qiaocrawl.search.request import request_url
 from qiaocrawl.text.charset import decode_page
 from qiaocrawl.text.toml_file import load_records, toml_files
 
-__all__ = ["EngineDefinition", "load_definitions", "request_url"]
+__all__ = ["EngineDefinition", "definitions_of", "load_definitions", "request_url"]
+
+
+def definitions_of(options: Mapping[str, Any]) -> dict[str, EngineDefinition]:
+    """:func:`load_definitions` as *options* say."""
+    return load_definitions(
+        options["QIAO_ENGINES_DIR"] or None,
+        base_urls={"searxng": options["QIAO_SEARXNG_URL"]},
+        region=options["QIAO_SEARCH_REGION"],
+    )
 
 
 def load_definitions(

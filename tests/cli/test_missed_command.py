@@ -10,7 +10,7 @@ import pytest
 
 from command_runs import Run
 from fresh_schema import make_tables
-from qiaocrawl.items import Outcome, Queue
+from qiaocrawl.items import SEED_SCORE, Outcome, Payload, Queue
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier import complete
 from qiaocrawl.storage.reports.missed import MISSED, MISSED_STARTS
@@ -64,6 +64,34 @@ def test_sites_come_first_then_what_to_do_then_pages(run: Run, url: str) -> None
     assert "“=锚[x]”" in pages
     assert "缘由 <x>" in pages
     assert "死链" not in out
+
+
+def test_what_we_asked_for_as_a_guess_is_no_page_that_was_missed(
+    database_url: str, run: Run
+) -> None:
+    asked = {
+        "start": (Payload(as_is="start page"), Outcome.DEAD),
+        "c0ffee.html": (Payload(probe=True), Outcome.DEAD),
+        "c0ffee2.html": (Payload(probe=True), Outcome.BLOCKED),
+        "sitemap.xml": (Payload(sitemap=0), Outcome.DEAD),
+    }
+    with Database.open(database_url) as database:
+        make_tables(database)
+        add_topic(database)
+        with database.engine.begin() as c:
+            enqueue(c, [
+                candidate(path, score=SEED_SCORE, payload=payload)
+                for path, (payload, _end) in asked.items()
+            ])  # fmt: skip
+            for lease in take(c, 50):
+                end = asked[lease.url.rpartition("/")[2]][1]
+                complete(c, lease, outcome=end, reason="", http_status=None,
+                         redirect_key=None, now=NOW)  # fmt: skip
+    _, out, _ = run("missed", "qiaoqing", "--database", database_url)
+    assert "起始页已不在" in out
+    assert "http://a.example/start" in out
+    assert "c0ffee" not in out
+    assert "sitemap" not in out
 
 
 def test_pages_are_chosen_and_written(run: Run, url: str, tmp_path: Path) -> None:

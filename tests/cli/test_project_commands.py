@@ -310,6 +310,16 @@ def test_a_project_crawls_with_a_pipeline_of_its_own(run: Run, folder: Path) -> 
     assert "site" in done.stdout
 
 
+def test_an_engine_that_is_none_is_named_before_anything_is_asked(folder: Path) -> None:
+    import_pack("sqlite:///q.db", pack("www.a.test"))
+    Path(".env").write_text(
+        "QIAO_DATABASE_URL=sqlite:///q.db\nQIAO_CONTACT=a@example.org\nQIAO_ENGINES=nosuch\n"
+    )
+    done = _python("-m", "qiaocrawl", "run", "qiaoqing", "--minutes", "0.1")
+    assert (done.returncode, "'nosuch'" in done.stderr) == (1, True)
+    assert outcomes("sqlite:///q.db") == {}
+
+
 def test_a_topic_that_only_searches_has_its_round(folder: Path) -> None:
     own = pack("www.a.test")
     targets = tuple(replace(site, role="target") for site in own.sites)

@@ -193,6 +193,7 @@ def test_one_address_is_looked_up(sqlite_desk: Desk) -> None:
 
     assert "侨务会议" in told(" http://A.example/got#top ")
     assert f"/articles/{article_id}" in told("http://a.example/got")
+    assert f"/articles/{article_id}" in told("https://a.example/got"), "by the other scheme"
     assert "waiting" in visible(told("http://a.example/waits"))
     assert "was never seen" in visible(told("http://a.example/<script>"))
     assert "is no http(s) address" in visible(told("javascript:alert(1)"))

@@ -28,9 +28,9 @@ PIECES = {
 }  # fmt: skip
 REASON_NAMES = re.compile(r"(?:^|_)(?:reason|why|doubts|notes)$")
 # Packages whose reasons are messages already, or words of the log.
-OTHERS = ("cli", "demo", "language", "lexicon", "ontology", "options", "replay", "sessions/recipe",
-          "storage/export", "text", "topic", "search/request", "runs/search.py",
-          "relevance/topic_draft")  # fmt: skip
+OTHERS = ("cli", "demo", "language", "lexicon", "ontology", "options", "fetch/replay",
+          "fetch/sessions/recipe", "storage/export", "text", "topic", "search/record_checks",
+          "search/request", "runs/search.py", "relevance/topic_draft")  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from qiaocrawl.search.answer import ANSWER_NAMES, parse_answer
 from qiaocrawl.search.definition import (
     EngineDefinition,
     SelectorUse,
-    load_definitions,
+    definitions_of,
     selectors_in_use,
 )
 from qiaocrawl.search.hits import is_on_site
@@ -57,7 +57,7 @@ def list_engines() -> None:
     options = Options.from_environment()
     table = folding_table(_("engine"), _("name"), _("kind"), _("chosen"), _("key"),
                           _("note"))  # fmt: skip
-    for name, definition in _definitions(options).items():
+    for name, definition in definitions_of(options).items():
         chosen = _("yes") if name in options["QIAO_ENGINES"] else _("no")
         table.add_row(name, escape(definition.title), _(_KINDS[definition.kind]), chosen,
                       _key_state(definition), escape(_(definition.note)))  # fmt: skip
@@ -74,7 +74,7 @@ def check(
     named may not be asked.
     """
     options = Options.from_environment()
-    definitions = _definitions(options)
+    definitions = definitions_of(options)
     if name and name not in definitions:
         raise ConfigError(
             _(
@@ -89,14 +89,6 @@ def check(
         _say(verdicts[-1])
     if any(verdict.holds is False for verdict in verdicts) or (name and not verdicts[0].holds):
         raise typer.Exit(1)
-
-
-def _definitions(options: Options) -> dict[str, EngineDefinition]:
-    return load_definitions(
-        options["QIAO_ENGINES_DIR"] or None,
-        base_urls={"searxng": options["QIAO_SEARXNG_URL"]},
-        region=options["QIAO_SEARCH_REGION"],
-    )
 
 
 def _key_state(definition: EngineDefinition) -> str:

@@ -142,11 +142,34 @@ def _chosen_stages(only: str, pack: TopicPack, console: Console) -> tuple[str, .
             )
         print_hanging(console, _("no search: QIAO_ENGINES names no engine"))
         stages = tuple(name for name in stages if name != "search")
+    if "search" in stages:
+        _check_engines()
     of_sites = [name for name in stages if name in _OF_SITES and name not in named]
     if of_sites and not any(site.role == "authoritative" for site in pack.sites):
         print_hanging(console, _("no site of the topic is crawled whole"))
         stages = tuple(name for name in stages if name not in of_sites)
     return stages
+
+
+def _check_engines() -> None:
+    """Refuse a name that no engine has, before hours are spent on the stages in front of it.
+
+    Raises:
+        ConfigError: it names the engine.
+    """
+    from qiaocrawl.search.definition import definitions_of
+
+    options = Options.from_environment()
+    there = definitions_of(options)
+    for name in options["QIAO_ENGINES"]:
+        if name not in there:
+            raise ConfigError(
+                _(
+                    "unknown engine {name!r} (there are: {there})",
+                    name=name,
+                    there=", ".join(sorted(there)),
+                )
+            )
 
 
 @contextmanager

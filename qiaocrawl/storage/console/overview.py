@@ -91,7 +91,8 @@ def overview(c: Connection, now: datetime) -> Overview:
         days = _days(c, start)
     steps = _steps(c)
     # Before the first crawl it is no news that there is no article.
-    limits = _LIMITS if steps.pages else replace(_LIMITS, article_hours=0.0)
+    has_begun = steps.pages or any(line.ended for line in last_runs(c, _RUNS_LOOKED_AT))
+    limits = _LIMITS if has_begun else replace(_LIMITS, article_hours=0.0)
     names = select(topic.c.name).order_by(topic.c.name)
     logins = select(account.c.site).where(account.c.state == AccountState.RESTING).distinct()
     return Overview(

@@ -16,6 +16,7 @@ _ENDS = {
     "storage_error": N_("the database failed"),
     "schema_changed": N_("the database was upgraded for another version"),
     "internal_error": N_("an error of the crawler"),
+    "nobody_answered": N_("no host answered"),
     "start_page_refused": N_("a start page may not be fetched"),
     "feed_error": N_("a feed could not be written"),
     "start_page_set_aside": N_("a start page could not be read"),

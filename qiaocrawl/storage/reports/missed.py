@@ -35,7 +35,14 @@ _PAGE_QUEUES = [queue for queue in Queue if queue is not Queue.SEARCH]
 
 
 # Links have other scores; the index of the frontier knows it.
-_IS_START = (url.c.queue == Queue.SITE, url.c.score >= SEED_SCORE)
+_IS_PROBE = url.c.payload.contains('"probe"')
+"""Ours, for a page that cannot exist: to find out what a site says then."""
+_IS_START = (
+    url.c.queue == Queue.SITE,
+    url.c.score >= SEED_SCORE,
+    # Where a sitemap may be is our guess, unless an operator wrote its address.
+    or_(url.c.payload.contains('"as_is"'), ~or_(_IS_PROBE, url.c.payload.contains('"sitemap"'))),
+)
 _MOST_HOPS = 20
 
 
@@ -208,7 +215,8 @@ def held_hosts(
         )  # fmt: skip
         if not waiting and not lost:
             continue
-        is_start = bool(_count(c, *own, url.c.state.in_(list(State)), *_IS_START))
+        is_wanted = or_(and_(*_IS_START), url.c.queue == Queue.WATCH)
+        is_start = bool(_count(c, *own, url.c.state.in_(list(State)), is_wanted))
         until = datetime.fromtimestamp(rest.until_at, UTC) if rest.until_at > asked else None
         last = datetime.fromtimestamp(rest.last_at, UTC)
         held.append(HeldHost(rest.name, rest.reason, since, last, until, waiting, lost, is_start))
@@ -301,7 +309,8 @@ def _hides(outcomes: Sequence[Outcome]) -> ColumnElement[bool]:
     """Whether a page of these outcomes was missed."""
     of_starts = [outcome for outcome in outcomes if outcome in MISSED_STARTS]
     is_followed = and_(url.c.outcome == Outcome.REDIRECT, url.c.redirect_key.is_not(None))
+    hides = [outcome for outcome in outcomes if outcome not in MISSED_STARTS]
     return or_(
-        url.c.outcome.in_([outcome for outcome in outcomes if outcome not in MISSED_STARTS]),
+        and_(url.c.outcome.in_(hides), ~_IS_PROBE),
         and_(url.c.outcome.in_(of_starts), ~is_followed, *_IS_START),
     )

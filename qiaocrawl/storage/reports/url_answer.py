@@ -101,7 +101,10 @@ def answer_of(c: Connection, url: str, place: Place | None = None) -> UrlAnswer:
     """
     canonical = canonical_url(url.strip())
     # As written too: a search query's address is not in canonical form.
-    names = dict.fromkeys(name for name in (canonical, url.strip()) if name)
+    # Sites are met by http: and https:, and few who ask know which.
+    names = dict.fromkeys(
+        name for name in (canonical, url.strip(), _by_other_scheme(canonical)) if name
+    )
     rows = (url_history.url_history(c, url_key(name)) for name in names)
     history = next((row for row in rows if row is not None), None)
     if history is None:
@@ -120,6 +123,11 @@ def answer_of(c: Connection, url: str, place: Place | None = None) -> UrlAnswer:
         _outward(history, visit), _held(c, history),
         bases_of(c, article.judgements if article else ()),
     )  # fmt: skip
+
+
+def _by_other_scheme(canonical: str | None) -> str:
+    scheme, separator, rest = (canonical or "").partition("://")
+    return f"{'http' if scheme == 'https' else 'https'}{separator}{rest}" if rest else ""
 
 
 def _held(c: Connection, page: UrlHistory) -> HeldHost | None:

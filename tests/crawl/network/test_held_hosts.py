@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,7 @@ from crawling import (
 from qiaocrawl.cli import main
 from qiaocrawl.crawl.host_failures import words_of
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.console.overview import overview
 from qiaocrawl.storage.frontier.host_rests import end_rest, note_rest, resting_hosts
 from qiaocrawl.storage.reports.missed import HeldHost, held_hosts
 
@@ -288,6 +291,23 @@ def test_faults_of_tls_are_said_in_words(says: str, words: str) -> None:
 )  # fmt: skip
 def test_hosts_that_are_not_there_are_told_of_in_words(error: Exception, words: str) -> None:
     assert words_of(error) == words
+
+
+def test_a_run_that_nobody_answers_fails_and_the_overview_says_so(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack("nobody.qiao.test"))
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        done = crawl(
+            "site", url, "topic=qiaoqing", folder=tmp_path,
+            QIAO_DEMO=f"127.0.0.1:{closed.getsockname()[1]}", QIAO_MAX_SECONDS="3",
+        )  # fmt: skip
+    assert done.returncode == 1, done.log
+    assert "no host answered" in done.log
+    with Database.open(url) as database, database.engine.connect() as c:
+        needs = overview(c, datetime.now(UTC)).alarms
+    assert any("no host answered" in line for line in needs), needs
+    assert any("nobody.qiao.test" in line for line in needs), needs
 
 
 def test_a_start_page_that_may_not_be_fetched_fails_the_run(tmp_path: Path, said: object) -> None:
