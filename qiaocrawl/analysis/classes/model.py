@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qiaocrawl.analysis.classes.naming import class_names
+from qiaocrawl.analysis.classes.naming import ArticleClass, MarkedArticle, class_names
 from qiaocrawl.analysis.entities.names import NameList
 from qiaocrawl.analysis.summaries.words import rarity, words_of
 from qiaocrawl.text.normalise import to_simplified
@@ -41,28 +41,6 @@ _MOST_WORDS = 5_000
 _SHOWN = 5
 
 Features = dict[tuple[str, str], float]
-
-
-class MarkedArticle(NamedTuple):
-    """An article of which a person said the class."""
-
-    title: str
-    text: str
-    name: str
-
-
-class ArticleClass(NamedTuple):
-    """What an article is about.
-
-    Args:
-        name: of the class; "" where none is sure.
-        certainty: of the likeliest, a probability.
-        words: what spoke for it, the heaviest first.
-    """
-
-    name: str
-    certainty: float
-    words: tuple[str, ...]
 
 
 class ClassModel(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from qiaocrawl.language import CHINESE, N_, _, language
 from qiaocrawl.topic.pack import TERM_KINDS
@@ -15,6 +16,28 @@ _UNSURE_CHINESE = "没有把握"
 
 # What a term is, not what an article with it is about.
 _NO_CLASSES = frozenset({"core", "group", "person", "organisation", "event", "place", "other"})
+
+
+class MarkedArticle(NamedTuple):
+    """An article of which a person said the class."""
+
+    title: str
+    text: str
+    name: str
+
+
+class ArticleClass(NamedTuple):
+    """What an article is about.
+
+    Args:
+        name: of the class; "" where none is sure.
+        certainty: of the likeliest, a probability.
+        words: what spoke for it, the heaviest first.
+    """
+
+    name: str
+    certainty: float
+    words: tuple[str, ...]
 
 
 def class_names(kinds: Iterable[str], marked: Iterable[str] = ()) -> tuple[str, ...]:

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from qiaocrawl.analysis.classes.model import ArticleClass, MarkedArticle
-from qiaocrawl.analysis.classes.naming import class_names
+from qiaocrawl.analysis.classes.naming import ArticleClass, MarkedArticle, class_names
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.storage.converters import clean_word, to_json, to_stored_time

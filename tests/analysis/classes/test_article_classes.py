@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.analysis.classes.model import MarkedArticle, learn_classes
-from qiaocrawl.analysis.classes.naming import class_label, class_named, class_names
+from qiaocrawl.analysis.classes.model import learn_classes
+from qiaocrawl.analysis.classes.naming import MarkedArticle, class_label, class_named, class_names
 from qiaocrawl.language import CHINESE, using_language
 from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack
 from qiaocrawl.topic.tree import read_golden
