@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from benchmarks.analysis_data import Measured, files_of, is_choosing, read_lines, run
-from qiaocrawl.analysis.trends.holidays import HolidayCalendar
-from qiaocrawl.analysis.trends.newest import newest_of
+from qiaocrawl.news.trends.bursts import newest_of
+from qiaocrawl.news.trends.usual import HolidayCalendar
 
 TASK, FILES = "bursts", "bursts"
 _HOUR, _DAY, _WEEK = 3_600.0, 86_400.0, 604_800.0

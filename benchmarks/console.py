@@ -39,12 +39,12 @@ from benchmarks.own_database import KINDS, kept_or_passing, own_database
 from benchmarks.rows import write_rows
 from qiaocrawl.console.search.index import read_state
 from qiaocrawl.console.search.keeper import SearchKeeper
+from qiaocrawl.news.overview import overview
+from qiaocrawl.reading import pages_of_a_list as article_list
+from qiaocrawl.reading.evidence import count_articles
+from qiaocrawl.reading.pages_of_a_list import ListWish
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import article_list
-from qiaocrawl.storage.console.article_list import ListWish
-from qiaocrawl.storage.console.changed_articles import count_articles
-from qiaocrawl.storage.console.overview import overview
-from qiaocrawl.storage.export.choice import Selection
+from qiaocrawl.storage.selection import Selection
 
 AIM_MS = 200.0
 _SEARCHED = (

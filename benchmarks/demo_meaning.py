@@ -32,7 +32,6 @@ from sqlalchemy import Connection, select
 
 from benchmarks.rows import write_rows
 from benchmarks.stories import b_cubed, pairwise
-from qiaocrawl.analysis.trends.holidays import default_calendar
 from qiaocrawl.cli.analysis.demo_meaning import (
     LEAST_OUTLETS,
     MONTH,
@@ -44,6 +43,7 @@ from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.demo.happenings.score import Found, MeaningScore, earliest_score, score_meaning
 from qiaocrawl.demo.model import Gold
 from qiaocrawl.demo.web import build_web
+from qiaocrawl.news.trends.usual import default_calendar
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.schema import article, story_article, url, verdict

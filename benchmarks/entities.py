@@ -25,16 +25,11 @@ sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 from rich.console import Console
 
 from benchmarks.analysis_data import Measured, f1, files_of, is_choosing, run
-from qiaocrawl.analysis.entities.entity import KINDS, Kind
-from qiaocrawl.analysis.entities.recognition import entities_of
-from qiaocrawl.analysis.entities.tagger import Tagger
-from qiaocrawl.analysis.entities.training import (
-    MarkedText,
-    TrainingPlan,
-    read_marked_texts,
-    train_tagger,
-)
-from qiaocrawl.analysis.events.times import named_days
+from qiaocrawl.news.events.times import named_days
+from qiaocrawl.news.names.entity import KINDS, Kind
+from qiaocrawl.news.names.recognition import entities_of
+from qiaocrawl.news.names.tagger import Tagger
+from qiaocrawl.news.names.training import MarkedText, TrainingPlan, read_marked_texts, train_tagger
 
 TASK = "entities"
 RECORDS = "cec_events"

@@ -18,7 +18,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 
 from benchmarks.named.sources import written_texts
-from qiaocrawl.analysis.entities.training import TrainingPlan, train_tagger
+from qiaocrawl.news.names.training import TrainingPlan, train_tagger
 
 OUT = PROJECT / "qiaocrawl" / "analysis" / "entities" / "data" / "tagger.npz.xz"
 _PLAN = TrainingPlan(rounds=4, least_count=4)

@@ -33,7 +33,8 @@ from qiaocrawl.frontier.explain import remade_order
 from qiaocrawl.frontier.memory_order import InMemoryFrontier
 from qiaocrawl.items import Candidate, Link, Queue, Visit
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.frontier import Scope, visit_log
+from qiaocrawl.storage.frontier import Scope
+from qiaocrawl.storage.frontier import orders as visit_log
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 from qiaocrawl.urls import url_key

@@ -38,9 +38,8 @@ from benchmarks.rows import write_rows
 from qiaocrawl.items import Candidate, FetchedPage, Outcome, Queue
 from qiaocrawl.storage import Database, Reader, Writer, frontier
 from qiaocrawl.storage.frontier import Scope
-from qiaocrawl.storage.page_store.files_table import held_store
 from qiaocrawl.storage.page_store.packing import pack
-from qiaocrawl.storage.page_store.stores import open_store
+from qiaocrawl.storage.page_store.stores import held_store, open_store
 from qiaocrawl.storage.pages.raw_pages import load_page, store_page
 from qiaocrawl.storage.topics import topics
 from qiaocrawl.topic.pack import TopicPack

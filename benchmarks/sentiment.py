@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from benchmarks.analysis_data import Measured, files_of, is_choosing, macro_f1, run
-from qiaocrawl.analysis.tone.judging import default_tone_model
-from qiaocrawl.analysis.tone.model import ToneModel
-from qiaocrawl.analysis.tone.tone import LABELS
-from qiaocrawl.analysis.tone.training import MarkedTone, TonePlan, read_marked_tones, train_tone
+from qiaocrawl.news.tone import LABELS
+from qiaocrawl.news.tone_model import ToneModel, default_tone_model
+from qiaocrawl.news.tone_training import MarkedTone, TonePlan, read_marked_tones, train_tone
 
 TASK = "sentiment"
 _TOWARDS_TARGET = ("cstance",)

@@ -30,10 +30,10 @@ from rich.console import Console
 
 from benchmarks.analysis_data import Measured, WithoutData, f1, files_of, read_lines, run
 from benchmarks.stories_behind import measure_behind
-from qiaocrawl.analysis.stories.background import Background, counts_of
-from qiaocrawl.analysis.stories.desk import StoryDesk
-from qiaocrawl.analysis.stories.story import Item
-from qiaocrawl.analysis.stories.terms import TermReader
+from qiaocrawl.news.stories.desk import StoryDesk
+from qiaocrawl.news.stories.story import Item
+from qiaocrawl.news.stories.terms import TermReader
+from qiaocrawl.news.stories.voices import Background, counts_of
 
 TASK, FILES = "stories", "events"
 _STREAM_DAYS = 31

@@ -18,14 +18,12 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks.analysis_data import Measured
-from qiaocrawl.analysis.stories.background import Background, MinuteCounts, counts_of
-from qiaocrawl.analysis.stories.desk import StoryDesk
-from qiaocrawl.analysis.stories.linking import score_of
-from qiaocrawl.analysis.stories.sleep import AWAKE_DAYS, DAY_MINUTES, SLEEP_DAYS, Sleeper
-from qiaocrawl.analysis.stories.story import Item, Story, story_of
-from qiaocrawl.analysis.stories.terms import TermReader, term_id
-from qiaocrawl.analysis.stories.vector import Multiplier
-from qiaocrawl.analysis.stories.voices import VoiceReader
+from qiaocrawl.news.stories.desk import StoryDesk
+from qiaocrawl.news.stories.linking import score_of
+from qiaocrawl.news.stories.lookup import AWAKE_DAYS, DAY_MINUTES, SLEEP_DAYS, Sleeper
+from qiaocrawl.news.stories.story import Item, Story, story_of
+from qiaocrawl.news.stories.terms import Multiplier, TermReader, term_id
+from qiaocrawl.news.stories.voices import Background, MinuteCounts, VoiceReader, counts_of
 from qiaocrawl.vsm.terms import dictionary_words, title_share
 
 _DAYS = 365

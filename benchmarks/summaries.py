@@ -23,10 +23,8 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks.analysis_data import Measured, files_of, is_choosing, read_lines, rouge, run
-from qiaocrawl.analysis.summaries.article import headline_of
-from qiaocrawl.analysis.summaries.ranker import Ranker, train_ranker
-from qiaocrawl.analysis.summaries.sentences import sentences_of
-from qiaocrawl.analysis.summaries.words import TextWords
+from qiaocrawl.news.summaries import headline_of
+from qiaocrawl.news.summary_sentences import Ranker, TextWords, sentences_of, train_ranker
 
 TASK = "summaries"
 _METRICS = ("rouge_1", "rouge_2", "rouge_l")

@@ -10,8 +10,8 @@ from scrapy.exceptions import DropItem
 
 from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
-from qiaocrawl.storage.pages.page_pictures import save_picture
 from qiaocrawl.storage.pages.raw_pages import store_page
+from qiaocrawl.storage.pages.revisions import save_picture
 
 if TYPE_CHECKING:
     from typing import Self

@@ -15,7 +15,7 @@ from qiaocrawl.crawl.browser.learning import render_learning
 from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem, RenderLesson
 from qiaocrawl.items import PageAnalysis
-from qiaocrawl.storage.pages.renderings import wait_for_browser
+from qiaocrawl.storage.pages.sites import wait_for_browser
 
 if TYPE_CHECKING:
     from typing import Self

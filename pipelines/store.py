@@ -23,10 +23,9 @@ from qiaocrawl.stages.paged_articles import (
     assemble_article,
     save_assembled,
 )
-from qiaocrawl.storage.frontier import visit_log
+from qiaocrawl.storage.frontier import orders as visit_log
 from qiaocrawl.storage.pages.article_parts import is_current
-from qiaocrawl.storage.pages.renderings import forget_mark
-from qiaocrawl.storage.sites.discovery import save_missing_page
+from qiaocrawl.storage.pages.sites import forget_mark, save_missing_page
 
 if TYPE_CHECKING:
     from typing import Self

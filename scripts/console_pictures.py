@@ -27,9 +27,9 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from benchmarks.consoles import asking
 from qiaocrawl.console.security import cookies
+from qiaocrawl.reading import marks
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import marks
-from qiaocrawl.storage.console.audit_log import Actor
+from qiaocrawl.storage.audit_log import Actor
 
 _CHROMIUM = "/usr/bin/chromium"
 _TOPIC = "qiaoqing"

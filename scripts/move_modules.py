@@ -133,8 +133,9 @@ def parts_of(text: str) -> Parts:
         elif is_type_checking(node):
             assert isinstance(node, ast.If)
             for inner in node.body:
-                assert isinstance(inner, ast.Import | ast.ImportFrom), ast.unparse(inner)
-                parts.typing.append(inner)
+                if not isinstance(inner, ast.Pass):
+                    assert isinstance(inner, ast.Import | ast.ImportFrom), ast.unparse(inner)
+                    parts.typing.append(inner)
         else:
             kept.append("\n".join(lines[last:end]))
         last = end
@@ -362,16 +363,20 @@ def rewritten(text: str, plan: Plan, inside: str) -> str:
     for start, end, new in sorted(edits, reverse=True):
         lines[start:end] = new
     text = "\n".join(lines)
-    # A moved import was one of a block's statements, or all of them.
-    return re.sub(r"\n *pass  # MOVED(?=\n)", "", text) if _still_parses(text) else text
+    return _without_gaps(text)
 
 
-def _still_parses(text: str) -> bool:
-    try:
-        ast.parse(re.sub(r"\n *pass  # MOVED(?=\n)", "", text))
-    except SyntaxError:
-        return False
-    return True
+def _without_gaps(text: str) -> str:
+    """*text* less what stands for moved imports, but where it is all of a block."""
+    lines = text.split("\n")
+    for place in reversed([n for n, line in enumerate(lines) if line.strip() == "pass  # MOVED"]):
+        rest = [*lines[:place], *lines[place + 1 :]]
+        try:
+            ast.parse("\n".join(rest))
+        except SyntaxError:
+            continue
+        lines = rest
+    return "\n".join(lines)
 
 
 def in_strings(text: str, plan: Plan, *, is_code: bool) -> str:

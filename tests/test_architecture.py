@@ -32,14 +32,15 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("cli",),),
     (("console",),),
     (("runs",),),
-    (("frontier",), ("reprocess",), ("analyse",), ("demo",), ("jobs",), ("metrics",)),
+    (("frontier",), ("reprocess",), ("demo",), ("jobs",), ("metrics",)),
+    (("export",),),
+    (("news",),),
+    (("reading",),),
     (("bulk",),),
     (("runtime",),),
     # One page's way, and what it is written to.
     (("stages",),),
     (("storage",),),
-    # What stored articles mean: values in, values out.
-    (("analysis",),),
     (("search",), ("discovery",)),
     # Scrapy's settings as we ship them; Scrapy reads them by name.
     (("settings",),),

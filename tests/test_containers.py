@@ -14,7 +14,7 @@ import yaml
 from qiaocrawl.cli import COMMANDS
 from qiaocrawl.cli.lazy import load
 from qiaocrawl.options import OPTIONS
-from qiaocrawl.storage.integrity import MIN_MARIADB, MIN_PACKET_BYTES
+from qiaocrawl.storage.migrate import MIN_MARIADB, MIN_PACKET_BYTES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")

@@ -12,12 +12,12 @@ import pytest
 
 from qiaocrawl.dedup.methods import methods
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.base import exporters
 from qiaocrawl.extract.base import extractors
 from qiaocrawl.frontier import strategies
 from qiaocrawl.registry import Registry
 from qiaocrawl.relevance.scorer import page_scorers
 from qiaocrawl.revisit import estimators, policies
-from qiaocrawl.storage.export.base import exporters
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = (ROOT / "docs" / "plugins.md").read_text("utf-8")

@@ -21,7 +21,7 @@ _SQL = re.compile(
 _CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
 _HARMLESS = {"int", "len", "sorted"}
 # Advice in words that names a statement; the maker of upserts, whose callers are looked at.
-_NO_SQL = {"qiaocrawl/storage/integrity.py", "qiaocrawl/storage/raw_sql.py"}
+_NO_SQL = {"qiaocrawl/storage/migrate.py", "qiaocrawl/storage/sql.py"}
 
 _UNPICKLING = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "joblib", "yaml"}
 

@@ -16,8 +16,9 @@ import httpx
 
 from qiaocrawl.console.security import cookies
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import sessions, users
-from qiaocrawl.storage.console.audit_log import Actor
+from qiaocrawl.storage import people as sessions
+from qiaocrawl.storage import people as users
+from qiaocrawl.storage.audit_log import Actor
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")

@@ -19,10 +19,10 @@ from sqlalchemy import Connection, Table, insert
 from qiaocrawl.demo.inventory import load_frames
 from qiaocrawl.demo.stories import StoryTeller
 from qiaocrawl.storage import Database, schema
-from qiaocrawl.storage.compression import compress
-from qiaocrawl.storage.converters import digest16, host_id
+from qiaocrawl.storage.packed_text import compress
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.topics.topics import save_pack
+from qiaocrawl.storage.values import digest16, host_id
 from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack
 from qiaocrawl.urls import url_key
 

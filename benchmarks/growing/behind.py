@@ -17,9 +17,9 @@ from sqlalchemy import Connection, Engine
 
 from benchmarks.consoles.collection import TOPIC
 from benchmarks.growing.candidates import HOSTS, candidate, host_name
-from qiaocrawl.storage.converters import epoch_time, host_id
-from qiaocrawl.storage.raw_sql import upsert
-from qiaocrawl.storage.topics.topic_ids import topic_id
+from qiaocrawl.storage.sql import upsert
+from qiaocrawl.storage.topics.topics import topic_id
+from qiaocrawl.storage.values import epoch_time, host_id
 
 _COLUMNS = (
     "key", "url", "host_id", "queue", "topic_id", "state", "score", "depth", "parent_key",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from qiaocrawl.analysis.svg import document, text
+from qiaocrawl.news.pictures.charts import document, text
 
 _WIDTH, _HEIGHT, _LEFT, _TOP = 430, 250, 60, 62
 _COLOURS = ("#1f6feb", "#c2570c", "#6e7781", "#8250df")

@@ -18,13 +18,13 @@ from qiaocrawl.fetch.replay.page_folder import find_graph
 from qiaocrawl.fetch.replay.web import open_recording
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Queue
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.compression import compress
-from qiaocrawl.storage.connection_cache import ConnectionCache
+from qiaocrawl.storage.engine import ConnectionCache
 from qiaocrawl.storage.frontier import Scope
+from qiaocrawl.storage.packed_text import compress
 from qiaocrawl.storage.pages.raw_pages import load_page, store_page
 from qiaocrawl.storage.pages.site_dictionaries import SiteDictionaries
-from qiaocrawl.storage.table_sizes import table_bytes
 from qiaocrawl.storage.topics.topics import save_pack
+from qiaocrawl.storage.upkeep import table_bytes
 from qiaocrawl.topic.pack import Term, TopicPack
 from qiaocrawl.urls import url_key
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from benchmarks.growing.commands import Cost, start_cost
 from benchmarks.growing.made_texts import REPRINT_SHARE, TextMaker
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.converters import epoch_time
+from qiaocrawl.storage.values import epoch_time
 
 _HOSTS = 3_000
 _AT_A_TIME = 10_000

@@ -21,11 +21,12 @@ from qiaocrawl.items import Candidate, Lease, Outcome, Queue
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.frontier import Scope, visit_log
-from qiaocrawl.storage.frontier.decisions import Decision, save_decisions
+from qiaocrawl.storage.frontier import Scope
+from qiaocrawl.storage.frontier import orders as visit_log
+from qiaocrawl.storage.frontier.lease import Decision, save_decisions
 from qiaocrawl.storage.pages.raw_pages import store_page
-from qiaocrawl.storage.table_sizes import table_bytes
 from qiaocrawl.storage.topics.topics import save_pack
+from qiaocrawl.storage.upkeep import table_bytes
 from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack
 
 # As a page of a news site has them: of its links most are known.

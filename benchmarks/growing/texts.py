@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.storage.compression import compress, decompress
-from qiaocrawl.storage.packed_text import pack_text, unpack_text
+from qiaocrawl.storage.packed_text import compress, decompress, pack_text, unpack_text
 
 
 class PackingError(QiaoError):

@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from qiaocrawl.analysis.entities.entity import Kind
-from qiaocrawl.analysis.entities.gazetteers import default_gazetteers
-from qiaocrawl.analysis.entities.names import dictionary_names, foreign_names
-from qiaocrawl.analysis.entities.offices import offices
-from qiaocrawl.analysis.entities.places import gazetteer
-from qiaocrawl.analysis.entities.training import MarkedText
 from qiaocrawl.demo.inventory import load_background, load_frames, load_names
+from qiaocrawl.news.names.entity import Kind, default_gazetteers, dictionary_names, foreign_names
+from qiaocrawl.news.names.places import gazetteer
+from qiaocrawl.news.names.recognition import offices
+from qiaocrawl.news.names.training import MarkedText
 
 _SENTENCES = Path(__file__).with_name("sentences.txt")
 _BODIES = Path(__file__).with_name("bodies.txt")

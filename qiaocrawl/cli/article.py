@@ -34,10 +34,10 @@ from qiaocrawl.options.project import advised
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from qiaocrawl.storage.analysis.classes import StoredClass
-    from qiaocrawl.storage.export.choice import Selection
-    from qiaocrawl.storage.export.listing import ListedArticle
-    from qiaocrawl.storage.reports.evidence import ArticleEvidence
+    from qiaocrawl.reading.evidence import ArticleEvidence
+    from qiaocrawl.reading.listing import ListedArticle
+    from qiaocrawl.storage.selection import Selection
+    from qiaocrawl.storage.topics.classes import StoredClass
 
 app = typer.Typer(help="Articles: list, search, read, open.", no_args_is_help=True)
 
@@ -93,8 +93,8 @@ def search(words: dict[str, Any], shown: _Shown, *choices: dict[str, Any]) -> No
 @app.command()
 def show(which: Which, database: DatabaseUrl = "") -> None:
     """Show an article with its evidence: who published it when, and why it is on topic."""
-    from qiaocrawl.storage.analysis.classes import classes_of
-    from qiaocrawl.storage.reports.evidence import evidence_of
+    from qiaocrawl.reading.evidence import evidence_of
+    from qiaocrawl.storage.topics.classes import classes_of
 
     with connection_to(database) as c:
         evidence = evidence_of(c, _article_id(c, which))
@@ -128,9 +128,8 @@ def class_(
 
     Others are judged again with the next `qiaocrawl analyse`.
     """
-    from qiaocrawl.analysis.classes.naming import class_label, class_named
-    from qiaocrawl.storage.analysis.classes import mark_class
-    from qiaocrawl.storage.console.marks import best_topics
+    from qiaocrawl.reading.marks import best_topics
+    from qiaocrawl.storage.topics.classes import class_label, class_named, mark_class
 
     wanted = class_named(name)
     if bool(wanted) == undo:
@@ -152,7 +151,7 @@ def open_(
     database: DatabaseUrl = "",
 ) -> None:
     """Open the stored page of an article in the browser; nothing in it runs or is loaded."""
-    from qiaocrawl.storage.export.stored_copy import write_copy
+    from qiaocrawl.export.pages import write_copy
 
     with connection_to(database) as c:
         article_id = _article_id(c, which)
@@ -168,7 +167,7 @@ def open_(
 
 def _class_line(own: StoredClass) -> tuple[str, str]:
     """The class of an article for a topic, who said so or what spoke for it."""
-    from qiaocrawl.analysis.classes.naming import class_label
+    from qiaocrawl.storage.topics.classes import class_label
 
     why = _("by {name}", name=own.marked_by) if own.marked_by else joined(own.words)
     facts = class_label(own.name), f"{own.certainty:.0%}", f"({why})" if why else ""
@@ -181,8 +180,8 @@ def _article_id(c: Connection, which: str) -> int:
     Raises:
         ConfigError: there is none.
     """
-    from qiaocrawl.storage.reports.evidence import has_article
-    from qiaocrawl.storage.titles.reprint_groups import article_at
+    from qiaocrawl.reading.evidence import has_article
+    from qiaocrawl.storage.titles.groups import article_at
     from qiaocrawl.urls import canonical_url
 
     if not which.isascii() or not which.isdigit():
@@ -196,7 +195,7 @@ def _article_id(c: Connection, which: str) -> int:
 
 
 def _print_list(shown: _Shown, selection: Selection) -> None:
-    from qiaocrawl.storage.export.listing import list_articles, with_details
+    from qiaocrawl.reading.listing import list_articles, with_details
 
     with connection_to(shown.database) as c:
         listed = list_articles(c, selection)
@@ -224,7 +223,7 @@ def _print_list(shown: _Shown, selection: Selection) -> None:
 
 def _lines(article: ListedArticle, selection: Selection, text: str) -> Iterator[Text]:
     """Title, a line of facts, and where the words that were searched for stand."""
-    from qiaocrawl.storage.export.readable import shown_time
+    from qiaocrawl.export.people import shown_time
 
     yield Text(" ".join(article.title.split()), style="bold")
     outlets = article.story.outlets

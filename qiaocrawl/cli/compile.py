@@ -142,8 +142,8 @@ def _compile_apart() -> bool:
 
 
 def _analyse_text() -> None:
-    from qiaocrawl.analysis.entities.recognition import entities_of
-    from qiaocrawl.analysis.tone.judging import tone_of
+    from qiaocrawl.news.names.recognition import entities_of
+    from qiaocrawl.news.tone_model import tone_of
 
     title = _TITLES[0][0]
     # How sure a name is, is asked only where there is one.

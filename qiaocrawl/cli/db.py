@@ -22,14 +22,17 @@ from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import note_database
-from qiaocrawl.storage import Database, packing, pruning
+from qiaocrawl.reading.alarms import store_figures
+from qiaocrawl.reading.outcome_names import STATE_NAMES, outcome_with_code
+from qiaocrawl.storage import Database
 from qiaocrawl.storage import backup as copies
-from qiaocrawl.storage.error_kinds import unreachable
+from qiaocrawl.storage import upkeep as packing
+from qiaocrawl.storage import upkeep as pruning
+from qiaocrawl.storage import upkeep as repacking
+from qiaocrawl.storage import upkeep as retention
 from qiaocrawl.storage.frontier import postponed
-from qiaocrawl.storage.page_store.summary import store_figures
-from qiaocrawl.storage.pages import repacking, retention
-from qiaocrawl.storage.reports.outcome_names import STATE_NAMES, outcome_with_code
-from qiaocrawl.storage.table_sizes import table_bytes
+from qiaocrawl.storage.sql import unreachable
+from qiaocrawl.storage.upkeep import table_bytes
 
 app = typer.Typer(help="The database: schema, health, size, backup.", no_args_is_help=True)
 
@@ -210,7 +213,7 @@ def restore(
 
     The file is read through before anything is changed: one that is cut or damaged changes nothing.
     """
-    from qiaocrawl.storage.restore import restore as put_back
+    from qiaocrawl.storage.backup import restore as put_back
 
     with opened_database(database, may_make=True) as opened:
         with Progress(

@@ -31,11 +31,11 @@ from qiaocrawl.errors import QiaoError
 from qiaocrawl.jobs.spider_command import SpiderCommand
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
+from qiaocrawl.reading import summary
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.reports import summary
 from qiaocrawl.storage.search import coverage as stored
-from qiaocrawl.storage.search.coverage_cells import Cell, cells_of
+from qiaocrawl.storage.search.coverage import Cell, cells_of
 from qiaocrawl.storage.sites import watched
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack

@@ -28,11 +28,11 @@ from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options.project import advised
-from qiaocrawl.storage.outfile import is_stdout, standard_output
+from qiaocrawl.storage.backup import is_stdout, standard_output
 from qiaocrawl.text.zones import SHANGHAI
 
 if TYPE_CHECKING:
-    from qiaocrawl.storage.export.base import Exporter, ExportReport
+    from qiaocrawl.export.base import Exporter, ExportReport
 
 
 class _By(StrEnum):
@@ -90,8 +90,8 @@ def _wanted(
 @combined(_wanted, topic_choice, words_choice, publication_choice, outlet_choice)
 def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     """Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages."""
-    from qiaocrawl.storage.converters import changes
-    from qiaocrawl.storage.export.base import exporters
+    from qiaocrawl.export.base import exporters
+    from qiaocrawl.storage.values import changes
 
     format_ = wanted.format or _format_of(wanted.out)
     exporter = exporters.get(format_)
@@ -123,7 +123,7 @@ def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
 
 def _format_of(out: Path | None) -> str:
     """The format whose files end like *out*; csv where none does."""
-    from qiaocrawl.storage.export.base import exporters
+    from qiaocrawl.export.base import exporters
 
     endings = {exporters.get(name).suffix: name for name in exporters.names()}
     name = out.name.lower() if out else ""

@@ -15,9 +15,16 @@ from qiaocrawl.cli.terminal import echo_json
 from qiaocrawl.jobs.live import schedule_alarms
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.storage.page_store.summary import StoreInUse, store_alarms, store_figures
-from qiaocrawl.storage.reports.alarms import Limits, RunLine, alarms, last_runs
-from qiaocrawl.storage.reports.end_names import end_name
+from qiaocrawl.reading.alarms import (
+    Limits,
+    RunLine,
+    StoreInUse,
+    alarms,
+    last_runs,
+    store_alarms,
+    store_figures,
+)
+from qiaocrawl.reading.outcome_names import end_name
 
 
 def health(

@@ -26,10 +26,10 @@ from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options.project import advised
-from qiaocrawl.storage.reports.outcome_names import ADVICE, outcome_name
+from qiaocrawl.reading.outcome_names import ADVICE, outcome_name
 
 if TYPE_CHECKING:
-    from qiaocrawl.storage.reports.missed import FarFeed, HeldHost, MissedPage, SiteMisses
+    from qiaocrawl.reading.summary import FarFeed, HeldHost, MissedPage, SiteMisses
 
 _SITES_SHOWN = 30
 _HOST_COLUMNS = 32
@@ -52,8 +52,8 @@ def missed(
 
     For what search engines did not answer: qiaocrawl coverage TOPIC.
     """
-    from qiaocrawl.storage.export.missed_table import write_missed
-    from qiaocrawl.storage.reports.missed import (
+    from qiaocrawl.export.people import write_missed
+    from qiaocrawl.reading.summary import (
         far_feeds,
         held_hosts,
         missed_pages,
@@ -80,7 +80,7 @@ def missed(
 
 
 def _outcomes(names: Sequence[str]) -> tuple[Outcome, ...]:
-    from qiaocrawl.storage.reports.missed import MISSED, MISSED_STARTS
+    from qiaocrawl.reading.summary import MISSED, MISSED_STARTS
 
     wrong = next((name for name in names if name not in MISSED), None)
     if wrong is not None:
@@ -92,7 +92,7 @@ def _outcomes(names: Sequence[str]) -> tuple[Outcome, ...]:
 
 def _show_held(held: Sequence[HeldHost], feeds: Sequence[FarFeed]) -> None:
     """What is missing without any page's own outcome to tell of it."""
-    from qiaocrawl.storage.reports.missed import held_words
+    from qiaocrawl.reading.summary import held_words
 
     console = table_console()
     if held:

@@ -23,7 +23,7 @@ from qiaocrawl.fetch.proxies import Proxy, parse_proxy
 from qiaocrawl.fetch.user_agent import default_user_agent
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.storage.sites import proxies as stored
+from qiaocrawl.storage.sites import accounts as stored
 from qiaocrawl.urls import canonical_url
 
 app = typer.Typer(

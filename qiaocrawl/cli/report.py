@@ -12,11 +12,11 @@ from rich.text import Text
 from qiaocrawl.cli.output import print_hanging, shown_moment
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
+from qiaocrawl.reading import summary
+from qiaocrawl.reading.outcome_names import OUTCOME_NAMES, outcome_name
 from qiaocrawl.search.answer import ANSWER_NAMES, answer_name
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.reports import summary
-from qiaocrawl.storage.reports.outcome_names import OUTCOME_NAMES, outcome_name
-from qiaocrawl.storage.search.coverage_cells import Cell, sums_by
+from qiaocrawl.storage.search.coverage import Cell, sums_by
 
 _GROUPS_SHOWN = 4
 _ARTICLES_SHOWN = 8

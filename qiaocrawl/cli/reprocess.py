@@ -23,6 +23,7 @@ from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
+from qiaocrawl.reading.outcome_names import outcome_with_code
 from qiaocrawl.reprocess.groups import Stopped, regroup_all
 from qiaocrawl.reprocess.pages import (
     Advance,
@@ -32,10 +33,9 @@ from qiaocrawl.reprocess.pages import (
     reprocess_relevance,
 )
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.converters import changes as stored_changes
 from qiaocrawl.storage.pages.reprocessing import count_articles, count_pages
-from qiaocrawl.storage.reports.outcome_names import outcome_with_code
 from qiaocrawl.storage.titles.title_log import count_compared
+from qiaocrawl.storage.values import changes as stored_changes
 
 _LARGEST_CHANGE = 0.1
 _READ_AGAIN = ", read again"

@@ -14,7 +14,7 @@ from qiaocrawl.language import _
 from qiaocrawl.topic.pack import MAX_TIER, MIN_TIER
 
 if TYPE_CHECKING:
-    from qiaocrawl.storage.export.choice import Selection
+    from qiaocrawl.storage.selection import Selection
 
 
 def combined(
@@ -97,7 +97,7 @@ def topic_choice(
     """What they are about."""
     classes: tuple[str, ...] = ()
     if class_:
-        from qiaocrawl.analysis.classes.naming import class_named
+        from qiaocrawl.storage.topics.classes import class_named
 
         classes = tuple(map(class_named, class_))
     return {
@@ -115,7 +115,7 @@ def words_choice(
 
 def selection_of(*choices: dict[str, Any], **more: Any) -> Selection:
     """The selection that *choices* and *more* name."""
-    from qiaocrawl.storage.export.choice import Selection
+    from qiaocrawl.storage.selection import Selection
 
     values = {name: value for choice in (*choices, more) for name, value in choice.items()}
     return Selection(**values)

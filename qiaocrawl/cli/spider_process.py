@@ -19,8 +19,8 @@ from qiaocrawl.items import Queue
 from qiaocrawl.jobs.spider_command import SpiderCommand, start_process
 from qiaocrawl.language import _
 from qiaocrawl.options.project import SETTINGS_VARIABLE, settings_module
+from qiaocrawl.reading import summary
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.reports import summary
 from qiaocrawl.text.zones import SHANGHAI
 
 LOGS = Path("data/logs")

@@ -16,7 +16,8 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
-from qiaocrawl.storage.frontier.retry_closed import (
+from qiaocrawl.reading.outcome_names import outcome_with_code
+from qiaocrawl.storage.frontier.postponed import (
     RETRIED,
     USUAL,
     Choice,
@@ -25,7 +26,6 @@ from qiaocrawl.storage.frontier.retry_closed import (
     outcomes_of,
     wait_again,
 )
-from qiaocrawl.storage.reports.outcome_names import outcome_with_code
 from qiaocrawl.topic.pack import normalise_host
 from qiaocrawl.urls import canonical_url
 

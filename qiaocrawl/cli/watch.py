@@ -24,9 +24,9 @@ from qiaocrawl.cli.terminal import echo, echo_json
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
+from qiaocrawl.storage import url_history
 from qiaocrawl.storage.pages import revisions
 from qiaocrawl.storage.pages.revisions import Revision, Source
-from qiaocrawl.storage.reports import url_history
 from qiaocrawl.storage.sites import watch_counts, watched
 from qiaocrawl.storage.sites.watched import MAX_PAGE_WEIGHT, WatchedPage
 from qiaocrawl.storage.topics.topics import list_topics

@@ -17,8 +17,8 @@ from qiaocrawl.cli.terminal import echo_json
 from qiaocrawl.items import Standing
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.storage.reports.url_answer import UrlAnswer, answer_lines, answer_of
-from qiaocrawl.storage.reports.url_history import Judgement, UrlHistory
+from qiaocrawl.reading.url_answer import UrlAnswer, answer_lines, answer_of
+from qiaocrawl.storage.url_history import Judgement, UrlHistory
 
 
 def why(

@@ -31,8 +31,8 @@ from qiaocrawl.console.state import Console, Visit
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.language import N_, _, using_language
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.error_kinds import away_words
-from qiaocrawl.storage.running import ConsoleSign
+from qiaocrawl.storage.locking import ConsoleSign
+from qiaocrawl.storage.sql import away_words
 
 logger = logging.getLogger(__name__)
 

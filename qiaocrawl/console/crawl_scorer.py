@@ -12,10 +12,10 @@ from qiaocrawl.items import PageText
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.relevance.scorer import FollowsPack, PageScorer, make_scorer
-from qiaocrawl.storage.console.audit_log import Actor, record
+from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.pages.reprocessing import next_texts
+from qiaocrawl.storage.topics.changes import ThresholdView, threshold_view
 from qiaocrawl.storage.topics.judgements import judged_pack, sample_name
-from qiaocrawl.storage.topics.threshold_view import ThresholdView, threshold_view
 from qiaocrawl.storage.topics.topics import load_pack_to_change, save_pack
 from qiaocrawl.topic.check import require_valid
 from qiaocrawl.topic.pack import TopicPack

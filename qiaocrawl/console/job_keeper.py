@@ -9,7 +9,7 @@ from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.logins import Logins
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs.keepers import JOBS, KeeperLog, error_of
+from qiaocrawl.storage.keepers import JOBS, KeeperLog, error_of
 
 LOGS = Path("data/logs")
 """Where local jobs write, as those of `qiaocrawl run`."""

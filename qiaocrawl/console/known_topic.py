@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 from qiaocrawl.console.work import read
 from qiaocrawl.language import _
-from qiaocrawl.storage.topics.topic_ids import find_topic_id
+from qiaocrawl.storage.topics.topics import find_topic_id
 
 
 async def known_topic(request: Request, name: str) -> str:

@@ -14,15 +14,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from qiaocrawl import __version__
-from qiaocrawl.analysis.classes.naming import class_label
 from qiaocrawl.console.page import Area
 from qiaocrawl.console.security import cookies
 from qiaocrawl.console.state import link, visit_of
 from qiaocrawl.console.stored_words import shown_method, shown_note
+from qiaocrawl.export.people import shown_time, xml_text
 from qiaocrawl.language import ENGLISH, _, language, ngettext
 from qiaocrawl.language.reasons import shown_reason
-from qiaocrawl.storage.export.neutral import xml_text
-from qiaocrawl.storage.export.readable import shown_time
+from qiaocrawl.storage.topics.classes import class_label
 from qiaocrawl.text.zones import SHANGHAI
 
 THEMES = ("light", "dark")

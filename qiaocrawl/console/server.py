@@ -18,8 +18,8 @@ from qiaocrawl.console.settings import ConsoleSettings
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import users
-from qiaocrawl.storage.console.audit_log import Actor
+from qiaocrawl.storage import people as users
+from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.text.visible import is_json_log
 
 FIRST_NAME = "admin"

@@ -13,8 +13,8 @@ from qiaocrawl.console.heavy_work import HeavyWork
 from qiaocrawl.console.kept import Kept
 from qiaocrawl.console.settings import ConsoleSettings
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console.audit_log import Actor
-from qiaocrawl.storage.console.users import User
+from qiaocrawl.storage.audit_log import Actor
+from qiaocrawl.storage.people import User
 
 if TYPE_CHECKING:
     from qiaocrawl.console.job_keeper import JobKeeper

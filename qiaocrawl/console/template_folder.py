@@ -18,7 +18,7 @@ from qiaocrawl.extract.methods.template_file import (
     read_template,
 )
 from qiaocrawl.language import _
-from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.storage.backup import growing_file
 
 SELECTORS = ("body", "exclude", "title", "date", "author", "source")
 LINKS = ("links", *(f"links_{kind}" for kind in LINK_KINDS))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from qiaocrawl.console import template_folder
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.pages import sandboxed
 from qiaocrawl.extract.field_labels import FIELD_LABELS, field_text
 from qiaocrawl.extract.methods.template import TemplateExtractor
 from qiaocrawl.extract.methods.template_file import Template, Templates
@@ -17,7 +18,6 @@ from qiaocrawl.items import FetchedPage, Link
 from qiaocrawl.language import _
 from qiaocrawl.page.page import Page as ParsedPage
 from qiaocrawl.page.page import parse_page
-from qiaocrawl.storage.export.stored_copy import sandboxed
 from qiaocrawl.urls import host_of
 
 _LINKS_READ = 2_000

@@ -17,9 +17,9 @@ from scrapy.exporters import (
 )
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
-from qiaocrawl.storage.export.neutral import xml_text
-from qiaocrawl.storage.export.selection import ArticleRecord
-from qiaocrawl.storage.export.tables import COLUMNS, cell_values, json_values
+from qiaocrawl.export.people import xml_text
+from qiaocrawl.export.tables import COLUMNS, cell_values, json_values
+from qiaocrawl.reading.records import ArticleRecord
 from qiaocrawl.text.visible import visible_json
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
-    from qiaocrawl.storage.export.selection import ArticleRecord
+    from qiaocrawl.reading.records import ArticleRecord
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class ArticleFeeds(FeedExporter):
         Raises:
             SystemExit: naming them and what there is.
         """
-        from qiaocrawl.storage.export.tables import FIELDS
+        from qiaocrawl.export.tables import FIELDS
 
         for options in self.feeds.values():
             unknown = [name for name in options["fields"] or () if name not in FIELDS]
@@ -161,7 +161,7 @@ class ArticleFeeds(FeedExporter):
             logger.info("feeds: no article was stored in this run, so none is in them")
 
     async def _write(self, url_ids: Sequence[int], spider: Spider) -> None:
-        from qiaocrawl.storage.export.selection import articles_at
+        from qiaocrawl.reading.records import articles_at
 
         runtime = runtime_of(self.crawler)
         for record in await runtime.read(partial(articles_at, url_ids=url_ids, topic=self._topic)):

@@ -23,8 +23,8 @@ from qiaocrawl.fetch.failure_policy import (
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
 from qiaocrawl.frontier.journal import PagelessEnd
 from qiaocrawl.items import Candidate, Lease, Outcome, Queue, Visit
-from qiaocrawl.storage.frontier import visit_log
-from qiaocrawl.storage.frontier.visit_log import pack_links
+from qiaocrawl.storage.frontier import orders as visit_log
+from qiaocrawl.storage.frontier.orders import pack_links
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -40,7 +40,7 @@ from qiaocrawl.errors import (
 )
 from qiaocrawl.fetch.failure_policy import Close, FailureKind, FetchFailure, Release, Retry
 from qiaocrawl.frontier.host_slots import FOREVER
-from qiaocrawl.storage.frontier.host_rests import end_rest, note_rest, resting_hosts
+from qiaocrawl.storage.frontier.workers import end_rest, note_rest, resting_hosts
 from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from scrapy.settings import default_settings
 
 from qiaocrawl.crawl.context import find_crawl
 from qiaocrawl.items import Queue
-from qiaocrawl.storage.reports.summary import queue_progress
+from qiaocrawl.reading.summary import queue_progress
 
 if TYPE_CHECKING:
     from typing import Self

@@ -26,6 +26,7 @@ from qiaocrawl.frontier.completion import LeaseEnd
 from qiaocrawl.frontier.limits import Fetches
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Outcome
+from qiaocrawl.reading.summary import refused_pages
 from qiaocrawl.runs.run_summary import article_numbers
 from qiaocrawl.runtime import rows_of
 from qiaocrawl.runtime.run_end import (
@@ -35,8 +36,7 @@ from qiaocrawl.runtime.run_end import (
     START_REFUSED,
 )
 from qiaocrawl.storage import frontier
-from qiaocrawl.storage.frontier.deaths import seeds_set_aside
-from qiaocrawl.storage.reports.missed import refused_pages
+from qiaocrawl.storage.frontier.lifecycle import seeds_set_aside
 
 if TYPE_CHECKING:
     from typing import Self

@@ -1,6 +1,6 @@
 """Pages that may have killed a worker are tried alone, with a mark in the database meanwhile.
 
-See :mod:`qiaocrawl.storage.frontier.deaths` for what becomes of the mark.
+See :mod:`qiaocrawl.storage.frontier.lifecycle` for what becomes of the mark.
 """
 
 from __future__ import annotations

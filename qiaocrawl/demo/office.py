@@ -10,13 +10,13 @@ from pathlib import Path
 from sqlalchemy import Connection, select
 
 from qiaocrawl.fetch.sessions.vault import new_key
-from qiaocrawl.storage.converters import from_time
-from qiaocrawl.storage.jobs import schedules
-from qiaocrawl.storage.jobs.jobs import JobRequest
-from qiaocrawl.storage.jobs.schedules import Timing, WhenMissed
+from qiaocrawl.storage import schedules
+from qiaocrawl.storage.jobs import JobRequest
+from qiaocrawl.storage.schedules import Timing, WhenMissed
 from qiaocrawl.storage.schema import article, url
 from qiaocrawl.storage.sites import watched
 from qiaocrawl.storage.sites.accounts import add_account, list_accounts
+from qiaocrawl.storage.values import from_time
 
 LOGIN = "qiaoxiang.demo"
 """The login recipe of the demo: of a site that wants cookies."""

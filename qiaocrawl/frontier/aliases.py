@@ -28,8 +28,8 @@ from qiaocrawl.storage.frontier.url_aliases import (
     settle,
     stored_host_votes,
 )
-from qiaocrawl.storage.loop_inbox import in_loop
-from qiaocrawl.storage.sites.discovery import close_traps
+from qiaocrawl.storage.pages.sites import close_traps
+from qiaocrawl.storage.writer import in_loop
 from qiaocrawl.urls.aliases import MAX_HOSTS, AliasRules
 
 # Votes change with nearly every article; saving each time would double the writes for little.

@@ -11,11 +11,13 @@ from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, Trainable
 from qiaocrawl.frontier.memory_order import InMemoryFrontier
 from qiaocrawl.frontier.ordering import explained
 from qiaocrawl.items import Queue, Standing
-from qiaocrawl.storage.frontier import order_models, pending, visit_log
-from qiaocrawl.storage.frontier.order_models import ModelName
+from qiaocrawl.storage.frontier import orders as order_models
+from qiaocrawl.storage.frontier import orders as pending
+from qiaocrawl.storage.frontier import orders as visit_log
+from qiaocrawl.storage.frontier.orders import ModelName
 from qiaocrawl.storage.frontier.scope import Scope
-from qiaocrawl.storage.reports.url_history import UrlHistory, last_arguments
 from qiaocrawl.storage.topics.topics import load_pack
+from qiaocrawl.storage.url_history import UrlHistory, last_arguments
 
 # Few, since each visit comes with all its links.
 _AT_A_TIME = 500

@@ -31,10 +31,10 @@ from qiaocrawl.frontier.policies.host_policy import entry_turns
 from qiaocrawl.items import Candidate, Lease
 from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.storage import frontier
-from qiaocrawl.storage.converters import clean_host, host_id
-from qiaocrawl.storage.frontier import collectors as stored
-from qiaocrawl.storage.frontier.collectors import Beat
+from qiaocrawl.storage.frontier import workers as stored
 from qiaocrawl.storage.frontier.lease import BatchShape
+from qiaocrawl.storage.frontier.workers import Beat
+from qiaocrawl.storage.values import clean_host, host_id
 
 TakeLeases = Callable[[frontier.Scope, BatchShape], Awaitable[list[Lease]]]
 """Takes a batch of rows; see :meth:`~qiaocrawl.frontier.lease_supply.StoredSupply.take`."""

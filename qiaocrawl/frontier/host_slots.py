@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.frontier.limits import Fetches, Limits
 from qiaocrawl.storage import frontier
-from qiaocrawl.storage.sites.hosts import host_names
+from qiaocrawl.storage.pages.sites import host_names
 
 # Share of all fetches that hosts may hold which have not answered yet in this run. Each holds
 # one, with its robots.txt two of Scrapy's slots: a quarter is left to other hosts **(ours)**.

@@ -22,8 +22,7 @@ from qiaocrawl.items import Candidate, Lease, PageAnalysis, Visit
 from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage.frontier import KeyLeases, Scope
-from qiaocrawl.storage.frontier.order_models import ModelName
-from qiaocrawl.storage.frontier.visit_log import LoggedVisit
+from qiaocrawl.storage.frontier.orders import LoggedVisit, ModelName
 
 logger = logging.getLogger(__name__)
 

@@ -16,8 +16,7 @@ from qiaocrawl.items import Lease, Queue
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier import KeyLeases, Scope
-from qiaocrawl.storage.frontier.decisions import Decision, save_decisions
-from qiaocrawl.storage.frontier.lease import BatchShape
+from qiaocrawl.storage.frontier.lease import BatchShape, Decision, save_decisions
 
 logger = logging.getLogger(__name__)
 

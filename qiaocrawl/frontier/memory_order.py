@@ -18,8 +18,8 @@ import numpy as np
 from qiaocrawl.frontier import LearningStrategy, NodeState, PriorityIndex
 from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import SEED_SCORE, Candidate, Lease, Visit
-from qiaocrawl.storage.frontier.decisions import Decision
-from qiaocrawl.storage.frontier.pending import PendingUrl
+from qiaocrawl.storage.frontier.lease import Decision
+from qiaocrawl.storage.frontier.orders import PendingUrl
 
 MAX_WAITING = 500_000
 """Waiting URLs read from the database; what is beyond waits there until the order runs dry."""

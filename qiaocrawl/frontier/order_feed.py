@@ -17,9 +17,10 @@ from sqlalchemy import Connection
 from qiaocrawl.errors import StorageError
 from qiaocrawl.frontier.memory_order import InMemoryFrontier
 from qiaocrawl.frontier.visit_reader import VisitReader
-from qiaocrawl.storage.frontier import pending, visit_log
+from qiaocrawl.storage.frontier import orders as pending
+from qiaocrawl.storage.frontier import orders as visit_log
+from qiaocrawl.storage.frontier.orders import LoggedVisit
 from qiaocrawl.storage.frontier.scope import Scope
-from qiaocrawl.storage.frontier.visit_log import LoggedVisit
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from functools import partial
 from qiaocrawl.errors import ModelError
 from qiaocrawl.frontier import LearningStrategy, Trainable
 from qiaocrawl.frontier.order_feed import Run, Store
-from qiaocrawl.storage.frontier import order_models
-from qiaocrawl.storage.frontier.order_models import ModelName, StoredModel
+from qiaocrawl.storage.frontier import orders as order_models
+from qiaocrawl.storage.frontier.orders import ModelName, StoredModel
 
 logger = logging.getLogger(__name__)
 

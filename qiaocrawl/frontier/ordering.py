@@ -25,8 +25,8 @@ from qiaocrawl.frontier.proposed_links import ProposedUrls
 from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
 from qiaocrawl.stages.follow_links import FollowPolicy, LinkSelection, follow_links
-from qiaocrawl.storage.frontier.visit_log import pack_links
-from qiaocrawl.storage.loop_inbox import in_loop
+from qiaocrawl.storage.frontier.orders import pack_links
+from qiaocrawl.storage.writer import in_loop
 from qiaocrawl.topic.pack import TopicPack
 
 logger = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from qiaocrawl.frontier.host_slots import HostUse
 from qiaocrawl.frontier.lease_supply import recover_rows
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import frontier
-from qiaocrawl.storage.clock import latest_due
+from qiaocrawl.storage.engine import latest_due
 from qiaocrawl.text.zones import china_time
 
 logger = logging.getLogger(__name__)

@@ -34,7 +34,7 @@ from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.runtime.run_end import Ending
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier.lease import BatchShape
-from qiaocrawl.storage.loop_inbox import in_loop
+from qiaocrawl.storage.writer import in_loop
 
 logger = logging.getLogger(__name__)
 

@@ -40,14 +40,14 @@ from qiaocrawl.jobs.timetable import Timetable
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.clock import latest_due
-from qiaocrawl.storage.converters import to_stored_time
-from qiaocrawl.storage.frontier.collectors import is_run_alive
-from qiaocrawl.storage.jobs import jobs as stored
-from qiaocrawl.storage.jobs import schedules as stored_schedules
-from qiaocrawl.storage.jobs.jobs import ACTIVE, Job, JobRequest, JobState, RunOfJob
-from qiaocrawl.storage.jobs.keepers import error_of
-from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, WhenMissed, due_schedules, fire
+from qiaocrawl.storage import jobs as stored
+from qiaocrawl.storage import schedules as stored_schedules
+from qiaocrawl.storage.engine import latest_due
+from qiaocrawl.storage.frontier.workers import is_run_alive
+from qiaocrawl.storage.jobs import ACTIVE, Job, JobRequest, JobState, RunOfJob
+from qiaocrawl.storage.keepers import error_of
+from qiaocrawl.storage.schedules import FiringResult, Schedule, WhenMissed, due_schedules, fire
+from qiaocrawl.storage.values import to_stored_time
 
 logger = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.jobs.processes import COMMAND_VARIABLE
 from qiaocrawl.language import _
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs.jobs import Job, JobState, RunOfJob, note_exit
-from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
+from qiaocrawl.storage.jobs import Job, JobState, RunOfJob, note_exit
+from qiaocrawl.storage.run_log import SUCCESSFUL_ENDS
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.nodes import no_node_yet
 from qiaocrawl.language import _
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs import jobs as stored
-from qiaocrawl.storage.jobs import nodes as stored_nodes
-from qiaocrawl.storage.jobs.jobs import Job, JobRequest, JobState
+from qiaocrawl.storage import jobs as stored
+from qiaocrawl.storage import schedules as stored_nodes
+from qiaocrawl.storage.jobs import Job, JobRequest, JobState
 
 
 def start_on_nodes(

@@ -13,11 +13,10 @@ from qiaocrawl.items import Queue
 from qiaocrawl.jobs.requests import JUDGE, ROUND
 from qiaocrawl.jobs.timetable import Timetable
 from qiaocrawl.language import N_, _
-from qiaocrawl.storage.frontier.collectors import StoredCollector, collectors_of_runs
-from qiaocrawl.storage.jobs.jobs import Job, JobState, run_of_token
-from qiaocrawl.storage.jobs.progress import CrawlProgress, crawl_progress
-from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, last_starts, schedules
-from qiaocrawl.storage.topics.topic_ids import find_topic_id
+from qiaocrawl.storage.frontier.workers import StoredCollector, collectors_of_runs
+from qiaocrawl.storage.jobs import CrawlProgress, Job, JobState, crawl_progress, run_of_token
+from qiaocrawl.storage.schedules import FiringResult, Schedule, last_starts, schedules
+from qiaocrawl.storage.topics.topics import find_topic_id
 
 STATE_NAMES = {
     JobState.WAITING: N_("waits to start"),

@@ -16,7 +16,7 @@ from qiaocrawl.jobs.requests import COMMANDS, JUDGE, ROUND
 from qiaocrawl.jobs.spider_command import SpiderCommand, start_process
 from qiaocrawl.language import _
 from qiaocrawl.options.project import SETTINGS_VARIABLE, settings_module
-from qiaocrawl.storage.jobs.jobs import Job
+from qiaocrawl.storage.jobs import Job
 from qiaocrawl.text.zones import SHANGHAI
 
 _LOG_END_BYTES = 200_000

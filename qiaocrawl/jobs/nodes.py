@@ -19,10 +19,10 @@ from qiaocrawl.jobs.scrapyd import ScrapydServer, ServerJobs, ServerStatus, serv
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.clock import latest_due
-from qiaocrawl.storage.jobs import nodes as stored
-from qiaocrawl.storage.jobs.jobs import Job, JobRequest
-from qiaocrawl.storage.jobs.nodes import AWAY_AFTER_SECONDS, Node
+from qiaocrawl.storage import schedules as stored
+from qiaocrawl.storage.engine import latest_due
+from qiaocrawl.storage.jobs import Job, JobRequest
+from qiaocrawl.storage.schedules import AWAY_AFTER_SECONDS, Node
 
 SEED = "QIAO_SCRAPYD_SERVERS"
 # One that does not answer takes its whole time-out: it must not keep the others waiting.

@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
-from qiaocrawl.storage.jobs.jobs import JobRequest
-from qiaocrawl.storage.topics.topic_ids import find_topic_id
+from qiaocrawl.storage.jobs import JobRequest
+from qiaocrawl.storage.topics.topics import find_topic_id
 
 ROUND = "round"
 """All spiders of a topic, one after another, within a time budget: `qiaocrawl run`."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from qiaocrawl.errors import JobError
 from qiaocrawl.jobs.nodes import NodeServers
 from qiaocrawl.language import _
-from qiaocrawl.storage.jobs.jobs import Job
+from qiaocrawl.storage.jobs import Job
 
 
 def whole_log(nodes: NodeServers, job: Job, file: Path) -> None:

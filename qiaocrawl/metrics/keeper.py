@@ -21,10 +21,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from qiaocrawl import __version__
 from qiaocrawl.errors import SchemaError
 from qiaocrawl.metrics.families import BY_NAME, FAMILIES
-from qiaocrawl.storage import Database, migrate
-from qiaocrawl.storage.jobs.keepers import METRICS, KeeperLog, error_of
-from qiaocrawl.storage.page_store.summary import StoreInUse
-from qiaocrawl.storage.reports.readings import (
+from qiaocrawl.reading.alarms import StoreInUse
+from qiaocrawl.reading.readings import (
     MoreAlarms,
     Reading,
     answer_seconds,
@@ -32,6 +30,8 @@ from qiaocrawl.storage.reports.readings import (
     no_more_alarms,
     quick,
 )
+from qiaocrawl.storage import Database, migrate
+from qiaocrawl.storage.keepers import METRICS, KeeperLog, error_of
 
 # Topics, engines and outcomes an office has are fewer; more lines would be a burden to store.
 _MOST_SERIES = 500

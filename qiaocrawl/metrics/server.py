@@ -14,9 +14,9 @@ from prometheus_client import CollectorRegistry, generate_latest, start_http_ser
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.metrics.keeper import MetricsKeeper
+from qiaocrawl.reading.alarms import StoreInUse
+from qiaocrawl.reading.readings import MoreAlarms, no_more_alarms
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.page_store.summary import StoreInUse
-from qiaocrawl.storage.reports.readings import MoreAlarms, no_more_alarms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,9 @@ from qiaocrawl.dedup import Grouping, TitleIndex
 from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.titles import idf_snapshots, title_log, verdicts
-from qiaocrawl.storage.titles.regrouping import (
+from qiaocrawl.storage.titles import groups as idf_snapshots
+from qiaocrawl.storage.titles import title_log, verdicts
+from qiaocrawl.storage.titles.groups import (
     Change,
     Changes,
     Rank,
@@ -27,7 +28,7 @@ from qiaocrawl.storage.titles.regrouping import (
     ranked,
     stored_places,
 )
-from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
+from qiaocrawl.storage.titles.title_log import rebuild_term_weights
 from qiaocrawl.storage.titles.verdicts import Place
 from qiaocrawl.vsm import IdfSnapshot
 

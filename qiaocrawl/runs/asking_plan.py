@@ -28,8 +28,10 @@ from qiaocrawl.search.plan import (
 )
 from qiaocrawl.search.priority import DueQuery, ExpectedYield, Pair, pair_of, prioritise
 from qiaocrawl.search.query import Query
-from qiaocrawl.storage.converters import clean_word
-from qiaocrawl.storage.search import engine_budget, expected_yields, ledger
+from qiaocrawl.storage.search import budget as engine_budget
+from qiaocrawl.storage.search import ledger
+from qiaocrawl.storage.search import yields as expected_yields
+from qiaocrawl.storage.values import clean_word
 
 logger = logging.getLogger(__name__)
 

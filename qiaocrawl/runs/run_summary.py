@@ -8,14 +8,13 @@ from typing import Any
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
 from qiaocrawl.options.project import advised
+from qiaocrawl.reading.outcome_names import end_name, outcome_name
+from qiaocrawl.reading.summary import MISSED, HeldHost, held_words, more_held
 from qiaocrawl.runtime.run_end import START_REFUSED, end_reason
 from qiaocrawl.search.query import WITH_HITS, AnswerState
-from qiaocrawl.storage.reports.end_names import end_name
-from qiaocrawl.storage.reports.missed import MISSED, HeldHost, held_words, more_held
-from qiaocrawl.storage.reports.outcome_names import outcome_name
-from qiaocrawl.storage.reports.run_log import KNOWN_ARTICLES, NEW_ARTICLES, ON_TOPIC
+from qiaocrawl.storage.run_log import KNOWN_ARTICLES, NEW_ARTICLES, ON_TOPIC
 from qiaocrawl.storage.search.ledger import NO_ANSWER
-from qiaocrawl.storage.topics.threshold_view import FewOnTopic
+from qiaocrawl.storage.topics.changes import FewOnTopic
 
 _MOST_HELD = 5
 """More are in `qiaocrawl missed`."""

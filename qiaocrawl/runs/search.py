@@ -49,7 +49,8 @@ from qiaocrawl.search.plan import (
 from qiaocrawl.search.priority import EnginePauses, ExpectedYield, QueryLine
 from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.storage import frontier
-from qiaocrawl.storage.search import engine_budget, ledger
+from qiaocrawl.storage.search import budget as engine_budget
+from qiaocrawl.storage.search import ledger
 from qiaocrawl.topic.pack import TopicPack
 
 logger = logging.getLogger(__name__)

@@ -41,7 +41,7 @@ from qiaocrawl.items import (
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.follow_links import FollowPolicy, LinkSelection, link_to
-from qiaocrawl.storage.sites.discovery import (
+from qiaocrawl.storage.pages.sites import (
     FRESH_SECONDS,
     known_keys,
     let_wait_again,

@@ -15,7 +15,7 @@ from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.stages.shared_titles import SharedTitleIndex, index_maker
 from qiaocrawl.storage import Reader, Writer
 from qiaocrawl.storage.pages import articles, excerpts
-from qiaocrawl.storage.pages.page_copies import join_addresses
+from qiaocrawl.storage.pages.excerpts import join_addresses
 
 
 class RunArticles:

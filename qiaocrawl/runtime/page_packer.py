@@ -10,9 +10,8 @@ from functools import partial
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database, Reader, Writer
-from qiaocrawl.storage.page_store.files_table import held_store
 from qiaocrawl.storage.page_store.packing import enough_for, pack
-from qiaocrawl.storage.page_store.stores import DATABASE, open_store
+from qiaocrawl.storage.page_store.stores import DATABASE, held_store, open_store
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from qiaocrawl.errors import SchemaError, StorageError
-from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
+from qiaocrawl.storage.run_log import SUCCESSFUL_ENDS
 
 logger = logging.getLogger(__name__)
 

@@ -25,13 +25,12 @@ from qiaocrawl.runtime.page_packer import PagePacker
 from qiaocrawl.runtime.scope import CrawlScope, rows_of
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.stages.shared_titles import MANY_TITLES
-from qiaocrawl.storage import Database, Reader, Writer, frontier
-from qiaocrawl.storage.loop_inbox import in_loop
+from qiaocrawl.storage import Database, Reader, Writer, frontier, run_log
 from qiaocrawl.storage.migrate import require_current
-from qiaocrawl.storage.reports import run_log
 from qiaocrawl.storage.schema import url
 from qiaocrawl.storage.titles import title_log
-from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
+from qiaocrawl.storage.titles.title_log import rebuild_term_weights
+from qiaocrawl.storage.writer import in_loop
 from qiaocrawl.text.visible import note_context
 
 if TYPE_CHECKING:

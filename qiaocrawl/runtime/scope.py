@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from qiaocrawl.items import Queue
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage import frontier
-from qiaocrawl.storage.sites.hosts import host_names
+from qiaocrawl.storage.pages.sites import host_names
 
 
 @dataclass(frozen=True, slots=True)

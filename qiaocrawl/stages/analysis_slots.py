@@ -21,7 +21,7 @@ from qiaocrawl.items.article import PartText
 from qiaocrawl.language import N_, _
 from qiaocrawl.stages.analysis_setup import AnalysisSetup, JoinedText
 from qiaocrawl.stages.worker_pool import AnalysisPool, is_pool_error, page_error
-from qiaocrawl.storage.loop_inbox import in_loop
+from qiaocrawl.storage.writer import in_loop
 
 QUICK_SECONDS = 1.0
 """Processor time a page has in an ordinary slot."""

@@ -1,6 +1,6 @@
 """Indexes of titles in files of the user's cache folder, so that a start need not cut titles anew.
 
-A file is named by a mark in the log of titles (see :mod:`qiaocrawl.storage.titles.title_marks`).
+A file is named by a mark in the log of titles (see :mod:`qiaocrawl.storage.titles.title_log`).
 It is believed only by a database that has this mark, by a program that would make the same index
 (its recipe), and if its check sums are right. So a file can be lost, or never finished, at the
 cost of time alone.
@@ -25,7 +25,8 @@ from sqlalchemy import Connection
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.vocabulary import SavedState, packed, unpacked
 from qiaocrawl.options.project import user_cache_folder
-from qiaocrawl.storage.titles import title_log, title_marks
+from qiaocrawl.storage.titles import title_log
+from qiaocrawl.storage.titles import title_log as title_marks
 
 _log = logging.getLogger(__name__)
 

@@ -4,19 +4,124 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    ExceptionContext,
+    RootTransaction,
+    create_engine,
+    event,
+)
 from sqlalchemy.pool import NullPool
 
 from qiaocrawl.errors import StorageError
+from qiaocrawl.items import Candidate
 from qiaocrawl.language import _
-from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.packed_text import unpack_text
-from qiaocrawl.storage.raw_sql import sqlite_cache
+from qiaocrawl.storage.pages.site_dictionaries import SiteDictionaries
+from qiaocrawl.storage.sql import Statement, sqlite_cache
+
+# --- A cache per connection of what it has committed, to ask the database less --------------------
+# It keeps only what stays true (rows of ``topic``, ``host`` and ``url`` are never
+# deleted). A rollback forgets everything, since rows it has seen may not exist.
+
+_INFO_KEY = "qiaocrawl"
+
+# About 20 MB. Navigation links come back on every page of a site, so even a short memory
+# saves nine lookups in ten.
+_MAX_OFFERS = 100_000
+_MAX_HOSTS = 100_000
+
+_Offer = tuple[str, str, float, int, bool]
+
+
+class ConnectionCache:
+    """Caches topic ids, hosts that have a row, and URLs that were offered lately.
+
+    Attributes:
+        titles_held_in: the transaction that took the lock of the title log last.
+        idf_version: of the IDF snapshot in use, as it was read with that lock.
+        dictionaries: of the pages of sites.
+        title_writes: rows this connection has written to the title log.
+    """
+
+    __slots__ = (
+        "_hosts", "_offers", "dictionaries", "idf_version", "title_writes", "titles_held_in",
+        "topic_ids",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.topic_ids: dict[str, int] = {}
+        self.dictionaries = SiteDictionaries()
+        self.titles_held_in: RootTransaction | None = None
+        self.idf_version = 0
+        self.title_writes = 0
+        self._hosts: set[int] = set()
+        self._offers: dict[bytes, _Offer] = {}
+
+    @classmethod
+    def of(cls, c: Connection) -> ConnectionCache:
+        """The cache of *c*'s driver connection."""
+        # Kept in SQLAlchemy's info, which lives and dies with the driver's connection.
+        memory: ConnectionCache | None = c.info.get(_INFO_KEY)
+        if memory is None:
+            memory = c.info[_INFO_KEY] = cls()
+        return memory
+
+    @staticmethod
+    def forget(c: Connection) -> None:
+        """Forget everything: something was rolled back."""
+        c.info.pop(_INFO_KEY, None)
+
+    def already_offered(self, candidate: Candidate) -> bool:
+        """Whether the same URL was offered for the same queue and topic, no worse than now."""
+        last = self._offers.get(candidate.key)
+        return (
+            last is not None
+            and not candidate.refetch
+            and last[0] == candidate.queue
+            and last[1] == candidate.topic
+            # A better score or a shorter way has to reach the row.
+            and last[2] >= candidate.score
+            and last[3] <= candidate.depth
+            # A link that does not leave the URL out revives it, so it must reach the database.
+            and (candidate.left_out is not None or not last[4])
+        )
+
+    def remember(self, offered: Iterable[Candidate]) -> None:
+        """Note what was offered; the oldest notes make room."""
+        offers = self._offers
+        for candidate in offered:
+            offers[candidate.key] = (
+                candidate.queue,
+                candidate.topic,
+                candidate.score,
+                candidate.depth,
+                candidate.left_out is not None,
+            )
+        if len(offers) > _MAX_OFFERS:
+            # Half at once, in the order of insertion: trimming costs nothing per page.
+            for key in list(islice(offers, len(offers) - _MAX_OFFERS // 2)):
+                del offers[key]
+
+    def unseen_hosts(self, row_ids: Iterable[int]) -> set[int]:
+        """Those of *row_ids* that may have no row yet; they count as seen from now on."""
+        unseen = set(row_ids) - self._hosts
+        if len(self._hosts) > _MAX_HOSTS:
+            # All at once: a host that is asked about again costs one INSERT that changes nothing.
+            self._hosts.clear()
+        self._hosts |= unseen
+        return unseen
+
 
 BUSY_SECONDS = 30.0
 """How long SQLite waits for another process's transaction before it says "locked"."""
@@ -196,3 +301,36 @@ def _mysql_engine(url: URL) -> Engine:
     )
     _forget_what_was_not_committed(engine)
     return engine
+
+
+# --- The one clock for leases and waiting rows, whatever the workers' own clocks say --------------
+
+_SERVER_TIME = Statement("SELECT UNIX_TIMESTAMP(SYSDATE(6))")
+
+
+def clock(c: Connection) -> float:
+    """Epoch seconds by the database server's clock; by this machine's for SQLite.
+
+    Workers on several machines disagree by minutes at times: one that is ahead would take the
+    leases of all others for run out.
+    """
+    if c.dialect.name == "sqlite":
+        return time.time()
+    return float(_SERVER_TIME.run(c).fetchone()[0])
+
+
+# For clocks of several machines, and for transactions that had to wait.
+_SLACK_SECONDS = 60.0
+
+
+def latest_due(now: float, longest_seconds: float) -> float:
+    """The latest time that can have been stored as the next one of anything, in epoch seconds.
+
+    A stored time after it was written by a clock that ran ahead; whatever waits for it would wait
+    for as long as the clock was wrong. So it is put back: lists, articles, queries, rows of the
+    frontier, messages, schedules and rests all compare with this.
+
+    Args:
+        longest_seconds: from now to the next time, by the rule of what waits.
+    """
+    return now + longest_seconds + _SLACK_SECONDS

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import logging
 import os
 import socket
 import struct
 import sys
+import threading
 import time
 import weakref
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.exc import SQLAlchemyError
+
 from qiaocrawl.errors import CrawlLockedError
 from qiaocrawl.language import _
+from qiaocrawl.storage.engine import clock, sqlite_path
+from qiaocrawl.storage.frontier.workers import ALIVE_SECONDS
+from qiaocrawl.storage.values import from_time, to_stored_time
 
 logger = logging.getLogger(__name__)
 
@@ -147,3 +157,216 @@ def _forget_all_in_child() -> None:
 
 
 os.register_at_fork(after_in_child=_forget_all_in_child)
+
+
+# --- Who works on a database now, crawls and consoles, also on one of another version's schema ----
+
+_MOST_CONSOLES = 16
+"""Of one MariaDB database."""
+_LOOK_SECONDS = 30.0
+# Nothing runs longer without a new record; older ones without an end died.
+_RUN_DAYS = 7.0
+
+
+def who_runs(c: Connection) -> list[str]:
+    """Crawls that go on, in words; [] when nobody does.
+
+    Only columns of the first release are read: the schema may be older than this program.
+    """
+    tables = set(inspect(c).get_table_names())
+    found = _runs(c) if "run" in tables else []
+    if not found and "collector" in tables:
+        found = _collectors(c)
+    if not found and c.dialect.name == "sqlite":
+        found = _lock_holders(sqlite_path(c.engine.url))
+    return found
+
+
+def lives(pid: int) -> bool:
+    """Whether *pid* is a crawl on this machine; where that cannot be told, any process is."""
+    try:
+        # Signal 0 asks whether the process is there, without touching it.
+        os.kill(pid, 0)
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    # The process id may have been given to another program since; its command line tells.
+    return b"crawl" in command or not command
+
+
+def _runs(c: Connection) -> list[str]:
+    """Runs without an end whose process is there, as far as this machine can see."""
+    since = to_stored_time(datetime.now(UTC) - timedelta(days=_RUN_DAYS))
+    rows = c.execute(
+        text(
+            "SELECT id, spider, pid, machine, started_at FROM run"
+            " WHERE finished_at IS NULL AND started_at >= :since ORDER BY id"
+        ),
+        {"since": str(since) if c.dialect.name == "sqlite" else since},
+    )
+    here = socket.gethostname()
+    return [
+        _("run {id} of {spider} (process {pid} on {machine}, since {time} UTC)",
+          id=run_id, spider=spider, pid=pid, machine=machine,
+          time=f"{from_time(started_at):%m-%d %H:%M}")
+        for run_id, spider, pid, machine, started_at in rows
+        if machine == here and pid != os.getpid() and lives(pid)
+    ]  # fmt: skip
+
+
+def _collectors(c: Connection) -> list[str]:
+    """Workers that gave a sign of life, on any machine."""
+    rows = c.execute(
+        text(
+            "SELECT o.token, r.id, r.spider, r.pid, r.machine FROM collector o"
+            " LEFT JOIN run r ON r.id = o.run_id WHERE o.seen_at >= :since"
+        ),
+        {"since": clock(c) - ALIVE_SECONDS},
+    )
+    return [
+        _("run {id} of {spider} (process {pid} on {machine})",
+          id=run_id, spider=spider, pid=pid, machine=machine)
+        if run_id is not None
+        else _("a worker (token {token})", token=token)
+        for token, run_id, spider, pid, machine in rows
+    ]  # fmt: skip
+
+
+def _lock_holders(path: Path) -> list[str]:
+    """Who holds the lock of a crawl or of a round: what a record does not tell yet."""
+    for name in ("crawl", "run"):
+        try:
+            CrawlLock(path, name=name).release()
+        except CrawlLockedError as error:
+            return [str(error)]
+    return []
+
+
+# --- Consoles -----------------------------------------------------------------------------------
+
+
+def who_serves(engine: Engine) -> list[str]:
+    """Consoles that serve the database of *engine*, in words that say how to end them."""
+    if engine.dialect.name == "sqlite":
+        return _serving_file(sqlite_path(engine.url))
+    with engine.connect() as c:
+        names = _lock_names(c)
+        asked = ", ".join(f"IS_USED_LOCK(:n{number})" for number in range(len(names)))
+        named = {f"n{number}": name for number, name in enumerate(names)}
+        holders = [holder for holder in c.execute(text(f"SELECT {asked}"), named).one() if holder]
+        hosts = [
+            c.execute(
+                text("SELECT host FROM information_schema.processlist WHERE id = :id"),
+                {"id": holder},
+            ).scalar()
+            for holder in holders
+        ]
+    return [
+        _("a console (on {host}): end it there by Ctrl-C, or stop its service",
+          host=(host or "?").rpartition(":")[0] or host)
+        for host in hosts
+    ]  # fmt: skip
+
+
+def _serving_file(database: Path) -> list[str]:
+    path = _console_file(database)
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return []
+    try:
+        with suppress(BlockingIOError):
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return []
+        lines = os.pread(fd, 65_536, 0).decode("utf-8", "replace").split("\n")
+    finally:
+        os.close(fd)
+    written = [line.partition(" ")[::2] for line in lines if line]
+    return [
+        _("a console (process {pid}, {address}): end it by Ctrl-C where it runs, or by "
+          "`kill {pid}`", pid=pid, address=address)
+        for pid, address in written
+        if pid.isdigit() and _is_there(int(pid))
+    ] or [_("a console: end it by Ctrl-C where it runs")]  # fmt: skip
+
+
+def _is_there(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists() or not Path("/proc/self").exists()
+
+
+def _console_file(database: Path) -> Path:
+    # Resolved: two links to one file are one database.
+    database = database.resolve()
+    return database.with_name(f"{database.name}.console-lock")
+
+
+def _lock_names(c: Connection) -> list[str]:
+    # Locks are the server's, not the database's; a name ends at 64 characters.
+    key = hashlib.sha256((c.engine.url.database or "").encode()).hexdigest()[:16]
+    return [f"qiaocrawl console {key} {number}" for number in range(_MOST_CONSOLES)]
+
+
+class ConsoleSign:
+    """Lets :func:`who_serves` see a console, until :meth:`close` or the end of its process.
+
+    Several consoles may serve one database. Beside a SQLite file it is a lock of the operating
+    system that all consoles share; on a server a named lock of a connection of its own.
+
+    Args:
+        address: where the console is, for people.
+    """
+
+    def __init__(self, engine: Engine, address: str) -> None:
+        self._engine = engine
+        self._fd: int | None = None
+        self._is_over = threading.Event()
+        self._thread: threading.Thread | None = None
+        if engine.dialect.name == "sqlite":
+            self._sign_file(sqlite_path(engine.url), address)
+        else:
+            self._thread = threading.Thread(target=self._keep, name="console sign", daemon=True)
+            self._thread.start()
+
+    def _sign_file(self, database: Path, address: str) -> None:
+        try:
+            self._fd = os.open(
+                _console_file(database), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600
+            )
+            with suppress(BlockingIOError):
+                # Nobody else is there: what ended without a word is forgotten.
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.ftruncate(self._fd, 0)
+            fcntl.flock(self._fd, fcntl.LOCK_SH)
+            os.write(self._fd, f"{os.getpid()} {address}\n".encode())
+        except OSError as error:
+            logger.warning("other programs cannot see this console: %s", error)
+
+    def _keep(self) -> None:
+        """Hold a lock of the server; taken again after it was away."""
+        while not self._is_over.is_set():
+            try:
+                with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as c:
+                    self._hold(c)
+            except SQLAlchemyError as error:
+                logger.debug("no sign of this console: %s", error)
+            self._is_over.wait(_LOOK_SECONDS)
+
+    def _hold(self, c: Connection) -> None:
+        # A connection of its own, which is closed with what it holds and not given back.
+        c.detach()
+        for name in _lock_names(c):
+            if c.execute(text("SELECT GET_LOCK(:name, 0)"), {"name": name}).scalar() == 1:
+                break
+        while not self._is_over.wait(_LOOK_SECONDS):
+            c.execute(text("SELECT 1"))
+
+    def close(self) -> None:
+        """Take the sign away."""
+        self._is_over.set()
+        if self._thread is not None:
+            self._thread.join()
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None

@@ -8,26 +8,28 @@ and must change nothing outside the database.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import queue
 import random
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import CancelledError, Future, InvalidStateError
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.errors import DatabaseLostError, StorageError
 from qiaocrawl.language import _
-from qiaocrawl.storage.database import Database
+from qiaocrawl.storage.database import Database, SqliteLog, write_back
 from qiaocrawl.storage.engine import begin_reading
-from qiaocrawl.storage.error_kinds import ErrorKind, as_storage_error, classify
-from qiaocrawl.storage.sqlite_file import SqliteLog, write_back
+from qiaocrawl.storage.sql import ErrorKind, as_storage_error, classify
 
 logger = logging.getLogger(__name__)
 
@@ -393,3 +395,72 @@ class Reader(_ConnectionThread):
 def _fail(task: _Task[Any], error: BaseException) -> None:
     with contextlib.suppress(InvalidStateError):  # given up before
         task.future.set_exception(error)
+
+
+# --- Futures of other threads, awaited in an event loop: many results, one wake-up ----------------
+# ``asyncio.wrap_future`` wakes the loop for every future, through a socket. Here a
+# result that comes while others are on their way goes with them: a commit of twenty
+# pages wakes the loop once.
+
+
+def in_loop(source: Future[T]) -> asyncio.Future[T]:
+    """*source* as a future of the running loop; cancelling it cancels *source*."""
+    loop = asyncio.get_running_loop()
+    inbox = _inboxes.get(loop)
+    if inbox is None:
+        inbox = _inboxes[loop] = _Inbox()
+    waiting: asyncio.Future[T] = loop.create_future()
+    waiting.add_done_callback(lambda future: source.cancel() if future.cancelled() else None)
+    source.add_done_callback(lambda done: inbox.put(loop, waiting, done))
+    return waiting
+
+
+class _Inbox:
+    """What other threads have done for one loop and it has not heard of yet."""
+
+    def __init__(self) -> None:
+        self._done: deque[tuple[asyncio.Future[Any], Future[Any]]] = deque()
+        self._is_called = False
+
+    def put(
+        self, loop: asyncio.AbstractEventLoop, waiting: asyncio.Future[Any], source: Future[Any]
+    ) -> None:
+        """*source* is done, which *waiting* of *loop* is to hear; any thread may say so."""
+        # In this order: the loop lowers the flag before it looks, so nothing is overlooked. Two
+        # threads that both find it lowered call twice, which does no harm.
+        self._done.append((waiting, source))
+        if self._is_called:
+            return
+        self._is_called = True
+        try:
+            loop.call_soon_threadsafe(self._hand_out)
+        except RuntimeError:
+            # The loop is closed: nobody waits any more.
+            self._done.clear()
+
+    def _hand_out(self) -> None:
+        self._is_called = False
+        while self._done:
+            _settle(*self._done.popleft())
+
+
+def _settle(waiting: asyncio.Future[Any], source: Future[Any]) -> None:
+    if waiting.done():
+        return
+    try:
+        result = source.result()
+    except CancelledError:
+        waiting.cancel()
+    except StopIteration as error:
+        # No future of a loop takes one, and those behind it would not be told.
+        failure = RuntimeError("StopIteration was raised by another thread")
+        failure.__cause__ = error
+        waiting.set_exception(failure)
+    except BaseException as error:
+        waiting.set_exception(error)
+    else:
+        waiting.set_result(result)
+
+
+# Weak keys, and no inbox keeps its loop: a process may run several one after the other.
+_inboxes: WeakKeyDictionary[asyncio.AbstractEventLoop, _Inbox] = WeakKeyDictionary()

@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import select
 
 from dated_stories import TEXTS, put_dated
-from qiaocrawl.analyse.classes import count_waiting, judge_classes, topic_models
 from qiaocrawl.errors import ConfigError, StorageError
+from qiaocrawl.news.classes import count_waiting, judge_classes, topic_models
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.analysis import classes
-from qiaocrawl.storage.export.choice import Selection, article_conditions
 from qiaocrawl.storage.schema import article
+from qiaocrawl.storage.selection import Selection, article_conditions
+from qiaocrawl.storage.topics import classes
 from storage_samples import PACK
 from title_samples import made, runtime_on
 
@@ -92,6 +92,6 @@ def test_it_stops_when_asked_and_goes_on(database_url: str) -> None:
     with runtime_on(database_url) as runtime:
         put_dated(runtime)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("qiaocrawl.analyse.classes._AT_A_TIME", 1)
+            patch.setattr("qiaocrawl.news.classes._AT_A_TIME", 1)
             assert judge_classes(runtime, topic_models(runtime), lambda _count: False) == 1
         assert judged(runtime) == len(TEXTS) - 1

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from dated_stories import TEXTS, tell_dated
-from qiaocrawl.analyse.briefing import make_briefing, tell_story
-from qiaocrawl.analyse.events import events_of_stories
-from qiaocrawl.analysis.events.wording import event_place, event_time
-from qiaocrawl.analysis.trends.holidays import default_calendar
-from qiaocrawl.storage.export.briefing.markdown import to_markdown
+from qiaocrawl.export.briefing import to_markdown
+from qiaocrawl.news.briefing_making import make_briefing, tell_story
+from qiaocrawl.news.events.finding import event_place, event_time, events_of_stories
+from qiaocrawl.news.trends.usual import default_calendar
 from storage_samples import PACK
 from title_samples import made, runtime_on
 

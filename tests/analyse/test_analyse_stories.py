@@ -13,11 +13,12 @@ import pytest
 from sqlalchemy import text
 
 from crawling import PROJECT
-from qiaocrawl.analyse.stories import Analysed, analyse_stories, count_waiting, forget_stories
-from qiaocrawl.analysis.stories.story import Correction
+from qiaocrawl.news.stories import stored as stories
+from qiaocrawl.news.stories import stored as story_input
+from qiaocrawl.news.stories.analyse import Analysed, analyse_stories, count_waiting, forget_stories
+from qiaocrawl.news.stories.story import Correction
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.analysis import stories, story_input
-from qiaocrawl.storage.converters import to_time
+from qiaocrawl.storage.values import to_time
 from title_samples import judge, made, runtime_on
 
 START = datetime(2026, 11, 2, 8, 0, 30, tzinfo=UTC)
@@ -168,7 +169,7 @@ def test_since_leaves_earlier_articles_for_later(runtime: Runtime) -> None:
 def test_a_stopped_analysis_keeps_what_it_wrote(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qiaocrawl.analyse.stories._WRITTEN_AT_ONCE", 2)
+    monkeypatch.setattr("qiaocrawl.news.stories.analyse._WRITTEN_AT_ONCE", 2)
     put(runtime, range(8))
     assert analyse_stories(runtime, lambda number: False) == Analysed(3, 3, stopped=True)
     assert analyse(runtime).articles == 5
@@ -212,7 +213,7 @@ def test_stories_that_end_within_one_write_keep_their_articles(runtime: Runtime)
 # A process of its own that stands still in its second transaction, with all but the end written.
 ANALYSIS = """
 import sys, time
-import qiaocrawl.analyse.stories as analysed
+import qiaocrawl.news.stories.analyse as analysed
 from title_samples import runtime_on
 
 analysed._WRITTEN_AT_ONCE = 3

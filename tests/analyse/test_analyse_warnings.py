@@ -9,16 +9,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
-from qiaocrawl.analyse.names import read_names
-from qiaocrawl.analyse.stories import analyse_stories, forget_stories
-from qiaocrawl.analyse.warnings import Checked, check_warnings
-from qiaocrawl.analysis.trends.holidays import HolidayCalendar
-from qiaocrawl.analysis.warnings.machine import Moment
-from qiaocrawl.analysis.warnings.rules import Rule
+from qiaocrawl.news.names import stored as names
+from qiaocrawl.news.names.stored import read_names
+from qiaocrawl.news.stories.analyse import analyse_stories, forget_stories
+from qiaocrawl.news.trends.usual import HolidayCalendar
+from qiaocrawl.news.warnings.check import Checked, check_warnings
+from qiaocrawl.news.warnings.machine import Moment
+from qiaocrawl.news.warnings.rules import Rule
+from qiaocrawl.news.warnings.stored import load_warnings
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.analysis import names
-from qiaocrawl.storage.analysis.warnings import load_warnings
-from qiaocrawl.storage.converters import to_time
+from qiaocrawl.storage.values import to_time
 from title_samples import judge, made, runtime_on
 
 START = datetime(2026, 11, 2, 8, 0, 30, tzinfo=UTC)

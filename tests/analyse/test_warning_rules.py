@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from qiaocrawl.analyse.warning_preview import preview_rule
-from qiaocrawl.analyse.warning_rules import import_rules, office_rules
-from qiaocrawl.analyse.warnings import check_warnings
-from qiaocrawl.analysis.trends.holidays import default_calendar
-from qiaocrawl.analysis.warnings.machine import Moment
-from qiaocrawl.analysis.warnings.rules import QuietHours, Rule, RuleBook
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.news.trends.usual import default_calendar
+from qiaocrawl.news.warnings import office_rules as stored
+from qiaocrawl.news.warnings.check import check_warnings
+from qiaocrawl.news.warnings.machine import Moment
+from qiaocrawl.news.warnings.office_rules import import_rules, office_rules
+from qiaocrawl.news.warnings.preview import preview_rule
+from qiaocrawl.news.warnings.rules import QuietHours, Rule, RuleBook
+from qiaocrawl.news.warnings.stored import load_warnings
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.analysis import warning_rules as stored
-from qiaocrawl.storage.analysis.warnings import load_warnings
-from qiaocrawl.storage.converters import to_time
+from qiaocrawl.storage.values import to_time
 from title_samples import runtime_on
 from told_stories import make_stories
 

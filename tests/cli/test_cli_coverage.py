@@ -16,7 +16,7 @@ from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.search import coverage, ledger
-from qiaocrawl.storage.search.coverage_cells import Cell, cells_of
+from qiaocrawl.storage.search.coverage import Cell, cells_of
 from qiaocrawl.storage.search.ledger import Answered
 
 Run = Callable[..., tuple[int, str, str]]

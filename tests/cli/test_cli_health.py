@@ -16,15 +16,14 @@ from command_runs import Run
 from crawling import import_pack, pack
 from qiaocrawl.items import Candidate, Outcome, PageAnalysis, Queue
 from qiaocrawl.items.article import Article
+from qiaocrawl.news.warnings import stored as warnings
 from qiaocrawl.search.query import Query
-from qiaocrawl.storage import Database, frontier, schema
-from qiaocrawl.storage.analysis import warnings
+from qiaocrawl.storage import Database, frontier, run_log, schedules, schema
+from qiaocrawl.storage import schedules as nodes
 from qiaocrawl.storage.frontier.scope import Scope
-from qiaocrawl.storage.jobs import nodes, schedules
-from qiaocrawl.storage.jobs.jobs import JobRequest
-from qiaocrawl.storage.jobs.schedules import Timing
+from qiaocrawl.storage.jobs import JobRequest
 from qiaocrawl.storage.pages import articles
-from qiaocrawl.storage.reports import run_log
+from qiaocrawl.storage.schedules import Timing
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.urls import url_key
 

@@ -13,13 +13,11 @@ from openpyxl.cell.cell import MergedCell
 from fresh_schema import make_tables
 from qiaocrawl.items import PageText
 from qiaocrawl.relevance.scorer import make_scorer
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import audit_log
+from qiaocrawl.storage import Database, audit_log
 from qiaocrawl.storage.pages.articles import save_relevance
 from qiaocrawl.storage.topics.judgements import list_judgements, save_judgement
-from qiaocrawl.storage.topics.topic_ids import topic_id
 from qiaocrawl.storage.topics.topics import load_pack as load_stored
-from qiaocrawl.storage.topics.topics import save_pack
+from qiaocrawl.storage.topics.topics import save_pack, topic_id
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.pack import Term, TopicPack
 from storage_samples import PACK, add_article, add_topic

@@ -31,8 +31,7 @@ from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages.articles import save_relevance
 from qiaocrawl.storage.schema import article
 from qiaocrawl.storage.search.ledger import Answered, record_answer
-from qiaocrawl.storage.topics.topic_ids import topic_id
-from qiaocrawl.storage.topics.topics import load_pack, save_pack
+from qiaocrawl.storage.topics.topics import load_pack, save_pack, topic_id
 from qiaocrawl.topic.pack import Term, TopicPack
 from storage_samples import add_article, add_topic, close, take, url_key
 

@@ -17,14 +17,13 @@ from fresh_schema import make_tables
 from loopback_proxies import dead_port
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.jobs.egg import code_of, egg_digest, version_of
-from qiaocrawl.storage import Database, schema
-from qiaocrawl.storage.converters import to_stored_time
-from qiaocrawl.storage.frontier import collectors
-from qiaocrawl.storage.frontier.collectors import Beat
-from qiaocrawl.storage.jobs import jobs, nodes
-from qiaocrawl.storage.jobs.jobs import JobRequest
-from qiaocrawl.storage.reports import run_log
+from qiaocrawl.storage import Database, jobs, run_log, schema
+from qiaocrawl.storage import schedules as nodes
+from qiaocrawl.storage.frontier import workers as collectors
+from qiaocrawl.storage.frontier.workers import Beat
+from qiaocrawl.storage.jobs import JobRequest
 from qiaocrawl.storage.topics.topics import save_pack
+from qiaocrawl.storage.values import to_stored_time
 
 CANARY = "c4n4ry-of-a-node"
 

@@ -11,10 +11,10 @@ import pytest
 from command_runs import Run
 from fresh_schema import make_tables
 from qiaocrawl.items import SEED_SCORE, Outcome, Payload, Queue
+from qiaocrawl.reading.outcome_names import ADVICE, OUTCOME_NAMES
+from qiaocrawl.reading.summary import MISSED, MISSED_STARTS
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier import complete
-from qiaocrawl.storage.reports.missed import MISSED, MISSED_STARTS
-from qiaocrawl.storage.reports.outcome_names import ADVICE, OUTCOME_NAMES
 from storage_samples import NOW, add_topic, candidate, enqueue, take
 
 # What officers see.

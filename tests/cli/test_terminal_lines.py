@@ -14,9 +14,9 @@ from rich.table import Table
 from qiaocrawl.cli.output import folding_table, print_hanging, wrapped
 from qiaocrawl.cli.spider_process import _bar, _state
 from qiaocrawl.items import Queue
+from qiaocrawl.reading.summary import Progress
 from qiaocrawl.search.answer import ANSWER_NAMES
 from qiaocrawl.search.query import AnswerState
-from qiaocrawl.storage.reports.summary import Progress
 
 _LINE = (
     "查了什么 What did we search: 12 terms × 20 sites，480 问（QIAO_SEARCH_MAX_PAGES），"

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from command_runs import Run
-from qiaocrawl.analysis.warnings.rules import read_rules
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import audit_log
+from qiaocrawl.news.warnings.rules import read_rules
+from qiaocrawl.storage import Database, audit_log
 from told_stories import make_stories
 
 RULES = (

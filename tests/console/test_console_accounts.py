@@ -13,7 +13,7 @@ from console_client import Desk
 from login_sites import QR_RECIPE, QrWeb, serving
 from qiaocrawl.fetch.sessions.accounts import AccountState, Credentials, SavedSession
 from qiaocrawl.fetch.sessions.vault import Vault, new_key
-from qiaocrawl.storage.console import audit_log
+from qiaocrawl.storage import audit_log
 from qiaocrawl.storage.sites.accounts import add_account, require_account
 
 KEY = new_key()

@@ -10,8 +10,9 @@ import pytest
 from console_client import Desk
 from qiaocrawl.console.api_document import FIELDS as _FIELDS
 from qiaocrawl.console.security import cookies
-from qiaocrawl.storage.console import sessions, users
-from qiaocrawl.storage.console.audit_log import Actor
+from qiaocrawl.storage import people as sessions
+from qiaocrawl.storage import people as users
+from qiaocrawl.storage.audit_log import Actor
 from storage_samples import PACK, add_article, add_topic
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -22,9 +22,9 @@ from console_client import Desk, visible
 from qiaocrawl.console.pages.article_filter import ArticleFilter
 from qiaocrawl.console.state import Console
 from qiaocrawl.items import PagePicture
-from qiaocrawl.storage.console import article_list
-from qiaocrawl.storage.console.audit_log import entries
-from qiaocrawl.storage.pages.page_pictures import save_picture
+from qiaocrawl.reading import pages_of_a_list as article_list
+from qiaocrawl.storage.audit_log import entries
+from qiaocrawl.storage.pages.revisions import save_picture
 from storage_samples import PACK, soon
 
 

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from console_client import Desk, visible
-from qiaocrawl.analysis.warnings.rules import Rule
 from qiaocrawl.console import crawl_scorer
 from qiaocrawl.console.areas import AREAS
 from qiaocrawl.console.pages.people import ACTION_NAMES
 from qiaocrawl.console.security import cookies, passwords
 from qiaocrawl.fetch.sessions.vault import new_key
 from qiaocrawl.jobs.logins import Logins
+from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.storage.console import audit_log
-from qiaocrawl.storage.console.audit_log import AuditEntry
+from qiaocrawl.storage import audit_log
+from qiaocrawl.storage.audit_log import AuditEntry
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites import watched
 from storage_samples import PACK, candidate, enqueue, url_key

@@ -16,8 +16,8 @@ from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from fresh_schema import make_tables
 from qiaocrawl.console.server import FIRST_NAME, first_administrator
+from qiaocrawl.reading.marks import marks_of
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console.marks import marks_of
 
 pytestmark = pytest.mark.chromium
 

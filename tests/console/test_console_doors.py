@@ -24,8 +24,9 @@ from qiaocrawl.console.server import FIRST_NAME, first_administrator
 from qiaocrawl.console.settings import MAX_FORM_BYTES, MAX_STRANGER_BYTES
 from qiaocrawl.console.uploads import MOST_KEPT, MOST_OF_USER, Uploads
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import audit_log, sessions, users
+from qiaocrawl.storage import Database, audit_log
+from qiaocrawl.storage import people as sessions
+from qiaocrawl.storage import people as users
 from storage_samples import PACK, add_topic
 
 _FORM = {"content-type": "application/x-www-form-urlencoded"}

@@ -16,11 +16,12 @@ from console_articles import add_stories
 from console_client import Desk, visible
 from qiaocrawl.console.pages.article_filter import ArticleFilter
 from qiaocrawl.console.state import Console
+from qiaocrawl.reading import facets
+from qiaocrawl.reading import pages_of_a_list as article_list
+from qiaocrawl.reading.facets import Count, FacetCounter
+from qiaocrawl.reading.pages_of_a_list import ListWish
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import article_list, facets
-from qiaocrawl.storage.console.article_list import ListWish
-from qiaocrawl.storage.console.facets import Count, FacetCounter
-from qiaocrawl.storage.export.choice import Selection
+from qiaocrawl.storage.selection import Selection
 from storage_samples import PACK
 
 ARTICLES, _VALUES = 300, 8

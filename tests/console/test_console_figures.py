@@ -15,9 +15,8 @@ from console_articles import add_stories
 from console_client import Desk, visible
 from qiaocrawl.console.kept import Kept
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.storage.jobs import jobs
-from qiaocrawl.storage.jobs.jobs import JobRequest, JobState
-from qiaocrawl.storage.jobs.progress import CrawlProgress
+from qiaocrawl.storage import jobs
+from qiaocrawl.storage.jobs import CrawlProgress, JobRequest, JobState
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites import watched
 from storage_samples import PACK, add_article, add_topic, candidate, enqueue

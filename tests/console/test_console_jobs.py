@@ -8,10 +8,8 @@ from datetime import UTC, datetime
 
 from console_client import Desk, visible
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.storage.console import audit_log
-from qiaocrawl.storage.jobs import jobs, schedules
-from qiaocrawl.storage.jobs.jobs import JobRequest, JobState
-from qiaocrawl.storage.reports import run_log
+from qiaocrawl.storage import audit_log, jobs, run_log, schedules
+from qiaocrawl.storage.jobs import JobRequest, JobState
 from qiaocrawl.storage.search import ledger
 from storage_samples import PACK, add_topic
 

@@ -10,11 +10,12 @@ import pytest
 
 from benchmarks.consoles.collection import TOPIC, fill
 from fresh_schema import make_tables
+from qiaocrawl.reading import pages_of_a_list as article_list
+from qiaocrawl.reading import pages_of_a_list as few_articles
+from qiaocrawl.reading.pages_of_a_list import SORTS, ListWish
+from qiaocrawl.reading.records import iter_articles
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import article_list, few_articles
-from qiaocrawl.storage.console.article_list import SORTS, ListWish
-from qiaocrawl.storage.export.choice import MARKS, Selection
-from qiaocrawl.storage.export.selection import iter_articles
+from qiaocrawl.storage.selection import MARKS, Selection
 
 ARTICLES = 600
 NOW = datetime(2026, 11, 20, 4, tzinfo=UTC)

@@ -11,8 +11,9 @@ from console_client import Desk, desk_at
 from fresh_schema import make_tables
 from qiaocrawl.console.security import cookies, passwords
 from qiaocrawl.console.server import FIRST_NAME, first_administrator
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import audit_log, sessions, users
+from qiaocrawl.storage import Database, audit_log
+from qiaocrawl.storage import people as sessions
+from qiaocrawl.storage import people as users
 
 _NEW = "新的口令 12345"
 

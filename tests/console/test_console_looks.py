@@ -14,22 +14,23 @@ from playwright.sync_api import BrowserContext, Page
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from fresh_schema import make_tables
-from qiaocrawl.analysis.warnings.rules import Rule
 from qiaocrawl.console.security import cookies
 from qiaocrawl.fetch.sessions.vault import new_key
 from qiaocrawl.items import PagePicture
-from qiaocrawl.runs.warn.delivery import deliver_due
+from qiaocrawl.news.warnings.delivery import deliver_due
+from qiaocrawl.news.warnings.office_rules import add_rule
+from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.analysis.warning_rules import add_rule
-from qiaocrawl.storage.console import sessions, users
-from qiaocrawl.storage.console.audit_log import Actor
-from qiaocrawl.storage.jobs.jobs import JobRequest, add_job
-from qiaocrawl.storage.jobs.schedules import Timing, add_schedule
-from qiaocrawl.storage.pages.page_pictures import save_picture
+from qiaocrawl.storage import people as sessions
+from qiaocrawl.storage import people as users
+from qiaocrawl.storage.audit_log import Actor
+from qiaocrawl.storage.jobs import JobRequest, add_job
+from qiaocrawl.storage.pages.revisions import save_picture
+from qiaocrawl.storage.schedules import Timing, add_schedule
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites.accounts import add_account
-from qiaocrawl.storage.topics.topic_ids import topic_id
+from qiaocrawl.storage.topics.topics import topic_id
 from told_stories import keep_a_briefing, tell_stories, warn_of_stories
 
 pytestmark = pytest.mark.chromium

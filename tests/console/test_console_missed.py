@@ -18,8 +18,7 @@ from qiaocrawl.console.pages import coverage as pages
 from qiaocrawl.items import Outcome
 from qiaocrawl.search.definition import EngineDefinition, load_definitions
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.console import audit_log
+from qiaocrawl.storage import Database, audit_log, frontier
 from qiaocrawl.storage.search import coverage, ledger
 from storage_samples import (
     NOW,

@@ -15,7 +15,7 @@ from mariadb_fixtures import own_server
 from qiaocrawl.cli import app
 from qiaocrawl.console.security import cookies
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import users
+from qiaocrawl.storage import people as users
 
 
 def _refused(desk: Desk, words: str) -> None:

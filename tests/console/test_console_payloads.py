@@ -21,24 +21,22 @@ from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from console_client import BASE, Desk, desk_at
 from fresh_schema import make_tables
-from qiaocrawl.analysis.trends.holidays import HolidayCalendar
-from qiaocrawl.analysis.warnings.machine import Moment, noted, step
-from qiaocrawl.analysis.warnings.rules import Rule
-from qiaocrawl.analysis.warnings.signals import First, StoryArticle, StorySignal
 from qiaocrawl.console.clean_html import shown_html
 from qiaocrawl.console.security import cookies
 from qiaocrawl.fetch.sessions.accounts import AccountState
+from qiaocrawl.news.trends.usual import HolidayCalendar
+from qiaocrawl.news.warnings.machine import Moment, noted, step
+from qiaocrawl.news.warnings.office_rules import add_rule
+from qiaocrawl.news.warnings.rules import Rule
+from qiaocrawl.news.warnings.signals import First, StoryArticle, StorySignal
+from qiaocrawl.news.warnings.stored import keep_step, note_failed, take_due
+from qiaocrawl.reading import marks
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.analysis.warning_rules import add_rule
-from qiaocrawl.storage.analysis.warnings import keep_step, note_failed, take_due
-from qiaocrawl.storage.compression import compress
-from qiaocrawl.storage.console import marks
-from qiaocrawl.storage.console.audit_log import Actor
-from qiaocrawl.storage.jobs import jobs, schedules
-from qiaocrawl.storage.jobs.jobs import JobRequest, JobState
-from qiaocrawl.storage.jobs.schedules import Timing
-from qiaocrawl.storage.packed_text import pack_html, pack_text, unpack_text
+from qiaocrawl.storage import Database, jobs, schedules
+from qiaocrawl.storage.audit_log import Actor
+from qiaocrawl.storage.jobs import JobRequest, JobState
+from qiaocrawl.storage.packed_text import compress, pack_html, pack_text, unpack_text
+from qiaocrawl.storage.schedules import Timing
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites import watched
 from qiaocrawl.storage.sites.accounts import add_account, save_state

@@ -13,8 +13,9 @@ from console_client import Desk, desk_at
 from fresh_schema import make_tables
 from qiaocrawl.console.security import cookies
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import sessions, users
-from qiaocrawl.storage.console.audit_log import Actor
+from qiaocrawl.storage import people as sessions
+from qiaocrawl.storage import people as users
+from qiaocrawl.storage.audit_log import Actor
 from storage_samples import PACK
 
 BAD_VALUES = (

@@ -14,7 +14,7 @@ from console_articles import add_stories
 from console_client import Desk, visible
 from qiaocrawl.console.pages import article, articles, listed_articles
 from qiaocrawl.console.state import Console
-from qiaocrawl.storage.console.audit_log import entries
+from qiaocrawl.storage.audit_log import entries
 from qiaocrawl.storage.pages.revisions import note_deleted
 from qiaocrawl.storage.topics.judgements import list_judgements
 from qiaocrawl.storage.topics.topics import save_pack

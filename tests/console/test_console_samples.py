@@ -9,7 +9,7 @@ import docx
 import pytest
 
 from console_client import Desk, visible
-from qiaocrawl.storage.console import audit_log
+from qiaocrawl.storage import audit_log
 from qiaocrawl.storage.topics.topics import load_pack
 from qiaocrawl.topic.folder import free_name, parted
 from qiaocrawl.topic.pack import Sample

@@ -12,11 +12,9 @@ from sqlalchemy import insert, text
 
 from console_client import Desk, visible
 from qiaocrawl.jobs.timetable import Timetable
-from qiaocrawl.storage import schema
-from qiaocrawl.storage.console import audit_log
-from qiaocrawl.storage.jobs import jobs, schedules
-from qiaocrawl.storage.jobs.jobs import JobRequest, JobState
-from qiaocrawl.storage.jobs.schedules import Schedule, Timing, WhenMissed
+from qiaocrawl.storage import audit_log, jobs, schedules, schema
+from qiaocrawl.storage.jobs import JobRequest, JobState
+from qiaocrawl.storage.schedules import Schedule, Timing, WhenMissed
 from storage_samples import PACK, add_topic
 
 # Once a year, so that it does not come while a test runs.

@@ -10,7 +10,9 @@ import pytest
 
 from console_client import Desk
 from qiaocrawl.console.security import passwords
-from qiaocrawl.storage.console import audit_log, sessions, users
+from qiaocrawl.storage import audit_log
+from qiaocrawl.storage import people as sessions
+from qiaocrawl.storage import people as users
 
 NAME, RIGHT = "alice", "right password"
 TRIES = 12

@@ -14,7 +14,7 @@ from qiaocrawl.console import template_folder
 from qiaocrawl.extract.methods.template_file import load_templates
 from qiaocrawl.extract.methods.template_marks import body_places, marked_page
 from qiaocrawl.page.page import parse_page
-from qiaocrawl.storage.console import audit_log
+from qiaocrawl.storage import audit_log
 
 URL = "http://www.a-qiao.cn/0"
 FORM = {"url": URL, "hosts": "www.a-qiao.cn", "path": "*", "body": "p", "exclude": "b",

@@ -11,13 +11,13 @@ from sqlalchemy import text
 
 from console_articles import add_stories
 from console_client import Desk, visible
-from qiaocrawl.analysis.warnings.rules import Rule
+from qiaocrawl.news.warnings import office_rules as warning_rules
+from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.storage.analysis import warning_rules
-from qiaocrawl.storage.console import audit_log
-from qiaocrawl.storage.jobs import jobs, nodes, schedules
-from qiaocrawl.storage.jobs.jobs import JobRequest, JobState
-from qiaocrawl.storage.jobs.nodes import NodeTerms
+from qiaocrawl.storage import audit_log, jobs, schedules
+from qiaocrawl.storage import schedules as nodes
+from qiaocrawl.storage.jobs import JobRequest, JobState
+from qiaocrawl.storage.schedules import NodeTerms
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.topics.judgements import save_judgement
 from qiaocrawl.storage.topics.topics import list_topics, load_pack

@@ -12,11 +12,10 @@ import pytest
 from console_client import Desk, visible
 from qiaocrawl.items import PageText
 from qiaocrawl.relevance.scorer import make_scorer
-from qiaocrawl.storage.console import audit_log
+from qiaocrawl.storage import audit_log
 from qiaocrawl.storage.pages.articles import save_relevance
 from qiaocrawl.storage.topics.judgements import judged_pack, save_judgement
-from qiaocrawl.storage.topics.topic_ids import topic_id
-from qiaocrawl.storage.topics.topics import load_pack
+from qiaocrawl.storage.topics.topics import load_pack, topic_id
 from storage_samples import PACK, add_article, add_topic
 
 EDITOR = "editor"

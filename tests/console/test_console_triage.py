@@ -13,10 +13,11 @@ from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from fresh_schema import make_tables
 from qiaocrawl.console.security import cookies
+from qiaocrawl.reading.marks import Marks, marks_of
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import sessions, users
-from qiaocrawl.storage.console.audit_log import Actor
-from qiaocrawl.storage.console.marks import Marks, marks_of
+from qiaocrawl.storage import people as sessions
+from qiaocrawl.storage import people as users
+from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.pages.articles import packed_html
 from qiaocrawl.storage.schema import article
 

@@ -15,8 +15,8 @@ from warcio.archiveiterator import ArchiveIterator
 from console_articles import add_stories
 from console_client import Desk, visible
 from qiaocrawl.items import PagePicture
-from qiaocrawl.storage.compression import compress
-from qiaocrawl.storage.pages.page_pictures import save_picture
+from qiaocrawl.storage.packed_text import compress
+from qiaocrawl.storage.pages.revisions import save_picture
 from qiaocrawl.topic.pack import Sample
 from storage_samples import PACK, add_topic
 

@@ -9,7 +9,7 @@ import pytest
 from console_client import BASE, Desk
 from qiaocrawl.console.areas import AREAS
 from qiaocrawl.console.page import ANYBODY, Page
-from qiaocrawl.storage.console.users import ROLES
+from qiaocrawl.storage.people import ROLES
 
 PAGES = [page for area in AREAS for page in area.pages]
 

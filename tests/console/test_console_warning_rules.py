@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from console_client import Desk, visible
-from qiaocrawl.analysis.warnings.rules import QuietHours, Rule
-from qiaocrawl.storage.analysis import warning_rules as stored
-from qiaocrawl.storage.analysis.warnings import load_warnings
-from qiaocrawl.storage.console import audit_log
+from qiaocrawl.news.warnings import office_rules as stored
+from qiaocrawl.news.warnings.rules import QuietHours, Rule
+from qiaocrawl.news.warnings.stored import load_warnings
+from qiaocrawl.storage import audit_log
 from storage_samples import PACK
 from told_stories import make_stories
 from webhooks import Webhook, served_webhook

@@ -11,12 +11,13 @@ import pytest
 from sqlalchemy import text
 
 from console_client import Desk, visible
-from qiaocrawl.analysis.warnings.rules import Rule
 from qiaocrawl.console.security import cookies
+from qiaocrawl.news.warnings.rules import Rule
+from qiaocrawl.news.warnings.stored import load_warnings, note_failed, note_sent, take_due
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.analysis.warnings import load_warnings, note_failed, note_sent, take_due
-from qiaocrawl.storage.console import sessions, users
-from qiaocrawl.storage.console.audit_log import Actor
+from qiaocrawl.storage import people as sessions
+from qiaocrawl.storage import people as users
+from qiaocrawl.storage.audit_log import Actor
 from storage_samples import PACK
 from told_stories import make_stories, warn_of_stories
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from crawling import Answer, article, crawl, import_pack, local_server, outcomes, pack
 from document_files import LINES, TITLE, excel, pdf, word
+from qiaocrawl.reading.records import iter_articles
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export.choice import Selection
-from qiaocrawl.storage.export.selection import iter_articles
+from qiaocrawl.storage.selection import Selection
 
 HOST = "www.qiao.test"
 FILES = {

@@ -11,9 +11,9 @@ from urllib.parse import quote
 import pytest
 
 from crawling import Answer, article, crawl, import_pack, local_server, outcomes, pack, rows
+from qiaocrawl.export.base import exporters
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export.base import exporters
-from qiaocrawl.storage.export.choice import Selection
+from qiaocrawl.storage.selection import Selection
 
 HOST = "www.qiao.test"
 _DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -15,10 +15,10 @@ from xml.etree import ElementTree
 import pytest
 
 from crawling import Answer, LocalServer, article, crawl, import_pack, local_server, pack, rows
+from qiaocrawl.export.base import exporters
+from qiaocrawl.export.tables import COLUMNS, FIELDS
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export.base import exporters
-from qiaocrawl.storage.export.choice import Selection
-from qiaocrawl.storage.export.tables import COLUMNS, FIELDS
+from qiaocrawl.storage.selection import Selection
 
 HOST = "www.qiao.test"
 _PAGER = (

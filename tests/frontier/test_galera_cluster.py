@@ -23,7 +23,7 @@ from fresh_schema import make_tables
 from mariadb_fixtures import fast_folder
 from qiaocrawl.items import Lease
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.error_kinds import ErrorKind, classify
+from qiaocrawl.storage.sql import ErrorKind, classify
 from storage_samples import NOW, SITE, add_topic, candidate, enqueue, take
 
 pytestmark = pytest.mark.mariadb

@@ -22,8 +22,8 @@ from qiaocrawl.runtime import CrawlScope
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import Scope
-from qiaocrawl.storage.frontier import collectors as stored
-from qiaocrawl.storage.frontier.collectors import Beat
+from qiaocrawl.storage.frontier import workers as stored
+from qiaocrawl.storage.frontier.workers import Beat
 from storage_samples import NOW, SITE, add_topic, candidate, enqueue, take
 from title_samples import runtime_on
 

@@ -13,8 +13,8 @@ from crawling import import_pack, outcomes, pack, rows
 from learning_samples import SITE, AnchorYield, link
 from qiaocrawl.items import Visit
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.frontier import order_models
-from qiaocrawl.storage.frontier.order_models import ModelName
+from qiaocrawl.storage.frontier import orders as order_models
+from qiaocrawl.storage.frontier.orders import ModelName
 from small_crawl import TOPIC, WEB, SmallCrawl, Web, crawl_all
 
 GOOD = [str(n) for n in range(2, 40, 2)]

@@ -13,7 +13,7 @@ from qiaocrawl.frontier.memory_order import Chosen, InMemoryFrontier
 from qiaocrawl.frontier.visit_reader import LOOK_BACK_SECONDS, VisitReader
 from qiaocrawl.items import SEED_SCORE, Candidate, LeftOut, Link, Outcome, Payload, Queue
 from qiaocrawl.stages.follow_links import seed_candidate
-from qiaocrawl.storage.frontier.pending import PendingUrl
+from qiaocrawl.storage.frontier.orders import PendingUrl
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from learning_samples import AnchorYield
 from qiaocrawl.errors import ModelError
 from qiaocrawl.frontier.order_models import ModelKeeping
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.frontier import order_models
-from qiaocrawl.storage.frontier.order_models import VERSIONS_KEPT, ModelName, stored_models
+from qiaocrawl.storage.frontier import orders as order_models
+from qiaocrawl.storage.frontier.orders import VERSIONS_KEPT, ModelName, stored_models
 from storage_samples import NOW, PACK, add_topic
 
 T = TypeVar("T")

@@ -18,10 +18,9 @@ from qiaocrawl.jobs.desk import MISSED_AFTER_SECONDS, JobDesk
 from qiaocrawl.jobs.processes import JOB_VARIABLE, process_of
 from qiaocrawl.jobs.requests import JUDGE
 from qiaocrawl.jobs.timetable import Timetable
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs import jobs, schedules
-from qiaocrawl.storage.jobs.jobs import Job, JobRequest, JobState
-from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, Timing, WhenMissed
+from qiaocrawl.storage import Database, jobs, schedules
+from qiaocrawl.storage.jobs import Job, JobRequest, JobState
+from qiaocrawl.storage.schedules import FiringResult, Schedule, Timing, WhenMissed
 
 
 def test_of_two_consoles_one_starts_a_job(database: Database, tmp_path: Path) -> None:

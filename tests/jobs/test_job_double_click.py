@@ -11,8 +11,7 @@ import pytest
 
 from job_desks import SITE, desk_over
 from qiaocrawl.errors import JobError
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs import jobs
+from qiaocrawl.storage import Database, jobs
 from storage_samples import add_topic
 
 CLICKS = 4

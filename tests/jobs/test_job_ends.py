@@ -17,9 +17,8 @@ from job_desks import SITE, WAIT_SECONDS, desk_over, job_of, wait_for
 from qiaocrawl.jobs.ending import ending, exit_noted
 from qiaocrawl.jobs.processes import COMMAND_VARIABLE
 from qiaocrawl.jobs.requests import COMMANDS, JUDGE, ROUND, SPIDERS
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs import jobs
-from qiaocrawl.storage.jobs.jobs import Job, JobRequest, JobState
+from qiaocrawl.storage import Database, jobs
+from qiaocrawl.storage.jobs import Job, JobRequest, JobState
 from storage_samples import add_article
 
 OVER = (JobState.FINISHED, JobState.FAILED, JobState.STOPPED)

@@ -21,10 +21,10 @@ from qiaocrawl.jobs.requests import JUDGE
 from qiaocrawl.jobs.timetable import Timetable
 from qiaocrawl.metrics.keeper import MetricsKeeper
 from qiaocrawl.options import Options
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs import jobs, schedules
-from qiaocrawl.storage.jobs.jobs import JobRequest, JobState
-from qiaocrawl.storage.jobs.keepers import (
+from qiaocrawl.reading.alarms import StoreInUse
+from qiaocrawl.storage import Database, jobs, schedules
+from qiaocrawl.storage.jobs import JobRequest, JobState
+from qiaocrawl.storage.keepers import (
     JOBS,
     METRICS,
     SEARCH,
@@ -33,8 +33,7 @@ from qiaocrawl.storage.jobs.keepers import (
     StoredKeeper,
     stored_keepers,
 )
-from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, Timing, WhenMissed
-from qiaocrawl.storage.page_store.summary import StoreInUse
+from qiaocrawl.storage.schedules import FiringResult, Schedule, Timing, WhenMissed
 from storage_samples import add_topic
 
 DAY, YEAR = 86_400.0, 365 * 86_400.0

@@ -15,9 +15,8 @@ from crawling import Answer, import_pack, local_server, pack
 from job_desks import SITE, WAIT_SECONDS, desk_over, job_of, wait_for
 from qiaocrawl.errors import JobError
 from qiaocrawl.jobs.requests import JUDGE
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs import jobs
-from qiaocrawl.storage.jobs.jobs import JobRequest, JobState
+from qiaocrawl.storage import Database, jobs
+from qiaocrawl.storage.jobs import JobRequest, JobState
 from storage_samples import add_article
 
 

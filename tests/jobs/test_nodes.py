@@ -15,11 +15,10 @@ from qiaocrawl.errors import JobError, ServerAwayError
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.nodes import SEED, NodeServers
 from qiaocrawl.options import Options
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs import jobs
-from qiaocrawl.storage.jobs import nodes as stored
-from qiaocrawl.storage.jobs.jobs import Job, JobRequest, JobState
-from qiaocrawl.storage.jobs.nodes import AWAY_AFTER_SECONDS, NodeTerms
+from qiaocrawl.storage import Database, jobs
+from qiaocrawl.storage import schedules as stored
+from qiaocrawl.storage.jobs import Job, JobRequest, JobState
+from qiaocrawl.storage.schedules import AWAY_AFTER_SECONDS, NodeTerms
 
 CANARY = "c4n4ry p@ss"
 

@@ -22,12 +22,11 @@ from page_store_samples import fill, work_on
 from qiaocrawl.metrics.families import FAMILIES
 from qiaocrawl.metrics.keeper import MetricsKeeper, bounded
 from qiaocrawl.metrics.server import shown_once
-from qiaocrawl.storage import Database, Reader, Writer, schema
+from qiaocrawl.reading.alarms import StoreInUse
+from qiaocrawl.reading.readings import Reading, quick
+from qiaocrawl.storage import Database, Reader, Writer, run_log, schema
+from qiaocrawl.storage.page_store.moving import verify
 from qiaocrawl.storage.page_store.packing import pack
-from qiaocrawl.storage.page_store.summary import StoreInUse
-from qiaocrawl.storage.page_store.verifying import verify
-from qiaocrawl.storage.reports import run_log
-from qiaocrawl.storage.reports.readings import Reading, quick
 from storage_samples import add_topic, candidate, enqueue, take
 
 ROOT = Path(__file__).resolve().parents[2]

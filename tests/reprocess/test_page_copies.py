@@ -10,7 +10,7 @@ from crawling import article, rows
 from qiaocrawl.reprocess.pages import reprocess_extract
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.titles.reprint_groups import article_at
+from qiaocrawl.storage.titles.groups import article_at
 from qiaocrawl.storage.topics.judgements import save_judgement
 from stored_pages import HOST, opened, store
 

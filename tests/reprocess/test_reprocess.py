@@ -15,9 +15,9 @@ from qiaocrawl.cli import main
 from qiaocrawl.reprocess.groups import Stopped, regroup_all
 from qiaocrawl.reprocess.pages import preview_relevance, reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.converters import changes
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.topics.judgements import save_judgement
+from qiaocrawl.storage.values import changes
 from stopped_command import stopped_when
 from stored_pages import NOW, opened, store
 

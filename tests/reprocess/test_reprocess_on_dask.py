@@ -14,13 +14,13 @@ import pytest
 from crawling import PROJECT, article, rows
 from dask_cluster import DaskCluster, dask_cluster
 from held_ports import held_port
-from qiaocrawl.analyse.names import read_names
-from qiaocrawl.analyse.stories import analyse_stories
 from qiaocrawl.bulk.cluster import _check_workers, _connected, dask_bulk
 from qiaocrawl.bulk.code_version import code_version
 from qiaocrawl.bulk.works import Bulk
 from qiaocrawl.cli import main
 from qiaocrawl.errors import ClusterError
+from qiaocrawl.news.names.stored import read_names
+from qiaocrawl.news.stories.analyse import analyse_stories
 from qiaocrawl.options import Options
 from qiaocrawl.reprocess.pages import reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime import Runtime

@@ -28,7 +28,8 @@ from qiaocrawl.search.priority import EnginePauses, EngineResponse
 from qiaocrawl.search.query import Query
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import Scope
-from qiaocrawl.storage.search import engine_budget, ledger
+from qiaocrawl.storage.search import budget as engine_budget
+from qiaocrawl.storage.search import ledger
 from storage_samples import PACK, add_topic
 
 TERMS = ("华侨", "侨务", "唐人街")

@@ -18,10 +18,10 @@ from apprise.plugins.vonage import NotifyVonage
 from apprise.plugins.wecombot import NotifyWeComBot
 from sqlalchemy import text
 
-from qiaocrawl.runs.warn.delivery import deliver_due, send_test
-from qiaocrawl.runs.warn.message_parts import Room, parts_of, room_of
+from qiaocrawl.news.warnings.answers import Room, parts_of, room_of
+from qiaocrawl.news.warnings.delivery import deliver_due, send_test
+from qiaocrawl.news.warnings.stored import add_claimed, stuck_messages
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.analysis.warnings import add_claimed, stuck_messages
 from webhooks import Webhook, served_webhook
 
 NOW = datetime(2026, 3, 5, 4, tzinfo=UTC)

@@ -8,16 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.analysis.trends.holidays import HolidayCalendar
-from qiaocrawl.analysis.warnings.machine import Moment, step
-from qiaocrawl.analysis.warnings.rules import Rule
-from qiaocrawl.analysis.warnings.signals import StoryArticle, StorySignal
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.runs.warn.channels import channel_names, read_channels
-from qiaocrawl.runs.warn.delivery import deliver_due, send_test
+from qiaocrawl.news.trends.usual import HolidayCalendar
+from qiaocrawl.news.warnings.delivery import channel_names, deliver_due, read_channels, send_test
+from qiaocrawl.news.warnings.machine import Moment, step
+from qiaocrawl.news.warnings.rules import Rule
+from qiaocrawl.news.warnings.signals import StoryArticle, StorySignal
+from qiaocrawl.news.warnings.stored import keep_step, last_deliveries, take_due
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.analysis.warning_lists import last_deliveries
-from qiaocrawl.storage.analysis.warnings import keep_step, take_due
 from webhooks import Webhook, served_webhook
 
 NOW = datetime(2026, 3, 5, 4, tzinfo=UTC)

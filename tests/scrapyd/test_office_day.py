@@ -17,8 +17,8 @@ from qiaocrawl.console.server import FIRST_NAME, first_administrator
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.server import DemoServer
 from qiaocrawl.demo.web import build_web
+from qiaocrawl.reading.marks import marks_of
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console.marks import marks_of
 from scrapyd_server import Scrapyd, new_scrapyd
 
 # Two servers, a browser and two crawls out of an egg.

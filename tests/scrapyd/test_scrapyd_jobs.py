@@ -17,9 +17,8 @@ from crawling import Answer, local_server
 from qiaocrawl.errors import ServerAwayError
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.options import Options
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs import jobs
-from qiaocrawl.storage.jobs.jobs import Job, JobRequest, JobState
+from qiaocrawl.storage import Database, jobs
+from qiaocrawl.storage.jobs import Job, JobRequest, JobState
 from scrapyd_server import WAIT_SECONDS, Scrapyd
 
 pytestmark = pytest.mark.timeout(1_500)

@@ -19,10 +19,9 @@ from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.processes import process_of
 from qiaocrawl.jobs.scrapyd import server_address
 from qiaocrawl.options import Options
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.jobs import jobs
-from qiaocrawl.storage.jobs.jobs import Job, JobState
-from qiaocrawl.storage.jobs.nodes import AWAY_AFTER_SECONDS
+from qiaocrawl.storage import Database, jobs
+from qiaocrawl.storage.jobs import Job, JobState
+from qiaocrawl.storage.schedules import AWAY_AFTER_SECONDS
 from scrapyd_server import WAIT_SECONDS, Scrapyd, copy_project, new_scrapyd
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.timeout(1_500)]

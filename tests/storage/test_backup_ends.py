@@ -18,18 +18,17 @@ from console_articles import add_stories
 from console_client import desk_at
 from qiaocrawl.cli import app
 from qiaocrawl.errors import QiaoError, SchemaError, StorageError
+from qiaocrawl.export.base import exporters
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.backup import backup
-from qiaocrawl.storage.export.base import exporters
-from qiaocrawl.storage.export.choice import Selection
-from qiaocrawl.storage.restore import restore
-from qiaocrawl.storage.running import ConsoleSign, who_serves
+from qiaocrawl.storage.backup import backup, restore
+from qiaocrawl.storage.locking import ConsoleSign, who_serves
+from qiaocrawl.storage.selection import Selection
 from storage_samples import PACK, add_topic, child_environment
 
 _SIGN = """
 import sys
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.running import ConsoleSign
+from qiaocrawl.storage.locking import ConsoleSign
 with Database.open(sys.argv[1]) as database:
     sign = ConsoleSign(database.engine, "127.0.0.1:8808")
     print("there", flush=True)

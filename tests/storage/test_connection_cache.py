@@ -12,8 +12,9 @@ from sqlalchemy.exc import OperationalError
 from fresh_schema import make_tables
 from mariadb_fixtures import MariaDB
 from qiaocrawl.items import Candidate, LeftOut, Outcome, Queue
-from qiaocrawl.storage import Database, connection_cache
-from qiaocrawl.storage.connection_cache import ConnectionCache
+from qiaocrawl.storage import Database
+from qiaocrawl.storage import engine as connection_cache
+from qiaocrawl.storage.engine import ConnectionCache
 from storage_samples import add_topic, candidate, enqueue, take
 
 OFFERED = candidate("1", score=0.5, depth=2)

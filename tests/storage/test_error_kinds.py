@@ -6,7 +6,7 @@ import pymysql
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from qiaocrawl.storage.error_kinds import ErrorKind, classify
+from qiaocrawl.storage.sql import ErrorKind, classify
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from qiaocrawl.items import Relevance
 from qiaocrawl.runs.run_summary import few_lines, few_steps
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages.articles import save_relevance
+from qiaocrawl.storage.topics.changes import basis_of, few_on_topic
 from qiaocrawl.storage.topics.judgements import save_judgement
-from qiaocrawl.storage.topics.threshold_view import basis_of, few_on_topic
-from qiaocrawl.storage.topics.topic_ids import topic_id
+from qiaocrawl.storage.topics.topics import topic_id
 from storage_samples import PACK, add_article, add_topic
 
 

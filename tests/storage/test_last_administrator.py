@@ -10,8 +10,8 @@ import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import users
-from qiaocrawl.storage.console.audit_log import Actor
+from qiaocrawl.storage import people as users
+from qiaocrawl.storage.audit_log import Actor
 
 ACTOR, ADMINISTRATORS = Actor("test"), 3
 

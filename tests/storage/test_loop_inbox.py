@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from qiaocrawl.storage.loop_inbox import in_loop
+from qiaocrawl.storage.writer import in_loop
 
 
 class CountingLoop(asyncio.SelectorEventLoop):

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, select, text, update
 
 from qiaocrawl.storage import Database, packed_text
-from qiaocrawl.storage.compression import compress
-from qiaocrawl.storage.export.choice import Selection, article_conditions
-from qiaocrawl.storage.packed_text import pack_html, pack_text, unpack_html, unpack_text
-from qiaocrawl.storage.packing import Packed, count_texts, pack_texts
+from qiaocrawl.storage.packed_text import compress, pack_html, pack_text, unpack_html, unpack_text
 from qiaocrawl.storage.pages.revisions import note_withdrawn, revisions_of
 from qiaocrawl.storage.schema import article
+from qiaocrawl.storage.selection import Selection, article_conditions
+from qiaocrawl.storage.upkeep import Packed, count_texts, pack_texts
 from qiaocrawl.text.zstd import zstd
 from storage_samples import NOW, add_article, add_topic
 

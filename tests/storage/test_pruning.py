@@ -9,11 +9,10 @@ from sqlalchemy import Connection, insert, select, text, update
 
 from qiaocrawl.items import Outcome
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.converters import to_stored_time
-from qiaocrawl.storage.frontier.decisions import Decision, decision_of, save_decisions
-from qiaocrawl.storage.pruning import Keeping, prune_tables
+from qiaocrawl.storage.frontier.lease import Decision, decision_of, save_decisions
 from qiaocrawl.storage.schema import query, query_answer, query_hit, url, visit
-from qiaocrawl.storage.table_sizes import table_bytes
+from qiaocrawl.storage.upkeep import Keeping, prune_tables, table_bytes
+from qiaocrawl.storage.values import to_stored_time
 from storage_samples import NOW, add_topic, candidate, close, enqueue, scalar, take
 
 _NOW = datetime.fromtimestamp(NOW, UTC)

@@ -18,7 +18,8 @@ from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.pages.raw_pages import store_page
-from qiaocrawl.storage.search import engine_budget, ledger
+from qiaocrawl.storage.search import budget as engine_budget
+from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites import watched
 from storage_samples import (
     NOW,

@@ -17,7 +17,7 @@ import qiaocrawl
 from mariadb_fixtures import MariaDB
 from qiaocrawl.errors import SchemaError, StorageError
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.integrity import locks_nothing
+from qiaocrawl.storage.migrate import locks_nothing
 from qiaocrawl.storage.schema import metadata
 
 

@@ -16,9 +16,8 @@ from sqlalchemy import event
 
 from qiaocrawl.errors import CrawlLockedError, DatabaseLostError, StorageError
 from qiaocrawl.storage import Database, Reader, Writer
-from qiaocrawl.storage.backup import backup
+from qiaocrawl.storage.backup import backup, restore
 from qiaocrawl.storage.locking import CrawlLock
-from qiaocrawl.storage.restore import restore
 from storage_samples import add_topic, candidate, child_environment, enqueue, scalar
 
 

@@ -13,12 +13,13 @@ from sqlalchemy import text
 from qiaocrawl.errors import ModelError, StorageError
 from qiaocrawl.frontier.strategies.adaptive.model import from_bytes
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.storage import Database, converters
-from qiaocrawl.storage.frontier.payload import payload_keys
-from qiaocrawl.storage.pages import site_templates
-from qiaocrawl.storage.reports.url_history import url_history
+from qiaocrawl.storage import Database
+from qiaocrawl.storage import values as converters
+from qiaocrawl.storage.frontier.enqueue import payload_keys
+from qiaocrawl.storage.pages import sites as site_templates
 from qiaocrawl.storage.search import coverage, ledger
-from qiaocrawl.storage.topics.topic_ids import find_topic_id
+from qiaocrawl.storage.topics.topics import find_topic_id
+from qiaocrawl.storage.url_history import url_history
 from storage_samples import NOW, add_article, add_topic, candidate, counts, enqueue, take
 
 SQL = (

@@ -14,13 +14,13 @@ from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Lease, Outcome, Payload, Queue, Relevance
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.storage import Database, frontier
+from qiaocrawl.storage import Database, frontier, run_log
 from qiaocrawl.storage.frontier import Scope
 from qiaocrawl.storage.pages import articles
-from qiaocrawl.storage.reports import run_log
-from qiaocrawl.storage.search import coverage, engine_budget, ledger
+from qiaocrawl.storage.search import budget as engine_budget
+from qiaocrawl.storage.search import coverage, ledger
+from qiaocrawl.storage.search.coverage import with_not_chosen
 from qiaocrawl.storage.search.ledger import Answered
-from qiaocrawl.storage.search.not_chosen import with_not_chosen
 from qiaocrawl.storage.topics import topics
 from qiaocrawl.topic.pack import Term
 from storage_samples import (

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection, text
 
-from qiaocrawl.analyse.stories import analyse_stories
-from qiaocrawl.storage.analysis.spreads import spread_of
+from qiaocrawl.news.spread.stored import spread_of
+from qiaocrawl.news.stories.analyse import analyse_stories
 from title_samples import made, runtime_on
 from told_stories import store_on_topic
 

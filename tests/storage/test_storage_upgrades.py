@@ -17,9 +17,9 @@ from sqlalchemy.dialects.mysql import LONGBLOB
 
 from qiaocrawl.errors import SchemaError
 from qiaocrawl.storage import Database, migrate
-from qiaocrawl.storage.column_types import PackedText
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.schema import metadata
+from qiaocrawl.storage.values import PackedText
 from qiaocrawl.urls import url_key
 
 SCHEMAS = Path(__file__).parent / "schemas"

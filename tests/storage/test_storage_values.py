@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.storage.converters import (
+from qiaocrawl.storage.values import (
     changes,
     clean_host,
     clean_text,

@@ -11,9 +11,8 @@ from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.search import ledger
-from qiaocrawl.storage.search.expected_yields import expected_yield
 from qiaocrawl.storage.search.ledger import Answered
-from qiaocrawl.storage.search.term_yields import term_yields
+from qiaocrawl.storage.search.yields import expected_yield, term_yields
 from storage_samples import NOW, PACK, add_article, add_topic, url_key
 
 

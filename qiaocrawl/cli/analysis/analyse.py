@@ -128,8 +128,8 @@ def _warn(runtime: Runtime, options: Options) -> int:
 
 
 def _forget(runtime: Runtime) -> None:
-    from qiaocrawl.analyse.stories import forget_stories
-    from qiaocrawl.storage.analysis.names import forget_names
+    from qiaocrawl.news.names.stored import forget_names
+    from qiaocrawl.news.stories.analyse import forget_stories
 
     forget_stories(runtime)
     runtime.write_now(forget_names)
@@ -137,7 +137,7 @@ def _forget(runtime: Runtime) -> None:
 
 def _place_stories(runtime: Runtime, since_minute: int, console: Terminal, stopped: Event) -> bool:
     """Place all that waits; False if it was stopped before."""
-    from qiaocrawl.analyse.stories import analyse_stories, count_waiting
+    from qiaocrawl.news.stories.analyse import analyse_stories, count_waiting
 
     total = runtime.reader.run(lambda c: count_waiting(c, since_minute))
     with shown_pass(_("stories"), total, console, stopped) as shown:
@@ -149,8 +149,7 @@ def _place_stories(runtime: Runtime, since_minute: int, console: Terminal, stopp
 
 def _read_names(runtime: Runtime, console: Terminal, stopped: Event, bulk: Bulk | None) -> bool:
     """Read the names of what was placed; False if it was stopped before."""
-    from qiaocrawl.analyse.names import read_names
-    from qiaocrawl.storage.analysis.names import count_unread
+    from qiaocrawl.news.names.stored import count_unread, read_names
 
     total = runtime.reader.run(count_unread)
     with shown_pass(_("names"), total, console, stopped) as shown:
@@ -160,7 +159,7 @@ def _read_names(runtime: Runtime, console: Terminal, stopped: Event, bulk: Bulk 
 
 def _judge_classes(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
     """Judge what new articles on topic are about; False if it was stopped before."""
-    from qiaocrawl.analyse.classes import count_waiting, judge_classes, topic_models
+    from qiaocrawl.news.classes import count_waiting, judge_classes, topic_models
 
     models = topic_models(runtime)
     total = runtime.reader.run(lambda c: count_waiting(c, models))

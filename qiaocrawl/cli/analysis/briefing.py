@@ -58,9 +58,9 @@ def make(
 
     Without --out it is printed as Markdown. Run `qiaocrawl analyse` before.
     """
-    from qiaocrawl.analyse.briefing import make_briefing
-    from qiaocrawl.analyse.kept_briefing import briefing_files, office_templates
-    from qiaocrawl.analyse.kept_briefing import keep as keep_it
+    from qiaocrawl.export.briefing import briefing_files, office_templates
+    from qiaocrawl.export.briefing import keep as keep_it
+    from qiaocrawl.news.briefing_making import make_briefing
 
     _check_files(out or ())
     start = start_of(since, "--since")
@@ -86,7 +86,7 @@ def list_(
     database: DatabaseUrl = "",
 ) -> None:
     """List briefings that are kept, the newest first."""
-    from qiaocrawl.storage.analysis.briefings import list_briefings
+    from qiaocrawl.news.briefing_making import list_briefings
 
     with connection_to(database) as c:
         kept = list_briefings(c, topic, limit)
@@ -112,7 +112,7 @@ def show(
     database: DatabaseUrl = "",
 ) -> None:
     """Print a kept briefing as it was made, or write it to files."""
-    from qiaocrawl.storage.analysis.briefings import ENDINGS, briefing_file_of
+    from qiaocrawl.news.briefing_making import ENDINGS, briefing_file_of
 
     _check_files(out or ())
     with connection_to(database) as c:
@@ -128,8 +128,7 @@ def template(
 
     A Word file briefing.docx beside it gives Word briefings its styles, page and letterhead.
     """
-    from qiaocrawl.analyse.kept_briefing import HTML_TEMPLATE
-    from qiaocrawl.storage.export.briefing.html import default_template
+    from qiaocrawl.export.briefing import HTML_TEMPLATE, default_template
 
     file = folder / HTML_TEMPLATE
     check_output(file, "FOLDER")
@@ -158,8 +157,8 @@ def _give(files: Mapping[str, bytes], out: Iterable[Path]) -> None:
 
 def write_files(files: Mapping[str, bytes], out: Iterable[Path]) -> None:
     """Write to each of *out* the file of its ending; a PDF is printed from the page."""
-    from qiaocrawl.storage.export.briefing.pdf import to_pdf
-    from qiaocrawl.storage.outfile import growing_file
+    from qiaocrawl.export.briefing import to_pdf
+    from qiaocrawl.storage.backup import growing_file
 
     for file in out:
         ending = file.suffix.lower()[1:]

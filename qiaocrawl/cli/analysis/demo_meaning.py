@@ -7,20 +7,19 @@ from importlib import resources
 from threading import Event
 from typing import TYPE_CHECKING
 
-from qiaocrawl.analyse.briefing import make_briefing
-from qiaocrawl.analyse.kept_briefing import briefing_files, keep
-from qiaocrawl.analyse.warnings import Checked, check_warnings
-from qiaocrawl.analysis.trends.holidays import default_calendar
-from qiaocrawl.analysis.warnings.machine import Moment
-from qiaocrawl.analysis.warnings.rules import RuleBook, read_rules
 from qiaocrawl.cli.analysis.analyse import read_articles
 from qiaocrawl.cli.analysis.briefing import write_files
 from qiaocrawl.demo.stories import LAST_DAY
+from qiaocrawl.export.briefing import briefing_files, keep
+from qiaocrawl.news.briefing_making import briefing_file_of, list_briefings, make_briefing
+from qiaocrawl.news.trends.usual import default_calendar
+from qiaocrawl.news.warnings.check import Checked, check_warnings
+from qiaocrawl.news.warnings.machine import Moment
+from qiaocrawl.news.warnings.office_rules import add_rule, kept_rules
+from qiaocrawl.news.warnings.rules import RuleBook, read_rules
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.analysis.briefings import briefing_file_of, list_briefings
-from qiaocrawl.storage.analysis.warning_rules import add_rule, kept_rules
 
 if TYPE_CHECKING:
     from datetime import datetime

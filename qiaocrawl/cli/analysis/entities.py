@@ -16,9 +16,9 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.entities.entity import Entity
-    from qiaocrawl.analysis.entities.tagger import Tagger
-    from qiaocrawl.analysis.entities.training import MarkedText
+    from qiaocrawl.news.names.entity import Entity
+    from qiaocrawl.news.names.tagger import Tagger
+    from qiaocrawl.news.names.training import MarkedText
 
 app = typer.Typer(help="Persons, places and organisations that texts name.", no_args_is_help=True)
 app.command("list")(list_)
@@ -39,7 +39,7 @@ def show(
     ] = None,
 ) -> None:
     """Print what a text names, with the name each goes by and where it lies."""
-    from qiaocrawl.analysis.entities.recognition import entities_of
+    from qiaocrawl.news.names.recognition import entities_of
 
     title, text = title_and_text(file)
     entities = entities_of(title, text, tagger=_tagger(model))
@@ -67,7 +67,7 @@ def train(
     out: Annotated[Path, typer.Option(help="Where the model is written.")] = Path("tagger.npz.xz"),
 ) -> None:  # fmt: skip
     """Learn a tagger of your own from texts with their names marked."""
-    from qiaocrawl.analysis.entities.training import train_tagger
+    from qiaocrawl.news.names.training import train_tagger
 
     texts = _marked_texts(folder)
     console = table_console()
@@ -86,8 +86,7 @@ def train(
 def _tagger(model: Path | None) -> Tagger | None:
     if model is None:
         return None
-    from qiaocrawl.analysis.entities.model import read_model
-    from qiaocrawl.analysis.entities.tagger import Tagger
+    from qiaocrawl.news.names.tagger import Tagger, read_model
 
     try:
         return Tagger(read_model(model.read_bytes(), str(model)))
@@ -96,7 +95,7 @@ def _tagger(model: Path | None) -> Tagger | None:
 
 
 def _marked_texts(folder: Path) -> list[MarkedText]:
-    from qiaocrawl.analysis.entities.training import read_marked_texts
+    from qiaocrawl.news.names.training import read_marked_texts
 
     files = [path for path in sorted(folder.glob("*")) if path.name.endswith(_ENDINGS)]
     if not files:
@@ -109,7 +108,7 @@ def _marked_texts(folder: Path) -> list[MarkedText]:
 
 def _region(entity: Entity) -> str:
     """Country and province of a place, "" of anything else."""
-    from qiaocrawl.analysis.entities.places import resolve_place
+    from qiaocrawl.news.names.places import resolve_place
 
     place = resolve_place(entity.text) if entity.kind == "place" else None
     return " ".join(filter(None, (place.country, place.province))) if place else ""

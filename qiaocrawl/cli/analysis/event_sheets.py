@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from qiaocrawl.analysis.events.wording import event_place, event_time
-from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.cli.output import folding_table
+from qiaocrawl.export.people import Sheet
 from qiaocrawl.language import _
+from qiaocrawl.news.events.finding import event_place, event_time
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.events.event import Event
     from qiaocrawl.cli.output import FoldingTable
-    from qiaocrawl.storage.analysis.story_lists import StoryArticle, StoryLine
+    from qiaocrawl.news.events.mentions import Event
+    from qiaocrawl.news.stories.lists import StoryArticle, StoryLine
 
 _PERSON, _BODY = "人物", "机构"
 

@@ -11,17 +11,17 @@ from rich.markup import escape
 
 from qiaocrawl.cli.analysis.written import write_text
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.lexicon.sheets import check_ending, write_sheets
 from qiaocrawl.cli.moments import end_of, start_of
 from qiaocrawl.cli.output import check_output, folding_table, say_written, table_console
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.people import check_ending, write_sheets
 from qiaocrawl.language import _
 from qiaocrawl.options.project import advised
 
 if TYPE_CHECKING:
-    from qiaocrawl.analyse.named import Named
+    from qiaocrawl.news.names.stored import Named
 
 Kind = Literal["person", "place", "organisation"]
 
@@ -62,9 +62,9 @@ def list_(
 
     Names are those that `qiaocrawl analyse` has read.
     """
-    from qiaocrawl.analyse.named import named_of_topic
-    from qiaocrawl.analysis.place_map import place_map_svg
     from qiaocrawl.cli.analysis.named_sheets import named_sheets
+    from qiaocrawl.news import place_map_svg
+    from qiaocrawl.news.names.stored import named_of_topic
 
     topic, kind, stretch = choice
     limit, picture, out, database = output

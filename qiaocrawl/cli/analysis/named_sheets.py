@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from qiaocrawl.cli.lexicon.sheet import Sheet
+from qiaocrawl.export.people import Sheet
 
 if TYPE_CHECKING:
-    from qiaocrawl.analyse.named import NamedOfTopic
-    from qiaocrawl.analysis.place_map import RegionCounts
+    from qiaocrawl.news import RegionCounts
+    from qiaocrawl.news.names.stored import NamedOfTopic
 
 _SHEETS = {"person": "人物", "place": "地点", "organisation": "机构"}
 

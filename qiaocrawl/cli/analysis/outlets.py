@@ -9,19 +9,18 @@ import typer
 from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.lexicon.sheet import Sheet
-from qiaocrawl.cli.lexicon.sheets import check_ending, write_sheets
 from qiaocrawl.cli.moments import start_of
 from qiaocrawl.cli.output import check_output, folding_table, say_written, table_console
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.people import Sheet, check_ending, write_sheets
 from qiaocrawl.language import _
 from qiaocrawl.options.project import advised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qiaocrawl.analysis.spread.influence import OutletInfluence
+    from qiaocrawl.news.spread.influence import OutletInfluence
 
 
 def outlets(
@@ -37,7 +36,7 @@ def outlets(
 
     A pack's tier says what an office expects of a site; this says what others made of it.
     """
-    from qiaocrawl.analyse.outlets import outlet_influence
+    from qiaocrawl.news.spread.influence import outlet_influence
 
     if out is not None:
         check_output(out, "--out")

@@ -9,16 +9,16 @@ import typer
 
 from qiaocrawl.cli.analysis.written import write_text
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.lexicon.sheets import check_ending, write_sheets
 from qiaocrawl.cli.output import check_output, say_written, table_console
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.people import check_ending, write_sheets
 from qiaocrawl.language import _
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from qiaocrawl.analysis.spread.tree import SpreadTree
+    from qiaocrawl.news.spread.tree import SpreadTree
 
 _Files = tuple[Path | None, Path | None, Path | None]
 
@@ -62,10 +62,9 @@ def spread(group: tuple[str, str, bool, str], files: _Files) -> None:
 
     Where nothing speaks for a way it is called unknown.
     """
-    from qiaocrawl.analysis.spread.time_line_picture import time_line_svg
-    from qiaocrawl.analysis.spread.tree_picture import tree_svg
     from qiaocrawl.cli.analysis.spread_sheets import spread_sheets
     from qiaocrawl.cli.analysis.spread_tables import print_spread
+    from qiaocrawl.news.pictures.spread import time_line_svg, tree_svg
 
     tree = _tree(*group)
     print_spread(table_console(), tree)
@@ -81,9 +80,8 @@ def spread(group: tuple[str, str, bool, str], files: _Files) -> None:
 
 
 def _tree(group: str, topic: str, is_story: bool, database: str) -> SpreadTree:
-    from qiaocrawl.analysis.spread.tree import spread_tree
-    from qiaocrawl.storage.analysis.publications import publications_of
-    from qiaocrawl.storage.analysis.spreads import spread_of
+    from qiaocrawl.news.spread.stored import publications_of, spread_of
+    from qiaocrawl.news.spread.tree import spread_tree
 
     if is_story and not group.isdecimal():
         raise ConfigError(_("--story needs the number of a story, got {group!r}", group=group))
@@ -98,14 +96,14 @@ def _tree(group: str, topic: str, is_story: bool, database: str) -> SpreadTree:
 
 
 def _of_story(c: Connection, number: int) -> list[int]:
-    from qiaocrawl.storage.analysis.story_lists import one_story
-    from qiaocrawl.storage.analysis.story_texts import texts_of
+    from qiaocrawl.news.stories.lists import one_story
+    from qiaocrawl.news.stories.texts import texts_of
 
     one_story(c, number)
     return [text.article_id for text in texts_of(c, [number])[number]]
 
 
 def _article(c: Connection, group: str) -> int:
-    from qiaocrawl.storage.titles import reprint_groups
+    from qiaocrawl.storage.titles import groups as reprint_groups
 
     return int(group) if group.isdecimal() else reprint_groups.article_at(c, group)

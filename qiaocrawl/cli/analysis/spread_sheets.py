@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qiaocrawl.analysis.spread.figures import spread_figures
 from qiaocrawl.cli.analysis.spread_tables import (
     figure_lines,
     first_lines,
@@ -12,11 +11,12 @@ from qiaocrawl.cli.analysis.spread_tables import (
     parent_of,
     why_of,
 )
-from qiaocrawl.cli.lexicon.sheet import Sheet
+from qiaocrawl.export.people import Sheet
 from qiaocrawl.language import CHINESE, using_language
+from qiaocrawl.news.spread.tree import spread_figures
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.spread.tree import SpreadTree
+    from qiaocrawl.news.spread.tree import SpreadTree
 
 
 def spread_sheets(tree: SpreadTree) -> list[Sheet]:

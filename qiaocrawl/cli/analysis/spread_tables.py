@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.markup import escape
 
-from qiaocrawl.analysis.spread.figures import change_reports, spread_figures
-from qiaocrawl.analysis.spread.labels import CHANGES, duration, edge_text, tier_name
 from qiaocrawl.cli.output import folding_table, joined, shown_moment
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.language import _, ngettext
+from qiaocrawl.news.spread.influence import CHANGES, duration, edge_text, tier_name
+from qiaocrawl.news.spread.tree import change_reports, spread_figures
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.spread.figures import SpreadFigures
-    from qiaocrawl.analysis.spread.publication import Publication
-    from qiaocrawl.analysis.spread.tree import SpreadTree
+    from qiaocrawl.news.spread.publication import Publication
+    from qiaocrawl.news.spread.tree import SpreadFigures, SpreadTree
 
 
 def print_spread(console: Console, tree: SpreadTree) -> None:

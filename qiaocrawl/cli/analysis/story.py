@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from qiaocrawl.analysis.stories.wording import CHANGE_NAMES, STATE_NAMES
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
-from qiaocrawl.cli.lexicon.sheets import check_ending, write_sheets
 from qiaocrawl.cli.moments import start_of
 from qiaocrawl.cli.output import (
     check_output,
@@ -25,19 +23,21 @@ from qiaocrawl.cli.output import (
 )
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.people import check_ending, write_sheets
 from qiaocrawl.language import N_, _
+from qiaocrawl.news.names.stored import names_of_stories
+from qiaocrawl.news.stories import lists as story_lists
+from qiaocrawl.news.stories.story import CHANGE_NAMES, STATE_NAMES
 from qiaocrawl.options.project import advised
-from qiaocrawl.storage.analysis import story_lists
-from qiaocrawl.storage.analysis.names import names_of_stories
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sqlalchemy import Connection
 
-    from qiaocrawl.analysis.stories.story import Correction
-    from qiaocrawl.storage.analysis.names import StoryName
-    from qiaocrawl.storage.analysis.story_lists import StoryEvent, StoryLine
+    from qiaocrawl.news.names.stored import StoryName
+    from qiaocrawl.news.stories.lists import StoryEvent, StoryLine
+    from qiaocrawl.news.stories.story import Correction
 
 app = typer.Typer(
     help="Stories: what articles tell together; look at them, correct them.", no_args_is_help=True
@@ -105,8 +105,8 @@ def uncovered(
 
     The heaviest words of each stand beside it, as terms for a new group.
     """
-    from qiaocrawl.analyse.uncovered import uncovered as left
-    from qiaocrawl.analysis.words.groups import read_groups
+    from qiaocrawl.news.stories.analyse import uncovered as left
+    from qiaocrawl.news.word_groups import read_groups
 
     if out is not None:
         check_output(out, "--out")
@@ -145,9 +145,9 @@ def _titled(line: StoryLine) -> str:
 
 
 def _write(c: Connection, lines: Sequence[StoryLine], out: Path) -> None:
-    from qiaocrawl.analyse.events import events_of_stories
     from qiaocrawl.cli.analysis.event_sheets import event_sheets
     from qiaocrawl.cli.analysis.story_sheets import story_sheets
+    from qiaocrawl.news.events.finding import events_of_stories
 
     articles = {line.id: story_lists.articles_of(c, line.id) for line in lines}
     names = names_of_stories(c, [line.id for line in lines])
@@ -161,8 +161,8 @@ def _write(c: Connection, lines: Sequence[StoryLine], out: Path) -> None:
 @app.command()
 def show(number: Number, database: DatabaseUrl = "") -> None:
     """Show a story: its articles, its events, and what became of it, with the reasons."""
-    from qiaocrawl.analyse.events import events_of_stories
     from qiaocrawl.cli.analysis.event_sheets import event_table
+    from qiaocrawl.news.events.finding import events_of_stories
 
     with connection_to(database) as c:
         line = story_lists.one_story(c, number)
@@ -252,13 +252,13 @@ def _keys(c: Connection, number: int) -> tuple[str, ...]:
 
 
 def _correction(kind: str, keys: tuple[str, ...], others: tuple[str, ...]) -> Correction:
-    from qiaocrawl.analysis.stories.story import Correction
+    from qiaocrawl.news.stories.story import Correction
 
     return Correction("merge" if kind == "merge" else "split", keys, others)
 
 
 def _correct(c: Connection, correction: Correction) -> None:
-    from qiaocrawl.storage.analysis.story_input import add_correction
+    from qiaocrawl.news.stories.stored import add_correction
 
     add_correction(c, correction, by=getpass.getuser(), now=datetime.now(UTC))
 

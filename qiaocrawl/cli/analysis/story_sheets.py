@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.cli.output import shown_moment
+from qiaocrawl.export.people import Sheet
 
 if TYPE_CHECKING:
-    from qiaocrawl.storage.analysis.names import StoryName
-    from qiaocrawl.storage.analysis.story_lists import StoryArticle, StoryLine
+    from qiaocrawl.news.names.stored import StoryName
+    from qiaocrawl.news.stories.lists import StoryArticle, StoryLine
 
 _STATES = {"awake": "进行中", "asleep": "沉寂", "ended": "已结束"}
 _KINDS = ("person", "place", "organisation")

@@ -12,7 +12,7 @@ from qiaocrawl.cli.output import say_written, table_console
 from qiaocrawl.language import N_, _
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.tone.model import ToneModel
+    from qiaocrawl.news.tone_model import ToneModel
 
 app = typer.Typer(help="The tone of texts, and towards what they name.", no_args_is_help=True)
 
@@ -39,7 +39,7 @@ def show(
     ] = 0.6,
 ) -> None:
     """Print the tone of a text, how probable it is, and the words that told."""
-    from qiaocrawl.analysis.tone.judging import tone_of, tone_towards
+    from qiaocrawl.news.tone_model import tone_of, tone_towards
 
     title, text = title_and_text(file)
     own = _model(model)
@@ -68,7 +68,7 @@ def train(
     ] = False,
 ) -> None:  # fmt: skip
     """Learn a model of your own from texts whose tone is known."""
-    from qiaocrawl.analysis.tone.training import read_marked_tones, train_tone
+    from qiaocrawl.news.tone_training import read_marked_tones, train_tone
 
     marked = read_marked_tones(file)
     train_tone(marked, towards_target=towards_target).write(out)
@@ -78,6 +78,6 @@ def train(
 def _model(path: Path | None) -> ToneModel | None:
     if path is None:
         return None
-    from qiaocrawl.analysis.tone.model import read_tone_model
+    from qiaocrawl.news.tone_model import read_tone_model
 
     return read_tone_model(path)

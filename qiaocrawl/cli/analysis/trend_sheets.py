@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qiaocrawl.cli.analysis.trend_tables import begin_of
-from qiaocrawl.cli.lexicon.sheet import Sheet
+from qiaocrawl.export.people import Sheet
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.trends.trend import Trend
+    from qiaocrawl.news.trends.trend import Trend
 
 
 def trend_sheets(trend: Trend) -> list[Sheet]:

@@ -13,7 +13,7 @@ from qiaocrawl.language import N_, _, ngettext
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from qiaocrawl.analysis.trends.trend import Direction, Trend
+    from qiaocrawl.news.trends.trend import Direction, Trend
 
 _DIRECTIONS: dict[Direction, str] = {
     "up": N_("above the usual"), "down": N_("below the usual"), "steady": N_("as usual"),

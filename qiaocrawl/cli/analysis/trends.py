@@ -9,26 +9,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qiaocrawl.analysis.trends.stretch import SECONDS, Stretch, Unit
 from qiaocrawl.cli.analysis.trend_sheets import trend_sheets
 from qiaocrawl.cli.analysis.trend_tables import print_trend
 from qiaocrawl.cli.analysis.written import write_text
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.lexicon.sheets import check_ending, write_sheets
 from qiaocrawl.cli.moments import end_of, start_of
 from qiaocrawl.cli.output import check_output, joined, say_written, table_console
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.people import check_ending, write_sheets
 from qiaocrawl.language import _, ngettext
+from qiaocrawl.news.trends.usual import SECONDS, Stretch, Unit
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import advised
-from qiaocrawl.storage.export.choice import Selection
+from qiaocrawl.storage.selection import Selection
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.trends.holidays import HolidayCalendar
-    from qiaocrawl.analysis.trends.trend import Trend
-    from qiaocrawl.storage.analysis.moments import ArticleMoment
+    from qiaocrawl.news.trends.trend import ArticleMoment, Trend
+    from qiaocrawl.news.trends.usual import HolidayCalendar
 
 _MOST_STEPS = 2_000
 
@@ -112,7 +111,7 @@ def trends(selection: Selection, stretch: Stretch, output: _Output) -> None:
 
     With bursts (Kleinberg's automaton) and deviations (a robust z), and what is to be expected.
     """
-    from qiaocrawl.analysis.trends.trend import trend_of
+    from qiaocrawl.news.trends.trend import trend_of
 
     moments, all_moments, left_out = _moments(selection, stretch, output)
     if not moments:
@@ -131,7 +130,7 @@ def _moments(
     selection: Selection, stretch: Stretch, output: _Output
 ) -> tuple[list[datetime], list[datetime], int]:
     """Of what is counted, of all that it is a share of, and how many tell no hour."""
-    from qiaocrawl.storage.analysis.moments import article_moments
+    from qiaocrawl.news.trends.trend import article_moments
 
     since = stretch.since - timedelta(days=stretch.base_days + 7)
     chosen = replace(selection, since=since, before=stretch.before)
@@ -152,13 +151,13 @@ def _times(moments: list[ArticleMoment]) -> list[datetime]:
 
 def calendar() -> HolidayCalendar:
     """The shipped holidays, and those of QIAO_HOLIDAYS."""
-    from qiaocrawl.analysis.trends.holidays import calendar_with
+    from qiaocrawl.news.trends.usual import calendar_with
 
     return calendar_with(Options.from_environment()["QIAO_HOLIDAYS"])
 
 
 def _write(trend: Trend, selection: Selection, output: _Output) -> None:
-    from qiaocrawl.analysis.trends.picture import trend_svg
+    from qiaocrawl.news.pictures.charts import trend_svg
 
     if output.picture is not None:
         title = joined(filter(None, (

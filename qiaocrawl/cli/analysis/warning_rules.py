@@ -17,7 +17,7 @@ from qiaocrawl.language import _
 from qiaocrawl.options import Options
 
 if TYPE_CHECKING:
-    from qiaocrawl.analyse.warning_rules import OfficeRule, OfficeRules
+    from qiaocrawl.news.warnings.office_rules import OfficeRule, OfficeRules
 
 
 def rules(
@@ -39,13 +39,13 @@ def rules(
     if source is not None:
         _take(source, database)
         return
-    from qiaocrawl.analyse.warning_rules import office_rules
+    from qiaocrawl.news.warnings.office_rules import office_rules
 
     with connection_to(database) as c:
         office = office_rules(c, Options.from_environment()["QIAO_WARNING_RULES"])
     if out is not None:
-        from qiaocrawl.analysis.warnings.rule_tables import rules_text
         from qiaocrawl.cli.analysis.written import write_text
+        from qiaocrawl.news.warnings.rules import rules_text
 
         write_text(out, rules_text(office.book))
         return
@@ -53,9 +53,9 @@ def rules(
 
 
 def _take(source: Path, database: str) -> None:
-    from qiaocrawl.analyse.warning_rules import import_rules, office_rules
-    from qiaocrawl.analysis.warnings.rules import read_rules
-    from qiaocrawl.storage.console.audit_log import Actor, record
+    from qiaocrawl.news.warnings.office_rules import import_rules, office_rules
+    from qiaocrawl.news.warnings.rules import read_rules
+    from qiaocrawl.storage.audit_log import Actor, record
 
     book = read_rules(source)
     file = Options.from_environment()["QIAO_WARNING_RULES"]
@@ -71,8 +71,8 @@ def _take(source: Path, database: str) -> None:
 
 
 def _list(office: OfficeRules) -> None:
-    from qiaocrawl.analysis.warnings.rule_wording import quiet_text, rule_conditions
-    from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES
+    from qiaocrawl.news.warnings.machine import SEVERITY_NAMES
+    from qiaocrawl.news.warnings.rules import quiet_text, rule_conditions
 
     if not office.rules:
         echo(_("there is no rule yet: the console has a form for them (docs/analysis.md)"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from qiaocrawl.analysis.warnings.state import StoryWarning, Warnings
+    from qiaocrawl.news.warnings.machine import StoryWarning, Warnings
     from qiaocrawl.runtime import Runtime
     from qiaocrawl.storage import Database
 
@@ -47,8 +47,8 @@ def list_(
     database: DatabaseUrl = "",
 ) -> None:
     """List warnings, the most severe first, with why; and messages that did not arrive."""
-    from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES
-    from qiaocrawl.storage.analysis.warnings import load_warnings, stuck_messages
+    from qiaocrawl.news.warnings.machine import SEVERITY_NAMES
+    from qiaocrawl.news.warnings.stored import load_warnings, stuck_messages
 
     with connection_to(database) as c:
         warnings = [warning for warning in load_warnings(c).values()
@@ -124,7 +124,7 @@ def mute(
     story: Annotated[int, typer.Argument(help="Number of a story.")], database: DatabaseUrl = ""
 ) -> None:
     """Tell nobody of a story any more."""
-    from qiaocrawl.analysis.warnings.machine import muted
+    from qiaocrawl.news.warnings.machine import muted
 
     _mark(database, story, muted)
     echo(_("noted: nobody is told of it any more"))
@@ -135,7 +135,7 @@ def unmute(
     story: Annotated[int, typer.Argument(help="Number of a story.")], database: DatabaseUrl = ""
 ) -> None:
     """Tell of a muted story again; the next check tells channels what they missed."""
-    from qiaocrawl.analysis.warnings.machine import unmuted
+    from qiaocrawl.news.warnings.machine import unmuted
 
     _mark(database, story, lambda warnings, own: unmuted(warnings, own, datetime.now(UTC)))
     echo(_("noted: it is told of again"))
@@ -147,7 +147,7 @@ def _mark(
     changed: Callable[[Warnings, str], Warnings],
 ) -> None:
     """Keep the warnings as *changed* makes them of those there are and the story's name."""
-    from qiaocrawl.storage.analysis.warnings import keep_step, load_warnings, lock_warnings
+    from qiaocrawl.news.warnings.stored import keep_step, load_warnings, lock_warnings
 
     with transaction_on(database) as c:
         lock_warnings(c)
@@ -164,11 +164,11 @@ def check_with(runtime: Runtime, options: Options, since: datetime) -> int | Non
 
     None where there is no rule, and no warning that one opened before.
     """
-    from qiaocrawl.analyse.warning_rules import office_rules
-    from qiaocrawl.analyse.warnings import check_warnings
-    from qiaocrawl.analysis.trends.holidays import calendar_with
-    from qiaocrawl.analysis.warnings.machine import Moment
-    from qiaocrawl.storage.analysis.warning_lists import count_by_status
+    from qiaocrawl.news.trends.usual import calendar_with
+    from qiaocrawl.news.warnings.check import check_warnings
+    from qiaocrawl.news.warnings.machine import Moment
+    from qiaocrawl.news.warnings.office_rules import office_rules
+    from qiaocrawl.news.warnings.stored import count_by_status
 
     file = options["QIAO_WARNING_RULES"]
     book = runtime.reader.run(lambda c: office_rules(c, file)).book
@@ -188,8 +188,7 @@ def say_how_to_send() -> None:
 
 def send_with(database: Database, options: Options) -> bool:
     """Send what is due; whether all of it was delivered."""
-    from qiaocrawl.runs.warn.channels import read_channels
-    from qiaocrawl.runs.warn.delivery import deliver_due
+    from qiaocrawl.news.warnings.delivery import deliver_due, read_channels
 
     channels = read_channels(options["QIAO_WARNING_CHANNELS"])
     report = deliver_due(database, channels, datetime.now(UTC).timestamp())
@@ -200,14 +199,14 @@ def send_with(database: Database, options: Options) -> bool:
 
 def _numbers(c: Connection, warnings: Iterable[StoryWarning]) -> Mapping[str, str]:
     """The number of each warned story; a warning names it by the article it began with."""
-    from qiaocrawl.storage.analysis.story_texts import stories_with
+    from qiaocrawl.news.stories.texts import stories_with
 
     numbers = stories_with(c, [int(warning.story) for warning in warnings])
     return {str(url_id): str(number) for url_id, number in numbers.items()}
 
 
 def _told(warning: StoryWarning) -> str:
-    from qiaocrawl.analysis.warnings.wording import reason_text
+    from qiaocrawl.news.warnings.machine import reason_text
 
     whys = [f"{rule}{_(': ')}{_('; ').join(map(reason_text, reasons))}"
             for rule, reasons in warning.reasons.items()]  # fmt: skip

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.cli.output import shown_moment
+from qiaocrawl.export.people import Sheet
 from qiaocrawl.lexicon.terms import example_sentences
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.words.cloud import CloudWord
-    from qiaocrawl.analysis.words.counting import TimedText, WordCounter
-    from qiaocrawl.analysis.words.fresh import FreshWord
-    from qiaocrawl.analysis.words.groups import GroupHits
-    from qiaocrawl.analysis.words.hot import HotWord
+    from qiaocrawl.news.word_groups import CloudWord, GroupHits
+    from qiaocrawl.news.words import FreshWord, HotWord, TimedText, WordCounter
 
 _TRENDS = {"new": "新出现", "up": "上升", "steady": "持平", "down": "下降"}
 ORIGINS = {"quoted": "引号内", "letters": "字间凝固", "latin": "外文", "phrase": "词组"}

@@ -16,13 +16,10 @@ from qiaocrawl.language import N_, _
 from qiaocrawl.text.visible import visible_json
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.words.cloud import CloudWord, Trend
-    from qiaocrawl.analysis.words.counting import WordCounter
-    from qiaocrawl.analysis.words.fresh import FreshWord
-    from qiaocrawl.analysis.words.groups import GroupHits
-    from qiaocrawl.analysis.words.hot import HotWord
+    from qiaocrawl.news.word_groups import CloudWord, GroupHits, WordTrend
+    from qiaocrawl.news.words import FreshWord, HotWord, WordCounter
 
-_TRENDS: dict[Trend, str] = {
+_TRENDS: dict[WordTrend, str] = {
     "new": N_("new"), "up": N_("rising"), "steady": N_("steady"), "down": N_("falling"),
 }  # fmt: skip
 _TERMS_SHOWN = 6
@@ -76,7 +73,7 @@ def print_hits(console: Console, found: Sequence[GroupHits]) -> None:
     _print(console, (_("group"), _("texts"), _("sites"), _("terms"), _("busiest day")), rows)
 
 
-def cloud_legend(has_base: bool) -> Mapping[Trend, str]:
+def cloud_legend(has_base: bool) -> Mapping[WordTrend, str]:
     """What the colours of a cloud are called; nothing where all words have one."""
     return {trend: _(name) for trend, name in _TRENDS.items()} if has_base else {}
 

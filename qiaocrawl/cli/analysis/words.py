@@ -26,19 +26,19 @@ from qiaocrawl.cli.analysis.word_tables import (
 )
 from qiaocrawl.cli.analysis.written import write_text
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.lexicon.sheets import check_ending, write_sheets
 from qiaocrawl.cli.moments import end_of, start_of
 from qiaocrawl.cli.output import check_output, say_written, shown_moment, table_console
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.people import check_ending, write_sheets
 from qiaocrawl.language import _
 from qiaocrawl.options.project import advised
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from qiaocrawl.analysis.words.counting import TimedText, WordCounter
+    from qiaocrawl.news.words import TimedText, WordCounter
 
 app = typer.Typer(
     help="Words of a day, week or month: hot, new, as a cloud, and what your groups hit.",
@@ -122,7 +122,7 @@ def _wanted(
 @combined(_stretch, _wanted)
 def hot(stretch: _Stretch, wanted: _Wanted) -> None:
     """List words that stand in more texts than before; a story told by several counts once."""
-    from qiaocrawl.analysis.words.hot import hot_words
+    from qiaocrawl.news.words import hot_words
 
     now, before = _counted(stretch, wanted.base_days)
     words = hot_words(now, before, count=wanted.top, least_documents=wanted.least,
@@ -140,8 +140,8 @@ def hot(stretch: _Stretch, wanted: _Wanted) -> None:
 @combined(_stretch, _wanted)
 def new(stretch: _Stretch, wanted: _Wanted) -> None:
     """List words of no dictionary that no earlier text has."""
-    from qiaocrawl.analysis.words.fresh import fresh_words
-    from qiaocrawl.storage.pages.article_texts import count_texts
+    from qiaocrawl.news.words import fresh_words
+    from qiaocrawl.storage.pages.articles import count_texts
 
     with connection_to(stretch.database) as c:
         now = _counter(c, stretch)
@@ -182,8 +182,8 @@ def _pictures(
 @combined(_stretch, _wanted, _pictures)
 def cloud(stretch: _Stretch, wanted: _Wanted, pictures: tuple[Path | None, Path | None]) -> None:
     """Show the words that tell a stretch of time: as table, picture and data to navigate by."""
-    from qiaocrawl.analysis.words.cloud import cloud_words
-    from qiaocrawl.analysis.words.cloud_picture import cloud_svg
+    from qiaocrawl.news.pictures.charts import cloud_svg
+    from qiaocrawl.news.word_groups import cloud_words
 
     now, before = _counted(stretch, wanted.base_days)
     words = cloud_words(now, before, count=wanted.top, least_documents=wanted.least,
@@ -223,7 +223,7 @@ def _grouped(
 @combined(_stretch, _grouped)
 def hits(stretch: _Stretch, files: tuple[Path, Path | None]) -> None:
     """Show which of your groups of terms the articles touch, day by day; articles with each."""
-    from qiaocrawl.analysis.words.groups import group_hits, read_groups
+    from qiaocrawl.news.word_groups import group_hits, read_groups
 
     groups, out = files
     own = read_groups(groups)
@@ -239,7 +239,7 @@ def hits(stretch: _Stretch, files: tuple[Path, Path | None]) -> None:
 
 def _counted(stretch: _Stretch, base_days: int) -> tuple[WordCounter, WordCounter]:
     """The words of the stretch and of its base."""
-    from qiaocrawl.analysis.words.counting import WordCounter
+    from qiaocrawl.news.words import WordCounter
 
     with connection_to(stretch.database) as c:
         now = _counter(c, stretch)
@@ -251,7 +251,7 @@ def _counted(stretch: _Stretch, base_days: int) -> tuple[WordCounter, WordCounte
 
 
 def _counter(c: Connection, stretch: _Stretch) -> WordCounter:
-    from qiaocrawl.analysis.words.counting import WordCounter
+    from qiaocrawl.news.words import WordCounter
     from qiaocrawl.storage.topics.topics import load_pack
 
     now = WordCounter(term.text for term in load_pack(c, stretch.topic).terms)
@@ -262,8 +262,8 @@ def _counter(c: Connection, stretch: _Stretch) -> WordCounter:
 
 def _texts(c: Connection, topic: str, since: datetime, before: datetime) -> Iterator[TimedText]:
     """The stored articles on topic, of a group of reprints the first."""
-    from qiaocrawl.analysis.words.counting import TimedText
-    from qiaocrawl.storage.pages.article_texts import iter_texts
+    from qiaocrawl.news.words import TimedText
+    from qiaocrawl.storage.pages.articles import iter_texts
 
     for one in iter_texts(c, topic, None, since=since, before=before):
         assert one.at is not None, "every article was fetched some time"
@@ -289,7 +289,7 @@ def _said_nothing(stretch: _Stretch, now: WordCounter, words: int) -> bool:
 
 
 def _say_base(stretch: _Stretch, base_days: int, now: WordCounter, before: WordCounter) -> None:
-    from qiaocrawl.analysis.words.hot import has_base
+    from qiaocrawl.news.words import has_base
 
     _say_texts(stretch, now.documents)
     if has_base(before):

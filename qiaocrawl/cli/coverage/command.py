@@ -28,19 +28,17 @@ from qiaocrawl.cli.output import (
 )
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.people import neutral
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.search.answer import answer_name
 from qiaocrawl.search.definition import EngineDefinition, load_definitions
 from qiaocrawl.search.query import AnswerState
-from qiaocrawl.storage.export.neutral import neutral
-from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.storage.backup import growing_file
 from qiaocrawl.storage.search import coverage as stored
-from qiaocrawl.storage.search.coverage_cells import STATES, Cell, Sums, cells_of, sums_by
-from qiaocrawl.storage.search.not_chosen import with_not_chosen
-from qiaocrawl.storage.topics.topic_ids import find_topic_id
-from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.storage.search.coverage import STATES, Cell, Sums, cells_of, sums_by, with_not_chosen
+from qiaocrawl.storage.topics.topics import find_topic_id, list_topics
 from qiaocrawl.text.zones import SHANGHAI
 
 _ROWS_SHOWN = 20

@@ -11,12 +11,12 @@ from xml.sax.saxutils import escape, quoteattr
 
 from qiaocrawl.cli.coverage.summary import shown_site
 from qiaocrawl.cli.output import shown_moment
+from qiaocrawl.export.people import xml_text
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.search.answer import answer_name
 from qiaocrawl.search.query import WITH_HITS, AnswerState
-from qiaocrawl.storage.export.neutral import xml_text
-from qiaocrawl.storage.search.coverage_cells import STATES, Cell
+from qiaocrawl.storage.search.coverage import STATES, Cell
 
 MOST_TERMS = 60
 MOST_SITES = 40

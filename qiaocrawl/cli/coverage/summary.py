@@ -11,7 +11,7 @@ from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.search.answer import ADVICE, NOT_CHOSEN, advice_of, answer_name
 from qiaocrawl.search.definition import EngineDefinition
 from qiaocrawl.search.query import WITH_HITS, AnswerState
-from qiaocrawl.storage.search.coverage_cells import MISSED, Cell, Sums, sums_by
+from qiaocrawl.storage.search.coverage import MISSED, Cell, Sums, sums_by
 from qiaocrawl.storage.search.ledger import NO_ANSWER
 
 _REASONS_SHOWN = 5

@@ -20,8 +20,9 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
-from qiaocrawl.storage.titles import reprint_groups, title_log
-from qiaocrawl.storage.titles.reprint_groups import Member
+from qiaocrawl.storage.titles import groups as reprint_groups
+from qiaocrawl.storage.titles import title_log
+from qiaocrawl.storage.titles.groups import Member
 from qiaocrawl.storage.titles.title_log import TitleEntry
 from qiaocrawl.storage.topics.topics import list_topics
 

@@ -16,7 +16,7 @@ from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.language import _
 from qiaocrawl.reprocess.groups import change_report
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.titles.regrouping import Change, Changes
+from qiaocrawl.storage.titles.groups import Change, Changes
 from qiaocrawl.text.visible import visible_json
 
 _SHOWN = 20

@@ -31,7 +31,7 @@ from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.page.page import parse_page
 from qiaocrawl.storage import Database, Reader
-from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.storage.backup import growing_file
 from qiaocrawl.storage.pages.raw_pages import iter_pages
 from qiaocrawl.storage.pages.reprocessing import count_pages
 

@@ -19,7 +19,7 @@ from qiaocrawl.lexicon.terms import Document
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import advised
 from qiaocrawl.stages.sent_files import FileWorker
-from qiaocrawl.storage.pages.article_texts import count_texts, iter_texts
+from qiaocrawl.storage.pages.articles import count_texts, iter_texts
 from qiaocrawl.storage.topics.topics import load_pack
 from qiaocrawl.text.zones import SHANGHAI
 from qiaocrawl.topic.pack import TopicPack

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.cli.output import choice_name
+from qiaocrawl.export.people import Sheet
 from qiaocrawl.language import _
 from qiaocrawl.lexicon.build import Lexicon
 from qiaocrawl.lexicon.expansion import RELATIONS, Alias, Proposal

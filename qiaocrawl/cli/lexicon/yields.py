@@ -13,15 +13,14 @@ from rich.text import Text
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.lexicon.corpus import TopicName
-from qiaocrawl.cli.lexicon.sheet import Sheet
-from qiaocrawl.cli.lexicon.sheets import check_ending, write_sheets
 from qiaocrawl.cli.lexicon.tables import yield_sheet
 from qiaocrawl.cli.output import check_output, joined, say_written, table_console
 from qiaocrawl.errors import StorageError
+from qiaocrawl.export.people import Sheet, check_ending, write_sheets
 from qiaocrawl.language import N_, _
 from qiaocrawl.lexicon.decisions import CoverStep, TermYield, cover, found_only_by
 from qiaocrawl.options.project import advised
-from qiaocrawl.storage.search.term_yields import term_yields
+from qiaocrawl.storage.search.yields import term_yields
 
 _COLUMNS = (
     N_("term"), N_("requests"), N_("URLs hit"), N_("articles stored"), N_("on topic"),

@@ -25,8 +25,8 @@ from qiaocrawl.jobs.scrapyd import VERSION_FORM, server_address
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.kinds import scrapyd_servers
-from qiaocrawl.storage.jobs import nodes
-from qiaocrawl.storage.jobs.nodes import Node, NodeTerms
+from qiaocrawl.storage import schedules as nodes
+from qiaocrawl.storage.schedules import Node, NodeTerms
 
 app = typer.Typer(
     help="Machines that crawl together: scrapyd servers, their jobs, updates without a stop.",

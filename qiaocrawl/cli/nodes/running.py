@@ -26,11 +26,11 @@ from qiaocrawl.jobs.requests import ROUND, checked_request
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.options.table import OPTIONS
+from qiaocrawl.reading.outcome_names import end_name
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.frontier.collectors import StoredCollector
-from qiaocrawl.storage.jobs import jobs as stored
-from qiaocrawl.storage.jobs.jobs import Job, JobRequest, JobState
-from qiaocrawl.storage.reports.end_names import end_name
+from qiaocrawl.storage import jobs as stored
+from qiaocrawl.storage.frontier.workers import StoredCollector
+from qiaocrawl.storage.jobs import Job, JobRequest, JobState
 
 JobId = Annotated[int, typer.Argument(help="Its number, as `qiaocrawl nodes jobs` has it.")]
 NodeName = Annotated[str, typer.Argument(help="HOST:PORT, as `qiaocrawl nodes list` has it.")]

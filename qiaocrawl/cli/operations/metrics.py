@@ -28,7 +28,7 @@ def metrics(
     """
     from qiaocrawl.jobs.live import schedule_alarms
     from qiaocrawl.metrics.server import serve, shown_once
-    from qiaocrawl.storage.page_store.summary import StoreInUse
+    from qiaocrawl.reading.alarms import StoreInUse
 
     given = {"QIAO_METRICS_HOST": host, "QIAO_METRICS_PORT": "" if port is None else str(port)}
     options = Options.from_environment({name: value for name, value in given.items() if value})

@@ -49,8 +49,8 @@ def get(
     database: DatabaseUrl = "",
 ) -> None:
     """Write one stored page as it came, byte by byte; `watch history` lists its versions."""
-    from qiaocrawl.storage.pages.page_versions import page_at
-    from qiaocrawl.storage.reports import url_history
+    from qiaocrawl.storage import url_history
+    from qiaocrawl.storage.pages.revisions import page_at
 
     canonical = canonical_url(url)
     if canonical is None:
@@ -78,7 +78,7 @@ def verify(
     database: DatabaseUrl = "",
 ) -> None:
     """Read stored pages and compare them with their digests; exit code 1 if any is wrong."""
-    from qiaocrawl.storage.page_store.verifying import payload_count, verify
+    from qiaocrawl.storage.page_store.moving import payload_count, verify
 
     with (
         _threads(database) as (_opened, reader, writer),
@@ -104,8 +104,8 @@ def export(
 
     `export --format warc` chooses by topic and article.
     """
-    from qiaocrawl.storage.export.warc import write_versions
-    from qiaocrawl.storage.pages.page_versions import VersionChoice, count_versions
+    from qiaocrawl.export.pages import write_versions
+    from qiaocrawl.storage.pages.revisions import VersionChoice, count_versions
 
     if out.exists():
         raise StorageError(_("{out!r} exists already", out=str(out)))
@@ -149,7 +149,6 @@ _Threads = tuple[Database, Reader, Writer]
 
 
 def _move(threads: _Threads, address: str, stopped: Event, *, to_database: bool) -> None:
-    from qiaocrawl.storage.page_store.files_table import held_store
     from qiaocrawl.storage.page_store.moving import (
         move_records,
         move_to_database,
@@ -157,7 +156,7 @@ def _move(threads: _Threads, address: str, stopped: Event, *, to_database: bool)
         rows_outside,
     )
     from qiaocrawl.storage.page_store.packing import pack, waiting_rows
-    from qiaocrawl.storage.page_store.stores import open_store
+    from qiaocrawl.storage.page_store.stores import held_store, open_store
 
     opened, reader, writer = threads
     if to_database:
@@ -205,7 +204,7 @@ def relocate(
 @app.command("stores")
 def list_stores(database: DatabaseUrl = "") -> None:
     """List where raw pages and pictures are: files, records, room."""
-    from qiaocrawl.storage.page_store.summary import place_figures
+    from qiaocrawl.reading.alarms import place_figures
 
     with connection_to(database) as c:
         figures = place_figures(c)

@@ -8,9 +8,8 @@ from datetime import datetime
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database, Reader, Writer
-from qiaocrawl.storage.page_store.files_table import held_store
-from qiaocrawl.storage.page_store.pruning import StorePruned, prune_store
-from qiaocrawl.storage.page_store.stores import known_stores, open_store
+from qiaocrawl.storage.page_store.moving import StorePruned, prune_store
+from qiaocrawl.storage.page_store.stores import held_store, known_stores, open_store
 
 # A crawl that fills a file now has it done by then.
 _HOLDER_SECONDS = 150.0

@@ -25,10 +25,10 @@ from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import advised
+from qiaocrawl.reading.summary import held_hosts, held_words, more_held
 from qiaocrawl.runs.run_summary import few_lines, few_steps
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.reports.missed import held_hosts, held_words, more_held
-from qiaocrawl.storage.reports.run_log import (
+from qiaocrawl.storage.run_log import (
     KNOWN_ARTICLES,
     NEW_ARTICLES,
     ON_TOPIC,
@@ -37,9 +37,8 @@ from qiaocrawl.storage.reports.run_log import (
     last_run_id,
     runs_of,
 )
-from qiaocrawl.storage.topics.threshold_view import few_on_topic
-from qiaocrawl.storage.topics.topic_ids import find_topic_id
-from qiaocrawl.storage.topics.topics import list_topics, load_pack
+from qiaocrawl.storage.topics.changes import few_on_topic
+from qiaocrawl.storage.topics.topics import find_topic_id, list_topics, load_pack
 from qiaocrawl.topic.pack import TopicPack
 
 # (spider, what an operator sees, its share of the time that is left when it begins)

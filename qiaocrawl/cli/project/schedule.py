@@ -19,7 +19,7 @@ from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError, QiaoError
 from qiaocrawl.language import _
 from qiaocrawl.options.project import user_units_folder
-from qiaocrawl.storage.topics.topic_ids import find_topic_id
+from qiaocrawl.storage.topics.topics import find_topic_id
 from qiaocrawl.topic.check import pack_name_reason
 
 _COMMA = re.compile("[,，]")

@@ -31,8 +31,8 @@ from qiaocrawl.cli.topic.report import (
 from qiaocrawl.errors import ConfigError, RowFault, TopicError
 from qiaocrawl.language import _, ngettext
 from qiaocrawl.storage.migrate import current_revision
+from qiaocrawl.storage.topics.changes import basis_of
 from qiaocrawl.storage.topics.judgements import judged_pack
-from qiaocrawl.storage.topics.threshold_view import basis_of
 from qiaocrawl.storage.topics.topics import list_topics, load_pack
 from qiaocrawl.topic import folder as pack_folder
 from qiaocrawl.topic.tables import write_sites, write_terms

@@ -17,9 +17,9 @@ from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.options.project import advised
-from qiaocrawl.storage.console.audit_log import Actor
+from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.topics import judgements as stored
-from qiaocrawl.storage.topics.threshold_view import basis_of, few_on_topic
+from qiaocrawl.storage.topics.changes import basis_of, few_on_topic
 from qiaocrawl.topic.workbook.form import answer_of, read_judgements
 from qiaocrawl.urls import canonical_url
 

@@ -22,7 +22,7 @@ from qiaocrawl.relevance.topic_draft import DraftSources, with_counter_examples
 from qiaocrawl.relevance.vsm_breadth import VsmBreadthScorer
 from qiaocrawl.stages.sent_files import FileWorker
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.topics.draft_sources import articles_with_words, hit_hosts
+from qiaocrawl.storage.topics.changes import articles_with_words, hit_hosts
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import parse_sample
 from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, Term, TopicPack

@@ -17,8 +17,9 @@ from qiaocrawl.console.state import actor_of, console_of, link, user_of, visit_o
 from qiaocrawl.console.work import hashing, read, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import LANGUAGES, N_, _
-from qiaocrawl.storage.console import sessions, users
-from qiaocrawl.storage.console.audit_log import Actor, record
+from qiaocrawl.storage import people as sessions
+from qiaocrawl.storage import people as users
+from qiaocrawl.storage.audit_log import Actor, record
 
 _MAX_PASSWORD_FIELD = 1000
 

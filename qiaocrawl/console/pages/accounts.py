@@ -25,7 +25,7 @@ from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.jobs.logins import Logins
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
-from qiaocrawl.storage.console.audit_log import record
+from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.sites import accounts as stored
 
 STATE_NAMES = {

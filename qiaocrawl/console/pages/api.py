@@ -26,7 +26,7 @@ from qiaocrawl.console.state import link
 from qiaocrawl.console.work import read
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.storage.console import api_rows
+from qiaocrawl.reading import records as api_rows
 
 _MOST_ROW = 2**63 - 1
 _FLAGS = {"true": True, "false": False}

@@ -21,17 +21,16 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.work import read
 from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.language import N_
-from qiaocrawl.storage.analysis.classes import StoredClass, classes_of, topic_classes
-from qiaocrawl.storage.console.article_list import MOST_COUNTED, topic_titles
-from qiaocrawl.storage.console.marks import Marks, best_topics, marks_of
-from qiaocrawl.storage.export.choice import Selection
-from qiaocrawl.storage.export.selection import ArticleRecord, iter_articles
+from qiaocrawl.reading.evidence import ArticleEvidence, Presence, evidence_of, presence_of
+from qiaocrawl.reading.marks import Marks, best_topics, marks_of
+from qiaocrawl.reading.pages_of_a_list import MOST_COUNTED, topic_titles
+from qiaocrawl.reading.records import ArticleRecord, iter_articles
 from qiaocrawl.storage.pages.revisions import REVISED, Revision, revisions_of
-from qiaocrawl.storage.reports.evidence import ArticleEvidence, evidence_of
-from qiaocrawl.storage.reports.presence import Presence, presence_of
-from qiaocrawl.storage.reports.url_history import url_history
-from qiaocrawl.storage.titles.reprint_groups import Member, chain
-from qiaocrawl.storage.topics.threshold_view import bases_of
+from qiaocrawl.storage.selection import Selection
+from qiaocrawl.storage.titles.groups import Member, chain
+from qiaocrawl.storage.topics.changes import bases_of
+from qiaocrawl.storage.topics.classes import StoredClass, classes_of, topic_classes
+from qiaocrawl.storage.url_history import url_history
 from qiaocrawl.urls import url_key
 
 REVISION_NAMES = {

@@ -8,10 +8,10 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from qiaocrawl.analysis.classes.naming import class_named
 from qiaocrawl.console.search.tokens import Term, terms
-from qiaocrawl.storage.console.article_list import NEWEST, SORTS
-from qiaocrawl.storage.export.choice import MARKS, Selection
+from qiaocrawl.reading.pages_of_a_list import NEWEST, SORTS
+from qiaocrawl.storage.selection import MARKS, Selection
+from qiaocrawl.storage.topics.classes import class_named
 from qiaocrawl.text.zones import SHANGHAI
 
 ON_TOPIC, OFF_TOPIC, ANY = "yes", "no", "any"

@@ -10,7 +10,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from qiaocrawl.analysis.classes.naming import class_named
 from qiaocrawl.console.crawl_scorer import crawl_scorer, pack_without, page_text
 from qiaocrawl.console.forms import back, field
 from qiaocrawl.console.state import actor_of
@@ -18,12 +17,12 @@ from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.language import _
-from qiaocrawl.storage.analysis.classes import mark_class
-from qiaocrawl.storage.console import marks
-from qiaocrawl.storage.console.audit_log import Actor, record
-from qiaocrawl.storage.console.marks import Marks
-from qiaocrawl.storage.reports.evidence import has_article
-from qiaocrawl.storage.topics.topic_ids import find_topic_id
+from qiaocrawl.reading import marks
+from qiaocrawl.reading.evidence import has_article
+from qiaocrawl.reading.marks import Marks
+from qiaocrawl.storage.audit_log import Actor, record
+from qiaocrawl.storage.topics.classes import class_named, mark_class
+from qiaocrawl.storage.topics.topics import find_topic_id
 from qiaocrawl.topic.pack import TopicPack
 
 RELEVANT, IRRELEVANT, UNJUDGED = "relevant", "irrelevant", "unjudged"

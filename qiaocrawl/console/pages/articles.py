@@ -32,10 +32,11 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.search.index import MOST_MATCHES
 from qiaocrawl.console.state import actor_of, origin_of, user_of
 from qiaocrawl.console.work import read, write
+from qiaocrawl.export.base import exporters
 from qiaocrawl.language import N_, _
-from qiaocrawl.storage.console import article_list, saved_searches
-from qiaocrawl.storage.console.article_list import ListWish
-from qiaocrawl.storage.export.base import exporters
+from qiaocrawl.reading import pages_of_a_list as article_list
+from qiaocrawl.reading.pages_of_a_list import ListWish
+from qiaocrawl.storage import people as saved_searches
 from qiaocrawl.text.zones import SHANGHAI
 
 _FEED_ITEMS = 50

@@ -9,10 +9,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from qiaocrawl.analyse.briefing import make_briefing
-from qiaocrawl.analyse.kept_briefing import briefing_files, keep, office_templates
-from qiaocrawl.analysis.briefing import Briefing
-from qiaocrawl.analysis.trends.holidays import calendar_with
 from qiaocrawl.console.forms import field
 from qiaocrawl.console.known_topic import known_topic
 from qiaocrawl.console.page import EDITOR, Page
@@ -21,11 +17,14 @@ from qiaocrawl.console.security.headers import STORED_PAGE_POLICY
 from qiaocrawl.console.state import actor_of, link
 from qiaocrawl.console.work import do_heavy, read, read_heavy, write
 from qiaocrawl.errors import ConfigError, StorageError
+from qiaocrawl.export.briefing import briefing_files, keep, office_templates, to_pdf
 from qiaocrawl.language import _
+from qiaocrawl.news import briefing_making as stored
+from qiaocrawl.news.briefing import Briefing
+from qiaocrawl.news.briefing_making import make_briefing
+from qiaocrawl.news.trends.usual import calendar_with
 from qiaocrawl.options import Options
-from qiaocrawl.storage.analysis import briefings as stored
-from qiaocrawl.storage.console.audit_log import Actor, record
-from qiaocrawl.storage.export.briefing.pdf import to_pdf
+from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.topics.topics import list_topics
 
 _DAYS = (1, 7, 30)

@@ -27,12 +27,11 @@ from qiaocrawl.options import Options
 from qiaocrawl.search.answer import ANSWER_NAMES, NOT_CHOSEN, advice_of
 from qiaocrawl.search.definition import EngineDefinition, load_definitions
 from qiaocrawl.search.query import WITH_HITS, AnswerState
-from qiaocrawl.storage.console.audit_log import record
+from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.search import coverage as stored
-from qiaocrawl.storage.search.coverage_cells import MISSED, Cell, Sums, cells_of
-from qiaocrawl.storage.search.engine_health import EngineHealth, engine_health
+from qiaocrawl.storage.search.budget import EngineHealth, engine_health
+from qiaocrawl.storage.search.coverage import MISSED, Cell, Sums, cells_of, with_not_chosen
 from qiaocrawl.storage.search.ledger import NO_ANSWER, ask_again, ask_all_again
-from qiaocrawl.storage.search.not_chosen import with_not_chosen
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.zones import SHANGHAI

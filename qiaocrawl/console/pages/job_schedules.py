@@ -25,16 +25,10 @@ from qiaocrawl.jobs.live import schedule_trouble
 from qiaocrawl.jobs.requests import SPIDERS, checked_request
 from qiaocrawl.jobs.timetable import Timetable
 from qiaocrawl.language import N_, _
-from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.jobs import schedules
-from qiaocrawl.storage.jobs.jobs import JobRequest
-from qiaocrawl.storage.jobs.schedules import (
-    FiringResult,
-    Schedule,
-    Timing,
-    WhenMissed,
-    last_starts,
-)
+from qiaocrawl.storage import schedules
+from qiaocrawl.storage.audit_log import record
+from qiaocrawl.storage.jobs import JobRequest
+from qiaocrawl.storage.schedules import FiringResult, Schedule, Timing, WhenMissed, last_starts
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import SHANGHAI
 

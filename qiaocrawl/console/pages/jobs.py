@@ -38,14 +38,13 @@ from qiaocrawl.jobs.live import STATE_NAMES, LiveJob, error_lines, live_jobs
 from qiaocrawl.jobs.requests import SPIDERS
 from qiaocrawl.jobs.whole_log import whole_log
 from qiaocrawl.language import N_, _, language, using_language
-from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.jobs import jobs as stored
-from qiaocrawl.storage.jobs import schedules
-from qiaocrawl.storage.jobs.jobs import Job
-from qiaocrawl.storage.jobs.keepers import KEEPER_NAMES, StoredKeeper, stored_keepers
-from qiaocrawl.storage.jobs.progress import CrawlProgress, crawl_progress
-from qiaocrawl.storage.reports.end_names import end_name
-from qiaocrawl.storage.reports.run_log import newest_runs
+from qiaocrawl.reading.outcome_names import end_name
+from qiaocrawl.storage import jobs as stored
+from qiaocrawl.storage import schedules
+from qiaocrawl.storage.audit_log import record
+from qiaocrawl.storage.jobs import CrawlProgress, Job, crawl_progress
+from qiaocrawl.storage.keepers import KEEPER_NAMES, StoredKeeper, stored_keepers
+from qiaocrawl.storage.run_log import newest_runs
 from qiaocrawl.storage.topics.topics import list_topics
 
 _HISTORY_SHOWN = 30

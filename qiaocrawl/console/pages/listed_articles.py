@@ -16,12 +16,13 @@ from qiaocrawl.console.search.index import MOST_MATCHES, Matches
 from qiaocrawl.console.search.keeper import BUILDING
 from qiaocrawl.console.state import console_of
 from qiaocrawl.language import _
-from qiaocrawl.storage.console import article_list, marks
-from qiaocrawl.storage.console.article_list import FacetValues, ListWish
-from qiaocrawl.storage.console.marks import Marks
-from qiaocrawl.storage.export.choice import Selection
-from qiaocrawl.storage.export.listing import Details, ListedArticle, list_articles, with_details
-from qiaocrawl.storage.topics.threshold_view import FewOnTopic, few_on_topics
+from qiaocrawl.reading import marks
+from qiaocrawl.reading import pages_of_a_list as article_list
+from qiaocrawl.reading.listing import Details, ListedArticle, list_articles, with_details
+from qiaocrawl.reading.marks import Marks
+from qiaocrawl.reading.pages_of_a_list import FacetValues, ListWish
+from qiaocrawl.storage.selection import Selection
+from qiaocrawl.storage.topics.changes import FewOnTopic, few_on_topics
 from qiaocrawl.text.visible import Passage, passage
 
 ROWS = 30

@@ -21,11 +21,11 @@ from qiaocrawl.console.page import Page
 from qiaocrawl.console.render import render
 from qiaocrawl.console.work import read, read_kept
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.people import write_missed
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
-from qiaocrawl.storage.converters import clean_host
-from qiaocrawl.storage.export.missed_table import write_missed
-from qiaocrawl.storage.reports.missed import (
+from qiaocrawl.reading.outcome_names import ADVICE, outcome_name
+from qiaocrawl.reading.summary import (
     MISSED,
     MISSED_STARTS,
     MissedPage,
@@ -37,10 +37,10 @@ from qiaocrawl.storage.reports.missed import (
     misses_by_site,
     was_crawled,
 )
-from qiaocrawl.storage.reports.outcome_names import ADVICE, outcome_name
-from qiaocrawl.storage.reports.url_answer import UrlAnswer, answer_lines, answer_of
+from qiaocrawl.reading.url_answer import UrlAnswer, answer_lines, answer_of
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.storage.values import clean_host
 from qiaocrawl.text.zones import SHANGHAI
 
 _OUTCOMES = (*MISSED, *MISSED_STARTS)

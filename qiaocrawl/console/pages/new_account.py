@@ -21,9 +21,9 @@ from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes
 from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.converters import clean_word
+from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.sites import accounts as stored
+from qiaocrawl.storage.values import clean_word
 
 _MOST_NAME_CHARS = 100
 _MOST_PASSWORD_CHARS = 1_000

@@ -15,8 +15,7 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.state import link
 from qiaocrawl.console.work import read, read_kept
 from qiaocrawl.language import N_, language
-from qiaocrawl.search.query import AnswerState
-from qiaocrawl.storage.console.overview import (
+from qiaocrawl.news.overview import (
     DAYS,
     Day,
     Refusal,
@@ -26,6 +25,7 @@ from qiaocrawl.storage.console.overview import (
     sources,
     start_of_days,
 )
+from qiaocrawl.search.query import AnswerState
 
 _KEPT_SECONDS = 20.0
 _WIDTH, _HEIGHT, _BOTTOM = 720, 170, 28

@@ -14,7 +14,8 @@ from qiaocrawl.console.security import passwords
 from qiaocrawl.console.state import actor_of
 from qiaocrawl.console.work import hashing, read, write
 from qiaocrawl.language import N_, _
-from qiaocrawl.storage.console import audit_log, users
+from qiaocrawl.storage import audit_log
+from qiaocrawl.storage import people as users
 
 _ENTRIES_SHOWN = 50
 ACTION_NAMES = {

@@ -30,9 +30,9 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
+from qiaocrawl.reading.evidence import HostPage, pages_of_host, stored_page_at
 from qiaocrawl.stages.sent_files import FileBoundsError, FileWorker
-from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.console.stored_page import HostPage, pages_of_host, stored_page_at
+from qiaocrawl.storage.audit_log import record
 from qiaocrawl.urls import host_of
 
 _LINKS_SHOWN = 30

@@ -19,12 +19,12 @@ from qiaocrawl.console.state import actor_of
 from qiaocrawl.console.work import read, read_kept, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
-from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.reports import summary
-from qiaocrawl.storage.reports.missed import HeldHost, held_hosts, held_words
+from qiaocrawl.reading import summary
+from qiaocrawl.reading.summary import HeldHost, held_hosts, held_words
+from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.sites import watched
 from qiaocrawl.storage.sites.accounts import list_accounts
-from qiaocrawl.storage.sites.watched_list import ListedPage, watched_list
+from qiaocrawl.storage.sites.watch_counts import ListedPage, watched_list
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.urls import canonical_url, url_key
 

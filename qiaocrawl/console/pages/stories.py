@@ -10,13 +10,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.analyse.briefing import tell_story
-from qiaocrawl.analyse.named import regions_of_story
-from qiaocrawl.analysis.briefing import BriefSource, BriefStory
-from qiaocrawl.analysis.place_map import place_map_svg
-from qiaocrawl.analysis.spread.time_line_picture import time_line_svg
-from qiaocrawl.analysis.stories.wording import CHANGE_NAMES, STATE_NAMES
-from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES
 from qiaocrawl.console.forms import whole_number
 from qiaocrawl.console.known_topic import known_topic
 from qiaocrawl.console.page import EDITOR, Area, Page
@@ -25,10 +18,17 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.state import actor_of, link
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.briefing import picture_markup, story_markup
 from qiaocrawl.language import N_, _, language
-from qiaocrawl.storage.analysis import story_lists
-from qiaocrawl.storage.console.audit_log import Actor, record
-from qiaocrawl.storage.export.briefing.html import picture_markup, story_markup
+from qiaocrawl.news import place_map_svg
+from qiaocrawl.news.briefing import BriefSource, BriefStory
+from qiaocrawl.news.briefing_making import tell_story
+from qiaocrawl.news.names.stored import regions_of_story
+from qiaocrawl.news.pictures.spread import time_line_svg
+from qiaocrawl.news.stories import lists as story_lists
+from qiaocrawl.news.stories.story import CHANGE_NAMES, STATE_NAMES
+from qiaocrawl.news.warnings.machine import SEVERITY_NAMES
+from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.topics.topics import list_topics
 
 _DAYS = (1, 7, 30, 365)

@@ -25,8 +25,8 @@ from qiaocrawl.console.work import read, read_files, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.stages.sent_files import LIST_FACTOR
-from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.topics.importing import with_tables
+from qiaocrawl.storage.audit_log import record
+from qiaocrawl.storage.topics.changes import with_tables
 from qiaocrawl.storage.topics.topics import lock_topic, save_pack
 from qiaocrawl.topic.check import (
     changed_rows,

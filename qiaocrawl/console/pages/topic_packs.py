@@ -17,7 +17,7 @@ from qiaocrawl.console.page import EDITOR, Page
 from qiaocrawl.console.state import actor_of, link
 from qiaocrawl.console.work import write
 from qiaocrawl.language import _
-from qiaocrawl.storage.console.audit_log import record
+from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.topics.topics import TopicRow, list_topics, save_pack
 from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack, pack_folders
 from qiaocrawl.topic.pack import TopicPack

@@ -27,9 +27,9 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.jobs.requests import JUDGE, checked_request
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.storage.console.audit_log import last_entry, record
+from qiaocrawl.storage.audit_log import last_entry, record
+from qiaocrawl.storage.topics.changes import basis_of, few_on_topic, threshold_view
 from qiaocrawl.storage.topics.judgements import judged_pack
-from qiaocrawl.storage.topics.threshold_view import basis_of, few_on_topic, threshold_view
 
 _AROUND_THRESHOLD = 10
 

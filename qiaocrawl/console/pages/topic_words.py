@@ -27,8 +27,8 @@ from qiaocrawl.lexicon.decisions import ACTIONS, Decision, action_of
 from qiaocrawl.lexicon.expansion import expansion
 from qiaocrawl.lexicon.terms import Document
 from qiaocrawl.ontology.sources import current_ontology
-from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.pages.article_texts import iter_texts
+from qiaocrawl.storage.audit_log import record
+from qiaocrawl.storage.pages.articles import iter_texts
 from qiaocrawl.storage.topics.lexicon_decisions import (
     decide,
     list_decisions,

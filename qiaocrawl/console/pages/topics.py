@@ -26,8 +26,8 @@ from qiaocrawl.console.state import actor_of, link
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import CHINESE, N_, _, language
-from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.topics.threshold_view import basis_of
+from qiaocrawl.storage.audit_log import record
+from qiaocrawl.storage.topics.changes import basis_of
 from qiaocrawl.storage.topics.topics import list_topics, load_pack, load_pack_to_change, save_pack
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.check import require_valid

@@ -25,10 +25,10 @@ from qiaocrawl.console.search.index import (
 )
 from qiaocrawl.console.search.tokens import Term
 from qiaocrawl.language import N_
+from qiaocrawl.reading import evidence as changed_articles
+from qiaocrawl.reading.evidence import ChangedArticle
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console import changed_articles
-from qiaocrawl.storage.console.changed_articles import ChangedArticle
-from qiaocrawl.storage.jobs.keepers import SEARCH, KeeperLog, error_of
+from qiaocrawl.storage.keepers import SEARCH, KeeperLog, error_of
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from qiaocrawl.storage.console.sessions import counted_address
+from qiaocrawl.storage.people import counted_address
 
 HEADER_SECONDS = 20.0
 """How long the head of a request may take."""

@@ -21,8 +21,8 @@ from qiaocrawl.console.state import Visit, console_of, link
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import QiaoError, StorageError, UnknownTopicError
 from qiaocrawl.language import _, using_language
-from qiaocrawl.storage.console import sessions
-from qiaocrawl.storage.console.users import User
+from qiaocrawl.storage import people as sessions
+from qiaocrawl.storage.people import User
 
 # What one who has to choose a password may do before that.
 _BEFORE_PASSWORD = {"account.password", "account.save_password", "account.log_out",

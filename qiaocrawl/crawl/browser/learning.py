@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.fetch.rendering import MAX_REMEMBERED, RenderModel, RenderVotes
-from qiaocrawl.storage.pages.renderings import newest_votes, save_votes
+from qiaocrawl.storage.pages.sites import newest_votes, save_votes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from qiaocrawl.crawl.spider import FrontierSpider
-    from qiaocrawl.storage.reports.missed import HeldHost
-    from qiaocrawl.storage.topics.threshold_view import FewOnTopic
+    from qiaocrawl.reading.summary import HeldHost
+    from qiaocrawl.storage.topics.changes import FewOnTopic
 
 
 _COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
@@ -138,9 +138,9 @@ def _looked_up(spider: FrontierSpider) -> tuple[Sequence[HeldHost], FewOnTopic |
     from sqlalchemy.exc import SQLAlchemyError
 
     from qiaocrawl.errors import QiaoError
+    from qiaocrawl.reading.summary import held_hosts
     from qiaocrawl.storage import Database
-    from qiaocrawl.storage.reports.missed import held_hosts
-    from qiaocrawl.storage.topics.threshold_view import few_on_topic
+    from qiaocrawl.storage.topics.changes import few_on_topic
 
     url = spider.runtime.options["QIAO_DATABASE_URL"]
     try:

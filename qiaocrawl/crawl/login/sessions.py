@@ -29,7 +29,7 @@ from qiaocrawl.fetch.sessions.accounts import (
 from qiaocrawl.fetch.sessions.flow import SeenPage, login_wanted
 from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes, origin_of
 from qiaocrawl.fetch.sessions.vault import Vault
-from qiaocrawl.storage.clock import latest_due
+from qiaocrawl.storage.engine import latest_due
 from qiaocrawl.storage.sites import accounts as stored
 from qiaocrawl.text.zones import china_time
 

@@ -1,7 +1,7 @@
 """When a host may be asked: one request at a time, in this process or in all of them.
 
 Scrapy's download slots pace one process. Workers of one MariaDB share the clock of
-:mod:`qiaocrawl.storage.frontier.host_pacing`; a crawl that has its database for itself keeps one
+:mod:`qiaocrawl.storage.frontier.workers`; a crawl that has its database for itself keeps one
 in memory.
 """
 
@@ -22,9 +22,9 @@ from qiaocrawl.errors import HostParkedError
 from qiaocrawl.fetch.failure_policy import backoff_seconds
 from qiaocrawl.frontier.waits import longest_wait_seconds
 from qiaocrawl.storage import Database, Writer
-from qiaocrawl.storage.frontier import host_pacing
-from qiaocrawl.storage.frontier.host_pacing import NO_MARK, TurnAnswer
-from qiaocrawl.storage.loop_inbox import in_loop
+from qiaocrawl.storage.frontier import workers as host_pacing
+from qiaocrawl.storage.frontier.workers import NO_MARK, TurnAnswer
+from qiaocrawl.storage.writer import in_loop
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -47,10 +47,10 @@ class HostPacing(Protocol):
     async def take(
         self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
     ) -> TurnAnswer:
-        """As :func:`qiaocrawl.storage.frontier.host_pacing.take_turn`."""
+        """As :func:`qiaocrawl.storage.frontier.workers.take_turn`."""
 
     async def park(self, host: str, asked: float, first: float) -> float:
-        """As :func:`qiaocrawl.storage.frontier.host_pacing.park_host`."""
+        """As :func:`qiaocrawl.storage.frontier.workers.park_host`."""
 
     async def answered(self, host: str) -> None:
         """The next refusal of *host* is a first one."""

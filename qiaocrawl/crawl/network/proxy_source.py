@@ -32,7 +32,7 @@ from qiaocrawl.fetch.proxies import (
     refusal_in,
 )
 from qiaocrawl.language import _
-from qiaocrawl.storage.sites import proxies as stored
+from qiaocrawl.storage.sites import accounts as stored
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -10,30 +10,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from qiaocrawl.analysis.entities.places import resolve_place
-from qiaocrawl.analysis.spread.figures import change_reports
-from qiaocrawl.analysis.spread.outlets import outlet_of
-from qiaocrawl.analysis.spread.tree import SpreadTree
-from qiaocrawl.analysis.tone.judging import tone_of
-from qiaocrawl.analysis.trends.series import seconds_of
-from qiaocrawl.analysis.trends.stretch import Stretch
-from qiaocrawl.analysis.trends.trend import trend_of
 from qiaocrawl.demo.happenings.telling import Happening, load_happenings
 from qiaocrawl.demo.happenings.truth import Truth, known_places, places_in
 from qiaocrawl.demo.inventory import load_sites
 from qiaocrawl.demo.model import Gold
-from qiaocrawl.storage.analysis import story_texts
-from qiaocrawl.storage.analysis.moments import article_moments
-from qiaocrawl.storage.analysis.publications import publications_of
-from qiaocrawl.storage.analysis.spreads import spread_of
-from qiaocrawl.storage.analysis.warnings import load_warnings
-from qiaocrawl.storage.export.choice import Selection
+from qiaocrawl.news.names.places import resolve_place
+from qiaocrawl.news.spread.publication import outlet_of
+from qiaocrawl.news.spread.stored import publications_of, spread_of
+from qiaocrawl.news.spread.tree import SpreadTree, change_reports
+from qiaocrawl.news.stories import texts as story_texts
+from qiaocrawl.news.tone_model import tone_of
+from qiaocrawl.news.trends.trend import article_moments, trend_of
+from qiaocrawl.news.trends.usual import Stretch, seconds_of
+from qiaocrawl.news.warnings.stored import load_warnings
 from qiaocrawl.storage.schema import article, article_name, story_article, url
+from qiaocrawl.storage.selection import Selection
 from qiaocrawl.text.normalise import to_simplified
 from qiaocrawl.text.zones import SHANGHAI
 
 if TYPE_CHECKING:
-    from qiaocrawl.analysis.trends.holidays import HolidayCalendar
+    from qiaocrawl.news.trends.usual import HolidayCalendar
 
 # Names are read from so much of a text.
 _READ_CHARACTERS = 2_000

@@ -18,7 +18,7 @@ from qiaocrawl.stages.follow_links import (
     follow_redirect,
     visit_of,
 )
-from qiaocrawl.storage.frontier.visit_log import pack_links
+from qiaocrawl.storage.frontier.orders import pack_links
 
 PAGE, LOOK, NEW = "page", "look", "new"
 """What ``watch`` in a payload says: a page that leads to articles; an article looked at again; a

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qiaocrawl.revisit import WEEK_HOURS, Rhythms, Schedule, VisitHistory, learnt_shapes
 from qiaocrawl.revisit.policies import wait_factor
 from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS, WatchSettings
-from qiaocrawl.storage.clock import latest_due
+from qiaocrawl.storage.engine import latest_due
 from qiaocrawl.storage.sites.watched import WatchedPage
 
 Floats = NDArray[np.float64]

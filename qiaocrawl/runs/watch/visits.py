@@ -16,11 +16,11 @@ from qiaocrawl.runs.watch.links import LOOK, channel_of, is_listing, is_news, na
 from qiaocrawl.runs.watch.planning import Seen, after_failure, after_visit
 from qiaocrawl.runs.watch.round import WatchRound
 from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS
-from qiaocrawl.storage.converters import digest16
 from qiaocrawl.storage.pages import revisions
 from qiaocrawl.storage.pages.raw_pages import seen_again
 from qiaocrawl.storage.sites import watch_counts, watched
 from qiaocrawl.storage.sites.watched import WatchedPage
+from qiaocrawl.storage.values import digest16
 from qiaocrawl.urls import url_key
 
 _HOUR = 3600.0

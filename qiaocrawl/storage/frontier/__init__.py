@@ -2,18 +2,17 @@
 
 A row waits (pending), is held by one worker for a time (leased), has its page stored
 (fetched) and is closed (done, failed, set aside). The steps live in
-:mod:`~qiaocrawl.storage.frontier.enqueue`, :mod:`~qiaocrawl.storage.frontier.lease`,
-:mod:`~qiaocrawl.storage.frontier.lifecycle` and :mod:`~qiaocrawl.storage.frontier.deaths`; this is
-their common door.
+:mod:`~qiaocrawl.storage.frontier.enqueue`, :mod:`~qiaocrawl.storage.frontier.lease` and
+:mod:`~qiaocrawl.storage.frontier.lifecycle`; this is their common door.
 """
 
 from __future__ import annotations
 
-from qiaocrawl.storage.clock import clock
-from qiaocrawl.storage.frontier.deaths import MAX_ATTEMPTS, mark, unmark
+from qiaocrawl.storage.engine import clock
 from qiaocrawl.storage.frontier.enqueue import MAX_URL_CHARS, enqueue
 from qiaocrawl.storage.frontier.lease import KeyLeases, lease, lease_keys, lease_stored
 from qiaocrawl.storage.frontier.lifecycle import (
+    MAX_ATTEMPTS,
     Ended,
     Recovery,
     Remaining,
@@ -22,6 +21,7 @@ from qiaocrawl.storage.frontier.lifecycle import (
     close_redirects_as_login,
     complete,
     is_mine,
+    mark,
     recover,
     release,
     remaining,
@@ -29,6 +29,7 @@ from qiaocrawl.storage.frontier.lifecycle import (
     reschedule_lists,
     retry,
     set_wait_reason,
+    unmark,
 )
 from qiaocrawl.storage.frontier.scope import Scope
 

@@ -3,27 +3,79 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from operator import attrgetter, itemgetter
 from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.items import Candidate, LeftOut, Outcome, Queue
-from qiaocrawl.storage.connection_cache import ConnectionCache
-from qiaocrawl.storage.converters import (
+from qiaocrawl.items import NO_PAYLOAD, Candidate, LeftOut, Outcome, Payload, Queue
+from qiaocrawl.storage.engine import ConnectionCache
+from qiaocrawl.storage.frontier.scope import NEVER_TRIED
+from qiaocrawl.storage.schema import State
+from qiaocrawl.storage.sql import ListStatement, Statement, upsert
+from qiaocrawl.storage.topics.topics import topic_id
+from qiaocrawl.storage.values import (
     clean_host,
     clean_text,
     clean_word,
     epoch_time,
     host_id,
+    readable_mapping,
+    to_json,
 )
-from qiaocrawl.storage.frontier.payload import payload_text
-from qiaocrawl.storage.frontier.row_sql import NEVER_TRIED
-from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
-from qiaocrawl.storage.schema import State
-from qiaocrawl.storage.topics.topic_ids import topic_id
+
+# --- The payload of a frontier row as JSON: a field's name is its key -----------------------------
+
+# Types are strings here, since `from __future__ import annotations` leaves them unevaluated.
+_TEXTS = {field.name for field in fields(Payload) if field.type in ("str", "str | None")}
+_NUMBERS = {"hops", "sitemap", "page"}
+_FLAGS = {"probe", "again"}
+
+
+def payload_of(text: str | None) -> Payload:
+    """The payload in JSON *text*; an empty one for what is no JSON object."""
+    return payload_from(readable_mapping(text)) if text else NO_PAYLOAD
+
+
+def payload_from(stored: Mapping[str, object]) -> Payload:
+    """The payload of these keys; what is unknown, or of another type, goes to ``other``."""
+    values = {name: _value(name, stored_value) for name, stored_value in stored.items()}
+    known = {name: value for name, value in values.items() if value is not None}
+    # Kept and written back: a row must survive a visit by an older version.
+    other = {name: value for name, value in stored.items() if name not in known}
+    return Payload(**known, other=other) if stored else NO_PAYLOAD  # type: ignore[arg-type]
+
+
+def _value(name: str, stored: object) -> object | None:
+    """The value of field *name*; None when there is no such field, or it takes no such value."""
+    if name in _TEXTS and isinstance(stored, str):
+        return stored
+    if name in _NUMBERS and isinstance(stored, int):
+        return stored
+    # JSON's true is a bool, and a bool is an int.
+    if name in _FLAGS and isinstance(stored, int):
+        return bool(stored)
+    if name == "also" and isinstance(stored, list | tuple):
+        return tuple(map(str, stored))
+    return None
+
+
+def payload_keys(payload: Payload) -> dict[str, object]:
+    """What is stored of *payload*: all but empty fields."""
+    keys = dict(payload.other)
+    for field in fields(Payload):
+        value = getattr(payload, field.name)
+        if field.name != "other" and value != getattr(NO_PAYLOAD, field.name):
+            keys[field.name] = value
+    return keys
+
+
+def payload_text(payload: Payload) -> str:
+    """*payload* as JSON without spaces; "" for an empty one, which most rows have."""
+    return to_json(payload_keys(payload)) if payload else ""
+
 
 MAX_URL_CHARS = 16_000
 """A longer URL is stored cut and set aside: no server of ours takes it (F-D7)."""

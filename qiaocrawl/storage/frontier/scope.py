@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.items import Queue
-from qiaocrawl.storage.converters import clean_host, host_id
-from qiaocrawl.storage.raw_sql import ListStatement, Statement
-from qiaocrawl.storage.topics.topic_ids import topic_id
+from qiaocrawl.items import Lease, Queue
+from qiaocrawl.storage.sql import ListStatement, Statement
+from qiaocrawl.storage.topics.topics import topic_id
+from qiaocrawl.storage.values import clean_host, host_id
 
 
 @dataclass(frozen=True)
@@ -69,3 +69,24 @@ class ScopedStatement:
         if scope.host_ids is None:
             return list(self._on_all.run(c, values).fetchall())
         return self._on_some.fetch(c, scope.host_ids, values)
+
+
+# --- What statements on frontier rows share: the fence, and the columns of a row never tried ------
+
+# The attempt besides the token: one worker may lose a row and lease it again.
+FENCE = "id = :id AND lease_token = :token AND attempts = :attempt"
+"""Selects a row only for the lease that took it last; values by :func:`fence`."""
+
+HELD = f"{FENCE} AND state IN (State.LEASED, State.FETCHED)"
+"""As :data:`FENCE`, and only while the row is open."""
+
+NEVER_TRIED = (
+    "lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0,"
+    " crashes = 0"
+)
+"""Assignments that let a closed row start over: no lease, wait, failure or suspicion is left."""
+
+
+def fence(lease: Lease) -> dict[str, int]:
+    """Values for :data:`FENCE` and :data:`HELD`."""
+    return {"id": lease.url_id, "token": lease.token, "attempt": lease.attempt}

@@ -19,20 +19,18 @@ from sqlalchemy.exc import IntegrityError
 
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.items import FetchedPage, PagePicture
-from qiaocrawl.storage.converters import from_json, from_time
-from qiaocrawl.storage.error_kinds import DriverError
-from qiaocrawl.storage.page_store.files_table import (
+from qiaocrawl.storage.page_store.reading import digest_of, page_member, payload, picture_member
+from qiaocrawl.storage.page_store.stores import (
     GrowingFile,
     NewRecord,
     StoreWork,
     complete,
     growing_page_file,
 )
-from qiaocrawl.storage.page_store.reading import payload
-from qiaocrawl.storage.page_store.records import digest_of, page_member, picture_member
-from qiaocrawl.storage.pages.page_bodies import is_all_that_came, unpack_body
-from qiaocrawl.storage.raw_sql import Statement, upsert
+from qiaocrawl.storage.pages.raw_pages import is_all_that_came, unpack_body
 from qiaocrawl.storage.schema import State, page_picture, page_record, page_source, url
+from qiaocrawl.storage.sql import DriverError, Statement, upsert
+from qiaocrawl.storage.values import from_json, from_time
 
 logger = logging.getLogger(__name__)
 

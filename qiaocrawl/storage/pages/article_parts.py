@@ -15,15 +15,6 @@ from sqlalchemy import Connection
 
 from qiaocrawl.items import Outcome, PageAnalysis
 from qiaocrawl.items.article import Article, PartText
-from qiaocrawl.storage.converters import (
-    clean_text,
-    clean_word,
-    digest16,
-    from_json,
-    from_time,
-    to_json,
-    to_time,
-)
 from qiaocrawl.storage.packed_text import pack_text, unpack_html, unpack_text
 from qiaocrawl.storage.pages.articles import (
     MAX_TEXT_CHARS,
@@ -33,8 +24,17 @@ from qiaocrawl.storage.pages.articles import (
     packed_html,
 )
 from qiaocrawl.storage.pages.reprocessing import drop_article
-from qiaocrawl.storage.raw_sql import Statement, upsert
+from qiaocrawl.storage.sql import Statement, upsert
 from qiaocrawl.storage.titles import title_log
+from qiaocrawl.storage.values import (
+    clean_text,
+    clean_word,
+    digest16,
+    from_json,
+    from_time,
+    to_json,
+    to_time,
+)
 from qiaocrawl.urls import url_key
 
 _MAX_REASON_CHARS = 500
@@ -90,7 +90,7 @@ State = tuple[tuple[int, bytes], ...]
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """One part as it is stored. ``analysis`` holds what stands on its page alone.
+    """One part as it is stored. ``news`` holds what stands on its page alone.
 
     ``parts`` is how many parts its pager names; ``outcome`` and ``reason`` are what its URL
     says of it now.

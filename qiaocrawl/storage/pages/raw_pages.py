@@ -13,8 +13,13 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.items import FetchedPage, Lease
-from qiaocrawl.storage.connection_cache import ConnectionCache
-from qiaocrawl.storage.converters import (
+from qiaocrawl.storage.engine import ConnectionCache
+from qiaocrawl.storage.frontier.scope import FENCE, fence
+from qiaocrawl.storage.page_store.reading import payload, payloads
+from qiaocrawl.storage.schema import page_source, url
+from qiaocrawl.storage.sql import Statement
+from qiaocrawl.storage.topics.topics import topic_id
+from qiaocrawl.storage.values import (
     changes,
     clean_text,
     clean_word,
@@ -26,12 +31,23 @@ from qiaocrawl.storage.converters import (
     to_json,
     to_time,
 )
-from qiaocrawl.storage.frontier.row_sql import FENCE, fence
-from qiaocrawl.storage.page_store.reading import payload, payloads
-from qiaocrawl.storage.pages.page_bodies import is_all_that_came, unpack_body
-from qiaocrawl.storage.raw_sql import Statement
-from qiaocrawl.storage.schema import page_source, url
-from qiaocrawl.storage.topics.topic_ids import topic_id
+
+# --- Bodies of pages as they stand in the database ------------------------------------------------
+
+
+def unpack_body(c: Connection, frame: bytes) -> bytes:
+    """The body in ``page_source.body``; b"" where it is in a file.
+
+    Raises:
+        PageStoreError: it is damaged, or the dictionary of its site is.
+    """
+    return ConnectionCache.of(c).dictionaries.unpack(c, frame) if frame else b""
+
+
+def is_all_that_came(body: bytes, body_bytes: int) -> bool:
+    """Whether *body* was stored as it came: the size in its row stays that of what came."""
+    return len(body) >= body_bytes
+
 
 logger = logging.getLogger(__name__)
 

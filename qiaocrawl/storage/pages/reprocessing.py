@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, func, select, update
 
 from qiaocrawl.items import Outcome, Queue
-from qiaocrawl.storage.converters import clean_word
 from qiaocrawl.storage.schema import (
     State,
     article,
@@ -20,6 +19,7 @@ from qiaocrawl.storage.schema import (
 from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.titles.verdicts import drop_verdict
 from qiaocrawl.storage.topics.judgements import OPERATOR
+from qiaocrawl.storage.values import clean_word
 
 
 @dataclass(frozen=True, slots=True)

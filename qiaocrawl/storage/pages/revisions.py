@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import ColumnElement, Connection, and_, case, func, literal, select
 
-from qiaocrawl.storage.converters import clean_word, epoch_time, from_time
+from qiaocrawl.items import FetchedPage, PagePicture
 from qiaocrawl.storage.packed_text import unpack_text
-from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.page_store.reading import payload, payloads
+from qiaocrawl.storage.pages.raw_pages import PAGE_COLUMNS, most_blob_bytes, page_of, pages_of
+from qiaocrawl.storage.schema import article, host, page_picture, page_source, url
+from qiaocrawl.storage.sql import Statement, upsert
+from qiaocrawl.storage.values import clean_word, epoch_time, from_time, to_stored_time, to_time
 
 REVISED, DELETED, RESTORED = "revised", "deleted", "restored"
 WITHDRAWN = "withdrawn"
@@ -162,3 +167,155 @@ def article_text(c: Connection, url_id: int) -> tuple[str, str] | None:
     """Title and text of the article at *url_id* as it is stored now; None without one."""
     row = _ARTICLE.run(c, {"url_id": url_id}).fetchone()
     return None if row is None else (row[0], unpack_text(row[1]))
+
+
+# --- Which stored version of a page is meant, and all of them -------------------------------------
+
+_PAGES_AT_A_TIME = 20
+
+
+def version_of(version: int) -> ColumnElement[bool]:
+    """The condition on a stored page that it is an article's own (0), or that *version* of it."""
+    if not version:
+        return page_source.c.id == article.c.page_source_id
+    return and_(page_source.c.id == version, page_source.c.url_id == article.c.url_id)
+
+
+def page_at(c: Connection, url_id: int, at: datetime | None) -> FetchedPage | None:
+    """The page of *url_id* as it was at that time, or now for None; None where none is stored.
+
+    Raises:
+        PageStoreError: it is in a file that is missing or damaged.
+    """
+    versions = select(*PAGE_COLUMNS).join(page_source, page_source.c.url_id == url.c.id).where(
+        url.c.id == url_id
+    )  # fmt: skip
+    if at is None:
+        newest = (page_source.c.last_seen_at.desc(), page_source.c.id.desc())
+    else:
+        then = to_stored_time(at)
+        versions = versions.where(page_source.c.fetched_at <= then)
+        # A body that comes back keeps its row: the one that was seen last before, counts.
+        is_later = page_source.c.last_seen_at > then
+        seen = case((is_later, literal(then)), else_=page_source.c.last_seen_at)
+        newest = (seen.desc(), page_source.c.fetched_at.desc())
+    row = c.execute(versions.order_by(*newest).limit(1)).one_or_none()
+    return None if row is None else page_of(c, row)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChoice:
+    """Which stored versions are meant: all, those of a host (with those below it), of a time."""
+
+    host: str = ""
+    since: datetime | None = None
+    before: datetime | None = None
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """On rows of ``page_source``, ``url`` and ``host``."""
+        chosen: list[ColumnElement[bool]] = []
+        if self.host:
+            below = host.c.name.endswith(f".{self.host}", autoescape=True)
+            chosen.append((host.c.name == self.host) | below)
+        if self.since is not None:
+            chosen.append(page_source.c.fetched_at >= to_stored_time(self.since))
+        if self.before is not None:
+            chosen.append(page_source.c.fetched_at < to_stored_time(self.before))
+        return chosen
+
+
+def count_versions(c: Connection, choice: VersionChoice) -> int:
+    """How many stored versions *choice* has."""
+    count: int = c.execute(
+        select(func.count()).select_from(page_source)
+        .join(url, url.c.id == page_source.c.url_id).join(host, host.c.id == url.c.host_id)
+        .where(*choice.conditions())
+    ).scalar_one()  # fmt: skip
+    return count
+
+
+def iter_versions(
+    c: Connection, choice: VersionChoice
+) -> Iterator[tuple[FetchedPage | None, PagePicture | None]]:
+    """The chosen versions with their pictures, in the order they were stored.
+
+    A page that cannot be read is None, counted and logged; such a picture is left out.
+    """
+    picture = page_picture.c
+    statement = (
+        select(page_source.c.id, *PAGE_COLUMNS, picture.media_type, picture.width, picture.height,
+               picture.cut, picture.taken_at, picture.picture, picture.record_id.label("shown"))
+        .select_from(page_source)
+        .join(url, url.c.id == page_source.c.url_id).join(host, host.c.id == url.c.host_id)
+        .outerjoin(page_picture, picture.page_source_id == page_source.c.id)
+        .where(*choice.conditions())
+        .order_by(page_source.c.id)
+        .limit(_PAGES_AT_A_TIME)
+    )  # fmt: skip
+    after = 0
+    while rows := c.execute(statement.where(page_source.c.id > after)).all():
+        after = rows[-1][0]
+        pages = pages_of(c, [row[1 : 1 + len(PAGE_COLUMNS)] for row in rows])
+        found = payloads(c, [row.shown for row in rows if row.shown is not None])
+        for row, page in zip(rows, pages, strict=True):
+            taken_at = from_time(row.taken_at)
+            data = row.picture if row.shown is None else found[row.shown]
+            if taken_at is None or not isinstance(data, bytes):
+                yield page, None
+                continue
+            size = row.width, row.height, bool(row.cut)
+            yield page, PagePicture(row.media_type, *size, taken_at, data)
+
+
+# --- Pictures of stored pages, as a browser showed them; each goes when its page goes -------------
+
+_COLUMNS = "media_type, width, height, cut, taken_at, picture"
+# The first one stays: it was taken when the page was first seen to be as it is stored.
+_SAVE = upsert("page_picture", f"page_source_id, {_COLUMNS}", key="page_source_id")
+
+
+def save_picture(c: Connection, page_source_id: int, picture: PagePicture) -> None:
+    """Keep *picture* with a stored page; one that has a picture keeps that.
+
+    One that the server's packets cannot take is left out: no page is lost for its picture.
+    """
+    if len(picture.data) > most_blob_bytes(c):
+        return
+    _SAVE.run(c, {
+        "page_source_id": page_source_id, "media_type": picture.media_type,
+        "width": picture.width, "height": picture.height, "cut": picture.cut,
+        "taken_at": to_time(picture.taken_at), "picture": picture.data,
+    })  # fmt: skip
+
+
+def picture_of_article(c: Connection, article_id: int, version: int = 0) -> PagePicture | None:
+    """The picture of the page an article was read from; None where none was taken.
+
+    Args:
+        version: the row of a stored version of its page; 0 is the one it was read from.
+
+    Raises:
+        PageStoreError: it is in a file that is missing or damaged.
+    """
+    table = page_picture.c
+    row = c.execute(
+        select(
+            table.media_type,
+            table.width,
+            table.height,
+            table.cut,
+            table.taken_at,
+            table.picture,
+            table.record_id,
+        )
+        .join(page_source, page_source.c.id == table.page_source_id)
+        .join(article, version_of(version))
+        .where(article.c.id == article_id)
+    ).one_or_none()
+    if row is None:
+        return None
+    taken_at = from_time(row.taken_at)
+    assert taken_at is not None
+    size = row.width, row.height, bool(row.cut)
+    data = bytes(row.picture) if row.record_id is None else payload(c, row.record_id)
+    return PagePicture(row.media_type, *size, taken_at, data)

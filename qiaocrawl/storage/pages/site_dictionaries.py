@@ -21,9 +21,9 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.language import _
-from qiaocrawl.storage.compression import LEVEL, compress, decompress, framed
-from qiaocrawl.storage.converters import epoch_time
-from qiaocrawl.storage.raw_sql import Statement, upsert
+from qiaocrawl.storage.packed_text import LEVEL, compress, decompress, framed
+from qiaocrawl.storage.sql import Statement, upsert
+from qiaocrawl.storage.values import epoch_time
 from qiaocrawl.text.zstd import zstd
 
 T = TypeVar("T")

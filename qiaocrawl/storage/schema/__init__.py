@@ -62,16 +62,35 @@ Changing a table means a new file in ``migrations/versions/``; a test compares t
 
 from __future__ import annotations
 
-from qiaocrawl.storage.schema.analysis import (
-    article_class,
-    article_name,
-    story,
-    story_article,
-    story_background,
-    story_change,
-    story_clock,
-    story_correction,
-    story_follow,
+from qiaocrawl.storage.schema.articles import (
+    article,
+    article_part,
+    excerpt,
+    idf_snapshot,
+    idf_term,
+    judgement,
+    lexicon_decision,
+    missing_page,
+    page_dictionary,
+    page_file,
+    page_picture,
+    page_record,
+    page_source,
+    page_store,
+    relevance,
+    revision,
+    run,
+    sample,
+    site,
+    site_template,
+    term,
+    term_weight,
+    title_clock,
+    title_entry,
+    title_mark,
+    title_term,
+    topic,
+    verdict,
 )
 from qiaocrawl.storage.schema.base import (
     KEYED_TABLE_OPTIONS,
@@ -80,79 +99,63 @@ from qiaocrawl.storage.schema.base import (
     State,
     metadata,
 )
-from qiaocrawl.storage.schema.briefings import briefing, briefing_file
-from qiaocrawl.storage.schema.console import (
-    api_token,
-    article_mark,
-    article_tag,
-    audit_entry,
-    console_session,
-    console_user,
-    login_failure,
-    saved_search,
-)
-from qiaocrawl.storage.schema.frontier import (
+from qiaocrawl.storage.schema.crawl import (
+    account,
     aliased_url,
     decision,
+    engine_day,
     host,
     host_rest,
     host_turn,
     order_model,
+    proxy,
+    query,
+    query_answer,
+    query_hit,
     rendering,
     url,
     url_alias,
     url_form,
     visit,
-)
-from qiaocrawl.storage.schema.jobs import job, job_schedule, keeper
-from qiaocrawl.storage.schema.nodes import collector, host_owner, host_round, node
-from qiaocrawl.storage.schema.page_store import page_file, page_record, page_store
-from qiaocrawl.storage.schema.pages import (
-    article,
-    article_part,
-    excerpt,
-    missing_page,
-    page_dictionary,
-    page_picture,
-    page_source,
-    relevance,
-    revision,
-    site_template,
-)
-from qiaocrawl.storage.schema.search import engine_day, query, query_answer, query_hit
-from qiaocrawl.storage.schema.sites import (
-    account,
-    proxy,
     watch_day,
     watch_hour,
     watched_article,
     watched_page,
 )
-from qiaocrawl.storage.schema.titles import (
-    idf_snapshot,
-    idf_term,
-    term_weight,
-    title_clock,
-    title_entry,
-    title_mark,
-    title_term,
-    verdict,
-)
-from qiaocrawl.storage.schema.topics import (
-    judgement,
-    lexicon_decision,
-    run,
-    sample,
-    site,
-    term,
-    topic,
-)
-from qiaocrawl.storage.schema.warnings import (
+from qiaocrawl.storage.schema.news import (
+    article_class,
+    article_name,
+    briefing,
+    briefing_file,
     quiet_hours,
+    story,
+    story_article,
+    story_background,
+    story_change,
+    story_clock,
+    story_correction,
+    story_follow,
     story_warning,
     warning_message,
     warning_notice,
     warning_rule,
+)
+from qiaocrawl.storage.schema.office import (
+    api_token,
+    article_mark,
+    article_tag,
+    audit_entry,
+    collector,
+    console_session,
+    console_user,
+    host_owner,
+    host_round,
+    job,
+    job_schedule,
+    keeper,
+    login_failure,
+    node,
+    saved_search,
 )
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Column, MetaData, Table
 
-from qiaocrawl.storage.column_types import id_type
+from qiaocrawl.storage.values import id_type
 
 # One InnoDB table option set for all; SQLite ignores it.
 TABLE_OPTIONS: dict[str, Any] = {

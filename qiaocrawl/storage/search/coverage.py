@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, case, func, select
 
-from qiaocrawl.search.query import WITH_HITS, AnswerState
+from qiaocrawl.search.answer import ANSWER_NAMES
+from qiaocrawl.search.query import EVERYWHERE, WITH_HITS, AnswerState
+from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.storage import schema
-from qiaocrawl.storage.converters import clean_host, clean_word, from_time, to_stored_time
 from qiaocrawl.storage.search.ledger import NO_ANSWER
-from qiaocrawl.storage.topics.topic_ids import topic_id
+from qiaocrawl.storage.topics.topics import topic_id
+from qiaocrawl.storage.values import clean_host, clean_word, from_time, to_stored_time
 
 Pair = tuple[str, str, str]
 
@@ -253,4 +256,197 @@ def _counted(joined: Any, topic: int) -> Select[Any, Any]:
         select(func.count(), func.sum(on_topic))
         .select_from(joined.outerjoin(relevance, own))
         .where(schema.query.c.topic_id == topic)
+    )
+
+
+# --- Rows of the ledger as cells of keyword x site x engine, and sums over them -------------------
+
+STATES = ANSWER_NAMES
+"""States in the order they are shown, with what they are called."""
+
+MISSED = (*sorted(NO_ANSWER), AnswerState.NOT_ASKED)
+"""States of which nothing is known; engines that nobody chose are none of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One keyword on one site ("" is the whole web) by one engine, all periods and pages.
+
+    Attributes:
+        state: of the first result page of the longest period.
+        hits: of the last answers, all pages and periods.
+        new_urls: the same, as far as they were new then.
+        open: further pages and periods that were never asked.
+        failed: further pages and periods without an answer.
+        lost: the last hit, where there was one and no answer now.
+        cut_off: the last page asked of some period was full and no further one was asked.
+    """
+
+    term: str
+    site: str
+    engine: str
+    state: AnswerState
+    hits: int
+    new_urls: int
+    tries: int
+    articles: int
+    on_topic: int
+    asked_at: datetime | None
+    message: str
+    open: int
+    failed: int
+    lost: PastAnswer | None = None
+    cut_off: bool = False
+
+
+_PER_PAGE = 10
+
+
+def cells_of(
+    rows: Iterable[LedgerRow], lost: dict[int, PastAnswer],
+    per_page: Mapping[str, int] | None = None,
+) -> list[Cell]:  # fmt: skip
+    """The cells of *rows*, in the order of the plan; *per_page* is how many hits fill a page."""
+    by_cell: dict[tuple[str, str, str], list[LedgerRow]] = {}
+    for row in rows:
+        by_cell.setdefault((row.term, row.site, row.engine), []).append(row)
+    sizes = per_page or {}
+    return [_cell(some, lost, sizes.get(some[0].engine, _PER_PAGE)) for some in by_cell.values()]
+
+
+def _is_cut_off(rows: Iterable[LedgerRow], per_page: int) -> bool:
+    """Whether the last page of some period is full: half of it is, by advertisements and doubles.
+
+    Engines that tell a total are no exception: what lies behind the last page was not seen.
+    """
+    last: dict[str, LedgerRow] = {}
+    for row in rows:
+        if row.period not in last or row.page > last[row.period].page:
+            last[row.period] = row
+    return any(row.state in WITH_HITS and 2 * row.hits >= per_page for row in last.values())
+
+
+def _cell(rows: Sequence[LedgerRow], lost: dict[int, PastAnswer], per_page: int) -> Cell:
+    first = min(rows, key=lambda row: (row.page, row.period != "", row.id))
+    rest = [row for row in rows if row is not first]
+    times = [row.asked_at for row in rows if row.asked_at is not None]
+    return Cell(
+        first.term, first.site, first.engine, first.state,
+        hits=sum(row.hits for row in rows),
+        new_urls=sum(row.new_urls for row in rows),
+        tries=sum(row.tries for row in rows),
+        articles=sum(row.articles for row in rows),
+        on_topic=sum(row.on_topic for row in rows),
+        asked_at=max(times, default=None),
+        message=first.message,
+        open=sum(row.state is AnswerState.NOT_ASKED for row in rest),
+        failed=sum(row.state in NO_ANSWER for row in rest),
+        lost=lost.get(first.id),
+        cut_off=_is_cut_off(rows, per_page),
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Sums:
+    """Cells of one engine, term or site together."""
+
+    states: Counter[AnswerState] = field(default_factory=Counter)
+    tries: int = 0
+    hits: int = 0
+    new_urls: int = 0
+    articles: int = 0
+    on_topic: int = 0
+
+    def add(self, cell: Cell) -> None:
+        """Count *cell* in."""
+        self.states[cell.state] += 1
+        self.tries += cell.tries
+        self.hits += cell.hits
+        self.new_urls += cell.new_urls
+        self.articles += cell.articles
+        self.on_topic += cell.on_topic
+
+    @property
+    def missed(self) -> int:
+        """Cells of which nothing is known."""
+        return sum(self.states[state] for state in MISSED)
+
+
+def sums_by(cells: Iterable[Cell], name: Callable[[Cell], str]) -> dict[str, Sums]:
+    """Sums by the name of each cell, in the order of the plan."""
+    sums: dict[str, Sums] = {}
+    for cell in cells:
+        sums.setdefault(name(cell), Sums()).add(cell)
+    return sums
+
+
+# --- Queries of engines that nobody chose: those of others, for engines that could be asked too
+# No row stands for them: a plan has a hundred thousand queries, and ten engines may be left out.
+
+# No row has it.
+_NO_ROW = 0
+
+
+def with_not_chosen(
+    c: Connection, topic: str, chosen: Chosen,
+    engines: Iterable[EngineDefinition], in_use: Collection[str],
+) -> list[LedgerRow]:  # fmt: skip
+    """As :func:`ledger_rows`; behind them what engines nobody chose were not asked.
+
+    That is each term and site some engine was asked, by every scraped engine that has no such
+    query. Interfaces meant for programs are no gap where they are not used.
+
+    Args:
+        engines: all that are defined.
+        in_use: the names of those the operator chose (QIAO_ENGINES); where that is not known
+            here, all that have a query of *topic* were chosen.
+
+    Raises:
+        StorageError: *topic* was never imported.
+    """
+    rows = ledger_rows(c, topic, chosen)
+    if chosen.state not in (None, AnswerState.ROBOTS) or chosen.since is not None:
+        return rows
+    in_use = in_use or _engines_with_queries(c, topic)
+    # Names that never lead to a real host are the demo's: no gap in anybody's coverage.
+    others = [
+        engine for engine in engines
+        if engine.kind == "scraped" and engine.name not in in_use
+        and not engine.host.endswith(".test") and chosen.engine in ("", engine.name)
+    ]  # fmt: skip
+    return rows + list(_left_out(c, topic, chosen, others)) if others else rows
+
+
+def _engines_with_queries(c: Connection, topic: str) -> set[str]:
+    query = schema.query
+    own = query.c.topic_id == topic_id(c, topic)
+    return set(c.execute(select(query.c.engine).where(own).distinct()).scalars())
+
+
+def _left_out(
+    c: Connection, topic: str, chosen: Chosen, engines: Sequence[EngineDefinition]
+) -> Iterator[LedgerRow]:
+    query = schema.query
+    own = (query.c.topic_id == topic_id(c, topic), *chosen_words(chosen))
+    names = [engine.name for engine in engines]
+    rows = select(query.c.term, query.c.site, query.c.engine).where(*own, query.c.engine.in_(names))
+    there = {(term, site, engine) for term, site, engine in c.execute(rows.distinct())}
+    asked = c.execute(
+        select(query.c.term, query.c.site, func.min(query.c.planned_at))
+        .where(*own, query.c.tries > 0)
+        .group_by(query.c.term, query.c.site)
+        .order_by(func.min(query.c.id))
+    )
+    for term, site, planned_at in asked:
+        moment = from_time(planned_at)
+        assert moment is not None, "the column is never NULL"
+        for engine in engines:
+            can_ask = site == EVERYWHERE or engine.supports_site
+            if can_ask and (term, site, engine.name) not in there:
+                yield _row(term, site, engine.name, moment)
+
+
+def _row(term: str, site: str, engine: str, planned_at: datetime) -> LedgerRow:
+    return LedgerRow(
+        _NO_ROW, term, site, engine, "", 1, AnswerState.ROBOTS, 0, 0, "", 0, planned_at, None, None
     )

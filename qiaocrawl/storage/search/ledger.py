@@ -16,8 +16,10 @@ from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, updat
 from qiaocrawl.fetch.failure_policy import backoff_seconds
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import schema
-from qiaocrawl.storage.clock import latest_due
-from qiaocrawl.storage.converters import (
+from qiaocrawl.storage.engine import latest_due
+from qiaocrawl.storage.sql import ListStatement, Statement, upsert
+from qiaocrawl.storage.topics.topics import topic_id
+from qiaocrawl.storage.values import (
     clean_host,
     clean_text,
     clean_word,
@@ -26,8 +28,6 @@ from qiaocrawl.storage.converters import (
     from_time,
     to_stored_time,
 )
-from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
-from qiaocrawl.storage.topics.topic_ids import topic_id
 
 ANSWERS_KEPT = 8
 """Last answers of each query that are remembered."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from qiaocrawl.storage.schema import query, query_hit, url
-from qiaocrawl.storage.topics.topic_ids import topic_id
+from qiaocrawl.storage.topics.topics import topic_id
 
 
 @dataclass(frozen=True, slots=True)

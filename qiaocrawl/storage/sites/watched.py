@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.storage.clock import latest_due
-from qiaocrawl.storage.converters import clean_word
-from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
-from qiaocrawl.storage.topics.topic_ids import topic_id
+from qiaocrawl.storage.engine import latest_due
+from qiaocrawl.storage.sql import ListStatement, Statement, upsert
+from qiaocrawl.storage.topics.topics import topic_id
+from qiaocrawl.storage.values import clean_word
 
 MAX_VALIDATOR_CHARS = 500
 MAX_PAGE_WEIGHT = 100.0

@@ -12,6 +12,7 @@ a row without an article. So a reader that goes on from a number misses nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,11 +22,10 @@ from sqlalchemy import Connection
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.language import _
-from qiaocrawl.storage.column_types import MAX_SKETCH_BYTES
-from qiaocrawl.storage.connection_cache import ConnectionCache
-from qiaocrawl.storage.converters import from_time, to_time
+from qiaocrawl.storage.engine import ConnectionCache
 from qiaocrawl.storage.packed_text import unpack_text
-from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.sql import ListStatement, Statement, upsert
+from qiaocrawl.storage.values import MAX_SKETCH_BYTES, from_time, to_time
 
 _LOCK = Statement(
     "SELECT snapshot FROM title_clock WHERE id = 1",
@@ -219,3 +219,69 @@ def _entry(row: Any) -> TitleEntry:
         bytes(sketch),
     )
     return TitleEntry(record, article_id, chars, bool(taken_out), seq)
+
+
+# --- Marks in the log of titles, by which a file knows the log it was made of ---------------------
+# A mark is 16 random bytes, put in while the log is locked, with the number of the newest entry. It
+# is committed after all entries up to there, and none of these changes later: what changes gets a
+# new number. So a database that has the mark has the log up to there, entry for entry, but for
+# those that were written again behind it. A backup of before, another database at the same address,
+# or one that went another way since then does not have it.
+
+_ADD = Statement("INSERT INTO title_mark (mark, seq) VALUES (:mark, :seq)")
+_ALL = Statement("SELECT mark, seq FROM title_mark ORDER BY seq DESC, mark")
+_DELETE = Statement("DELETE FROM title_mark WHERE mark = :mark")
+# Each machine and user of a database has files of its own.
+_MOST_MARKS = 64
+
+
+def add(c: Connection, mark: bytes, seq: int) -> None:
+    """Put *mark* into the log behind *seq*, its newest entry; the oldest of many marks go."""
+    lock(c)
+    _ADD.run(c, {"mark": mark, "seq": seq})
+    _DELETE.run_many(c, [{"mark": old} for old in list(marks(c))[_MOST_MARKS:]])
+
+
+def marks(c: Connection) -> dict[bytes, int]:
+    """All marks with their places in the log, the newest first."""
+    return {bytes(mark): seq for mark, seq in _ALL.run(c).fetchall()}
+
+
+# --- Title term weights over the whole collection (Q6) --------------------------------------------
+
+_ARTICLES = Statement("SELECT COUNT(DISTINCT article_id), MAX(article_id) FROM title_term")
+_FREQUENCIES = Statement("SELECT term, COUNT(*) FROM title_term GROUP BY term ORDER BY term")
+_CLEAR = Statement("DELETE FROM term_weight")
+# Workers that end together rebuild together: rows another inserted since we cleared the table
+# are overwritten, which is right since both counted the same titles.
+_ADD_WEIGHTS = upsert("term_weight", "term, df, weight", key="term", change="df, weight")
+# UPDATE with a subquery rather than a join: SQLite and MariaDB write joins in UPDATE differently.
+_APPLY = Statement(
+    "UPDATE title_term SET weight = count *"
+    " (SELECT w.weight FROM term_weight w WHERE w.term = title_term.term)"
+    " WHERE article_id > :after AND article_id <= :upto"
+)
+# A statement over millions of rows would outlast the connection's time-out.
+_ARTICLES_AT_A_TIME = 20_000
+_TERMS_AT_A_TIME = 5_000
+
+
+def rebuild_term_weights(c: Connection) -> int:
+    """Compute every term's ln(N/df) and every title term's tf · ln(N/df); returns the terms.
+
+    N counts articles with a segmented title, df those whose title has the term. Linear in the
+    title terms; meant for batches, not for every article.
+    """
+    articles, last = _ARTICLES.run(c).fetchone()
+    rows = [
+        # max(): a title may be stored between the two counts.
+        {"term": term, "df": df, "weight": math.log(max(articles, df) / df)}
+        for term, df in _FREQUENCIES.run(c).fetchall()
+    ]
+    # Terms that no title has any more would keep their old weight otherwise.
+    _CLEAR.run(c)
+    for start in range(0, len(rows), _TERMS_AT_A_TIME):
+        _ADD_WEIGHTS.run_many(c, rows[start : start + _TERMS_AT_A_TIME])
+    for after in range(0, last or 0, _ARTICLES_AT_A_TIME):
+        _APPLY.run(c, {"after": after, "upto": after + _ARTICLES_AT_A_TIME})
+    return len(rows)

@@ -18,8 +18,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Verdict, VerdictKind
-from qiaocrawl.storage.converters import clean_text, clean_word
-from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
+from qiaocrawl.storage.sql import ListStatement, Statement, upsert
+from qiaocrawl.storage.values import clean_text, clean_word
 
 UNRANKED_TIER = 9
 # Behind every tier a topic may give, 1 to 5.

@@ -11,11 +11,10 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from qiaocrawl.storage.converters import clean_text, clean_word, epoch_time, from_time
 from qiaocrawl.storage.packed_text import unpack_text
-from qiaocrawl.storage.raw_sql import Statement, upsert
-from qiaocrawl.storage.topics.topic_ids import topic_id
-from qiaocrawl.storage.topics.topics import load_pack, mark_changed
+from qiaocrawl.storage.sql import Statement, upsert
+from qiaocrawl.storage.topics.topics import load_pack, mark_changed, topic_id
+from qiaocrawl.storage.values import clean_text, clean_word, epoch_time, from_time
 from qiaocrawl.text.normalise import collapse
 from qiaocrawl.topic.pack import Sample, TopicPack
 from qiaocrawl.urls import url_key

@@ -11,10 +11,9 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from qiaocrawl.lexicon.decisions import Decision, decided_terms
-from qiaocrawl.storage.converters import clean_text, clean_word, from_time, to_stored_time
 from qiaocrawl.storage.schema import lexicon_decision
-from qiaocrawl.storage.topics.topic_ids import topic_id
-from qiaocrawl.storage.topics.topics import load_pack_to_change, save_pack
+from qiaocrawl.storage.topics.topics import load_pack_to_change, save_pack, topic_id
+from qiaocrawl.storage.values import clean_text, clean_word, from_time, to_stored_time
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import Term, TopicPack
 

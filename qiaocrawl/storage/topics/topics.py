@@ -9,12 +9,44 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, insert, select, update
 
-from qiaocrawl.errors import StorageError
+from qiaocrawl.errors import StorageError, UnknownTopicError
 from qiaocrawl.language import _
 from qiaocrawl.storage import schema
-from qiaocrawl.storage.converters import clean_host, clean_text, clean_word
-from qiaocrawl.storage.topics.topic_ids import find_topic_id, topic_id
+from qiaocrawl.storage.engine import ConnectionCache
+from qiaocrawl.storage.sql import Statement
+from qiaocrawl.storage.values import clean_host, clean_text, clean_word
 from qiaocrawl.topic.pack import Sample, Site, Term, TopicPack
+
+# --- Topic names to row ids, remembered as long as the connection lives ---------------------------
+
+_BY_NAME = Statement("SELECT id FROM topic WHERE name = :name")
+
+
+def find_topic_id(c: Connection, name: str) -> int | None:
+    """The row id of topic *name*; None when it was never imported."""
+    ids = ConnectionCache.of(c).topic_ids
+    if name not in ids:
+        # An argument may hold bytes that are no UTF-8; no driver takes those.
+        row = _BY_NAME.run(c, {"name": clean_text(name, len(name))}).fetchone()
+        if row is None:
+            return None
+        ids[name] = row[0]
+    return ids[name]
+
+
+def topic_id(c: Connection, name: str) -> int:
+    """The row id of topic *name*.
+
+    Raises:
+        UnknownTopicError: it was never imported.
+    """
+    row_id = find_topic_id(c, name)
+    if row_id is None:
+        raise UnknownTopicError(
+            _("topic {name!r} is not in the database: import it first", name=name)
+        )
+    return row_id
+
 
 _MAX_NOTE_CHARS = 10_000
 _MAX_SAMPLE_CHARS = 1_000_000

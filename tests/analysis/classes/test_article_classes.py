@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.analysis.classes.model import learn_classes
-from qiaocrawl.analysis.classes.naming import MarkedArticle, class_label, class_named, class_names
 from qiaocrawl.language import CHINESE, using_language
+from qiaocrawl.news.classes import learn_classes
+from qiaocrawl.storage.topics.classes import MarkedArticle, class_label, class_named, class_names
 from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack
 from qiaocrawl.topic.tree import read_golden
 

@@ -7,16 +7,17 @@ from itertools import product
 import numpy as np
 import pytest
 
-from qiaocrawl.analysis.entities.crf import (
+from qiaocrawl.news.names.entity import KINDS
+from qiaocrawl.news.names.tagger import (
     FORBIDDEN,
     allowed_transitions,
     emissions,
+    label_spans,
     learn_sentence,
     marginals,
+    span_labels,
     viterbi,
 )
-from qiaocrawl.analysis.entities.entity import KINDS
-from qiaocrawl.analysis.entities.tagger import label_spans, span_labels
 
 
 def _score(path: tuple[int, ...], scores: np.ndarray, moves: np.ndarray) -> float:  # type: ignore[type-arg]

@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from qiaocrawl.analysis.entities.entity import Entity
-from qiaocrawl.analysis.entities.gazetteers import default_gazetteers, gazetteers_of
-from qiaocrawl.analysis.entities.model import read_model
-from qiaocrawl.analysis.entities.places import resolve_place
-from qiaocrawl.analysis.entities.recognition import entities_of
-from qiaocrawl.analysis.entities.tagger import Tagger, sentences
-from qiaocrawl.analysis.entities.training import read_marked_texts, train_tagger
 from qiaocrawl.cli import app
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.news.names.entity import Entity, default_gazetteers, gazetteers_of
+from qiaocrawl.news.names.places import resolve_place
+from qiaocrawl.news.names.recognition import entities_of
+from qiaocrawl.news.names.tagger import Tagger, read_model, sentences
+from qiaocrawl.news.names.training import read_marked_texts, train_tagger
 from qiaocrawl.topic.pack import Term, TopicPack
 
 TITLE = "国侨办主任许又声会见新加坡客人"

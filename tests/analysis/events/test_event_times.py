@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from qiaocrawl.analysis.events.times import named_days
+from qiaocrawl.news.events.times import named_days
 
 THURSDAY = date(2026, 8, 6)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 from datetime import date
 
-from qiaocrawl.analysis.events.event import Event, EventSource
-from qiaocrawl.analysis.events.finding import find_events
-from qiaocrawl.analysis.events.wording import event_place, event_time
+from qiaocrawl.news.events.finding import event_place, event_time, find_events
+from qiaocrawl.news.events.mentions import Event, EventSource
 
 FIRE = EventSource(
     "fire", "马德里华人仓库失火 两名侨胞受伤",

@@ -8,8 +8,8 @@ from importlib import resources
 
 from lxml import etree
 
-from qiaocrawl.analysis.entities.places import gazetteer
-from qiaocrawl.analysis.place_map import CHINA, count_regions, place_map_svg
+from qiaocrawl.news import CHINA, count_regions, place_map_svg
+from qiaocrawl.news.names.places import gazetteer
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _TEXTS = (
@@ -41,7 +41,7 @@ def test_every_region_of_the_gazetteer_has_its_square() -> None:
     places = list(gazetteer().values())
     names = {own.province or own.country for own in places}
     squares = _squares(place_map_svg(count_regions([name] for name in names), ""))
-    file = resources.files("qiaocrawl.analysis.place_map") / "data" / "tiles.toml"
+    file = resources.files("qiaocrawl.news") / "data" / "tiles.toml"
     continents = tomllib.loads(file.read_text("utf-8"))["continents"].values()
     laid_out = [name for own in continents for name in own.split()]
     assert len(laid_out) == len(set(laid_out))

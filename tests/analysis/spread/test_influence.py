@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from qiaocrawl.analysis.spread.influence import influence_of
-from qiaocrawl.analysis.spread.publication import Publication
-from qiaocrawl.analysis.spread.tree import spread_tree
+from qiaocrawl.news.spread.influence import influence_of
+from qiaocrawl.news.spread.publication import Publication
+from qiaocrawl.news.spread.tree import spread_tree
 from qiaocrawl.text.zones import SHANGHAI
 
 NOON = datetime(2026, 3, 5, 12, 7, 30, tzinfo=SHANGHAI)

@@ -10,14 +10,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from qiaocrawl.analysis.spread.credits import credits_in
-from qiaocrawl.analysis.spread.figures import change_reports, spread_figures
-from qiaocrawl.analysis.spread.outlets import is_nobody, is_own, is_short_for, outlet_of
-from qiaocrawl.analysis.spread.publication import Change, Publication
-from qiaocrawl.analysis.spread.time_line_picture import time_line_svg
-from qiaocrawl.analysis.spread.tree import SpreadTree, spread_tree
-from qiaocrawl.analysis.spread.tree_picture import tree_svg
 from qiaocrawl.dedup.fingerprints import body_sketch
+from qiaocrawl.news.pictures.spread import time_line_svg, tree_svg
+from qiaocrawl.news.spread.edges import credits_in
+from qiaocrawl.news.spread.publication import (
+    Change,
+    Publication,
+    is_nobody,
+    is_own,
+    is_short_for,
+    outlet_of,
+)
+from qiaocrawl.news.spread.tree import SpreadTree, change_reports, spread_figures, spread_tree
 from qiaocrawl.text.zones import SHANGHAI
 
 NOON = datetime(2026, 3, 5, 12, 7, 30, tzinfo=SHANGHAI)

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from qiaocrawl.analysis.stories.desk import Minute, StoryDesk
-from qiaocrawl.analysis.stories.sleep import AWAKE_DAYS, DAY_MINUTES, SLEEP_DAYS
-from qiaocrawl.analysis.stories.story import Correction, Item
+from qiaocrawl.news.stories.desk import Minute, StoryDesk
+from qiaocrawl.news.stories.lookup import AWAKE_DAYS, DAY_MINUTES, SLEEP_DAYS
+from qiaocrawl.news.stories.story import Correction, Item
 
 START = 29_000_000
 FLOOD = (

@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from qiaocrawl.analysis.stories import lookup
-from qiaocrawl.analysis.stories.lookup import StoryLookup
-from qiaocrawl.analysis.stories.vector import Multiplier, Vector
+from qiaocrawl.news.stories import lookup
+from qiaocrawl.news.stories.lookup import StoryLookup
+from qiaocrawl.news.stories.terms import Multiplier, Vector
 
 COUNT = 5
 

@@ -6,11 +6,16 @@ from datetime import datetime
 
 import pytest
 
-from qiaocrawl.analysis.summaries.article import headline_of, summarise
-from qiaocrawl.analysis.summaries.figures import contradictions, figures_of, number_value
-from qiaocrawl.analysis.summaries.ranker import train_ranker
-from qiaocrawl.analysis.summaries.sentences import sentences_of
-from qiaocrawl.analysis.summaries.story import StorySource, summarise_story
+from qiaocrawl.news.summaries import (
+    StorySource,
+    contradictions,
+    figures_of,
+    headline_of,
+    number_value,
+    summarise,
+    summarise_story,
+)
+from qiaocrawl.news.summary_sentences import sentences_of, train_ranker
 
 FIRE = (
     "中新社曼谷3月5日电（记者 王某）泰国首都曼谷唐人街5日凌晨发生火灾，造成3人死亡、12人受伤。"

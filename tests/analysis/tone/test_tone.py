@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from qiaocrawl.analysis.tone.judging import tone_of, tone_towards
-from qiaocrawl.analysis.tone.model import Document, read_tone_model
-from qiaocrawl.analysis.tone.polarity import judgements, polarity_words
-from qiaocrawl.analysis.tone.tone import Tone, tone_shares
-from qiaocrawl.analysis.tone.training import MarkedTone, read_marked_tones, train_tone
 from qiaocrawl.cli import app
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.news.tone import Tone, judgements, polarity_words, tone_shares
+from qiaocrawl.news.tone_model import Document, read_tone_model, tone_of, tone_towards
+from qiaocrawl.news.tone_training import MarkedTone, read_marked_tones, train_tone
 
 GOOD = (
     "侨胞对新政策表示满意",

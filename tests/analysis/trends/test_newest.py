@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from qiaocrawl.analysis.trends.holidays import HolidayCalendar
-from qiaocrawl.analysis.trends.newest import newest_of
-from qiaocrawl.analysis.trends.series import seconds_of
+from qiaocrawl.news.trends.bursts import newest_of
+from qiaocrawl.news.trends.usual import HolidayCalendar, seconds_of
 from qiaocrawl.text.zones import SHANGHAI
 
 _MONDAY = datetime(2026, 3, 2, tzinfo=SHANGHAI)

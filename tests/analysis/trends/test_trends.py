@@ -10,20 +10,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qiaocrawl.analysis.trends.base import make_base
-from qiaocrawl.analysis.trends.bursts import count_bursts, gap_bursts
-from qiaocrawl.analysis.trends.forecast import forecast
-from qiaocrawl.analysis.trends.holidays import (
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.news.trends.bursts import count_bursts, forecast, gap_bursts
+from qiaocrawl.news.trends.trend import trend_of
+from qiaocrawl.news.trends.usual import (
     HOLIDAY,
     WORKED_WEEKEND,
+    CountSeries,
     HolidayCalendar,
+    Stretch,
+    count_series,
     default_calendar,
+    make_base,
     read_calendar,
+    seconds_of,
+    step_of,
 )
-from qiaocrawl.analysis.trends.series import CountSeries, count_series, seconds_of, step_of
-from qiaocrawl.analysis.trends.stretch import Stretch
-from qiaocrawl.analysis.trends.trend import trend_of
-from qiaocrawl.errors import ConfigError
 from qiaocrawl.text.zones import SHANGHAI
 
 # A Monday.

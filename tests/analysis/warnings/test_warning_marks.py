@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from qiaocrawl.analysis.trends.holidays import HolidayCalendar
-from qiaocrawl.analysis.warnings.machine import Moment, muted, noted, step, unmuted
-from qiaocrawl.analysis.warnings.rules import Rule
-from qiaocrawl.analysis.warnings.signals import StoryArticle, StorySignal
-from qiaocrawl.analysis.warnings.state import Message, StoryWarning, from_record, to_record
+from qiaocrawl.news.trends.usual import HolidayCalendar
+from qiaocrawl.news.warnings.machine import (
+    Message,
+    Moment,
+    StoryWarning,
+    from_record,
+    muted,
+    noted,
+    step,
+    to_record,
+    unmuted,
+)
+from qiaocrawl.news.warnings.rules import Rule
+from qiaocrawl.news.warnings.signals import StoryArticle, StorySignal
 
 NOON = datetime(2026, 3, 5, 4, tzinfo=UTC)
 HOUR = timedelta(hours=1)

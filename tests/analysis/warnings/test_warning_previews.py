@@ -9,12 +9,20 @@ from typing import Any
 
 import pytest
 
-from qiaocrawl.analysis.warnings.preview import first_hit
-from qiaocrawl.analysis.warnings.rule_tables import quiet_table, rule_table, rules_text
-from qiaocrawl.analysis.warnings.rule_wording import quiet_text, rule_conditions
-from qiaocrawl.analysis.warnings.rules import QuietHours, Rule, RuleBook, read_rules
-from qiaocrawl.analysis.warnings.signals import First, StoryArticle, StorySignal
 from qiaocrawl.language import using_language
+from qiaocrawl.news.warnings.preview import first_hit
+from qiaocrawl.news.warnings.rules import (
+    QuietHours,
+    Rule,
+    RuleBook,
+    quiet_table,
+    quiet_text,
+    read_rules,
+    rule_conditions,
+    rule_table,
+    rules_text,
+)
+from qiaocrawl.news.warnings.signals import First, StoryArticle, StorySignal
 from qiaocrawl.text.toml_file import check_table
 
 START = datetime(2026, 3, 1, 4, tzinfo=UTC)

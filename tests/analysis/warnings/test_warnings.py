@@ -11,14 +11,22 @@ from typing import Any
 
 import pytest
 
-from qiaocrawl.analysis.trends.holidays import HolidayCalendar, default_calendar
-from qiaocrawl.analysis.warnings.machine import Moment, muted, step
-from qiaocrawl.analysis.warnings.rules import QuietHours, Rule, read_rules
-from qiaocrawl.analysis.warnings.signals import First, StoryArticle, StorySignal, rule_hit
-from qiaocrawl.analysis.warnings.state import Message, StoryWarning, from_record, to_record
-from qiaocrawl.analysis.warnings.wording import message_text, message_title
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import using_language
+from qiaocrawl.news.trends.usual import HolidayCalendar, default_calendar
+from qiaocrawl.news.warnings.machine import (
+    Message,
+    Moment,
+    StoryWarning,
+    from_record,
+    message_text,
+    message_title,
+    muted,
+    step,
+    to_record,
+)
+from qiaocrawl.news.warnings.rules import QuietHours, Rule, read_rules
+from qiaocrawl.news.warnings.signals import First, StoryArticle, StorySignal, rule_hit
 from qiaocrawl.text.zones import SHANGHAI
 
 # A Thursday.

@@ -10,13 +10,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from qiaocrawl.analysis.words.cloud import CloudWord, cloud_words
-from qiaocrawl.analysis.words.cloud_picture import cloud_svg, place
-from qiaocrawl.analysis.words.counting import TimedText, WordCounter
-from qiaocrawl.analysis.words.fresh import fresh_words
-from qiaocrawl.analysis.words.groups import TermGroup, group_hits, read_groups
-from qiaocrawl.analysis.words.hot import hot_words
 from qiaocrawl.errors import TopicError
+from qiaocrawl.news.pictures.charts import cloud_svg, place
+from qiaocrawl.news.word_groups import CloudWord, TermGroup, cloud_words, group_hits, read_groups
+from qiaocrawl.news.words import TimedText, WordCounter, fresh_words, hot_words
 
 DAY = datetime(2026, 3, 5, 1, tzinfo=UTC)
 _USUAL = "侨联第{n}次召开座谈会，{place}的侨胞参加，讨论家乡建设。"

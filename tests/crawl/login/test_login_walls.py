@@ -13,7 +13,7 @@ from qiaocrawl.fetch.sessions.cookies import StoredCookie
 from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.items import Outcome
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.frontier.retry_closed import Choice, failed_urls, wait_again
+from qiaocrawl.storage.frontier.postponed import Choice, failed_urls, wait_again
 from qiaocrawl.storage.sites.accounts import add_account, save_session
 
 HOST, BASE = "www.wall.test", "http://www.wall.test"

@@ -18,8 +18,8 @@ from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.fetch.identity_file import load_identities
 from qiaocrawl.frontier.host_slots import FOREVER, HostUse
 from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.reading.summary import misses_by_site
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.reports.missed import misses_by_site
 
 HOST, DEAD, SHUT = "www.qiao.test", "hole.qiao.test", "www.shut.test"
 CAPTCHA = "<html><title>安全验证</title><p>请完成下方验证后继续访问</p></html>".encode()

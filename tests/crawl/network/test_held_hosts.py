@@ -36,10 +36,10 @@ from crawling import (
 )
 from qiaocrawl.cli import main
 from qiaocrawl.crawl.host_failures import words_of
+from qiaocrawl.news.overview import overview
+from qiaocrawl.reading.summary import HeldHost, held_hosts
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.console.overview import overview
-from qiaocrawl.storage.frontier.host_rests import end_rest, note_rest, resting_hosts
-from qiaocrawl.storage.reports.missed import HeldHost, held_hosts
+from qiaocrawl.storage.frontier.workers import end_rest, note_rest, resting_hosts
 
 BANNED = Answer("<html><title>访问被拒绝</title><body>访问被拒绝</body></html>".encode(), 403)
 
@@ -376,8 +376,8 @@ def test_a_feed_whose_entries_lie_elsewhere_is_told_of(tmp_path: Path, said: obj
 
 def test_rests_are_kept_until_the_host_gives_a_page(database: Database) -> None:
     with database.engine.begin() as c:
-        from qiaocrawl.storage.converters import host_id
         from qiaocrawl.storage.schema import host
+        from qiaocrawl.storage.values import host_id
 
         c.execute(host.insert().values(id=host_id("a.cn"), name="a.cn"))
         note_rest(c, "a.cn", "ban: 1", until=0.0, now=100.0)

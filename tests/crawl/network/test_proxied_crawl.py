@@ -16,7 +16,7 @@ from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.proxies import Proxy
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.sites.proxies import add_proxy, list_proxies
+from qiaocrawl.storage.sites.accounts import add_proxy, list_proxies
 
 HOST = "www.qiao.test"
 CANARY = "c4n4ry-of-the-pool"

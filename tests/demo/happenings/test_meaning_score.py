@@ -11,9 +11,6 @@ import pytest
 from sqlalchemy import BindParameter, Connection, bindparam, select, text
 
 from fresh_schema import make_tables
-from qiaocrawl.analyse.names import read_names
-from qiaocrawl.analyse.stories import analyse_stories
-from qiaocrawl.analysis.trends.holidays import default_calendar
 from qiaocrawl.cli.analysis.demo_meaning import LEAST_OUTLETS, MONTH, check_demo_rules
 from qiaocrawl.cli.demo import demo_pack
 from qiaocrawl.demo import office
@@ -28,6 +25,9 @@ from qiaocrawl.demo.happenings.truth import Truth
 from qiaocrawl.demo.model import Gold
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.items import Relevance
+from qiaocrawl.news.names.stored import read_names
+from qiaocrawl.news.stories.analyse import analyse_stories
+from qiaocrawl.news.trends.usual import default_calendar
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles

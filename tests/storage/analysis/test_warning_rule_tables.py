@@ -8,13 +8,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
-from qiaocrawl.analysis.trends.holidays import HolidayCalendar
-from qiaocrawl.analysis.warnings.machine import Moment, muted, step
-from qiaocrawl.analysis.warnings.rules import QuietHours, Rule
-from qiaocrawl.analysis.warnings.signals import StoryArticle, StorySignal
 from qiaocrawl.errors import ConfigError, StorageError
+from qiaocrawl.news.trends.usual import HolidayCalendar
+from qiaocrawl.news.warnings import office_rules as warning_rules
+from qiaocrawl.news.warnings import stored as warning_lists
+from qiaocrawl.news.warnings import stored as warnings
+from qiaocrawl.news.warnings.machine import Moment, muted, step
+from qiaocrawl.news.warnings.rules import QuietHours, Rule
+from qiaocrawl.news.warnings.signals import StoryArticle, StorySignal
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.analysis import warning_lists, warning_rules, warnings
 
 NOW = datetime(2026, 3, 5, 4, tzinfo=UTC)
 RULE = Rule("火情🔥", "urgent", any_of=("失火",), within_hours=3, first=("place",))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from qiaocrawl.analysis.trends.holidays import HolidayCalendar
-from qiaocrawl.analysis.warnings.machine import Moment, step
-from qiaocrawl.analysis.warnings.rules import Rule
-from qiaocrawl.analysis.warnings.signals import StoryArticle, StorySignal
+from qiaocrawl.news.trends.usual import HolidayCalendar
+from qiaocrawl.news.warnings import stored as warnings
+from qiaocrawl.news.warnings.machine import Moment, step
+from qiaocrawl.news.warnings.rules import Rule
+from qiaocrawl.news.warnings.signals import StoryArticle, StorySignal
+from qiaocrawl.news.warnings.stored import GIVEN_UP, WAITING
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.analysis import warnings
-from qiaocrawl.storage.analysis.warnings import GIVEN_UP, WAITING
 
 NOW = datetime(2026, 3, 5, 4, tzinfo=UTC)
 RULES = [Rule("任何", channels=("mail", "wecom"))]

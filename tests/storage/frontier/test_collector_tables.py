@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.converters import host_id
 from qiaocrawl.storage.frontier import Scope
-from qiaocrawl.storage.frontier import collectors as stored
-from qiaocrawl.storage.frontier.collectors import Beat, OwnedHost
+from qiaocrawl.storage.frontier import workers as stored
+from qiaocrawl.storage.frontier.workers import Beat, OwnedHost
+from qiaocrawl.storage.values import host_id
 from storage_samples import NOW, SITE, add_topic, candidate, close, enqueue, take
 
 CRAWL = 77

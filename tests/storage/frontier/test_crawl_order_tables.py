@@ -11,12 +11,15 @@ from sqlalchemy import text
 from fresh_schema import make_tables
 from qiaocrawl.errors import ModelError
 from qiaocrawl.items import Lease, LeftOut, Link, Outcome, Queue, Visit
+from qiaocrawl.reading.summary import outcomes, queue_progress
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.frontier import decisions, order_models, pending, visit_log
-from qiaocrawl.storage.frontier.decisions import Decision
-from qiaocrawl.storage.frontier.order_models import ModelName
+from qiaocrawl.storage.frontier import lease as decisions
+from qiaocrawl.storage.frontier import orders as order_models
+from qiaocrawl.storage.frontier import orders as pending
+from qiaocrawl.storage.frontier import orders as visit_log
+from qiaocrawl.storage.frontier.lease import Decision
+from qiaocrawl.storage.frontier.orders import ModelName
 from qiaocrawl.storage.frontier.scope import Scope
-from qiaocrawl.storage.reports.summary import outcomes, queue_progress
 from qiaocrawl.urls import host_of
 from qiaocrawl.urls import url_key as real_key
 from storage_samples import (

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qiaocrawl.items import NO_PAYLOAD, Payload
-from qiaocrawl.storage.frontier.payload import payload_keys, payload_of, payload_text
+from qiaocrawl.storage.frontier.enqueue import payload_keys, payload_of, payload_text
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 

@@ -8,9 +8,10 @@ from sqlalchemy import Connection, text
 
 from fresh_schema import make_tables
 from qiaocrawl.items import Candidate, LeftOut, Outcome, Queue
+from qiaocrawl.reading.summary import outcomes, queue_progress
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import url_aliases
-from qiaocrawl.storage.frontier.payload import payload_from, payload_keys
+from qiaocrawl.storage.frontier.enqueue import payload_from, payload_keys
 from qiaocrawl.storage.frontier.postponed import (
     count_postponed,
     led_to_stories,
@@ -19,7 +20,6 @@ from qiaocrawl.storage.frontier.postponed import (
     take_up,
 )
 from qiaocrawl.storage.frontier.scope import Scope
-from qiaocrawl.storage.reports.summary import outcomes, queue_progress
 from storage_samples import (
     NOW,
     PACK,

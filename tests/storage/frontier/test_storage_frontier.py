@@ -13,8 +13,7 @@ from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd, retry_lease
 from qiaocrawl.items import Outcome, Queue
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import Scope
-from qiaocrawl.storage.frontier.enqueue import MAX_URL_CHARS
-from qiaocrawl.storage.frontier.payload import payload_from, payload_keys
+from qiaocrawl.storage.frontier.enqueue import MAX_URL_CHARS, payload_from, payload_keys
 from qiaocrawl.storage.pages.raw_pages import store_page
 from storage_samples import (
     NOW,

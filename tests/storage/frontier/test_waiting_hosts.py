@@ -10,9 +10,9 @@ from sqlalchemy import Connection, text
 
 from qiaocrawl.items import Queue
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.converters import host_id
 from qiaocrawl.storage.frontier import Scope
-from qiaocrawl.storage.frontier.waiting_hosts import LOOKED_AT, waiting_hosts
+from qiaocrawl.storage.frontier.lease import LOOKED_AT, waiting_hosts
+from qiaocrawl.storage.values import host_id
 from storage_samples import PACK, add_topic, candidate, enqueue
 
 _END = (1 << 63) - 1

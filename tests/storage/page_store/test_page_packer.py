@@ -12,10 +12,10 @@ from fresh_schema import make_tables
 from page_store_samples import body_of, fill
 from qiaocrawl.cli import app
 from qiaocrawl.options import Options
+from qiaocrawl.reading.alarms import place_figures
 from qiaocrawl.runtime import page_packer
 from qiaocrawl.runtime.page_packer import PagePacker
 from qiaocrawl.storage import Database, Reader, Writer
-from qiaocrawl.storage.page_store.summary import place_figures
 from storage_samples import soon
 
 

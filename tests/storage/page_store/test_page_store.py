@@ -17,23 +17,21 @@ from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.fetch.replay.warc import find_warcs
 from qiaocrawl.items import Outcome
 from qiaocrawl.options import Options
+from qiaocrawl.reading.alarms import StoreInUse, place_figures, store_alarms, store_figures
 from qiaocrawl.storage import Database, Reader, Writer
 from qiaocrawl.storage.page_store.files import MARK_FILE
-from qiaocrawl.storage.page_store.files_table import FileState
-from qiaocrawl.storage.page_store.moving import move_records, move_to_database
-from qiaocrawl.storage.page_store.packing import enough_for, pack
-from qiaocrawl.storage.page_store.pruning import prune_store
-from qiaocrawl.storage.page_store.reading import files_at, places
-from qiaocrawl.storage.page_store.stores import open_store, relocate
-from qiaocrawl.storage.page_store.summary import (
-    StoreInUse,
-    place_figures,
-    store_alarms,
-    store_figures,
+from qiaocrawl.storage.page_store.moving import (
+    move_records,
+    move_to_database,
+    payload_count,
+    prune_store,
+    verify,
 )
-from qiaocrawl.storage.page_store.verifying import payload_count, verify
-from qiaocrawl.storage.pages.page_pictures import picture_of_article
+from qiaocrawl.storage.page_store.packing import enough_for, pack
+from qiaocrawl.storage.page_store.reading import files_at, places
+from qiaocrawl.storage.page_store.stores import FileState, open_store, relocate
 from qiaocrawl.storage.pages.raw_pages import iter_pages, load_page, store_page
+from qiaocrawl.storage.pages.revisions import picture_of_article
 from s3_server import s3_endpoint, s3_store
 from storage_samples import NOW, add_article, candidate, close, enqueue, fetched, scalar, take
 

@@ -17,9 +17,8 @@ from sqlalchemy import text
 from fresh_schema import make_tables
 from page_store_samples import body_of, fill, work_on
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.page_store.moving import move_records
+from qiaocrawl.storage.page_store.moving import move_records, prune_store
 from qiaocrawl.storage.page_store.packing import pack
-from qiaocrawl.storage.page_store.pruning import prune_store
 from qiaocrawl.storage.pages.raw_pages import load_page
 from s3_server import s3_endpoint, s3_store
 from storage_samples import child_environment, scalar
@@ -34,7 +33,7 @@ from page_store_samples import work_on
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.page_store.moving import move_records
 from qiaocrawl.storage.page_store.packing import pack
-from qiaocrawl.storage.page_store.pruning import prune_store
+from qiaocrawl.storage.page_store.moving import prune_store
 url, *addresses = sys.argv[1:]
 with Database.open(url) as database:
     print("ready", flush=True)

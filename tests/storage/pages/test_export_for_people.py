@@ -16,16 +16,16 @@ from docx import Document
 from openpyxl import load_workbook
 from sqlalchemy import Connection, update
 
+from qiaocrawl.export.base import exporters
+from qiaocrawl.export.office_files import height_of, places_of
+from qiaocrawl.export.pages import stored_copy
 from qiaocrawl.items import Relevance, Verdict, VerdictKind
+from qiaocrawl.reading.listing import list_articles
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export.base import exporters
-from qiaocrawl.storage.export.cells import height_of, places_of
-from qiaocrawl.storage.export.choice import Selection
-from qiaocrawl.storage.export.listing import list_articles
-from qiaocrawl.storage.export.stored_copy import stored_copy
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.schema import article, url
+from qiaocrawl.storage.selection import Selection
 from qiaocrawl.storage.topics.judgements import save_judgement
 from qiaocrawl.topic.pack import Site
 from qiaocrawl.urls import url_key as key_of

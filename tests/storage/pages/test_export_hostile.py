@@ -11,11 +11,11 @@ from zipfile import ZipFile
 import pytest
 
 from fresh_schema import make_tables
+from qiaocrawl.export.base import exporters
 from qiaocrawl.items import Relevance
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export.base import exporters
-from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.pages import articles
+from qiaocrawl.storage.selection import Selection
 from storage_samples import PACK, add_article, add_topic
 
 # A command to the terminal in its forms (7 and 8 bit), and a name that reads backwards.

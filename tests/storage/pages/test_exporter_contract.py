@@ -11,10 +11,10 @@ from sqlalchemy import Connection
 
 from fresh_schema import make_tables
 from qiaocrawl.errors import StorageError
+from qiaocrawl.export.base import Exporter, exporters
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export.base import Exporter, exporters
-from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.pages.raw_pages import store_page
+from qiaocrawl.storage.selection import Selection
 from storage_samples import NOW, PACK, add_article, add_topic, candidate, enqueue, fetched, take
 
 _ALL = Selection()

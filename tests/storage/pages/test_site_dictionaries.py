@@ -11,15 +11,16 @@ import pytest
 from sqlalchemy import Connection, delete, select, text, update
 
 from qiaocrawl.errors import PageStoreError
-from qiaocrawl.storage import Database, Reader, Writer, packing
-from qiaocrawl.storage.compression import compress
-from qiaocrawl.storage.connection_cache import ConnectionCache
-from qiaocrawl.storage.converters import host_id
-from qiaocrawl.storage.page_store.verifying import verify
+from qiaocrawl.storage import Database, Reader, Writer
+from qiaocrawl.storage import upkeep as packing
+from qiaocrawl.storage.engine import ConnectionCache
+from qiaocrawl.storage.packed_text import compress
+from qiaocrawl.storage.page_store.moving import verify
 from qiaocrawl.storage.pages.raw_pages import iter_pages, load_page, store_page
-from qiaocrawl.storage.pages.repacking import count_pages, pack_pages
 from qiaocrawl.storage.pages.site_dictionaries import FIRST_PAGES, GROWTH
 from qiaocrawl.storage.schema import page_dictionary, page_source, url
+from qiaocrawl.storage.upkeep import count_pages, pack_pages
+from qiaocrawl.storage.values import host_id
 from qiaocrawl.text.zstd import zstd
 from storage_samples import NOW, add_topic, candidate, close, enqueue, fetched, scalar, take
 

@@ -17,15 +17,15 @@ from sqlalchemy import Connection, text
 from warcio.archiveiterator import ArchiveIterator
 
 from qiaocrawl.errors import ConfigError, StorageError
+from qiaocrawl.export.base import exporters
+from qiaocrawl.export.pages import INDEX, mirror_path
+from qiaocrawl.export.people import neutral
 from qiaocrawl.items import FetchedPage, Relevance, Verdict, VerdictKind
 from qiaocrawl.items.article import Comment
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.export.base import exporters
-from qiaocrawl.storage.export.choice import Selection
-from qiaocrawl.storage.export.mirror import INDEX, mirror_path
-from qiaocrawl.storage.export.neutral import neutral
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.pages.raw_pages import store_page
+from qiaocrawl.storage.selection import Selection
 from qiaocrawl.text.visible import visible
 from storage_samples import (
     FETCHED_AT,

@@ -17,6 +17,7 @@ from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Relevance
 from qiaocrawl.items.article import ArticlePart
 from qiaocrawl.options import Options
+from qiaocrawl.reading.records import iter_articles, iter_pages
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.analysis_setup import JoinedText
 from qiaocrawl.stages.paged_articles import (
@@ -27,12 +28,12 @@ from qiaocrawl.stages.paged_articles import (
     save_assembled,
 )
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.export.choice import Selection
-from qiaocrawl.storage.export.selection import iter_articles, iter_pages
+from qiaocrawl.storage import upkeep as retention
 from qiaocrawl.storage.packed_text import unpack_text
-from qiaocrawl.storage.pages import article_parts, retention
+from qiaocrawl.storage.pages import article_parts
 from qiaocrawl.storage.pages.articles import MAX_TITLE_CHARS
 from qiaocrawl.storage.pages.raw_pages import store_page
+from qiaocrawl.storage.selection import Selection
 from qiaocrawl.storage.titles import title_log
 from qiaocrawl.urls import url_key as real_key
 from storage_samples import (

@@ -7,14 +7,9 @@ from datetime import UTC, datetime
 
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Queue
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.frontier.payload import payload_from, payload_keys
+from qiaocrawl.storage.frontier.enqueue import payload_from, payload_keys
 from qiaocrawl.storage.pages.raw_pages import load_page, store_page
-from qiaocrawl.storage.pages.renderings import (
-    forget_mark,
-    newest_votes,
-    save_votes,
-    wait_for_browser,
-)
+from qiaocrawl.storage.pages.sites import forget_mark, newest_votes, save_votes, wait_for_browser
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.urls import url_key

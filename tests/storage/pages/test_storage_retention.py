@@ -20,10 +20,10 @@ from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Outcome, PagePicture
 from qiaocrawl.storage import Database, Writer
 from qiaocrawl.storage.backup import backup
-from qiaocrawl.storage.pages.page_pictures import picture_of_article, save_picture
 from qiaocrawl.storage.pages.raw_pages import load_page, store_page
-from qiaocrawl.storage.pages.retention import Pruned, prune, prune_in_batches, stats
+from qiaocrawl.storage.pages.revisions import picture_of_article, save_picture
 from qiaocrawl.storage.schema import State
+from qiaocrawl.storage.upkeep import Pruned, prune, prune_in_batches, stats
 from storage_samples import (
     FETCHED_AT,
     NOW,

@@ -11,8 +11,8 @@ from threading import Thread
 
 import pytest
 
+from qiaocrawl.export.pages import sandboxed
 from qiaocrawl.items import FetchedPage
-from qiaocrawl.storage.export.stored_copy import sandboxed
 from storage_samples import FETCHED_AT
 
 pytestmark = [

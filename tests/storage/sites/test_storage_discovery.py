@@ -5,7 +5,7 @@ from __future__ import annotations
 from qiaocrawl.discovery.soft_404 import MissingPage
 from qiaocrawl.discovery.trap_scores import StoredPatternScore
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.sites.discovery import (
+from qiaocrawl.storage.pages.sites import (
     cut_reason,
     known_keys,
     load_missing_pages,

@@ -7,7 +7,7 @@ import pytest
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.proxies import Proxy, ProxyState
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.sites.proxies import add_proxy, list_proxies, remove_proxy, save_states
+from qiaocrawl.storage.sites.accounts import add_proxy, list_proxies, remove_proxy, save_states
 from storage_samples import NOW
 
 ONE, TWO = Proxy("http", "a.test", 1, "me"), Proxy("https", "b.test", 2)

@@ -10,13 +10,14 @@ from sqlalchemy import text
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Verdict, VerdictKind
+from qiaocrawl.reading import summary
 from qiaocrawl.reprocess.groups import regroup_all
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.pages.reprocessing import drop_article
-from qiaocrawl.storage.reports import summary
-from qiaocrawl.storage.titles import reprint_groups, title_log, verdicts
+from qiaocrawl.storage.titles import groups as reprint_groups
+from qiaocrawl.storage.titles import title_log, verdicts
 from storage_samples import add_article, add_topic, put_article, url_key
 from title_samples import groups, judge, made, runtime_on
 

@@ -23,7 +23,8 @@ from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages import shared_titles
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages.reprocessing import drop_article
-from qiaocrawl.storage.titles import title_log, title_marks
+from qiaocrawl.storage.titles import title_log
+from qiaocrawl.storage.titles import title_log as title_marks
 from storage_samples import child_environment, put_article
 from title_samples import groups, judge, made, runtime_on, samples, store
 

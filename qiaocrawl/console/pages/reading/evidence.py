@@ -22,16 +22,20 @@ from qiaocrawl.console.pages.article_filter import MOST_PLACES, PLACE, ArticleFi
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security.headers import STORED_PAGE_POLICY
 from qiaocrawl.console.work import read, read_files
+from qiaocrawl.export.pages import stored_copy, write_record
 from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.field_labels import FIELD_LABELS, field_text
 from qiaocrawl.extract.field_origins import shown_origin
 from qiaocrawl.items import PagePicture
 from qiaocrawl.language import _
-from qiaocrawl.storage.console.stored_page import PageEvidence, page_evidence
-from qiaocrawl.storage.export.stored_copy import stored_copy
-from qiaocrawl.storage.export.warc import write_record
-from qiaocrawl.storage.pages.page_pictures import picture_of_article
-from qiaocrawl.storage.reports.evidence import ArticleEvidence, evidence_of, has_article
+from qiaocrawl.reading.evidence import (
+    ArticleEvidence,
+    PageEvidence,
+    evidence_of,
+    has_article,
+    page_evidence,
+)
+from qiaocrawl.storage.pages.revisions import picture_of_article
 
 VERSION = "version"
 _FIELD_CHARS = 400

@@ -16,9 +16,9 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.search.index import MOST_MATCHES
 from qiaocrawl.console.work import read_kept
 from qiaocrawl.language import N_, _
-from qiaocrawl.storage.console import facets as counted
-from qiaocrawl.storage.console.article_list import topic_titles
-from qiaocrawl.storage.console.facets import Count, FacetCounter, Facets
+from qiaocrawl.reading import facets as counted
+from qiaocrawl.reading.facets import Count, FacetCounter, Facets
+from qiaocrawl.reading.pages_of_a_list import topic_titles
 
 STATUS_NAMES = {
     "starred": N_("starred"),

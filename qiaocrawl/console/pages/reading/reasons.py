@@ -19,10 +19,10 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.work import read
 from qiaocrawl.items import PageText
 from qiaocrawl.options import Options
+from qiaocrawl.reading.evidence import ArticleEvidence, evidence_of
+from qiaocrawl.reading.pages_of_a_list import topic_titles
 from qiaocrawl.relevance.scorer import PageScorer, TellsWeights
-from qiaocrawl.storage.console.article_list import topic_titles
-from qiaocrawl.storage.reports.evidence import ArticleEvidence, evidence_of
-from qiaocrawl.storage.reports.url_history import Judgement
+from qiaocrawl.storage.url_history import Judgement
 from qiaocrawl.topic.pack import TopicPack
 
 _MOST_WORDS = 25

@@ -16,9 +16,9 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.state import actor_of, link
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.jobs import topic_changes
 from qiaocrawl.language import _
-from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.topics import topic_changes
+from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.topics.topics import load_pack, load_pack_to_change, save_pack
 from qiaocrawl.topic.check import require_valid
 

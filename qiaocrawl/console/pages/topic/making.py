@@ -16,10 +16,9 @@ from qiaocrawl.console.state import actor_of, link
 from qiaocrawl.console.work import write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.storage.console.audit_log import record
-from qiaocrawl.storage.topics.importing import with_tables
-from qiaocrawl.storage.topics.topic_ids import find_topic_id
-from qiaocrawl.storage.topics.topics import load_pack, save_pack
+from qiaocrawl.storage.audit_log import record
+from qiaocrawl.storage.topics.changes import with_tables
+from qiaocrawl.storage.topics.topics import find_topic_id, load_pack, save_pack
 from qiaocrawl.topic.check import pack_name_reason, require_valid
 from qiaocrawl.topic.pack import Term, TopicPack
 

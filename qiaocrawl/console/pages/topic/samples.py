@@ -25,7 +25,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.text_file import DOCUMENTS, PAGES, PLAIN
 from qiaocrawl.language import _
 from qiaocrawl.stages.sent_files import FileWorker
-from qiaocrawl.storage.console.audit_log import record
+from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.topics.topics import load_pack, load_pack_to_change, save_pack
 from qiaocrawl.topic.check import MAX_SAMPLE_CHARACTERS, MAX_TITLE_CHARACTERS, require_valid
 from qiaocrawl.topic.files import MAX_FILE_BYTES

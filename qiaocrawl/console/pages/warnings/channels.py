@@ -11,7 +11,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.analyse.warning_rules import office_rules
 from qiaocrawl.console.forms import field
 from qiaocrawl.console.page import ADMINISTRATOR, Page
 from qiaocrawl.console.render import render
@@ -19,11 +18,11 @@ from qiaocrawl.console.state import actor_of, console_of, link
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
+from qiaocrawl.news.warnings.delivery import channel_names, read_channels, send_test
+from qiaocrawl.news.warnings.office_rules import office_rules
+from qiaocrawl.news.warnings.stored import count_waiting, last_deliveries
 from qiaocrawl.options import Options
-from qiaocrawl.runs.warn.channels import channel_names, read_channels
-from qiaocrawl.runs.warn.delivery import send_test
-from qiaocrawl.storage.analysis.warning_lists import count_waiting, last_deliveries
-from qiaocrawl.storage.console.audit_log import record
+from qiaocrawl.storage.audit_log import record
 
 
 async def show(request: Request) -> Response:

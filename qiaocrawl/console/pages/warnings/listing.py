@@ -12,10 +12,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qiaocrawl.analysis.warnings.machine import muted, noted, unmuted
-from qiaocrawl.analysis.warnings.rules import SEVERITIES, rank
-from qiaocrawl.analysis.warnings.state import Status, StoryWarning
-from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES, reason_text, warning_text
 from qiaocrawl.console.forms import back, field
 from qiaocrawl.console.page import EDITOR, READER, Page
 from qiaocrawl.console.render import render
@@ -23,10 +19,20 @@ from qiaocrawl.console.state import actor_of, origin_of
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
-from qiaocrawl.storage.analysis import warning_lists
-from qiaocrawl.storage.analysis.warning_lists import WarningLine
-from qiaocrawl.storage.analysis.warnings import keep_step, load_warnings, lock_warnings
-from qiaocrawl.storage.console.audit_log import Actor, record
+from qiaocrawl.news.warnings import stored as warning_lists
+from qiaocrawl.news.warnings.machine import (
+    SEVERITY_NAMES,
+    Status,
+    StoryWarning,
+    muted,
+    noted,
+    reason_text,
+    unmuted,
+    warning_text,
+)
+from qiaocrawl.news.warnings.rules import SEVERITIES, rank
+from qiaocrawl.news.warnings.stored import WarningLine, keep_step, load_warnings, lock_warnings
+from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.topics.topics import list_topics
 
 _SHOWN = 100

@@ -9,15 +9,21 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qiaocrawl.analysis.warnings.rule_tables import clock
-from qiaocrawl.analysis.warnings.rule_wording import FIRST_NAMES
-from qiaocrawl.analysis.warnings.rules import LIMITS, SEVERITIES, QuietHours, Rule, minute_of_day
 from qiaocrawl.console import forms
 from qiaocrawl.console.security import csrf
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
-from qiaocrawl.storage.analysis.warning_rules import MOST_NAME_CHARS
-from qiaocrawl.storage.converters import clean_word
+from qiaocrawl.news.warnings.office_rules import MOST_NAME_CHARS
+from qiaocrawl.news.warnings.rules import (
+    FIRST_NAMES,
+    LIMITS,
+    SEVERITIES,
+    QuietHours,
+    Rule,
+    clock,
+    minute_of_day,
+)
+from qiaocrawl.storage.values import clean_word
 from qiaocrawl.text.toml_file import check_table
 
 LABELS: Mapping[str, str] = {

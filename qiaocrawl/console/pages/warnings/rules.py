@@ -13,14 +13,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.analyse.warning_preview import RulePreview, preview_rule
-from qiaocrawl.analyse.warning_rules import OfficeRules, office_rules
-from qiaocrawl.analysis.trends.holidays import calendar_with
-from qiaocrawl.analysis.warnings.machine import Moment
-from qiaocrawl.analysis.warnings.rule_tables import clock, quiet_table, rule_table
-from qiaocrawl.analysis.warnings.rule_wording import FIRST_NAMES, quiet_text, rule_conditions
-from qiaocrawl.analysis.warnings.rules import Rule
-from qiaocrawl.analysis.warnings.wording import SEVERITY_NAMES, reason_text
 from qiaocrawl.console.forms import field, wanted_number
 from qiaocrawl.console.page import EDITOR, Page
 from qiaocrawl.console.pages.warnings.rule_form import (
@@ -35,11 +27,23 @@ from qiaocrawl.console.state import actor_of, link
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
+from qiaocrawl.news.trends.usual import calendar_with
+from qiaocrawl.news.warnings import office_rules as stored
+from qiaocrawl.news.warnings.delivery import channel_names
+from qiaocrawl.news.warnings.machine import SEVERITY_NAMES, Moment, reason_text
+from qiaocrawl.news.warnings.office_rules import KeptRule, OfficeRules, office_rules
+from qiaocrawl.news.warnings.preview import RulePreview, preview_rule
+from qiaocrawl.news.warnings.rules import (
+    FIRST_NAMES,
+    Rule,
+    clock,
+    quiet_table,
+    quiet_text,
+    rule_conditions,
+    rule_table,
+)
 from qiaocrawl.options import Options
-from qiaocrawl.runs.warn.channels import channel_names
-from qiaocrawl.storage.analysis import warning_rules as stored
-from qiaocrawl.storage.analysis.warning_rules import KeptRule
-from qiaocrawl.storage.console.audit_log import Actor, record
+from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.topics.topics import list_topics
 
 _PREVIEW_DAYS = 30

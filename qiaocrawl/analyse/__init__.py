@@ -1,1 +1,0 @@
-"""What new articles mean together, brought up to date over a database."""

@@ -1,1 +1,0 @@
-"""What stored articles mean: entities, tone, summaries, stories. Values in, values out."""

@@ -1,1 +1,0 @@
-"""Which of a topic's classes an article belongs to, learnt from its terms and from people."""

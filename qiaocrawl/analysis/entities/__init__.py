@@ -1,1 +1,0 @@
-"""Persons, places and organisations of texts, with the names they go by."""

@@ -1,1 +1,0 @@
-"""What happened in a story, in order of time: days that texts name, and what they tell of them."""

@@ -1,1 +1,0 @@
-"""Spread: who published first, who took it from whom, how far and how fast, with evidence."""

@@ -1,1 +1,0 @@
-"""Stories: articles of one happening and the reactions to it, grouped as they come in."""

@@ -1,1 +1,0 @@
-"""How texts judge: the tone of an article, and towards what it names."""

@@ -1,1 +1,0 @@
-"""Counts over time: what is usual, what bursts out of it, and what is to be expected."""

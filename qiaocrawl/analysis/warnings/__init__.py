@@ -1,1 +1,0 @@
-"""Early warning: rules an officer writes, one warning a story, told once."""

@@ -1,0 +1,85 @@
+"""What an export format is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.language import N_
+from qiaocrawl.registry import Registry
+from qiaocrawl.storage.selection import Selection
+
+Progress = Callable[[int], None]
+"""Called with the number of records written since the last call."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """How many records were written; ``notes`` say what was changed to fit the format."""
+
+    written: int
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """A format.
+
+    ``count`` says how many records a selection has; ``write`` writes them to a path, in
+    constant memory, and raises StorageError when the path cannot be used.
+    """
+
+    suffix: str
+    """Of a file name made up for it; "" for a folder."""
+    count: Callable[[Connection, Selection], int]
+    write: Callable[[Connection, Selection, Path, Progress], ExportReport]
+    for_people: bool = False
+    """Whether it can hold one record a story (``Selection.by_story``)."""
+    in_order: bool = False
+    """Whether it is written from beginning to end, as a pipe takes it."""
+    is_text: bool = False
+    """Whether a terminal can show it."""
+
+
+exporters: Registry[Exporter] = Registry(
+    N_("export format"), "qiaocrawl.export", "qiaocrawl.exporters", modules=("formats",)
+)
+
+
+# --- Our formats by name. The module of one, with the packages it needs, is imported when it is
+# used:
+# a table of text must not wait for Word and Excel.
+
+_PACKAGE = "qiaocrawl.export"
+
+
+def _of(module: str, name: str) -> Callable[..., Any]:
+    """The function *name* of *module*, imported at its first call."""
+
+    def call(*arguments: Any) -> Any:
+        return getattr(import_module(f"{_PACKAGE}.{module}"), name)(*arguments)
+
+    return call
+
+
+_ARTICLES, _PAGES = _of("selection", "count_articles"), _of("selection", "count_pages")
+_LISTED = _of("listing", "count_listed")
+
+for _name, _exporter in {
+    "csv": Exporter(".csv", _ARTICLES, _of("tables", "write_csv"), in_order=True, is_text=True),
+    "jsonl": Exporter(".jsonl", _ARTICLES, _of("tables", "write_jsonl"), in_order=True,
+                      is_text=True),
+    "markdown": Exporter("", _ARTICLES, _of("markdown", "write_markdown")),
+    "files": Exporter("", _PAGES, _of("mirror", "write_files")),
+    "warc": Exporter(".warc.gz", _PAGES, _of("warc", "write_warc"), in_order=True),
+    "xlsx": Exporter(".xlsx", _LISTED, _of("workbook", "write_workbook"), for_people=True),
+    "docx": Exporter(".docx", _LISTED, _of("digest_docx", "write_docx"), for_people=True),
+    "html": Exporter(".html", _LISTED, _of("digest_html", "write_html"), for_people=True,
+                     in_order=True, is_text=True),
+}.items():  # fmt: skip
+    exporters.register(_name)(_exporter)

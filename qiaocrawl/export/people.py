@@ -1,0 +1,148 @@
+"""What files for people have in common: strangers' text made harmless, one wording, tables."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.items import Outcome
+from qiaocrawl.language import _
+from qiaocrawl.language.reasons import shown_reason
+from qiaocrawl.reading.listing import ListedArticle
+from qiaocrawl.reading.outcome_names import ADVICE, outcome_with_code
+from qiaocrawl.reading.summary import MissedPage
+from qiaocrawl.storage.backup import growing_file
+from qiaocrawl.text.normalise import collapse
+from qiaocrawl.text.visible import visible
+from qiaocrawl.text.zones import SHANGHAI, china_time
+
+# What starts a formula, also in the full-width forms, which some programs fold. It counts behind
+# blanks, double quotes and delimiters too, and at the start of every line of a cell: a program
+# that splits differently would begin a cell there. Programs skip a tab or return in front.
+_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\u2212"
+_SKIPPED = ' \xa0\u3000\ufeff\u200b"`,;|'
+_FORMULA = re.compile(
+    f"^(?=[{_SKIPPED}]*[{_SIGNS}\t\r\n])|([\n\u2028\u2029])(?=[{_SKIPPED}\t]*[{_SIGNS}])"
+)
+
+_NOT_IN_XML = re.compile("[\ufffe\uffff\ud800-\udfff]")
+
+
+def neutral(text: str) -> str:
+    """*text* with ``'`` before every start of a formula."""
+    return _FORMULA.sub(lambda match: (match[1] or "") + "'", visible(text))
+
+
+def xml_text(text: str) -> str:
+    """*text* with what XML cannot hold as U+FFFD."""
+    return _NOT_IN_XML.sub("\ufffd", visible(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table with a name; numbers stay numbers."""
+
+    name: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+_SUMMARY_CHARS = 120
+_SENTENCE_ENDS = "。！？!?"
+
+
+def summary_of(text: str, max_chars: int = _SUMMARY_CHARS) -> str:
+    """The beginning of *text*, at most *max_chars* and a mark, ending a sentence if it can."""
+    line = collapse(text[: 4 * max_chars])
+    if len(line) <= max_chars:
+        return line
+    cut = line[:max_chars]
+    end = max(cut.rfind(mark) for mark in _SENTENCE_ENDS) + 1
+    return cut[:end] if end > max_chars // 2 else f"{cut}…"
+
+
+def reprint_note(listed: ListedArticle) -> str:
+    """Who had it first and how many took it up; "" for a story of one outlet."""
+    others = len(listed.story.outlets) - 1
+    if others < 1:
+        return ""
+    if listed.is_first:
+        return f"首发，另有 {others} 家刊发"
+    return f"首发：{listed.story.first_outlet}"
+
+
+def shown_time(when: datetime | None) -> str:
+    """*when* in China's time; the day alone where its hour is not known, "" for none."""
+    if when is None:
+        return ""
+    local = when.astimezone(SHANGHAI)
+    return f"{local:%Y-%m-%d %H:%M}" if local.hour or local.minute else f"{local:%Y-%m-%d}"
+
+
+def check_ending(out: Path) -> None:
+    """Refuse what is neither a workbook nor CSV.
+
+    Raises:
+        ConfigError: another ending.
+    """
+    if out.suffix.lower() not in (".xlsx", ".csv"):
+        raise ConfigError(_("--out {out!r} must end in .xlsx or .csv", out=str(out)))
+
+
+def write_sheets(out: Path, sheets: Sequence[Sheet]) -> None:
+    """Write *sheets* to a workbook, or the first of them to a CSV file.
+
+    Raises:
+        ConfigError: more columns than Excel has.
+    """
+    with growing_file(out) as part:
+        if out.suffix.lower() == ".csv":
+            _write_csv(part, sheets[0])
+        else:
+            # openpyxl takes long to import.
+            from qiaocrawl.export.office_files import write_workbook
+
+            write_workbook(part, sheets)
+
+
+def _write_csv(part: Path, sheet: Sheet) -> None:
+    with part.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerow([neutral(name) for name in sheet.columns])
+        for row in sheet.rows:
+            writer.writerow([neutral(value) if isinstance(value, str) else value for value in row])
+
+
+# For officers: Chinese whoever writes it.
+_HEADER = ("站点", "网址", "类别", "缘由", "HTTP", "链接文字", "时间", "怎么办")
+
+
+def write_missed(pages: Iterable[MissedPage], file: Path) -> int:
+    """UTF-8 with a byte order mark, which Excel needs; formulas disarmed, China's time.
+
+    Returns:
+        How many pages there are.
+    """
+    count = 0
+    with growing_file(file) as part, part.open("w", encoding="utf-8-sig", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(_HEADER)
+        for page in pages:
+            closed = "" if page.closed_at is None else china_time(page.closed_at)
+            writer.writerow([neutral(value) for value in (
+                page.host, page.url, outcome_with_code(page.outcome), shown_reason(page.why),
+                str(page.http_status or ""), page.anchor, closed, _advice(page.outcome),
+            )])  # fmt: skip
+            count += 1
+    return count
+
+
+def _advice(outcome: Outcome) -> str:
+    advice = ADVICE[outcome]
+    return f"{_(advice.words)} {advice.command}".strip()

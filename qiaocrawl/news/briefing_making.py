@@ -1,0 +1,419 @@
+"""A briefing of a topic out of what is stored: stories, counts, places, warnings, gaps."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import Connection, Select, insert, select
+
+from qiaocrawl.errors import ConfigError, StorageError
+from qiaocrawl.language import _
+from qiaocrawl.news.briefing import (
+    BriefEvent,
+    Briefing,
+    BriefPlace,
+    BriefSentence,
+    BriefSource,
+    BriefStory,
+    FirstSource,
+    Gaps,
+    SinceLast,
+)
+from qiaocrawl.news.events.finding import events_in
+from qiaocrawl.news.names import stored as names
+from qiaocrawl.news.names.places import resolve_place
+from qiaocrawl.news.names.stored import regions_of
+from qiaocrawl.news.spread.stored import publications_of
+from qiaocrawl.news.spread.tree import spread_figures, spread_tree
+from qiaocrawl.news.stories import lists as story_lists
+from qiaocrawl.news.stories import texts as story_texts
+from qiaocrawl.news.stories.texts import StoryText
+from qiaocrawl.news.summaries import Contradiction, StorySource, summarise_story
+from qiaocrawl.news.tone import tone_shares
+from qiaocrawl.news.tone_model import tone_of
+from qiaocrawl.news.trends.trend import Trend, article_moments, trend_of
+from qiaocrawl.news.trends.usual import Stretch
+from qiaocrawl.news.warnings.stored import load_warnings
+from qiaocrawl.reading.listing import OutletNames
+from qiaocrawl.reading.summary import misses_by_site
+from qiaocrawl.storage.packed_text import compress, decompress
+from qiaocrawl.storage.schema import article, briefing, briefing_file, story_article, topic
+from qiaocrawl.storage.selection import Selection, article_conditions
+from qiaocrawl.storage.topics.classes import count_classes
+from qiaocrawl.storage.topics.topics import load_pack
+from qiaocrawl.storage.values import clean_text, to_stored_time
+from qiaocrawl.text.zones import SHANGHAI
+
+if TYPE_CHECKING:
+    from qiaocrawl.news.trends.usual import HolidayCalendar
+    from qiaocrawl.news.warnings.machine import StoryWarning
+
+# --- Keeps briefings: what was told when, to be read again and to tell what is new since ----------
+
+ENDINGS = ("html", "md", "docx")
+
+
+class ToldStory(NamedTuple):
+    """A story of a briefing: its number, its title, its articles then."""
+
+    number: int
+    title: str
+    articles: int
+
+
+class KeptBriefing(NamedTuple):
+    """A briefing that is kept; times are aware.
+
+    Args:
+        topic: the topic's name.
+        articles: of the stretch.
+    """
+
+    id: int
+    topic: str
+    since: datetime
+    before: datetime
+    made_at: datetime
+    articles: int
+    stories: tuple[ToldStory, ...]
+
+
+def keep_briefing(c: Connection, new: KeptBriefing, files: Mapping[str, bytes]) -> int:
+    """Keep *new*, whose own id is not looked at, with its files by ending; its id.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    topic_id = c.execute(select(topic.c.id).where(topic.c.name == new.topic)).scalar()
+    if topic_id is None:
+        raise StorageError(_("topic {name!r} was never imported", name=new.topic))
+    values = {
+        "topic_id": topic_id, "since_at": to_stored_time(new.since),
+        "before_at": to_stored_time(new.before), "made_at": to_stored_time(new.made_at),
+        "articles": new.articles,
+        "stories": json.dumps(
+            [(own.number, clean_text(own.title, 500), own.articles) for own in new.stories],
+            ensure_ascii=False,
+        ),
+    }  # fmt: skip
+    made = c.execute(insert(briefing).values(values)).inserted_primary_key
+    assert made is not None
+    number = int(made[0])
+    for ending, data in files.items():
+        row = {"briefing_id": number, "ending": ending, "data": compress(data)}
+        c.execute(insert(briefing_file).values(row))
+    return number
+
+
+def list_briefings(c: Connection, topic_name: str = "", limit: int = 100) -> list[KeptBriefing]:
+    """The newest *limit*, of one topic or of all, the newest first."""
+    statement = _all().order_by(briefing.c.made_at.desc(), briefing.c.id.desc()).limit(limit)
+    if topic_name:
+        statement = statement.where(topic.c.name == topic_name)
+    return [_kept(row) for row in c.execute(statement)]
+
+
+def one_briefing(c: Connection, number: int) -> KeptBriefing:
+    """The briefing *number*.
+
+    Raises:
+        StorageError: there is none.
+    """
+    row = c.execute(_all().where(briefing.c.id == number)).first()
+    if row is None:
+        raise StorageError(
+            _("no briefing {number}; `qiaocrawl briefing list` shows all", number=number)
+        )
+    return _kept(row)
+
+
+def briefing_before(
+    c: Connection, topic_name: str, since: datetime, before: datetime
+) -> KeptBriefing | None:
+    """The last briefing of earlier days: it ended before the middle of this stretch.
+
+    One that is made again an hour later is so compared with the day before, not with itself.
+    """
+    middle = since + (before - since) / 2
+    row = c.execute(
+        _all().where(topic.c.name == topic_name, briefing.c.before_at <= to_stored_time(middle))
+        .order_by(briefing.c.before_at.desc(), briefing.c.id.desc()).limit(1)
+    ).first()  # fmt: skip
+    return None if row is None else _kept(row)
+
+
+def briefing_file_of(c: Connection, number: int, ending: str) -> bytes:
+    """The file of a briefing with *ending*: html, md or docx.
+
+    Raises:
+        StorageError: there is no such briefing, or it was kept without one.
+    """
+    one_briefing(c, number)
+    columns = briefing_file.c
+    chosen = columns.briefing_id == number, columns.ending == ending
+    data = c.execute(select(columns.data).where(*chosen)).scalar()
+    if data is None:
+        raise StorageError(
+            _("briefing {number} has no .{ending} file", number=number, ending=ending)
+        )
+    return decompress(data)
+
+
+def _all() -> Select[Any]:
+    columns = briefing.c
+    return select(
+        columns.id, topic.c.name, columns.since_at, columns.before_at, columns.made_at,
+        columns.articles, columns.stories,
+    ).join(topic, topic.c.id == columns.topic_id)  # fmt: skip
+
+
+def _kept(row: Any) -> KeptBriefing:
+    since, before, made_at = (
+        at.replace(tzinfo=UTC) for at in (row.since_at, row.before_at, row.made_at)
+    )
+    stories = tuple(ToldStory(*own) for own in json.loads(row.stories))
+    return KeptBriefing(row.id, row.name, since, before, made_at, row.articles, stories)
+
+
+_BASE_DAYS = 56
+_LONG_AGO = datetime(1900, 1, 1, tzinfo=UTC)
+_SENTENCES, _TEXTS_READ, _NAMES, _PLACES = 4, 20, 5, 12
+_MISSED_SITES = 8
+_EVENTS, _CITED_OF_AN_EVENT = 6, 3
+_DAYS_TOLD, _CURVE = 7, timedelta(days=14)
+
+
+def make_briefing(
+    c: Connection, topic: str, stretch: tuple[datetime, datetime], calendar: HolidayCalendar,
+    most_stories: int = 8,
+) -> Briefing:  # fmt: skip
+    """The briefing of an imported topic; every sentence is one that a stored article says.
+
+    Args:
+        stretch: from the first aware moment up to the second.
+        most_stories: told in full; the others are named.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    since, before = stretch
+    chosen = Selection(topic=topic, only_relevant=True, since=since, before=before)
+    rows = _rows(c, chosen)
+    outlets = OutletNames(c, topic)
+    by_story: dict[int, list[Any]] = defaultdict(list)
+    for row in rows:
+        if row.story_id is not None:
+            by_story[row.story_id].append(row)
+    ranked = sorted(by_story, key=lambda number: (
+        -len({row.site for row in by_story[number]}), -len(by_story[number]), number,
+    ))  # fmt: skip
+    told = ranked[:most_stories]
+    desk = _Desk(c, topic, since, story_texts.texts_of(c, told, topic), _warnings(c))
+    stories = tuple(desk.story(number, len(by_story[number])) for number in told)
+    trend, curve = _trends(c, chosen, calendar)
+    titles = story_lists.titles_of(c, ranked)
+    url_ids = [row.url_id for row in rows]
+    lines = tuple((number, *titles[number]) for number in ranked)
+    return Briefing(
+        load_pack(c, topic).title or topic, since, before, len(rows),
+        len({outlets.of(row.site).key for row in rows}), trend, curve, stories,
+        lines[most_stories:], _places(c, url_ids),
+        _gaps(c, topic, rows, len(ranked) - len(told)), tuple(desk.sources.values()),
+        _since_last(c, topic, stretch, lines),
+        tuple(count_classes(c, topic, url_ids).items()), regions_of(c, url_ids),
+    )  # fmt: skip
+
+
+def tell_story(c: Connection, number: int) -> tuple[BriefStory, tuple[BriefSource, ...]]:
+    """One story as a briefing tells it, with its sources.
+
+    Raises:
+        ConfigError: there is no such story.
+    """
+    story_lists.one_story(c, number)
+    desk = _Desk(c, None, _LONG_AGO, story_texts.texts_of(c, [number]), _warnings(c))
+    if not desk.texts[number]:
+        raise ConfigError(_("no article of story {number} is stored any more", number=number))
+    return desk.story(number, 0), tuple(desk.sources.values())
+
+
+def _since_last(
+    c: Connection, topic: str, stretch: tuple[datetime, datetime],
+    lines: Sequence[tuple[int, str, int]],
+) -> SinceLast | None:  # fmt: skip
+    """Against what was told of earlier days; stories are the same by their numbers."""
+    last = briefing_before(c, topic, *stretch)
+    if last is None:
+        return None
+    known = {story.number: story for story in last.stories}
+    grown = [(title, articles - known[number].articles)
+             for number, title, articles in lines if number in known]  # fmt: skip
+    here = {number for number, _title, _articles in lines}
+    return SinceLast(
+        last.before, tuple(title for number, title, _articles in lines if number not in known),
+        tuple((title, more) for title, more in grown if more > 0),
+        tuple(own.title for own in last.stories if own.number not in here),
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Desk:
+    """Stories told one after the other; sources are numbered as they are cited first."""
+
+    c: Connection
+    topic: str | None
+    since: datetime
+    texts: Mapping[int, Sequence[StoryText]]
+    warnings: Mapping[int, StoryWarning]
+    sources: dict[str, BriefSource] = field(default_factory=dict)
+
+    def story(self, number: int, new_articles: int) -> BriefStory:
+        """One story with its sources."""
+        texts = self.texts[number]
+        tree = spread_tree(publications_of(self.c, [text.article_id for text in texts], self.topic))
+        assert tree.first is not None, "a story of the stretch has an article"
+        by_url = {text.url: text for text in texts}
+        first = by_url.get(tree.first.key)
+        origin = FirstSource(self._cited(first) if first else 0, tree.first.outlet,
+                             not tree.first.alternatives)  # fmt: skip
+        sentences, contradictions = self._summary(texts)
+        figures = spread_figures(tree)
+        voices = [text for text in texts if not text.is_reprint]
+        return BriefStory(
+            number, story_lists.one_story(self.c, number).title,
+            min(text.at for text in texts) >= self.since, len(texts), new_articles,
+            figures.outlets, origin, figures.depth, figures.unknown, self._names(number),
+            sentences, contradictions,
+            tone_shares(tone_of(text.title, text.text) for text in voices),
+            self.warnings.get(number), _days(texts), tree, self._events(texts),
+        )  # fmt: skip
+
+    def _events(self, texts: Sequence[StoryText]) -> tuple[BriefEvent, ...]:
+        """What happened; of many those that most articles tell of.
+
+        One without a day says no more than the story.
+        """
+        events = events_in(self.c, texts)
+        if len(events) == 1 and events[0].first is None:
+            return ()
+        most = sorted(events, key=lambda own: (-len(own.keys), own.number))[:_EVENTS]
+        by_url = {text.url: text for text in texts}
+        return tuple(
+            BriefEvent(event, tuple(
+                self._cited(by_url[key]) for key in event.keys[:_CITED_OF_AN_EVENT]
+            ))
+            for event in events if event in most
+        )  # fmt: skip
+
+    def _summary(
+        self, texts: Sequence[StoryText]
+    ) -> tuple[tuple[BriefSentence, ...], tuple[Contradiction, ...]]:
+        """Of the story's first text and its newest ones, each wording once.
+
+        Reprints that differ are read too: some give other figures.
+        """
+        wordings: dict[str, StoryText] = {}
+        for text in texts:
+            wordings.setdefault(text.text, text)
+        earliest, *later = wordings.values()
+        read = [earliest, *later[-_TEXTS_READ:]]
+        by_url = {text.url: text for text in read}
+        summary = summarise_story(
+            [StorySource(text.url, text.title, text.text, text.outlet.name, text.at)
+             for text in read], max_sentences=_SENTENCES,
+        )  # fmt: skip
+
+        def numbers(citations: Iterable[int]) -> tuple[int, ...]:
+            return tuple(self._cited(by_url[summary.sources[at - 1].key]) for at in citations)
+
+        sentences = []
+        for sentence in summary.sentences:
+            first, *others = sentence.citations
+            # Others say much the same; cited is who says all of it.
+            same = [at for at in others if sentence.text in summary.sources[at - 1].text]
+            sentences.append(BriefSentence(sentence.text, numbers([first, *same])))
+        return tuple(sentences), tuple(
+            Contradiction(own.counted, own.unit,
+                          tuple((value, numbers(cited)) for value, cited in own.values))
+            for own in summary.contradictions
+        )  # fmt: skip
+
+    def _cited(self, text: StoryText) -> int:
+        source = self.sources.setdefault(text.url, BriefSource(
+            len(self.sources) + 1, text.outlet.name, text.title,
+            text.at if text.is_dated else None, text.url,
+        ))  # fmt: skip
+        return source.number
+
+    def _names(self, number: int) -> dict[str, tuple[tuple[str, int], ...]]:
+        by_kind: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        for name in names.names_of_stories(self.c, [number])[number]:
+            by_kind[name.kind].append((name.name, name.articles))
+        return {kind: tuple(own[:_NAMES]) for kind, own in by_kind.items()}
+
+
+def _rows(c: Connection, chosen: Selection) -> Sequence[Any]:
+    """The articles of the stretch, each with its story."""
+    statement = (
+        select(article.c.url_id, article.c.site, article.c.published_at, story_article.c.story_id)
+        .outerjoin(story_article, story_article.c.url_id == article.c.url_id)
+        .where(*article_conditions(c, chosen))
+    )
+    return c.execute(statement).all()
+
+
+def _warnings(c: Connection) -> dict[int, StoryWarning]:
+    """Open warnings by the number of their story."""
+    warnings = {own.story: own for own in load_warnings(c).values() if own.status == "open"}
+    numbers = story_texts.stories_with(c, [int(story) for story in warnings])
+    return {number: warnings[str(url_id)] for url_id, number in numbers.items()}
+
+
+def _days(texts: Sequence[StoryText]) -> tuple[tuple[date, int], ...]:
+    counts = Counter(text.at.astimezone(SHANGHAI).date() for text in texts)
+    return tuple(sorted(counts.items())[-_DAYS_TOLD:])
+
+
+def _trends(c: Connection, chosen: Selection, calendar: HolidayCalendar) -> tuple[Trend, Trend]:
+    """By day, against the eight weeks before: of the stretch, and of two weeks at least."""
+    assert chosen.since is not None
+    assert chosen.before is not None
+    longer = min(chosen.since, chosen.before - _CURVE)
+    begin = longer - timedelta(days=_BASE_DAYS + 7)
+    own = Selection(topic=chosen.topic, only_relevant=True, since=begin, before=chosen.before)
+    everything = Selection(since=begin, before=chosen.before)
+    times, all_times = (
+        [moment.at for moment in article_moments(c, selection)] for selection in (own, everything)
+    )
+    first, second = (
+        trend_of(times, all_times, Stretch(since, chosen.before, base_days=_BASE_DAYS), calendar)
+        for since in (chosen.since, longer)
+    )
+    return first, second
+
+
+def _places(c: Connection, url_ids: Sequence[int]) -> tuple[BriefPlace, ...]:
+    counts = names.named_in(c, "place", url_ids)
+    places = []
+    for name, articles in sorted(counts.items(), key=lambda own: (-own[1], own[0]))[:_PLACES]:
+        known = resolve_place(name)
+        places.append(BriefPlace(name, known.country if known else "",
+                                 known.province if known else "", articles))  # fmt: skip
+    return tuple(places)
+
+
+def _gaps(c: Connection, topic: str, rows: Sequence[Any], untold: int) -> Gaps:
+    outlets = OutletNames(c, topic)
+    heard = {outlets.of(row.site).key for row in rows}
+    silent = [site.name or site.host for site in load_pack(c, topic).sites
+              if outlets.of(site.host).key not in heard]  # fmt: skip
+    missed = [(own.host, own.total) for own in misses_by_site(c, topic)]
+    return Gaps(
+        sum(row.story_id is None for row in rows), sum(row.published_at is None for row in rows),
+        tuple(silent), tuple(missed[:_MISSED_SITES]), untold,
+    )  # fmt: skip

@@ -1,0 +1,254 @@
+"""What came in today and in the last 30 days, and how things stand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Select, case, distinct, exists, func, select, true
+
+from qiaocrawl.fetch.sessions.accounts import AccountState
+from qiaocrawl.items import Outcome
+from qiaocrawl.news.warnings.stored import count_by_status
+from qiaocrawl.reading.alarms import Limits, alarms, last_runs
+from qiaocrawl.reading.pages_of_a_list import row_by_row
+from qiaocrawl.search.query import AnswerState
+from qiaocrawl.storage.schema import (
+    account,
+    article,
+    query,
+    relevance,
+    site,
+    term,
+    topic,
+    url,
+    verdict,
+)
+from qiaocrawl.storage.topics.changes import FewOnTopic, few_on_topics
+from qiaocrawl.storage.values import from_time, to_stored_time
+from qiaocrawl.text.zones import SHANGHAI
+
+DAYS = 30
+_RUNS_LOOKED_AT = 50
+_TOPICS_LOOKED_AT = 50
+_LIMITS = Limits(article_hours=48.0, free_bytes=1 << 30)
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One day of China: new articles, and those of them on topic."""
+
+    day: date
+    articles: int
+    on_topic: int
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """What a period brought; ``engines`` are those that refused in it."""
+
+    articles: int
+    on_topic: int
+    reprints: int
+    sources: int
+    dead: int
+    engines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What an office has done of what comes first."""
+
+    topics: int
+    terms: int
+    sites: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The first page. ``logins`` are accounts nobody is logged in to any more; ``warnings`` those
+    that are open; ``few`` topics of which hardly an article is on topic."""
+
+    days: tuple[Day, ...]
+    today: Period
+    month: Period
+    logins: tuple[str, ...]
+    running: int
+    warnings: int
+    alarms: tuple[str, ...]
+    steps: Steps
+    few: tuple[FewOnTopic, ...]
+
+
+def overview(c: Connection, now: datetime) -> Overview:
+    """How things stand at *now* (aware)."""
+    midnight, start = start_of_days(now, 1), start_of_days(now, DAYS)
+    with row_by_row(c):
+        days = _days(c, start)
+    steps = _steps(c)
+    # Before the first crawl it is no news that there is no article.
+    has_begun = steps.pages or any(line.ended for line in last_runs(c, _RUNS_LOOKED_AT))
+    limits = _LIMITS if has_begun else replace(_LIMITS, article_hours=0.0)
+    names = select(topic.c.name).order_by(topic.c.name)
+    logins = select(account.c.site).where(account.c.state == AccountState.RESTING).distinct()
+    return Overview(
+        days,
+        _period(c, midnight, days[-1:]),
+        _period(c, start, days),
+        tuple(c.execute(logins.order_by(account.c.site)).scalars()),
+        sum(run.ended is None and not run.is_dead for run in last_runs(c, _RUNS_LOOKED_AT)),
+        count_by_status(c).get("open", 0),
+        tuple(alarms(c, limits, now=now.timestamp())),
+        steps,
+        few_on_topics(c, c.execute(names.limit(_TOPICS_LOOKED_AT)).scalars().all()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLink:
+    """A page that is gone; ``article_id`` of what it said, None where it was never read."""
+
+    url: str
+    at: datetime | None
+    reason: str
+    article_id: int | None
+
+
+def dead_links(c: Connection, since: datetime, skip: int, limit: int) -> list[DeadLink]:
+    """Pages found gone since a moment (aware), the last first."""
+    rows = c.execute(
+        select(url.c.url, url.c.done_at, url.c.reason, article.c.id)
+        .outerjoin(article, article.c.url_id == url.c.id)
+        .where(url.c.outcome == Outcome.DEAD, url.c.done_at >= to_stored_time(since))
+        .order_by(url.c.done_at.desc(), url.c.id.desc())
+        .offset(skip)
+        .limit(limit)
+    )
+    return [
+        DeadLink(address, from_time(at), why or "", row_id) for address, at, why, row_id in rows
+    ]
+
+
+def start_of_days(now: datetime, days: int) -> datetime:
+    """The midnight of China that began the last *days* days, today being one."""
+    midnight = now.astimezone(SHANGHAI).replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight - timedelta(days=days - 1)
+
+
+def _days(c: Connection, start: datetime) -> tuple[Day, ...]:
+    articles, on_topic = _by_day(c, start, relevant=False), _by_day(c, start, relevant=True)
+    days = [start.date() + timedelta(days=number) for number in range(DAYS)]
+    return tuple(Day(day, articles[day], on_topic[day]) for day in days)
+
+
+def _by_day(c: Connection, start: datetime, *, relevant: bool) -> Counter[date]:
+    """Articles by the day of China they were found on."""
+    # Hours of UTC: both databases give them as the beginning of the stored text.
+    hour = func.substr(article.c.fetched_at, 1, 13)
+    statement = (
+        select(hour, func.count())
+        .where(article.c.fetched_at >= to_stored_time(start))
+        .group_by(hour)
+    )
+    if relevant:
+        statement = statement.where(_is_on_topic())
+    counts: Counter[date] = Counter()
+    for text, count in c.execute(statement):
+        moment = datetime.strptime(str(text), "%Y-%m-%d %H").replace(tzinfo=UTC)
+        counts[moment.astimezone(SHANGHAI).date()] += count
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a site brought in a period."""
+
+    host: str
+    articles: int
+    on_topic: int
+
+
+def sources(c: Connection, since: datetime) -> list[Source]:
+    """The sites with articles found since a moment (aware), those with most first."""
+    count, on_topic = func.count(), func.sum(case((_is_on_topic(), 1), else_=0))
+    rows = c.execute(
+        select(article.c.site, count, on_topic)
+        .where(article.c.fetched_at >= to_stored_time(since))
+        .group_by(article.c.site)
+        .order_by(count.desc(), article.c.site)
+    )
+    return [Source(host, articles, int(relevant)) for host, articles, relevant in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Queries of a topic that an engine refused, and when it last did."""
+
+    engine: str
+    topic: str
+    title: str
+    queries: int
+    last_at: datetime | None
+
+
+def refusals(c: Connection, since: datetime) -> list[Refusal]:
+    """What engines refused since a moment (aware) and did not answer later, by engine."""
+    rows = c.execute(
+        select(
+            query.c.engine, topic.c.name, topic.c.title, func.count(), func.max(query.c.asked_at)
+        )
+        .join(topic, topic.c.id == query.c.topic_id)
+        .where(*_refused(since))
+        .group_by(query.c.engine, topic.c.name, topic.c.title)
+        .order_by(query.c.engine, topic.c.name)
+    )
+    return [
+        Refusal(engine, name, title, queries, from_time(last_at))
+        for engine, name, title, queries, last_at in rows
+    ]
+
+
+def _refused(since: datetime) -> tuple[Any, ...]:
+    return query.c.state == AnswerState.BLOCKED, query.c.asked_at >= to_stored_time(since)
+
+
+def _is_on_topic() -> Any:
+    own = relevance.c.article_id == article.c.id, relevance.c.relevant == true()
+    return exists().where(*own).correlate(article)
+
+
+def _period(c: Connection, start: datetime, days: Sequence[Day]) -> Period:
+    since = to_stored_time(start)
+    found = article.c.fetched_at >= since
+    copies = select(func.count()).select_from(article).join(
+        verdict, verdict.c.article_id == article.c.id
+    ).where(found, verdict.c.group_id != article.c.id)  # fmt: skip
+    dead = select(func.count()).select_from(url).where(
+        url.c.outcome == Outcome.DEAD, url.c.done_at >= since
+    )  # fmt: skip
+    refusing = select(query.c.engine).where(*_refused(start)).distinct().order_by(query.c.engine)
+    return Period(
+        sum(day.articles for day in days),
+        sum(day.on_topic for day in days),
+        _count(c, copies),
+        _count(c, select(func.count(distinct(article.c.site))).where(found)),
+        _count(c, dead),
+        tuple(c.execute(refusing).scalars()),
+    )
+
+
+def _steps(c: Connection) -> Steps:
+    # Whether there is any page is enough: to count a million takes time.
+    pages = select(func.count()).select_from(select(article.c.id).limit(1).subquery())
+    topics, terms, sites = (
+        _count(c, select(func.count()).select_from(table)) for table in (topic, term, site)
+    )
+    return Steps(topics, terms, sites, _count(c, pages))
+
+
+def _count(c: Connection, statement: Select[Any]) -> int:
+    return int(c.execute(statement).scalar_one())

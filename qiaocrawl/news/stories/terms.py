@@ -1,0 +1,222 @@
+"""The terms of an article as numbers: its words, and its pairs of characters."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.text.normalise import fold
+from qiaocrawl.text.segment import Segmenter
+from qiaocrawl.vsm.terms import FUNCTION, dictionary_words, title_share, word_class
+
+TERM_BITS = 21
+DIMENSIONS = 1 << TERM_BITS
+"""Terms are hashed to that many numbers: two of an article share one in some 10,000 cases."""
+
+BODY_CHARS = 400
+"""So much of a body counts: news says at its beginning what happened."""
+PAIRED_CHARS = 120
+"""Pairs of characters, which find names no dictionary has, are read from so much of a text."""
+
+_MASK = DIMENSIONS - 1
+# Words and pairs that look alike are different terms.
+_PAIR = "\u0000"
+_HAN_RUN = re.compile("[\u3400-\u9fff]{2,}")
+_RAREST_PAIR = 3e-6
+_REMEMBERED_TERMS = 500_000
+_NOT_COUNTED = -1
+
+Ids = NDArray[np.int32]
+Counts = NDArray[np.float32]
+
+
+def term_id(term: str) -> int:
+    """The number of a word, the same in every process."""
+    return crc32(term.encode("utf-8", "surrogatepass")) & _MASK
+
+
+def term_ids(word: str) -> set[int]:
+    """The numbers of a word and of the pairs of characters in it."""
+    folded = fold(word)
+    pairs = {_PAIR + pair for run in _HAN_RUN.findall(folded) for pair in _pairs_of(run)}
+    return {term_id(term) for term in {folded, *pairs}}
+
+
+class Terms(NamedTuple):
+    """What an article says, in numbers.
+
+    Args:
+        ids: ascending numbers of its terms.
+        counts: how often each stands there.
+        words: those of two letters or more, by their numbers.
+    """
+
+    ids: Ids
+    counts: Counts
+    words: dict[int, str]
+
+
+class TermReader:
+    """Reads the terms of articles.
+
+    Args:
+        words: to keep whole, such as the terms of topics.
+    """
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self._segmenter = Segmenter(words, "rjieba")
+        self._words, self._pairs = _Numbers(_word_number), _Numbers(_pair_number)
+
+    def terms(self, title: str, body: str = "", names: Iterable[str] = ()) -> Terms:
+        """The terms of an article.
+
+        Args:
+            names: normal forms of what it names, which count as words of their own.
+        """
+        text = fold(f"{title}\n{body[:BODY_CHARS]}")
+        words = Counter(self._segmenter.words(text))
+        words.update(set(map(fold, names)) - words.keys())
+        pairs: Counter[str] = Counter()
+        for run in _HAN_RUN.findall(text[:PAIRED_CHARS]):
+            pairs.update(_pairs_of(run))
+        word_numbers = self._words.of(words)
+        numbers = np.array([*word_numbers, *self._pairs.of(pairs)], np.int32)
+        counts = np.array([*words.values(), *pairs.values()], np.float32)
+        ids, places = np.unique(numbers, return_inverse=True)
+        merged = np.bincount(places, counts).astype(np.float32)
+        # What does not count has the lowest number, and stands first.
+        first = int(np.searchsorted(ids, 0))
+        return Terms(
+            ids[first:], merged[first:],
+            {number: word for number, word in zip(word_numbers, words, strict=True)
+             if len(word) > 1 and number >= 0},
+        )  # fmt: skip
+
+
+class _Numbers(dict[str, int]):
+    """Numbers of words or pairs, remembered; below 0 where one does not count."""
+
+    def __init__(self, number_of: Callable[[str], int]) -> None:
+        super().__init__()
+        self._number_of = number_of
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = self._number_of(term)
+        return number
+
+    def of(self, terms: Iterable[str]) -> list[int]:
+        """The numbers of *terms*, in their order; two may share one."""
+        if len(self) > _REMEMBERED_TERMS:
+            self.clear()
+        return list(map(self.__getitem__, terms))
+
+
+def _word_number(word: str) -> int:
+    return term_id(word) if _counts(word) else _NOT_COUNTED
+
+
+def _pair_number(pair: str) -> int:
+    return term_id(_PAIR + pair)
+
+
+def _pairs_of(run: str) -> Iterator[str]:
+    return map(str.__add__, run, run[1:])
+
+
+def _counts(word: str) -> bool:
+    return any(letter.isalnum() for letter in word) and word_class(word) != FUNCTION
+
+
+@cache
+def usual_shares() -> NDArray[np.float32]:
+    """The share of titles that hold each term by general usage, by its number: (DIMENSIONS,).
+
+    Of words as :func:`~qiaocrawl.vsm.terms.title_share` has it; of pairs of characters, what the
+    words they stand in come to.
+    """
+    words = np.zeros(DIMENSIONS, np.float64)
+    pairs: defaultdict[str, float] = defaultdict(float)
+    for word in dictionary_words():
+        share = title_share(word)
+        words[term_id(word)] += share
+        for at in range(len(word) - 1):
+            pairs[word[at : at + 2]] += share
+    for pair, share in pairs.items():
+        words[term_id(_PAIR + pair)] += share
+    return np.clip(words, _RAREST_PAIR, 1.0).astype(np.float32)
+
+
+# --- Sparse vectors of whole numbers: their sums do not depend on the order of adding -------------
+
+SCALE = 1 << 12
+"""What 1 is in the values of a vector."""
+
+Values = NDArray[np.int64]
+
+
+class Vector(NamedTuple):
+    """Values by ascending numbers of terms."""
+
+    ids: Ids
+    values: Values
+
+    def plus(self, other: Vector) -> Vector:
+        """The sum of both."""
+        places = np.searchsorted(self.ids, other.ids)
+        known = places < len(self.ids)
+        known[known] = self.ids[places[known]] == other.ids[known]
+        values = self.values.copy()
+        values[places[known]] += other.values[known]
+        new = ~known
+        return Vector(
+            np.insert(self.ids, places[new], other.ids[new]),
+            np.insert(values, places[new], other.values[new]),
+        )
+
+    def top(self, count: int) -> Vector:
+        """The *count* highest values, more of them where some are equal."""
+        if len(self.ids) <= count:
+            return self
+        least = np.partition(self.values, -count)[-count]
+        kept = self.values >= least
+        return Vector(self.ids[kept], self.values[kept])
+
+    def as_bytes(self) -> bytes:
+        """For storing: numbers, then values, each as 32 bits."""
+        return self.ids.astype("<i4").tobytes() + self.values.astype("<i4").tobytes()
+
+
+def vector_from(data: bytes) -> Vector:
+    """What :meth:`Vector.as_bytes` gave."""
+    numbers = np.frombuffer(data, "<i4")
+    half = len(numbers) // 2
+    return Vector(numbers[:half].astype(np.int32), numbers[half:].astype(np.int64))
+
+
+class Multiplier:
+    """Products of one vector with others."""
+
+    def __init__(self) -> None:
+        self._dense = np.zeros(DIMENSIONS, np.int64)
+
+    def products(self, vector: Vector, others: Sequence[Vector]) -> list[int]:
+        """The inner product of *vector* with each of *others*, in units of ``SCALE`` squared."""
+        if not others:
+            return []
+        dense = self._dense
+        dense[vector.ids] = vector.values
+        # All others at once: one call of numpy, not one each. Some may have no terms.
+        values = np.concatenate([other.values for other in others])
+        summed = np.zeros(len(values) + 1, np.int64)
+        np.cumsum(dense[np.concatenate([other.ids for other in others])] * values, out=summed[1:])
+        dense[vector.ids] = 0
+        ends = np.cumsum([len(other.ids) for other in others])
+        products: list[int] = np.diff(summed[ends], prepend=0).tolist()
+        return products

@@ -1,0 +1,221 @@
+"""Counts of a stretch of time against what is usual, with bursts and a forecast."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection, func, select
+
+from qiaocrawl.news.trends.bursts import Burst, ForecastStep, count_bursts, forecast
+from qiaocrawl.news.trends.usual import (
+    Base,
+    CountSeries,
+    HolidayCalendar,
+    Stretch,
+    Unit,
+    count_series,
+    make_base,
+    seconds_of,
+    step_of,
+)
+from qiaocrawl.storage.schema import article, verdict
+from qiaocrawl.storage.selection import Selection, article_conditions, published
+from qiaocrawl.storage.values import from_time
+from qiaocrawl.text.zones import SHANGHAI
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Direction = Literal["up", "down", "steady", "unknown"]
+
+_TURNS_AT = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrendStep:
+    """A step of the stretch.
+
+    Args:
+        expected, deviation: None without a base; see :class:`qiaocrawl.news.trends.usual.Base`.
+        is_burst: by the automaton.
+        is_whole: False of a step that is not over; its count may still grow.
+        holiday: the name of the holiday it begins on, "" for none.
+    """
+
+    start: datetime
+    count: int
+    expected: float | None
+    deviation: float | None
+    is_burst: bool
+    is_whole: bool
+    holiday: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The stretch, its bursts (places of ``steps``) and what is to be expected next.
+
+    Args:
+        direction: of all whole steps together against what is usual.
+        base_days: that the base is made of; 0 for no base.
+        unknown_years: of the stretch and its base, whose holidays the calendar does not know.
+    """
+
+    unit: Unit
+    steps: tuple[TrendStep, ...]
+    bursts: tuple[Burst, ...]
+    forecast: tuple[ForecastStep, ...]
+    direction: Direction
+    base_days: int
+    unknown_years: tuple[int, ...]
+
+
+def trend_of(
+    times: Iterable[datetime],
+    all_times: Iterable[datetime] | NDArray[np.float64],
+    stretch: Stretch,
+    calendar: HolidayCalendar,
+) -> Trend:
+    """The trend of what was told at *times*.
+
+    Args:
+        times: aware, in any order, of the base too; others count nowhere.
+        all_times: of all texts that might have been such, these too: bursts are of their share.
+            Where they are the same, bursts are none. Seconds as ``seconds_of`` makes them, for
+            whoever asks for many trends.
+    """
+    seconds = seconds_of(times)
+    all_seconds = all_times if isinstance(all_times, np.ndarray) else seconds_of(all_times)
+    counts = count_series(seconds, stretch.unit, stretch.since, stretch.before)
+    before, totals = (_with_base(moments, stretch) for moments in (seconds, all_seconds))
+    base, days = _base_of(seconds, stretch, calendar)
+    first = counts.first - before.first
+    bursts = [_moved(burst, first) for burst in count_bursts(before.counts, totals.counts)
+              if burst.end > first]  # fmt: skip
+    steps = _steps(counts, base, bursts, stretch, calendar)
+    ahead: list[ForecastStep] = []
+    if base is not None and stretch.ahead:
+        ahead = forecast(days, base, _whole(counts, stretch), stretch.ahead)
+    years = {start.year for start in (*before.starts(), *(step.start for step in ahead))}
+    return Trend(
+        stretch.unit, tuple(steps), tuple(bursts), tuple(ahead), _direction(steps, base),
+        base.days if base else 0, tuple(sorted(years - calendar.years)),
+    )  # fmt: skip
+
+
+def _with_base(seconds: NDArray[np.float64], stretch: Stretch) -> CountSeries:
+    since = stretch.since - timedelta(days=stretch.base_days)
+    return count_series(seconds, stretch.unit, since, stretch.before)
+
+
+def _base_of(
+    seconds: NDArray[np.float64], stretch: Stretch, calendar: HolidayCalendar
+) -> tuple[Base | None, CountSeries]:
+    """What is usual, by the days before the stretch, and all whole days that there are.
+
+    Days before the very first text are none: nobody looked yet.
+    """
+    since = stretch.since - timedelta(days=stretch.base_days)
+    days = count_series(seconds, "day", since, stretch.before)
+    if not _is_whole(days, len(days) - 1, stretch.before):
+        days = days.part(0, len(days) - 1)
+    looked = int(np.flatnonzero(days.counts)[0]) if days.counts.any() else len(days)
+    end = step_of(stretch.since, "day") - days.first
+    if stretch.unit == "hour":
+        hours = count_series(seconds, "hour", days.start(looked), days.start(max(end, looked)))
+        return make_base(hours, calendar), days.part(looked, len(days))
+    judged = 7 if stretch.unit == "week" else 1
+    base = make_base(days.part(looked, max(end, looked)), calendar, judged)
+    return base, days.part(looked, len(days))
+
+
+def _steps(
+    counts: CountSeries, base: Base | None, bursts: list[Burst], stretch: Stretch,
+    calendar: HolidayCalendar,
+) -> list[TrendStep]:  # fmt: skip
+    steps = []
+    for at, start in enumerate(counts.starts()):
+        count = int(counts.counts[at])
+        expected = base.expected(counts, at) if base else None
+        deviation = None
+        if base is not None and expected is not None:
+            deviation = base.deviation(count, expected)
+        steps.append(TrendStep(
+            start, count, expected, deviation,
+            any(burst.begin <= at < burst.end for burst in bursts),
+            _is_whole(counts, at, stretch.before), calendar.name_of(start.date()),
+        ))  # fmt: skip
+    return steps
+
+
+def _is_whole(series: CountSeries, at: int, before: datetime) -> bool:
+    return at >= 0 and series.start(at + 1) <= before
+
+
+def _whole(series: CountSeries, stretch: Stretch) -> CountSeries:
+    """Without a last step that is not over: the forecast is of that one first."""
+    return series.part(0, len(series) - (not _is_whole(series, len(series) - 1, stretch.before)))
+
+
+def _moved(burst: Burst, first: int) -> Burst:
+    return Burst(max(burst.begin - first, 0), burst.end - first, burst.weight)
+
+
+def _direction(steps: list[TrendStep], base: Base | None) -> Direction:
+    whole = [step for step in steps if step.is_whole]
+    if base is None or not whole:
+        return "unknown"
+    expected = np.array([step.expected for step in whole], np.float64)
+    variance = float((expected + base.dispersion * expected**2).sum())
+    surplus = sum(step.count for step in whole) - float(expected.sum())
+    deviations = surplus / math.sqrt(max(variance, 1.0))
+    return "up" if deviations >= _TURNS_AT else "down" if deviations <= -_TURNS_AT else "steady"
+
+
+# --- When articles came out, for counts over time -------------------------------------------------
+
+
+class ArticleMoment(NamedTuple):
+    """When an article came out, or was fetched where that is unknown.
+
+    ``tells_hour``: it names an hour, not only a day (midnight in China).
+    """
+
+    at: datetime
+    tells_hour: bool
+
+
+def article_moments(
+    c: Connection, selection: Selection, *, reprints_once: bool = False
+) -> list[ArticleMoment]:
+    """Of all articles that *selection* means, in no order.
+
+    Args:
+        reprints_once: of a group of reprints the earliest that *selection* means only.
+
+    Raises:
+        StorageError: the selection's topic was never imported.
+    """
+    group = func.coalesce(verdict.c.group_id, article.c.id) if reprints_once else article.c.id
+    statement = select(published, article.c.published_at.is_not(None), group).where(
+        *article_conditions(c, selection)
+    )
+    if reprints_once:
+        statement = statement.outerjoin(verdict, verdict.c.article_id == article.c.id)
+        statement = statement.order_by(published, article.c.id)
+    moments, seen = [], set()
+    for stored, is_dated, number in c.execute(statement):
+        if number in seen:
+            continue
+        seen.add(number)
+        at = from_time(stored)
+        assert at is not None, "every article was fetched some time"
+        local = at.astimezone(SHANGHAI)
+        is_midnight = (local.hour, local.minute, local.second) == (0, 0, 0)
+        moments.append(ArticleMoment(at, bool(is_dated) and not is_midnight))
+    return moments

@@ -1,0 +1,249 @@
+"""Sends the messages that are due, each in a transaction of its own."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _
+from qiaocrawl.news.warnings.answers import (
+    Part,
+    Refusal,
+    heard_answers,
+    parts_of,
+    refusal_in,
+    room_of,
+)
+from qiaocrawl.news.warnings.stored import (
+    GIVEN_UP,
+    DueMessage,
+    add_claimed,
+    note_failed,
+    note_part,
+    note_sent,
+    put_off,
+    take_due,
+)
+from qiaocrawl.text.toml_file import parse_toml
+
+if TYPE_CHECKING:
+    from apprise import NotifyBase
+
+    from qiaocrawl.storage import Database
+
+logger = logging.getLogger(__name__)
+
+# Stored as they are, and said in the language of who reads.
+_NO_CHANNEL = N_("no channel is called so")
+_NO_ADDRESS = N_("its address is none that apprise knows")
+_REFUSED = N_("not accepted")
+_PART = N_("part {number} of {count}: {why}")
+_REASON_CHARS = 200
+_BETWEEN_PARTS = re.compile("[/:@?&=,]+")
+# Shorter ones are words of any message.
+_SECRET_CHARS = 4
+
+
+@dataclass(slots=True)
+class DeliveryReport:
+    """How many messages were sent, wait for another attempt, and were given up."""
+
+    sent: int = 0
+    waiting: int = 0
+    given_up: int = 0
+
+
+def deliver_due(database: Database, channels: Channels, now: float) -> DeliveryReport:
+    """Send all messages that are due; one that fails keeps no other from being sent.
+
+    A channel that asks to wait is left alone for the rest of this call.
+
+    Args:
+        now: epoch seconds.
+    """
+    report, begun, last = DeliveryReport(), time.monotonic(), 0
+    busy_until: dict[str, float] = {}
+    while True:
+        # One at a time: a claim must not run out while others are being sent.
+        at = now + time.monotonic() - begun
+        with database.engine.begin() as c:
+            messages = take_due(c, at, limit=1, after=last)
+        if not messages:
+            return report
+        (message,) = messages
+        last = message.id
+        if message.channel in busy_until:
+            with database.engine.begin() as c:
+                put_off(c, message, busy_until[message.channel])
+            report.waiting += 1
+            continue
+        refusal = _send(database, message, channels.get(message.channel, ""), at)
+        if refusal is None:
+            with database.engine.begin() as c:
+                note_sent(c, message, datetime.fromtimestamp(at, UTC))
+            report.sent += 1
+            continue
+        with database.engine.begin() as c:
+            state, next_at = note_failed(c, message, refusal.reason, at, is_final=refusal.is_final)
+        if refusal.is_busy:
+            busy_until[message.channel] = next_at
+        if state == GIVEN_UP:
+            report.given_up += 1
+        else:
+            report.waiting += 1
+        logger.warning("channel %s: message %d was not delivered: %s", message.channel,
+                       message.id, refusal.reason)  # fmt: skip
+
+
+def send_test(database: Database, channels: Channels, channel: str, now: datetime) -> str:
+    """Send one message that says it is a test, once; why it did not arrive, "" if it did.
+
+    It is kept as any other message, so that people see what became of it.
+
+    Args:
+        now: aware.
+    """
+    title = _("Test of the channel {channel}", channel=channel)
+    body = _("Warnings of qiaocrawl come by this channel. This is a test: nothing has happened.")
+    with database.engine.begin() as c:
+        message = add_claimed(c, channel, title, body, now)
+    refusal = _send(database, message, channels.get(channel, ""), now.timestamp())
+    with database.engine.begin() as c:
+        if refusal is not None:
+            note_failed(c, message, refusal.reason, now.timestamp(), most=1)
+            return refusal.reason
+        note_sent(c, message, now)
+    return ""
+
+
+def _send(
+    database: Database, message: DueMessage, address: str, now: float
+) -> Refusal | None:  # fmt: skip
+    """Send *message*, or the parts of it that have not arrived; why that failed, None if not."""
+    begun = time.monotonic()
+    if not address:
+        return Refusal(_NO_CHANNEL)
+    from apprise import Apprise, NotifyBase
+
+    plugin = Apprise.instantiate(address)
+    if plugin is None:
+        return Refusal(_NO_ADDRESS)
+    # apprise reports what is optional as sent, whatever became of it.
+    plugin.optional = False
+    service = _service_of(plugin)
+    room = room_of(service, plugin.body_maxlen, NotifyBase.body_maxlen)
+    parts = parts_of(message.title, message.body, room)
+    for place, part in enumerate(parts, start=1):
+        if part.end <= message.sent_chars:
+            continue
+        refusal = _send_part(plugin, service, part, message.severity)
+        if refusal is not None:
+            reason = _without_secrets(refusal.reason, address)[:_REASON_CHARS] or _REFUSED
+            if len(parts) > 1:
+                reason = _PART.format(number=place, count=len(parts), why=reason)
+            return refusal._replace(reason=reason)
+        if place < len(parts):
+            # At once: what has arrived is not sent again, whatever becomes of the next one.
+            with database.engine.begin() as c:
+                note_part(c, message, part.end, now + time.monotonic() - begun)
+    return None
+
+
+def _send_part(plugin: NotifyBase, service: str, part: Part, severity: str) -> Refusal | None:
+    from apprise import Apprise, LogCapture, NotifyFormat, NotifyType
+
+    kind = NotifyType.INFO if severity == "notice" else NotifyType.WARNING
+    sender = Apprise()
+    sender.add(plugin)
+    with (
+        LogCapture(level=logging.WARNING, fmt="%(message)s") as log,  # type: ignore[no-untyped-call]
+        heard_answers() as answers,
+    ):
+        is_sent = sender.notify(
+            title=part.title, body=part.text, notify_type=kind, body_format=NotifyFormat.TEXT
+        )
+        said: str = log.getvalue().strip().partition("\n")[0]
+    refusals = [
+        refusal for answer in answers
+        if (refusal := refusal_in(answer, service)) is not None
+        # A plug-in may ask again with success, after a session that ran out.
+        and (answer.ok or not is_sent)
+    ]  # fmt: skip
+    if refusals:
+        return refusals[-1]
+    return None if is_sent else Refusal(said)
+
+
+def _service_of(plugin: NotifyBase) -> str:
+    """The first scheme of a service; most have one with TLS and one without."""
+    for schemes in (plugin.protocol, plugin.secure_protocol):
+        if schemes:
+            return str(schemes if isinstance(schemes, str) else schemes[0])
+    return ""
+
+
+def _without_secrets(reason: str, address: str) -> str:
+    """What a library says of a failure, without the address or a part of it: some are passwords."""
+    _scheme, _colon, rest = address.partition("://")
+    parts = [part for part in _BETWEEN_PARTS.split(rest) if len(part) >= _SECRET_CHARS]
+    for part in sorted({address, *parts, *map(unquote, parts)}, key=len, reverse=True):
+        reason = reason.replace(part, "…")
+    return reason
+
+
+# --- Where warnings go: names of channels with addresses as apprise has them ----------------------
+
+Channels = Mapping[str, str]
+"""The address of each channel: one, so that what one refuses is not sent to another again."""
+
+
+def read_channels(file: str) -> Channels:
+    """The channels of a TOML file: ``name = "mailto://…"``.
+
+    Addresses hold passwords, so messages name the channel and never its address.
+
+    Args:
+        file: its path; "" for none.
+
+    Raises:
+        ConfigError: it cannot be read, or with every channel whose address is wrong.
+    """
+    table = _table(file)
+    faults = [name for name, address in table.items() if not _is_right(address)]
+    if faults:
+        raise ConfigError(_("{file}: no address that apprise knows: {names}", file=file,
+                            names=", ".join(faults)))  # fmt: skip
+    return table
+
+
+def channel_names(file: str) -> tuple[str, ...]:
+    """The names of the channels of a file, which may be shown; its addresses are not looked at.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    return tuple(_table(file))
+
+
+def _table(file: str) -> dict[str, Any]:
+    if not file:
+        return {}
+    try:
+        return parse_toml(Path(file).read_bytes())
+    except (OSError, ValueError) as error:
+        reason = _("cannot be read as TOML in UTF-8: {error}", error=error)
+        raise ConfigError(f"{file}: {reason}") from None
+
+
+def _is_right(address: object) -> bool:
+    from apprise import Apprise
+
+    return isinstance(address, str) and Apprise.instantiate(address) is not None

@@ -1,0 +1,377 @@
+"""Keeps warnings, and messages until they are delivered."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from secrets import token_hex
+from typing import Any, NamedTuple, TypeVar
+
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
+
+from qiaocrawl.news.stories.texts import stories_with
+from qiaocrawl.news.warnings.machine import (
+    Message,
+    Status,
+    StoryWarning,
+    from_record,
+    message_text,
+    message_title,
+    to_record,
+)
+from qiaocrawl.news.warnings.rules import SEVERITIES
+from qiaocrawl.storage.engine import latest_due
+from qiaocrawl.storage.schema import (
+    article,
+    relevance,
+    story_article,
+    story_warning,
+    topic,
+    warning_message,
+    warning_notice,
+)
+from qiaocrawl.storage.sql import Statement
+from qiaocrawl.storage.values import clean_text, clean_word, from_time, to_stored_time
+
+WAITING, SENT, GIVEN_UP = "waiting", "sent", "given_up"
+
+# The row that is there once there are stories.
+_LOCK = Statement(
+    "SELECT id FROM story_clock WHERE id = 1",
+    mysql="SELECT id FROM story_clock WHERE id = 1 FOR UPDATE",
+)
+_AT_A_TIME = 500
+# Of an attempt whose process died; after that another one may try.
+_CLAIM_SECONDS = 300.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 60.0, 6 * 3_600.0
+_GROWTH = 4
+_MOST_ATTEMPTS = 10
+# What the far side has read and does not want: nothing but an operator changes that, who has a
+# working day for it (0, 1, 5, 11 and 17 hours after the first attempt).
+_REFUSED_PAUSES_SECONDS = (3_600.0, 4 * 3_600.0, 6 * 3_600.0, 6 * 3_600.0)
+
+
+class DueMessage(NamedTuple):
+    """A message that is to be sent now; ``attempts`` counts this one.
+
+    Attributes:
+        sent_chars: so much of the body has arrived, in parts.
+    """
+
+    id: int
+    channel: str
+    severity: str
+    title: str
+    body: str
+    attempts: int
+    sent_chars: int = 0
+
+
+class StuckMessage(NamedTuple):
+    """A message that was tried in vain, and why."""
+
+    channel: str
+    title: str
+    attempts: int
+    state: str
+    error: str
+
+
+def load_warnings(c: Connection) -> dict[str, StoryWarning]:
+    """All warnings, by story."""
+    records = c.execute(select(story_warning.c.record)).scalars()
+    warnings = (from_record(json.loads(record)) for record in records)
+    return {warning.story: warning for warning in warnings}
+
+
+def lock_warnings(c: Connection) -> None:
+    """Let no other worker change warnings until the transaction of *c* ends.
+
+    To be called before they are read. SQLite has one writer anyway.
+    """
+    _LOCK.run(c).fetchall()
+
+
+def keep_step(
+    c: Connection, before: Mapping[str, StoryWarning], after: Mapping[str, StoryWarning],
+    messages: Iterable[Message], now: datetime,
+) -> None:  # fmt: skip
+    """Keep what a step made: warnings and messages in the one transaction of *c*.
+
+    So a channel counts as told exactly when its message is kept. A message that is there already
+    is left as it is.
+    """
+    unchanged = {story for story, warning in after.items() if before.get(story) == warning}
+    gone = [warning.id for story, warning in before.items() if story not in unchanged]
+    for start in range(0, len(gone), _AT_A_TIME):
+        ids = gone[start : start + _AT_A_TIME]
+        c.execute(delete(story_warning).where(story_warning.c.opened_for.in_(ids)))
+    rows = [_row(warning) for story, warning in after.items() if story not in unchanged]
+    if rows:
+        c.execute(insert(story_warning), rows)
+    for message in messages:
+        _keep_message(c, message, now)
+
+
+def take_due(c: Connection, now: float, limit: int = 100, after: int = 0) -> list[DueMessage]:
+    """Messages to be sent now, the oldest first; no other process gets them for five minutes.
+
+    A process that dies between sending and :func:`note_sent` sends again: a warning that comes
+    twice does less harm than one that never comes.
+
+    Args:
+        now: epoch seconds.
+        after: those with higher row ids only.
+    """
+    columns = warning_message.c
+    latest = latest_due(now, max(_LONGEST_PAUSE_SECONDS, _CLAIM_SECONDS))
+    is_due = or_(columns.next_at <= now, columns.next_at > latest)
+    due = columns.state == WAITING, is_due, columns.id > after
+    rows = c.execute(
+        select(columns.id, columns.channel, columns.severity, columns.title, columns.body,
+               columns.attempts, columns.sent_chars)
+        .where(*due).order_by(columns.id).limit(limit)
+    ).all()  # fmt: skip
+    taken = []
+    for row in rows:
+        claim = update(warning_message).where(columns.id == row.id, *due)
+        values = {"attempts": columns.attempts + 1, "next_at": now + _CLAIM_SECONDS}
+        if c.execute(claim.values(values)).rowcount:
+            taken.append(DueMessage(*row[:5], row.attempts + 1, row.sent_chars))
+    return taken
+
+
+def put_off(c: Connection, message: DueMessage, until: float) -> None:
+    """A message is not tried now, since its channel asks to wait; it counts as no attempt."""
+    columns = warning_message.c
+    c.execute(
+        update(warning_message)
+        .where(columns.id == message.id)
+        .values(attempts=columns.attempts - 1, next_at=until)
+    )
+
+
+def note_part(c: Connection, message: DueMessage, sent_chars: int, now: float) -> None:
+    """So much of a message has arrived; nobody else sends it while the rest is being sent."""
+    c.execute(
+        update(warning_message)
+        .where(warning_message.c.id == message.id)
+        .values(sent_chars=sent_chars, next_at=now + _CLAIM_SECONDS)
+    )
+
+
+def stuck_messages(c: Connection, limit: int = 20) -> list[StuckMessage]:
+    """Messages that were not accepted yet or are given up, the newest first."""
+    columns = warning_message.c
+    statement = (
+        select(columns.channel, columns.title, columns.attempts, columns.state, columns.error)
+        .where(columns.state.in_((WAITING, GIVEN_UP)), columns.error != "")
+        .order_by(columns.id.desc())
+        .limit(limit)
+    )
+    return [StuckMessage(*row) for row in c.execute(statement)]
+
+
+def note_sent(c: Connection, message: DueMessage, now: datetime) -> None:
+    """A message was delivered."""
+    c.execute(
+        update(warning_message)
+        .where(warning_message.c.id == message.id)
+        .values(state=SENT, sent_at=to_stored_time(now), error="")
+    )
+
+
+def note_failed(
+    c: Connection, message: DueMessage, error: str, now: float, *, is_final: bool = False,
+    most: int = _MOST_ATTEMPTS,
+) -> tuple[str, float]:  # fmt: skip
+    """A message was not delivered; returns its state, and when it is tried again.
+
+    It waits a minute, then four times as long each time, six hours at most; after *most* attempts
+    it is given up.
+
+    Args:
+        now: epoch seconds.
+        is_final: the far side has refused it: it waits for an operator, with few attempts.
+    """
+    pause = min(_FIRST_PAUSE_SECONDS * _GROWTH ** (message.attempts - 1), _LONGEST_PAUSE_SECONDS)
+    if is_final:
+        pauses = _REFUSED_PAUSES_SECONDS
+        most = min(most, len(pauses) + 1)
+        pause = pauses[min(message.attempts, len(pauses)) - 1]
+    state = GIVEN_UP if message.attempts >= most else WAITING
+    c.execute(
+        update(warning_message)
+        .where(warning_message.c.id == message.id)
+        .values(state=state, next_at=now + pause, error=clean_word(error, 500))
+    )
+    return state, now + pause
+
+
+def _row(warning: StoryWarning) -> dict[str, object]:
+    return {
+        "opened_for": warning.id, "story": warning.story, "severity": warning.severity,
+        "status": warning.status, "changed_at": to_stored_time(warning.changed_at),
+        "record": json.dumps(to_record(warning), ensure_ascii=False),
+    }  # fmt: skip
+
+
+def _keep_message(c: Connection, message: Message, now: datetime) -> None:
+    kept = select(warning_message.c.id).where(warning_message.c.message_id == message.id)
+    if c.execute(kept).first() is not None:
+        return
+    title, body = message_title(message), message_text(message)
+    made = c.execute(insert(warning_message).values(
+        message_id=message.id, channel=message.channel, severity=message.severity,
+        title=clean_text(title, 1_000), body=clean_text(body, 100_000),
+        created_at=to_stored_time(now), state=WAITING, attempts=0, next_at=now.timestamp(),
+        error="", sent_chars=0,
+    )).inserted_primary_key  # fmt: skip
+    assert made is not None
+    c.execute(insert(warning_notice), [
+        {"message_id": made[0], "opened_for": notice.warning.id} for notice in message.notices
+    ])  # fmt: skip
+
+
+def add_claimed(c: Connection, channel: str, title: str, body: str, now: datetime) -> DueMessage:
+    """A message of no warning that whoever made it sends at once; nobody else does before."""
+    made = c.execute(insert(warning_message).values(
+        message_id=token_hex(16), channel=clean_word(channel, 64), severity=SEVERITIES[0],
+        title=clean_text(title, 1_000), body=clean_text(body, 100_000),
+        created_at=to_stored_time(now), state=WAITING, attempts=1,
+        next_at=now.timestamp() + _CLAIM_SECONDS, error="", sent_chars=0,
+    )).inserted_primary_key  # fmt: skip
+    assert made is not None
+    return DueMessage(int(made[0]), channel, SEVERITIES[0], title, body, 1)
+
+
+# --- Warnings as people read them: with their story, its topics, and what arrived where -----------
+
+Item = TypeVar("Item")
+
+
+class Delivery(NamedTuple):
+    """What became of a message to a channel.
+
+    Args:
+        state: waiting, sent or given_up.
+        next_at: when it is tried again, if it waits.
+        error: why the last attempt failed; "" for none that failed.
+    """
+
+    channel: str
+    severity: str
+    state: str
+    attempts: int
+    created_at: datetime
+    next_at: datetime
+    sent_at: datetime | None
+    error: str
+
+
+class WarningLine(NamedTuple):
+    """A warning, the number of its story (None where its articles are gone), its topics by name
+    with their titles, and its messages in their order."""
+
+    warning: StoryWarning
+    story: int | None
+    topics: dict[str, str]
+    deliveries: tuple[Delivery, ...]
+
+
+def count_by_status(c: Connection) -> dict[str, int]:
+    """How many warnings are open, closed and muted."""
+    columns = story_warning.c
+    rows = c.execute(select(columns.status, func.count()).group_by(columns.status))
+    return {row[0]: row[1] for row in rows}
+
+
+def warnings_of(c: Connection, statuses: Sequence[Status]) -> list[StoryWarning]:
+    """The warnings of these states, in no order."""
+    columns = story_warning.c
+    records = c.execute(select(columns.record).where(columns.status.in_(statuses))).scalars()
+    return [from_record(json.loads(record)) for record in records]
+
+
+def lines_of(c: Connection, warnings: Sequence[StoryWarning]) -> list[WarningLine]:
+    """*warnings*, in their order, with what is told beside them."""
+    numbers: dict[int, int] = {}
+    for some in _parts([int(own.story) for own in warnings]):
+        numbers |= stories_with(c, some)
+    topics = _topics(c, sorted(set(numbers.values())))
+    deliveries = _deliveries(c, [own.id for own in warnings])
+    lines = []
+    for own in warnings:
+        number = numbers.get(int(own.story))
+        # One that was forgotten and opened again has its name from before.
+        told = tuple(one for one in deliveries[own.id] if one.created_at >= own.opened_at)
+        lines.append(WarningLine(own, number, topics[number] if number else {}, told))
+    return lines
+
+
+def last_deliveries(c: Connection) -> dict[str, Delivery]:
+    """What became of the newest message to each channel that was tried."""
+    columns = warning_message.c
+    newest = select(func.max(columns.id)).where(columns.attempts > 0).group_by(columns.channel)
+    rows = c.execute(select(*_DELIVERY).where(columns.id.in_(newest)))
+    return {row.channel: _delivery(row) for row in rows}
+
+
+def count_waiting(c: Connection) -> dict[str, int]:
+    """Messages that wait, by channel."""
+    columns = warning_message.c
+    statement = select(columns.channel, func.count()).where(columns.state == "waiting")
+    return {row[0]: row[1] for row in c.execute(statement.group_by(columns.channel))}
+
+
+_DELIVERY = tuple(
+    warning_message.c[name]
+    for name in ("channel", "severity", "state", "attempts", "created_at", "next_at", "sent_at",
+                 "error")
+)  # fmt: skip
+
+
+def _topics(c: Connection, numbers: Sequence[int]) -> defaultdict[int, dict[str, str]]:
+    """The topics that articles of each story are on, by name, with their titles."""
+    found: defaultdict[int, dict[str, str]] = defaultdict(dict)
+    for some in _parts(numbers):
+        statement = (
+            select(story_article.c.story_id, topic.c.name, topic.c.title)
+            .join(article, article.c.url_id == story_article.c.url_id)
+            .join(relevance, relevance.c.article_id == article.c.id)
+            .join(topic, topic.c.id == relevance.c.topic_id)
+            .where(story_article.c.story_id.in_(some), relevance.c.relevant.is_(True))
+            .distinct()
+            .order_by(topic.c.name)
+        )
+        for number, name, title in c.execute(statement):
+            found[number][name] = title
+    return found
+
+
+def _deliveries(c: Connection, names: Sequence[str]) -> defaultdict[str, list[Delivery]]:
+    found: defaultdict[str, list[Delivery]] = defaultdict(list)
+    for some in _parts(names):
+        statement = (
+            select(warning_notice.c.opened_for, *_DELIVERY)
+            .join(warning_message, warning_message.c.id == warning_notice.c.message_id)
+            .where(warning_notice.c.opened_for.in_(some))
+            .order_by(warning_message.c.id)
+        )
+        for row in c.execute(statement):
+            found[row.opened_for].append(_delivery(row))
+    return found
+
+
+def _delivery(row: Any) -> Delivery:
+    created_at = from_time(row.created_at)
+    assert created_at is not None
+    next_at = datetime.fromtimestamp(row.next_at, created_at.tzinfo)
+    return Delivery(row.channel, row.severity, row.state, row.attempts, created_at, next_at,
+                    from_time(row.sent_at), row.error)  # fmt: skip
+
+
+def _parts(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    return (items[start : start + _AT_A_TIME] for start in range(0, len(items), _AT_A_TIME))

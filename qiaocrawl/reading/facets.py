@@ -1,0 +1,186 @@
+"""How many articles of a list have each value of its facets, counted within bounds.
+
+A value's count is that of the list one gets by choosing it: of several sites, regions or tiers
+one must be met, so the count beside a site leaves the chosen sites out of account. At most
+``MOST_FACETED`` articles are looked at for each list; of more the counts are lower bounds. Those
+articles are found as lists find them (``article_list.py``), by an index in their order.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import Connection, select
+
+from qiaocrawl.reading import pages_of_a_list as article_list
+from qiaocrawl.reading.listing import OutletNames
+from qiaocrawl.reading.pages_of_a_list import ListWish
+from qiaocrawl.storage.schema import site, topic
+from qiaocrawl.storage.selection import MARKS, Selection
+from qiaocrawl.storage.sql import ListStatement
+from qiaocrawl.storage.topics.topics import topic_id
+
+MOST_FACETED = 10_000
+"""So many articles of a list are looked at."""
+TOPICS, SITES, REGIONS, TIERS = "topic", "site", "region", "tier"
+RELEVANCE, STATUS = "relevance", "status"
+RELEVANT, IRRELEVANT, EITHER = "yes", "no", "any"
+_MOST_TOPICS = 20
+
+_PLACES = ListStatement(
+    "SELECT a.id, a.site, COALESCE(v.group_id, a.id) FROM article a"
+    " LEFT JOIN verdict v ON v.article_id = a.id WHERE a.id IN ({list})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """So many rows of a list; ``is_more``: at least so many."""
+
+    rows: int
+    is_more: bool
+
+
+Counts = Mapping[str, Count]
+"""By value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """The counts of a list.
+
+    Attributes:
+        counts: by facet, then by value; a facet for which the time did not suffice is not there.
+        outlets: what the counted sites are called.
+    """
+
+    counts: Mapping[str, Counts]
+    outlets: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Rows of a list: articles, or reprint groups where it is folded.
+
+    Attributes:
+        below: those on a host or below it, for each host.
+    """
+
+    rows: set[int]
+    below: Mapping[str, set[int]]
+    sites: Collection[str]
+    is_more: bool
+
+    def count(self, hosts: Iterable[str] | None = None) -> Count:
+        """Of the sites at *hosts* and below them; of all for None."""
+        rows = self.rows if hosts is None else set[int]().union(
+            *(self.below.get(host, ()) for host in hosts)
+        )  # fmt: skip
+        return Count(len(rows), self.is_more)
+
+
+@dataclass(slots=True)
+class FacetCounter:
+    """Counts for one selection.
+
+    Args:
+        folded: a reprint group is one row.
+        is_part: the selection names only some of the articles that are meant.
+        seconds: no facet is begun after that.
+    """
+
+    c: Connection
+    selection: Selection
+    folded: bool = True
+    is_part: bool = False
+    seconds: float = 1.5
+    _lists: dict[Selection, _Found] = field(default_factory=dict)
+
+    def facets(self) -> Facets:
+        """All facets that can be counted in time, the cheapest first.
+
+        Raises:
+            StorageError: the selection's topic was never imported.
+        """
+        end = time.monotonic() + self.seconds
+        names = OutletNames(self.c, self.selection.topic)
+        on_sites = self._found(replace(self.selection, sites=()))
+        outlets = {outlet.key: outlet.name for outlet in map(names.of, on_sites.sites)}
+        counts: dict[str, Counts] = {
+            SITES: {key: on_sites.count([key]) for key in (*outlets, *self.selection.sites)}
+        }
+        for facet, count in ((REGIONS, self._regions), (TIERS, self._tiers),
+                             (RELEVANCE, self._relevance), (TOPICS, self._topics),
+                             (STATUS, self._status)):  # fmt: skip
+            if time.monotonic() < end:
+                counts[facet] = count()
+        return Facets(counts, outlets)
+
+    def _regions(self) -> Counts:
+        tiers = self.selection.tiers
+        hosts = self._hosts((region, host) for host, region, tier in self._outlets()
+                            if region and (not tiers or tier in tiers))  # fmt: skip
+        found = self._found(replace(self.selection, regions=()))
+        return {region: found.count(hosts[region]) for region in hosts}
+
+    def _tiers(self) -> Counts:
+        regions = self.selection.regions
+        hosts = self._hosts((str(tier), host) for host, region, tier in self._outlets()
+                            if not regions or region in regions)  # fmt: skip
+        found = self._found(replace(self.selection, tiers=()))
+        return {tier: found.count(hosts[tier]) for tier in sorted(hosts)}
+
+    def _outlets(self) -> list[tuple[str, str, int]]:
+        """Host, region and tier of the sites that the topic names, or any does."""
+        statement = select(site.c.host, site.c.region, site.c.tier)
+        if self.selection.topic is not None:
+            statement = statement.where(site.c.topic_id == topic_id(self.c, self.selection.topic))
+        return [tuple(row) for row in self.c.execute(statement)]
+
+    @staticmethod
+    def _hosts(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+        hosts: dict[str, set[str]] = {}
+        for value, host in pairs:
+            hosts.setdefault(value, set()).add(host.removeprefix("www."))
+        return hosts
+
+    def _relevance(self) -> Counts:
+        return {
+            value: self._found(replace(
+                self.selection, only_relevant=value == RELEVANT,
+                only_irrelevant=value == IRRELEVANT,
+            )).count()
+            for value in (RELEVANT, IRRELEVANT, EITHER)
+        }  # fmt: skip
+
+    def _topics(self) -> Counts:
+        names = self.c.execute(select(topic.c.name).order_by(topic.c.name).limit(_MOST_TOPICS))
+        return {
+            name: self._found(replace(self.selection, topic=name)).count()
+            for name in names.scalars().all()
+        }
+
+    def _status(self) -> Counts:
+        return {mark: self._found(replace(self.selection, marks=(mark,))).count() for mark in MARKS}
+
+    def _found(self, selection: Selection) -> _Found:
+        """The rows of *selection*, looked for once."""
+        if selection not in self._lists:
+            self._lists[selection] = self._look_for(selection)
+        return self._lists[selection]
+
+    def _look_for(self, selection: Selection) -> _Found:
+        wish = ListWish(selection, folded=False, limit=MOST_FACETED + 1)
+        ids = article_list.list_page(self.c, wish).ids
+        rows, sites = set[int](), set[str]()
+        below: dict[str, set[int]] = {}
+        for row_id, host, group in _PLACES.fetch(self.c, ids[:MOST_FACETED]):
+            row = group if self.folded else row_id
+            rows.add(row)
+            sites.add(host)
+            while host:
+                below.setdefault(host, set()).add(row)
+                host = host.partition(".")[2]
+        return _Found(rows, below, sites, self.is_part or len(ids) > MOST_FACETED)

@@ -1,1 +1,0 @@
-"""Articles and pages out of the database: one module a format."""

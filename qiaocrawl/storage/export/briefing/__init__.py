@@ -1,1 +1,0 @@
-"""Briefings as Markdown, HTML and Word."""

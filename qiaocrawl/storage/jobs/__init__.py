@@ -1,1 +1,0 @@
-"""Jobs of the console and their schedules, as tables."""

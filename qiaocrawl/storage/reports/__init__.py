@@ -1,1 +1,0 @@
-"""Reports from the tables: summaries, histories of URLs, runs, alarms."""
