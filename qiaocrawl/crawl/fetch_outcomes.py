@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from qiaocrawl.crawl.host_failures import HostFailureHandler
-from qiaocrawl.errors import RobotsUnreachableError
+from qiaocrawl.errors import RobotsUnreachableError, SessionRestError
 from qiaocrawl.fetch.failure_policy import (
     Close,
     FailureKind,
@@ -69,7 +69,9 @@ class FetchOutcomes:
         """Store that *error* came instead of a response."""
         failure = await self._hosts.failure_of(lease, error)
         if failure.kind in _UNANSWERED or isinstance(error, RobotsUnreachableError):
-            self._count("unanswered")
+            # An account that rests is no host's silence.
+            if not isinstance(error, SessionRestError):
+                self._count("unanswered")
         await self._fail(lease, failure)
 
     async def record_fault(self, lease: Lease, reason: str) -> None:

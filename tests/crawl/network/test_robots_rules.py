@@ -158,8 +158,8 @@ def test_robots_txt_is_followed_over_hosts_and_bounded(tmp_path: Path) -> None:
                 QIAO_DEMO=server.origin,
                 QIAO_FRONTIER_RETRY_SECONDS="0.05",
             )
-            # Some of the start pages are forbidden.
-            assert done.returncode == ("hangs" not in names), done.log
+            # Some of the start pages are forbidden, or nobody answers.
+            assert done.returncode == 1, done.log
     found = {
         where.removeprefix("http://").replace(".qiao.test", ""): outcome
         for where, outcome in outcomes(url).items()

@@ -23,6 +23,7 @@ from storage_samples import (
 )
 
 _URLS = 900
+_MANY = 3_000
 
 _WORKER = """
 import sys, time
@@ -78,9 +79,9 @@ def test_rows_another_worker_is_taking_are_passed_over(mariadb_url: str) -> None
         make_tables(database)
         add_topic(database)
         with database.engine.begin() as c:
-            enqueue(c, [candidate(str(n), score=float(n)) for n in range(30)])
+            enqueue(c, [candidate(str(n), score=float(n)) for n in range(_MANY)])
         with database.engine.connect() as c:
-            # As in use. Without figures MariaDB may sort all rows, which locks them.
+            # Of few rows MariaDB rather sorts all, which locks them: the other one comes again.
             c.execute(text("ANALYZE TABLE url"))
         with database.engine.connect() as one, database.engine.connect() as other:
             one.begin()
@@ -88,8 +89,9 @@ def test_rows_another_worker_is_taking_are_passed_over(mariadb_url: str) -> None
             other.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
             first = take(one, 10, token=1)
             second = take(other, 10, token=2)
-            assert [lease.score for lease in first] == [float(n) for n in range(29, 19, -1)]
-            assert [lease.score for lease in second] == [float(n) for n in range(19, 9, -1)]
+            best = [float(number) for number in range(_MANY - 1, 0, -1)]
+            assert [lease.score for lease in first] == best[:10]
+            assert [lease.score for lease in second] == best[10:20]
             one.commit()
             other.commit()
         with database.engine.begin() as c:
