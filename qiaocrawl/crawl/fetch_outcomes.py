@@ -68,10 +68,10 @@ class FetchOutcomes:
     async def record_error(self, lease: Lease, error: BaseException | None) -> None:
         """Store that *error* came instead of a response."""
         failure = await self._hosts.failure_of(lease, error)
-        if failure.kind in _UNANSWERED or isinstance(error, RobotsUnreachableError):
-            # An account that rests is no host's silence.
-            if not isinstance(error, SessionRestError):
-                self._count("unanswered")
+        is_silence = failure.kind in _UNANSWERED or isinstance(error, RobotsUnreachableError)
+        # An account that rests is no host's silence.
+        if is_silence and not isinstance(error, SessionRestError):
+            self._count("unanswered")
         await self._fail(lease, failure)
 
     async def record_fault(self, lease: Lease, reason: str) -> None:
