@@ -17,8 +17,7 @@ from qiaocrawl.dedup import Grouping, TitleIndex
 from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.titles import groups as idf_snapshots
-from qiaocrawl.storage.titles import title_log, verdicts
+from qiaocrawl.storage.titles import idf_snapshots, title_log, verdicts
 from qiaocrawl.storage.titles.groups import (
     Change,
     Changes,

@@ -25,8 +25,7 @@ from qiaocrawl.reprocess.groups import (
     used_snapshot,
 )
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.titles import groups as idf_snapshots
-from qiaocrawl.storage.titles import title_log
+from qiaocrawl.storage.titles import idf_snapshots, title_log
 from qiaocrawl.storage.titles.groups import Changes, compare
 from qiaocrawl.storage.titles.verdicts import Place
 from qiaocrawl.vsm import IdfSnapshot

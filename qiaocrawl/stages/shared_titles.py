@@ -25,8 +25,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.stages.kept_titles import Kept, KeptTitles
 from qiaocrawl.storage.engine import ConnectionCache
 from qiaocrawl.storage.pages.articles import SavedArticle
-from qiaocrawl.storage.titles import groups as idf_snapshots
-from qiaocrawl.storage.titles import title_log, verdicts
+from qiaocrawl.storage.titles import idf_snapshots, title_log, verdicts
 from qiaocrawl.storage.titles import title_log as title_marks
 from qiaocrawl.storage.titles.title_log import TitleEntry
 from qiaocrawl.storage.titles.verdicts import Place

@@ -17,7 +17,7 @@ from qiaocrawl.extract.sites.boilerplate_model import BoilerplateModel
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis
 from qiaocrawl.storage import Reader
-from qiaocrawl.storage.pages.sites import load_site_template, save_site_templates
+from qiaocrawl.storage.pages.site_templates import load_site_template, save_site_templates
 from qiaocrawl.storage.writer import in_loop
 from qiaocrawl.urls import host_of
 

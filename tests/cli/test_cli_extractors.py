@@ -18,7 +18,7 @@ from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract.base import extractors
 from qiaocrawl.extract.methods.cluster_model import load_model
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.pages.sites import save_site_templates
+from qiaocrawl.storage.pages.site_templates import save_site_templates
 from site_pages import HOST, taught
 
 Run = Callable[..., tuple[int, str, str]]

@@ -23,7 +23,7 @@ from qiaocrawl.stages.site_template_store import SiteTemplateStore
 from qiaocrawl.stages.worker_pool import AnalysisPool
 from qiaocrawl.storage import Database, Reader
 from qiaocrawl.storage.packed_text import unpack_text
-from qiaocrawl.storage.pages.sites import load_site_template
+from qiaocrawl.storage.pages.site_templates import load_site_template
 from site_pages import DISCLAIMER, HOST, observed, page, paragraphs, taught, title
 from storage_samples import soon
 

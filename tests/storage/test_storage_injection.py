@@ -16,7 +16,7 @@ from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database
 from qiaocrawl.storage import values as converters
 from qiaocrawl.storage.frontier.enqueue import payload_keys
-from qiaocrawl.storage.pages import sites as site_templates
+from qiaocrawl.storage.pages import site_templates
 from qiaocrawl.storage.search import coverage, ledger
 from qiaocrawl.storage.topics.topics import find_topic_id
 from qiaocrawl.storage.url_history import url_history

@@ -20,7 +20,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.reprocess import snapshots
 from qiaocrawl.reprocess.groups import Advance, Stopped
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.titles.groups import list_snapshots
+from qiaocrawl.storage.titles.idf_snapshots import list_snapshots
 from qiaocrawl.storage.titles.title_log import count_compared
 from qiaocrawl.vsm import IdfSnapshot
 

@@ -14,7 +14,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.sites.site_template import START
 from qiaocrawl.language import N_, _
 from qiaocrawl.storage.frontier.url_aliases import stored_host_votes
-from qiaocrawl.storage.pages.sites import StoredTemplate, stored_templates
+from qiaocrawl.storage.pages.site_templates import StoredTemplate, stored_templates
 from qiaocrawl.urls.aliases import MAX_HOSTS, AliasRule, AliasRules
 
 

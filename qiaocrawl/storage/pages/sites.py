@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -12,21 +11,17 @@ from sqlalchemy import Connection, select
 from qiaocrawl.discovery.soft_404 import MissingPage
 from qiaocrawl.discovery.static_traps import TRAP, url_forms
 from qiaocrawl.discovery.trap_scores import StoredPatternScore, cut_by
-from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage.frontier.enqueue import payload_keys, payload_text
 from qiaocrawl.storage.frontier.lifecycle import complete
 from qiaocrawl.storage.frontier.scope import HELD, NEVER_TRIED, fence
-from qiaocrawl.storage.schema import host, site_template
+from qiaocrawl.storage.schema import host
 from qiaocrawl.storage.sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.values import (
     clean_host,
     clean_text,
     clean_word,
     digest16,
-    epoch_time,
-    from_time,
-    json_mapping,
     to_json,
 )
 
@@ -150,66 +145,6 @@ def _form_key(form: str) -> bytes:
 
 def _pattern_score(row: Any) -> StoredPatternScore:
     return StoredPatternScore(*row)
-
-
-# --- What was learnt about sites, one row per host; the last write wins ---------------------------
-
-# Far above any real template; what is cut does not parse and is learnt again.
-_MAX_JSON_CHARS = 1_000_000
-
-_SAVE = upsert(
-    "site_template", "host, pages, redesigns, updated_at, template",
-    key="host", change="pages, redesigns, updated_at, template",
-)  # fmt: skip
-_LOAD = Statement("SELECT template FROM site_template WHERE host = :host")
-
-
-@dataclass(frozen=True, slots=True)
-class StoredTemplate:
-    """A stored template and when it was stored."""
-
-    template: SiteTemplate
-    updated_at: datetime | None
-
-
-def save_site_templates(c: Connection, templates: Sequence[SiteTemplate], *, now: float) -> None:
-    """Store *templates* in place of what was stored of their hosts."""
-    _SAVE.run_many(c, [
-        {
-            "host": clean_host(template.host),
-            "pages": template.pages,
-            "redesigns": template.redesigns,
-            "updated_at": epoch_time(now),
-            "template": to_json(template.to_dict(), max_chars=_MAX_JSON_CHARS),
-        }
-        # In one order, so that crawls on one database do not deadlock.
-        for template in sorted(templates, key=lambda template: template.host)
-    ])  # fmt: skip
-
-
-def load_site_template(c: Connection, host: str) -> SiteTemplate | None:
-    """What is stored of *host*; None for nothing, or for what this version cannot read."""
-    row = _LOAD.run(c, {"host": clean_host(host)}).fetchone()
-    template = _read(row[0]) if row is not None else None
-    return template if template is not None and template.host == clean_host(host) else None
-
-
-def stored_templates(c: Connection, host: str = "") -> list[StoredTemplate]:
-    """All stored templates, or that of *host*, those with most articles first."""
-    columns = select(site_template.c.template, site_template.c.updated_at).order_by(
-        site_template.c.pages.desc(), site_template.c.host
-    )
-    if host:
-        columns = columns.where(site_template.c.host == clean_host(host))
-    rows = ((_read(template), when) for template, when in c.execute(columns))
-    return [StoredTemplate(read, from_time(when)) for read, when in rows if read is not None]
-
-
-def _read(text: str) -> SiteTemplate | None:
-    try:
-        return SiteTemplate.from_dict(json_mapping(text))
-    except (ValueError, RecursionError):
-        return None  # cut or edited by hand: learnt again
 
 
 # --- Pages that need a browser: what is known of the forms of URLs, and rows that wait for it -----

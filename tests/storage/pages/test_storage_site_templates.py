@@ -6,7 +6,11 @@ from sqlalchemy import text
 
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.pages.sites import load_site_template, save_site_templates, stored_templates
+from qiaocrawl.storage.pages.site_templates import (
+    load_site_template,
+    save_site_templates,
+    stored_templates,
+)
 
 NOW = 1_790_000_000.0
 ONE = SiteTemplate(

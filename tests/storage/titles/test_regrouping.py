@@ -15,8 +15,7 @@ from qiaocrawl.reprocess.groups import Stopped, change_report, regroup_all
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
-from qiaocrawl.storage.titles import groups as idf_snapshots
-from qiaocrawl.storage.titles import title_log
+from qiaocrawl.storage.titles import idf_snapshots, title_log
 from qiaocrawl.storage.titles.groups import compare
 from qiaocrawl.storage.titles.verdicts import Place
 from storage_samples import add_topic, put_article, url_key
