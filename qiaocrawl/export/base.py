@@ -73,7 +73,7 @@ for _name, _exporter in {
                     is_text=True),
     "jsonl": Exporter(".jsonl", _ARTICLES, _of("export.tables", "write_jsonl"), in_order=True,
                       is_text=True),
-    "markdown": Exporter("", _ARTICLES, _of("export.tables", "write_markdown")),
+    "markdown": Exporter("", _ARTICLES, _of("export.markdown", "write_markdown")),
     "files": Exporter("", _PAGES, _of("export.pages", "write_files")),
     "warc": Exporter(".warc.gz", _PAGES, _of("export.pages", "write_warc"), in_order=True),
     "xlsx": Exporter(".xlsx", _LISTED, _of("export.workbook", "write_workbook"), for_people=True),
