@@ -183,8 +183,9 @@ REASONS = (
     N_("same title words"),
     N_("title cosine {value}"),
     N_("bodies differ in {count} of 64 bits"),
-    N_("{share} of the shorter body is shared"),
+    # In front of what it may hold.
     N_("another text: {why}"),
+    N_("{share} of the shorter body is shared"),
     N_("too short a title to tell: {why}"),
     N_("{count} days apart: {why}"),
     N_("title score {score}, cosine {value}, same source"),

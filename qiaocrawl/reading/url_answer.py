@@ -307,7 +307,8 @@ def _structure(html: str) -> str:
 
 
 def _parts(parts: Mapping[str, float]) -> str:
-    return "; ".join(f"{name} {value:.4g}" for name, value in parts.items())
+    # The default order's have names for people; those of others are their papers'.
+    return "; ".join(f"{_(name)} {value:.4g}" for name, value in parts.items())
 
 
 def _number(value: Any) -> str:

@@ -7,23 +7,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.language import N_
+
 FEATURES: tuple[tuple[str, float], ...] = (
-    ("always", -1.5),
+    (N_("always"), -1.5),
     # What is said of it.
-    ("anchor like topic", 4.0), ("context like topic", 1.0), ("URL like topic", 2.0),
-    ("words of the samples", 0.4), ("best word of the samples", 0.2),
+    (N_("anchor like topic"), 4.0), (N_("context like topic"), 1.0), (N_("URL like topic"), 2.0),
+    (N_("words of the samples"), 0.4), (N_("best word of the samples"), 0.2),
     # Who says it.
-    ("best page leading here", 0.5), ("pages leading here", 0.5), ("number of links here", 0.1),
-    ("near a relevant page", 1.0), ("not deep", 0.3), ("early on its page", 0.2),
+    (N_("best page leading here"), 0.5), (N_("pages leading here"), 0.5),
+    (N_("number of links here"), 0.1), (N_("near a relevant page"), 1.0), (N_("not deep"), 0.3),
+    (N_("early on its page"), 0.2),
     # What else such links led to.
-    ("region", 0.5), ("best region", 0.1), ("siblings", 0.5), ("best siblings", 0.1),
-    ("neighbours on the page", 0.5), ("host", 0.2), ("section", 0.2), ("folder", 0.3),
-    ("form of URL", 0.5), ("new host", 0.0), ("new folder", 0.0), ("new form of URL", 0.0),
+    (N_("page region"), 0.5), (N_("best region"), 0.1), (N_("siblings"), 0.5),
+    (N_("best siblings"), 0.1), (N_("neighbours on the page"), 0.5), (N_("host"), 0.2),
+    (N_("section"), 0.2), (N_("path folder"), 0.3), (N_("form of URL"), 0.5), (N_("new host"), 0.0),
+    (N_("new folder"), 0.0), (N_("new form of URL"), 0.0),
     # What it looks like.
-    ("short path", 1.0), ("home page", 2.0), ("URL of a folder", 0.3), ("query", 0.0),
-    ("digits", 0.0), ("URL of a file", 0.0), ("long path", -1.5), ("words in anchor", 0.0),
-    ("no anchor", 0.0), ("pager", 0.0), ("other host", 0.0), ("up to a folder above", 0.0),
-    ("links on the page", 0.0),
+    (N_("short path"), 1.0), (N_("home page"), 2.0), (N_("URL of a folder"), 0.3),
+    (N_("query"), 0.0), (N_("digits"), 0.0), (N_("URL of a file"), 0.0), (N_("long path"), -1.5),
+    (N_("words in anchor"), 0.0), (N_("no anchor"), 0.0), (N_("pager"), 0.0),
+    (N_("other host"), 0.0), (N_("up to a folder above"), 0.0), (N_("links on the page"), 0.0),
 )  # fmt: skip
 """Name and prior weight (ours) of every feature of a link but its words."""
 
