@@ -37,7 +37,7 @@ from benchmarks.fleets.links import LinkedWeb, generated_web, recorded_webs
 from benchmarks.fleets.trials import LEGEND, simulated_rows, simulation_tables
 from benchmarks.fleets.web import FleetWeb
 from benchmarks.rows import write_rows
-from qiaocrawl.frontier.policies import POLICIES, SHARED, LinkMode
+from qiaocrawl.frontier.host_policies import POLICIES, SHARED, LinkMode
 
 # The killed one's hosts must not be done before they are missed.
 _KILL_DELAY_SECONDS = 1.5

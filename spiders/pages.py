@@ -8,7 +8,7 @@ from qiaocrawl.crawl.context import CrawlContext, usual_limits
 from qiaocrawl.crawl.items import CrawlItem
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.fetch.failure_policy import FetchDecision
-from qiaocrawl.frontier.choice import USUAL_STRATEGY, chosen_ordering
+from qiaocrawl.frontier.explain import USUAL_STRATEGY, chosen_ordering
 from qiaocrawl.items import FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.runs.site import link_rules
 from qiaocrawl.search.hits import resolve_link

@@ -12,7 +12,7 @@ from qiaocrawl.crawl.context import CrawlContext, usual_limits
 from qiaocrawl.crawl.items import CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.frontier.choice import USUAL_STRATEGY, chosen_strategy
+from qiaocrawl.frontier.explain import USUAL_STRATEGY, chosen_strategy
 from qiaocrawl.items import FetchedPage, Lease, Queue
 from qiaocrawl.language import _
 from qiaocrawl.runs.asking_plan import SearchPlan

@@ -7,7 +7,7 @@ from typing import Any
 from qiaocrawl.crawl.context import CrawlContext, usual_limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.frontier.choice import chosen_ordering
+from qiaocrawl.frontier.explain import chosen_ordering
 from qiaocrawl.items import Candidate, Lease, Queue
 from qiaocrawl.language import _
 from qiaocrawl.options.kinds import flag

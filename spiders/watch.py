@@ -14,8 +14,8 @@ from qiaocrawl.crawl.items import CrawlItem
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.failure_policy import FetchDecision
-from qiaocrawl.frontier.choice import USUAL_STRATEGY, chosen_strategy
-from qiaocrawl.frontier.limits import Limits
+from qiaocrawl.frontier.explain import USUAL_STRATEGY, chosen_strategy
+from qiaocrawl.frontier.host_slots import Limits
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.language import _
 from qiaocrawl.runs.watch import (

@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("cli",),),
     (("console",),),
     (("runs",),),
-    (("frontier",), ("reprocess",), ("demo",), ("jobs",), ("metrics",)),
+    (("frontier",), ("reprocess",), ("demo",), ("jobs",)),
     (("export",),),
     (("news",),),
     (("reading",),),

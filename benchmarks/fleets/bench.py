@@ -17,7 +17,7 @@ from benchmarks.fleets.network import NoNetworkError, cluster_network
 from benchmarks.fleets.web import FleetWeb, Hit, serving
 from benchmarks.mariadb_server import MariaDB
 from benchmarks.process_samples import Samples
-from qiaocrawl.frontier.policies import SHARED, LinkMode
+from qiaocrawl.frontier.host_policies import SHARED, LinkMode
 from qiaocrawl.storage.schema import State
 
 _DATABASE = "CREATE DATABASE {} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"

@@ -14,7 +14,7 @@ from benchmarks.fleets.harm import (
     KilledMember,
     SplitMember,
 )
-from qiaocrawl.frontier.policies import LinkMode
+from qiaocrawl.frontier.host_policies import LinkMode
 
 _SEED = 19
 # Longer than a silent collector keeps its hosts: the one beside the member comes back to leases

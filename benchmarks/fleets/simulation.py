@@ -1,8 +1,8 @@
 """A crawl in memory by many collectors: what each policy and mode comes to.
 
 Ours are the project's own policies, dealt by its own round
-(:func:`~qiaocrawl.frontier.policies.deal_round`) every three seconds, over one frontier. Beside
-them are those that hash, in :mod:`benchmarks.fleets.partition`.
+(:func:`~qiaocrawl.frontier.host_policies.deal_round`) every three seconds, over one frontier.
+Beside them are those that hash, in :mod:`benchmarks.fleets.partition`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.fleets import kernels
 from benchmarks.fleets.kernels import Frontier, new_frontier
 from benchmarks.fleets.links import Ints, LinkedWeb
-from qiaocrawl.frontier.host_share import BEAT_SECONDS, MOST_NEW_HOSTS
-from qiaocrawl.frontier.policies import (
+from qiaocrawl.frontier.host_policies import (
     POLICIES,
     SHARED,
     Collector,
@@ -27,6 +26,7 @@ from qiaocrawl.frontier.policies import (
     deal_round,
     make_policy,
 )
+from qiaocrawl.frontier.host_share import BEAT_SECONDS, MOST_NEW_HOSTS
 
 MODES = {
     LinkMode.FIREWALL.value: kernels.FIREWALL,

@@ -17,7 +17,7 @@ from benchmarks.fleets.simulation import (
     our_methods,
     speeds_of,
 )
-from qiaocrawl.frontier.policies import SHARED
+from qiaocrawl.frontier.host_policies import SHARED
 
 TASK = "fleet_simulation"
 _MIXED_COLLECTORS = 16

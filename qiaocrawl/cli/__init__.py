@@ -14,7 +14,7 @@ from qiaocrawl import __version__
 from qiaocrawl.cli.lazy import CommandEntry, lazy_group
 from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.errors import QiaoError, TopicError
-from qiaocrawl.jobs.processes import COMMAND_VARIABLE
+from qiaocrawl.jobs import COMMAND_VARIABLE
 from qiaocrawl.language import _
 from qiaocrawl.options.project import note_database
 from qiaocrawl.text.visible import (
@@ -170,7 +170,7 @@ def main() -> None:
         read_env_file()
     _set_up_log()
     if COMMAND_VARIABLE in os.environ:
-        from qiaocrawl.jobs.ending import exit_noted
+        from qiaocrawl.jobs.local import exit_noted
 
         with exit_noted():
             _run_command()

@@ -12,7 +12,7 @@ from rich.markup import escape
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.cli.terminal import echo_json
-from qiaocrawl.jobs.live import schedule_alarms
+from qiaocrawl.jobs.local import schedule_alarms
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.reading.alarms import (

@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 from qiaocrawl.jobs.desk import JobDesk
-from qiaocrawl.jobs.logins import Logins
+from qiaocrawl.jobs.local import Logins
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.keepers import JOBS, KeeperLog, error_of

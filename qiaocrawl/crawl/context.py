@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from qiaocrawl.frontier.journal import CrawlJournal
-from qiaocrawl.frontier.limits import Limits
+from qiaocrawl.frontier.completion import CrawlJournal
+from qiaocrawl.frontier.host_slots import Limits
 from qiaocrawl.items import Candidate, Lease, PageAnalysis
 from qiaocrawl.stages.follow_links import FollowPolicy, follow_redirect
 

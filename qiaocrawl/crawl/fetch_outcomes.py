@@ -20,8 +20,7 @@ from qiaocrawl.fetch.failure_policy import (
     Release,
     Retry,
 )
-from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
-from qiaocrawl.frontier.journal import PagelessEnd
+from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd, PagelessEnd
 from qiaocrawl.items import Candidate, Lease, Outcome, Queue, Visit
 from qiaocrawl.storage.frontier import orders as visit_log
 from qiaocrawl.storage.frontier.orders import pack_links

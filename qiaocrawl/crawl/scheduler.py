@@ -23,7 +23,7 @@ from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import SchemaError, StorageError
 from qiaocrawl.frontier.completion import LeaseEnd
-from qiaocrawl.frontier.limits import Fetches
+from qiaocrawl.frontier.host_slots import Fetches
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Outcome
 from qiaocrawl.reading.summary import refused_pages

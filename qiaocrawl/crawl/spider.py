@@ -25,7 +25,7 @@ from qiaocrawl.fetch.failure_policy import BUSY_STATUSES, FetchDecision, judge_f
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.kernels.compiled import compile_late, get_ready_now
 from qiaocrawl.language import _
-from qiaocrawl.runs.watch.links import LOOK
+from qiaocrawl.runs.watch.round import LOOK
 from qiaocrawl.urls import looks_like_document
 
 if TYPE_CHECKING:

@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
-from qiaocrawl.frontier.policies import (
+from qiaocrawl.frontier.host_policies import (
     Collector,
     HostPolicy,
     LinkMode,
     deal_round,
+    entry_turns,
     make_policy,
 )
-from qiaocrawl.frontier.policies.host_policy import entry_turns
 from qiaocrawl.items import Candidate, Lease
 from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.storage import frontier
@@ -37,7 +37,7 @@ from qiaocrawl.storage.frontier.workers import Beat
 from qiaocrawl.storage.values import clean_host, host_id
 
 TakeLeases = Callable[[frontier.Scope, BatchShape], Awaitable[list[Lease]]]
-"""Takes a batch of rows; see :meth:`~qiaocrawl.frontier.lease_supply.StoredSupply.take`."""
+"""Takes a batch of rows; see :meth:`~qiaocrawl.frontier.supply.StoredSupply.take`."""
 
 logger = logging.getLogger(__name__)
 

@@ -4,14 +4,52 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
-from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.runtime import CrawlScope, Runtime, rows_of
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.pages.sites import host_names
+
+# --- When a run stops on its own ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Most pages, pages of one host, and seconds of a run; 0 = no limit.
+
+    ``spent`` are pages by host that count already.
+    """
+
+    pages: int = 0
+    pages_per_host: int = 0
+    seconds: float = 0.0
+    spent: Mapping[str, int] = field(default_factory=dict)
+
+    def reached(self, pages: int, seconds: float) -> str:
+        """Why a run that asked for *pages* in *seconds* stops now; "" if it does not."""
+        if self.pages and pages >= self.pages:
+            return "limit_pages"
+        return "limit_seconds" if self.seconds and seconds >= self.seconds else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetches:
+    """Limits and pauses of fetches.
+
+    Attributes:
+        per_host, at_once: most fetches at a time, of one host and of all.
+        rest_seconds: how long a host still rests now; 0 while it is its turn.
+        is_on_trial: whether a host gets one request at a time until it gives a proper answer.
+    """
+
+    per_host: int
+    at_once: int
+    rest_seconds: Callable[[str], float] = lambda host: 0.0
+    is_on_trial: Callable[[str], bool] = lambda host: False
+
 
 # Share of all fetches that hosts may hold which have not answered yet in this run. Each holds
 # one, with its robots.txt two of Scrapy's slots: a quarter is left to other hosts **(ours)**.
@@ -146,3 +184,32 @@ def elsewhere(c: Connection, rows: frontier.Scope, spent: Collection[str]) -> fr
     # None stands for all hosts; to leave some out they must be listed first.
     hosts = host_names(c) if rows.hosts is None else rows.hosts
     return replace(rows, hosts=frozenset(hosts) - frozenset(spent))
+
+
+# --- The rows of one crawl, as the database knows its hosts now -----------------------------------
+
+
+class CrawlRows:
+    """The frontier rows of *scope*; links may bring new subdomains, so they are looked up anew."""
+
+    def __init__(self, runtime: Runtime, scope: CrawlScope) -> None:
+        self._runtime = runtime
+        self._scope = scope
+        self._found_at = float("-inf")
+        self.now = frontier.Scope(scope.queue, scope.topic, frozenset())
+        """As they were looked up last; none before the first time."""
+
+    async def find(self, *, older_than_seconds: float = 0.0) -> None:
+        """Look up the hosts, unless that was done less than so long ago."""
+        if time.monotonic() - self._found_at >= older_than_seconds:
+            self._found_at = time.monotonic()
+            self.now = await self._runtime.write(rows_of(self._scope))
+
+    async def remaining(self) -> frontier.Remaining:
+        """What the frontier still holds of them."""
+        rows = self.now
+        return await self._runtime.write(lambda c: frontier.remaining(c, rows, now=time.time()))
+
+    async def are_only_on(self, hosts: Collection[str]) -> bool:
+        """Whether there are *hosts*, and nothing is left on any other."""
+        return bool(hosts) and await self._runtime.write(nothing_elsewhere(self.now, hosts))

@@ -21,7 +21,7 @@ from qiaocrawl.frontier import (
     VisitedPage,
     scores_of,
 )
-from qiaocrawl.frontier.proposed_links import ProposedUrls
+from qiaocrawl.frontier.completion import ProposedUrls
 from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
 from qiaocrawl.stages.follow_links import FollowPolicy, LinkSelection, follow_links

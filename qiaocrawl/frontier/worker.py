@@ -19,16 +19,12 @@ from sqlalchemy import Connection
 from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.frontier.aliases import AliasLearning
 from qiaocrawl.frontier.completion import CompleteLease, retry_lease
-from qiaocrawl.frontier.crawl_rows import CrawlRows
 from qiaocrawl.frontier.host_share import HostShare
-from qiaocrawl.frontier.host_slots import FOREVER, HostUse
+from qiaocrawl.frontier.host_slots import FOREVER, CrawlRows, Fetches, HostUse, Limits
 from qiaocrawl.frontier.learning_order import LearningOrder
-from qiaocrawl.frontier.lease_supply import make_supply, renew_topic
-from qiaocrawl.frontier.limits import Fetches, Limits
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.postponed import TakingUp
-from qiaocrawl.frontier.ready_leases import ReadyLeases
-from qiaocrawl.frontier.waits import RowWaits
+from qiaocrawl.frontier.supply import ReadyLeases, RowWaits, make_supply, renew_topic
 from qiaocrawl.items import Candidate, Lease
 from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.runtime.run_end import Ending

@@ -70,7 +70,7 @@ class LeftOut:
 class Payload:
     """Why a URL is in the frontier; a field's name is its key in the JSON of the row.
 
-    From ``watch`` on: see :mod:`qiaocrawl.runs.watch.links`, from ``topic`` on: a query.
+    From ``watch`` on: see :mod:`qiaocrawl.runs.watch.round`, from ``topic`` on: a query.
     """
 
     hops: int = 0  # redirects that led to it

@@ -7,10 +7,12 @@ are not there yet. What a row lets a node do is for the operator to change.
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
@@ -228,3 +230,29 @@ class NodeServers:
         for _url, server in self._open.values():
             server.close()
         self._open.clear()
+
+
+# --- All that a job said, as a file ---------------------------------------------------------------
+
+
+def whole_log(nodes: NodeServers, job: Job, file: Path) -> None:
+    """Write the whole log of *job*, which may still grow, to *file*.
+
+    Raises:
+        JobError: its server does not answer, or there is no log, or not on this machine.
+    """
+    if job.request.server:
+        server = nodes.server(job.request.server)
+        is_there = bool(job.token) and server.save_log(job.request.spider, job.token, file)
+    else:
+        is_there = _copied(job.log, file)
+    if not is_there:
+        raise JobError(_("job {number} has no log here", number=job.id))
+
+
+def _copied(path: str, file: Path) -> bool:
+    try:
+        shutil.copyfile(path, file)
+    except OSError:
+        return False
+    return True

@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.fetch.failure_policy import retry_after_seconds
 from qiaocrawl.frontier import LearningStrategy, Strategy
-from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
+from qiaocrawl.frontier.completion import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, Outcome
 from qiaocrawl.runs.asking_plan import (

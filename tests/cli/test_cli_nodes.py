@@ -16,7 +16,7 @@ from crawling import Answer, local_server, pack
 from fresh_schema import make_tables
 from loopback_proxies import dead_port
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.jobs.egg import code_of, egg_digest, version_of
+from qiaocrawl.jobs.scrapyd import code_of, egg_digest, version_of
 from qiaocrawl.storage import Database, jobs, run_log, schema
 from qiaocrawl.storage import schedules as nodes
 from qiaocrawl.storage.frontier import workers as collectors

@@ -16,7 +16,7 @@ from qiaocrawl.console.areas import AREAS
 from qiaocrawl.console.pages.people import ACTION_NAMES
 from qiaocrawl.console.security import cookies, passwords
 from qiaocrawl.fetch.sessions.vault import new_key
-from qiaocrawl.jobs.logins import Logins
+from qiaocrawl.jobs.local import Logins
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import audit_log

@@ -19,8 +19,8 @@ from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BlockedError, TrapError
 from qiaocrawl.fetch.failure_policy import FetchDecision
 from qiaocrawl.frontier import CrawlTopic, strategies
-from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
-from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.frontier.completion import CrawlJournal, PagelessEnd
+from qiaocrawl.frontier.host_slots import Fetches, Limits
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Lease, Outcome, Queue

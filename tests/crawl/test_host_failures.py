@@ -35,8 +35,7 @@ from qiaocrawl.errors import (
 )
 from qiaocrawl.fetch.failure_policy import Close, FailureKind, FetchFailure, Release, Retry
 from qiaocrawl.frontier import CrawlTopic, strategies
-from qiaocrawl.frontier.host_slots import FOREVER
-from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.frontier.host_slots import FOREVER, Fetches, Limits
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Lease, Outcome, Queue

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from qiaocrawl.frontier.host_slots import HostUse
-from qiaocrawl.frontier.limits import Fetches, Limits
-from qiaocrawl.frontier.ready_leases import ReadyLeases
+from qiaocrawl.frontier.host_slots import Fetches, HostUse, Limits
+from qiaocrawl.frontier.supply import ReadyLeases
 from qiaocrawl.items import Lease, Queue
 
 

@@ -14,7 +14,7 @@ from qiaocrawl.crawl.context import CrawlContext, share_crawl
 from qiaocrawl.crawl.slow_pages import SlowPages, set_aside, slow_pages_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.frontier import CrawlTopic, strategies
-from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.frontier.host_slots import Fetches, Limits
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import FetchedPage, Lease, Outcome, Queue

@@ -11,9 +11,8 @@ import pytest
 from sqlalchemy import text
 
 from crawling import import_pack, pack, rows
-from qiaocrawl.frontier.host_slots import HostUse
-from qiaocrawl.frontier.limits import Fetches, Limits
-from qiaocrawl.frontier.waits import RowWaits, longest_wait_seconds
+from qiaocrawl.frontier.host_slots import Fetches, HostUse, Limits
+from qiaocrawl.frontier.supply import RowWaits, longest_wait_seconds
 from qiaocrawl.items import Queue
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime

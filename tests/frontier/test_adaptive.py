@@ -13,10 +13,9 @@ import pytest
 from qiaocrawl.errors import ModelError
 from qiaocrawl.frontier import CrawlTopic, PriorityIndex
 from qiaocrawl.frontier.strategies.adaptive.adaptive import Adaptive
-from qiaocrawl.frontier.strategies.adaptive.arrays import NUMBER_OF_FEATURES
-from qiaocrawl.frontier.strategies.adaptive.kernels import evidence, value_of
+from qiaocrawl.frontier.strategies.adaptive.kernels import NUMBER_OF_FEATURES, evidence, value_of
 from qiaocrawl.frontier.strategies.adaptive.link_features import is_pager, singular, url_features
-from qiaocrawl.frontier.strategies.adaptive.model import untrained
+from qiaocrawl.frontier.strategies.adaptive.link_memory import untrained
 from qiaocrawl.items import Link, Visit
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 

@@ -8,16 +8,17 @@ from collections import Counter
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.frontier.policies import (
+from qiaocrawl.frontier.host_policies import (
     POLICIES,
     SHARED,
     Collector,
+    PickK,
     assign_hosts,
     balancing_moves,
+    entry_turns,
     make_policy,
     refresh_capacities,
 )
-from qiaocrawl.frontier.policies.host_policy import PickK, entry_turns
 
 
 def _fleet(*capacities: float) -> list[Collector]:

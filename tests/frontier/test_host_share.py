@@ -8,13 +8,13 @@ import pytest
 from sqlalchemy import text
 
 from fresh_schema import make_tables
+from qiaocrawl.frontier.host_policies import POLICIES, LinkMode
 from qiaocrawl.frontier.host_share import (
     DEAD_AFTER_SECONDS,
     HostShare,
     crawl_number,
     deal_hosts,
 )
-from qiaocrawl.frontier.policies import POLICIES, LinkMode
 from qiaocrawl.items import Queue
 from qiaocrawl.options import Options
 from qiaocrawl.options.table import OPTIONS

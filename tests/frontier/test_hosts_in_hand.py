@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.frontier.host_slots import FOREVER, HostUse
-from qiaocrawl.frontier.limits import Fetches, Limits
-from qiaocrawl.frontier.ready_leases import ReadyLeases
+from qiaocrawl.frontier.host_slots import FOREVER, Fetches, HostUse, Limits
+from qiaocrawl.frontier.supply import ReadyLeases
 from qiaocrawl.items import Lease, Queue
 
 

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qiaocrawl.frontier import CrawlTopic, FoundLink, VisitedPage
-from qiaocrawl.frontier.strategies.adaptive.arrays import MAX_LINKS_HERE, MAX_WORDS
-from qiaocrawl.frontier.strategies.adaptive.link_features import place
+from qiaocrawl.frontier.strategies.adaptive.kernels import MAX_LINKS_HERE, MAX_WORDS
+from qiaocrawl.frontier.strategies.adaptive.link_features import LinkWords, place
 from qiaocrawl.frontier.strategies.adaptive.link_memory import LinkMemory
-from qiaocrawl.frontier.strategies.adaptive.link_words import LinkWords
 from qiaocrawl.items import Link
 from qiaocrawl.topic.pack import Term, TopicPack
 from qiaocrawl.urls import url_key

@@ -10,7 +10,7 @@ import pytest
 from learning_samples import SITE, AnchorYield, link, visit
 from qiaocrawl.frontier import memory_order as keeping
 from qiaocrawl.frontier.memory_order import Chosen, InMemoryFrontier
-from qiaocrawl.frontier.visit_reader import LOOK_BACK_SECONDS, VisitReader
+from qiaocrawl.frontier.order_feed import LOOK_BACK_SECONDS, VisitReader
 from qiaocrawl.items import SEED_SCORE, Candidate, LeftOut, Link, Outcome, Payload, Queue
 from qiaocrawl.stages.follow_links import seed_candidate
 from qiaocrawl.storage.frontier.orders import PendingUrl

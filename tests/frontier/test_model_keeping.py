@@ -13,7 +13,7 @@ from sqlalchemy import Connection, text
 from fresh_schema import make_tables
 from learning_samples import AnchorYield
 from qiaocrawl.errors import ModelError
-from qiaocrawl.frontier.order_models import ModelKeeping
+from qiaocrawl.frontier.learning_order import ModelKeeping
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier import orders as order_models
 from qiaocrawl.storage.frontier.orders import VERSIONS_KEPT, ModelName, stored_models

@@ -14,8 +14,7 @@ from qiaocrawl.discovery.rules import LinkRules, UrlSourceOptions
 from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_watch import TrapWatch
 from qiaocrawl.frontier import CrawlTopic, strategies
-from qiaocrawl.frontier.host_slots import FOREVER, HostUse
-from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.frontier.host_slots import FOREVER, Fetches, HostUse, Limits
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.postponed import TakingUp
 from qiaocrawl.items import LeftOut, Outcome, Queue

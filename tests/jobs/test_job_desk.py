@@ -14,8 +14,9 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from job_desks import SITE, WAIT_SECONDS, desk_over, job_of
+from qiaocrawl.jobs import JOB_VARIABLE
 from qiaocrawl.jobs.desk import MISSED_AFTER_SECONDS, JobDesk
-from qiaocrawl.jobs.processes import JOB_VARIABLE, process_of
+from qiaocrawl.jobs.processes import process_of
 from qiaocrawl.jobs.requests import JUDGE
 from qiaocrawl.jobs.timetable import Timetable
 from qiaocrawl.storage import Database, jobs, schedules

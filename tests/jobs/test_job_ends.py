@@ -14,8 +14,8 @@ import pytest
 
 from crawling import import_pack, pack
 from job_desks import SITE, WAIT_SECONDS, desk_over, job_of, wait_for
-from qiaocrawl.jobs.ending import ending, exit_noted
-from qiaocrawl.jobs.processes import COMMAND_VARIABLE
+from qiaocrawl.jobs import COMMAND_VARIABLE
+from qiaocrawl.jobs.local import ending, exit_noted
 from qiaocrawl.jobs.requests import COMMANDS, JUDGE, ROUND, SPIDERS
 from qiaocrawl.storage import Database, jobs
 from qiaocrawl.storage.jobs import Job, JobRequest, JobState

@@ -16,10 +16,10 @@ from sqlalchemy import text
 from job_desks import WAIT_SECONDS, desk_over, job_of
 from qiaocrawl.console.job_keeper import JobKeeper
 from qiaocrawl.console.search.keeper import BROKEN, BUILDING, SearchKeeper
-from qiaocrawl.jobs.live import schedule_alarms
+from qiaocrawl.jobs.local import schedule_alarms
+from qiaocrawl.jobs.metrics import MetricsKeeper
 from qiaocrawl.jobs.requests import JUDGE
 from qiaocrawl.jobs.timetable import Timetable
-from qiaocrawl.metrics.keeper import MetricsKeeper
 from qiaocrawl.options import Options
 from qiaocrawl.reading.alarms import StoreInUse
 from qiaocrawl.storage import Database, jobs, schedules

@@ -19,9 +19,7 @@ from sqlalchemy import event, func, insert, select, text, update
 from crawling import _environment as environment
 from fresh_schema import make_tables
 from page_store_samples import fill, work_on
-from qiaocrawl.metrics.families import FAMILIES
-from qiaocrawl.metrics.keeper import MetricsKeeper, bounded
-from qiaocrawl.metrics.server import shown_once
+from qiaocrawl.jobs.metrics import FAMILIES, MetricsKeeper, bounded, shown_once
 from qiaocrawl.reading.alarms import StoreInUse
 from qiaocrawl.reading.readings import Reading, quick
 from qiaocrawl.storage import Database, Reader, Writer, run_log, schema

@@ -10,7 +10,7 @@ import pytest
 from qiaocrawl.discovery.url_sources import ENTRY_TAG
 from qiaocrawl.items import NO_PAYLOAD, Lease, Outcome, PageAnalysis, Payload, Queue
 from qiaocrawl.items.article import Article
-from qiaocrawl.runs.watch.links import (
+from qiaocrawl.runs.watch.round import (
     BACKLOG_SCORE,
     NEW,
     NEW_SCORE,

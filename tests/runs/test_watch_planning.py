@@ -9,8 +9,14 @@ import pytest
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.revisit.policies import wait_factor
-from qiaocrawl.runs.watch.planning import Seen, after_failure, after_visit, plan_pages, righted
-from qiaocrawl.runs.watch.settings import WatchSettings
+from qiaocrawl.runs.watch.planning import (
+    Seen,
+    WatchSettings,
+    after_failure,
+    after_visit,
+    plan_pages,
+    righted,
+)
 from qiaocrawl.storage.sites.watched import WatchedPage
 
 NOW = 1_790_000_000.0

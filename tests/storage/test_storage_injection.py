@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from qiaocrawl.errors import ModelError, StorageError
-from qiaocrawl.frontier.strategies.adaptive.model import from_bytes
+from qiaocrawl.frontier.strategies.adaptive.link_memory import from_bytes
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database
 from qiaocrawl.storage import values as converters

@@ -19,9 +19,8 @@ from qiaocrawl.cli.nodes import running
 from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, table_console
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError, JobError, NoLoginError, ServerAwayError
-from qiaocrawl.jobs.egg import build_egg, code_of, version_of
 from qiaocrawl.jobs.nodes import SEED, NodeServers, no_node_yet
-from qiaocrawl.jobs.scrapyd import VERSION_FORM, server_address
+from qiaocrawl.jobs.scrapyd import VERSION_FORM, build_egg, code_of, server_address, version_of
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.kinds import scrapyd_servers

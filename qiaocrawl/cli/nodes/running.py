@@ -19,9 +19,9 @@ from qiaocrawl.cli.terminal import echo
 from qiaocrawl.console.job_keeper import LOGS
 from qiaocrawl.errors import ConfigError, JobError
 from qiaocrawl.items import Queue
-from qiaocrawl.jobs import fleet
+from qiaocrawl.jobs import desk as fleet
 from qiaocrawl.jobs.desk import JobDesk
-from qiaocrawl.jobs.live import STATE_NAMES, workers_of
+from qiaocrawl.jobs.local import STATE_NAMES, workers_of
 from qiaocrawl.jobs.requests import ROUND, checked_request
 from qiaocrawl.language import _
 from qiaocrawl.options import Options

@@ -26,8 +26,8 @@ def metrics(
     A scrape asks the database nothing: figures are read in between, what grows with the tables at
     most a fiftieth of the time. docs/operations.md tells what each of them means.
     """
-    from qiaocrawl.jobs.live import schedule_alarms
-    from qiaocrawl.metrics.server import serve, shown_once
+    from qiaocrawl.jobs.local import schedule_alarms
+    from qiaocrawl.jobs.metrics import serve, shown_once
     from qiaocrawl.reading.alarms import StoreInUse
 
     given = {"QIAO_METRICS_HOST": host, "QIAO_METRICS_PORT": "" if port is None else str(port)}

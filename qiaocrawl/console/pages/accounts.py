@@ -22,7 +22,7 @@ from qiaocrawl.fetch.sessions.accounts import Account, AccountState, SavedSessio
 from qiaocrawl.fetch.sessions.cookies import read_pasted, usable_for
 from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes
 from qiaocrawl.fetch.sessions.vault import Vault
-from qiaocrawl.jobs.logins import Logins
+from qiaocrawl.jobs.local import Logins
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import record

@@ -21,7 +21,7 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.state import actor_of, console_of, link, user_of
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.jobs.live import schedule_trouble
+from qiaocrawl.jobs.local import schedule_trouble
 from qiaocrawl.jobs.requests import SPIDERS, checked_request
 from qiaocrawl.jobs.timetable import Timetable
 from qiaocrawl.language import N_, _

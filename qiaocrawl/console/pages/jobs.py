@@ -34,9 +34,9 @@ from qiaocrawl.console.state import actor_of, console_of, link, user_of
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import JobError
 from qiaocrawl.items import Queue
-from qiaocrawl.jobs.live import STATE_NAMES, LiveJob, error_lines, live_jobs
+from qiaocrawl.jobs.local import STATE_NAMES, LiveJob, error_lines, live_jobs
+from qiaocrawl.jobs.nodes import whole_log
 from qiaocrawl.jobs.requests import SPIDERS
-from qiaocrawl.jobs.whole_log import whole_log
 from qiaocrawl.language import N_, _, language, using_language
 from qiaocrawl.reading.outcome_names import end_name
 from qiaocrawl.storage import jobs as stored

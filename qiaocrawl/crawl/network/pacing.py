@@ -20,7 +20,7 @@ from sqlalchemy import Connection
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import HostParkedError
 from qiaocrawl.fetch.failure_policy import backoff_seconds
-from qiaocrawl.frontier.waits import longest_wait_seconds
+from qiaocrawl.frontier.supply import longest_wait_seconds
 from qiaocrawl.storage import Database, Writer
 from qiaocrawl.storage.frontier import workers as host_pacing
 from qiaocrawl.storage.frontier.workers import NO_MARK, TurnAnswer

@@ -6,9 +6,8 @@ followed, ``round`` says what is due, ``visits`` writes what came of it.
 
 from __future__ import annotations
 
-from qiaocrawl.runs.watch.links import WatchOrder, follow_moved, with_channel
-from qiaocrawl.runs.watch.round import WatchRound
-from qiaocrawl.runs.watch.settings import WatchSettings
+from qiaocrawl.runs.watch.planning import WatchSettings
+from qiaocrawl.runs.watch.round import WatchOrder, WatchRound, follow_moved, with_channel
 from qiaocrawl.runs.watch.visits import WatchJournal
 
 __all__ = [

@@ -8,14 +8,19 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
-from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
+from qiaocrawl.frontier.completion import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.strategies.weight_model import FULL_DEPTH, page_group
 from qiaocrawl.items import FetchedPage, Lease, Link, Outcome, PageAnalysis
 from qiaocrawl.revisit import next_recheck
-from qiaocrawl.runs.watch.links import LOOK, channel_of, is_listing, is_news, name_of_anchor
-from qiaocrawl.runs.watch.planning import Seen, after_failure, after_visit
-from qiaocrawl.runs.watch.round import WatchRound
-from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS
+from qiaocrawl.runs.watch.planning import GROUP_WEIGHTS, Seen, after_failure, after_visit
+from qiaocrawl.runs.watch.round import (
+    LOOK,
+    WatchRound,
+    channel_of,
+    is_listing,
+    is_news,
+    name_of_anchor,
+)
 from qiaocrawl.storage.pages import revisions
 from qiaocrawl.storage.pages.raw_pages import seen_again
 from qiaocrawl.storage.sites import watch_counts, watched

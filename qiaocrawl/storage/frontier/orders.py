@@ -4,7 +4,7 @@ Learning crawl orders are rebuilt from it after a restart, and through it the wo
 database share what they have seen. A row is written in the transaction that closes its page.
 
 Numbers are given before the commit, so a row may appear after one with a higher number: readers
-look back a while (see :mod:`qiaocrawl.frontier.visit_reader`).
+look back a while (see :mod:`qiaocrawl.frontier.order_feed`).
 """
 
 from __future__ import annotations

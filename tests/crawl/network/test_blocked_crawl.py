@@ -16,8 +16,7 @@ from middlewares.identity import IdentityMiddleware
 from middlewares.robots import RobotsMiddleware
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.fetch.identity_file import load_identities
-from qiaocrawl.frontier.host_slots import FOREVER, HostUse
-from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.frontier.host_slots import FOREVER, Fetches, HostUse, Limits
 from qiaocrawl.reading.summary import misses_by_site
 from qiaocrawl.storage import Database
 

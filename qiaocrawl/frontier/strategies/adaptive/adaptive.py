@@ -24,9 +24,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.frontier.strategies.adaptive import model
-from qiaocrawl.frontier.strategies.adaptive.arrays import FEATURES, NUMBER_OF_FEATURES, ModelArrays
+from qiaocrawl.frontier.strategies.adaptive import link_memory as model
 from qiaocrawl.frontier.strategies.adaptive.kernels import (
+    FEATURES,
+    NUMBER_OF_FEATURES,
+    ModelArrays,
     add_yield,
     base_rate,
     logistic,
@@ -36,8 +38,8 @@ from qiaocrawl.frontier.strategies.adaptive.kernels import (
     step,
     value_of,
 )
+from qiaocrawl.frontier.strategies.adaptive.link_features import LinkWords
 from qiaocrawl.frontier.strategies.adaptive.link_memory import LinkMemory
-from qiaocrawl.frontier.strategies.adaptive.link_words import LinkWords
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.strategies.ranges import within
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, strategies

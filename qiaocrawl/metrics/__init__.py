@@ -1,1 +1,0 @@
-"""Figures for monitoring, as Prometheus reads them: `qiaocrawl metrics`."""
