@@ -41,7 +41,7 @@ def test_every_region_of_the_gazetteer_has_its_square() -> None:
     places = list(gazetteer().values())
     names = {own.province or own.country for own in places}
     squares = _squares(place_map_svg(count_regions([name] for name in names), ""))
-    file = resources.files("qiaocrawl.news") / "data" / "tiles.toml"
+    file = resources.files("qiaocrawl.news.pictures") / "data" / "tiles.toml"
     continents = tomllib.loads(file.read_text("utf-8"))["continents"].values()
     laid_out = [name for own in continents for name in own.split()]
     assert len(laid_out) == len(set(laid_out))

@@ -13,11 +13,10 @@ from qiaocrawl.errors import ModelError
 from qiaocrawl.items import Lease, LeftOut, Link, Outcome, Queue, Visit
 from qiaocrawl.reading.summary import outcomes, queue_progress
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.frontier import lease as decisions
 from qiaocrawl.storage.frontier import orders as order_models
 from qiaocrawl.storage.frontier import orders as pending
 from qiaocrawl.storage.frontier import orders as visit_log
-from qiaocrawl.storage.frontier.lease import Decision
+from qiaocrawl.storage.frontier.lease import Decision, decision_of, save_decisions
 from qiaocrawl.storage.frontier.orders import ModelName
 from qiaocrawl.storage.frontier.scope import Scope
 from qiaocrawl.urls import host_of
@@ -230,11 +229,11 @@ def test_the_last_decision_stands(database: Database) -> None:
         enqueue(c, [candidate("1")])
         (lease,) = take(c)
         decision = Decision("adaptive", 0.5, NOW, 1, 30, {"锚 anchor": 0.25, "bound": -math.inf})
-        decisions.save_decisions(c, [(lease.url_id, Decision("bfs", math.inf, NOW - 1))])
-        assert decisions.decision_of(c, lease.url_id) == Decision("bfs", 1e300, NOW - 1)
-        decisions.save_decisions(c, [(lease.url_id, decision)])
-        assert decisions.decision_of(c, lease.url_id) == decision
-        assert decisions.decision_of(c, 99) is None
+        save_decisions(c, [(lease.url_id, Decision("bfs", math.inf, NOW - 1))])
+        assert decision_of(c, lease.url_id) == Decision("bfs", 1e300, NOW - 1)
+        save_decisions(c, [(lease.url_id, decision)])
+        assert decision_of(c, lease.url_id) == decision
+        assert decision_of(c, 99) is None
 
 
 def test_the_newest_models_are_kept_and_damage_is_noticed(database: Database) -> None:
