@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -50,7 +51,7 @@ def main() -> int:
         subprocess.run(
             [sys.executable, "-m", "pytest", "--all", "-q", "-n", "4", "--dist", "worksteal",
              "-p", "sql_log", "--sql-log", folder, "-k", "mariadb"],
-            cwd=ROOT, check=True, env={**__import__("os").environ, "PYTHONPATH": "tests/fixtures"},
+            cwd=ROOT, check=True, env={**os.environ, "PYTHONPATH": "tests/fixtures"},
         )  # fmt: skip
     asked: dict[str, set[str]] = defaultdict(set)
     seconds: dict[str, float] = defaultdict(float)
