@@ -33,8 +33,7 @@ from qiaocrawl.frontier.explain import remade_order
 from qiaocrawl.frontier.memory_order import InMemoryFrontier
 from qiaocrawl.items import Candidate, Link, Queue, Visit
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.frontier import Scope
-from qiaocrawl.storage.frontier import orders as visit_log
+from qiaocrawl.storage.frontier import Scope, orders
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 from qiaocrawl.urls import url_key
@@ -185,7 +184,7 @@ def _fill(database: Database, pages: int, links: int) -> None:
             leased = frontier.lease_keys(
                 c, scope, {visit.key: 1.0}, token=1, lease_seconds=60.0, now=1.8e9
             )
-            visit_log.append(c, leased.leases[0], visit, visit_log.pack_links(visit.links))
+            orders.append(c, leased.leases[0], visit, orders.pack_links(visit.links))
             candidates = [_candidate(link) for link in visit.links]
             frontier.enqueue(c, candidates, run_id=None, now=1.8e9)
 

@@ -23,7 +23,7 @@ from qiaocrawl.stages.paged_articles import (
     assemble_article,
     save_assembled,
 )
-from qiaocrawl.storage.frontier import orders as visit_log
+from qiaocrawl.storage.frontier import orders
 from qiaocrawl.storage.pages.article_parts import is_current
 from qiaocrawl.storage.pages.sites import forget_mark, save_missing_page
 
@@ -95,7 +95,7 @@ class StorePipeline:
         if item.candidates:
             self._runtime.enqueue(c, self._crawl.worker.share.admitted(c, item.candidates))
         if item.followed is not None:
-            visit_log.append(c, lease, item.followed.links.visit, item.followed.packed)
+            orders.append(c, lease, item.followed.links.visit, item.followed.packed)
         return verdict
 
     async def _store_page(self, item: CrawledPage, analysis: PageAnalysis) -> int | None:

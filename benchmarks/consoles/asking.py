@@ -15,9 +15,7 @@ from pathlib import Path
 import httpx
 
 from qiaocrawl.console.security import cookies
-from qiaocrawl.storage import Database
-from qiaocrawl.storage import people as sessions
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.audit_log import Actor
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -120,10 +118,10 @@ def _session(url: str, name: str) -> str:
     """The cookie of somebody who is logged in."""
     secret = cookies.new_secret()
     with Database.open(url) as database, database.engine.begin() as c:
-        known = users.find_user(c, name)
-        user = known.id if known else users.add_user(c, Actor(name), name, "-", users.ROLES[-1])
+        known = people.find_user(c, name)
+        user = known.id if known else people.add_user(c, Actor(name), name, "-", people.ROLES[-1])
         c.exec_driver_sql("UPDATE console_user SET must_change = 0")
-        sessions.open_session(c, user, secret, "")
+        people.open_session(c, user, secret, "")
     return secret
 
 

@@ -24,12 +24,8 @@ from qiaocrawl.options import Options
 from qiaocrawl.options.project import note_database
 from qiaocrawl.reading.alarms import store_figures
 from qiaocrawl.reading.outcome_names import STATE_NAMES, outcome_with_code
-from qiaocrawl.storage import Database
+from qiaocrawl.storage import Database, upkeep
 from qiaocrawl.storage import backup as copies
-from qiaocrawl.storage import upkeep as packing
-from qiaocrawl.storage import upkeep as pruning
-from qiaocrawl.storage import upkeep as repacking
-from qiaocrawl.storage import upkeep as retention
 from qiaocrawl.storage.frontier import postponed
 from qiaocrawl.storage.sql import unreachable
 from qiaocrawl.storage.upkeep import table_bytes
@@ -129,7 +125,7 @@ def stats(
 ) -> None:
     """Rows of every table, where URLs stand, and what the raw pages take."""
     with connection_to(database) as c:
-        figures = retention.stats(c)
+        figures = upkeep.stats(c)
         stores = store_figures(c)
         sizes = table_bytes(c) if with_bytes else None
     console = Terminal()
@@ -264,7 +260,7 @@ def prune(
             _prune_pages(opened, now - timedelta(days=days), dry_run=dry_run)
         with Progress(console=Terminal(stderr=True)) as progress:
             task = progress.add_task(_("prune"), total=None)
-            pruned = pruning.prune_tables(
+            pruned = upkeep.prune_tables(
                 opened, _keeping(options), now, dry_run=dry_run,
                 progress=lambda table, n: progress.update(
                     task, description=_(_PRUNED[table]), advance=n
@@ -280,9 +276,9 @@ def prune(
             _prune_stores(opened, keep_days)
 
 
-def _keeping(options: Options) -> pruning.Keeping:
+def _keeping(options: Options) -> upkeep.Keeping:
     visits = options["QIAO_KEEP_VISITS"]
-    return pruning.Keeping(
+    return upkeep.Keeping(
         # What a crawl order reads when it begins is never too old.
         visits and max(visits, options["QIAO_STRATEGY_HISTORY_PAGES"]),
         options["QIAO_KEEP_DECISIONS_DAYS"],
@@ -292,11 +288,11 @@ def _keeping(options: Options) -> pruning.Keeping:
 
 def _prune_pages(opened: Database, before: datetime, *, dry_run: bool) -> None:
     with opened.reading() as c:
-        pruned = retention.prune(c, before, dry_run=True)
+        pruned = upkeep.prune(c, before, dry_run=True)
     if not dry_run:
         with Progress(console=Terminal(stderr=True)) as progress:
             task = progress.add_task(_("prune"), total=pruned.pages)
-            pruned = retention.prune_in_batches(opened, before, lambda n: progress.advance(task, n))
+            pruned = upkeep.prune_in_batches(opened, before, lambda n: progress.advance(task, n))
     text = _("deleted {pages:,} raw pages, {size}")
     if dry_run:
         text = _("would delete {pages:,} raw pages, {size}")
@@ -313,11 +309,11 @@ def compress(database: DatabaseUrl = "") -> None:
     with opened_database(database) as opened:
         opened.require_current()
         with opened.reading() as c:
-            texts, pages = packing.count_texts(c), repacking.count_pages(c)
+            texts, pages = upkeep.count_texts(c), upkeep.count_pages(c)
         with Progress(console=Terminal(stderr=True)) as progress:
             task = progress.add_task(_("compress"), total=texts + pages)
-            done = packing.pack_texts(opened, lambda n: progress.advance(task, n))
-            raw = repacking.pack_pages(opened, lambda n: progress.advance(task, n))
+            done = upkeep.pack_texts(opened, lambda n: progress.advance(task, n))
+            raw = upkeep.pack_pages(opened, lambda n: progress.advance(task, n))
         is_sqlite = opened.engine.dialect.name == "sqlite"
     _print(
         _("packed {packed:,} of {rows:,} texts, {before} to {after}", packed=done.packed,

@@ -17,8 +17,7 @@ from qiaocrawl.console.security.connections import bounded_protocol
 from qiaocrawl.console.settings import ConsoleSettings
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.storage import Database
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.text.visible import is_json_log
 
@@ -31,19 +30,19 @@ _MOST_CONNECTIONS = 1_000
 def first_administrator(database: Database) -> str:
     """The password of the administrator that is made where there is no user yet; else ""."""
     with database.reading() as c:
-        if users.count_users(c):
+        if people.count_users(c):
             return ""
     password = passwords.made_up()
     stored = passwords.hashed(password)
     try:
         with database.engine.begin() as c:
-            if users.count_users(c):
+            if people.count_users(c):
                 return ""
-            users.add_user(c, Actor("qiaocrawl console"), FIRST_NAME, stored, users.ROLES[-1])
+            people.add_user(c, Actor("qiaocrawl console"), FIRST_NAME, stored, people.ROLES[-1])
     except ConfigError:
         # Another console on the same database was first: its password is the one.
         with database.reading() as c:
-            if users.count_users(c):
+            if people.count_users(c):
                 return ""
         raise
     return password

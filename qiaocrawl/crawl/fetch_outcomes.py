@@ -22,7 +22,7 @@ from qiaocrawl.fetch.failure_policy import (
 )
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd, PagelessEnd
 from qiaocrawl.items import Candidate, Lease, Outcome, Queue, Visit
-from qiaocrawl.storage.frontier import orders as visit_log
+from qiaocrawl.storage.frontier import orders
 from qiaocrawl.storage.frontier.orders import pack_links
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class FetchOutcomes:
                 self._crawl.runtime.enqueue(c, [target])
             self._crawl.journal.closes_without_page(c, lease, ending)
             if lesson is not None:
-                visit_log.append(c, lease, lesson, pack_links(()))
+                orders.append(c, lease, lesson, pack_links(()))
 
         is_mine = await self._crawl.worker.complete(CompleteLease(lease, end, write))
         if is_mine and lesson is not None:

@@ -14,9 +14,7 @@ from qiaocrawl.frontier.ordering import FrontierOrder, explained
 from qiaocrawl.frontier.threshold import moving_threshold
 from qiaocrawl.items import Queue, Standing
 from qiaocrawl.runtime import CrawlScope, Runtime
-from qiaocrawl.storage.frontier import orders as order_models
-from qiaocrawl.storage.frontier import orders as pending
-from qiaocrawl.storage.frontier import orders as visit_log
+from qiaocrawl.storage.frontier import orders
 from qiaocrawl.storage.frontier.orders import ModelName
 from qiaocrawl.storage.frontier.scope import Scope
 from qiaocrawl.storage.topics.topics import load_pack
@@ -60,7 +58,7 @@ def standing_of(
         return _learned(c, strategy, found, most_visits)
     scope = Scope(found.queue, found.topic)
     # Strategies that remember nothing store their scores, so the database alone knows the place.
-    place, among = pending.place_of(c, scope, found.id, found.score)
+    place, among = orders.place_of(c, scope, found.id, found.score)
     parts = {} if parent_id is None else _parts(c, strategy, found, parent_id)
     return Standing(strategy.name, found.score, place, among, parts)
 
@@ -69,7 +67,7 @@ def _parts(
     c: Connection, strategy: Strategy, found: UrlHistory, parent_id: int
 ) -> Mapping[str, float]:
     """The parts of the score the link on the parent gave it; {} where that is not in the log."""
-    row = visit_log.last_of(c, parent_id)
+    row = orders.last_of(c, parent_id)
     # The candidates of a search run are queries: no page links to them.
     if row is None or found.queue is Queue.SEARCH:
         return {}
@@ -99,9 +97,9 @@ def remade_order(
     upto = _load_model(c, strategy, scope)
     # The steps OrderFeed.begin takes in a crawl, without a thread in between.
     in_memory.begin_telling()
-    after = visit_log.start_of_newest(c, scope, most_visits)
-    while heads := visit_log.heads_since(c, scope, after, _AT_A_TIME):
-        for row in visit_log.load(c, [seq for seq, _ in heads]):
+    after = orders.start_of_newest(c, scope, most_visits)
+    while heads := orders.heads_since(c, scope, after, _AT_A_TIME):
+        for row in orders.load(c, [seq for seq, _ in heads]):
             if isinstance(strategy, Trainable):
                 # Visits the model has already learnt from only rebuild the graph; they must not
                 # teach it twice.
@@ -110,7 +108,7 @@ def remade_order(
         after = heads[-1][0]
     in_memory.begin_reading()
     last, room = 0, True
-    while room and (rows := pending.waiting_after(c, scope, last, _ROWS_AT_A_TIME)):
+    while room and (rows := orders.waiting_after(c, scope, last, _ROWS_AT_A_TIME)):
         room = in_memory.found_waiting(rows)
         last = rows[-1].id
     in_memory.end_reading(complete=room)
@@ -121,7 +119,7 @@ def _load_model(c: Connection, strategy: LearningStrategy, scope: Scope) -> int:
     """Load the newest model that can be read; returns up to where in the log it has learnt."""
     if not isinstance(strategy, Trainable):
         return 0
-    for model in order_models.stored_models(c, ModelName(scope.topic, strategy.name)):
+    for model in orders.stored_models(c, ModelName(scope.topic, strategy.name)):
         try:
             strategy.load(model.unpacked())
         except ModelError:

@@ -20,8 +20,7 @@ from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import Candidate, Lease, PageAnalysis, Visit
 from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.stages.follow_links import FollowPolicy
-from qiaocrawl.storage.frontier import KeyLeases, Scope
-from qiaocrawl.storage.frontier import orders as order_models
+from qiaocrawl.storage.frontier import KeyLeases, Scope, orders
 from qiaocrawl.storage.frontier.orders import LoggedVisit, ModelName, StoredModel
 
 # --- Loading what former crawls have learnt, and keeping what this one learns ---------------------
@@ -57,7 +56,7 @@ class ModelKeeping:
         """Load the newest version that can be read; says so of those that cannot."""
         if self._strategy is None:
             return
-        models = await self._store.read(partial(order_models.stored_models, name=self._name))
+        models = await self._store.read(partial(orders.stored_models, name=self._name))
         for model in models:
             try:
                 await run(partial(self._load, model))
@@ -106,7 +105,7 @@ class ModelKeeping:
         # In the thread of the order, where nothing learns while the arrays are read.
         model = await run(self._strategy.save)
         operation = partial(
-            order_models.save_model,
+            orders.save_model,
             name=self._name,
             model=model,
             pages=pages,

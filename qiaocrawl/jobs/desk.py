@@ -38,10 +38,8 @@ from qiaocrawl.jobs.scrapyd import ServerJobs
 from qiaocrawl.jobs.timetable import Timetable
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.storage import Database
+from qiaocrawl.storage import Database, schedules
 from qiaocrawl.storage import jobs as stored
-from qiaocrawl.storage import schedules as stored_nodes
-from qiaocrawl.storage import schedules as stored_schedules
 from qiaocrawl.storage.engine import latest_due
 from qiaocrawl.storage.frontier.workers import is_run_alive
 from qiaocrawl.storage.jobs import ACTIVE, Job, JobRequest, JobState, RunOfJob
@@ -213,7 +211,7 @@ class JobDesk:
 
     def _fire_schedules(self, now: float) -> None:
         with self._reading() as c:
-            entries = [entry for entry in stored_schedules.schedules(c) if entry.is_on]
+            entries = [entry for entry in schedules.schedules(c) if entry.is_on]
         for entry in entries:
             what = _("schedule {number}", number=entry.id)
             self._by_itself(what, partial(self._put_back_if_late, entry, now))
@@ -240,7 +238,7 @@ class JobDesk:
         if entry.next_at <= latest_due(now, next_at - now):
             return
         with self._database.engine.begin() as c:
-            is_ours = stored_schedules.put_back(c, entry, next_at)
+            is_ours = schedules.put_back(c, entry, next_at)
         if is_ours:
             was, comes = (datetime.fromtimestamp(at, UTC) for at in (entry.next_at, next_at))
             logger.warning(
@@ -568,7 +566,7 @@ def set_draining(database: Database, desk: JobDesk, name: str, is_draining: bool
     if name not in desk.nodes.refresh():
         raise ConfigError(_("{server}: no such node; see `qiaocrawl nodes list`", server=name))
     with database.engine.begin() as c:
-        stored_nodes.set_draining(c, name, is_draining)
+        schedules.set_draining(c, name, is_draining)
     desk.nodes.refresh()
 
 

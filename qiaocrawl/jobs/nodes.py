@@ -20,8 +20,7 @@ from qiaocrawl.errors import JobError, NoLoginError, ServerAwayError
 from qiaocrawl.jobs.scrapyd import ScrapydServer, ServerJobs, ServerStatus, server_address
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.storage import Database
-from qiaocrawl.storage import schedules as stored
+from qiaocrawl.storage import Database, schedules
 from qiaocrawl.storage.engine import latest_due
 from qiaocrawl.storage.jobs import Job, JobRequest
 from qiaocrawl.storage.schedules import AWAY_AFTER_SECONDS, Node
@@ -66,13 +65,13 @@ class NodeServers:
         if missing := self._seeds.keys() - self._read().keys():
             seeds = {name: self._seeds[name] for name in missing}
             with self._database.engine.begin() as c:
-                stored.seed_nodes(c, seeds, SEED, time.time())
+                schedules.seed_nodes(c, seeds, SEED, time.time())
             self._read()
         return self.nodes
 
     def _read(self) -> Mapping[str, Node]:
         with self._database.reading() as c:
-            self.nodes = {node.name: node for node in stored.list_nodes(c)}
+            self.nodes = {node.name: node for node in schedules.list_nodes(c)}
         return self.nodes
 
     def server(self, name: str) -> ScrapydServer:
@@ -147,7 +146,7 @@ class NodeServers:
         if changed:
             with self._database.engine.begin() as c:
                 for name in changed:
-                    stored.set_away(c, name, now if is_away[name] else None)
+                    schedules.set_away(c, name, now if is_away[name] else None)
             self._read()
 
     def _listed(self, name: str, now: float) -> ServerJobs | JobError:

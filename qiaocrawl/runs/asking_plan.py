@@ -28,8 +28,7 @@ from qiaocrawl.search.plan import (
 )
 from qiaocrawl.search.priority import DueQuery, ExpectedYield, Pair, pair_of, prioritise
 from qiaocrawl.search.query import Query
-from qiaocrawl.storage.search import budget as engine_budget
-from qiaocrawl.storage.search import ledger
+from qiaocrawl.storage.search import budget, ledger
 from qiaocrawl.storage.search import yields as expected_yields
 from qiaocrawl.storage.values import clean_word
 
@@ -220,7 +219,7 @@ class _Drafting:
         terms = {query.term for query in self._planned.values()}
         return (
             expected_yields.expected_yield(c, self._topic, terms),
-            engine_budget.requests_of_day(c, self._at),
+            budget.requests_of_day(c, self._at),
         )
 
     def _line(

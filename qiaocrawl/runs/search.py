@@ -49,8 +49,7 @@ from qiaocrawl.search.plan import (
 from qiaocrawl.search.priority import EnginePauses, ExpectedYield, QueryLine
 from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.storage import frontier
-from qiaocrawl.storage.search import budget as engine_budget
-from qiaocrawl.storage.search import ledger
+from qiaocrawl.storage.search import budget, ledger
 from qiaocrawl.topic.pack import TopicPack
 
 logger = logging.getLogger(__name__)
@@ -198,9 +197,7 @@ class AskingOrder(FrontierOrder):
         # Queries still waiting from an earlier run must not push out today's order.
         moved = 1
         while moved:
-            moved = await self.runtime.write(
-                lambda c: engine_budget.move_to_the_end(c, topic, PIECE)
-            )
+            moved = await self.runtime.write(lambda c: budget.move_to_the_end(c, topic, PIECE))
             go_on()
         for first in range(0, len(draft.folded), PIECE):
             some = draft.folded[first : first + PIECE]
@@ -236,7 +233,7 @@ class AskingOrder(FrontierOrder):
         elif self._rests.is_parked(engine):
             self._leave_out(c, lease, parked_reason(engine), now)
             self.put_off(c, lease.topic, engine, parked_reason(engine))
-        elif engine_budget.count_request(c, engine, self._limits[engine], now):
+        elif budget.count_request(c, engine, self._limits[engine], now):
             return True
         else:
             reason = f"{engine} has had its {self._limits[engine]} requests of the day"
@@ -254,7 +251,7 @@ class AskingOrder(FrontierOrder):
 
     def put_off(self, c: Connection, topic: str, engine: str, reason: str) -> None:
         """Leave all waiting queries of *engine* to a later run."""
-        self._put_off[engine] += engine_budget.put_off(
+        self._put_off[engine] += budget.put_off(
             c, topic, engine, self._hosts[engine], reason, time.time()
         )
 
@@ -396,4 +393,4 @@ def _shorter(
 
 
 def _today(now: float) -> date:
-    return date.fromisoformat(engine_budget.day_of(now))
+    return date.fromisoformat(budget.day_of(now))

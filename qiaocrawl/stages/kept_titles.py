@@ -26,7 +26,6 @@ from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.vocabulary import SavedState, packed, unpacked
 from qiaocrawl.options.project import user_cache_folder
 from qiaocrawl.storage.titles import title_log
-from qiaocrawl.storage.titles import title_log as title_marks
 
 _log = logging.getLogger(__name__)
 
@@ -65,7 +64,7 @@ class KeptTitles:
         Args:
             make: makes the empty index that is to be filled.
         """
-        marks = title_marks.marks(c)
+        marks = title_log.marks(c)
         # A recipe is a digest of many files: a store without marks need not wait for it.
         if not marks:
             return None
@@ -159,7 +158,7 @@ class KeptTitles:
 
     def _delete_replaced(self, c: Connection, mark: bytes, kept: Kept) -> None:
         """Older files of the same database and recipe. Who is reading one goes on."""
-        for old, seq in title_marks.marks(c).items():
+        for old, seq in title_log.marks(c).items():
             path = self._path(old)
             if old == mark or seq > kept.seq or path is None:
                 continue

@@ -26,7 +26,6 @@ from qiaocrawl.stages.kept_titles import Kept, KeptTitles
 from qiaocrawl.storage.engine import ConnectionCache
 from qiaocrawl.storage.pages.articles import SavedArticle
 from qiaocrawl.storage.titles import idf_snapshots, title_log, verdicts
-from qiaocrawl.storage.titles import title_log as title_marks
 from qiaocrawl.storage.titles.title_log import TitleEntry
 from qiaocrawl.storage.titles.verdicts import Place
 from qiaocrawl.vsm import IdfSnapshot
@@ -143,7 +142,7 @@ class SharedTitleIndex:
         with self._guard:
             self._enter(c)
             mark = LogMark(os.urandom(16), self._position, self._transaction)
-            title_marks.add(c, mark.mark, mark.seq)
+            title_log.add(c, mark.mark, mark.seq)
             return mark
 
     def keep(self, c: Connection, mark: LogMark) -> bool:

@@ -17,7 +17,6 @@ from qiaocrawl.errors import DatabaseLostError, SchemaError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options.project import advised
 from qiaocrawl.storage import migrate
-from qiaocrawl.storage import migrate as integrity
 from qiaocrawl.storage.engine import (
     begin_reading,
     create_private_file,
@@ -269,7 +268,7 @@ class Database:
         """
         try:
             with self.reading() as c:
-                return integrity.problems(c)
+                return migrate.problems(c)
         except SQLAlchemyError as error:
             raise self._unreachable(error) from error
 

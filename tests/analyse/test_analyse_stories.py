@@ -13,8 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from crawling import PROJECT
-from qiaocrawl.news.stories import stored as stories
-from qiaocrawl.news.stories import stored as story_input
+from qiaocrawl.news.stories import stored
 from qiaocrawl.news.stories.analyse import Analysed, analyse_stories, count_waiting, forget_stories
 from qiaocrawl.news.stories.story import Correction
 from qiaocrawl.runtime import Runtime
@@ -118,9 +117,9 @@ def test_a_worker_that_was_overtaken_goes_on_from_what_is_stored(
                 calls[0] = analyse(other).articles
             return original(c, article_ids)
 
-        original = story_input.read_items
+        original = stored.read_items
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(story_input, "read_items", read_items)
+            patch.setattr(stored, "read_items", read_items)
             assert analyse(runtime).articles == 0
     assert calls == [5]
     assert groups(runtime) == [["0", "3", "6"], ["1", "4", "7"], ["2"], ["5"]]
@@ -136,7 +135,7 @@ def test_corrections_are_done_with_the_next_analysis_and_again_in_a_rebuild(
     put(runtime, range(6))
     analyse(runtime)
     keys = {
-        row[1].rpartition("/")[2]: story_input.key_of(bytes(row[2]), row[0])
+        row[1].rpartition("/")[2]: stored.key_of(bytes(row[2]), row[0])
         for row in runtime.reader.run(
             lambda c: list(c.execute(text("SELECT id, url, `key` FROM url")))
         )
@@ -145,7 +144,7 @@ def test_corrections_are_done_with_the_next_analysis_and_again_in_a_rebuild(
     merge = Correction("merge", (keys["1"],), (keys["4"],))
     for correction in (split, merge):
         runtime.write_now(
-            lambda c, one=correction: story_input.add_correction(c, one, by="王", now=START)
+            lambda c, one=correction: stored.add_correction(c, one, by="王", now=START)
         )
     analyse(runtime)
     put(runtime, (6, 7))
@@ -160,7 +159,7 @@ def test_corrections_are_done_with_the_next_analysis_and_again_in_a_rebuild(
 
 def test_since_leaves_earlier_articles_for_later(runtime: Runtime) -> None:
     put(runtime, range(8))
-    since = story_input.minute_of(START + timedelta(days=DAYS_BETWEEN))
+    since = stored.minute_of(START + timedelta(days=DAYS_BETWEEN))
     assert analyse(runtime, since_minute=since).articles == 5
     assert analyse(runtime).articles == 3
     assert runtime.reader.run(count_waiting) == 0
@@ -182,14 +181,14 @@ def test_a_stopped_analysis_keeps_what_it_wrote(
 def test_a_sleeping_story_is_woken_from_the_database(runtime: Runtime) -> None:
     put(runtime, (0, 1, 3))
     analyse(runtime)
-    moment = story_input.minute_of(START + timedelta(days=20))
+    moment = stored.minute_of(START + timedelta(days=20))
     runtime.write_now(lambda c: judge(runtime, c, "9", title=TITLES[6], body=""))
     runtime.write_now(lambda c: c.execute(
         text("UPDATE article SET fetched_at = :at WHERE title = :title"),
         {"at": to_time(START + timedelta(days=20)), "title": TITLES[6]},
     ))  # fmt: skip
     analyse(runtime)
-    clock = runtime.reader.run(stories.read_clock)
+    clock = runtime.reader.run(stored.read_clock)
     assert clock.desk.minute == moment
     states = runtime.reader.run(
         lambda c: dict(row for row in c.execute(text("SELECT state, articles FROM story")))

@@ -19,7 +19,6 @@ from qiaocrawl.items.article import Article
 from qiaocrawl.news.warnings import stored as warnings
 from qiaocrawl.search.query import Query
 from qiaocrawl.storage import Database, frontier, run_log, schedules, schema
-from qiaocrawl.storage import schedules as nodes
 from qiaocrawl.storage.frontier.scope import Scope
 from qiaocrawl.storage.jobs import JobRequest
 from qiaocrawl.storage.pages import articles
@@ -165,9 +164,9 @@ def test_a_node_that_does_not_answer(run: Run, database: Database) -> None:
     now = time.time()
     with database.engine.begin() as c:
         for name in ("east:6800", "west:6800"):
-            nodes.save_node(c, name, nodes.NodeTerms(f"http://{name}/"), datetime.now(UTC))
-        nodes.set_away(c, "east:6800", now - 7300)
-        nodes.set_away(c, "west:6800", now - 5)
+            schedules.save_node(c, name, schedules.NodeTerms(f"http://{name}/"), datetime.now(UTC))
+        schedules.set_away(c, "east:6800", now - 7300)
+        schedules.set_away(c, "west:6800", now - 5)
     code, found = ask(run, database)
     assert code == 1
     assert found == ["node east:6800 does not answer, first noticed 2 h ago"]

@@ -17,8 +17,7 @@ from fresh_schema import make_tables
 from loopback_proxies import dead_port
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.jobs.scrapyd import code_of, egg_digest, version_of
-from qiaocrawl.storage import Database, jobs, run_log, schema
-from qiaocrawl.storage import schedules as nodes
+from qiaocrawl.storage import Database, jobs, run_log, schedules, schema
 from qiaocrawl.storage.frontier import workers as collectors
 from qiaocrawl.storage.frontier.workers import Beat
 from qiaocrawl.storage.jobs import JobRequest
@@ -153,7 +152,7 @@ def test_what_is_not_named_stays_when_a_node_is_changed(run: Run, given: tuple[s
 
 def _terms(given: tuple[str, str]) -> tuple[str, float, tuple[str, ...], tuple[str, ...]]:
     with Database.open(given[1]) as database, database.engine.connect() as c:
-        (node,) = nodes.list_nodes(c)
+        (node,) = schedules.list_nodes(c)
     terms = node.terms
     return terms.login_env, terms.weight, terms.spiders, terms.topics
 

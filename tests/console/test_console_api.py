@@ -10,8 +10,7 @@ import pytest
 from console_client import Desk
 from qiaocrawl.console.api_document import FIELDS as _FIELDS
 from qiaocrawl.console.security import cookies
-from qiaocrawl.storage import people as sessions
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import people
 from qiaocrawl.storage.audit_log import Actor
 from storage_samples import PACK, add_article, add_topic
 
@@ -22,9 +21,9 @@ def _token(desk: Desk) -> str:
     desk.log_in_as("reader")
     token = cookies.new_secret()
     with desk.database.engine.begin() as c:
-        user = users.find_user(c, "reader")
+        user = people.find_user(c, "reader")
         assert user is not None
-        sessions.add_token(c, Actor("reader"), user, "test", token)
+        people.add_token(c, Actor("reader"), user, "test", token)
     desk.log_in_as("")
     return token
 
@@ -47,7 +46,7 @@ def test_records_come_page_by_page_to_who_has_a_token(desk: Desk) -> None:
         cursor = answer.json()["next_cursor"]
     assert read == ids
     with desk.database.engine.connect() as c:
-        (token,) = sessions.list_tokens(c)
+        (token,) = people.list_tokens(c)
     assert token.last_used_at is not None, "the page of tokens shows when each was used"
     on_topic = desk.get(f"/api/v1/articles?topic={PACK.name}&relevant=true", headers=headers)
     assert on_topic.status_code == 200

@@ -24,9 +24,7 @@ from qiaocrawl.console.server import FIRST_NAME, first_administrator
 from qiaocrawl.console.settings import MAX_FORM_BYTES, MAX_STRANGER_BYTES
 from qiaocrawl.console.uploads import MOST_KEPT, MOST_OF_USER, Uploads
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.storage import Database, audit_log
-from qiaocrawl.storage import people as sessions
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import Database, audit_log, people
 from storage_samples import PACK, add_topic
 
 _FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -84,7 +82,7 @@ def test_forms_are_read_when_their_sender_is_known(
 def alice(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """A console with a user; what a hash costs is not what is tried here."""
     with desk.database.engine.begin() as c:
-        users.add_user(c, audit_log.Actor("test"), "alice", "hash of alice", "reader")
+        people.add_user(c, audit_log.Actor("test"), "alice", "hash of alice", "reader")
         c.exec_driver_sql("UPDATE console_user SET must_change = 0")
     monkeypatch.setattr(passwords, "is_right", lambda stored, given: given == "right password")
     return desk
@@ -117,7 +115,7 @@ def test_one_network_does_not_lock_everybody_out(alice: Desk) -> None:
     for number in range(60):
         with _from(alice, f"2001:db8:0:1::{number:x}") as tried:
             codes.append(tried("guess"))
-    assert codes.count(403) == sessions.MAX_FAILURES_OF_PAIR
+    assert codes.count(403) == people.MAX_FAILURES_OF_PAIR
     with _from(alice, "2001:db8:0:2::1") as tried:
         assert tried("right password") == 303
     alice.client.cookies.clear()
@@ -125,7 +123,7 @@ def test_one_network_does_not_lock_everybody_out(alice: Desk) -> None:
     # Ten networks lock the name for strangers, not for the browser that was here before.
     for network in range(16):
         with _from(alice, f"2001:db8:1:{network:x}::1") as tried:
-            for _number in range(sessions.MAX_FAILURES_OF_PAIR):
+            for _number in range(people.MAX_FAILURES_OF_PAIR):
                 tried("guess")
             alice.client.cookies.clear()
     with _from(alice, "2001:db8:0:2::1") as tried:
@@ -150,7 +148,7 @@ def test_addresses_are_counted_by_their_network() -> None:
         ("2001:db8:0:1::1", "2001:db8:0:1::/64"), ("::ffff:192.0.2.7", "192.0.2.7"),
         ("192.0.2.7", "192.0.2.7"), ("fe80::1%eth0", "fe80::/64"), ("", ""), ("test", "test"),
     ):  # fmt: skip
-        assert sessions.counted_address(address) == counted
+        assert people.counted_address(address) == counted
 
 
 def test_nobody_throws_another_ones_file_away(sqlite_desk: Desk) -> None:
@@ -171,7 +169,7 @@ def test_nobody_throws_another_ones_file_away(sqlite_desk: Desk) -> None:
 def test_two_consoles_at_once_make_one_administrator(
     database: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counted = users.count_users
+    counted = people.count_users
     both = threading.Barrier(2)
     asked = threading.local()
 
@@ -183,7 +181,7 @@ def test_two_consoles_at_once_make_one_administrator(
             both.wait()
         return found
 
-    monkeypatch.setattr(users, "count_users", at_once)
+    monkeypatch.setattr(people, "count_users", at_once)
     results: list[str | BaseException] = []
 
     def started() -> None:
@@ -200,7 +198,7 @@ def test_two_consoles_at_once_make_one_administrator(
         thread.join()
     assert sorted(map(bool, results)) == [False, True], results
     with database.reading() as c:
-        assert [user.name for user in users.list_users(c)] == [FIRST_NAME]
+        assert [user.name for user in people.list_users(c)] == [FIRST_NAME]
 
 
 # --- Connections --------------------------------------------------------------------------------

@@ -10,8 +10,7 @@ import pytest
 
 from benchmarks.consoles.collection import TOPIC, fill
 from fresh_schema import make_tables
-from qiaocrawl.reading import pages_of_a_list as article_list
-from qiaocrawl.reading import pages_of_a_list as few_articles
+from qiaocrawl.reading import pages_of_a_list
 from qiaocrawl.reading.pages_of_a_list import SORTS, ListWish
 from qiaocrawl.reading.records import iter_articles
 from qiaocrawl.storage import Database
@@ -40,7 +39,7 @@ def test_few_and_many_give_the_same_list(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(database, ARTICLES, NOW, lambda _count: None)
-    monkeypatch.setattr(article_list, "MOST_COUNTED", ARTICLES)
+    monkeypatch.setattr(pages_of_a_list, "MOST_COUNTED", ARTICLES)
     lengths = []
     with database.engine.connect() as c:
         for selection in CHOICES:
@@ -50,9 +49,9 @@ def test_few_and_many_give_the_same_list(
                 wish = ListWish(selection, sort, folded=False, limit=ARTICLES)
                 lists = []
                 for most_few in (ARTICLES, -1):
-                    monkeypatch.setattr(few_articles, "MOST_FEW", most_few)
-                    folded = article_list.list_page(c, replace(wish, folded=True))
-                    lists.append((article_list.list_page(c, wish), folded))
+                    monkeypatch.setattr(pages_of_a_list, "MOST_FEW", most_few)
+                    folded = pages_of_a_list.list_page(c, replace(wish, folded=True))
+                    lists.append((pages_of_a_list.list_page(c, wish), folded))
                 assert lists[0] == lists[1], (selection, sort)
                 whole, folded = lists[0]
                 assert set(whole.ids) == expected, (selection, sort)
@@ -73,18 +72,18 @@ def test_words_are_looked_for_in_the_beginning_of_a_list(
     with database.engine.connect() as c:
         for sort in SORTS:
             wish = ListWish(selection, sort, folded=False, limit=ARTICLES)
-            everywhere = article_list.list_page(c, wish).ids
+            everywhere = pages_of_a_list.list_page(c, wish).ids
             rest = replace(wish, selection=replace(selection, words=()))
-            first = article_list.list_page(c, rest).ids
+            first = pages_of_a_list.list_page(c, rest).ids
             for most in (ARTICLES, 100):
-                monkeypatch.setattr(article_list, "MOST_READ", most)
-                bounded = article_list.read_first(c, selection, sort)
-                read = set(article_list.list_page(c, replace(wish, selection=bounded)).ids)
+                monkeypatch.setattr(pages_of_a_list, "MOST_READ", most)
+                bounded = pages_of_a_list.read_first(c, selection, sort)
+                read = set(pages_of_a_list.list_page(c, replace(wish, selection=bounded)).ids)
                 assert read <= set(first[:most])
                 assert read & set(everywhere) == set(everywhere) & set(first[:most])
             assert 0 < len(read) < len(everywhere)
-    monkeypatch.setattr(article_list, "MOST_READ", 100)
+    monkeypatch.setattr(pages_of_a_list, "MOST_READ", 100)
     with database.engine.connect() as c:
-        none = article_list.read_first(c, replace(selection, sites=("none.test",)), SORTS[0])
-        assert article_list.list_page(c, ListWish(none)).ids == ()
+        none = pages_of_a_list.read_first(c, replace(selection, sites=("none.test",)), SORTS[0])
+        assert pages_of_a_list.list_page(c, ListWish(none)).ids == ()
     database.close()

@@ -11,9 +11,7 @@ from console_client import Desk, desk_at
 from fresh_schema import make_tables
 from qiaocrawl.console.security import cookies, passwords
 from qiaocrawl.console.server import FIRST_NAME, first_administrator
-from qiaocrawl.storage import Database, audit_log
-from qiaocrawl.storage import people as sessions
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import Database, audit_log, people
 
 _NEW = "新的口令 12345"
 
@@ -113,12 +111,12 @@ def test_a_log_in_leads_to_no_other_site(target: str) -> None:
 def test_wrong_passwords_are_throttled(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     with desk.database.engine.begin() as c:
         actor = audit_log.Actor("test")
-        users.add_user(c, actor, "alice", passwords.hashed("right password"), "reader")
+        people.add_user(c, actor, "alice", passwords.hashed("right password"), "reader")
     # What a hash costs is not what is tried here.
     monkeypatch.setattr(passwords, "is_right", lambda stored, given: given == "right password")
     codes = [_log_in(desk, str(number), "alice").status_code for number in range(50)]
-    assert codes[: sessions.MAX_FAILURES_OF_PAIR] == [403] * sessions.MAX_FAILURES_OF_PAIR
-    assert set(codes[sessions.MAX_FAILURES_OF_PAIR :]) == {429}
+    assert codes[: people.MAX_FAILURES_OF_PAIR] == [403] * people.MAX_FAILURES_OF_PAIR
+    assert set(codes[people.MAX_FAILURES_OF_PAIR :]) == {429}
     assert _log_in(desk, "right password", "alice").status_code == 429
     with desk.database.engine.begin() as c:
         c.exec_driver_sql("UPDATE login_failure SET failed_at = '2020-01-01'")

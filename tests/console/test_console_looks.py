@@ -21,9 +21,7 @@ from qiaocrawl.news.warnings.delivery import deliver_due
 from qiaocrawl.news.warnings.office_rules import add_rule
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.storage import Database
-from qiaocrawl.storage import people as sessions
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.jobs import JobRequest, add_job
 from qiaocrawl.storage.pages.revisions import save_picture
@@ -108,9 +106,9 @@ def _log_in(context: BrowserContext, base: str, url: str) -> None:
     """Become an administrator without the time a password takes."""
     secret = cookies.new_secret()
     with Database.open(url) as database, database.engine.begin() as c:
-        user = users.add_user(c, Actor("test"), "chief", "-", users.ROLES[-1])
+        user = people.add_user(c, Actor("test"), "chief", "-", people.ROLES[-1])
         c.exec_driver_sql("UPDATE console_user SET must_change = 0")
-        sessions.open_session(c, user, secret, "")
+        people.open_session(c, user, secret, "")
     context.add_cookies([{"name": cookies.SESSION, "value": secret, "url": base}])
 
 

@@ -14,8 +14,7 @@ from fresh_schema import make_tables
 from mariadb_fixtures import own_server
 from qiaocrawl.cli import app
 from qiaocrawl.console.security import cookies
-from qiaocrawl.storage import Database
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import Database, people
 
 
 def _refused(desk: Desk, words: str) -> None:
@@ -98,7 +97,7 @@ def test_a_file_that_is_full_or_damaged(sqlite_desk: Desk) -> None:
 
 def test_a_fault_of_ours_is_still_one(sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     sqlite_desk.log_in_as("administrator")
-    monkeypatch.setattr(users, "list_users", lambda c: c.exec_driver_sql("SELECT nothing"))
+    monkeypatch.setattr(people, "list_users", lambda c: c.exec_driver_sql("SELECT nothing"))
     with pytest.raises(Exception, match="nothing"):
         sqlite_desk.get("/people")
 

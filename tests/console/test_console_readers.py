@@ -12,9 +12,7 @@ from console_articles import add_stories
 from console_client import Desk, desk_at
 from fresh_schema import make_tables
 from qiaocrawl.console.security import cookies
-from qiaocrawl.storage import Database
-from qiaocrawl.storage import people as sessions
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.audit_log import Actor
 from storage_samples import PACK
 
@@ -36,9 +34,9 @@ def token_of(desk: Desk, role: str = "reader") -> str:
     desk.log_in_as(role)
     token = cookies.new_secret()
     with desk.database.engine.begin() as c:
-        user = users.find_user(c, role)
+        user = people.find_user(c, role)
         assert user is not None
-        sessions.add_token(c, Actor(role), user, "test", token)
+        people.add_token(c, Actor(role), user, "test", token)
     desk.log_in_as("")
     return token
 
@@ -127,7 +125,7 @@ def test_a_new_password_takes_tokens_away(desk: Desk) -> None:
     token = {"Authorization": f"Bearer {token_of(desk)}"}
     assert desk.get("/api/v1/groups", headers=token).status_code == 200
     with desk.database.engine.connect() as c:
-        user = users.find_user(c, "reader")
+        user = people.find_user(c, "reader")
     assert user is not None
     desk.log_in_as("administrator")
     assert desk.post(f"/people/{user.id}/password").status_code == 200
@@ -135,6 +133,6 @@ def test_a_new_password_takes_tokens_away(desk: Desk) -> None:
     assert desk.get("/api/v1/groups", headers=token).status_code == 401
     # A token of one who has to choose a password says so, in no page but in words.
     with desk.database.engine.begin() as c:
-        sessions.add_token(c, Actor("reader"), user, "again", "secret")
+        people.add_token(c, Actor("reader"), user, "again", "secret")
     answer = desk.get("/api/v1/groups", headers={"Authorization": "Bearer secret"})
     assert (answer.status_code, "password" in answer.json()["error"]) == (403, True)

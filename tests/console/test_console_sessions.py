@@ -10,9 +10,7 @@ import pytest
 
 from console_client import Desk
 from qiaocrawl.console.security import passwords
-from qiaocrawl.storage import audit_log
-from qiaocrawl.storage import people as sessions
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import audit_log, people
 
 NAME, RIGHT = "alice", "right password"
 TRIES = 12
@@ -22,7 +20,7 @@ TRIES = 12
 def guarded(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """A console where one user can log in, by a password that costs nothing to look at."""
     with desk.database.engine.begin() as c:
-        users.add_user(c, audit_log.Actor("test"), NAME, "-", "reader")
+        people.add_user(c, audit_log.Actor("test"), NAME, "-", "reader")
         c.exec_driver_sql("UPDATE console_user SET must_change = 0")
     monkeypatch.setattr(passwords, "is_right", lambda stored, given: given == RIGHT)
     desk.get("/log-in")
@@ -54,7 +52,7 @@ def test_tries_at_the_same_time_are_counted_too(
     with ThreadPoolExecutor(TRIES) as pool:
         codes = list(pool.map(attempt, range(TRIES)))
     assert set(codes) <= {403, 429}
-    assert len(looked_at) == codes.count(403) <= sessions.MAX_FAILURES_OF_PAIR
+    assert len(looked_at) == codes.count(403) <= people.MAX_FAILURES_OF_PAIR
     assert guarded.post("/log-in", name=NAME, password="late").status_code == 429
 
 
@@ -87,12 +85,12 @@ def test_the_log_has_log_ins_and_no_password(guarded: Desk) -> None:
     assert guarded.post("/log-out").status_code == 303
     guarded._cookie = ""
     guarded.get("/log-in")
-    for _try in range(sessions.MAX_FAILURES_OF_PAIR + 3):
+    for _try in range(people.MAX_FAILURES_OF_PAIR + 3):
         guarded.post("/log-in", name=NAME, password="wrong 2")
     failed, throttled = ("session.fail", NAME), ("session.throttle", NAME)
     assert _actions(guarded) == [
         failed, ("session.fail", ""), ("session.begin", NAME), ("session.end", NAME),
-        *[failed] * sessions.MAX_FAILURES_OF_PAIR, throttled,
+        *[failed] * people.MAX_FAILURES_OF_PAIR, throttled,
     ]  # fmt: skip
     with guarded.database.engine.connect() as c:
         stored = str(audit_log.entries(c))

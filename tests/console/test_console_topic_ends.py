@@ -15,7 +15,6 @@ from qiaocrawl.news.warnings import office_rules as warning_rules
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import audit_log, jobs, schedules
-from qiaocrawl.storage import schedules as nodes
 from qiaocrawl.storage.jobs import JobRequest, JobState
 from qiaocrawl.storage.schedules import NodeTerms
 from qiaocrawl.storage.search import ledger
@@ -94,7 +93,7 @@ def test_a_topic_is_called_otherwise_everywhere(desk: Desk) -> None:
         for name, topic in (("own", PACK.name), ("any", "")):
             warning_rules.add_rule(c, Rule(name, topic=topic), "e", datetime.now(UTC))
         terms = NodeTerms("http://n.test:6800/", topics=("wenlv", PACK.name))
-        nodes.save_node(c, "n.test:6800", terms, datetime.now(UTC))
+        schedules.save_node(c, "n.test:6800", terms, datetime.now(UTC))
     # A crawl that runs knows the topic by its name.
     answer = desk.post(f"{PATH}/rename", name="qiaowu")
     assert (answer.status_code, names(desk)) == (400, ["qiaoqing"])
@@ -109,7 +108,7 @@ def test_a_topic_is_called_otherwise_everywhere(desk: Desk) -> None:
         job = jobs.find_job(c, job_id)
         lists = c.execute(text("SELECT query FROM saved_search ORDER BY id")).scalars().all()
         rules = {kept.rule.name: kept.rule.topic for kept in warning_rules.kept_rules(c)}
-        (node,) = nodes.list_nodes(c)
+        (node,) = schedules.list_nodes(c)
     assert job is not None
     assert (entry.request.topic, job.request.topic) == ("qiaowu", "qiaowu")
     assert set(lists) == {"q=a%26topic&topic=qiaowu", "q=topic", "q=topic&topic=qiaoqing2"}

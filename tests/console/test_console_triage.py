@@ -14,9 +14,7 @@ from console_browser import chromium, new_context, served
 from fresh_schema import make_tables
 from qiaocrawl.console.security import cookies
 from qiaocrawl.reading.marks import Marks, marks_of
-from qiaocrawl.storage import Database
-from qiaocrawl.storage import people as sessions
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.pages.articles import packed_html
 from qiaocrawl.storage.schema import article
@@ -46,9 +44,9 @@ def _page(browser: Browser, base: str, url: str, role: str) -> Page:
     """A window of somebody of *role*, on a phone."""
     secret = cookies.new_secret()
     with Database.open(url) as database, database.engine.begin() as c:
-        user = users.add_user(c, Actor("test"), role, "-", role)
+        user = people.add_user(c, Actor("test"), role, "-", role)
         c.exec_driver_sql("UPDATE console_user SET must_change = 0")
-        sessions.open_session(c, user, secret, "")
+        people.open_session(c, user, secret, "")
     context = new_context(browser, locale="en", viewport=PHONE)
     context.add_cookies([{"name": cookies.SESSION, "value": secret, "url": base}])
     page = context.new_page()

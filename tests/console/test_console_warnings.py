@@ -14,9 +14,7 @@ from console_client import Desk, visible
 from qiaocrawl.console.security import cookies
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.news.warnings.stored import load_warnings, note_failed, note_sent, take_due
-from qiaocrawl.storage import Database
-from qiaocrawl.storage import people as sessions
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.audit_log import Actor
 from storage_samples import PACK
 from told_stories import make_stories, warn_of_stories
@@ -135,9 +133,9 @@ def _basic(desk: Desk) -> dict[str, str]:
     """What a news reader sends, with a token as the password; nobody is logged in."""
     token = cookies.new_secret()
     with desk.database.engine.begin() as c:
-        user = users.find_user(c, "reader")
+        user = people.find_user(c, "reader")
         assert user is not None
-        sessions.add_token(c, Actor("reader"), user, "news", token)
+        people.add_token(c, Actor("reader"), user, "news", token)
     desk.log_in_as("")
     return {"Authorization": "Basic " + base64.b64encode(f"me:{token}".encode()).decode()}
 

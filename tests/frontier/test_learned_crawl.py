@@ -13,7 +13,7 @@ from crawling import import_pack, outcomes, pack, rows
 from learning_samples import SITE, AnchorYield, link
 from qiaocrawl.items import Visit
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.frontier import orders as order_models
+from qiaocrawl.storage.frontier import orders
 from qiaocrawl.storage.frontier.orders import ModelName
 from small_crawl import TOPIC, WEB, SmallCrawl, Web, crawl_all
 
@@ -240,9 +240,9 @@ def test_a_damaged_model_is_told_of_and_left_alone(
     import_pack(url, pack(SITE))
     with Database.open(url) as database, database.engine.begin() as c:
         name = ModelName(TOPIC, "anchor_yield", SITE)
-        order_models.save_model(c, name, b'{"anchor_yield": 1, "taught": {"good": [1.0]}}',
+        orders.save_model(c, name, b'{"anchor_yield": 1, "taught": {"good": [1.0]}}',
                                 pages=1, upto=0, now=1.0)  # fmt: skip
-        order_models.save_model(c, name, b"another's", pages=9, upto=9, now=2.0)
+        orders.save_model(c, name, b"another's", pages=9, upto=9, now=2.0)
     with caplog.at_level(logging.WARNING):
         crawl = crawl_all(url, {"0": (0.0, [])})
     assert "cannot be read" in caplog.text

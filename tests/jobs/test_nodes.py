@@ -15,8 +15,7 @@ from qiaocrawl.errors import JobError, ServerAwayError
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.nodes import SEED, NodeServers
 from qiaocrawl.options import Options
-from qiaocrawl.storage import Database, jobs
-from qiaocrawl.storage import schedules as stored
+from qiaocrawl.storage import Database, jobs, schedules
 from qiaocrawl.storage.jobs import Job, JobRequest, JobState
 from qiaocrawl.storage.schedules import AWAY_AFTER_SECONDS, NodeTerms
 
@@ -33,7 +32,7 @@ def servers(database: Database) -> Iterator[NodeServers]:
 def _add(database: Database, name: str, **terms: object) -> None:
     with database.engine.begin() as c:
         values = {"address": f"http://{name}/", **terms}
-        stored.save_node(c, name, NodeTerms(**values), datetime.now(UTC))  # type: ignore[arg-type]
+        schedules.save_node(c, name, NodeTerms(**values), datetime.now(UTC))  # type: ignore[arg-type]
 
 
 def test_the_option_seeds_the_table_and_the_table_stays(
@@ -82,8 +81,8 @@ def test_the_node_with_the_least_to_do_takes_a_job(
     assert servers.choose("search", "other", mine, but={"strong:1", "weak:1"}) == "search:1"
     assert servers.choose("search", "a", mine, but={"strong:1", "weak:1"}) == "127.0.0.1:6800"
     with database.engine.begin() as c:
-        stored.set_draining(c, "strong:1", True)
-        stored.set_away(c, "weak:1", 5.0)
+        schedules.set_draining(c, "strong:1", True)
+        schedules.set_away(c, "weak:1", 5.0)
     servers.refresh()
     assert servers.choose("site", "a", {}) == "127.0.0.1:6800"
     assert servers.choose("site", "a", {}, but={"127.0.0.1:6800"}) is None
@@ -106,7 +105,7 @@ def test_a_node_that_does_not_answer_is_noted_until_it_does(
     assert servers.nodes[web.origin].away_since == 101.0
     # The clock was ahead: since the future it would not be away for long.
     with database.engine.begin() as c:
-        stored.set_away(c, web.origin, 10**9)
+        schedules.set_away(c, web.origin, 10**9)
     servers.refresh()
     assert isinstance(servers.lists(200.0)[web.origin], ServerAwayError)
     assert servers.nodes[web.origin].away_since == 200.0
@@ -145,17 +144,17 @@ def test_a_job_that_waits_for_a_lost_node_goes_elsewhere(
         assert "does not answer" in job(1000.0).message
         assert job(1000.0 + AWAY_AFTER_SECONDS - 1).request.server == gone
         with database.engine.begin() as c:
-            stored.set_draining(c, web.origin, True)
+            schedules.set_draining(c, web.origin, True)
         assert job(1000.0 + AWAY_AFTER_SECONDS).request.server == gone
         with database.engine.begin() as c:
-            stored.set_draining(c, web.origin, False)
+            schedules.set_draining(c, web.origin, False)
         assert job(1001.0 + AWAY_AFTER_SECONDS).request.server == web.origin
         with database.engine.begin() as c:
-            stored.set_draining(c, web.origin, True)
+            schedules.set_draining(c, web.origin, True)
         waiting = job(1002.0 + AWAY_AFTER_SECONDS)
         assert (waiting.state, waiting.message) == (JobState.WAITING, "its node is being drained")
         with database.engine.begin() as c:
-            stored.set_draining(c, web.origin, False)
+            schedules.set_draining(c, web.origin, False)
         # It is handed over; this one takes none.
         assert (waiting.attempts, job(1003.0 + AWAY_AFTER_SECONDS).attempts) == (0, 1)
         desk.close()
@@ -177,13 +176,13 @@ def test_who_has_no_password_says_nothing_of_a_node(
     """Neither that it is back, nor that it has room."""
     _add(database, "east:1", login_env="EAST_LOGIN", weight=9.0)
     with database.engine.begin() as c:
-        stored.set_away(c, "east:1", 5.0)
-        stored.set_away(c, "127.0.0.1:6800", 6.0)
+        schedules.set_away(c, "east:1", 5.0)
+        schedules.set_away(c, "127.0.0.1:6800", 6.0)
     servers.refresh()
     assert isinstance(servers.lists(100.0)["east:1"], JobError)
     assert servers.nodes["east:1"].away_since == 5.0
     with database.engine.begin() as c:
-        stored.set_away(c, "east:1", None)
+        schedules.set_away(c, "east:1", None)
     servers.refresh()
     assert servers.choose("site", "a", {}) is None
 

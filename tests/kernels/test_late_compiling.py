@@ -13,7 +13,6 @@ import pytest
 
 from crawling import PROJECT
 from qiaocrawl.kernels import compiled
-from qiaocrawl.kernels import compiled as late_compiling
 from qiaocrawl.kernels.compiled import (
     CompiledFunction,
     NotOnDiskError,
@@ -188,7 +187,7 @@ def test_where_no_thread_can_start_loops_stay_python(monkeypatch: pytest.MonkeyP
         def start(self) -> None:
             raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(late_compiling, "Thread", Refused)
+    monkeypatch.setattr(compiled, "Thread", Refused)
     double = CompiledFunction(lambda n: 2 * n)
     compile_late(0.0, _made(double))
     assert [double(number) for number in range(3)] == [0, 2, 4]

@@ -18,8 +18,7 @@ from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.pages.raw_pages import store_page
-from qiaocrawl.storage.search import budget as engine_budget
-from qiaocrawl.storage.search import ledger
+from qiaocrawl.storage.search import budget, ledger
 from qiaocrawl.storage.sites import watched
 from storage_samples import (
     NOW,
@@ -122,7 +121,7 @@ def test_summer_time_moves_no_visit_and_no_day(zone: str, switch: datetime) -> N
     assert min(waits) > 0
     assert max(waits) - min(waits) < 5
     # Days of engines are Beijing's, wherever the machine stands.
-    assert engine_budget.day_of(at) == f"{switch:%Y-%m-%d}"
+    assert budget.day_of(at) == f"{switch:%Y-%m-%d}"
 
 
 def test_a_visit_that_was_missed_for_days_is_made_up_for_once(tmp_path: object) -> None:

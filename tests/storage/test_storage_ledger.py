@@ -17,8 +17,7 @@ from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database, frontier, run_log
 from qiaocrawl.storage.frontier import Scope
 from qiaocrawl.storage.pages import articles
-from qiaocrawl.storage.search import budget as engine_budget
-from qiaocrawl.storage.search import coverage, ledger
+from qiaocrawl.storage.search import budget, coverage, ledger
 from qiaocrawl.storage.search.coverage import with_not_chosen
 from qiaocrawl.storage.search.ledger import Answered
 from qiaocrawl.storage.topics import topics
@@ -249,20 +248,20 @@ def test_a_budget_is_kept_and_unused_requests_come_back(database: Database) -> N
     with database.engine.begin() as c:
         enqueue(c, rows)
         leases = take(c, 3, scope=search)
-        assert [engine_budget.count_request(c, "sogou", 2, NOW) for _ in leases] == [
+        assert [budget.count_request(c, "sogou", 2, NOW) for _ in leases] == [
             True, True, False,
         ]  # fmt: skip
-        assert engine_budget.requests_of_day(c, NOW) == {"sogou": 2}
+        assert budget.requests_of_day(c, NOW) == {"sogou": 2}
         frontier.release(c, leases[1:2], now=NOW)
-        assert engine_budget.requests_of_day(c, NOW) == {"sogou": 1}
+        assert budget.requests_of_day(c, NOW) == {"sogou": 1}
         frontier.release(c, leases[1:2], now=NOW)
-        assert engine_budget.requests_of_day(c, NOW) == {"sogou": 1}, "given back once"
-        assert engine_budget.requests_of_day(c, NOW + 86_400) == {}
-        assert engine_budget.count_request(c, "sogou", 2, NOW)
-        assert engine_budget.count_request(c, "baidu", None, NOW)
+        assert budget.requests_of_day(c, NOW) == {"sogou": 1}, "given back once"
+        assert budget.requests_of_day(c, NOW + 86_400) == {}
+        assert budget.count_request(c, "sogou", 2, NOW)
+        assert budget.count_request(c, "baidu", None, NOW)
         # The queries that wait are put off, those under way are not; a later run has them.
-        assert engine_budget.put_off(c, PACK.name, "baidu", "www.sogou.com", "x", NOW) == 0
-        assert engine_budget.put_off(c, PACK.name, "sogou", "www.sogou.com", "full", NOW) == 3
+        assert budget.put_off(c, PACK.name, "baidu", "www.sogou.com", "x", NOW) == 0
+        assert budget.put_off(c, PACK.name, "sogou", "www.sogou.com", "full", NOW) == 3
         assert frontier.remaining(c, search, now=NOW).pending == 0
         enqueue(c, [replace(one, refetch=True) for one in rows])
         assert frontier.remaining(c, search, now=NOW).pending == 3
@@ -274,7 +273,7 @@ def test_what_waits_from_before_comes_last(database: Database) -> None:
     with database.engine.begin() as c:
         enqueue(c, [candidate("old", queue=Queue.SEARCH, score=5.0)])
         enqueue(c, [candidate("older", queue=Queue.SEARCH, score=4.0)])
-        assert [engine_budget.move_to_the_end(c, PACK.name, 1) for _ in range(3)] == [1, 1, 0]
+        assert [budget.move_to_the_end(c, PACK.name, 1) for _ in range(3)] == [1, 1, 0]
         enqueue(c, [candidate("new", queue=Queue.SEARCH, score=-5000.0)])
         assert [lease.url for lease in take(c, scope=search)] == [
             "http://a.example/new", "http://a.example/old", "http://a.example/older",

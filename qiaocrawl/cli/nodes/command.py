@@ -24,7 +24,7 @@ from qiaocrawl.jobs.scrapyd import VERSION_FORM, build_egg, code_of, server_addr
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.kinds import scrapyd_servers
-from qiaocrawl.storage import schedules as nodes
+from qiaocrawl.storage import schedules
 from qiaocrawl.storage.schedules import Node, NodeTerms
 
 app = typer.Typer(
@@ -91,9 +91,9 @@ def add(
     }
     named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     with transaction_on(database) as c:
-        known = {node.name: node.terms for node in nodes.list_nodes(c)}
+        known = {node.name: node.terms for node in schedules.list_nodes(c)}
         terms = replace(known.get(name, NodeTerms(plain)), address=plain, **named)
-        is_new = nodes.save_node(c, name, terms, datetime.now(UTC))
+        is_new = schedules.save_node(c, name, terms, datetime.now(UTC))
     echo(_("{node}: added", node=name) if is_new else _("{node}: changed", node=name))
     if is_new:
         echo(_("next: qiaocrawl nodes deploy {node} && qiaocrawl nodes check", node=name))
@@ -165,7 +165,7 @@ def remove(node: NodeName, database: DatabaseUrl = "") -> None:
     if node in dict(map(server_address, Options.from_environment()[SEED])):
         raise ConfigError(_("{node} stands in QIAO_SCRAPYD_SERVERS: take it out there", node=node))
     with transaction_on(database) as c:
-        if not nodes.remove_node(c, node):
+        if not schedules.remove_node(c, node):
             raise _no_node(node)
     echo(_("{node}: removed", node=node))
 
@@ -260,7 +260,7 @@ def _send(servers: NodeServers, name: str, egg: bytes, version: str, database: s
         echo(str(error), err=True)
         return False
     with transaction_on(database) as c:
-        nodes.set_version(c, name, version, datetime.now(UTC))
+        schedules.set_version(c, name, version, datetime.now(UTC))
     echo(_("{node}: has {version}, {spiders} spiders", node=name, version=version, spiders=spiders))
     return True
 

@@ -17,8 +17,7 @@ from qiaocrawl.console.state import actor_of, console_of, link, user_of, visit_o
 from qiaocrawl.console.work import hashing, read, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import LANGUAGES, N_, _
-from qiaocrawl.storage import people as sessions
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import people
 from qiaocrawl.storage.audit_log import Actor, record
 
 _MAX_PASSWORD_FIELD = 1000
@@ -35,53 +34,53 @@ async def log_in(request: Request) -> Response:
 
 async def do_log_in(request: Request) -> Response:
     """Check name and password, and begin a session."""
-    name = await field(request, "name", users.MAX_NAME_CHARS)
+    name = await field(request, "name", people.MAX_NAME_CHARS)
     password = await field(request, "password", _MAX_PASSWORD_FIELD)
     target = local_path(await field(request, "next", 4000), link(request, "overview.show"))
     message, status = _("Too many tries. Wait a quarter of an hour."), 429
-    user = await read(request, users.find_user, name)
+    user = await read(request, people.find_user, name)
     counted = _counted(request, user)
     if await _may_try(request, name, counted):
         stored = user.password if user is not None and user.disabled_at is None else None
         if await hashing(request, passwords.is_right, stored, password) and user is not None:
             return await _begin(request, user, target)
-        await write(request, sessions.record_failure, name, visit_of(request).address, counted)
+        await write(request, people.record_failure, name, visit_of(request).address, counted)
         message, status = _("Name or password is wrong."), 403
     return render(request, "account/log_in.html", status, target=target, message=message, name=name)
 
 
-def _counted(request: Request, user: users.User | None) -> str:
+def _counted(request: Request, user: people.User | None) -> str:
     """What tries are counted by: the browser, where *user* logged in with it before."""
-    browser = sessions.counted_browser(user, request.cookies.get(cookies.BROWSER, ""))
-    return browser or sessions.counted_address(visit_of(request).address)
+    browser = people.counted_browser(user, request.cookies.get(cookies.BROWSER, ""))
+    return browser or people.counted_address(visit_of(request).address)
 
 
 async def _may_try(request: Request, name: str, address: str) -> bool:
     """Count a try, and whether its password may be looked at."""
     # Many tries in vain must not take the lock that writing takes.
-    if await read(request, sessions.is_throttled, name, address):
+    if await read(request, people.is_throttled, name, address):
         return False
-    if not await write(request, sessions.note_try, name, address):
+    if not await write(request, people.note_try, name, address):
         return False
-    return not await read(request, sessions.is_throttled, name, address, own=1)
+    return not await read(request, people.is_throttled, name, address, own=1)
 
 
-async def _begin(request: Request, user: users.User, target: str) -> Response:
+async def _begin(request: Request, user: people.User, target: str) -> Response:
     # A new secret: one that somebody slipped in before the log-in is worth nothing.
     cookie, visit, settings = cookies.new_secret(), visit_of(request), console_of(request).settings
 
     def begin(c: Connection) -> None:
-        sessions.drop_old(
+        people.drop_old(
             c, idle_seconds=settings.idle_seconds, total_seconds=settings.session_seconds
         )
-        sessions.forget_failures(c, user.name, _counted(request, user))
-        sessions.open_session(c, user.id, cookie, visit.address)
+        people.forget_failures(c, user.name, _counted(request, user))
+        people.open_session(c, user.id, cookie, visit.address)
         record(c, Actor(user.name, visit.address), "session.begin", user.name, None, None)
 
     await write(request, begin)
     response = RedirectResponse(target, 303)
     cookies.set_secret(request, response, cookies.SESSION, cookie)
-    cookies.set_choice(request, response, cookies.BROWSER, sessions.browser_mark(user))
+    cookies.set_choice(request, response, cookies.BROWSER, people.browser_mark(user))
     cookies.forget(request, response, cookies.VISITOR)
     return response
 
@@ -89,7 +88,7 @@ async def _begin(request: Request, user: users.User, target: str) -> Response:
 async def log_out(request: Request) -> Response:
     """End the session, here and in the database."""
     cookie = request.cookies[cookies.SESSION]
-    await write(request, sessions.close_session, actor_of(request), cookie)
+    await write(request, people.close_session, actor_of(request), cookie)
     response = RedirectResponse(link(request, "account.log_in"), 303)
     cookies.forget(request, response, cookies.SESSION)
     return response
@@ -120,7 +119,7 @@ async def save_password(request: Request) -> Response:
     if message:
         return render(request, "account/password.html", 400, message=message,
                       least_chars=passwords.MIN_PASSWORD_CHARS)  # fmt: skip
-    await write(request, users.set_password, actor_of(request), user, stored, by_self=True)
+    await write(request, people.set_password, actor_of(request), user, stored, by_self=True)
     return await _begin(request, replace(user, password=stored), link(request, "overview.show"))
 
 
@@ -139,7 +138,7 @@ async def preferences(request: Request) -> Response:
 
 async def tokens(request: Request) -> Response:
     """One's own tokens for programs."""
-    own = await read(request, sessions.list_tokens, user_of(request))
+    own = await read(request, people.list_tokens, user_of(request))
     return render(request, "account/tokens.html", tokens=own, new_token="")
 
 
@@ -147,15 +146,15 @@ async def add_token(request: Request) -> Response:
     """Make a token; it is shown this once."""
     user, token = user_of(request), cookies.new_secret()
     name = await field(request, "name", 100)
-    await write(request, sessions.add_token, actor_of(request), user, name, token)
-    own = await read(request, sessions.list_tokens, user)
+    await write(request, people.add_token, actor_of(request), user, name, token)
+    own = await read(request, people.list_tokens, user)
     return render(request, "account/tokens.html", tokens=own, new_token=token)
 
 
 async def remove_token(request: Request) -> Response:
     """Take one of one's own tokens away."""
     token_id = request.path_params["token_id"]
-    await write(request, sessions.remove_token, actor_of(request), token_id, user_of(request))
+    await write(request, people.remove_token, actor_of(request), token_id, user_of(request))
     return await back(request, "account.tokens")
 
 
@@ -171,8 +170,8 @@ AREA = Area("", "user", (
     Page("/tokens/{token_id:int}/remove", "account.remove_token", remove_token, READER, "POST"),
 ))  # fmt: skip
 ROLE_NAMES = {
-    users.ROLES[0]: N_("Reader"),
-    users.ROLES[1]: N_("Editor"),
-    users.ROLES[2]: N_("Administrator"),
+    people.ROLES[0]: N_("Reader"),
+    people.ROLES[1]: N_("Editor"),
+    people.ROLES[2]: N_("Administrator"),
 }
 """What roles are called."""

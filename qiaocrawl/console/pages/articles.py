@@ -36,7 +36,7 @@ from qiaocrawl.export.base import exporters
 from qiaocrawl.language import N_, _
 from qiaocrawl.reading import pages_of_a_list as article_list
 from qiaocrawl.reading.pages_of_a_list import ListWish
-from qiaocrawl.storage import people as saved_searches
+from qiaocrawl.storage import people
 from qiaocrawl.text.zones import SHANGHAI
 
 _FEED_ITEMS = 50
@@ -52,7 +52,7 @@ async def show(request: Request) -> Response:
     choice = ArticleFilter.of(request.query_params.multi_items())
     matches, notice = await matches_of(request, choice)
     listing = await read(request, listing_of, choice, matches)
-    searches = await read(request, saved_searches.list_searches, user_of(request))
+    searches = await read(request, people.list_searches, user_of(request))
     return render(
         request, "articles/list.html", choice=choice, listing=listing, notice=notice,
         searches=searches, status_names=STATUS_NAMES, sort_names=SORT_NAMES, formats=FORMATS,
@@ -109,16 +109,14 @@ async def save_search(request: Request) -> Response:
     query = ArticleFilter.of(parse_qsl(await field(request, "query", 4_000))).query()
     name = await field(request, "name", 200)
     user, actor = user_of(request), actor_of(request)
-    await write(request, saved_searches.save_search, actor, user, name, query)
+    await write(request, people.save_search, actor, user, name, query)
     return await back(request, "articles.list")
 
 
 async def remove_search(request: Request) -> Response:
     """Forget a saved list."""
     search_id = request.path_params["search_id"]
-    await write(
-        request, saved_searches.remove_search, actor_of(request), user_of(request), search_id
-    )
+    await write(request, people.remove_search, actor_of(request), user_of(request), search_id)
     return await back(request, "articles.list")
 
 

@@ -14,8 +14,7 @@ from qiaocrawl.console.security import passwords
 from qiaocrawl.console.state import actor_of
 from qiaocrawl.console.work import hashing, read, write
 from qiaocrawl.language import N_, _
-from qiaocrawl.storage import audit_log
-from qiaocrawl.storage import people as users
+from qiaocrawl.storage import audit_log, people
 
 _ENTRIES_SHOWN = 50
 ACTION_NAMES = {
@@ -66,7 +65,7 @@ async def show(request: Request) -> Response:
 
 async def _page(request: Request, name: str = "", password: str = "") -> Response:
     """The list, with the password somebody has to be told."""
-    everybody = await read(request, users.list_users)
+    everybody = await read(request, people.list_users)
     return render(
         request, "people/users.html", users=everybody, roles=ROLE_NAMES, told_name=name,
         told_password=password,
@@ -78,7 +77,7 @@ async def add(request: Request) -> Response:
     name, role = await field(request, "name"), await field(request, "role")
     password = passwords.made_up()
     stored = await hashing(request, passwords.hashed, password)
-    await write(request, users.add_user, actor_of(request), name, stored, role)
+    await write(request, people.add_user, actor_of(request), name, stored, role)
     return await _page(request, name, password)
 
 
@@ -86,7 +85,7 @@ async def reset(request: Request) -> Response:
     """Give a user a new password that is shown this once."""
     user, password = await _named(request), passwords.made_up()
     stored = await hashing(request, passwords.hashed, password)
-    await write(request, users.set_password, actor_of(request), user, stored, by_self=False)
+    await write(request, people.set_password, actor_of(request), user, stored, by_self=False)
     return await _page(request, user.name, password)
 
 
@@ -94,17 +93,17 @@ async def change(request: Request) -> Response:
     """Give a user another role, or take the log-in away or give it back."""
     user, role = await _named(request), await field(request, "role")
     if role and role != user.role:
-        await write(request, users.set_role, actor_of(request), user, role)
+        await write(request, people.set_role, actor_of(request), user, role)
     disabled = await field(request, "disabled")
     if disabled:
         await write(
-            request, users.set_disabled, actor_of(request), user, disabled=disabled == "yes"
+            request, people.set_disabled, actor_of(request), user, disabled=disabled == "yes"
         )
     return await back(request, "people.show")
 
 
-async def _named(request: Request) -> users.User:
-    user = await read(request, users.user_by_id, request.path_params["user_id"])
+async def _named(request: Request) -> people.User:
+    user = await read(request, people.user_by_id, request.path_params["user_id"])
     if user is None:
         raise HTTPException(404, _("There is no such user."))
     return user

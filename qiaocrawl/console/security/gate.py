@@ -21,7 +21,7 @@ from qiaocrawl.console.state import Visit, console_of, link
 from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import QiaoError, StorageError, UnknownTopicError
 from qiaocrawl.language import _, using_language
-from qiaocrawl.storage import people as sessions
+from qiaocrawl.storage import people
 from qiaocrawl.storage.people import User
 
 # What one who has to choose a password may do before that.
@@ -95,14 +95,14 @@ async def _user_of(request: Request, page: Page) -> tuple[User | None, bool]:
     if not cookie:
         return None, False
     session = await read(
-        request, sessions.session_user, cookie,
+        request, people.session_user, cookie,
         idle_seconds=settings.idle_seconds, total_seconds=settings.session_seconds,
     )  # fmt: skip
     if session is None:
         return None, False
     user, seen_is_due = session
     if seen_is_due and not (page.by_itself or _UNATTENDED in request.query_params):
-        await write(request, sessions.note_seen, cookie)
+        await write(request, people.note_seen, cookie)
     request.state.visit = Visit(user, csrf.form_token(cookie), _address(request))
     return user, False
 
@@ -117,12 +117,12 @@ def _password_in(credentials: str) -> str:
 
 
 async def _user_of_token(request: Request, token: str) -> User | None:
-    found = await read(request, sessions.token_user, token)
+    found = await read(request, people.token_user, token)
     if found is None:
         return None
     request.state.visit.user, use_is_due = found
     if use_is_due:
-        await write(request, sessions.note_token_used, token)
+        await write(request, people.note_token_used, token)
     return found[0]
 
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from qiaocrawl.news.stories import stored as stories
-from qiaocrawl.news.stories import stored as story_input
+from qiaocrawl.news.stories import stored
 from qiaocrawl.news.stories import texts as story_texts
 from qiaocrawl.news.stories.desk import StoryDesk
 from qiaocrawl.news.stories.stored import Clock, Results, load_background, save_background
@@ -71,13 +70,13 @@ def analyse_stories(runtime: Runtime, advance: Advance, *, since_minute: int = 0
 
 def forget_stories(runtime: Runtime) -> None:
     """Take all stories apart; :func:`analyse_stories` makes them anew."""
-    runtime.write_now(stories.forget_all)
+    runtime.write_now(stored.forget_all)
 
 
 def count_waiting(c: Connection, since_minute: int = 0) -> int:
     """How many articles are in no story."""
-    clock = stories.read_clock(c)
-    waiting = story_input.waiting(c, clock.title_seq)
+    clock = stored.read_clock(c)
+    waiting = stored.waiting(c, clock.title_seq)
     return sum(article.minute >= since_minute for article in waiting)
 
 
@@ -96,10 +95,10 @@ class _Worker:
     @classmethod
     def loaded(cls, c: Connection, runtime: Runtime, words: Sequence[str]) -> _Worker:
         """The desk as it is stored."""
-        clock = stories.read_clock(c)
+        clock = stored.read_clock(c)
         desk = StoryDesk(background=load_background(c), words=words)
-        desk.restore(clock.desk, stories.load_awake(c))
-        for number, sleeper in stories.load_sleepers(c):
+        desk.restore(clock.desk, stored.load_awake(c))
+        for number, sleeper in stored.load_sleepers(c):
             desk.sleepers.set(number, sleeper)
         worker = cls(runtime, desk, clock)
         desk.sleepers.recall = worker._recall
@@ -108,13 +107,13 @@ class _Worker:
     def _recall(self, number: int) -> Story:
         """A sleeping story: one that was put to sleep and not written yet, or a stored one."""
         own = self._results.asleep.get(number)
-        return own or self._runtime.reader.run(partial(stories.load_story, number=number))
+        return own or self._runtime.reader.run(partial(stored.load_story, number=number))
 
     def takes_all(self, done: Analysed, advance: Advance, since_minute: int) -> bool:
         """Take all that waits; False as soon as another worker wrote meanwhile."""
         read = self._runtime.reader.run
-        newest = read(story_input.newest_entry)
-        waiting = read(partial(story_input.waiting, after=self._clock.title_seq))
+        newest = read(stored.newest_entry)
+        waiting = read(partial(stored.waiting, after=self._clock.title_seq))
         wanted = [article for article in waiting if article.minute >= since_minute]
         minutes = self._minutes(wanted)
         number = 0
@@ -136,7 +135,7 @@ class _Worker:
         advance(number)
         return True
 
-    def _minutes(self, waiting: Sequence[story_input.Waiting]) -> dict[int, list[int]]:
+    def _minutes(self, waiting: Sequence[stored.Waiting]) -> dict[int, list[int]]:
         """The articles of each minute to be taken, also of those that have corrections only."""
         last = self._desk.state.minute
         read = self._runtime.reader.run
@@ -144,19 +143,19 @@ class _Worker:
         for article in waiting:
             # What comes late is taken as if it came now.
             minutes[max(article.minute, last + 1)].append(article.article_id)
-        for minute in read(partial(story_input.correction_minutes, after=last)):
+        for minute in read(partial(stored.correction_minutes, after=last)):
             minutes.setdefault(minute, [])
-        if read(partial(story_input.corrections, minute=None)):
+        if read(partial(stored.corrections, minute=None)):
             # After all that was done before.
             minutes.setdefault(max(minutes, default=last) + 1, [])
         return minutes
 
     def _take(self, minute: int, article_ids: Sequence[int]) -> None:
         read = self._runtime.reader.run
-        items: list[Item] = read(partial(story_input.read_items, article_ids=article_ids))
-        corrections = read(partial(story_input.corrections, minute=minute))
+        items: list[Item] = read(partial(stored.read_items, article_ids=article_ids))
+        corrections = read(partial(stored.corrections, minute=minute))
         if not article_ids and not corrections:
-            corrections = read(partial(story_input.corrections, minute=None))
+            corrections = read(partial(stored.corrections, minute=None))
             self._corrected += [(number, minute) for number, _ in corrections]
         taken = self._desk.take(minute, items, [correction for _, correction in corrections])
         self._results.add(taken, self._desk.stories)
@@ -176,12 +175,12 @@ class _Worker:
         return True
 
     def _write_in(self, c: Connection, title_seq: int) -> bool:
-        if not stories.move_clock(c, self._clock, title_seq, self._desk.state):
+        if not stored.move_clock(c, self._clock, title_seq, self._desk.state):
             return False
-        stories.save_results(c, self._results, self._placed)
+        stored.save_results(c, self._results, self._placed)
         save_background(c, self._desk.background, self._counts)
         for number, minute in self._corrected:
-            story_input.mark_done(c, [number], minute)
+            stored.mark_done(c, [number], minute)
         return True
 
 

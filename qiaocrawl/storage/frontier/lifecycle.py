@@ -17,7 +17,7 @@ from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage.engine import latest_due
 from qiaocrawl.storage.frontier.scope import FENCE, HELD, NEVER_TRIED, Scope, ScopedStatement, fence
 from qiaocrawl.storage.schema import State
-from qiaocrawl.storage.search import budget as engine_budget
+from qiaocrawl.storage.search import budget
 from qiaocrawl.storage.sql import ListStatement, Statement
 from qiaocrawl.storage.values import clean_text, epoch_time
 
@@ -291,7 +291,7 @@ def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
     for lease in sorted(leases, key=lambda lease: lease.url_id):
         if _RELEASE.run(c, fence(lease)).rowcount:
             held += 1
-            engine_budget.give_back(c, lease, now)
+            budget.give_back(c, lease, now)
     return held
 
 

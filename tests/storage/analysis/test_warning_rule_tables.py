@@ -11,8 +11,7 @@ from sqlalchemy import text
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.news.trends.usual import HolidayCalendar
 from qiaocrawl.news.warnings import office_rules as warning_rules
-from qiaocrawl.news.warnings import stored as warning_lists
-from qiaocrawl.news.warnings import stored as warnings
+from qiaocrawl.news.warnings import stored
 from qiaocrawl.news.warnings.machine import Moment, muted, step
 from qiaocrawl.news.warnings.rules import QuietHours, Rule
 from qiaocrawl.news.warnings.signals import StoryArticle, StorySignal
@@ -65,9 +64,9 @@ def _warn(database: Database, *stories: str, hours: int = 0, count: int = 1) -> 
                      for n in range(count))  # fmt: skip
     signals = [StorySignal(story, f"故事{story}", articles) for story in stories]
     with database.engine.begin() as c:
-        before = warnings.load_warnings(c)
+        before = stored.load_warnings(c)
         after, messages = step(before, rules, signals, Moment(now, HolidayCalendar()))
-        warnings.keep_step(c, before, after, messages, now)
+        stored.keep_step(c, before, after, messages, now)
 
 
 def test_each_warning_tells_what_arrived(database: Database) -> None:
@@ -75,14 +74,14 @@ def test_each_warning_tells_what_arrived(database: Database) -> None:
     _warn(database, "2", hours=1, count=3)
     with database.engine.begin() as c:
         desk, mail, raised = sorted(
-            warnings.take_due(c, NOW.timestamp() + 7_200), key=lambda own: own.id
+            stored.take_due(c, NOW.timestamp() + 7_200), key=lambda own: own.id
         )
-        warnings.note_sent(c, desk, NOW + timedelta(hours=2))
-        warnings.note_failed(c, mail, "connection refused", NOW.timestamp())
-        warnings.note_failed(c, raised, "no", NOW.timestamp(), most=1)
-        assert warning_lists.count_by_status(c) == {"open": 2}
-        own = {line.warning.story: line for line in warning_lists.lines_of(
-            c, warning_lists.warnings_of(c, ("open",)))}  # fmt: skip
+        stored.note_sent(c, desk, NOW + timedelta(hours=2))
+        stored.note_failed(c, mail, "connection refused", NOW.timestamp())
+        stored.note_failed(c, raised, "no", NOW.timestamp(), most=1)
+        assert stored.count_by_status(c) == {"open": 2}
+        own = {line.warning.story: line for line in stored.lines_of(
+            c, stored.warnings_of(c, ("open",)))}  # fmt: skip
         first, second = own["1"], own["2"]
         assert (first.story, first.topics) == (None, {})
         assert [(one.channel, one.state, one.error) for one in first.deliveries] == [
@@ -94,15 +93,15 @@ def test_each_warning_tells_what_arrived(database: Database) -> None:
             ("desk", "warning", "sent"), ("mail", "warning", "waiting"),
             ("mail", "urgent", "given_up"),
         ]  # fmt: skip
-        last = warning_lists.last_deliveries(c)
+        last = stored.last_deliveries(c)
         assert {name: one.state for name, one in last.items()} == {
             "desk": "sent", "mail": "given_up",
         }  # fmt: skip
-        assert warning_lists.count_waiting(c) == {"mail": 1}
-        before = warnings.load_warnings(c)
-        warnings.keep_step(c, before, muted(before, "1"), (), NOW)
-        assert warning_lists.count_by_status(c) == {"open": 1, "muted": 1}
-        assert warning_lists.warnings_of(c, ("closed",)) == []
+        assert stored.count_waiting(c) == {"mail": 1}
+        before = stored.load_warnings(c)
+        stored.keep_step(c, before, muted(before, "1"), (), NOW)
+        assert stored.count_by_status(c) == {"open": 1, "muted": 1}
+        assert stored.warnings_of(c, ("closed",)) == []
 
 
 def test_a_warning_that_opens_anew_does_not_tell_of_the_old_one(database: Database) -> None:
@@ -110,5 +109,5 @@ def test_a_warning_that_opens_anew_does_not_tell_of_the_old_one(database: Databa
     _warn(database, hours=91 * 24)
     _warn(database, "1", hours=91 * 24 + 1)
     with database.engine.connect() as c:
-        (line,) = warning_lists.lines_of(c, warning_lists.warnings_of(c, ("open",)))
+        (line,) = stored.lines_of(c, stored.warnings_of(c, ("open",)))
     assert len(line.deliveries) == 2

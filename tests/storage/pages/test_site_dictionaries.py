@@ -11,8 +11,7 @@ import pytest
 from sqlalchemy import Connection, delete, select, text, update
 
 from qiaocrawl.errors import PageStoreError
-from qiaocrawl.storage import Database, Reader, Writer
-from qiaocrawl.storage import upkeep as packing
+from qiaocrawl.storage import Database, Reader, Writer, upkeep
 from qiaocrawl.storage.engine import ConnectionCache
 from qiaocrawl.storage.packed_text import compress
 from qiaocrawl.storage.page_store.moving import verify
@@ -322,7 +321,7 @@ def test_old_pages_are_packed_once_and_read_before_and_after(with_topic: Databas
 def test_packing_that_was_stopped_goes_on(
     with_topic: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packing, "_BATCH", 10)
+    monkeypatch.setattr(upkeep, "_BATCH", 10)
     url_ids = _as_before(with_topic, 30)
     looked_at: list[int] = []
 

@@ -27,8 +27,7 @@ from qiaocrawl.stages.paged_articles import (
     head_alone,
     save_assembled,
 )
-from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage import upkeep as retention
+from qiaocrawl.storage import Database, frontier, upkeep
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages import article_parts
 from qiaocrawl.storage.pages.articles import MAX_TITLE_CHARS
@@ -303,7 +302,7 @@ def test_pages_of_parts_are_evidence_and_exported(runtime: Runtime) -> None:
     for number in (1, 2):
         bring(runtime, number)
     with runtime.database.engine.begin() as c:
-        assert retention.prune(c, FETCHED_AT.replace(year=2030), dry_run=True).pages == 0
+        assert upkeep.prune(c, FETCHED_AT.replace(year=2030), dry_run=True).pages == 0
         judged = Selection(topic=PACK.name, only_relevant=True)
         assert sorted(page.url for page in iter_pages(c, judged)) == list(URLS[:2])
 

@@ -24,7 +24,6 @@ from qiaocrawl.stages import shared_titles
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages.reprocessing import drop_article
 from qiaocrawl.storage.titles import title_log
-from qiaocrawl.storage.titles import title_log as title_marks
 from storage_samples import child_environment, put_article
 from title_samples import groups, judge, made, runtime_on, samples, store
 
@@ -475,7 +474,7 @@ def test_a_file_of_another_index_is_left_alone(sqlite_url: str, folder: Path) ->
         started(runtime)
         [path] = files(folder)
         other = b"o" * 16
-        runtime.write_now(lambda c: title_marks.add(c, other, len(FIRST)))
+        runtime.write_now(lambda c: title_log.add(c, other, len(FIRST)))
         foreign = folder / f"{other.hex()}.npz"
         path.rename(foreign)
     with runtime_on(sqlite_url) as runtime:
@@ -575,9 +574,9 @@ def test_unused_files_and_old_marks_go(database_url: str, folder: Path) -> None:
     with runtime_on(database_url) as runtime:
         for number in range(70):
             mark = number.to_bytes(16, "big")
-            runtime.write_now(lambda c, m=mark, n=number: title_marks.add(c, m, n % 60))
+            runtime.write_now(lambda c, m=mark, n=number: title_log.add(c, m, n % 60))
         started(runtime)
-        marks = runtime.reader.run(title_marks.marks)
+        marks = runtime.reader.run(title_log.marks)
     assert len(marks) == 64
     assert next(iter(marks.values())) == len(FIRST)
     assert not old.exists()
