@@ -120,6 +120,8 @@ def weigh(query, entries, following, heads, usual):  # type: ignore[no-untyped-d
     return weights
 
 
+# --- Finds earlier bodies that share sentences with a new one, however different their titles -----
+
 LIST_LIMIT = 64
 """Bodies a sentence is listed for; what stands in more is found through its neighbours."""
 USUAL_COPIES = 16

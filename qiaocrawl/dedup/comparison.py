@@ -81,6 +81,8 @@ def _count(counts, weights, in_a, in_b, figure, weight):  # type: ignore[no-unty
             weights[1, at] += figure
 
 
+# --- Compares two bodies by their sketches: what they share, and whether they are one text --------
+
 Weights = NDArray[np.float64]
 
 _HEAD_BYTES = 3

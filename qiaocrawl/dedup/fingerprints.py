@@ -64,6 +64,8 @@ def _bit_counts(codes: NDArray[np.uint64]) -> NDArray[np.int64]:
     return counts
 
 
+# --- Fingerprints of a body, to recognise it later: a digest, a SimHash and a sketch --------------
+
 SKETCH_VERSION = 1
 KEPT_SENTENCES = 64
 """As many sentences a sketch holds, those with the smallest digests (bottom-k)."""

@@ -61,6 +61,8 @@ class Relation(NamedTuple):
         return self.kind.is_same_story
 
 
+# --- The contract of a title deduplication method, and the registry of all methods ----------------
+
 LEAST_COSINE = 0.5
 """The lowest cosine titles are searched by (the paper's lower bound)."""
 

@@ -87,6 +87,8 @@ class Query(NamedTuple):
     norm: float
 
 
+# --- The compiled inner loops of the title index: postings, search and insertion ------------------
+
 # Bounds of postings are stored in 8 bits.
 _STEPS = 255.0
 # What a cosine may fall short of the threshold by rounding.

@@ -78,6 +78,8 @@ def _version(library: str) -> str:
         return ""
 
 
+# --- The index that judges each title against all earlier ones and remembers it at once -----------
+
 _AT_A_TIME = 1000
 # Earlier titles of other words that one is compared with: those of the highest cosine.
 _MAX_ROWS = 64

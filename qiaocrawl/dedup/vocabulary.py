@@ -37,6 +37,8 @@ def unpacked(array: Array) -> Any:
     return json.loads(array.tobytes().decode("utf-8", "surrogatepass"))
 
 
+# --- The vocabulary of titles: words by number, each with weight, class and letters ---------------
+
 _NO_TERM = -1
 # In probing order a number counts as this common: years and ordinals are, though each of them is
 # unknown to a dictionary.

@@ -93,6 +93,8 @@ def _plain_key(url: str) -> bytes | None:
     return url_key(plain)
 
 
+# --- Which links of a page a deep crawl may follow: URL sources, pagers, traps --------------------
+
 MAX_FEEDS_PER_HOST = 100
 """Feeds of one host that a run follows; blogs announce one a tag and author **(ours)**."""
 # So many times the sitemaps that a run reads are kept as waiting rows **(ours)**.

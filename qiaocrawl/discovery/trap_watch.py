@@ -155,6 +155,8 @@ def is_same_path(one: str, other: str) -> bool:
     return one.partition("?")[0] == other.partition("?")[0]
 
 
+# --- Traps of one crawl: learns from its pages which URLs not to fetch ----------------------------
+
 MAX_SCORES = 100_000
 MAX_TEXT_GROUPS = 256
 """Groups whose texts are in memory: 25 MB at most."""

@@ -382,6 +382,8 @@ def _read_text(body: bytes, content_type: str, limit: int, fault: str) -> EntryL
 
 SITEMAP_TAG, FEED_TAG, ENTRY_TAG = "sitemap", "feed", "entry"
 """``Link.tag`` of a sitemap, of a feed, and of a page that one of them lists."""
+# --- A fetched sitemap or feed as the analysis of a page: an outcome of its own, and links --------
+
 MAX_CONTEXT_CHARS = 120
 # Looked at first, and where comments or declarations fill that.
 _HEAD_BYTES, _LONG_HEAD_BYTES = 4_096, 256 * 1024

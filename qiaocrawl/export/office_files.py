@@ -51,6 +51,8 @@ def text_cell(sheet: Any, text: str) -> Any:
     return cell
 
 
+# --- The tables of a lexicon as an Excel workbook; apart, since openpyxl takes long to import -----
+
 _MOST_COLUMNS = 16_384
 _MOST_WIDTH = 60
 

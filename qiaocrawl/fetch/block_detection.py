@@ -87,6 +87,9 @@ class UsualSizes:
             del self._forms[next(iter(self._forms))]
 
 
+# --- Recognises an answer that is a block, not the page: captcha, ban page, check, empty body -----
+
+
 class BlockKind(StrEnum):
     """The kinds of evidence for a block."""
 

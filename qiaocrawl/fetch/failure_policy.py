@@ -50,6 +50,8 @@ def retry_after_seconds(header: str, now: datetime, longest_seconds: float) -> f
     return min(max((moment - now).total_seconds(), 0.0), longest_seconds)
 
 
+# --- What becomes of a URL that brought no page: another try, a wait without blame, or its end ----
+
 # Times a URL waits for a busy host before it fails. With the default pauses (2, 8, 32 s, then three
 # counted tries) a host that stays away is given up after two minutes.
 _PATIENCE = 3

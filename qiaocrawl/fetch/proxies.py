@@ -430,6 +430,8 @@ def _shown(words: str) -> str:
     return line if len(line) <= _SHOWN_CHARS else f"{line[:_SHOWN_CHARS]}…"
 
 
+# --- The proxy pool: chooses a proxy for each host and learns how well each works -----------------
+
 # What a result still weighs after the next one **(ours)**: about the last twenty count.
 _DECAY = 0.9
 LONGEST_PAUSE_SECONDS = 3600.0

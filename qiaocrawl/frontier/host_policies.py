@@ -68,6 +68,8 @@ def refresh_capacities(collectors: Sequence[Collector]) -> None:
         collector.capacity = collector.weight * max(speed, _LEAST_SPEED)
 
 
+# --- To which collector a new host goes -----------------------------------------------------------
+
 SHARED = "shared"
 """No policy: every collector leases what is best, whatever its host."""
 

@@ -51,6 +51,8 @@ class Fetches:
     is_on_trial: Callable[[str], bool] = lambda host: False
 
 
+# --- The load on each host: fetches under way, pauses, turns, pages of this run -------------------
+
 # Share of all fetches that hosts may hold which have not answered yet in this run. Each holds
 # one, with its robots.txt two of Scrapy's slots: a quarter is left to other hosts **(ours)**.
 _UNKNOWN_SHARE = 3 / 8

@@ -25,6 +25,8 @@ from qiaocrawl.storage.frontier.orders import LoggedVisit, ModelName, StoredMode
 
 # --- Loading what former crawls have learnt, and keeping what this one learns ---------------------
 
+# --- The order of a learning strategy: rebuilt from the log, and kept in step while crawling ------
+
 logger = logging.getLogger(__name__)
 
 

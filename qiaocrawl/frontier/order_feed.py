@@ -73,6 +73,8 @@ class VisitReader:
             self._seen = {seq: at for seq, at in self._seen.items() if seq > self.floor}
 
 
+# --- Feeds an order in memory from the database, and writes its best scores back ------------------
+
 T = TypeVar("T")
 
 NEW_ROWS_SECONDS = 60.0

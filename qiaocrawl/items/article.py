@@ -42,6 +42,9 @@ ARTICLE, DOCUMENT = "article", "document"
 """Kinds of articles: pages, and files such as PDF."""
 
 
+# --- An article as it is stored, and its parts; plain values, as :mod:`qiaocrawl.items` -----------
+
+
 class Comment(NamedTuple):
     """What a reader said of an article; ``author`` is "" and the time None where not plain."""
 

@@ -97,6 +97,8 @@ FAMILIES = (
 BY_NAME = {family.name: family for family in FAMILIES}
 
 
+# --- Reads the figures in a thread of its own, so that a scrape costs no question at all ----------
+
 # Topics, engines and outcomes an office has are fewer; more lines would be a burden to store.
 _MOST_SERIES = 500
 _LEAST_COUNTED_SECONDS = 60.0

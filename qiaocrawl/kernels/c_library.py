@@ -46,6 +46,8 @@ def kept_folders(beside: Path | None) -> Iterator[Path]:
         yield user_cache_folder() / "kernels"
 
 
+# --- Loops in C, compiled by the machine's own compiler where it has one --------------------------
+
 _log = logging.getLogger(__name__)
 _COMPILERS = ("cc", "gcc", "clang")
 # A fused multiplication would give other last bits than the same loop in Python.

@@ -102,6 +102,8 @@ class LateCompiling:
             self._when_ready()
 
 
+# --- Inner loops as machine code, cached on disk where possible -----------------------------------
+
 _log = logging.getLogger(__name__)
 # What it says of compiling is wanted wherever somebody listens.
 _log.setLevel(logging.INFO)

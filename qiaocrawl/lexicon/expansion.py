@@ -195,6 +195,9 @@ def _largest_axes(matrix: Floats) -> Floats:
     return axes
 
 
+# --- Words beside the terms of a topic: synonyms, wider and narrower ones, neighbours,
+# variants
+
 Relation = Literal["synonym", "near", "hypernym", "hyponym", "neighbour", "alias", "variant"]
 
 RELATIONS: dict[str, str] = {

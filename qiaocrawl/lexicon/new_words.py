@@ -199,6 +199,8 @@ def _frequent(
     return _Strings(codes[is_word], counts[is_word], frees)
 
 
+# --- Words of a corpus that the dictionary does not know ------------------------------------------
+
 LEAST = 5
 """A string that stands there less often is not looked at: its neighbours say nothing yet."""
 # A word whose neighbour on one side is nearly always the same is a piece of a longer one (nats).

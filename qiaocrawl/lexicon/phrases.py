@@ -94,6 +94,8 @@ def _without_latin_spaces(words: Iterable[Tagged]) -> Iterator[Tagged]:
         yield space
 
 
+# --- Candidate terms: words and phrases that their parts of speech let stand alone ----------------
+
 PUBLISHED_STOP_TAGS = frozenset("dpcueo")
 """副介连助叹拟声 by the first letters of their tags: what the published lexicon drops (Q2)."""
 STOP_TAGS = PUBLISHED_STOP_TAGS | frozenset("rmqftyhkzwx")

@@ -181,6 +181,8 @@ class TermCounts:
         self.terms = defaultdict(TermCount, kept)
 
 
+# --- The terms of a corpus, ranked by how much they are of it -------------------------------------
+
 # What stands nearly always within longer terms (侨务强国 of 侨务强国梦) comes behind them. The
 # power was chosen on tags of editors, of which those that it moves down are fewer than others.
 _STANDING_POWER = 0.3

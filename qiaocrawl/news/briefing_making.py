@@ -180,6 +180,8 @@ def _kept(row: Any) -> KeptBriefing:
     return KeptBriefing(row.id, row.name, since, before, made_at, row.articles, stories)
 
 
+# --- A briefing of a topic out of what is stored: stories, counts, places, warnings, gaps ---------
+
 _BASE_DAYS = 56
 _LONG_AGO = datetime(1900, 1, 1, tzinfo=UTC)
 _SENTENCES, _TEXTS_READ, _NAMES, _PLACES = 4, 20, 5, 12

@@ -217,6 +217,8 @@ def _figures(text: str) -> Iterator[Figure]:
             )  # fmt: skip
 
 
+# --- A summary of a story told by several sources: no sentence without its source -----------------
+
 _CITED_FROM = 0.5
 """A source says so too if one sentence of its has so much of the words, by weight."""
 

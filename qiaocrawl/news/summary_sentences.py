@@ -161,6 +161,8 @@ def _frequencies() -> tuple[dict[str, int], int]:
     return frequencies, sum(frequencies.values())
 
 
+# --- What could stand for a text: runs of clauses and sentences, and what tells a good one --------
+
 _MAKING = re.compile(
     "记者|报道|编辑|原标题|来源|摄$|[电讯]$|作者|图为|微信|微博|责任|通讯员|公众号|获悉|据悉|了解到|"
     "版主|楼主|转帖|转载|订阅|扫码|点击|下载|客户端"

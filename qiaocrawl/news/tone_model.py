@@ -226,6 +226,8 @@ def _share(part: set[str], whole: set[str]) -> float:
     return len(part) / max(1, len(whole))
 
 
+# --- A tone model: what was learnt of marked texts, and how it judges others ----------------------
+
 FORMAT = 1
 SURE_FROM = 0.6
 _WORDS_SHOWN = 6

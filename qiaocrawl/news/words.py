@@ -175,6 +175,8 @@ class WordCounter:
             )
 
 
+# --- Words that nobody used before: coinages, names and phrases that no earlier text has ----------
+
 Origin = Literal["quoted", "letters", "latin", "phrase"]
 
 _QUOTED = re.compile("[“「『]([\\w·]{2,12})[”」』]")

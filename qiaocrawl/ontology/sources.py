@@ -122,6 +122,8 @@ def _from_environment() -> str:
     return str(Options.from_environment()[OPTION])
 
 
+# --- Installs wordnets: finds what a path or name means, reads it once, stores it compactly -------
+
 WORDNET = "wordnet"
 
 Advance = Callable[[int], None]

@@ -107,6 +107,8 @@ def _name(node: LexborNode, tag: str) -> str:
     return f"{tag}.{_NUMBERS.sub('#', word[0][:_MAX_NAME_CHARS])}"
 
 
+# --- The links of a page with their extended metadata (T5), canonical, each URL once --------------
+
 LINK_SELECTOR = "a[href],area[href],frame[src],iframe[src]"
 LINK_TAGS = ("a", "area", "frame", "iframe")
 

@@ -137,6 +137,8 @@ def safe_base(href: str, url: str) -> str:
     return canonical_url(href, url) or url
 
 
+# --- The page: bytes become text and a tree once, and everything else is read from them -----------
+
 # A pass over the tree takes time, and every node it finds. So what all pages are asked for is
 # found in one pass, and what only a crawl or a page with little text needs in two others.
 _USUAL = (

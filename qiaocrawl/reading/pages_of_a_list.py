@@ -109,6 +109,8 @@ def row_by_row(c: Connection) -> Iterator[None]:
         c.exec_driver_sql("SET SESSION optimizer_switch = 'exists_to_in=on'")
 
 
+# --- Lists of articles a page at a time, copies folded, whatever the size of the collection -------
+
 MOST_COUNTED = 1000
 """A list is counted so far; of more it says "more than"."""
 MOST_READ = MOST_FEW

@@ -12,6 +12,8 @@ from qiaocrawl.registry import Registry
 
 # --- The visit history of pages: sums that fade, and the last intervals ---------------------------
 
+# --- How often a page brings something new, from what its visits brought (T10) --------------------
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -248,6 +248,9 @@ def _group(words: Sequence[Term]) -> TermGroup:
     return TermGroup(words[0].text, words[0].weight, tuple(word.text for word in words[1:]))
 
 
+# --- Plans all queries: keyword x site x engine, and each keyword without a site (Q1) -------------
+
+
 def plan(
     pack: TopicPack,
     engines: Sequence[EngineDefinition],

@@ -133,6 +133,8 @@ def growing_folder(folder: Path) -> Iterator[Path]:
         raise
 
 
+# --- Copies of a database while it is in use ------------------------------------------------------
+
 Progress = Callable[[int, int], None]
 """Called with what is done and the total: pages of a SQLite file, bytes of a dump (total: 0)."""
 

@@ -125,6 +125,9 @@ def _identity(path: Path | str) -> _Identity:
     return status.st_dev, status.st_ino
 
 
+# --- The database: open it, bring its schema up to date, check it, lock it for one crawl ----------
+
+
 class Database:
     """An engine and what belongs to it. Use :meth:`open`; close it, or use ``with``."""
 

@@ -123,6 +123,8 @@ class ConnectionCache:
         return unseen
 
 
+# --- Engines: how a connection to SQLite or MySQL/MariaDB is set up -------------------------------
+
 BUSY_SECONDS = 30.0
 """How long SQLite waits for another process's transaction before it says "locked"."""
 

@@ -54,6 +54,8 @@ def decompress(frame: bytes) -> bytes:
     return zstd.decompress(frame)
 
 
+# --- Texts of articles as they are stored: small, and readable for ever ---------------------------
+
 # Above 5 a text gets no smaller; below, the dictionary is hardly used.
 _LEVEL = 5
 LEAST_BYTES = 48

@@ -171,6 +171,8 @@ def _keep_an_administrator(c: Connection, user: User) -> None:
         raise ConfigError(_("{name!r} is the last administrator", name=user.name))
 
 
+# --- Who is logged in: sessions of people, tokens of programs, failed tries -----------------------
+
 FAILURE_WINDOW_SECONDS = 900.0
 """How long a failed log-in counts."""
 MAX_FAILURES_OF_PAIR, MAX_FAILURES_OF_ADDRESS, MAX_FAILURES_OF_NAME = 5, 30, 50

@@ -125,6 +125,8 @@ def _stands(forms: Sequence[str], whole: str) -> bool:
 
 STARRED, NOTED, JUDGED, UNJUDGED = "starred", "noted", "judged", "unjudged"
 REPRINT, GONE = "reprint", "gone"
+# --- What to export, list or search: a selection, and the SQL conditions it comes to --------------
+
 MARKS = (STARRED, NOTED, JUDGED, UNJUDGED, REPRINT, GONE)
 """What people did with an article, or what became of its page."""
 _AT_A_TIME = 5_000

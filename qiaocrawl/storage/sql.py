@@ -226,6 +226,8 @@ def as_storage_error(error: BaseException, shown_url: str) -> BaseException:
     return wrapped
 
 
+# --- SQL that runs at the speed of the driver -----------------------------------------------------
+
 _BIND = re.compile(r":([a-z_][a-z0-9_]*)")
 _STATE = re.compile(r"\bState\.([A-Z_]+)")
 

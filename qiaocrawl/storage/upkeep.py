@@ -83,6 +83,8 @@ def in_transaction(database: Database, work: Callable[[Connection], T]) -> T:
     raise AssertionError("the last try returns or raises")
 
 
+# --- Packing the texts that earlier versions stored, beside running crawls ------------------------
+
 # Keys looked at in one statement, and rows packed in one transaction.
 _WINDOW = 5_000
 _BATCH = 100

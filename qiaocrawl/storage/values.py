@@ -122,6 +122,8 @@ def seconds_type() -> TypeEngine[float]:
     return Double()
 
 
+# --- Converts values for the database and back: clean text, times, JSON, stable ids ---------------
+
 REPLACEMENT = "\ufffd"
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # With an even number of backslashes before it the backslash of \u0000 is not itself escaped.

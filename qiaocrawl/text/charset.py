@@ -194,6 +194,8 @@ def _not_utf16(codec: str) -> str:
     return "utf-8" if codec.startswith("utf-16") else codec
 
 
+# --- Decodes page bytes to text, once: byte order mark, header, meta, then a capped guess ---------
+
 # Chinese pages put long comments and scripts before their meta; the standard looks at 1,024.
 _PRESCAN_BYTES = 4096
 # As far a parser may still come upon a meta tag that the prescan did not see.

@@ -53,6 +53,8 @@ def _plain(match: re.Match[str]) -> str:
     return _PLAIN[letter]
 
 
+# --- Normal forms: one for matching (:func:`fold`), one for keeping (:func:`clean_text`) ----------
+
 # Fullwidth marks make NFKC's quick check fail on nearly every Chinese text; replaced one by
 # one beforehand, the check passes and NFKC of a page costs 5 us instead of 200.
 _WIDE = {mark: unicodedata.normalize("NFKC", mark) for mark in "，：；？！（）％～｜\u3000…"}

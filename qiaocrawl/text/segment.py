@@ -212,6 +212,8 @@ def _cut_up(words: list[str], places: Iterable[int]) -> list[str]:
     return result
 
 
+# --- Word segmentation: jieba as the reference and for parts of speech, rjieba for many texts -----
+
 Backend = Literal["jieba", "rjieba"]
 
 # What both dictionaries can hold. Longer entries are sentences, and jieba stores every prefix of an

@@ -135,6 +135,8 @@ def parted(text: str) -> list[str]:
     return [part.strip() for part in _BETWEEN.split(lines) if part.strip()]
 
 
+# --- A topic pack as a folder: ``topic.toml``, ``terms.csv``, ``sites.csv``, ``samples/`` ---------
+
 MAX_SAMPLE_BYTES = 1024 * 1024
 MAX_SAMPLES = 5_000
 

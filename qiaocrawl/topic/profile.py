@@ -56,6 +56,8 @@ class PageWords:
         )
 
 
+# --- A topic as a vector: its terms, and the words its samples use more than others do ------------
+
 MAX_SAMPLE_WORDS = 150
 SAMPLE_WEIGHT = 0.6
 """A word learnt from samples weighs at most this; an expert's ordinary term weighs 1."""

@@ -192,6 +192,8 @@ def _folded(text: str) -> str:
     return "".join(char for char in folded if char not in " _-\t\u3000")
 
 
+# --- Terms and sites from and to tables: CSV or Excel, Chinese or English headers -----------------
+
 Cells = Mapping[str, str]
 Reasons = list[str]
 Row = TypeVar("Row")

@@ -113,6 +113,8 @@ def is_tracking(piece: str) -> bool:
     return _SESSION.fullmatch(name) is not None
 
 
+# --- The canonical form of a page URL: one spelling for one page, never two pages in one ----------
+
 MAX_URL_CHARS = 4096
 """Longer URLs are traps or data, not pages (Nutch drops outlinks over 4,096 as well)."""
 

@@ -183,6 +183,8 @@ def _read() -> bytes:
     return spec.loader.get_data(spec.origin.replace("__init__.py", "dict.txt"))
 
 
+# --- What is known of a word by itself: how common it is, and what kind of word -------------------
+
 NUMBER = "number"
 LATIN = "latin"
 NAME = "name"

@@ -77,6 +77,9 @@ def _scaled(vector: SparseVector) -> SparseVector:
     return SparseVector(vector.ids, vector.weights / largest)
 
 
+# --- Words as numbers, and in how many documents of a collection each stands ----------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How often each term stands in one document: pairs (term id, frequency), ids ascending.

@@ -230,6 +230,8 @@ def dechunk(body: bytes) -> tuple[bytes, bool]:
     return b"".join(parts), False
 
 
+# --- WARC files: the response, resource and revisit records of http and https pages ---------------
+
 SUFFIXES = (".warc", ".warc.gz")
 
 # Status line and headers in front of a body that is just within the limit.

@@ -190,6 +190,8 @@ def _without_query(url: str) -> str:
     return url.partition("#")[0].partition("?")[0]
 
 
+# --- A login, step by step, without doing any I/O itself ------------------------------------------
+
 # RFC 9110: only these two ask for the same method and body again.
 _KEEPS_BODY = frozenset({307, 308})
 # "0; url=https://a.cn/", "0,'https://a.cn/'"; possessive, so that spaces cost linear time.

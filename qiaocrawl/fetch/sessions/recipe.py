@@ -128,6 +128,8 @@ def is_public_suffix(domain: str) -> bool:
     return not parts.domain or name == parts.suffix or "." not in name
 
 
+# --- Login recipes as records: how to log in to a site, and how to see that it worked -------------
+
 # What a way of logging in cannot do without.
 _NEEDED = {
     "sso": ("hosts", "must name at least one host"),

@@ -64,6 +64,8 @@ class Event:
     keys: tuple[str, ...]
 
 
+# --- The parts of articles that tell of a day: which, where, who, in which words ------------------
+
 # When something was heard of or written is no event: 记者5日获悉, 据5日消息, 截至5日.
 _HEARD_BEFORE = re.compile(
     "(?:截至|截止|自从|据[^，。]{0,12}|更新于|发布于|来源[：:]?|编辑[：:]?)[^，。]{0,4}$"

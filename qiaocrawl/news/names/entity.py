@@ -133,6 +133,8 @@ def foreign_names() -> set[str]:
     return {word for word, _, tag in dictionary_entries() if tag == "nrt"}
 
 
+# --- Names that need no guessing: of a topic pack, of public bodies, of places --------------------
+
 _TERM_KINDS: Mapping[str, Kind] = {
     "person": "person", "place": "place", "organisation": "organisation",
 }  # fmt: skip

@@ -92,6 +92,8 @@ def _places_of(region: str, names: str, also: str, in_china: bool) -> Iterator[t
         yield name, Place(own_name, whole.country, whole.province)
 
 
+# --- Counts of articles by the country and the province that the places they name lie in ----------
+
 CHINA = "中国"
 """The country whose provinces are counted too."""
 

@@ -76,6 +76,8 @@ def offices() -> frozenset[str]:
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
+# --- The persons, places and organisations of an article ------------------------------------------
+
 _MODEL = "tagger.npz.xz"
 _PEOPLE = re.compile(".(?:华人|华侨|华裔|侨胞|侨界|侨民)$")
 

@@ -248,6 +248,9 @@ def _keep(c: Connection, found: _Found) -> None:
 # --- Whom and what stored articles name, and where the places lie; as `analyse` has read it -------
 
 
+# --- Whom and what the articles of stories name: kept once an article, counted over stories -------
+
+
 class Named(NamedTuple):
     """A name of some articles.
 

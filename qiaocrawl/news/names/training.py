@@ -58,6 +58,8 @@ def read_marked_lines(
     return marked
 
 
+# --- Learns the tagger from sentences with their names marked -------------------------------------
+
 _SHORT_NAMES: dict[str, Kind] = {"PER": "person", "LOC": "place", "ORG": "organisation"}
 
 

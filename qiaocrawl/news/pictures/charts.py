@@ -72,6 +72,8 @@ def _xml_text(content: str) -> str:
     return _NOT_IN_XML.sub("\ufffd", visible(content))
 
 
+# --- A cloud of words as SVG: bigger is in more texts, colours tell what has changed --------------
+
 COLOURS: Mapping[WordTrend, str] = {
     "new": "#b3261e", "up": "#c2570c", "steady": "#31516f", "down": "#7b8794",
 }  # fmt: skip

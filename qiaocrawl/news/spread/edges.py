@@ -82,6 +82,8 @@ def _features(publication: Publication) -> NDArray[np.int64]:
     return np.append(sentences, np.int64(number))
 
 
+# --- Who may have taken a text from whom, and what speaks for it **(ours)** -----------------------
+
 EvidenceKind = Literal["source_link", "source", "credit", "link", "text", "earlier", "later", "own"]
 
 SURE_ABOVE = 0.5

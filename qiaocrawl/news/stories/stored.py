@@ -190,6 +190,8 @@ def _asleep(c: Connection, url_ids: Sequence[int]) -> tuple[int, ...]:
     return tuple(c.execute(statement).scalars())
 
 
+# --- The state of the desk of stories: stored as it changes, loaded as it was ---------------------
+
 State = Literal["awake", "asleep", "ended", "merged"]
 
 _CLOCK = Statement(

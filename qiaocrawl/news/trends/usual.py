@@ -240,6 +240,8 @@ def _offset(unit: Unit) -> int:
     return _FIRST_MONDAY_SECONDS if unit == "week" else 0
 
 
+# --- What is usual: a base that knows weekdays, hours and public holidays **(ours)** --------------
+
 LEAST_DAYS = 7
 """With fewer days there is no base."""
 _HALF_LIFE_DAYS = 28.0

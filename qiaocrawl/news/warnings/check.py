@@ -93,6 +93,9 @@ def firsts_of(c: Connection, texts: Sequence[StoryText], kinds: Set[FirstKind]) 
     return firsts
 
 
+# --- Warnings brought up to date: stories that changed, as the rules of the office see them -------
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What a check did: stories looked at, warnings that are open, messages to be sent."""

@@ -156,6 +156,8 @@ def from_record(record: Mapping[str, Any]) -> StoryWarning:
 _MOMENTS = ("opened_at", "changed_at", "hit_at", "raised_at", "noted_at")
 
 
+# --- One step of warnings: stories and rules in, warnings and messages out; no clock, no disk -----
+
 _CLOSES_AFTER = timedelta(days=3)
 # A story that sleeps so long does not come back under its name.
 _FORGOTTEN_AFTER = timedelta(days=90)

@@ -127,6 +127,8 @@ class WatchSettings:
         )  # fmt: skip
 
 
+# --- When each watched page is visited next -------------------------------------------------------
+
 Floats = NDArray[np.float64]
 
 _HOUR = 3600.0

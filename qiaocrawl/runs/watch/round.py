@@ -205,6 +205,8 @@ def _rest(lease: Lease, link: Link, policy: FollowPolicy) -> Candidate | None:
     )  # fmt: skip
 
 
+# --- One round of watching: what is due, and what each visit leaves in the database ---------------
+
 Floats = NDArray[np.float64]
 
 _MOST_LOOKS = 2_000

@@ -77,6 +77,8 @@ def payload_text(payload: Payload) -> str:
     return to_json(payload_keys(payload)) if payload else ""
 
 
+# --- Proposing URLs to the frontier: new rows, better scores, another visit -----------------------
+
 MAX_URL_CHARS = 16_000
 """A longer URL is stored cut and set aside: no server of ours takes it (F-D7)."""
 

@@ -100,6 +100,8 @@ def _one_by_one(c: Connection, scope: Mapping[str, Any], first: int, last: int) 
         first = host + 1
 
 
+# --- Handing out the best waiting URLs, fairly between hosts --------------------------------------
+
 # Hosts looked at for one batch; with more, batches start at a random one and go round.
 _HOST_WINDOW = 200
 

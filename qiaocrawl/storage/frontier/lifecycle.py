@@ -82,6 +82,9 @@ def seeds_set_aside(c: Connection, scope: Scope) -> list[tuple[str, str]]:
     return [(row[0], row[1] or "") for row in _SEEDS.fetch(c, scope, {})]
 
 
+# --- What becomes of leased rows: kept alive, given back, closed, tried again, taken from
+# the dead
+
 # Clocks of several machines may differ by so much.
 _SKEW_SECONDS = 600.0
 

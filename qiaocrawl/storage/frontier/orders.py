@@ -109,6 +109,8 @@ def place_of(c: Connection, scope: Scope, url_id: int, score: float) -> tuple[in
     return ahead + 1, sum(row[0] for row in _COUNT.fetch(c, scope, {}))
 
 
+# --- The log of visits: every fetched page with its relevance and where its links led -------------
+
 _APPEND = upsert(
     "visit", "topic_id, queue, url_id, token, attempt, depth, relevance, relevant, at, links",
     key="seq",

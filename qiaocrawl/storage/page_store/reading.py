@@ -157,6 +157,8 @@ def _one_line(value: str) -> str:
     return value.replace("\r", " ").replace("\n", " ")
 
 
+# --- Payloads out of the files of all stores, each compared with its digest -----------------------
+
 # Records so near to each other are read in one go: a request costs more than the bytes between.
 _GAP_BYTES = 64 * 1024
 _SPAN_BYTES = 8 * 1024 * 1024

@@ -49,6 +49,8 @@ def is_all_that_came(body: bytes, body_bytes: int) -> bool:
     return len(body) >= body_bytes
 
 
+# --- Raw pages: the evidence, committed before anything is derived from it ------------------------
+
 logger = logging.getLogger(__name__)
 
 # What a statement holds besides the body: headers, URL, the SQL text itself.

@@ -74,6 +74,8 @@ def class_label(name: str) -> str:
     return TERM_KINDS.get(name, name) if language() == CHINESE else name
 
 
+# --- What articles on a topic are about: as people said it, or as it was judged -------------------
+
 MOST_NAME_CHARS = 32
 _AT_A_TIME = 500
 

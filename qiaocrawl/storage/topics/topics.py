@@ -48,6 +48,8 @@ def topic_id(c: Connection, name: str) -> int:
     return row_id
 
 
+# --- Topic packs in the database, which is their truth after import -------------------------------
+
 _MAX_NOTE_CHARS = 10_000
 _MAX_SAMPLE_CHARS = 1_000_000
 

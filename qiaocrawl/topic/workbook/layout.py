@@ -70,6 +70,8 @@ def host_and_start(url: str) -> tuple[str, str]:
     return host, "" if is_root else url
 
 
+# --- Where the tables of a sheet are: header row, columns, terms or sites -------------------------
+
 _HEADER_WITHIN_ROWS = 20
 _SITE_KEYS = ("address", "host", "start_url")
 _MAX_WORD_CHARACTERS = 12

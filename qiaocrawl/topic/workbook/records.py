@@ -100,6 +100,8 @@ def section_name(row: SheetRow) -> str:
     return match[1] if match else texts[0]
 
 
+# --- Rows of a sheet to terms and sites, with what was noticed on the way -------------------------
+
 Record = TypeVar("Record", Term, Site)
 DEFAULT_TIER = 3
 _NUMBERING = re.compile(r"^[（(]?\d{1,3}(?:[)）、.．]\s*)(?=[^\d\s])")

@@ -126,6 +126,9 @@ class ModelArrays(NamedTuple):
 # Numbers in features[...] are places in arrays.FEATURES: numba compiles no look-up by name.
 # k of the evidence of each kind of group: a wider group needs more pages to count.
 _REGION_K, _SIBLING_K, _NEIGHBOUR_K, _SAMPLE_K = 3.0, 2.0, 1.0, 2.0
+# --- The adaptive order's inner loops: the features of a link, its score, and one step of
+# learning
+
 _GROUP_K = (8.0, 6.0, 4.0, 3.0)
 _NEIGHBOURS = 3
 _MAX_NEW = 60
