@@ -56,9 +56,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave to `make test-all` what repeats a promise in other words; try Chromium's twice."""
     if not config.getoption("--all"):
         on_sqlite_only = _on_sqlite_only()
-        left = [item for item in items if _is_left_out(item, on_sqlite_only)]
+        chosen: list[pytest.Item] = []
+        left: list[pytest.Item] = []
+        for item in items:
+            (left if _is_left_out(item, on_sqlite_only) else chosen).append(item)
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
+        items[:] = chosen
     for item in items:
         # A browser of somebody else's beside other tests on few cores.
         if item.get_closest_marker("chromium") is not None:

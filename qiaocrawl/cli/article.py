@@ -223,7 +223,7 @@ def _print_list(shown: _Shown, selection: Selection) -> None:
 
 def _lines(article: ListedArticle, selection: Selection, text: str) -> Iterator[Text]:
     """Title, a line of facts, and where the words that were searched for stand."""
-    from qiaocrawl.export.people import shown_time
+    from qiaocrawl.export.readable import shown_time
 
     yield Text(" ".join(article.title.split()), style="bold")
     outlets = article.story.outlets

@@ -52,7 +52,7 @@ def missed(
 
     For what search engines did not answer: qiaocrawl coverage TOPIC.
     """
-    from qiaocrawl.export.people import write_missed
+    from qiaocrawl.export.readable import write_missed
     from qiaocrawl.reading.summary import (
         far_feeds,
         held_hosts,

@@ -91,7 +91,8 @@ def overview(c: Connection, now: datetime) -> Overview:
         days = _days(c, start)
     steps = _steps(c)
     # Before the first crawl it is no news that there is no article.
-    has_begun = steps.pages or any(line.ended for line in last_runs(c, _RUNS_LOOKED_AT))
+    runs = last_runs(c, _RUNS_LOOKED_AT)
+    has_begun = steps.pages or any(run.ended for run in runs)
     limits = _LIMITS if has_begun else replace(_LIMITS, article_hours=0.0)
     names = select(topic.c.name).order_by(topic.c.name)
     logins = select(account.c.site).where(account.c.state == AccountState.RESTING).distinct()
@@ -100,7 +101,7 @@ def overview(c: Connection, now: datetime) -> Overview:
         _period(c, midnight, days[-1:]),
         _period(c, start, days),
         tuple(c.execute(logins.order_by(account.c.site)).scalars()),
-        sum(run.ended is None and not run.is_dead for run in last_runs(c, _RUNS_LOOKED_AT)),
+        sum(run.ended is None and not run.is_dead for run in runs),
         count_by_status(c).get("open", 0),
         tuple(alarms(c, limits, now=now.timestamp())),
         steps,

@@ -160,12 +160,9 @@ class Catalogue:
         Raises:
             ConfigError: no such engine.
         """
-        if name not in self.engines:
-            there = ", ".join(sorted(self.engines))
-            raise ConfigError(
-                _("unknown engine {name!r} (there are: {there})", name=name, there=there)
-            )
-        return self.engines[name]
+        from qiaocrawl.search.definition import find_definition
+
+        return find_definition(self.engines, name)
 
     def chosen_engines(self, names: str) -> dict[str, EngineDefinition]:
         """The engines the operator chose (QIAO_ENGINES), narrowed to *names* if given.

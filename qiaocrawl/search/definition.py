@@ -22,7 +22,13 @@ from qiaocrawl.search.request import request_url
 from qiaocrawl.text.charset import decode_page
 from qiaocrawl.text.toml_file import load_records, toml_files
 
-__all__ = ["EngineDefinition", "definitions_of", "load_definitions", "request_url"]
+__all__ = [
+    "EngineDefinition",
+    "definitions_of",
+    "find_definition",
+    "load_definitions",
+    "request_url",
+]
 
 
 def definitions_of(options: Mapping[str, Any]) -> dict[str, EngineDefinition]:
@@ -32,6 +38,18 @@ def definitions_of(options: Mapping[str, Any]) -> dict[str, EngineDefinition]:
         base_urls={"searxng": options["QIAO_SEARXNG_URL"]},
         region=options["QIAO_SEARCH_REGION"],
     )
+
+
+def find_definition(definitions: Mapping[str, EngineDefinition], name: str) -> EngineDefinition:
+    """The engine called *name*.
+
+    Raises:
+        ConfigError: no such engine.
+    """
+    if name not in definitions:
+        there = ", ".join(sorted(definitions))
+        raise ConfigError(_("unknown engine {name!r} (there are: {there})", name=name, there=there))
+    return definitions[name]
 
 
 def load_definitions(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from qiaocrawl.cli.output import folding_table
-from qiaocrawl.export.people import Sheet
+from qiaocrawl.export.readable import Sheet
 from qiaocrawl.language import _
 from qiaocrawl.news.events.finding import event_place, event_time
 

@@ -16,7 +16,7 @@ from qiaocrawl.cli.output import check_output, folding_table, say_written, table
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.people import check_ending, write_sheets
+from qiaocrawl.export.readable import check_ending, write_sheets
 from qiaocrawl.language import _
 from qiaocrawl.options.project import advised
 

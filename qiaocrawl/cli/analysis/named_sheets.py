@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from qiaocrawl.export.people import Sheet
+from qiaocrawl.export.readable import Sheet
 
 if TYPE_CHECKING:
     from qiaocrawl.news import RegionCounts

@@ -13,7 +13,7 @@ from qiaocrawl.cli.moments import start_of
 from qiaocrawl.cli.output import check_output, folding_table, say_written, table_console
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.people import Sheet, check_ending, write_sheets
+from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
 from qiaocrawl.language import _
 from qiaocrawl.options.project import advised
 

@@ -12,7 +12,7 @@ from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import check_output, say_written, table_console
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.people import check_ending, write_sheets
+from qiaocrawl.export.readable import check_ending, write_sheets
 from qiaocrawl.language import _
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from qiaocrawl.cli.analysis.spread_tables import (
     parent_of,
     why_of,
 )
-from qiaocrawl.export.people import Sheet
+from qiaocrawl.export.readable import Sheet
 from qiaocrawl.language import CHINESE, using_language
 from qiaocrawl.news.spread.tree import spread_figures
 

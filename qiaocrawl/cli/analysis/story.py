@@ -23,7 +23,7 @@ from qiaocrawl.cli.output import (
 )
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.people import check_ending, write_sheets
+from qiaocrawl.export.readable import check_ending, write_sheets
 from qiaocrawl.language import N_, _
 from qiaocrawl.news.names.stored import names_of_stories
 from qiaocrawl.news.stories import lists as story_lists

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from qiaocrawl.cli.output import shown_moment
-from qiaocrawl.export.people import Sheet
+from qiaocrawl.export.readable import Sheet
 
 if TYPE_CHECKING:
     from qiaocrawl.news.names.stored import StoryName

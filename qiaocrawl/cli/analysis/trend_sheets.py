@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qiaocrawl.cli.analysis.trend_tables import begin_of
-from qiaocrawl.export.people import Sheet
+from qiaocrawl.export.readable import Sheet
 
 if TYPE_CHECKING:
     from qiaocrawl.news.trends.trend import Trend

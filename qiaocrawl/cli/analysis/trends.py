@@ -18,7 +18,7 @@ from qiaocrawl.cli.output import check_output, joined, say_written, table_consol
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.people import check_ending, write_sheets
+from qiaocrawl.export.readable import check_ending, write_sheets
 from qiaocrawl.language import _, ngettext
 from qiaocrawl.news.trends.usual import SECONDS, Stretch, Unit
 from qiaocrawl.options import Options

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from qiaocrawl.cli.output import shown_moment
-from qiaocrawl.export.people import Sheet
+from qiaocrawl.export.readable import Sheet
 from qiaocrawl.lexicon.terms import example_sentences
 
 if TYPE_CHECKING:

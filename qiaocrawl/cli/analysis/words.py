@@ -31,7 +31,7 @@ from qiaocrawl.cli.output import check_output, say_written, shown_moment, table_
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.people import check_ending, write_sheets
+from qiaocrawl.export.readable import check_ending, write_sheets
 from qiaocrawl.language import _
 from qiaocrawl.options.project import advised
 

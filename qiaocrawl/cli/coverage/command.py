@@ -28,7 +28,7 @@ from qiaocrawl.cli.output import (
 )
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.people import neutral
+from qiaocrawl.export.readable import neutral
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options

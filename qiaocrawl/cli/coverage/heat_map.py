@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from qiaocrawl.cli.coverage.summary import shown_site
 from qiaocrawl.cli.output import shown_moment
-from qiaocrawl.export.people import xml_text
+from qiaocrawl.export.readable import xml_text
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.search.answer import answer_name

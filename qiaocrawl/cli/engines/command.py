@@ -13,7 +13,7 @@ from rich.markup import escape
 from qiaocrawl.cli.engines.engine_request import EngineReply, send
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.cli.terminal import echo
-from qiaocrawl.errors import AddressRefusedError, ConfigError
+from qiaocrawl.errors import AddressRefusedError
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
@@ -22,6 +22,7 @@ from qiaocrawl.search.definition import (
     EngineDefinition,
     SelectorUse,
     definitions_of,
+    find_definition,
     selectors_in_use,
 )
 from qiaocrawl.search.hits import is_on_site
@@ -75,16 +76,9 @@ def check(
     """
     options = Options.from_environment()
     definitions = definitions_of(options)
-    if name and name not in definitions:
-        raise ConfigError(
-            _(
-                "unknown engine {name!r} (there are: {names})",
-                name=name,
-                names=", ".join(definitions),
-            )
-        )
     verdicts = []
-    for definition in [definitions[name]] if name else list(definitions.values()):
+    chosen = [find_definition(definitions, name)] if name else list(definitions.values())
+    for definition in chosen:
         verdicts.append(_checked(definition, options))
         _say(verdicts[-1])
     if any(verdict.holds is False for verdict in verdicts) or (name and not verdicts[0].holds):

@@ -44,7 +44,7 @@ from qiaocrawl.cli.output import check_output, say_written, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.cli.terminal import Terminal, echo
-from qiaocrawl.export.people import check_ending, write_sheets
+from qiaocrawl.export.readable import check_ending, write_sheets
 from qiaocrawl.language import _
 from qiaocrawl.lexicon.build import LexiconBuilder, candidates
 from qiaocrawl.lexicon.expansion import Proposal, expansion

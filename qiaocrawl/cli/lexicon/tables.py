@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qiaocrawl.cli.output import choice_name
-from qiaocrawl.export.people import Sheet
+from qiaocrawl.export.readable import Sheet
 from qiaocrawl.language import _
 from qiaocrawl.lexicon.build import Lexicon
 from qiaocrawl.lexicon.expansion import RELATIONS, Alias, Proposal

@@ -16,7 +16,7 @@ from qiaocrawl.cli.lexicon.corpus import TopicName
 from qiaocrawl.cli.lexicon.tables import yield_sheet
 from qiaocrawl.cli.output import check_output, joined, say_written, table_console
 from qiaocrawl.errors import StorageError
-from qiaocrawl.export.people import Sheet, check_ending, write_sheets
+from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
 from qiaocrawl.language import N_, _
 from qiaocrawl.lexicon.decisions import CoverStep, TermYield, cover, found_only_by
 from qiaocrawl.options.project import advised

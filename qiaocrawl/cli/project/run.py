@@ -156,19 +156,12 @@ def _check_engines() -> None:
     Raises:
         ConfigError: it names the engine.
     """
-    from qiaocrawl.search.definition import definitions_of
+    from qiaocrawl.search.definition import definitions_of, find_definition
 
     options = Options.from_environment()
-    there = definitions_of(options)
+    definitions = definitions_of(options)
     for name in options["QIAO_ENGINES"]:
-        if name not in there:
-            raise ConfigError(
-                _(
-                    "unknown engine {name!r} (there are: {there})",
-                    name=name,
-                    there=", ".join(sorted(there)),
-                )
-            )
+        find_definition(definitions, name)
 
 
 @contextmanager
