@@ -184,7 +184,7 @@ def _fill(database: Database, pages: int, links: int) -> None:
             leased = frontier.lease_keys(
                 c, scope, {visit.key: 1.0}, token=1, lease_seconds=60.0, now=1.8e9
             )
-            orders.append(c, leased.leases[0], visit, orders.pack_links(visit.links))
+            orders.append_visit(c, leased.leases[0], visit, orders.pack_links(visit.links))
             candidates = [_candidate(link) for link in visit.links]
             frontier.enqueue(c, candidates, run_id=None, now=1.8e9)
 

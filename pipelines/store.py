@@ -95,7 +95,7 @@ class StorePipeline:
         if item.candidates:
             self._runtime.enqueue(c, self._crawl.worker.share.admitted(c, item.candidates))
         if item.followed is not None:
-            orders.append(c, lease, item.followed.links.visit, item.followed.packed)
+            orders.append_visit(c, lease, item.followed.links.visit, item.followed.packed)
         return verdict
 
     async def _store_page(self, item: CrawledPage, analysis: PageAnalysis) -> int | None:

@@ -186,7 +186,7 @@ class GrowingStore:
         if analysis.article is not None:
             articles = self._runtime.articles
             is_article = articles.save(c, lease.url_id, analysis, anchor=lease.anchor) is not None
-        orders.append(c, lease, page.visit(lease, time.time()), page.links)
+        orders.append_visit(c, lease, page.visit(lease, time.time()), page.links)
         return is_article
 
     def _end(self, ends: Sequence[CompleteLease[bool]]) -> None:

@@ -18,7 +18,7 @@ from qiaocrawl.console.page import Area
 from qiaocrawl.console.security import cookies
 from qiaocrawl.console.state import link, visit_of
 from qiaocrawl.console.stored_words import shown_method, shown_note
-from qiaocrawl.export.people import shown_time, xml_text
+from qiaocrawl.export.readable import shown_time, xml_text
 from qiaocrawl.language import ENGLISH, _, language, ngettext
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.storage.topics.classes import class_label

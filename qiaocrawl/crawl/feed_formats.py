@@ -17,7 +17,7 @@ from scrapy.exporters import (
 )
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
-from qiaocrawl.export.people import xml_text
+from qiaocrawl.export.readable import xml_text
 from qiaocrawl.export.tables import COLUMNS, cell_values, json_values
 from qiaocrawl.reading.records import ArticleRecord
 from qiaocrawl.text.visible import visible_json

@@ -102,7 +102,7 @@ class FetchOutcomes:
                 self._crawl.runtime.enqueue(c, [target])
             self._crawl.journal.closes_without_page(c, lease, ending)
             if lesson is not None:
-                orders.append(c, lease, lesson, pack_links(()))
+                orders.append_visit(c, lease, lesson, pack_links(()))
 
         is_mine = await self._crawl.worker.complete(CompleteLease(lease, end, write))
         if is_mine and lesson is not None:

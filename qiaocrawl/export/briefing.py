@@ -41,7 +41,7 @@ from qiaocrawl.export.briefing_blocks import (
     story_blocks,
     title_of,
 )
-from qiaocrawl.export.people import xml_text
+from qiaocrawl.export.readable import xml_text
 from qiaocrawl.export.word_files import add_link, add_small, set_fonts
 from qiaocrawl.language import _, language
 from qiaocrawl.news.briefing import Briefing, BriefSource, BriefStory

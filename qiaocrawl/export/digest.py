@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from qiaocrawl.export.base import ExportReport, Progress
 from qiaocrawl.export.pages import link_to_copy, write_copy_beside
-from qiaocrawl.export.people import reprint_note, shown_time, summary_of, xml_text
+from qiaocrawl.export.readable import reprint_note, shown_time, summary_of, xml_text
 from qiaocrawl.reading.listing import ListedArticle, list_articles, with_details
 from qiaocrawl.storage.backup import growing_file, growing_folder
 from qiaocrawl.storage.schema import topic

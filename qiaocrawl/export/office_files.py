@@ -13,7 +13,7 @@ from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.people import Sheet, neutral, xml_text
+from qiaocrawl.export.readable import Sheet, neutral, xml_text
 from qiaocrawl.language import _
 
 # --- Cells of an Excel workbook that hold text of strangers ---------------------------------------

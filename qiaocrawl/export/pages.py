@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select
 
 from qiaocrawl.errors import PageStoreError, StorageError
 from qiaocrawl.export.base import ExportReport, Progress
-from qiaocrawl.export.people import neutral
+from qiaocrawl.export.readable import neutral
 from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.language import _

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.export.base import ExportReport, Progress
-from qiaocrawl.export.people import neutral
+from qiaocrawl.export.readable import neutral
 from qiaocrawl.reading.records import ArticleRecord, iter_articles
 from qiaocrawl.storage.backup import growing_file
 from qiaocrawl.storage.selection import Selection

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.export.base import ExportReport, Progress
 from qiaocrawl.export.digest import DigestEntry, copies_of, digest_of
-from qiaocrawl.export.people import xml_text
+from qiaocrawl.export.readable import xml_text
 from qiaocrawl.storage.backup import growing_file, growing_folder
 from qiaocrawl.storage.selection import Selection
 

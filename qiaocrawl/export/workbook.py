@@ -24,7 +24,7 @@ from sqlalchemy import Connection
 from qiaocrawl.export.base import ExportReport, Progress
 from qiaocrawl.export.office_files import MAX_CELL_CHARS, height_of, text_cell
 from qiaocrawl.export.pages import link_to_copy, write_copy_beside
-from qiaocrawl.export.people import reprint_note, summary_of
+from qiaocrawl.export.readable import reprint_note, summary_of
 from qiaocrawl.reading.listing import Details, ListedArticle, list_articles, with_details
 from qiaocrawl.storage.backup import growing_file, growing_folder
 from qiaocrawl.storage.selection import Selection

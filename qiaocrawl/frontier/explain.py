@@ -67,7 +67,7 @@ def _parts(
     c: Connection, strategy: Strategy, found: UrlHistory, parent_id: int
 ) -> Mapping[str, float]:
     """The parts of the score the link on the parent gave it; {} where that is not in the log."""
-    row = orders.last_of(c, parent_id)
+    row = orders.last_visit_of(c, parent_id)
     # The candidates of a search run are queries: no page links to them.
     if row is None or found.queue is Queue.SEARCH:
         return {}
@@ -97,9 +97,9 @@ def remade_order(
     upto = _load_model(c, strategy, scope)
     # The steps OrderFeed.begin takes in a crawl, without a thread in between.
     in_memory.begin_telling()
-    after = orders.start_of_newest(c, scope, most_visits)
-    while heads := orders.heads_since(c, scope, after, _AT_A_TIME):
-        for row in orders.load(c, [seq for seq, _ in heads]):
+    after = orders.start_of_newest_visits(c, scope, most_visits)
+    while heads := orders.visit_heads_since(c, scope, after, _AT_A_TIME):
+        for row in orders.load_visits(c, [seq for seq, _ in heads]):
             if isinstance(strategy, Trainable):
                 # Visits the model has already learnt from only rebuild the graph; they must not
                 # teach it twice.

@@ -154,7 +154,9 @@ class OrderFeed:
         Args:
             token: of this worker; its own visits are known already.
         """
-        start = await self._store.read(lambda c: orders.start_of_newest(c, self._rows, most_visits))
+        start = await self._store.read(
+            lambda c: orders.start_of_newest_visits(c, self._rows, most_visits)
+        )
         # The log is read from here on: older visits are skipped, so the order knows the
         # newest ones only.
         self._reader = VisitReader(token, start)
@@ -209,10 +211,10 @@ class OrderFeed:
         self._reader.settle(time.monotonic())
 
     def _heads(self, c: Connection, after: int) -> list[tuple[int, int]]:
-        return orders.heads_since(c, self._rows, after, _HEADS_AT_A_TIME)
+        return orders.visit_heads_since(c, self._rows, after, _HEADS_AT_A_TIME)
 
     async def _take_in(self, seqs: Sequence[int]) -> None:
-        rows = await self._store.read(partial(orders.load, seqs=seqs))
+        rows = await self._store.read(partial(orders.load_visits, seqs=seqs))
 
         def tell() -> None:
             for row in rows:

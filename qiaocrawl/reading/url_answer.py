@@ -106,8 +106,8 @@ def answer_of(c: Connection, url: str, place: Place | None = None) -> UrlAnswer:
     parent = path[-2] if len(path) > 1 else None
     standing, decided_at = _standing(c, history, parent, place)
     target = url_history.url_history(c, history.redirect) if history.redirect else None
-    led_by = orders.last_of(c, parent.id) if parent is not None else None
-    visit = orders.last_of(c, history.id)
+    led_by = orders.last_visit_of(c, parent.id) if parent is not None else None
+    visit = orders.last_visit_of(c, history.id)
     article = url_history.article_at(c, history.id)
     return UrlAnswer(
         url, history, path, _relevance(led_by), _relevance(visit), standing, decided_at,

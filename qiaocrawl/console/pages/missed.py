@@ -21,7 +21,7 @@ from qiaocrawl.console.page import Page
 from qiaocrawl.console.render import render
 from qiaocrawl.console.work import read, read_kept
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.people import write_missed
+from qiaocrawl.export.readable import write_missed
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
 from qiaocrawl.reading.outcome_names import ADVICE, outcome_name

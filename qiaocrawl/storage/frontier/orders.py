@@ -190,7 +190,7 @@ def _link(url: str, anchor: str, *rest: Any) -> Link:
     )  # fmt: skip
 
 
-def append(c: Connection, lease: Lease, visit: Visit, packed: bytes) -> None:
+def append_visit(c: Connection, lease: Lease, visit: Visit, packed: bytes) -> None:
     """Note the visit that *lease* was for; a repeated call changes nothing.
 
     Args:
@@ -210,24 +210,24 @@ def append(c: Connection, lease: Lease, visit: Visit, packed: bytes) -> None:
     })  # fmt: skip
 
 
-def start_of_newest(c: Connection, scope: Scope, newest: int) -> int:
+def start_of_newest_visits(c: Connection, scope: Scope, newest: int) -> int:
     """The number behind which the *newest* visits of *scope*'s queue and topic stand; 0 = all."""
     row = _BEFORE_NEWEST.run(c, {**scope.params(c), "newest": newest}).fetchone()
     return 0 if row is None else int(row[0])
 
 
-def heads_since(c: Connection, scope: Scope, after: int, limit: int) -> list[tuple[int, int]]:
+def visit_heads_since(c: Connection, scope: Scope, after: int, limit: int) -> list[tuple[int, int]]:
     """(number, token) of the next *limit* visits behind *after*, in order."""
     params = {**scope.params(c), "after": after, "count": limit}
     return [(row[0], row[1]) for row in _HEADS.run(c, params).fetchall()]
 
 
-def load(c: Connection, seqs: Sequence[int]) -> list[LoggedVisit]:
+def load_visits(c: Connection, seqs: Sequence[int]) -> list[LoggedVisit]:
     """The visits of these numbers, in order."""
     return sorted((_logged(row) for row in _BY_SEQ.fetch(c, seqs)), key=lambda visit: visit.seq)
 
 
-def last_of(c: Connection, url_id: int) -> LoggedVisit | None:
+def last_visit_of(c: Connection, url_id: int) -> LoggedVisit | None:
     """The last visit of a URL; None when it was not fetched since there is a log."""
     row = _LAST_OF.run(c, {"url_id": url_id}).fetchone()
     return None if row is None else _logged(row)

@@ -196,21 +196,21 @@ def test_visits_come_back_as_they_were_and_once(database: Database) -> None:
         enqueue(c, [candidate("1"), candidate("2"), candidate("3", queue=Queue.PAGES)])
         for lease in [*take(c), *take(c, scope=Scope(Queue.PAGES, PACK.name))]:
             for _ in range(2):  # a transaction that is played again
-                orders.append(c, lease, visit_of(lease, *links), orders.pack_links(links))
-        heads = orders.heads_since(c, SITE, 0, 10)
+                orders.append_visit(c, lease, visit_of(lease, *links), orders.pack_links(links))
+        heads = orders.visit_heads_since(c, SITE, 0, 10)
         assert [token for _, token in heads] == [1, 1]
         seqs = [seq for seq, _ in heads]
-        one, two = orders.load(c, seqs[::-1])
+        one, two = orders.load_visits(c, seqs[::-1])
         assert [one.seq, two.seq] == seqs
         assert one.visit() == replace(visit_of(lease, *links), key=one.page.key, url=one.page.url)
         assert [x.host for x in two.visit(lambda host: host == "b.example").links] == ["b.example"]
-        assert orders.start_of_newest(c, SITE, 1) == seqs[0]
-        assert orders.start_of_newest(c, SITE, 9) == 0
-        assert orders.heads_since(c, SITE, seqs[0], 10) == [(seqs[1], 1)]
-        last = orders.last_of(c, lease.url_id)
+        assert orders.start_of_newest_visits(c, SITE, 1) == seqs[0]
+        assert orders.start_of_newest_visits(c, SITE, 9) == 0
+        assert orders.visit_heads_since(c, SITE, seqs[0], 10) == [(seqs[1], 1)]
+        last = orders.last_visit_of(c, lease.url_id)
         assert last is not None
         assert last.page.relevance == 0.75
-        assert orders.last_of(c, 99) is None
+        assert orders.last_visit_of(c, 99) is None
 
 
 @pytest.mark.parametrize("packed", [b"", b"junk", orders.pack_links(())[:-2]])

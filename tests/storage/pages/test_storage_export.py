@@ -19,7 +19,7 @@ from warcio.archiveiterator import ArchiveIterator
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.export.base import exporters
 from qiaocrawl.export.pages import INDEX, mirror_path
-from qiaocrawl.export.people import neutral
+from qiaocrawl.export.readable import neutral
 from qiaocrawl.items import FetchedPage, Relevance, Verdict, VerdictKind
 from qiaocrawl.items.article import Comment
 from qiaocrawl.storage import Database
