@@ -45,7 +45,7 @@ from qiaocrawl.demo.model import Gold
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.news.trends.usual import default_calendar
 from qiaocrawl.options import Options
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.schema import article, story_article, url, verdict
 
 TOPIC = "qiaoqing"

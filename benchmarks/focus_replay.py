@@ -34,8 +34,8 @@ from benchmarks.crawl_orders.sim import figures, scorer_of, simulate
 from benchmarks.crawl_orders.tasks import MIN_TARGETS, Task, judgements, make_task
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.frontier import strategies
-from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
-from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.frontier.strategies.strategy import CrawlTopic
+from qiaocrawl.runtime.follow_links import FollowPolicy
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.urls import host_of

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from qiaocrawl.runs.site import SiteDiscovery
-    from qiaocrawl.stages.follow_links import FollowPolicy
+    from qiaocrawl.runtime.follow_links import FollowPolicy
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
-from qiaocrawl.stages.follow_links import far_entries
+from qiaocrawl.runtime.follow_links import far_entries
 
 if TYPE_CHECKING:
     from typing import Self

@@ -17,12 +17,7 @@ from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.errors import ConfigError, OutdatedError
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict
-from qiaocrawl.stages.paged_articles import (
-    AssembledArticle,
-    add_part,
-    assemble_article,
-    save_assembled,
-)
+from qiaocrawl.runtime.articles import AssembledArticle, add_part, assemble_article, save_assembled
 from qiaocrawl.storage.frontier import orders
 from qiaocrawl.storage.pages.article_parts import is_current
 from qiaocrawl.storage.pages.sites import forget_mark, save_missing_page

@@ -1,9 +1,9 @@
-"""Named plug-ins: in the modules of one package, and in what else is installed.
+"""Named plug-ins: in modules of this project, and in what else is installed.
 
 Adding a plug-in to this project is adding a file::
 
     extractors: Registry[Extractor] = Registry(
-        "extractor", "qiaocrawl.extract.methods", "qiaocrawl.extractors"
+        "extractor", "qiaocrawl.extractors", "qiaocrawl.extract.methods"
     )
 
     @extractors.register("density")
@@ -21,7 +21,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
@@ -38,21 +38,20 @@ class Registry(Generic[T]):
 
     Args:
         kind: the word for one plug-in in messages, such as ``"extractor"``.
-        package: dotted name of the package whose modules register plug-ins.
         group: the group of entry points by which other packages bring plug-ins.
-        modules: those of *package* that register, where to import all of them costs too much;
-            () for all.
+        places: dotted names of modules that register plug-ins; a package stands for all modules
+            in it. They are asked in this order, so that what is usual costs no import of the
+            others.
     """
 
-    def __init__(self, kind: str, package: str, group: str, modules: tuple[str, ...] = ()) -> None:
+    def __init__(self, kind: str, group: str, *places: str) -> None:
         self.kind = kind
         self.group = group
-        self._package = package
-        self._modules = modules
+        self._places = places
         self._registered: dict[str, T] = {}
         self._installed: dict[str, EntryPoint] = {}
-        self._is_loaded = False
-        # Names whose own module was imported, if there is one.
+        # Places of which everything is imported, and names whose own module was.
+        self._loaded: set[str] = set()
         self._looked_up: set[str] = set()
 
     def register(self, name: str) -> Callable[[T], T]:
@@ -81,8 +80,7 @@ class Registry(Generic[T]):
                 brings it cannot be imported.
         """
         self._import_one(name)
-        if name not in self._registered:
-            self._load()
+        self._load(until=name)
         if name not in self._registered and name in self._installed:
             self._registered[name] = self._imported(self._installed[name])
         if name not in self._registered:
@@ -100,28 +98,29 @@ class Registry(Generic[T]):
         return self._registered[name]
 
     def _import_one(self, name: str) -> None:
-        """Import the module called like the plug-in, if there is one: most are.
+        """Import the module called like the plug-in, if there is one: most of the usual are.
 
         To know all takes as long as to import what the others import.
         """
-        if self._is_loaded or name in self._looked_up:
+        if name in self._looked_up:
             return
         self._looked_up.add(name)
-        if name in self._module_names():
-            importlib.import_module(f"{self._package}.{name}")
-            self._note_all_installed()
+        for place in self._places:
+            if place not in self._loaded and f"{place}.{name}" in _modules_of(place):
+                importlib.import_module(f"{place}.{name}")
+                self._note_all_installed()
+                return
 
-    def _module_names(self) -> Sequence[str]:
-        package = importlib.import_module(self._package)
-        return self._modules or [module.name for module in pkgutil.iter_modules(package.__path__)]
-
-    def _load(self) -> None:
-        if self._is_loaded:
-            return
-        self._is_loaded = True
-        for name in self._module_names():
-            importlib.import_module(f"{self._package}.{name}")
-        self._note_all_installed()
+    def _load(self, until: str = "") -> None:
+        """Import place after place, all of them or until one has registered *until*."""
+        for place in self._places:
+            if until in self._registered:
+                return
+            if place not in self._loaded:
+                self._loaded.add(place)
+                for module in _modules_of(place):
+                    importlib.import_module(module)
+                self._note_all_installed()
 
     def _note_all_installed(self) -> None:
         # Other packages are imported when they are asked for: one that is broken or slow must
@@ -161,6 +160,15 @@ class Registry(Generic[T]):
                     error=error,
                 )
             ) from error
+
+
+@lru_cache
+def _modules_of(place: str) -> tuple[str, ...]:
+    """Dotted names of the modules of the package *place*; of a module, its own."""
+    inside = getattr(importlib.import_module(place), "__path__", None)
+    if inside is None:
+        return (place,)
+    return tuple(f"{place}.{module.name}" for module in pkgutil.iter_modules(inside))
 
 
 @lru_cache(maxsize=1)

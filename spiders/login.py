@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from qiaocrawl.crawl.login.one_login import Asked
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
 
 
 class LoginSpider(Spider):

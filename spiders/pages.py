@@ -11,8 +11,8 @@ from qiaocrawl.fetch.failure_policy import FetchDecision
 from qiaocrawl.frontier.explain import USUAL_STRATEGY, chosen_ordering
 from qiaocrawl.items import FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.runs.site import link_rules
+from qiaocrawl.runtime.follow_links import FollowPolicy
 from qiaocrawl.search.hits import resolve_link
-from qiaocrawl.stages.follow_links import FollowPolicy
 
 if TYPE_CHECKING:
     from qiaocrawl.search.definition import EngineDefinition

@@ -22,11 +22,11 @@ from qiaocrawl.runs.search import (
     asked_to_rest,
     parked_reason,
 )
+from qiaocrawl.runtime.follow_links import FollowPolicy, link_to
 from qiaocrawl.search.answer import DecoyWatch, cut_answer, parse_answer
 from qiaocrawl.search.plan import checked_period, query_of, search_request
 from qiaocrawl.search.priority import EnginePauses, EngineResponse, engine_response
 from qiaocrawl.search.query import EVERYWHERE, Query, SearchAnswer
-from qiaocrawl.stages.follow_links import FollowPolicy, link_to
 from qiaocrawl.topic.pack import normalise_host
 from qiaocrawl.urls import canonical_url, host_of
 

@@ -11,9 +11,9 @@ from qiaocrawl.frontier.explain import chosen_ordering
 from qiaocrawl.items import Candidate, Lease, Queue
 from qiaocrawl.language import _
 from qiaocrawl.options.kinds import flag
-from qiaocrawl.runs.seeds import read_seeds
+from qiaocrawl.runs.run_summary import read_seeds
 from qiaocrawl.runs.site import link_rules, site_discovery
-from qiaocrawl.stages.follow_links import FollowPolicy, seed_candidate
+from qiaocrawl.runtime.follow_links import FollowPolicy, seed_candidate
 from qiaocrawl.urls import canonical_url, host_of
 
 

@@ -26,7 +26,7 @@ from qiaocrawl.runs.watch import (
     follow_moved,
     with_channel,
 )
-from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.runtime.follow_links import FollowPolicy
 from qiaocrawl.urls import canonical_url, host_of
 
 _NOT_MODIFIED = 304

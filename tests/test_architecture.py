@@ -23,38 +23,20 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("qiaocrawl", "spiders", "pipelines", "middlewares")
 CODE = (*PACKAGES, "benchmarks", "scripts")
 
-# From the top down: a name may import names of lower rows. Names joined in one tuple of a
-# row may import each other (never in a circle); names in different tuples may not.
+# Nine rows from the top down: a name may import names of lower rows. Names joined in one tuple
+# of a row may import each other (never in a circle); names in different tuples may not.
 LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("spiders",), ("pipelines",), ("middlewares",)),
-    (("crawl",), ("__main__",)),
-    # Put things together.
-    (("cli",),),
-    (("console",),),
-    (("runs",),),
-    (("frontier",), ("reprocess",), ("demo",), ("jobs",)),
-    (("export",),),
+    # Faces: Scrapy's door, the command line and the console put things together.
+    (("crawl", "cli", "console", "__main__"),),
+    (("runs",), ("export",), ("jobs",), ("demo",)),
     (("news",),),
-    (("reading",),),
-    (("bulk",),),
-    (("runtime",),),
-    # One page's way, and what it is written to.
-    (("stages",),),
+    (("frontier", "runtime"), ("reading",), ("settings",)),
     (("storage",),),
-    (("search",), ("discovery",)),
-    # Scrapy's settings as we ship them; Scrapy reads them by name.
-    (("settings",),),
-    (("fetch",),),
-    (("extract",), ("relevance",), ("dedup",), ("revisit",)),
-    (("lexicon",),),
-    (("topic",), ("ontology",)),
-    (("page",),),
-    (("text",), ("urls",)),
-    (("vsm",),),
-    (("kernels",),),
-    (("items",), ("options",), ("registry",)),
-    # The version of the package, names loaded late, and the exceptions.
-    (("qiaocrawl",), ("errors",), ("interrupts",), ("language",)),
+    (("extract", "fetch", "search"), ("relevance",), ("dedup",), ("discovery",), ("revisit",)),
+    (("topic", "lexicon", "ontology"), ("page",)),
+    (("text", "urls", "vsm", "kernels", "items", "options", "registry", "qiaocrawl", "errors",
+      "interrupts", "language"),),
 )  # fmt: skip
 
 # The packages that may import Scrapy and Twisted.

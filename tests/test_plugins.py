@@ -58,7 +58,7 @@ def a_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry[obje
     monkeypatch.syspath_prepend(package.parent)
     monkeypatch.syspath_prepend(tmp_path / "site")
     monkeypatch.delitem(sys.modules, "empty_plugins", raising=False)
-    registry: Registry[object] = Registry("thing", "empty_plugins", "qiao_test")
+    registry: Registry[object] = Registry("thing", "qiao_test", "empty_plugins")
     registry.register("ours")(object())
     return registry
 

@@ -55,7 +55,7 @@ HOSTILE = [bit * (_CHARS // len(bit)) for bit in _BITS] + [" " * _CHARS + "x", "
 
 
 IN_THE_CRAWL = {"urls", "search", "crawl", "storage", "frontier", "discovery", "fetch",
-                "revisit", "stages", "runs", "runtime"}  # fmt: skip
+                "revisit", "runs", "runtime"}  # fmt: skip
 
 
 # Asked about whole texts, or their beginning; searched for, they would take quadratic time.

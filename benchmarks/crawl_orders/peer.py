@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmarks.crawl_orders.tasks import Task
 from qiaocrawl.frontier import FoundLink, VisitedPage
-from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.strategy import CrawlTopic
 
 Features = NDArray[np.int64]
 """Places in a table of weights."""

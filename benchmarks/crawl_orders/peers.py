@@ -18,7 +18,7 @@ from benchmarks.crawl_orders.peer import Features, Linear, LinkWords, Peer
 from benchmarks.crawl_orders.prototype import Prototype
 from benchmarks.crawl_orders.tasks import Task
 from qiaocrawl.frontier import FoundLink, LearningStrategy, VisitedPage
-from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.strategy import CrawlTopic
 from qiaocrawl.urls import url_key
 
 _FAR = 99.0

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmarks.crawl_orders.peer import Features, Linear, LinkWords, place_of, words_of_url
 from benchmarks.crawl_orders.tasks import Task
 from qiaocrawl.frontier import FoundLink, VisitedPage
-from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.strategy import CrawlTopic
 
 
 class Prototype(LinkWords):

@@ -30,7 +30,7 @@ from benchmarks.crawl_orders.peers import PEERS
 from benchmarks.crawl_orders.sim import curve, figures, scorer_of, simulate
 from benchmarks.crawl_orders.tasks import MIN_TARGETS, Task, judgements, make_task
 from qiaocrawl.frontier import strategies
-from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.strategy import CrawlTopic
 
 _PRODUCT = ("frontier", "relevance", "topic", "ontology", "vsm", "urls")
 """What decides the course of a simulated crawl: runs of an earlier version do not count."""

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.crawl_orders.tasks import Judgements, Task, judgements
 from qiaocrawl.frontier import PriorityIndex, strategies
-from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
-from qiaocrawl.frontier.strategies.strategy import LearningStrategy, Strategy
+from qiaocrawl.frontier.strategies.strategy import CrawlTopic, LearningStrategy, Strategy
 from qiaocrawl.items import Visit
 from qiaocrawl.relevance import page_scorers
 

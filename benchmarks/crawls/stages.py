@@ -15,8 +15,8 @@ from benchmarks.crawls.running import PROJECT
 from benchmarks.local_site import HOST, LocalSite
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.options import Options
-from qiaocrawl.stages.analyse_page import analyse_page, prepare
-from qiaocrawl.stages.analysis_setup import AnalysisSetup
+from qiaocrawl.runtime.analyse_page import analyse_page, prepare
+from qiaocrawl.runtime.analysis_setup import AnalysisSetup
 from qiaocrawl.topic.folder import load_pack
 
 Stages = Sequence[tuple[str, re.Pattern[str]]]

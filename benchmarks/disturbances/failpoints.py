@@ -34,7 +34,7 @@ from qiaocrawl.crawl import suspects
 from qiaocrawl.crawl.network.handler import GuardedDownloadHandler
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.frontier.worker import FrontierWorker
-from qiaocrawl.stages.worker_pool import AnalysisPool
+from qiaocrawl.runtime.workers import AnalysisPool
 from qiaocrawl.storage import frontier
 
 Wrapped = Callable[..., Any]

@@ -23,7 +23,7 @@ from qiaocrawl.lexicon.phrases import (
     phrase_features,
     tagged_words,
 )
-from qiaocrawl.relevance.logistic import fit_logistic
+from qiaocrawl.relevance.blend import fit_logistic
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 

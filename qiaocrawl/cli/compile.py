@@ -57,7 +57,7 @@ def compile_() -> None:
 
 def _compile_c() -> str:
     """Make the loops written in C; why there are none, "" when there are."""
-    from qiaocrawl.stages.c_loops import make_c_loops
+    from qiaocrawl.runtime.c_loops import make_c_loops
 
     try:
         made = make_c_loops()

@@ -14,7 +14,6 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from qiaocrawl.bulk.works import Bulk
 from qiaocrawl.cli.dedup.group_changes import print_changes, write_changes
 from qiaocrawl.cli.operations.cluster import SchedulerAddress, chosen_bulk
 from qiaocrawl.cli.output import check_output, folding_table, table_console
@@ -24,15 +23,16 @@ from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.reading.outcome_names import outcome_with_code
-from qiaocrawl.reprocess.groups import Stopped, regroup_all
-from qiaocrawl.reprocess.pages import (
+from qiaocrawl.runs.groups import Stopped, regroup_all
+from qiaocrawl.runs.reprocess import (
     Advance,
     TurnedVerdict,
     preview_relevance,
     reprocess_extract,
     reprocess_relevance,
 )
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.bulk import Bulk
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.pages.reprocessing import count_articles, count_pages
 from qiaocrawl.storage.titles.title_log import count_compared
 from qiaocrawl.storage.values import changes as stored_changes

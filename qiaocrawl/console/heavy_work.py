@@ -17,7 +17,7 @@ import anyio.to_thread
 from starlette.exceptions import HTTPException
 
 from qiaocrawl.language import _
-from qiaocrawl.stages.sent_files import GivenUpError
+from qiaocrawl.runtime.sent_files import GivenUpError
 
 MOST_AT_ONCE = 2
 MOST_OF_USER = 3

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from qiaocrawl.console import template_folder
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.pages import sandboxed
-from qiaocrawl.extract.field_labels import FIELD_LABELS, field_text
-from qiaocrawl.extract.methods.template import TemplateExtractor
+from qiaocrawl.extract.field_words import FIELD_LABELS, field_text
+from qiaocrawl.extract.methods.template import TemplateExtractor, body_places, marked_page
 from qiaocrawl.extract.methods.template_file import Template, Templates
-from qiaocrawl.extract.methods.template_marks import body_places, marked_page
 from qiaocrawl.items import FetchedPage, Link
 from qiaocrawl.language import _
 from qiaocrawl.page.page import Page as ParsedPage

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from qiaocrawl.console.heavy_work import IsOver
 from qiaocrawl.console.state import console_of, user_of
 from qiaocrawl.options import Options
-from qiaocrawl.stages.sent_files import FileWorker, GivenUpError
+from qiaocrawl.runtime.sent_files import FileWorker, GivenUpError
 
 # Of SQLite's machine: some milliseconds.
 _STEPS_BETWEEN = 50_000

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from qiaocrawl.frontier.completion import CrawlJournal
 from qiaocrawl.frontier.host_slots import Limits
 from qiaocrawl.items import Candidate, Lease, PageAnalysis
-from qiaocrawl.stages.follow_links import FollowPolicy, follow_redirect
+from qiaocrawl.runtime.follow_links import FollowPolicy, follow_redirect
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qiaocrawl.frontier.worker import FrontierWorker
     from qiaocrawl.options import Options
     from qiaocrawl.runs.site import SiteDiscovery
-    from qiaocrawl.runtime import CrawlScope, Runtime
+    from qiaocrawl.runtime.runtime import CrawlScope, Runtime
 
 
 def _as_it_is(lease: Lease, analysis: PageAnalysis) -> PageAnalysis:

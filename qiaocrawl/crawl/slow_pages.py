@@ -23,7 +23,7 @@ from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import ConfigError, ExtractionError, StorageError
 from qiaocrawl.fetch.failure_policy import FailurePolicy
 from qiaocrawl.items import Outcome, PageAnalysis
-from qiaocrawl.stages.analysis_slots import QUICK_BYTES
+from qiaocrawl.runtime.analysis_slots import QUICK_BYTES
 from qiaocrawl.storage.pages.raw_pages import load_page_if_readable
 
 if TYPE_CHECKING:

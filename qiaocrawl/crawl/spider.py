@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from qiaocrawl.frontier.worker import FrontierWorker
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
 
 
 # PDF; the ZIP of Word and Excel files; their older form.

@@ -9,7 +9,7 @@ from scrapy import signals
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from qiaocrawl.options import PREFIX, Options, given_in_environment
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

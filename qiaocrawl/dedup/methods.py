@@ -94,7 +94,7 @@ MethodFactory = Callable[[float | None], TitleMethod]
 ConfigError for one that is out of its range."""
 
 methods: Registry[MethodFactory] = Registry(
-    N_("title deduplication"), "qiaocrawl.dedup", "qiaocrawl.dedup_methods"
+    N_("title deduplication"), "qiaocrawl.dedup_methods", "qiaocrawl.dedup"
 )
 
 

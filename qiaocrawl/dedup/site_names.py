@@ -1,6 +1,6 @@
 """Recognises names of sites and channels by a list or by their shape **(ours)**.
 
-Extraction may cut what stands elsewhere in the page (:mod:`qiaocrawl.extract.fields.site_suffix`).
+Extraction may cut what stands elsewhere in the page (:mod:`qiaocrawl.extract.fields.origin`).
 Here is a title and no page, so fewer endings count as a name's shape, and everyday words that
 end alike (互联网, 颜值在线) are told apart. The words are data: ``data/site_names.toml``.
 """

@@ -47,7 +47,7 @@ class Exporter:
 
 
 exporters: Registry[Exporter] = Registry(
-    N_("export format"), "qiaocrawl.export", "qiaocrawl.exporters", modules=("base",)
+    N_("export format"), "qiaocrawl.exporters", "qiaocrawl.export.base"
 )
 
 

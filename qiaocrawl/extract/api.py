@@ -7,9 +7,9 @@ from typing import Any
 
 from qiaocrawl.extract.base import Extractor, extractors
 from qiaocrawl.extract.extraction import Extraction, Field, PageKind
-from qiaocrawl.extract.fields.main_links import main_links_of
+from qiaocrawl.extract.fields.metadata import main_links_of
+from qiaocrawl.extract.kind_features import why_not_html
 from qiaocrawl.extract.page import ExtractedPage, extract_page
-from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.page.page import parse_page
 from qiaocrawl.text.normalise import clean_text
 from qiaocrawl.urls import canonical_url

@@ -88,9 +88,12 @@ def is_site_reader(extractor: object) -> TypeGuard[SiteReader]:
 
 
 extractors: Registry[Extractor] = Registry(
-    N_("extractor"), "qiaocrawl.extract.methods", "qiaocrawl.extractors"
+    N_("extractor"),
+    "qiaocrawl.extractors",
+    "qiaocrawl.extract.methods",
+    "qiaocrawl.extract.published",
 )
-"""Body extractors by name; each module of this package may register one object."""
+"""Body extractors by name; each module of these packages may register one object."""
 
 
 def extractor_for(name: str, options: Mapping[str, Any]) -> Extractor:

@@ -23,15 +23,18 @@ from qiaocrawl.extract.entries import (
 )
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind_features import (
+    HOME_PATH,
+    SEARCH_QUERY,
     SENTENCE_END,
     PageKindFeatures,
     count_prose_bytes,
+    index_kind,
     page_kind_features,
+    story_kind,
     tight,
 )
-from qiaocrawl.extract.kind_names import HOME_PATH, SEARCH_QUERY, index_kind, story_kind
+from qiaocrawl.extract.notices import is_table_body, is_verse_body
 from qiaocrawl.extract.thread import thread_of
-from qiaocrawl.extract.verse import is_table_body, is_verse_body
 from qiaocrawl.items import Outcome
 from qiaocrawl.page.page import Page
 from qiaocrawl.urls import canonical_url

@@ -15,12 +15,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise, takewhile
 
+from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.block_texts import BlockTexts, enclosing
-from qiaocrawl.extract.methods.block_features import IMPRINT_CHARS
+from qiaocrawl.extract.methods.block_features import IMPRINT_CHARS, is_paid_for
 from qiaocrawl.extract.methods.block_vocabulary import telling_words
-from qiaocrawl.extract.methods.block_words import is_paid_for
+from qiaocrawl.extract.structure.kept import inside, is_data_table
 from qiaocrawl.page.blocks import Block, PageBlocks
 from qiaocrawl.page.page import Page
 
@@ -405,3 +407,124 @@ def _repeated(found: PageBlocks, texts: Sequence[str], likely: Sequence[int]) ->
             around = enclosing(found, found.blocks[index].element, 3)
             if not any(found.elements[at].tag in _CELLS for at in around):
                 yield index
+
+
+# --- Excerpts of other articles before or after a body: items of a list, each led by a link -------
+# They are sentences, and beside a short item there are more of them than of its own, so no judge of
+# single blocks can leave them out. What tells them is that they stand in like elements, in a list
+# that has nothing to do with the element that holds the paragraphs. **(ours)**
+
+_LEAST_ITEMS = 3
+_LEAST_TITLE_CHARS = 6
+_LEAST_OWN_CHARS = 30
+_TEXT_CHARS = 20
+_MAX_BLOCKS = 100
+_LEVELS = 3
+"""Elements around a block among which the item of a list is looked for."""
+
+
+def without_teasers(page: Page, body: Body) -> Body:
+    """*body* less lists of excerpts at either end of it; all of it where that is the text."""
+    found = page.blocks
+    lists = {at for end in {*body.blocks[:1], *body.blocks[-1:]} for at in _lists(found, end)}
+    within = {i for at in lists for i in range(found.elements[at].first, found.elements[at].end)}
+    rest = [index for index in body.blocks if index not in within]
+    if not lists or not all(_is_apart(found, at, rest) for at in lists):
+        return body
+    text = "\n".join(found.blocks[index].text for index in rest)
+    reason = f"{body.reason}; {len(body.blocks) - len(rest)} blocks of excerpts left out"
+    return replace(body, text=text, blocks=tuple(rest), reason=reason)
+
+
+def _lists(found: PageBlocks, block: int) -> list[int]:
+    """The innermost list of excerpts that *block* stands in; none as a rule."""
+    around = found.path(found.blocks[block].element)[1 : _LEVELS + 1]
+    return [at for at in around if _is_list_of_excerpts(found, at)][:1]
+
+
+def _is_apart(found: PageBlocks, at: int, rest: Sequence[int]) -> bool:
+    """Whether the other blocks *rest* hold text, all on one side of the element *at* and in an
+    element of their own."""
+    element = found.elements[at]
+    if not rest or rest[0] < element.first < rest[-1]:
+        return False
+    if max(len(found.blocks[i].text) - found.blocks[i].linked for i in rest) < _LEAST_OWN_CHARS:
+        return False
+    around = found.path(found.blocks[rest[0]].element)[1:]
+    shared = next((e for e in around if found.elements[e].end > rest[-1]), 0)
+    holder = found.elements[shared]
+    return not holder.first <= element.first < holder.end
+
+
+def _is_list_of_excerpts(found: PageBlocks, at: int) -> bool:
+    """Whether the element *at* holds like items that begin with a link and go on with text."""
+    elements, blocks = found.elements, found.blocks
+    if elements[at].end - elements[at].first > _MAX_BLOCKS:
+        return False
+    items = [elements[i] for i in inside(elements, at) if elements[i].parent == at]
+    items = [item for item in items if item.end > item.first]
+    if len(items) < _LEAST_ITEMS or len({(item.tag, item.names) for item in items}) > 1:
+        return False
+    return all(
+        blocks[item.first].linked >= _LEAST_TITLE_CHARS
+        and any(len(b.text) - b.linked >= _TEXT_CHARS for b in blocks[item.first : item.end])
+        for item in items
+    )
+
+
+# --- Bodies without sentences, which any other rule takes for lists: poems, songs, a table of
+# data
+
+_LINE_CHARS = 40
+_LEAST_LINES = 8
+_HEADED_WITHIN = 6
+_MOST_FACTS = 0.2
+_LEAST_FIGURES = 0.4
+_FACT = re.compile(r"[0-9０-９:：@]")
+"""What timetables, addresses and lists of goods have in nearly every line."""
+
+
+def is_verse(lines: Sequence[Block]) -> bool:
+    """Whether *lines*, all of one element, are short lines of text without links."""
+    return all(
+        line.element == lines[0].element and not line.linked and len(line.text) <= _LINE_CHARS
+        for line in lines
+    )
+
+
+def is_verse_body(page: Page, body: Body) -> bool:
+    """Whether *body* is nothing but stanzas: elements of lines with ``<br>`` between."""
+    blocks = [page.blocks.blocks[index] for index in body.blocks]
+    if len(blocks) < _LEAST_LINES:
+        return False
+    stanzas: dict[int, list[Block]] = {}
+    for block in blocks:
+        stanzas.setdefault(block.element, []).append(block)
+    if not all(len(lines) > 1 and is_verse(lines) for lines in stanzas.values()):
+        return False
+    if not _is_headed(page, body.blocks[0]):
+        return False
+    facts = sum(_FACT.search(block.text) is not None for block in blocks)
+    return facts <= _MOST_FACTS * len(blocks)
+
+
+def is_table_body(page: Page, body: Body) -> bool:
+    """Whether *body* is nothing but a table of figures without links."""
+    found = page.blocks
+    cells = [found.blocks[index] for index in body.blocks]
+    if len(cells) < _LEAST_LINES or any(b.linked or len(b.text) > _LINE_CHARS for b in cells):
+        return False
+    if sum(_FACT.search(cell.text) is not None for cell in cells) < _LEAST_FIGURES * len(cells):
+        return False
+    around = found.path(found.blocks[body.blocks[0]].element)
+    table = next((at for at in around if found.elements[at].tag == "table"), -1)
+    if table < 0 or body.blocks[-1] >= found.elements[table].end:
+        return False
+    return is_data_table(found, table)
+
+
+def _is_headed(page: Page, first: int) -> bool:
+    """Whether a heading stands just above block *first*."""
+    blocks, elements = page.blocks.blocks, page.blocks.elements
+    above = blocks[max(0, first - _HEADED_WITHIN) : first]
+    return any(elements[block.element].tag in ("h1", "h2", "h3") for block in above)

@@ -16,19 +16,18 @@ from qiaocrawl.extract.base import (
     extractors,
     is_site_reader,
 )
+from qiaocrawl.extract.comments import comments_of
 from qiaocrawl.extract.extraction import PageKind
-from qiaocrawl.extract.fields.engagement import engagement_of, without_counters
+from qiaocrawl.extract.fields.declared import engagement_of, without_counters
 from qiaocrawl.extract.fields.metadata import Metadata, metadata_of
 from qiaocrawl.extract.kind import Judgement, judge, why_login
+from qiaocrawl.extract.kind_features import why_not_html
+from qiaocrawl.extract.notices import without_teasers
 from qiaocrawl.extract.paging import parts_of
-from qiaocrawl.extract.remarks import comments_of
-from qiaocrawl.extract.sites.apply_template import TemplateMatch, apply_template
-from qiaocrawl.extract.sites.site_observation import observation_of
-from qiaocrawl.extract.sites.site_template import SiteTemplate
-from qiaocrawl.extract.sniff import why_not_html
+from qiaocrawl.extract.sites.boilerplate_model import observation_of
+from qiaocrawl.extract.sites.site_template import SiteTemplate, TemplateMatch, apply_template
 from qiaocrawl.extract.structure.html import body_html
 from qiaocrawl.extract.structure.kept import completed
-from qiaocrawl.extract.teasers import without_teasers
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText, SiteObservation
 from qiaocrawl.items.article import Article, ArticlePart, Comment
 from qiaocrawl.page.blocks import MAX_BLOCKS

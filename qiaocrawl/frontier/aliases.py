@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Candidate, Lease, Outcome, PageAnalysis, Payload
-from qiaocrawl.stages.follow_links import FollowPolicy, link_to
+from qiaocrawl.runtime.follow_links import FollowPolicy, link_to
 from qiaocrawl.storage import Reader, Writer
 from qiaocrawl.storage.frontier.url_aliases import (
     AS_WRITTEN,

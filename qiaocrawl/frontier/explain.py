@@ -13,7 +13,7 @@ from qiaocrawl.frontier.memory_order import InMemoryFrontier
 from qiaocrawl.frontier.ordering import FrontierOrder, explained
 from qiaocrawl.frontier.threshold import moving_threshold
 from qiaocrawl.items import Queue, Standing
-from qiaocrawl.runtime import CrawlScope, Runtime
+from qiaocrawl.runtime.runtime import CrawlScope, Runtime
 from qiaocrawl.storage.frontier import orders
 from qiaocrawl.storage.frontier.orders import ModelName
 from qiaocrawl.storage.frontier.scope import Scope

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
-from qiaocrawl.runtime import CrawlScope, Runtime, rows_of
+from qiaocrawl.runtime.runtime import CrawlScope, Runtime, rows_of
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.pages.sites import host_names
 

@@ -18,8 +18,8 @@ from qiaocrawl.frontier.order_feed import OrderFeed, Run, Store
 from qiaocrawl.frontier.ordering import FollowedPage, FrontierOrder, reason_of
 from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import Candidate, Lease, PageAnalysis, Visit
-from qiaocrawl.runtime import CrawlScope, Runtime
-from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.runtime.follow_links import FollowPolicy
+from qiaocrawl.runtime.runtime import CrawlScope, Runtime
 from qiaocrawl.storage.frontier import KeyLeases, Scope, orders
 from qiaocrawl.storage.frontier.orders import LoggedVisit, ModelName, StoredModel
 

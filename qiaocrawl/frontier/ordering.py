@@ -24,7 +24,7 @@ from qiaocrawl.frontier import (
 from qiaocrawl.frontier.completion import ProposedUrls
 from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
-from qiaocrawl.stages.follow_links import FollowPolicy, LinkSelection, follow_links
+from qiaocrawl.runtime.follow_links import FollowPolicy, LinkSelection, follow_links
 from qiaocrawl.storage.frontier.orders import pack_links
 from qiaocrawl.storage.writer import in_loop
 from qiaocrawl.topic.pack import TopicPack

@@ -10,8 +10,8 @@ from functools import partial
 from qiaocrawl.discovery.static_traps import TRAP
 from qiaocrawl.frontier.host_slots import HostUse, elsewhere
 from qiaocrawl.frontier.ordering import FrontierOrder
-from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.runtime.follow_links import FollowPolicy
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.frontier.postponed import (
     count_postponed,
     led_to_stories,

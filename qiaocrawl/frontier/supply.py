@@ -19,7 +19,7 @@ from qiaocrawl.frontier.learning_order import LearningOrder
 from qiaocrawl.frontier.memory_order import Chosen
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.items import Lease, Queue
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.engine import latest_due
 from qiaocrawl.storage.frontier import KeyLeases, Scope

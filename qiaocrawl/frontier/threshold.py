@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Sequence
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.frontier.strategies.simple import draws
 from qiaocrawl.frontier.strategies.strategy import LearningStrategy, Strategy
-from qiaocrawl.frontier.strategies.url_random import draws
 from qiaocrawl.items import PRUNED, SEED_SCORE, Visit
 from qiaocrawl.language import _
 from qiaocrawl.options.kinds import option_defaults, plugin_options, within

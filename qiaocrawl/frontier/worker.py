@@ -26,8 +26,8 @@ from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.postponed import TakingUp
 from qiaocrawl.frontier.supply import ReadyLeases, RowWaits, make_supply, renew_topic
 from qiaocrawl.items import Candidate, Lease
-from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.runtime.run_end import Ending
+from qiaocrawl.runtime.runtime import CrawlScope, Runtime
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier.lease import BatchShape
 from qiaocrawl.storage.writer import in_loop

@@ -59,7 +59,7 @@ class Article:
     """Page attributes (Q7, E6). ``text`` is the body, a paragraph a line, no title line.
 
     ``html`` is the same with its structure; see :mod:`qiaocrawl.extract.structure.html`.
-    ``engagement`` are counts by name; see :mod:`qiaocrawl.extract.fields.engagement`.
+    ``engagement`` are counts by name; see :mod:`qiaocrawl.extract.fields.declared`.
     ``modified_at`` is when its page says it was last changed.
     """
 

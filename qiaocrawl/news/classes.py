@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
     from qiaocrawl.topic.pack import Term, TopicPack
 
 SURE_FROM = 0.6

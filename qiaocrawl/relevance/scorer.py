@@ -3,16 +3,82 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Protocol, cast, runtime_checkable
+from urllib.parse import unquote
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.language import N_, _
 from qiaocrawl.options.kinds import PluginOptions, option_defaults, plugin_options
 from qiaocrawl.registry import Registry
-from qiaocrawl.relevance.page_places import PagePlaces
+from qiaocrawl.text.normalise import fold
 from qiaocrawl.topic.pack import TopicPack
+from qiaocrawl.topic.profile import (
+    MAX_TEXT_CHARS,
+    MAX_TITLE_CHARS,
+    PageWords,
+    background_frequencies,
+    rarity,
+)
+
+# --- Word counts of the places of a page (title, text, headings …), each made at most once --------
+
+TITLE_TIMES = 3
+"""An occurrence in the title counts as this many in the body (ours)."""
+
+
+class PagePlaces:
+    """How often each word stands in the places of *page*, as *words* cuts them."""
+
+    def __init__(self, page: PageText, words: PageWords) -> None:
+        self._page = page
+        self._count = words.count
+
+    @cached_property
+    def title(self) -> Counter[str]:
+        """Words of the title."""
+        return self._count(self._page.title[:MAX_TITLE_CHARS])
+
+    @cached_property
+    def text(self) -> Counter[str]:
+        """Words of the text."""
+        return self._count(self._page.text[:MAX_TEXT_CHARS])
+
+    @cached_property
+    def both(self) -> Counter[str]:
+        """Words of title and text, those of the title three times."""
+        counts = Counter(self.text)
+        for word, times in self.title.items():
+            counts[word] += TITLE_TIMES * times
+        return counts
+
+    @cached_property
+    def headings(self) -> Counter[str]:
+        """Words of the headings."""
+        return self._count(self._page.headings)
+
+    @cached_property
+    def meta(self) -> Counter[str]:
+        """Words of the keywords and the description."""
+        return self._count(self._page.meta)
+
+    @cached_property
+    def url(self) -> Counter[str]:
+        """Words of the URL behind the host."""
+        return self._count(unquote(self._page.url.partition("://")[2].partition("/")[2]))
+
+    def where(self, words: Iterable[str]) -> tuple[str, ...]:
+        """For each of *words* the names of its places, such as ``"title text"``; "" for none."""
+        return tuple(" ".join(self._names(word)) for word in words)
+
+    def _names(self, word: str) -> Iterator[str]:
+        for name in ("title", "headings", "meta", "url", "text"):
+            if word in getattr(self, name):
+                yield name
+
 
 MAX_EXPLAINED = 8
 """Words that explain one judgement, at most."""
@@ -63,7 +129,10 @@ class TellsWeights(Protocol):
 
 
 page_scorers: Registry[ScorerFactory] = Registry(
-    N_("page scorer"), "qiaocrawl.relevance", "qiaocrawl.page_scorers"
+    N_("page scorer"),
+    "qiaocrawl.page_scorers",
+    "qiaocrawl.relevance",
+    "qiaocrawl.relevance.published",
 )
 
 
@@ -134,3 +203,18 @@ def judgement(
         terms=terms,
         places=places.where(word for word, _ in terms),
     )
+
+
+def term_weights(pack: TopicPack) -> dict[str, float]:
+    """The expert's weight of each folded term, above 0; of equal terms the heavier counts."""
+    weights: dict[str, float] = {}
+    for term in pack.terms:
+        text = fold(term.text)
+        weights[text] = max(term.weight, weights.get(text, 0.0))
+    return weights
+
+
+def term_rarities(terms: dict[str, float]) -> dict[str, float]:
+    """Each term's idf by the background collection, in [0.4, 1]; 1 for rare ones."""
+    frequencies, total = background_frequencies(terms)
+    return {term: rarity(frequencies[term] / total) for term in terms}

@@ -13,9 +13,7 @@ import numpy as np
 from qiaocrawl.items import PageText
 from qiaocrawl.lexicon.build import DraftedTerm, draft_terms
 from qiaocrawl.lexicon.terms import Document
-from qiaocrawl.relevance.blend import BlendScorer
-from qiaocrawl.relevance.logistic import Floats
-from qiaocrawl.relevance.vsm_breadth import VsmBreadthScorer
+from qiaocrawl.relevance.blend import BlendScorer, Floats, VsmBreadthScorer
 from qiaocrawl.topic.check import MAX_SAMPLE_CHARACTERS, MAX_TITLE_CHARACTERS
 from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, Sample, Site, TopicPack
 from qiaocrawl.urls import canonical_url, host_of

@@ -132,7 +132,7 @@ class Estimator(Protocol):
 
 
 estimators: Registry[Estimator] = Registry(
-    N_("estimator of change"), "qiaocrawl.revisit", "qiaocrawl.change_estimators"
+    N_("estimator of change"), "qiaocrawl.change_estimators", "qiaocrawl.revisit"
 )
 
 

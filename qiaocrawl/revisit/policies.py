@@ -78,7 +78,7 @@ class Policy(Protocol):
 
 
 policies: Registry[Policy] = Registry(
-    N_("revisit policy"), "qiaocrawl.revisit", "qiaocrawl.revisit_policies"
+    N_("revisit policy"), "qiaocrawl.revisit_policies", "qiaocrawl.revisit"
 )
 
 

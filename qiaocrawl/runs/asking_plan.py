@@ -16,7 +16,7 @@ from itertools import islice, zip_longest
 
 from sqlalchemy import Connection
 
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.search.definition import EngineDefinition
 from qiaocrawl.search.plan import (
     budgets_of,

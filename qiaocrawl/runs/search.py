@@ -33,7 +33,7 @@ from qiaocrawl.runs.asking_plan import (
     draft_plan,
     enter_piece,
 )
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.search.plan import (
     budgets_of,
     daily_limit,

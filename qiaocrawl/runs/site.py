@@ -39,8 +39,8 @@ from qiaocrawl.items import (
     Queue,
 )
 from qiaocrawl.options import Options
-from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.follow_links import FollowPolicy, LinkSelection, link_to
+from qiaocrawl.runtime.follow_links import FollowPolicy, LinkSelection, link_to
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.pages.sites import (
     FRESH_SECONDS,
     known_keys,

@@ -1,8 +1,1 @@
-"""What one run shares: storage, topics, analysis, articles; and how it ends."""
-
-from __future__ import annotations
-
-from qiaocrawl.runtime.runtime import Runtime
-from qiaocrawl.runtime.scope import CrawlScope, rows_of
-
-__all__ = ["CrawlScope", "Runtime", "rows_of"]
+"""The shared objects of one run, how it ends, and what happens to one page."""

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from dated_stories import TEXTS, put_dated
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.news.classes import count_waiting, judge_classes, topic_models
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.schema import article
 from qiaocrawl.storage.selection import Selection, article_conditions
 from qiaocrawl.storage.topics import classes

@@ -16,7 +16,7 @@ from crawling import PROJECT
 from qiaocrawl.news.stories import stored
 from qiaocrawl.news.stories.analyse import Analysed, analyse_stories, count_waiting, forget_stories
 from qiaocrawl.news.stories.story import Correction
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.values import to_time
 from title_samples import judge, made, runtime_on
 

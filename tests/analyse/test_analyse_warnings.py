@@ -17,7 +17,7 @@ from qiaocrawl.news.warnings.check import Checked, check_warnings
 from qiaocrawl.news.warnings.machine import Moment
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.news.warnings.stored import load_warnings
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.values import to_time
 from title_samples import judge, made, runtime_on
 

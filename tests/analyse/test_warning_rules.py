@@ -18,7 +18,7 @@ from qiaocrawl.news.warnings.office_rules import import_rules, office_rules
 from qiaocrawl.news.warnings.preview import preview_rule
 from qiaocrawl.news.warnings.rules import QuietHours, Rule, RuleBook
 from qiaocrawl.news.warnings.stored import load_warnings
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.values import to_time
 from title_samples import runtime_on

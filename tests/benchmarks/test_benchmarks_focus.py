@@ -25,7 +25,7 @@ from benchmarks.crawl_orders.runs import Run, run_one
 from benchmarks.crawl_orders.sim import curve, figures, run
 from benchmarks.crawl_orders.tasks import Task, make_task
 from qiaocrawl.fetch.replay.page_folder import find_graph, graph_files
-from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.strategy import CrawlTopic
 from qiaocrawl.items import Link, PageText
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.urls import url_key

@@ -18,7 +18,7 @@ from benchmarks.growing.made_texts import TextMaker, titles_of
 from benchmarks.growing.starts import starts
 from fresh_schema import make_tables
 from qiaocrawl.dedup.comparison import read_sketch
-from qiaocrawl.stages.shared_titles import SharedTitleIndex
+from qiaocrawl.runtime.shared_titles import SharedTitleIndex
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.topics.topics import save_pack

@@ -14,8 +14,8 @@ from crawling import import_pack, pack, rows
 from qiaocrawl.items import Candidate, Outcome, PageAnalysis, Queue, Relevance
 from qiaocrawl.items.article import Article
 from qiaocrawl.options import Options
-from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.follow_links import link_to
+from qiaocrawl.runtime.follow_links import link_to
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import frontier
 
 Run = Callable[..., tuple[int, str, str]]

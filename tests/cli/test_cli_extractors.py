@@ -16,7 +16,7 @@ import pytest
 from fresh_schema import make_tables
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract.base import extractors
-from qiaocrawl.extract.methods.cluster_model import load_model
+from qiaocrawl.extract.published.cluster_model import load_model
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages.site_templates import save_site_templates
 from site_pages import HOST, taught

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.cli.reprocess import _print_turned, _shown_result
-from qiaocrawl.reprocess.pages import TurnedVerdict
+from qiaocrawl.runs.reprocess import TurnedVerdict
 
 
 @pytest.mark.parametrize(

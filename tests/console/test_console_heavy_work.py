@@ -21,7 +21,7 @@ from qiaocrawl.console.heavy_work import MOST_AT_ONCE, MOST_OF_USER, HeavyWork
 from qiaocrawl.console.pages import articles
 from qiaocrawl.console.work import _end_with_reader
 from qiaocrawl.export.base import Exporter, ExportReport
-from qiaocrawl.stages.sent_files import GivenUpError
+from qiaocrawl.runtime.sent_files import GivenUpError
 from storage_samples import PACK, add_topic
 
 _TEMPLATE = {"url": "http://www.a-qiao.cn/0", "hosts": "www.a-qiao.cn", "path": "*"}

@@ -11,8 +11,8 @@ import pytest
 from console_articles import add_stories
 from console_client import Desk, visible
 from qiaocrawl.console import template_folder
+from qiaocrawl.extract.methods.template import body_places, marked_page
 from qiaocrawl.extract.methods.template_file import load_templates
-from qiaocrawl.extract.methods.template_marks import body_places, marked_page
 from qiaocrawl.page.page import parse_page
 from qiaocrawl.storage import audit_log
 

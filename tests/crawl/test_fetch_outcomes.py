@@ -24,7 +24,7 @@ from qiaocrawl.frontier.host_slots import Fetches, Limits
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Lease, Outcome, Queue
-from qiaocrawl.stages.follow_links import FollowPolicy, seed_candidate
+from qiaocrawl.runtime.follow_links import FollowPolicy, seed_candidate
 from qiaocrawl.storage import Database
 from storage_samples import PACK, add_topic
 

@@ -39,7 +39,7 @@ from qiaocrawl.frontier.host_slots import FOREVER, Fetches, Limits
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Lease, Outcome, Queue
-from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.runtime.follow_links import FollowPolicy
 from qiaocrawl.storage import Database
 from storage_samples import PACK, add_topic
 

@@ -18,8 +18,8 @@ from qiaocrawl.frontier.host_slots import Fetches, Limits
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import FetchedPage, Lease, Outcome, Queue
-from qiaocrawl.stages.analysis_slots import QUICK_BYTES
-from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.runtime.analysis_slots import QUICK_BYTES
+from qiaocrawl.runtime.follow_links import FollowPolicy
 from qiaocrawl.storage import Database
 from storage_samples import PACK, add_topic
 

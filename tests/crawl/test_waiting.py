@@ -15,8 +15,8 @@ from qiaocrawl.frontier.host_slots import Fetches, HostUse, Limits
 from qiaocrawl.frontier.supply import RowWaits, longest_wait_seconds
 from qiaocrawl.items import Queue
 from qiaocrawl.options import Options
-from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.follow_links import seed_candidate
+from qiaocrawl.runtime.follow_links import seed_candidate
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.frontier import Remaining, Scope
 
 HOST = "www.qiao.test"

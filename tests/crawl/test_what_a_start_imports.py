@@ -60,8 +60,8 @@ _WORKER = """
 import sys
 from datetime import UTC, datetime
 from qiaocrawl.items import FetchedPage
-from qiaocrawl.stages.analyse_page import analyse_page, prepare
-from qiaocrawl.stages.analysis_setup import AnalysisSetup
+from qiaocrawl.runtime.analyse_page import analyse_page, prepare
+from qiaocrawl.runtime.analysis_setup import AnalysisSetup
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 
 samples = tuple(Sample(f"s{n}", f"侨乡{n}", "归侨回国，侨乡建设。" * 9, n < 4) for n in range(8))
@@ -76,7 +76,7 @@ print(*sys.modules)
 """
 _FORKED_FROM = """
 import gc, threading
-import qiaocrawl.stages.worker_parts
+import qiaocrawl.runtime.worker_parts
 from qiaocrawl.text import segment as rjieba_cutter
 print(threading.active_count(), gc.isenabled(), gc.get_freeze_count() > 0)
 first = rjieba_cutter.RjiebaCutter(["侨联归侨"])
@@ -94,8 +94,8 @@ def _loaded(program: str) -> set[str]:
 
 def test_neither_the_parts_of_workers_nor_logins_nor_the_compiler() -> None:
     loaded = _loaded(_CRAWL)
-    assert "qiaocrawl.stages.worker_pool" in loaded
-    unwanted = {"qiaocrawl.stages.analyse_page", "qiaocrawl.extract.page", "jieba", "numba",
+    assert "qiaocrawl.runtime.workers" in loaded
+    unwanted = {"qiaocrawl.runtime.analyse_page", "qiaocrawl.extract.page", "jieba", "numba",
                 "qiaocrawl.crawl.login.login", "qiaocrawl.fetch.sessions.flow", "aiohttp",
                 "qiaocrawl.crawl.login.one_login", "qiaocrawl.text.dates"}  # fmt: skip
     assert loaded & unwanted == set()
@@ -112,9 +112,9 @@ def test_a_whole_crawl_imports_no_part_that_it_does_not_use(tmp_path: Path) -> N
     assert {"spiders.site", "qiaocrawl.text.visible", "rjieba.rjieba"} <= loaded
     unwanted = {
         "spiders.search", "spiders.watch", "middlewares.session", "qiaocrawl.fetch.sessions.flow",
-        "qiaocrawl.search.records", "qiaocrawl.relevance.ontology", "warcio", "typer", "rjieba",
-        "qiaocrawl.fetch.identity_file", "qiaocrawl.crawl.login.login",
-        "qiaocrawl.extract.methods.density", "qiaocrawl.stages.analyse_page", "alembic",
+        "qiaocrawl.search.records", "qiaocrawl.relevance.published.nearness", "warcio", "typer",
+        "rjieba", "qiaocrawl.fetch.identity_file", "qiaocrawl.crawl.login.login",
+        "qiaocrawl.extract.published.density", "qiaocrawl.runtime.analyse_page", "alembic",
     }  # fmt: skip
     assert loaded & unwanted == set()
 
@@ -141,7 +141,7 @@ def test_a_worker_imports_nothing_of_a_crawl_and_no_method_that_is_not_chosen() 
     assert "qiaocrawl.extract.methods.blend" in loaded
     unwanted = {"jieba", "numba", "numpy.ma", "pydantic", "rjieba", "scrapy", "sqlalchemy",
                 "twisted", "qiaocrawl.extract.methods.template",
-                "qiaocrawl.relevance.ontology"}  # fmt: skip
+                "qiaocrawl.relevance.published.nearness"}  # fmt: skip
     assert loaded & unwanted == set()
 
 
@@ -149,7 +149,7 @@ def test_what_a_worker_needs_was_loaded_where_it_is_forked_from() -> None:
     """By that of its page and topics as well: no worker loads it for itself."""
     program = _WORKER.replace("print(*sys.modules)", "print(*sys.modules.keys() - there)")
     assert program != _WORKER
-    head = "import sys\nimport qiaocrawl.stages.worker_parts\nthere = set(sys.modules)\n"
+    head = "import sys\nimport qiaocrawl.runtime.worker_parts\nthere = set(sys.modules)\n"
     assert _loaded(head + program) == set()
 
 

@@ -16,7 +16,7 @@ from qiaocrawl.discovery.soft_404 import (
 )
 from qiaocrawl.items import Outcome, PageAnalysis
 from qiaocrawl.items.article import Article
-from qiaocrawl.stages.follow_links import link_to
+from qiaocrawl.runtime.follow_links import link_to
 
 _HAN = "侨乡归华人回国参访座谈教育商会联谊文化传承发展交流合作故事老照片记忆码头骑楼"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.extract import field_origins
+from qiaocrawl.extract import field_words as field_origins
 from qiaocrawl.extract.api import extract_article
-from qiaocrawl.extract.field_origins import shown_origin
+from qiaocrawl.extract.field_words import shown_origin
 
 FIELDS = Path(field_origins.__file__).parent / "fields"
 # What makes a field out of a value, its origin and its certainty, and at which place the origin is.

@@ -16,8 +16,7 @@ from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.block_marks import block_marks
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import judge
-from qiaocrawl.extract.kind_features import page_kind_features
-from qiaocrawl.extract.sniff import why_not_html
+from qiaocrawl.extract.kind_features import page_kind_features, why_not_html
 from qiaocrawl.items import Outcome
 from qiaocrawl.page.page import Page, parse_page
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract.base import Body
-from qiaocrawl.extract.notices import notice_blocks
-from qiaocrawl.extract.teasers import without_teasers
-from qiaocrawl.extract.verse import is_table_body, is_verse_body
+from qiaocrawl.extract.notices import is_table_body, is_verse_body, notice_blocks, without_teasers
 from qiaocrawl.page.page import Page, parse_page
 
 TEXT = "The harbour ferry carried its first passengers for two years on Monday."

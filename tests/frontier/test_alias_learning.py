@@ -13,7 +13,7 @@ from crawling import import_pack, pack
 from fresh_schema import make_tables
 from qiaocrawl.frontier.aliases import AliasLearning
 from qiaocrawl.items import NO_PAYLOAD, Candidate, Lease, Outcome, PageAnalysis, Payload, Queue
-from qiaocrawl.stages.follow_links import FollowPolicy, link_to, seed_candidate
+from qiaocrawl.runtime.follow_links import FollowPolicy, link_to, seed_candidate
 from qiaocrawl.storage import Database, Reader, Writer, frontier
 from qiaocrawl.urls.aliases import LEAST_AGREED
 

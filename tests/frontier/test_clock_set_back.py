@@ -12,7 +12,7 @@ from sqlalchemy import text
 from crawling import import_pack, pack
 from learning_samples import SITE, link
 from qiaocrawl.items import Queue
-from qiaocrawl.stages.follow_links import seed_candidate
+from qiaocrawl.runtime.follow_links import seed_candidate
 from qiaocrawl.storage import Database
 from small_crawl import TOPIC, SmallCrawl, Web, crawl_all
 

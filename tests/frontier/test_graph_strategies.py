@@ -8,9 +8,7 @@ import pytest
 from frontier_graph import TOPIC, found, link_to, visited
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier import LearningStrategy, make_strategy
-from qiaocrawl.frontier.strategies.graph.authorities import Authorities
-from qiaocrawl.frontier.strategies.graph.link_graph import LinkGraph, RankingPace
-from qiaocrawl.frontier.strategies.graph.rank_flow import RankFlow
+from qiaocrawl.frontier.strategies.graph import Authorities, LinkGraph, RankFlow, RankingPace
 
 PLAIN = [link_to("1"), link_to("2")]
 

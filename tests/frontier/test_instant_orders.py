@@ -12,7 +12,7 @@ from qiaocrawl.frontier.order import scores_of
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Queue, Visit
-from qiaocrawl.stages.follow_links import FollowPolicy, link_to
+from qiaocrawl.runtime.follow_links import FollowPolicy, link_to
 from qiaocrawl.topic.pack import TopicPack
 
 _TOPIC = CrawlTopic(TopicPack("t", "", "", 0.1, (), (), ()))

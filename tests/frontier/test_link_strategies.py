@@ -9,10 +9,9 @@ import pytest
 from frontier_graph import TOPIC, found, link_to, visited
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier import Strategy, make_strategy
-from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
-from qiaocrawl.frontier.strategies.url_random import draws
-from qiaocrawl.frontier.strategies.weight_model import page_group
-from qiaocrawl.frontier.strategies.word_similarity import LinkSimilarity
+from qiaocrawl.frontier.strategies.simple import draws, page_group
+from qiaocrawl.frontier.strategies.strategy import CrawlTopic
+from qiaocrawl.frontier.strategies.words import LinkSimilarity
 from qiaocrawl.items import PageText
 from qiaocrawl.ontology.similarity import WordSimilarity
 from qiaocrawl.ontology.sources import current_ontology

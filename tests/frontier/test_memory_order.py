@@ -12,7 +12,7 @@ from qiaocrawl.frontier import memory_order as keeping
 from qiaocrawl.frontier.memory_order import Chosen, InMemoryFrontier
 from qiaocrawl.frontier.order_feed import LOOK_BACK_SECONDS, VisitReader
 from qiaocrawl.items import SEED_SCORE, Candidate, LeftOut, Link, Outcome, Payload, Queue
-from qiaocrawl.stages.follow_links import seed_candidate
+from qiaocrawl.runtime.follow_links import seed_candidate
 from qiaocrawl.storage.frontier.orders import PendingUrl
 
 

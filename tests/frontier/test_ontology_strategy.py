@@ -8,9 +8,9 @@ import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier import CrawlTopic, FoundLink, PriorityIndex, VisitedPage
-from qiaocrawl.frontier.strategies.bfs import BreadthFirst
-from qiaocrawl.frontier.strategies.ontology import OntologyLinks
+from qiaocrawl.frontier.strategies.simple import BreadthFirst
 from qiaocrawl.frontier.strategies.strategy import Strategy
+from qiaocrawl.frontier.strategies.words import OntologyLinks
 from qiaocrawl.items import PRUNED, Link, Visit
 from qiaocrawl.topic.pack import Term, TopicPack
 

@@ -19,8 +19,8 @@ from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.postponed import TakingUp
 from qiaocrawl.items import LeftOut, Outcome, Queue
 from qiaocrawl.options import Options
-from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.runtime.follow_links import FollowPolicy
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier import Scope
 from storage_samples import PACK, add_topic, analysed, articles, candidate, close, enqueue, take

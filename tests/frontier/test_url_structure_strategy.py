@@ -7,7 +7,7 @@ import pytest
 
 from frontier_graph import TOPIC, found
 from qiaocrawl.frontier import VisitedPage, make_strategy
-from qiaocrawl.frontier.strategies.url_structure import MAX_EXAMPLES, UrlStructure
+from qiaocrawl.frontier.strategies.learned import MAX_EXAMPLES, UrlStructure
 from qiaocrawl.items import Link
 
 ARTICLE = "http://x.test/2014/06/06/t1.html"

@@ -13,7 +13,7 @@ import pytest
 from qiaocrawl import items
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis, Relevance, article
 from qiaocrawl.items.article import travelling
-from qiaocrawl.stages.follow_links import link_to
+from qiaocrawl.runtime.follow_links import link_to
 
 _LINK = replace(link_to("http://a.example/1"), anchor="侨务\ud800", context="一")
 _RECORDS = [

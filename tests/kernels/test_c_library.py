@@ -96,9 +96,9 @@ def test_the_workers_of_an_egg_compile_once(tmp_path: Path) -> None:
                 archive.write(file, file.relative_to(PROJECT))
     look = (
         "import qiaocrawl\n"
-        "from qiaocrawl.stages.analyse_page import prepare\n"
-        "from qiaocrawl.stages.analysis_setup import AnalysisSetup\n"
-        "from qiaocrawl.stages.c_loops import C_LOOPS\n"
+        "from qiaocrawl.runtime.analyse_page import prepare\n"
+        "from qiaocrawl.runtime.analysis_setup import AnalysisSetup\n"
+        "from qiaocrawl.runtime.c_loops import C_LOOPS\n"
         "prepare(AnalysisSetup('blend', 100, (), 'blend'))\n"
         "print(qiaocrawl.__file__, *(loops.library.loaded() is not None for loops, _ in C_LOOPS))"
     )

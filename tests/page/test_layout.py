@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract.base import extractors
-from qiaocrawl.extract.methods.visual_style import page_style
+from qiaocrawl.extract.published.visual_style import page_style
 from qiaocrawl.page.layout import Box, layout_of
 from qiaocrawl.page.page import Page, parse_page
 

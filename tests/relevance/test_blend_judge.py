@@ -8,18 +8,23 @@ import numpy as np
 import pytest
 
 from qiaocrawl.items import PageText
-from qiaocrawl.relevance.blend import BlendScorer
-from qiaocrawl.relevance.logistic import fit_logistic, fit_platt, probability
-from qiaocrawl.relevance.page_places import PagePlaces
-from qiaocrawl.relevance.sample_vectors import (
+from qiaocrawl.relevance.blend import (
+    BlendScorer,
+    TermEvidence,
+    fit_logistic,
+    fit_platt,
+    probability,
+)
+from qiaocrawl.relevance.samples import (
     MAX_SAMPLES,
+    RIDGE,
     SampleVectors,
+    WordJudge,
     assign_folds,
     learnt_samples,
     sample_places,
 )
-from qiaocrawl.relevance.term_evidence import TermEvidence
-from qiaocrawl.relevance.word_judge import RIDGE, WordJudge
+from qiaocrawl.relevance.scorer import PagePlaces
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 from qiaocrawl.topic.profile import PageWords
 

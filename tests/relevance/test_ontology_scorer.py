@@ -10,7 +10,7 @@ import pytest
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText
 from qiaocrawl.relevance import make_scorer
-from qiaocrawl.relevance.ontology import OntologyScorer, warn_of_unknown_terms
+from qiaocrawl.relevance.published.nearness import OntologyScorer, warn_of_unknown_terms
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.pack import Term, TopicPack
 

@@ -13,10 +13,9 @@ import pytest
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText
 from qiaocrawl.relevance import make_scorer, page_scorers
-from qiaocrawl.relevance.bm25 import AVERAGE_WORDS, idf
-from qiaocrawl.relevance.important_tags import ImportantTagsScorer
-from qiaocrawl.relevance.p_norm import PNormScorer
-from qiaocrawl.relevance.svm import support
+from qiaocrawl.relevance.published.learned import support
+from qiaocrawl.relevance.published.probability import AVERAGE_WORDS, idf
+from qiaocrawl.relevance.published.weights import ImportantTagsScorer, PNormScorer
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 
 # No Chinese dictionary knows these words: each is as rare as can be, so its rarity is 1.

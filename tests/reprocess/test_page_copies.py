@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from crawling import article, rows
-from qiaocrawl.reprocess.pages import reprocess_extract
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runs.reprocess import reprocess_extract
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.titles.groups import article_at
 from qiaocrawl.storage.topics.judgements import save_judgement

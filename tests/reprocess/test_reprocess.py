@@ -12,9 +12,9 @@ from sqlalchemy import text
 
 from crawling import article, rows
 from qiaocrawl.cli import main
-from qiaocrawl.reprocess.groups import Stopped, regroup_all
-from qiaocrawl.reprocess.pages import preview_relevance, reprocess_extract, reprocess_relevance
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runs.groups import Stopped, regroup_all
+from qiaocrawl.runs.reprocess import preview_relevance, reprocess_extract, reprocess_relevance
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.topics.judgements import save_judgement
 from qiaocrawl.storage.values import changes

@@ -14,16 +14,15 @@ import pytest
 from crawling import PROJECT, article, rows
 from dask_cluster import DaskCluster, dask_cluster
 from held_ports import held_port
-from qiaocrawl.bulk.cluster import _check_workers, _connected, dask_bulk
-from qiaocrawl.bulk.code_version import code_version
-from qiaocrawl.bulk.works import Bulk
 from qiaocrawl.cli import main
 from qiaocrawl.errors import ClusterError
 from qiaocrawl.news.names.stored import read_names
 from qiaocrawl.news.stories.analyse import analyse_stories
 from qiaocrawl.options import Options
-from qiaocrawl.reprocess.pages import reprocess_extract, reprocess_relevance
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runs.reprocess import reprocess_extract, reprocess_relevance
+from qiaocrawl.runtime.bulk import Bulk
+from qiaocrawl.runtime.cluster import _check_workers, _connected, code_version, dask_bulk
+from qiaocrawl.runtime.runtime import Runtime
 from stopped_command import stopped_when
 from stored_pages import store
 

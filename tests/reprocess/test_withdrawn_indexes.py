@@ -13,8 +13,8 @@ from crawling import Answer, article, crawl, import_pack, local_server, pack, ro
 from qiaocrawl.cli.why import why
 from qiaocrawl.extract.page import analyse_html
 from qiaocrawl.items import FetchedPage
-from qiaocrawl.reprocess.pages import reprocess_extract
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runs.reprocess import reprocess_extract
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.judgements import save_judgement
 from stored_pages import HOST, opened, store

@@ -22,7 +22,7 @@ from qiaocrawl.runs.search import (
     asked_to_rest,
     parked_reason,
 )
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.search.plan import query_candidate, query_of
 from qiaocrawl.search.priority import EnginePauses, EngineResponse
 from qiaocrawl.search.query import Query

@@ -20,7 +20,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.runs import search
 from qiaocrawl.runs.asking_plan import SearchPlan
 from qiaocrawl.runs.search import AskingOrder
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.search.priority import EnginePauses
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database

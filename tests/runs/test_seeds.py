@@ -14,7 +14,7 @@ from crawling import Answer, article, crawl, import_pack, local_server, pack, ro
 from qiaocrawl.cli.topic.seeds import picked_numbers
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Queue
-from qiaocrawl.runs.seeds import read_seeds
+from qiaocrawl.runs.run_summary import read_seeds
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.search import ledger

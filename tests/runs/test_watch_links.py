@@ -22,7 +22,7 @@ from qiaocrawl.runs.watch.round import (
     name_of_anchor,
     with_channel,
 )
-from qiaocrawl.stages.follow_links import FollowPolicy, LinkSelection, link_to
+from qiaocrawl.runtime.follow_links import FollowPolicy, LinkSelection, link_to
 
 POLICY = FollowPolicy(frozenset(["a.test"]))
 HOME = Payload(watch=PAGE)

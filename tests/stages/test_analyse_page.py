@@ -15,8 +15,8 @@ from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.items import FetchedPage, Outcome
 from qiaocrawl.items.article import PartText
 from qiaocrawl.options import Options
-from qiaocrawl.stages.analyse_page import analyse_page, join_texts, prepare
-from qiaocrawl.stages.analysis_setup import AnalysisSetup
+from qiaocrawl.runtime.analyse_page import analyse_page, join_texts, prepare
+from qiaocrawl.runtime.analysis_setup import AnalysisSetup
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 
 PACK = TopicPack(

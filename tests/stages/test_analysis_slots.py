@@ -17,8 +17,8 @@ from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.items import FetchedPage, Outcome
 from qiaocrawl.language import using_language
 from qiaocrawl.options import Options
-from qiaocrawl.stages.analysis_setup import AnalysisSetup
-from qiaocrawl.stages.analysis_slots import AnalysisSlots
+from qiaocrawl.runtime.analysis_setup import AnalysisSetup
+from qiaocrawl.runtime.analysis_slots import AnalysisSlots
 
 # Two seconds of the processor where a page has one in an ordinary slot.
 SLOW = b"<p>x" * 400_000
@@ -31,7 +31,7 @@ def page(body: bytes) -> FetchedPage:
 
 @pytest.fixture
 def slots(monkeypatch: pytest.MonkeyPatch) -> Iterator[AnalysisSlots]:
-    monkeypatch.setattr("qiaocrawl.stages.analysis_slots.QUICK_SECONDS", 0.3)
+    monkeypatch.setattr("qiaocrawl.runtime.analysis_slots.QUICK_SECONDS", 0.3)
     setup = AnalysisSetup("density", 100, (pack("www.qiao.test"),), "vsm_breadth")
     made = AnalysisSlots(setup, workers=1, seconds=30.0)
     yield made

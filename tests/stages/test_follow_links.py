@@ -21,7 +21,7 @@ from qiaocrawl.items import (
     Visit,
 )
 from qiaocrawl.items.article import ArticlePart
-from qiaocrawl.stages.follow_links import (
+from qiaocrawl.runtime.follow_links import (
     NOFOLLOW,
     FollowPolicy,
     LinkSelection,

@@ -11,7 +11,7 @@ import pytest
 from document_files import LINES, TITLE, changed_zip, word
 from qiaocrawl.errors import ConfigError, TopicError
 from qiaocrawl.language import _, using_language
-from qiaocrawl.stages.sent_files import FileBoundsError, FileWorker, GivenUpError
+from qiaocrawl.runtime.sent_files import FileBoundsError, FileWorker, GivenUpError
 from qiaocrawl.topic.workbook.reading import read_sent
 
 

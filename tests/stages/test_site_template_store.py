@@ -15,12 +15,12 @@ from crawling import Answer, crawl, import_pack, local_server, pack, rows
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis
 from qiaocrawl.options import Options
-from qiaocrawl.reprocess.pages import reprocess_extract
-from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.analyse_page import analyse_page
-from qiaocrawl.stages.analysis_setup import AnalysisSetup
-from qiaocrawl.stages.site_template_store import SiteTemplateStore
-from qiaocrawl.stages.worker_pool import AnalysisPool
+from qiaocrawl.runs.reprocess import reprocess_extract
+from qiaocrawl.runtime.analyse_page import analyse_page
+from qiaocrawl.runtime.analysis_setup import AnalysisSetup
+from qiaocrawl.runtime.articles import SiteTemplateStore
+from qiaocrawl.runtime.runtime import Runtime
+from qiaocrawl.runtime.workers import AnalysisPool
 from qiaocrawl.storage import Database, Reader
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages.site_templates import load_site_template

@@ -15,8 +15,8 @@ import pytest
 from crawling import article, pack
 from qiaocrawl.errors import ExtractionError, PoisonPageError
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis
-from qiaocrawl.stages.analysis_setup import AnalysisSetup
-from qiaocrawl.stages.worker_pool import AnalysisPool, is_pool_error, page_error
+from qiaocrawl.runtime.analysis_setup import AnalysisSetup
+from qiaocrawl.runtime.workers import AnalysisPool, is_pool_error, page_error
 
 SECONDS = 0.3
 # Of processor time it takes three times that.

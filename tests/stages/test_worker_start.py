@@ -13,7 +13,7 @@ _PROGRAM = """
 import os
 print("ran", __name__)
 if __name__ == "__main__":
-    from qiaocrawl.stages.worker_start import WorkerContext
+    from qiaocrawl.runtime.workers import WorkerContext
 
     process = WorkerContext().Process(target=os.getpid)
     process.start()

@@ -13,9 +13,9 @@ from qiaocrawl.items import Outcome
 from qiaocrawl.options import Options
 from qiaocrawl.runs.watch import WatchRound, WatchSettings
 from qiaocrawl.runs.watch.planning import Seen, after_visit
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.follow_links import FollowPolicy
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.search import budget, ledger

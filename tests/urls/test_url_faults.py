@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from qiaocrawl.page.page import parse_page
-from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.runtime.follow_links import FollowPolicy
 from qiaocrawl.urls import canonical_url, registrable_domain, url_key
 from qiaocrawl.urls.canonical import _TRACKING
 

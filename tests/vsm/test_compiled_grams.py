@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from qiaocrawl.dedup.fingerprints import body_fingerprints, simhash_agrees
 from qiaocrawl.discovery.text_sample import sample_agrees, text_sample
-from qiaocrawl.stages.c_loops import C_LOOPS, make_c_loops
+from qiaocrawl.runtime.c_loops import C_LOOPS, make_c_loops
 from qiaocrawl.vsm.grams import LOOPS
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler on this machine")

@@ -20,9 +20,9 @@ from qiaocrawl.language import _
 if TYPE_CHECKING:
     from threading import Event
 
-    from qiaocrawl.bulk.works import Bulk
     from qiaocrawl.options import Options
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.bulk import Bulk
+    from qiaocrawl.runtime.runtime import Runtime
 
 
 def analyse(
@@ -63,7 +63,7 @@ def bring_up_to_date(
         ConfigError: rules of warnings or channels are wrong.
     """
     from qiaocrawl.options import Options
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
 
     options = Options.from_environment({"QIAO_DATABASE_URL": url} if url else {})
     runtime = Runtime(options, crawling=False)
@@ -87,7 +87,7 @@ def _cluster(scheduler: str) -> Iterator[Bulk | None]:
     if not scheduler:
         yield None
         return
-    from qiaocrawl.bulk.cluster import dask_bulk
+    from qiaocrawl.runtime.cluster import dask_bulk
 
     with dask_bulk(scheduler, None, 0.0) as bulk:
         yield bulk

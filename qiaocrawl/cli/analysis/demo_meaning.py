@@ -18,7 +18,7 @@ from qiaocrawl.news.warnings.machine import Moment
 from qiaocrawl.news.warnings.office_rules import add_rule, kept_rules
 from qiaocrawl.news.warnings.rules import RuleBook, read_rules
 from qiaocrawl.options import Options
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
 
 if TYPE_CHECKING:

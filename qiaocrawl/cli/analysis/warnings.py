@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from qiaocrawl.news.warnings.machine import StoryWarning, Warnings
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
     from qiaocrawl.storage import Database
 
 app = typer.Typer(
@@ -85,7 +85,7 @@ def check(
     Rules are those of QIAO_WARNING_RULES and those written in the console. Messages wait for
     `qiaocrawl warnings send`. The same check made again tells nothing.
     """
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
 
     start = start_of(since, "--since")
     given = {"QIAO_DATABASE_URL": database} if database else {}

@@ -27,7 +27,7 @@ from qiaocrawl.storage.titles.title_log import TitleEntry
 from qiaocrawl.storage.topics.topics import list_topics
 
 if TYPE_CHECKING:
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
 
 _SNAPSHOT = CommandEntry(
     "snapshot",
@@ -213,7 +213,7 @@ def _print_rest(runtime: Runtime, rest: Sequence[Member]) -> None:
 
 @contextmanager
 def _runtime(database: str) -> Iterator[Runtime]:
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
 
     # A crawl may go on meanwhile: it reads what is changed here with its next title.
     options = Options.from_environment({"QIAO_DATABASE_URL": database} if database else None)

@@ -14,8 +14,8 @@ from rich.markup import escape
 from qiaocrawl.cli.output import folding_table, say_written, table_console
 from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.language import _
-from qiaocrawl.reprocess.groups import change_report
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runs.groups import change_report
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.titles.groups import Change, Changes
 from qiaocrawl.text.visible import visible_json
 

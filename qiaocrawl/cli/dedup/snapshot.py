@@ -17,9 +17,9 @@ from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.reprocess import snapshots
-from qiaocrawl.reprocess.groups import Advance, Stopped
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runs import groups as snapshots
+from qiaocrawl.runs.groups import Advance, Stopped
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.titles.idf_snapshots import list_snapshots
 from qiaocrawl.storage.titles.title_log import count_compared
 from qiaocrawl.vsm import IdfSnapshot

@@ -20,7 +20,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.api import LIMITS, examine
 from qiaocrawl.extract.base import extractor_for
 from qiaocrawl.extract.extraction import Extraction
-from qiaocrawl.extract.field_labels import FIELD_LABELS, KIND_LABELS, field_text
+from qiaocrawl.extract.field_words import FIELD_LABELS, KIND_LABELS, field_text
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.text.visible import visible, visible_json

@@ -14,10 +14,10 @@ from html import escape
 from qiaocrawl.extract.api import LIMITS
 from qiaocrawl.extract.base import Body, Extractor, extractors
 from qiaocrawl.extract.extraction import Extraction, PageKind
-from qiaocrawl.extract.field_labels import FIELD_LABELS, KIND_LABELS, field_text
+from qiaocrawl.extract.field_words import FIELD_LABELS, KIND_LABELS, field_text
 from qiaocrawl.extract.methods.blend import BlendExtractor
-from qiaocrawl.extract.methods.density import DensityExtractor
 from qiaocrawl.extract.page import ExtractedPage
+from qiaocrawl.extract.published.density import DensityExtractor
 from qiaocrawl.language import _, language
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.page.blocks import Block, Element, PageBlocks
@@ -191,7 +191,7 @@ def _link_share(block: Block) -> float:
 
 
 def _lines(extracted: ExtractedPage, extractor: DensityExtractor) -> Iterator[str]:
-    """Lines with their density d = t / h; see :mod:`qiaocrawl.extract.methods.density`."""
+    """Lines with their density d = t / h; see :mod:`qiaocrawl.extract.published.density`."""
     lines = extracted.page.lines
     yield f"<h2>{_('Source lines')}</h2>"
     yield _key(_("text density of each line"), judged=True)

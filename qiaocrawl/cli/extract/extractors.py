@@ -23,10 +23,9 @@ from qiaocrawl.cli.topic.sites import sites
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.extract.base import Configurable, extractors
-from qiaocrawl.extract.methods.cluster_model import ClusterModel
-from qiaocrawl.extract.methods.cluster_nodes import candidates_of
-from qiaocrawl.extract.methods.cluster_training import IncrementalClusters, Training
-from qiaocrawl.extract.sniff import why_not_html
+from qiaocrawl.extract.kind_features import why_not_html
+from qiaocrawl.extract.published.cluster import IncrementalClusters, Training
+from qiaocrawl.extract.published.cluster_model import ClusterModel, candidates_of
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.page.page import parse_page

@@ -11,8 +11,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from qiaocrawl.cli.output import check_output, say_written
 from qiaocrawl.cli.terminal import Terminal
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract.gold import gold_bodies
-from qiaocrawl.extract.methods.block_training import LabelledPage, Recipe, labelled, train
+from qiaocrawl.extract.methods.block_training import (
+    LabelledPage,
+    Recipe,
+    gold_bodies,
+    labelled,
+    train,
+)
 from qiaocrawl.language import _
 from qiaocrawl.page.page import parse_page
 

@@ -13,12 +13,12 @@ import typer
 from qiaocrawl.cli.db import connection_to
 from qiaocrawl.cli.moments import start_of
 from qiaocrawl.errors import ConfigError, StorageError
-from qiaocrawl.extract.text_file import text_files
+from qiaocrawl.extract.documents.analysis import text_files
 from qiaocrawl.language import _
 from qiaocrawl.lexicon.terms import Document
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import advised
-from qiaocrawl.stages.sent_files import FileWorker
+from qiaocrawl.runtime.sent_files import FileWorker
 from qiaocrawl.storage.pages.articles import count_texts, iter_texts
 from qiaocrawl.storage.topics.topics import load_pack
 from qiaocrawl.text.zones import SHANGHAI

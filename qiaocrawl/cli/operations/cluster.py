@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qiaocrawl.bulk.local import LocalBulk
+from qiaocrawl.runtime.bulk import LocalBulk
 
 if TYPE_CHECKING:
-    from qiaocrawl.bulk.works import Bulk
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.bulk import Bulk
+    from qiaocrawl.runtime.runtime import Runtime
 
 SchedulerAddress = Annotated[
     str,
@@ -33,7 +33,7 @@ def chosen_bulk(runtime: Runtime, scheduler: str) -> Iterator[Bulk]:
     if not scheduler:
         yield LocalBulk(lambda: runtime.analysis.slots)
         return
-    from qiaocrawl.bulk.cluster import dask_bulk
+    from qiaocrawl.runtime.cluster import dask_bulk
 
     seconds = runtime.options["QIAO_EXTRACT_SECONDS"]
     with dask_bulk(scheduler, lambda: runtime.analysis.setup, seconds) as bulk:

@@ -26,8 +26,8 @@ from qiaocrawl.relevance.evaluation import (
     halves,
     wilson,
 )
-from qiaocrawl.stages.analyse_page import judge_texts, thresholds
-from qiaocrawl.stages.analysis_setup import AnalysisSetup
+from qiaocrawl.runtime.analyse_page import judge_texts, thresholds
+from qiaocrawl.runtime.analysis_setup import AnalysisSetup
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.tree import GOLDEN_FILE, read_golden
 

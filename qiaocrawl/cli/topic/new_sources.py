@@ -13,14 +13,14 @@ from rich.console import Console
 from qiaocrawl.cli.spider_process import LOGS, run_with_bar, topic_command
 from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError, StorageError
-from qiaocrawl.extract.text_file import text_files
+from qiaocrawl.extract.documents.analysis import text_files
 from qiaocrawl.items import PageText
 from qiaocrawl.language import _
 from qiaocrawl.lexicon.terms import Document
 from qiaocrawl.options import Options
+from qiaocrawl.relevance.blend import VsmBreadthScorer
 from qiaocrawl.relevance.topic_draft import DraftSources, with_counter_examples
-from qiaocrawl.relevance.vsm_breadth import VsmBreadthScorer
-from qiaocrawl.stages.sent_files import FileWorker
+from qiaocrawl.runtime.sent_files import FileWorker
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.changes import articles_with_words, hit_hosts
 from qiaocrawl.storage.topics.topics import save_pack

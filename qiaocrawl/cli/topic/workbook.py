@@ -100,7 +100,7 @@ def _sheets(path: Path) -> tuple[Sheet, ...]:
     if path.suffix.lower() == ".csv":
         return read_file(path)
     # Not every import has a workbook.
-    from qiaocrawl.stages.sent_files import LIST_FACTOR, FileWorker
+    from qiaocrawl.runtime.sent_files import LIST_FACTOR, FileWorker
 
     # It came from strangers: read in a process whose memory and time are bounded.
     with FileWorker(Options.from_environment()["QIAO_EXTRACT_SECONDS"]) as worker:

@@ -31,7 +31,7 @@ from qiaocrawl.items import FetchedPage
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.reading.evidence import HostPage, pages_of_host, stored_page_at
-from qiaocrawl.stages.sent_files import FileBoundsError, FileWorker
+from qiaocrawl.runtime.sent_files import FileBoundsError, FileWorker
 from qiaocrawl.storage.audit_log import record
 from qiaocrawl.urls import host_of
 

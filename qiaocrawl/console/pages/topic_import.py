@@ -24,7 +24,7 @@ from qiaocrawl.console.uploads import Upload, Uploads
 from qiaocrawl.console.work import read, read_files, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.stages.sent_files import LIST_FACTOR
+from qiaocrawl.runtime.sent_files import LIST_FACTOR
 from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.topics.changes import with_tables
 from qiaocrawl.storage.topics.topics import lock_topic, save_pack

@@ -25,7 +25,7 @@ from qiaocrawl.storage.sites import accounts as stored
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
 
 logger = logging.getLogger(__name__)
 

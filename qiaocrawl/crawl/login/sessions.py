@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from scrapy.http.cookies import CookieJar
 
     from qiaocrawl.options import Options
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
 
 logger = logging.getLogger(__name__)
 

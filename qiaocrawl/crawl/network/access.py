@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from qiaocrawl.fetch.block_detection import BlockSign
     from qiaocrawl.options import Options
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
 
 _DIRECT = "direct"
 _DEFAULT_PORTS = {"http": 80, "https": 443}

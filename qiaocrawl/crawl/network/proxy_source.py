@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from qiaocrawl.fetch.proxies import ProxyPool, ProxyState
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
 
 DATABASE = "database"
 _SHOWN_FAULTS = 3

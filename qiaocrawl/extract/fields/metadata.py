@@ -3,24 +3,208 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timezone
+from functools import cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from qiaocrawl.extract.base import Body
+from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, body_context, body_span
 from qiaocrawl.extract.fields.declared import declared_by, host_written
-from qiaocrawl.extract.fields.language import declared_region, language_field
-from qiaocrawl.extract.fields.layout_title import is_by_layout, title_by_layout
 from qiaocrawl.extract.fields.origin import channel_of, source_of
 from qiaocrawl.extract.fields.people import people_of
-from qiaocrawl.extract.fields.pictures import images_of
 from qiaocrawl.extract.fields.published import dates_of
 from qiaocrawl.extract.fields.title import title_of
+from qiaocrawl.extract.published.layout_title import is_by_layout, title_by_layout
+from qiaocrawl.page.blocks import Element
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.dates import SHANGHAI, DateReader, latest_plausible
+from qiaocrawl.text.normalise import collapse, to_simplified
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+# --- Language and script of a text or a page ------------------------------------------------------
+
+_LANGUAGE_SAMPLE_CHARS = 500
+_HAN_LETTERS = re.compile("[\u4e00-\u9fff]+")
+_LATIN = re.compile("[A-Za-z]+")
+_KANA_OR_HANGUL = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
+_HANGUL_BEGIN = "\uac00"
+_ENGLISH = frozenset(
+    ("the", "of", "and", "to", "a", "in", "is", "that", "for", "it", "on", "with", "as", "was",
+     "at", "by", "be", "are")
+)  # fmt: skip
+_TELLING_WORDS = 25
+_DECLARED = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?(?:-[a-z]{2})?$", re.IGNORECASE)
+
+
+def language_of(text: str) -> str:
+    """``zh-Hans``, ``zh-Hant``, ``ja``, ``ko``, ``en`` or "" by the first 500 characters.
+
+    Text in Latin letters is English if one word in twenty is one English needs; other
+    languages need a page's own word, see :func:`language_field`.
+    """
+    sample = text[:_LANGUAGE_SAMPLE_CHARS]
+    if sample.isascii():
+        return "en" if _count(_LATIN, sample) > 20 and _may_be_english(sample) else ""
+    han, latin = _count(_HAN_LETTERS, sample), _count(_LATIN, sample)
+    non_han = _KANA_OR_HANGUL.findall(sample)
+    hangul = sum([letter >= _HANGUL_BEGIN for letter in non_han])
+    kana = len(non_han) - hangul
+    if kana * 5 > han + kana:
+        return "ja"
+    if hangul * 2 > han + latin + hangul:
+        return "ko"
+    if han * 4 >= latin and han:
+        traditional = len(_traditional().findall(sample))
+        return "zh-Hant" if traditional * 20 > han else "zh-Hans"
+    return "en" if latin > 20 and _may_be_english(sample) else ""
+
+
+def _count(runs: re.Pattern[str], sample: str) -> int:
+    """Characters in *runs* of *sample*."""
+    return len("".join(runs.findall(sample)))
+
+
+@cache
+def _traditional() -> re.Pattern[str]:
+    """The characters that have a simplified form of their own (OpenCC's ``t2s``)."""
+    letters = [chr(code) for code in range(0x4E00, 0xA000)]
+    simplified = to_simplified("\n".join(letters)).split("\n")
+    changed = [letter for letter, other in zip(letters, simplified, strict=True) if letter != other]
+    return re.compile(f"[{''.join(changed)}]")
+
+
+def _may_be_english(sample: str) -> bool:
+    """Whether *sample* has the words English text cannot do without, or is too short to tell."""
+    words = sample.lower().split()
+    return len(words) < _TELLING_WORDS or 20 * sum(w in _ENGLISH for w in words) > len(words)
+
+
+def language_field(page: Page, text: str) -> Field | None:
+    """The language of *text*, or what the page declares when its letters leave that open."""
+    seen = language_of(text)
+    declared = _declared_language(page)
+    if not seen:
+        is_latin = declared and declared not in ("zh", "ja", "ko", "en")
+        return Field(declared, "html lang", 0.7) if is_latin else None
+    agrees = bool(declared) and declared[:2] == seen[:2]
+    return Field(seen, "letters of the text", 0.97 if agrees else 0.9)
+
+
+def _declared_language(page: Page) -> str:
+    """The language of ``<html lang>`` or the meta tags, without its region; "" if none."""
+    return next(_tags_declared(page), "").split("-")[0].lower()
+
+
+def declared_region(page: Page) -> str:
+    """The country in ``<html lang>`` or the meta tags (``gb`` of en-GB), lower case; "" if none."""
+    regions = (tag.rpartition("-")[2].lower() for tag in _tags_declared(page) if "-" in tag)
+    return next((region for region in regions if len(region) == 2), "")
+
+
+def _tags_declared(page: Page) -> Iterator[str]:
+    root = page.tree.root
+    attributes = root.attributes if root is not None else {}
+    for written in (attributes.get("lang"), attributes.get("xml:lang"),
+                    page.meta.get("content-language"), page.meta.get("og:locale")):  # fmt: skip
+        tag = (written or "").strip().replace("_", "-")
+        if _DECLARED.match(tag):
+            yield tag
+
+
+# --- The pictures of an article with their captions -----------------------------------------------
+
+_SOURCES = ("data-original", "data-src", "data-lazy-src", "original-src", "src")
+"""Attributes with the picture's address; pages that load late keep it beside a placeholder."""
+# In lower case, with a slash before the address; each branch begins with one of four marks.
+_DECORATION = re.compile(
+    r"[/_.-](?:(?<=^/)data:|(?<=/)icons?/|(?<=[/_-])(?:icon|logo|blank|spacer|pixel|loading|avatar|"
+    r"qrcode|erweima|share|btn|button|arrow|emoji|1x1|grey)[\w-]*\.\w+|"
+    r"(?<=\.)(?:gif\?|svg(?:$|\?)))"
+)
+_CAPTION_NAMES = re.compile(r"caption|tushuo|imgtxt|pic_?txt|img_?desc|pictext")
+_CAPTION_MARK = re.compile(
+    r"^[▲△▼↑↓◎●]|^(?:图|圖)(?:为|為|[：:]|\d|源)|(?:摄|攝|供图|供圖|资料图)[）)]?$"
+)
+IN_THE_BODY = "img in the body"
+"""The origin of pictures that stand inside the article."""
+_LEAST_SIDE_PX = 90
+_MAX_PICTURES = 100
+_MAX_CAPTION_CHARS = 200
+_LEAD_BLOCKS = 6
+
+
+def images_of(page: Page, context: BodyContext) -> Field | None:
+    """(url, caption) of the pictures inside the article; og:image where it shows none."""
+    captions: dict[str, str] = {}
+    elements = page.blocks.elements
+    if context.first >= 0:
+        texts = page.once(BlockTexts)
+        begin = texts.elements_until(max(context.title_at, context.first - _LEAD_BLOCKS, 0) - 1)
+        end = texts.elements_until(context.last + 1)
+        for element in elements[begin:end]:
+            if element.images and len(captions) < _MAX_PICTURES:
+                _collect(page, context, element, captions)
+    if captions:
+        return Field(tuple(captions.items()), IN_THE_BODY, 0.8)
+    written = page.meta.get("og:image", "")
+    declared = page.joiner.canonical(written) if written else None
+    return Field(((declared, ""),), "meta og:image", 0.5) if declared else None
+
+
+def _collect(page: Page, context: BodyContext, element: Element, captions: dict[str, str]) -> None:
+    for node in element.node.css("img")[: element.images]:
+        url = picture_url(page, node)
+        if url and url not in captions:
+            alt = (node.attributes.get("alt") or "")[: 2 * _MAX_CAPTION_CHARS]
+            captions[url] = _caption(page, context, element) or collapse(alt)[:_MAX_CAPTION_CHARS]
+
+
+def picture_url(page: Page, node: LexborNode) -> str | None:
+    """The address of the picture of an ``<img>``; None for furniture and small ones."""
+    attributes = node.attributes
+    if _is_small(attributes):
+        return None
+    source = next((attributes[name] for name in _SOURCES if attributes.get(name)), "") or ""
+    if not source or _DECORATION.search(f"/{source.lower()}"):
+        return None
+    return page.joiner.canonical(source)
+
+
+def _is_small(attributes: dict[str, str | None]) -> bool:
+    for name in ("width", "height"):
+        value = (attributes.get(name) or "").rstrip("px")
+        if value.isascii() and value.isdigit() and int(value[:6]) < _LEAST_SIDE_PX:
+            return True
+    return False
+
+
+def _caption(page: Page, context: BodyContext, element: Element) -> str:
+    """The text of the figure around the picture, or the short line below it that says so."""
+    elements = page.blocks.elements
+    figure = element
+    for _ in range(3):
+        if figure.tag == "figure" or figure.parent < 0:
+            break
+        figure = elements[figure.parent]
+    if figure.tag == "figure" and 0 < figure.end - figure.first <= 4:
+        text = " ".join(b.text for b in context.blocks[figure.first : figure.end])
+        return text[:_MAX_CAPTION_CHARS]
+    for at in range(element.first, min(element.first + 2, len(context.blocks))):
+        block = context.blocks[at]
+        names = elements[block.element].names
+        if len(block.text) > _MAX_CAPTION_CHARS:
+            break
+        if _CAPTION_NAMES.search(names) or _CAPTION_MARK.search(block.text):
+            return block.text
+    return ""
+
 
 _HAN = re.compile("[\u3400-\u9fff]")
 _SAMPLE_BLOCKS = 6
@@ -174,3 +358,31 @@ def _reader(page: Page, language: str, now: datetime | None) -> DateReader:
         republic=country == "tw" or language == "zh-Hant",
         now=now,
     )
+
+
+# --- The links inside an article, as against those around it (T5) ---------------------------------
+
+MAX_MAIN_LINKS = 200
+_MAX_ANCHOR_CHARS = 200
+
+
+def main_links_of(page: Page, body: Body | None) -> tuple[tuple[str, str], ...]:
+    """(URL, anchor) of the links inside the blocks of *body*, each URL once, in order.
+
+    Not asked for in a crawl, which reads all links of a page anyway.
+    """
+    first, last = body_span(page, body)
+    if first < 0:
+        return ()
+    indexes = body.blocks if body is not None and body.blocks else range(first, last + 1)
+    blocks, elements = page.blocks.blocks, page.blocks.elements
+    anchors: dict[str, str] = {}
+    for index in dict.fromkeys(blocks[at].element for at in indexes if blocks[at].links):
+        element = elements[index]
+        if element.first < first or element.end > last + 1:
+            continue  # it holds more than the article
+        for node in element.node.css("a[href]")[:MAX_MAIN_LINKS]:
+            url = page.joiner.canonical(node.attributes.get("href") or "")
+            if url and len(anchors) < MAX_MAIN_LINKS:
+                anchors.setdefault(url, collapse(node.text()[:_MAX_ANCHOR_CHARS]))
+    return tuple(anchors.items())

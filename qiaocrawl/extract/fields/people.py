@@ -14,8 +14,7 @@ from selectolax.lexbor import LexborNode
 
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext
-from qiaocrawl.extract.fields.chinese_bylines import chinese_claims
-from qiaocrawl.extract.fields.claims import Claim, best_claim, claim_of, heaviest
+from qiaocrawl.extract.fields.bylines import Claim, best_claim, chinese_claims, claim_of, heaviest
 from qiaocrawl.extract.fields.declared import Declared, people_declared
 from qiaocrawl.extract.fields.names import is_organisation, is_person, split_names, tidy_name
 from qiaocrawl.extract.thread import thread_of

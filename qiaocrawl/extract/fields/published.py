@@ -14,15 +14,120 @@ from datetime import date, datetime
 from functools import lru_cache
 from itertools import islice
 from math import prod
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborNode
 
 from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, Lines
-from qiaocrawl.extract.fields.calendar_leaf import leaf_of
-from qiaocrawl.extract.fields.dated_elements import element_votes
 from qiaocrawl.extract.fields.declared import Declared, first_text
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.dates import DateReader, WrittenDate
+
+# --- Dates that stand in several lines, as on a leaf of a calendar: a large day, a small month ----
+
+# "05", "5日"
+_DAY_ALONE = re.compile(r"(?:[12]\d|3[01]|0?[1-9])日?")
+# "2018-01", "Jan 2018", "一月, 2018"
+_MONTH_ALONE = re.compile(
+    r"(?:19|20)\d\d\s?[-/.年]\s?(?:1[0-2]|0?[1-9])月?|[A-Za-z]{3,9}\.?,?\s(?:19|20)\d\d|"
+    r"[一二三四五六七八九十]{1,2}月[，,]?\s?(?:19|20)\d\d"
+)
+_YEAR_ALONE = re.compile(r"(?:19|20)\d\d年?")
+_MONTH_NAME = re.compile(
+    r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?|"
+    r"(?:1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])月"
+)
+_DAY_AND_MONTH = re.compile(r"\d\d?[/.-]\d\d?|\d\d?月\d\d?日")
+
+
+def leaf_of(parts: Sequence[str]) -> str:
+    """The date that *parts* make in whatever order, as a reader knows it; "" for none."""
+    rest = list(parts)
+    taken = []
+    for form in (_MONTH_ALONE, _YEAR_ALONE, _DAY_AND_MONTH, _DAY_ALONE, _MONTH_NAME):
+        at = next((i for i, part in enumerate(rest) if form.fullmatch(part)), -1)
+        taken.append(rest.pop(at) if at >= 0 else "")
+    month_and_year, year, day_and_month, day, name = taken
+    day = day.rstrip("日")
+    if rest or (month_and_year and year):
+        return ""
+    if month_and_year and day and not name:
+        is_number = month_and_year[0].isdigit()
+        month = month_and_year.rstrip("月").replace("年", "-")
+        return f"{month}-{day}" if is_number else f"{day} {month_and_year}"
+    year = year.rstrip("年")
+    if year and day and name:
+        return f"{day} {name} {year}"
+    if year and day_and_month and not day:
+        if "月" in day_and_month:
+            return f"{year}年{day_and_month}"
+        return f"{day_and_month.replace('.', '/').replace('-', '/')}/{year}"
+    return ""
+
+
+# --- Dates that markup names as such: ``<time>``, ``<abbr title>``, microdata and RDFa ------------
+
+_MAX_TIMES = 12
+_MAX_TEXT_CHARS = 80
+_CHANGED = re.compile(r"modif|updat|revis|\blast|更新|修改")
+_DATE_CLASS = re.compile("publi|updat|date|time|posted")
+
+
+class ElementVote(NamedTuple):
+    """An element's date, how far it can be trusted, and whether it is that of a change."""
+
+    written: WrittenDate
+    weight: float
+    origin: str
+    is_modified: bool
+
+
+def element_votes(page: Page, reader: DateReader) -> Iterator[ElementVote]:
+    """The dates of elements that are there to hold one; the first says most."""
+    seen: set[str] = set()
+    for prefixed, node in page.dated_nodes[:_MAX_TIMES]:
+        name = prefixed.rpartition(":")[2]
+        is_modified = "modif" in name or "updat" in name
+        weight = 0.85 if "publi" in name or is_modified else 0.6
+        for written in _written(node, reader):
+            # Teasers and comments below the article have such dates as well.
+            yield ElementVote(written, 0.2 if name in seen else weight, "microdata", is_modified)
+            seen.add(name)
+    for rank, node in enumerate([*page.nodes("time")[:_MAX_TIMES], *_dated_abbreviations(page)]):
+        attributes = node.attributes
+        shown = f"{attributes.get('class') or ''} {attributes.get('title') or ''}".lower()
+        names = f"{shown} {attributes.get('itemprop') or ''}"
+        is_published = "publi" in names or "entry-date" in names or "pubdate" in attributes
+        # Themes that mark both dates as published tell them apart by class or tooltip.
+        is_modified = _CHANGED.search(shown if is_published else names) is not None
+        if is_modified and "publi" in shown:
+            is_modified = False
+        weight = 0.85 if is_published else 0.55 if not rank else 0.2
+        for written in _written(node, reader):
+            yield ElementVote(written, weight, "time element", is_modified)
+
+
+def _dated_abbreviations(page: Page) -> list[LexborNode]:
+    """``<abbr class="published" title="…">`` and the like, as feeds in HTML write dates."""
+    nodes = page.nodes("abbr")[:_MAX_TIMES]
+    return [node for node in nodes if _DATE_CLASS.search(node.attributes.get("class") or "")]
+
+
+def _written(node: LexborNode, reader: DateReader) -> list[WrittenDate]:
+    """The date declared in an attribute; where the text shows the day before or after, that
+    day: the attribute may be in the time zone of a server."""
+    attributes = node.attributes
+    text = node.text()[:_MAX_TEXT_CHARS]
+    named = attributes.get("datetime") or attributes.get("content") or attributes.get("title")
+    dates = reader.sure((named or text)[:_MAX_TEXT_CHARS])[:1]
+    shown = reader.sure(text)[:1] if named else []
+    if dates and shown:
+        away_days = (shown[0].moment.date() - dates[0].moment.date()).days
+        return shown if abs(away_days) == 1 else dates
+    return dates or shown
+
 
 _PUBLISHED_KEY = re.compile(
     r"publish|publication|pub[_.-]?(?:date|time)|issued|creat(?:ed|e_at|ion)|release_date|"

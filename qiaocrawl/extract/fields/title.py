@@ -8,19 +8,85 @@ class, its place, and how far ``<title>`` and the declared titles confirm it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from operator import add
 from typing import NamedTuple
 
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.declared import Declared, declared_by, text_declared
-from qiaocrawl.extract.fields.site_suffix import SEPARATOR, is_called_as_sites, without_site_name
-from qiaocrawl.extract.fields.title_dates import without_date
-from qiaocrawl.extract.fields.title_words import dice, has_word, pairs_of, words_of
+from qiaocrawl.extract.fields.origin import SEPARATOR, is_called_as_sites, without_site_name
 from qiaocrawl.page.blocks import Element
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import collapse
+
+# --- Dates that markup puts into a heading beside the title ---------------------------------------
+
+_DATE = (
+    r"(?:(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}日?|"
+    r"(?:[一二三四五六七八九十]{1,2}|\d{1,2}\s?)月\s?\d{1,2}(?:st|nd|rd|th)?,?\s?(?:19|20)\d\d|"
+    r"[A-Z][a-z]{2,8}\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s(?:19|20)\d\d|"
+    r"\d{1,2}(?:st|nd|rd|th)?\s[A-Z][a-z]{2,8}\.?,?\s(?:19|20)\d\d)"
+)
+_DATE_AT_END = re.compile(
+    rf"(?:[\s（(\[【|·,，-]+(?:发[布表](?:于|时间)?|[Pp]osted on|on)?[\s:：]*)?{_DATE}"
+    r"(?:\s*\d{1,2}[:：]\d\d(?:[:：]\d\d)?)?[\s）)\]】]*$"
+)
+_DATE_AT_START = re.compile(rf"^[\s（(\[【]*{_DATE}[\s）)\]】:：|·-]+")
+
+
+def without_date(text: str, witnesses: Iterable[str]) -> str:
+    """*text* less a date at its end or beginning, where a witness has the rest without it.
+
+    Args:
+        witnesses: ``<title>`` and the declared titles, without white space.
+    """
+    if "20" not in text and "19" not in text:
+        return text
+    for pattern in (_DATE_AT_END, _DATE_AT_START):
+        match = pattern.search(text)
+        if match is None:
+            continue
+        rest = text[: match.start()] + text[match.end() :]
+        tight, tight_rest = "".join(text.split()), "".join(rest.split())
+        if tight_rest and any(tight_rest in other and tight not in other for other in witnesses):
+            return rest.strip()
+    return text
+
+
+# --- How alike two titles are: their words and their pairs of letters -----------------------------
+
+_WORD = re.compile(r"[^\W\d_]{4,}")
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Words of four letters or more, and pairs of Han characters, lower case."""
+    lower = text.lower()
+    words = set(_WORD.findall(lower))
+    if not lower.isascii():
+        words.update([pair for pair in map(add, lower, lower[1:]) if pair > "\u3000"])
+    return frozenset(words)
+
+
+def has_word(text: str, words: frozenset[str]) -> bool:
+    """Whether *text* has one of *words*, which are as :func:`words_of` gives them."""
+    lower = text.lower()
+    if not lower.isascii() and not words.isdisjoint(map(add, lower, lower[1:])):
+        return True
+    return not words.isdisjoint(_WORD.findall(lower))
+
+
+def pairs_of(text: str) -> frozenset[str]:
+    """Pairs of neighbouring characters, white space aside, lower case."""
+    tight = "".join(text.split()).lower()
+    return frozenset(map(add, tight, tight[1:]))
+
+
+def dice(one: frozenset[str], other: frozenset[str]) -> float:
+    """Twice the common part over both sizes, in [0, 1]; 0 when both are empty."""
+    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
+
 
 MAX_TITLE_CHARS = 300
 _LEAST_CHARS = 4

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract.methods.block_sums import Floats
+from qiaocrawl.extract.methods.block_features import Floats
 from qiaocrawl.language import _
 
 if TYPE_CHECKING:

@@ -9,17 +9,23 @@ than twice its body **(ours)**. Adam (Kingma and Ba, 2015) with decoupled weight
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.extract.methods.block_features import Floats
 from qiaocrawl.extract.methods.block_network import LIMIT, BlockNetwork
-from qiaocrawl.extract.methods.block_sums import Floats
 from qiaocrawl.extract.methods.compiled_features import features_of
+from qiaocrawl.language import _
 from qiaocrawl.page.page import Page
 
 _GRAM = 4
@@ -246,3 +252,75 @@ class _Trainer:
 
     def _mask(self, shape: tuple[int, ...], dropped: float) -> Floats:
         return (self.random.random(shape, dtype=np.float32) >= dropped).astype(np.float32)
+
+
+# --- Pages whose right body is known: what ``blend`` is trained on --------------------------------
+# A folder holds ``gold.jsonl``, one object a line with ``id``, ``url``, ``lang`` and ``text`` at
+# least, and ``pages/<id>.html.gz`` or ``pages/<id>.html``, the bytes as fetched.
+
+
+@dataclass(frozen=True, slots=True)
+class GoldBody:
+    """One page and its right body.
+
+    Attributes:
+        name: its id.
+        url: where it was, "" when unknown.
+        chinese: whether its language is Chinese.
+        text: the body, a paragraph a line.
+        body: the bytes of the page.
+    """
+
+    name: str
+    url: str
+    chinese: bool
+    text: str
+    body: bytes
+
+
+def gold_bodies(folder: Path) -> Iterator[GoldBody]:
+    """The pages of *folder* with a known body, in the order of ``gold.jsonl``.
+
+    Raises:
+        ConfigError: a file is missing or a line is not as described; names file and line.
+    """
+    listed = folder / "gold.jsonl"
+    try:
+        # Not splitlines(): a text may hold U+2028, which JSON leaves as it is.
+        lines = listed.read_text("utf-8").removesuffix("\n").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            _("{listed}: cannot be read: {error}", listed=listed, error=error)
+        ) from error
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+            name, text = str(row["id"]), row["text"]
+            url, chinese = row.get("url") or "", str(row.get("lang", "")).startswith("zh")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ConfigError(
+                _(
+                    "{listed}, line {number}: {error!r}; wanted is an object with id, url, "
+                    "lang, text",
+                    listed=listed,
+                    number=number,
+                    error=error,
+                )
+            ) from error
+        if text:
+            yield GoldBody(name, url, chinese, text, _page_bytes(folder / "pages", name))
+
+
+def _page_bytes(folder: Path, name: str) -> bytes:
+    packed, plain = folder / f"{name}.html.gz", folder / f"{name}.html"
+    try:
+        return gzip.decompress(packed.read_bytes()) if packed.exists() else plain.read_bytes()
+    except (OSError, EOFError, zlib.error) as error:
+        raise ConfigError(
+            _(
+                "{folder}: the page {name!r} cannot be read: {error}",
+                folder=folder,
+                name=name,
+                error=error,
+            )
+        ) from error

@@ -12,13 +12,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.block_texts import BlockTexts
-from qiaocrawl.extract.fields.metadata import Metadata
-from qiaocrawl.extract.fields.pictures import IN_THE_BODY, picture_url
+from qiaocrawl.extract.fields.metadata import IN_THE_BODY, Metadata, picture_url
 from qiaocrawl.extract.structure.kept import Kept, kept_of
-from qiaocrawl.extract.structure.tags import attributes_of, inline_tags, link_around, spans_of
 from qiaocrawl.page.blocks import (
     BLOCK,
     BREAK,
@@ -34,6 +33,72 @@ from qiaocrawl.text.normalise import clean_text
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
+
+# --- The tags of a structured body: from a fixed list, with no attributes but those written
+# here
+
+_INLINE = {
+    "b": "strong", "strong": "strong", "i": "em", "em": "em", "code": "code", "tt": "code",
+    "kbd": "code", "samp": "code", "sub": "sub", "sup": "sup", "del": "del", "s": "del",
+    "strike": "del",
+}  # fmt: skip
+_MAX_SPAN = 100
+_MAX_MAIL_CHARS = 254
+_MAIL = re.compile(r"mailto:[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII | re.IGNORECASE)
+_MAX_LEVELS = 6
+
+
+def inline_tags(node: LexborNode, page: Page) -> tuple[str, str] | None:
+    """Start and end tag for an element within a line; None for one that is not kept."""
+    tag = node.tag or ""
+    if tag == "a":
+        url = _link_url((node.attributes.get("href") or "").strip(), page)
+        return (f'<a href="{escape(url)}">', "</a>") if url else None
+    name = _INLINE.get(tag)
+    return (f"<{name}>", f"</{name}>") if name else None
+
+
+def link_around(node: LexborNode, page: Page) -> tuple[str, str] | None:
+    """The tags of the nearest ``<a>`` around *node* with nothing of a page's layout between."""
+    around = node.parent
+    for _ in range(_MAX_LEVELS):
+        if around is None or around.tag == "a":
+            break
+        around = around.parent
+    return inline_tags(around, page) if around is not None and around.tag == "a" else None
+
+
+def _link_url(href: str, page: Page) -> str:
+    """The absolute form of *href*; "" for what leads to no page and no mailbox."""
+    if href[:7].lower() == "mailto:":
+        match = _MAIL.match(href[:_MAX_MAIL_CHARS])
+        return quote(match[0], safe=":@+") if match else ""
+    if not href or href[0] == "#":
+        return ""
+    return page.joiner.canonical(href) or ""
+
+
+def attributes_of(tag: str, node: LexborNode) -> str:
+    """The attributes kept of a block-level element, with a space before each."""
+    if tag in ("td", "th"):
+        return spans_of(node)
+    if tag == "ol":
+        start = node.attributes.get("start") or ""
+        if start.isascii() and start.isdigit() and int(start[:6]) > 1:
+            return f' start="{int(start[:6])}"'
+    return ""
+
+
+def spans_of(node: LexborNode) -> str:
+    """How many columns and rows a cell spans, where it is more than one."""
+    attributes = node.attributes
+    spans = ""
+    for name in ("colspan", "rowspan"):
+        value = attributes.get(name) or ""
+        if value.isascii() and value.isdigit() and 1 < int(value[:6]) <= _MAX_SPAN:
+            spans += f' {name}="{int(value)}"'
+    return spans
+
 
 _FLOW, _ITEM, _PHRASE, _ROWS = range(4)
 _MODES = {

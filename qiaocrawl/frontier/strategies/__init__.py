@@ -1,1 +1,3 @@
 """Crawl strategies, one per file; :data:`~.strategy.strategies` finds them by name."""
+
+from __future__ import annotations

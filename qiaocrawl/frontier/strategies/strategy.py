@@ -2,17 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from functools import cached_property, lru_cache
+from typing import ClassVar, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Link
-from qiaocrawl.language import N_
+from qiaocrawl.language import N_, _
+from qiaocrawl.options import kinds
+from qiaocrawl.options.kinds import option_defaults, plugin_options
 from qiaocrawl.registry import Registry
+from qiaocrawl.relevance.word_nearness import WordNearness
+from qiaocrawl.text.normalise import fold
+from qiaocrawl.topic.pack import TopicPack
+from qiaocrawl.topic.profile import PageWords, TopicProfile, build_profile
+
+# --- The topic of a crawl as strategies ask for it: how near short texts are to it ----------------
+
+# Texts whose words are kept: anchors of navigation come again on every page.
+_MEMORY = 20_000
+
+
+class CrawlTopic:
+    """The words of *pack* and how texts meet them; loads dictionaries when first asked.
+
+    The pack may change while a crawl runs; see :meth:`renew`.
+    """
+
+    def __init__(self, pack: TopicPack) -> None:
+        self.pack = pack
+        self.words_of = lru_cache(_MEMORY)(self._words_of)
+        self.has_term = lru_cache(_MEMORY)(self._has_term)
+        self.similarity = lru_cache(_MEMORY)(self._similarity)
+        self._forgetting: list[Callable[[], None]] = []
+
+    def when_renewed(self, forget: Callable[[], None]) -> None:
+        """Have *forget* called after the topic changed, by whoever keeps what follows from it."""
+        self._forgetting.append(forget)
+
+    def renew(self, pack: TopicPack) -> None:
+        """Go on with *pack*, the same topic with other terms or samples."""
+        self.pack = pack
+        for name in ("page_words", "profile", "terms"):
+            self.__dict__.pop(name, None)
+        self.words_of.cache_clear()
+        self.similarity.cache_clear()
+        for forget in self._forgetting:
+            forget()
+
+    @cached_property
+    def page_words(self) -> PageWords:
+        """Cuts texts, the topic's terms whole."""
+        return PageWords(term.text for term in self.pack.terms)
+
+    @cached_property
+    def profile(self) -> TopicProfile:
+        """The topic as a vector."""
+        return build_profile(self.pack, self.page_words)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The expert's terms, folded."""
+        return frozenset(fold(term.text) for term in self.pack.terms)
+
+    def _words_of(self, text: str) -> tuple[str, ...]:
+        """The words of *text*, folded, with repetitions."""
+        return tuple(self.page_words.count(text).elements())
+
+    @cached_property
+    def nearness(self) -> WordNearness:
+        """How near words are to the topic."""
+        return WordNearness(self.pack, self.profile)
+
+    def _has_term(self, text: str) -> bool:
+        """Whether a term of the topic, or a synonym of one, is among the words of *text*."""
+        return any(map(self.nearness.is_term, self.nearness.words.count(text)))
+
+    def _similarity(self, text: str) -> float:
+        """Cosine of *text* and topic in [0, 1]; the words of the topic weigh as in its profile.
+
+        x_i = frequency times the topic's weight, 1 for other words; the topic is restricted
+        to the words of the text, as in :mod:`qiaocrawl.relevance.blend`.
+        """
+        weights = self.profile.weights
+        counts = self.page_words.count(text)
+        parts = {word: times * weights[word] for word, times in counts.items() if word in weights}
+        if not parts:
+            return 0.0
+        square = sum(part * part for part in parts.values())
+        # Words of the text that the topic does not have count 1 each: long texts off
+        # topic score low.
+        square += sum(times * times for word, times in counts.items() if word not in weights)
+        product = sum(part * weights[word] for word, part in parts.items())
+        topic = math.sqrt(sum(weights[word] ** 2 for word in parts))
+        # Rounding may give 1.0000000000000002.
+        return min(1.0, product / (math.sqrt(square) * topic))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,5 +232,55 @@ def largest_first(parts: Mapping[str, float]) -> dict[str, float]:
 
 
 strategies: Registry[StrategyFactory] = Registry(
-    N_("strategy"), "qiaocrawl.frontier.strategies", "qiaocrawl.strategies"
+    N_("strategy"), "qiaocrawl.strategies", "qiaocrawl.frontier.strategies"
 )
+
+
+# --- Makes a strategy by name, with options written as text: ``rwb`` and ``c=.2,d=.5`` ------------
+
+
+def make_strategy(name: str, topic: CrawlTopic, options: str = "") -> Strategy | LearningStrategy:
+    """The strategy called *name* for a crawl of *topic*.
+
+    Args:
+        options: ``name=value``, joined by commas; "" keeps every default.
+
+    Raises:
+        ConfigError: an unknown strategy or option, or a value that is out of its bounds.
+    """
+    factory = cast(Callable[..., Strategy | LearningStrategy], strategies.get(name))
+    return factory(topic, **plugin_options(f"strategy {name!r}", option_defaults(factory), options))
+
+
+# --- Options of strategies: numbers within bounds, or an error that names what is allowed ---------
+
+
+def within(strategy: str, option: str, value: float, low: float, high: float) -> float:
+    """*value*, if it lies in [*low*, *high*].
+
+    Raises:
+        ConfigError: it does not, or is no finite number.
+    """
+    return kinds.within(f"strategy {strategy!r}", option, value, low, high)
+
+
+def together_at_most_one(strategy: str, **weights: float) -> None:
+    """Refuse *weights* outside [0, 1] or with a sum above 1.
+
+    Raises:
+        ConfigError: one of them, or their sum, is out of bounds.
+    """
+    for option, value in weights.items():
+        within(strategy, option, value, 0.0, 1.0)
+    total = math.fsum(weights.values())
+    # A sum such as .1 + .2 + .7 may exceed 1 by rounding.
+    if total > 1.0 + 1e-9:
+        names = " + ".join(weights)
+        raise ConfigError(
+            _(
+                "strategy {strategy!r} needs {names} <= 1, got {total:g}",
+                strategy=strategy,
+                names=names,
+                total=total,
+            )
+        )

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from qiaocrawl.bulk.local import LocalBulk
-from qiaocrawl.bulk.works import Bulk, Pending
 from qiaocrawl.news import RegionCounts, count_regions
 from qiaocrawl.news.names.entity import Gazetteers, KnownName, default_gazetteers, gazetteers_of
 from qiaocrawl.news.names.places import resolve_place
 from qiaocrawl.news.names.recognition import entities_of
 from qiaocrawl.reading.listing import OutletNames
+from qiaocrawl.runtime.bulk import Bulk, LocalBulk, Pending
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.schema import article, article_name, story_article
 from qiaocrawl.storage.selection import Selection, article_conditions, published
@@ -26,7 +25,7 @@ from qiaocrawl.storage.values import clean_word, from_time
 from qiaocrawl.text.zones import SHANGHAI
 
 if TYPE_CHECKING:
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
 
 Mention = tuple[str, str, int]
 """Kind, normal form, and how often a text has it."""

@@ -22,7 +22,7 @@ from qiaocrawl.news.stories.desk import StoryDesk
 from qiaocrawl.news.stories.stored import Clock, Results, load_background, save_background
 from qiaocrawl.news.stories.story import Item, Story
 from qiaocrawl.news.stories.voices import MinuteCounts
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.text.normalise import fold
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qiaocrawl.news.warnings.rules import FirstKind
-    from qiaocrawl.runtime import Runtime
+    from qiaocrawl.runtime.runtime import Runtime
 
 # --- What rules of warnings look at: a story's articles and their tone, its trend, what is new ----
 

@@ -18,11 +18,10 @@ from sqlalchemy import Connection
 from qiaocrawl.discovery.url_sources import ENTRY_TAG
 from qiaocrawl.frontier.host_slots import Limits
 from qiaocrawl.frontier.ordering import FollowedPage, FrontierOrder
-from qiaocrawl.frontier.strategies.weight_model import FULL_DEPTH, page_group
+from qiaocrawl.frontier.strategies.simple import FULL_DEPTH, page_group
 from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Payload, Queue
 from qiaocrawl.runs.watch.planning import GROUP_WEIGHTS, WatchSettings, plan_pages, righted
-from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.follow_links import (
+from qiaocrawl.runtime.follow_links import (
     FollowPolicy,
     Fresh,
     LinkSelection,
@@ -30,6 +29,7 @@ from qiaocrawl.stages.follow_links import (
     link_to,
     visit_of,
 )
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.frontier.orders import pack_links
 from qiaocrawl.storage.frontier.url_aliases import AS_WRITTEN
 from qiaocrawl.storage.schema import State

@@ -28,7 +28,7 @@ from qiaocrawl.items import Relevance
 from qiaocrawl.news.names.stored import read_names
 from qiaocrawl.news.stories.analyse import analyse_stories
 from qiaocrawl.news.trends.usual import default_calendar
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.pages.revisions import note_deleted

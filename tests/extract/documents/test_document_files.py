@@ -29,8 +29,8 @@ from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis
 from qiaocrawl.page.other_links import document_links
 from qiaocrawl.page.page import parse_page
-from qiaocrawl.stages.analyse_page import analyse_page
-from qiaocrawl.stages.analysis_setup import AnalysisSetup
+from qiaocrawl.runtime.analyse_page import analyse_page
+from qiaocrawl.runtime.analysis_setup import AnalysisSetup
 
 CST = timezone(timedelta(hours=8))
 NOW = datetime(2026, 11, 3, tzinfo=UTC)

@@ -6,12 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.extract.fields.chinese_names import (
+from qiaocrawl.extract.fields.names import (
     is_chinese_name,
     is_foreign_name,
+    is_organisation,
+    is_person,
     is_surely_chinese_name,
+    split_names,
+    tidy_name,
 )
-from qiaocrawl.extract.fields.names import is_organisation, is_person, split_names, tidy_name
 
 # What stands in names, and around them, on real pages.
 LINES = st.text(

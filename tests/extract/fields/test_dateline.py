@@ -6,7 +6,7 @@ import pytest
 
 from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.fields.body_context import body_context
-from qiaocrawl.extract.fields.dateline import dateline_of
+from qiaocrawl.extract.fields.bylines import dateline_of
 from qiaocrawl.extract.fields.declared import declared_by
 from qiaocrawl.page.page import parse_page
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.extract.fields.language import language_field, language_of
+from qiaocrawl.extract.fields.metadata import language_field, language_of
 from qiaocrawl.page.page import parse_page
 
 ENGLISH = "The hall of the old street was opened to all the people of the town on Monday. "

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract.fields.layout_title import (
+from qiaocrawl.extract.fields.metadata import metadata_of
+from qiaocrawl.extract.published.layout_title import (
     WEIGHED,
     is_by_layout,
     title_by_layout,
     use_title_method,
 )
-from qiaocrawl.extract.fields.metadata import metadata_of
 from qiaocrawl.page.page import parse_page
 
 TEXT = f"<p>{'全省归侨侨眷代表大会在福州召开，三百多名代表出席会议。' * 3}</p>"

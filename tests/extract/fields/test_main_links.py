@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qiaocrawl.extract.base import Body
-from qiaocrawl.extract.fields.main_links import main_links_of
+from qiaocrawl.extract.fields.metadata import main_links_of
 from qiaocrawl.page.page import parse_page
 
 LONG = "侨乡的正文有许多话要说，" * 8

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.extract.fields.declared import declared_by
-from qiaocrawl.extract.fields.site_suffix import without_site_name
-from qiaocrawl.extract.fields.title import title_of
-from qiaocrawl.extract.fields.title_dates import without_date
+from qiaocrawl.extract.fields.origin import without_site_name
+from qiaocrawl.extract.fields.title import title_of, without_date
 from qiaocrawl.page.page import Page, parse_page
 
 

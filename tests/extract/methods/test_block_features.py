@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from qiaocrawl.extract.methods.block_features import (
     BlockFeatures,
+    best_run,
+    counted,
     has_notice_words,
     without_notice_words,
 )
-from qiaocrawl.extract.methods.block_sums import best_run, counted
 from qiaocrawl.extract.methods.block_vocabulary import (
     NAME_KINDS,
     WORD_NAMES,

@@ -10,10 +10,9 @@ import pytest
 from qiaocrawl.demo.model import Kind
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract.gold import gold_bodies
 from qiaocrawl.extract.methods.blend import BlendExtractor
 from qiaocrawl.extract.methods.block_network import BlockNetwork, load_network
-from qiaocrawl.extract.methods.block_training import Recipe, labelled, labels_of, train
+from qiaocrawl.extract.methods.block_training import Recipe, gold_bodies, labelled, labels_of, train
 from qiaocrawl.page.page import parse_page
 
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qiaocrawl.extract.methods.chosen_lines import (
-    with_like_lines,
-    without_lead_in,
-    without_linked_ends,
-)
+from qiaocrawl.extract.methods.blend import with_like_lines, without_lead_in, without_linked_ends
 from qiaocrawl.page.page import parse_page
 
 LINK = '<p><a href="/2.html">侨乡的清晨还有许多故事</a></p>'

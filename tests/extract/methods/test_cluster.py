@@ -12,8 +12,8 @@ import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import extractor_for, extractors
-from qiaocrawl.extract.methods.cluster import ClusterExtractor
-from qiaocrawl.extract.methods.cluster_model import ClusterModel, load_model
+from qiaocrawl.extract.published.cluster import ClusterExtractor
+from qiaocrawl.extract.published.cluster_model import ClusterModel, load_model
 from qiaocrawl.page.page import Page, parse_page
 
 PARAGRAPH = "侨乡的老屋里，侨批一封一封摆在桌上，九十岁的阿婆念给孙子听，念到一半停了下来。"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.extract.methods.cluster_nodes import FEATURES, Candidates, candidates_of
+from qiaocrawl.extract.published.cluster_model import FEATURES, Candidates, candidates_of
 from qiaocrawl.page.page import parse_page
 
 

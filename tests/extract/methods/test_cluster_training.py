@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract.methods.cluster_training import (
+from qiaocrawl.extract.published.cluster import (
     Clusters,
     IncrementalClusters,
     Training,

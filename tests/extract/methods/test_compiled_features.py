@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.extract.methods import compiled_features as compiled
-from qiaocrawl.extract.methods.block_features import numpy_features
+from qiaocrawl.extract.methods.block_features import BlockWords, numpy_features
 from qiaocrawl.extract.methods.block_vocabulary import WORD_KIND
-from qiaocrawl.extract.methods.block_words import BlockWords
 from qiaocrawl.kernels.c_library import CLibrary
 from qiaocrawl.page.page import parse_page
 
@@ -150,7 +149,7 @@ def test_a_compiler_that_fails_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from qiaocrawl.cli import compile as command
-    from qiaocrawl.stages import c_loops
+    from qiaocrawl.runtime import c_loops
 
     def failing() -> bool:
         raise subprocess.CalledProcessError(1, "cc")

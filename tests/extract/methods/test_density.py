@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.extract.base import extractor_for, extractors
-from qiaocrawl.extract.methods.density import DensityExtractor
+from qiaocrawl.extract.published.density import DensityExtractor
 from qiaocrawl.options import Options
 from qiaocrawl.page.page import parse_page
 

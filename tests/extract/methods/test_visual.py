@@ -7,7 +7,7 @@ import pytest
 from hostile_pages import HOSTILE
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import extractor_for, extractors
-from qiaocrawl.extract.methods.visual import VisualExtractor
+from qiaocrawl.extract.published.visual import VisualExtractor
 from qiaocrawl.options import Options
 from qiaocrawl.page.page import Page, parse_page
 

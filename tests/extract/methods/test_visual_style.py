@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.extract.methods.visual_style import (
+from qiaocrawl.extract.published.visual_style import (
     COLUMN_EM,
     IMAGE_AREA_PX,
     LINE_PX,

@@ -6,10 +6,8 @@ import pytest
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.page import extract_page
-from qiaocrawl.extract.sites.apply_template import TemplateMatch, apply_template
-from qiaocrawl.extract.sites.boilerplate_model import BoilerplateModel
-from qiaocrawl.extract.sites.site_observation import observation_of
-from qiaocrawl.extract.sites.site_template import SiteTemplate
+from qiaocrawl.extract.sites.boilerplate_model import BoilerplateModel, observation_of
+from qiaocrawl.extract.sites.site_template import SiteTemplate, TemplateMatch, apply_template
 from qiaocrawl.page.page import Page, parse_page
 from site_pages import DISCLAIMER, FOOTER, HOST, body_of, page, paragraphs, taught, title, whole
 

@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qiaocrawl.extract.sites.boilerplate_model import BoilerplateModel
-from qiaocrawl.extract.sites.site_counts import (
+from qiaocrawl.extract.sites.boilerplate_model import (
     MAX_BLOCKS,
     MAX_KEPT_BLOCKS,
     MAX_NAMES,
     MAX_PLACES,
     REDESIGN_PAGES,
+    BoilerplateModel,
 )
 from qiaocrawl.extract.sites.site_template import MIN_PAGES, VERSION, SiteTemplate
 from qiaocrawl.items import SiteObservation

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.extract.sites.site_counts import MAX_SEEN, REDESIGN_PAGES, SiteCounts
+from qiaocrawl.extract.sites.boilerplate_model import MAX_SEEN, REDESIGN_PAGES, SiteCounts
 from qiaocrawl.extract.sites.site_template import MIN_PAGES, SiteTemplate
 from qiaocrawl.items import SiteObservation
 

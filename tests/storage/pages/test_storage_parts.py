@@ -18,15 +18,15 @@ from qiaocrawl.items import Lease, Outcome, PageAnalysis, Relevance
 from qiaocrawl.items.article import ArticlePart
 from qiaocrawl.options import Options
 from qiaocrawl.reading.records import iter_articles, iter_pages
-from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.analysis_setup import JoinedText
-from qiaocrawl.stages.paged_articles import (
+from qiaocrawl.runtime.analysis_setup import JoinedText
+from qiaocrawl.runtime.articles import (
     AssembledArticle,
     add_part,
     assembled_of,
     head_alone,
     save_assembled,
 )
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database, frontier, upkeep
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages import article_parts

@@ -11,8 +11,8 @@ from sqlalchemy import text
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Verdict, VerdictKind
 from qiaocrawl.reading import summary
-from qiaocrawl.reprocess.groups import regroup_all
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runs.groups import regroup_all
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.pages.reprocessing import drop_article

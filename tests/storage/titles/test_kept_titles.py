@@ -18,9 +18,9 @@ from sqlalchemy import Connection, text
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import VerdictKind
-from qiaocrawl.reprocess import snapshots
-from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages import shared_titles
+from qiaocrawl.runs import groups as snapshots
+from qiaocrawl.runtime import shared_titles
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages.reprocessing import drop_article
 from qiaocrawl.storage.titles import title_log
@@ -32,7 +32,7 @@ FIRST, LATER = samples(120, 30)[:80], samples(120, 30)[80:]
 _KILLED = """
 import os, sys
 import numpy as np
-from qiaocrawl.stages import shared_titles
+from qiaocrawl.runtime import shared_titles
 from title_samples import runtime_on
 shared_titles._LEAST_UNKEPT = 0
 def half(file, **arrays):
@@ -47,7 +47,7 @@ with runtime_on(sys.argv[1]) as runtime:
 
 _STARTED = """
 import sys
-from qiaocrawl.stages import shared_titles
+from qiaocrawl.runtime import shared_titles
 from title_samples import runtime_on
 shared_titles._LEAST_UNKEPT = 0
 with runtime_on(sys.argv[1]) as runtime:
@@ -500,7 +500,7 @@ def test_an_account_without_a_home_keeps_nothing(
     def homeless() -> Path:
         raise RuntimeError
 
-    monkeypatch.setattr("qiaocrawl.stages.kept_titles.user_cache_folder", homeless)
+    monkeypatch.setattr("qiaocrawl.runtime.kept_titles.user_cache_folder", homeless)
     stored(sqlite_url)
     for _ in range(2):
         with runtime_on(sqlite_url) as runtime:

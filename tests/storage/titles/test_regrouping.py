@@ -10,9 +10,9 @@ from sqlalchemy import text
 from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Verdict, VerdictKind
-from qiaocrawl.reprocess import snapshots
-from qiaocrawl.reprocess.groups import Stopped, change_report, regroup_all
-from qiaocrawl.runtime import Runtime
+from qiaocrawl.runs import groups as snapshots
+from qiaocrawl.runs.groups import Stopped, change_report, regroup_all
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.titles import idf_snapshots, title_log

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, text
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import VerdictKind
-from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.shared_titles import MANY_TITLES
+from qiaocrawl.runtime.runtime import Runtime
+from qiaocrawl.runtime.shared_titles import MANY_TITLES
 from qiaocrawl.storage.pages.reprocessing import drop_article
 from qiaocrawl.storage.titles import title_log
 from storage_samples import child_environment, put_article

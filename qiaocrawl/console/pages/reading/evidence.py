@@ -24,8 +24,7 @@ from qiaocrawl.console.security.headers import STORED_PAGE_POLICY
 from qiaocrawl.console.work import read, read_files
 from qiaocrawl.export.pages import stored_copy, write_record
 from qiaocrawl.extract.api import extract_article
-from qiaocrawl.extract.field_labels import FIELD_LABELS, field_text
-from qiaocrawl.extract.field_origins import shown_origin
+from qiaocrawl.extract.field_words import FIELD_LABELS, field_text, shown_origin
 from qiaocrawl.items import PagePicture
 from qiaocrawl.language import _
 from qiaocrawl.reading.evidence import (

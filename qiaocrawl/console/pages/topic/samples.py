@@ -22,9 +22,9 @@ from qiaocrawl.console.security import csrf
 from qiaocrawl.console.state import actor_of, link
 from qiaocrawl.console.work import read, read_files, write
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract.text_file import DOCUMENTS, PAGES, PLAIN
+from qiaocrawl.extract.documents.analysis import DOCUMENTS, PAGES, PLAIN
 from qiaocrawl.language import _
-from qiaocrawl.stages.sent_files import FileWorker
+from qiaocrawl.runtime.sent_files import FileWorker
 from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.topics.topics import load_pack, load_pack_to_change, save_pack
 from qiaocrawl.topic.check import MAX_SAMPLE_CHARACTERS, MAX_TITLE_CHARACTERS, require_valid

@@ -40,9 +40,13 @@ from qiaocrawl.frontier.strategies.adaptive.kernels import (
 )
 from qiaocrawl.frontier.strategies.adaptive.link_features import LinkWords
 from qiaocrawl.frontier.strategies.adaptive.link_memory import LinkMemory
-from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
-from qiaocrawl.frontier.strategies.ranges import within
-from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, strategies
+from qiaocrawl.frontier.strategies.strategy import (
+    CrawlTopic,
+    FoundLink,
+    VisitedPage,
+    strategies,
+    within,
+)
 from qiaocrawl.kernels.compiled import expect
 from qiaocrawl.vsm.growing_array import Column
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.strategy import CrawlTopic
 
 TABLE_SIZE = 1 << 17
 """Groups of links share a table by hash; a site has a few hundred."""

@@ -1,0 +1,363 @@
+"""Who wrote an article, by the lines of a Chinese page: labels (作者, 记者, 文/) and places."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from operator import methodcaller
+from typing import NamedTuple
+
+from qiaocrawl.extract.block_texts import lines_with
+from qiaocrawl.extract.fields.body_context import BodyContext
+from qiaocrawl.extract.fields.declared import Declared
+from qiaocrawl.extract.fields.names import (
+    is_organisation,
+    is_person,
+    is_surely_chinese_name,
+    split_names,
+)
+from qiaocrawl.page.page import Page
+
+# --- Claims of who wrote an article, and which of them is believed --------------------------------
+# Claims of different kinds of witness for the same people add up as independent ones do,
+# 1 - prod(1 - weight); of one kind only the heaviest counts **(ours)**.
+
+_MAX_AUTHORS = 12
+_MOST = 0.98
+_FAIR = 0.6
+"""From this weight on a longer list of the same people is believed."""
+
+
+class Claim(NamedTuple):
+    """Authors as one witness names them; ``weight`` in [0, 1], ``kind`` of the witness."""
+
+    names: tuple[str, ...]
+    weight: float
+    origin: str
+    kind: str = "text"
+
+    @property
+    def people(self) -> frozenset[str]:
+        """The names in lower case, in no order."""
+        return frozenset([name.lower() for name in self.names])
+
+
+def claim_of(names: list[str], weight: float, origin: str, kind: str = "text") -> Claim:
+    """The claim of *names*, each once and not too many."""
+    return Claim(tuple(dict.fromkeys(names))[:_MAX_AUTHORS], weight, origin, kind)
+
+
+def heaviest(claims: list[Claim]) -> float:
+    """The weight of the heaviest of *claims*; 0 when there is none."""
+    return max([claim.weight for claim in claims], default=0.0)
+
+
+def best_claim(claims: list[Claim]) -> Claim | None:
+    """The claim whose people have the most weight; one that names them and more goes before."""
+    if not claims:
+        return None
+    totals = {people: _total(claims, people) for people in {claim.people for claim in claims}}
+    best = max(claims, key=lambda claim: (totals[claim.people], claim.weight))
+    total = totals[best.people]
+    if len(best.names) == 1 and " " not in best.names[0]:  # a first name alone: "Todd"
+        begin = best.names[0] + " "
+        best = next((claim for claim in claims if claim.names[0].startswith(begin)), best)
+    for claim in claims:
+        if claim.weight >= _FAIR and best.people < claim.people:
+            best = claim
+    return best._replace(weight=min(_MOST, max(total, totals[best.people])))
+
+
+def _total(claims: list[Claim], people: frozenset[str]) -> float:
+    kinds: dict[str, float] = {}
+    for claim in claims:
+        if claim.people == people:
+            kinds[claim.kind] = max(claim.weight, kinds.get(claim.kind, 0.0))
+    return 1.0 - prod([1.0 - weight for weight in kinds.values()])
+
+
+# --- Names beside the date under a title, without a label ----------------------------------
+# ``2013-10-02 10:20 桂林侨讯 韦敏``
+# Chinese only. What is left of a short line when date, time and what has a label of its own
+# (阅读 1277) are taken off is a medium by its last characters or because the page calls its site
+# so, or a person by the surname **(ours)**.
+
+_LINE_CHARS = 80
+_MOST_NAMES = 3
+"""A line with more words than this beside its date tells something else."""
+_DATE = re.compile(
+    r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?\s*(?:[0-2]?\d[:：时]\d\d(?:[:：分]\d\d秒?)?)?"
+)
+_BORDER = re.compile(r"[\s|｜丨·•,，◆]+")
+# A label with its value; the value may stand behind a space.
+_LABELLED = re.compile(
+    r"(?:阅读|閱讀|浏览|瀏覽|点击|點擊|评论|評論|播放|收藏|人气|查看|编辑|編輯|责编|责任编辑|责任編輯|"
+    r"时间|時間|日期|发布|發布|摄影|攝影|供图|字号|字號|字体|字體|共)\S*(?:\s*[\d.,]+\s?万?次?)?"
+)
+_SOURCE_LABEL = re.compile(r"(?:^|\s)(?:来源|來源|稿源)\s+([^\s|｜:：]{2,14})(?=\s|$)")
+_HAN_NAME = re.compile("[\u3400-\u9fff·A-Za-z]{2,14}")
+_MEDIUM = re.compile(
+    r"(?:网|網|报|報|社|台|臺|站|局|办公室|委员会|厅|中心|在线|在線|论坛|論壇|新闻|新聞|快讯|快訊|"
+    r"侨讯|侨刊|侨声|通讯|通訊|之声|周刊|月刊|杂志|雜誌|客户端|手机版|频道|頻道|博客)$"
+)
+
+
+class DateLine(NamedTuple):
+    """What stands beside the date; each "" where nothing does."""
+
+    source: str = ""
+    author: str = ""
+
+
+def dateline_of(context: BodyContext, declared: Declared) -> DateLine:
+    """The medium and the person in the first short line with a date near the title."""
+    head = context.head
+    for line in lines_with(head.whole, ("19", "20")):
+        text = head.texts[line]
+        if len(text) > _LINE_CHARS:
+            continue
+        date = _DATE.search(text)
+        if date is not None:
+            return _read(text[: date.start()], text[date.end() :], declared)
+    return DateLine()
+
+
+def _read(before: str, after: str, declared: Declared) -> DateLine:
+    text = f"{before} {after}"
+    labelled = _SOURCE_LABEL.search(text)
+    source = labelled[1] if labelled is not None else ""
+    if labelled is not None:
+        text = text[: labelled.start()] + " " + text[labelled.end() :]
+    words = [word for word in _BORDER.split(_LABELLED.sub(" ", text)) if word]
+    if len(words) > _MOST_NAMES:
+        return DateLine(source)
+    names = [word for word in words if _HAN_NAME.fullmatch(word)]
+    if not source:
+        source = next((n for n in names if _MEDIUM.search(n) or declared.is_site(n)), "")
+    author = next((n for n in names if n != source and is_surely_chinese_name(n)), "")
+    return DateLine(source, author)
+
+
+# Here and below each branch begins with a letter, so that a search leaps to the few places
+# where one may begin.
+_LABEL = re.compile(
+    r"(?:作\s{0,2}者|撰稿人?|撰文|供稿|执笔|執筆|楼主|樓主|发帖人|博主|記者|记者|"
+    r"发布者|發佈者|发布(?=\s?[：:]\s?[^\d\s])|发布人|发表人|投稿人|发贴人|发信人|主笔|编译|文字)"
+    r"\s{0,2}[：:】\]][：: ]{0,3}"
+)
+_OF_THIS_TEXT = ("文章", "本文")
+# The author of the original, of a picture or of a game is another.
+_OTHER_AUTHOR = re.compile(
+    r"(?:原|原文|图片|圖片|照片|封面|插画|插圖|插图|漫画|主题|主題|插件|游戏|遊戲|软件|軟件|歌曲|音乐|视频|影片|"
+    r"作词|作曲|本书|书籍|小说|[该該此合创創写寫工名位的]|项目|程序|程式|代码|脚本|模板|皮肤|评论|回复|留言|关于|關於|"
+    r"文献|论文|著|推荐|推薦|热门|熱門|签约|更多|其他|相关|相關)$"
+)
+_LABEL_ONLY = re.compile(r"作者 (?<=^作者 )(?=[\u4e00-\u9fff]{2,4}(?:\s|$))", re.MULTILINE)
+_HAN_NAMES = r"([\u4e00-\u9fff·]{2,4}(?:[ 、][\u4e00-\u9fff·]{2,4}){0,4})"
+# A name without a label, by its place: (what the text must hold, form with the name as its first
+# group), such as 陈小桥/文, 陈小桥 著, ■本报记者 陈小桥, posted on … 陈小桥 阅读.
+_BY_PLACE = (
+    ("[/／] ?图?文", rf"(?:^|[\s（(]){_HAN_NAMES} ?[/／] ?[图]?文(?=[\s）)]|$)"),
+    ("著", r"^([\u4e00-\u9fff·]{2,8}) ?著$"),
+    ("记者", rf"^[□■◎●○◆▲] ?(?:[\u4e00-\u9fff]{{2,6}}记者 ?)?{_HAN_NAMES}$"),
+    (
+        "osted",
+        r"[Pp]osted (?:on|@) [\d :：/.年月日-]{8,24}(?:[AP]M )?(\S{2,16}) (?:阅读|閱讀|评论)",
+    ),
+    ("发[表布]于", r"(?:^|[\s:：])([^\s:：]{2,16}) ?(?:发表于|发布于) ?\d{4}"),
+    ("發[表佈]於", r"(?:^|[\s:：])([^\s:：]{2,16}) ?(?:發表於|發佈於) ?\d{4}"),
+)
+_PLACES = tuple((re.compile(sign), re.compile(form, re.MULTILINE)) for sign, form in _BY_PLACE)
+_NEEDS_PERSON = re.compile("[记記]者|文字|编译")
+_PHOTOGRAPHER = re.compile(
+    r"(?:摄影|攝影)(?:报道|報導|师)?\s?[：:/／]\s?([\u4e00-\u9fff]{2,4})(?=\s|$)"
+)
+_SIGNED = re.compile(r"[（(]([\u4e00-\u9fff·]{2,4})[）)]$")
+_REPORTER = re.compile(
+    r"(?P<open>[（(][^（()）\n]{0,14}?)?(?:记者|記者|实习生|通讯员|通訊員|特派员|撰稿|撰文|评论员)"
+    r"[ /：:]{0,2}"
+    r"((?:[\u4e00-\u9fff·]{2,4}[ 、/]{1,2}){0,5}[\u4e00-\u9fff·]{2,4})"
+    r"(?=[\s）)/／╱、|】\]摄攝]|$|[一二三四五六七八九十\d]+月|文并|报道|報道|報導)",
+    re.MULTILINE,
+)
+_REPORTER_SIGN = re.compile("记者|記者|实习生|通讯员|通訊員|特派员|撰稿|撰文|评论员")
+_TEXT_BY = re.compile(
+    r"[图文](?:(?<=[\s（(【\[].)|(?<=^.))(?:(?<=图)/?文|(?<=文))"
+    r"\s?[：:/／|｜丨]\s?([^\n，。；|（(]{2,30})",
+    re.MULTILINE,
+)
+_PICTURES_BY = re.compile(r"\s*[图圖摄攝]\s?[/／：:]")
+_BY = re.compile(
+    r"[Bb]y(?:(?<=^..)|(?<=[\s|·•,，]..))[：:\s]\s?([^\s，。；|]{2,16})(?=[\s，。|]|$)",
+    re.MULTILINE,
+)
+_NOT_WRITTEN = re.compile(
+    r"(?:power|theme|design|host|provid|sponsor|generat|driv|made|craft|group|order|sort|call|pass|"
+    r"licen[cs]|develop|animat|review)\w*\s$",
+    re.IGNORECASE,
+)
+_WRITTEN = re.compile(r"(?:^|\n|[|·•,，]\s?)(?:(?:written|posted|published|created)\s)?$", re.I)
+_NO_BY = re.compile(
+    r"the|an?|all|both|th[aeio]\w+|my|your|our|its|default|value|reference|id|name|date|using|step|"
+    r"side|one|each|any|way|means|hand|itself|clicking|time",
+    re.IGNORECASE,
+)
+_BY_LINE_CHARS = 80
+_SHORT_CHARS = 60
+"""A longer line of the body is running text: what it labels is seldom the article's."""
+_VALUE_CHARS = 60
+_ENOUGH = 0.85
+_NO_LINE_TAGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "th", "dt", "label", "button"))
+_LINE_DATE = re.compile(r"(?:19|20)\d\d|\d\s?[月-]\s?\d")
+_DATE_DISTANCE = 2
+_LEVELS = 3
+_PERSON_CLASS = re.compile("author|user|writer|editor|byline|nick|name|zuozhe")
+_START = methodcaller("start")
+
+
+def chinese_claims(
+    page: Page, context: BodyContext, declared: Declared, tail: str, other: list[Claim]
+) -> list[Claim]:
+    """Claims by the lines around the body of the Chinese *page*.
+
+    Args:
+        tail: the lines at the end of the body and below it.
+        other: claims of other witnesses; where they suffice, only the lines near the title count.
+    """
+    above_body, in_body, running = _near_title(context)
+    claims = _labelled(above_body, 0.92, "text near the title")
+    claims += _labelled(in_body, 0.8, "text in the body")
+    claims += _labelled(running, 0.6, "text in the body", is_running=True, reporters=0.86)
+    claims += _labelled("\n".join(context.above.texts[:4]), 0.8, "text above the title")
+    if heaviest(other + claims) < _ENOUGH:
+        claims += _labelled(tail, 0.72, "text at the end", is_running=True)
+        claims += _unlabelled(page, context, declared)
+    return claims
+
+
+def _near_title(context: BodyContext) -> tuple[str, str, str]:
+    """The lines between title and body, the short lines of the body, and its paragraphs."""
+    places: tuple[list[str], list[str], list[str]] = ([], [], [])
+    for at, text in zip(context.head.at, context.head.texts, strict=True):
+        is_inside = 0 <= context.first <= at
+        places[is_inside + (is_inside and len(text) > _SHORT_CHARS)].append(text)
+    return "\n".join(places[0]), "\n".join(places[1]), "\n".join(places[2])
+
+
+def _labelled(
+    text: str, weight: float, origin: str, is_running: bool = False, reporters: float = 0.0
+) -> list[Claim]:
+    """Claims of labels in *text*, a line a block.
+
+    Args:
+        is_running: whether the lines are paragraphs, in which ``by`` is a word like others.
+        reporters: the weight of 记者 and the like; 0 for nearly *weight*.
+    """
+    claims = _by_label(text, weight, origin)
+    for match in _TEXT_BY.finditer(text):
+        written = _PICTURES_BY.split(match[1])[0]
+        names = [name for name in split_names(written, is_labelled=True) if is_person(name)]
+        if names:
+            claims.append(claim_of(names, weight - 0.04, f"{origin}: 文"))
+            break
+    for sign, pattern in _PLACES:
+        placed = pattern.search(text) if sign.search(text) else None
+        names = split_names(placed[1]) if placed is not None else []
+        if names and not all(map(is_organisation, names)):
+            look_right = all(map(is_person, names))
+            claims.append(
+                claim_of(names, weight - (0.12 if look_right else 0.3), f"{origin}: by place")
+            )
+    if not is_running:
+        claims += _by(text, weight - 0.2, f"{origin}: by")
+    names = _reporters(text)
+    if names:
+        claims.append(claim_of(names, reporters or weight - 0.06, f"{origin}: 记者"))
+    return claims
+
+
+def _by_label(text: str, weight: float, origin: str) -> list[Claim]:
+    """The claim of the first label with a name; of one that says whose text it is before others."""
+    labels = sorted([*_LABEL.finditer(text), *_LABEL_ONLY.finditer(text)], key=_START)
+    labels.sort(key=lambda label: not text.startswith(_OF_THIS_TEXT, max(0, label.start() - 2)))
+    for match in labels:
+        before = text[max(0, match.start() - 2) : match.start()]
+        if match[0][0] == "作" and _OTHER_AUTHOR.search(before):
+            continue
+        value = text[match.end() : match.end() + _VALUE_CHARS].partition("\n")[0]
+        names = split_names(value, is_labelled=True)
+        if _NEEDS_PERSON.search(match[0]):
+            names = [name for name in names if is_person(name)]  # not the questions of a talk
+        if names:
+            own = weight if not all(map(is_organisation, names)) else min(0.5, weight)
+            return [claim_of(names, own, f"{origin}: {match[0].strip(' ：:')}")]
+    return []
+
+
+def _by(text: str, weight: float, origin: str) -> list[Claim]:
+    """The claim of ``by`` in a short line, with a name that is no word of English after it."""
+    for match in _BY.finditer(text) if "y" in text else ():
+        begin = text.rfind("\n", 0, match.start()) + 1
+        end = text.find("\n", match.end())
+        before = text[begin : match.start()]
+        if (len(text) if end < 0 else end) - begin > _BY_LINE_CHARS or _NOT_WRITTEN.search(before):
+            continue
+        word = match[1]
+        is_name = not word.isascii() or word[0].isupper() or _WRITTEN.search(before) is not None
+        names = split_names(word) if is_name and not _NO_BY.fullmatch(word) else []
+        if names:
+            return [claim_of(names, weight, origin)]
+    return []
+
+
+def _reporters(text: str) -> list[str]:
+    """The names behind 记者, 通讯员 and the like."""
+    reporters: list[str] = []
+    for match in _REPORTER.finditer(text) if _REPORTER_SIGN.search(text) else ():
+        names = split_names(match[2])
+        # In brackets, any two to four characters are a name; else a surname must begin one.
+        look_right = any(map(is_person, names)) and "/" not in match[2]
+        if names and (match["open"] or look_right or is_person(names[0])):
+            reporters += names
+    return reporters
+
+
+def _unlabelled(page: Page, context: BodyContext, declared: Declared) -> list[Claim]:
+    """A name beside the date, alone in a line above the body, in brackets at the end; last of
+    all the photographer: photo stories name nobody else."""
+    claims = []
+    beside = dateline_of(context, declared).author
+    if beside:
+        claims.append(claim_of([beside], 0.58, "text beside the date"))
+    photographer = _PHOTOGRAPHER.search(context.head.whole)
+    if photographer is not None and is_surely_chinese_name(photographer[1]):
+        claims.append(claim_of([photographer[1]], 0.5, "text near the title: 摄影"))
+    alone = _alone_in_a_line(page, context)
+    if alone:
+        claims.append(claim_of([alone], 0.55, "line near the title"))
+    signed = _SIGNED.search(context.blocks[context.last].text) if context.last >= 0 else None
+    if signed is not None and is_surely_chinese_name(signed[1]):
+        claims.append(claim_of([signed[1]], 0.6, "signed at the end"))
+    return claims
+
+
+def _alone_in_a_line(page: Page, context: BodyContext) -> str:
+    """The name that is a line by itself between title and body, next to one of them or a date.
+
+    No heading, no label of a form or table, and no link but to a person's page.
+    """
+    blocks, elements = context.blocks, page.blocks.elements
+    for at in range(context.title_at + 1, min(context.first, context.title_at + 8)):
+        block = blocks[at]
+        if len(block.text) > 4 or not is_surely_chinese_name(block.text):
+            continue
+        around = [elements[index] for index in page.blocks.path(block.element)[:_LEVELS]]
+        if any(element.tag in _NO_LINE_TAGS for element in around) or (
+            block.links and not any(_PERSON_CLASS.search(element.names) for element in around)
+        ):
+            continue
+        near = blocks[max(0, at - _DATE_DISTANCE) : at + _DATE_DISTANCE + 1]
+        has_date = any(_LINE_DATE.search(other.text[:_SHORT_CHARS]) for other in near)
+        if has_date or at in (context.title_at + 1, context.first - 1):
+            return block.text
+    return ""

@@ -1,0 +1,1 @@
+"""Extraction methods of the papers, to be compared and chosen; crawls use the blend."""

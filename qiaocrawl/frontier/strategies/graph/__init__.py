@@ -1,1 +1,0 @@
-"""Link graphs and the rank that flows through them."""

@@ -1,0 +1,1 @@
+"""Page scorers of the papers, to be compared and chosen; crawls use the blend."""

@@ -1,1 +1,0 @@
-"""Warnings that are told: channels, and messages sent until they arrive."""

@@ -1,0 +1,122 @@
+"""What a bulk stage asks for, and of whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from qiaocrawl.errors import ExtractionError
+from qiaocrawl.extract.sites.site_template import SiteTemplate
+from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
+from qiaocrawl.items.article import PartText
+from qiaocrawl.runtime.analysis_setup import JoinedText
+from qiaocrawl.runtime.analysis_slots import AnalysisSlots, Submit
+from qiaocrawl.runtime.workers import AnalysisPool
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+Judged = list[tuple[Relevance, ...]]
+
+
+# Classes, not functions: they travel to other machines.
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """Read one page, with what is known of its site."""
+
+    page: FetchedPage
+    template: SiteTemplate | None
+
+    def __call__(self, pool: AnalysisPool) -> Future[PageAnalysis]:
+        return pool.submit(self.page, self.template)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinParts:
+    """Join the texts of an article's parts, and judge the whole."""
+
+    title: str
+    texts: tuple[PartText, ...]
+
+    def __call__(self, pool: AnalysisPool) -> Future[JoinedText]:
+        return pool.submit_parts(self.title, self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTexts:
+    """Judge articles for all topics; together they have one page's time."""
+
+    articles: tuple[PageText, ...]
+
+    def __call__(self, pool: AnalysisPool) -> Future[Judged]:
+        return pool.submit_articles(self.articles)
+
+
+class Pending(Protocol[T_co]):
+    """Work that is under way."""
+
+    def result(self) -> T_co:
+        """What came of it, once it is done.
+
+        Raises:
+            ConfigError: an operator's file is at fault, or no worker can start.
+            ClusterError: the cluster is gone, or has no worker any more.
+        """
+
+
+class Bulk(Protocol):
+    """Where bulk work is done."""
+
+    def start(self, works: Sequence[Submit[T]], name: str) -> Pending[list[T | ExtractionError]]:
+        """Begin with *works*, each in a process that pages can hang or kill; results in order.
+
+        Args:
+            name: of the rows they are made of, such as ``pages-1-64``, for who watches.
+        """
+
+    def call(self, work: Callable[..., T], *args: object, name: str) -> Pending[T]:
+        """Begin with one call of *work*, a function of a module."""
+
+
+# --- Bulk work on the processors of this machine --------------------------------------------------
+
+
+class LocalBulk:
+    """Pages in analysis processes of this machine; calls in this process, when asked for.
+
+    Args:
+        slots: gives the processes, when the first page comes.
+    """
+
+    def __init__(self, slots: Callable[[], AnalysisSlots]) -> None:
+        self._slots = slots
+
+    def start(self, works: Sequence[Submit[T]], name: str) -> Pending[list[T | ExtractionError]]:
+        """Hand *works* to ordinary slots; what outlasts one gets its try in the separate slot."""
+        slots = self._slots()
+        firsts = [(work, work(slots.ordinary)) for work in works]
+
+        def results() -> list[T | ExtractionError]:
+            settled: list[T | ExtractionError] = []
+            for work, first in firsts:
+                # By itself, since the type of the list would widen T.
+                answer = slots.result(work, first)
+                settled.append(answer)
+            return settled
+
+        return _Later(results)
+
+    def call(self, work: Callable[..., T], *args: object, name: str) -> Pending[T]:
+        """Call *work* when its result is asked for."""
+        return _Later(lambda: work(*args))
+
+
+class _Later(Generic[T]):
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+
+    def result(self) -> T:
+        """Made now."""
+        return self._make()

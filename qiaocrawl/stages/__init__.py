@@ -1,1 +1,0 @@
-"""What happens to one page: analysed, followed, joined to its parts, its title compared."""
