@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
+from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.crawl.network.access import access_of, host_of_request
-from qiaocrawl.crawl.responses import MAY_BE_BLOCK, fetched_page
 from qiaocrawl.crawl.retry import retry_request
-from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.crawl.spider import MAY_BE_BLOCK, fetched_page
 from qiaocrawl.errors import BlockedError
 from qiaocrawl.fetch.block_detection import BlockKind, BlockSign, find_block
 from qiaocrawl.items import Lease, Queue

@@ -21,11 +21,11 @@ from scrapy.exceptions import (
 )
 from scrapy.utils.httpobj import urlparse_cached
 
+from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.crawl.network.access import access_of, host_of_request
 from qiaocrawl.crawl.network.address_guard import address_guard_of
 from qiaocrawl.crawl.network.proxy_source import DOWNLOAD_ERRORS
 from qiaocrawl.crawl.retry import retry_request
-from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError, ProxiesRestError, ProxyError
 from qiaocrawl.fetch.addresses import leads_inside
 

@@ -11,11 +11,10 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.utils.httpobj import urlparse_cached
 
-from qiaocrawl.crawl.context import find_crawl
-from qiaocrawl.crawl.host_failures import words_of
+from qiaocrawl.crawl.context import find_crawl, runtime_of
+from qiaocrawl.crawl.fetch_outcomes import words_of
 from qiaocrawl.crawl.network.pacing import rate_limiter_of
-from qiaocrawl.crawl.responses import fetched_page
-from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.crawl.spider import fetched_page
 from qiaocrawl.discovery.url_sources import robots_text
 from qiaocrawl.errors import AddressRefusedError, HostParkedError, RobotsUnreachableError
 from qiaocrawl.fetch.failure_policy import judge_fetch

@@ -15,10 +15,9 @@ from scrapy.exceptions import DownloadCancelledError, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
 from middlewares.cookies import OfflineCookiesMiddleware
-from qiaocrawl.crawl.context import crawl_of
+from qiaocrawl.crawl.context import crawl_of, frontier_closing, runtime_of
+from qiaocrawl.crawl.login.login import LOGIN_STEP
 from qiaocrawl.crawl.login.sessions import CrawlSessions, chosen_recipes
-from qiaocrawl.crawl.login.step_mark import LOGIN_STEP
-from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import LoginPageError, SecretKeyError, SessionRestError
 from qiaocrawl.fetch.sessions.flow import SeenPage, endangers_session
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.storage.pages.raw_pages import load_page_if_readable
 
 if TYPE_CHECKING:

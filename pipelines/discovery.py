@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from qiaocrawl.crawl.context import crawl_of
-from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.context import CrawledPage, CrawlItem, crawl_of
 from qiaocrawl.extract.base import NO_LINK_REGION
 from qiaocrawl.items import Outcome
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem
 
-from qiaocrawl.crawl.context import crawl_of
-from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.context import CrawledPage, CrawlItem, crawl_of
 from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.pages.revisions import save_picture
 

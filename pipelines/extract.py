@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem
 
-from qiaocrawl.crawl.context import crawl_of
-from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.context import CrawledPage, CrawlItem, crawl_of, runtime_of
 from qiaocrawl.crawl.slow_pages import AnalysedApart, set_aside, slow_pages_of
-from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ConfigError, ExtractionError, PoisonPageError
 
 if TYPE_CHECKING:

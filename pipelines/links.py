@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qiaocrawl.crawl.context import crawl_of
-from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.context import CrawledPage, CrawlItem, crawl_of
 from qiaocrawl.runtime.follow_links import far_entries
 
 if TYPE_CHECKING:

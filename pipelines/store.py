@@ -11,9 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pipelines.extract import AnalysisStopped
-from qiaocrawl.crawl.browser.learning import saving
-from qiaocrawl.crawl.context import crawl_of
-from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.browser.downloads import saving
+from qiaocrawl.crawl.context import CrawledPage, CrawlItem, crawl_of
 from qiaocrawl.errors import ConfigError, OutdatedError
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from qiaocrawl.crawl.context import crawl_of
-from qiaocrawl.crawl.items import CrawlItem, SearchedPage
+from qiaocrawl.crawl.context import CrawlItem, SearchedPage, crawl_of
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
 from qiaocrawl.items import Outcome, Queue
 

@@ -31,7 +31,7 @@ BOT_NAME = "qiaocrawl"
 SPIDER_MODULES = ["spiders"]
 NEWSPIDER_MODULE = "spiders"
 # To run one spider it imports that one alone.
-SPIDER_LOADER_CLASS = "qiaocrawl.crawl.spider_loader.NamedSpiderLoader"
+SPIDER_LOADER_CLASS = "qiaocrawl.crawl.starting.NamedSpiderLoader"
 # `scrapy crawl` whose exit code is 0 only where the run did what it was asked.
 COMMANDS_MODULE = "qiaocrawl.crawl.commands"
 
@@ -82,7 +82,7 @@ DOWNLOAD_HANDLERS = {
     "s3": None,
 }
 # Every answer of the name service is checked; Twisted connects to exactly that address.
-TWISTED_DNS_RESOLVER = "qiaocrawl.crawl.network.resolver.GuardedResolver"
+TWISTED_DNS_RESOLVER = "qiaocrawl.crawl.network.address_guard.GuardedResolver"
 
 # --- one page's way ---------------------------------------------------------------------
 
@@ -156,26 +156,26 @@ EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,
 }
 FEED_EXPORTERS = {
-    "json": "qiaocrawl.crawl.feed_formats.ArticleJson",
-    "jsonlines": "qiaocrawl.crawl.feed_formats.ArticleJsonLines",
-    "jsonl": "qiaocrawl.crawl.feed_formats.ArticleJsonLines",
-    "jl": "qiaocrawl.crawl.feed_formats.ArticleJsonLines",
-    "csv": "qiaocrawl.crawl.feed_formats.ArticleCsv",
-    "xml": "qiaocrawl.crawl.feed_formats.ArticleXml",
-    "marshal": "qiaocrawl.crawl.feed_formats.ArticleMarshal",
-    "pickle": "qiaocrawl.crawl.feed_formats.ArticlePickle",
+    "json": "qiaocrawl.crawl.feeds.ArticleJson",
+    "jsonlines": "qiaocrawl.crawl.feeds.ArticleJsonLines",
+    "jsonl": "qiaocrawl.crawl.feeds.ArticleJsonLines",
+    "jl": "qiaocrawl.crawl.feeds.ArticleJsonLines",
+    "csv": "qiaocrawl.crawl.feeds.ArticleCsv",
+    "xml": "qiaocrawl.crawl.feeds.ArticleXml",
+    "marshal": "qiaocrawl.crawl.feeds.ArticleMarshal",
+    "pickle": "qiaocrawl.crawl.feeds.ArticlePickle",
 }
 
 # --- engine room ------------------------------------------------------------------------
 
-STATS_CLASS = "qiaocrawl.crawl.stats.PlainStats"
+STATS_CLASS = "qiaocrawl.crawl.progress.PlainStats"
 # A response brings one item; Scrapy makes as many tasks a response as this (its default is 100).
 CONCURRENT_ITEMS = 1
 COOKIES_ENABLED = True
 LOG_LEVEL = "INFO"
 LOG_SHORT_NAMES = False
 # Items are whole pages: never print them.
-LOG_FORMATTER = "qiaocrawl.crawl.logformat.QuietLogFormatter"
+LOG_FORMATTER = "qiaocrawl.crawl.progress.QuietLogFormatter"
 
 # Chromium, only used with QIAO_RENDER: no sandbox under root, no calls home. It resolves no name
 # and sends nothing past the proxy it is given (qiaocrawl/crawl/browser/proxy.py).

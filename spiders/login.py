@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
 
-from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.errors import QiaoError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from qiaocrawl.crawl.login.one_login import Asked
+    from qiaocrawl.crawl.login.by_hand import Asked
     from qiaocrawl.runtime.runtime import Runtime
 
 
@@ -46,7 +46,7 @@ class LoginSpider(Spider):
             SystemExit: a wrong argument or option, with one clear line (exit code 1).
         """
         # Every crawl loads all spiders.
-        from qiaocrawl.crawl.login.one_login import checked_arguments
+        from qiaocrawl.crawl.login.by_hand import checked_arguments
 
         spider = super().from_crawler(crawler, *args)
         try:
@@ -58,7 +58,7 @@ class LoginSpider(Spider):
 
     async def start(self) -> AsyncIterator[Request]:
         """Do the one thing asked for."""
-        from qiaocrawl.crawl.login.one_login import OneLogin
+        from qiaocrawl.crawl.login.by_hand import OneLogin
 
         await OneLogin(self.crawler, self.runtime, self.asked).run()
         # An empty generator: Scrapy wants one, and there is nothing to request.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qiaocrawl.crawl.context import CrawlContext, usual_limits
-from qiaocrawl.crawl.items import CrawlItem
+from qiaocrawl.crawl.context import CrawlContext, CrawlItem, usual_limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.fetch.failure_policy import FetchDecision
 from qiaocrawl.frontier.explain import USUAL_STRATEGY, chosen_ordering

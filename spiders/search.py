@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DownloadCancelledError
 
-from qiaocrawl.crawl.context import CrawlContext, usual_limits
-from qiaocrawl.crawl.items import CrawlItem, SearchedPage
+from qiaocrawl.crawl.context import CrawlContext, CrawlItem, SearchedPage, usual_limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier.explain import USUAL_STRATEGY, chosen_strategy

@@ -9,8 +9,7 @@ from typing import Any
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
-from qiaocrawl.crawl.context import CrawlContext, usual_limits
-from qiaocrawl.crawl.items import CrawlItem
+from qiaocrawl.crawl.context import CrawlContext, CrawlItem, usual_limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.failure_policy import FetchDecision

@@ -30,7 +30,7 @@ from sqlalchemy.exc import OperationalError
 
 import pipelines.evidence
 import pipelines.store
-from qiaocrawl.crawl import suspects
+from qiaocrawl.crawl import slow_pages as suspects
 from qiaocrawl.crawl.network.handler import GuardedDownloadHandler
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.frontier.worker import FrontierWorker

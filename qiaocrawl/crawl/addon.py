@@ -11,9 +11,9 @@ import scrapy.core.downloader.contextfactory  # noqa: F401
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from qiaocrawl import settings as own_settings
-from qiaocrawl.crawl.browser.browser import BrowserGuard, require_playwright
+from qiaocrawl.crawl.browser.contexts import BrowserGuard, require_playwright
+from qiaocrawl.crawl.context import options_from_settings
 from qiaocrawl.crawl.scrapy_settings import honour, say_what_does_not_act
-from qiaocrawl.crawl.wiring import options_from_settings
 from qiaocrawl.errors import ConfigError, SecretKeyError
 from qiaocrawl.fetch.addresses import Allowance
 from qiaocrawl.language import _

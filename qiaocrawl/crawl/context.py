@@ -7,19 +7,27 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from scrapy import signals
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+
+from qiaocrawl.discovery.soft_404 import MissingPage
+from qiaocrawl.fetch.rendering import RenderModel
 from qiaocrawl.frontier.completion import CrawlJournal
 from qiaocrawl.frontier.host_slots import Limits
-from qiaocrawl.items import Candidate, Lease, PageAnalysis
+from qiaocrawl.frontier.ordering import FollowedPage
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, PageAnalysis, PagePicture
+from qiaocrawl.options import PREFIX, Options, given_in_environment
 from qiaocrawl.runtime.follow_links import FollowPolicy, follow_redirect
+from qiaocrawl.runtime.runtime import Runtime
+from qiaocrawl.search.query import Hit, Query, SearchAnswer
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from qiaocrawl.frontier.ordering import FrontierOrder
     from qiaocrawl.frontier.worker import FrontierWorker
-    from qiaocrawl.options import Options
     from qiaocrawl.runs.site import SiteDiscovery
-    from qiaocrawl.runtime.runtime import CrawlScope, Runtime
+    from qiaocrawl.runtime.runtime import CrawlScope
 
 
 def _as_it_is(lease: Lease, analysis: PageAnalysis) -> PageAnalysis:
@@ -81,3 +89,97 @@ def find_crawl(crawler: Crawler) -> CrawlContext | None:
 def crawl_of(crawler: Crawler) -> CrawlContext:
     """The crawl of *crawler*, which uses the frontier."""
     return _crawls[crawler]
+
+
+# --- One :class:`~qiaocrawl.runtime.Runtime` per crawler, and options out of settings -------------
+
+frontier_closing = object()
+"""Sent when all fetches of a run are over, while the store is still open."""
+
+_runtimes: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
+
+
+def options_from_settings(settings: BaseSettings) -> Options:
+    """The run's options: ``-s`` over the environment over ``settings.py``.
+
+    Raises:
+        ConfigError: a wrong value or an unknown ``QIAO_*`` name, wherever it was given.
+    """
+    # -s on the command line and custom_settings of a spider win over the environment.
+    strong = SETTINGS_PRIORITIES["spider"]
+    names = [name for name in settings if isinstance(name, str) and name.startswith(PREFIX)]
+    in_file = {n: settings[n] for n in names if (settings.getpriority(n) or 0) < strong}
+    on_command_line = {n: settings[n] for n in names if (settings.getpriority(n) or 0) >= strong}
+    # Later entries win.
+    return Options({**in_file, **given_in_environment(), **on_command_line})
+
+
+def runtime_of(crawler: Crawler) -> Runtime:
+    """The shared objects of *crawler*'s run, built at the first call.
+
+    Scrapy opens and closes pipelines at the same time, so none of them can own what
+    another needs; the runtime is closed after all of them, on ``spider_closed``.
+    """
+    if crawler not in _runtimes:
+        runtime = Runtime(options_from_settings(crawler.settings))
+        _runtimes[crawler] = runtime
+        crawler.signals.connect(runtime.close, signal=signals.spider_closed, weak=False)
+    return _runtimes[crawler]
+
+
+def find_runtime(crawler: Crawler) -> Runtime | None:
+    """The shared objects of *crawler*'s run; None while there are none."""
+    return _runtimes.get(crawler)
+
+
+# --- What spiders hand to the pipelines: a leased URL and what came back for it -------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RenderLesson:
+    """What *learning* is to learn from a page, as it was extracted, once it is stored."""
+
+    learning: RenderModel
+    extracted: PageAnalysis
+
+
+@dataclass(frozen=True, slots=True)
+class CrawledPage:
+    """A page on its way through the pipelines; each stage fills in its part.
+
+    Attributes:
+        missing_page: what the page shows of pages that do not exist on its host.
+        rendering: what it teaches about pages that need a browser.
+        picture: of the page in the browser, until it is stored.
+        article_url_id: of the URL whose article was committed with the page; None for none.
+    """
+
+    lease: Lease
+    page: FetchedPage
+    analysis: PageAnalysis | None = None
+    candidates: tuple[Candidate, ...] = ()
+    followed: FollowedPage | None = None
+    missing_page: MissingPage | None = None
+    rendering: RenderLesson | None = None
+    picture: PagePicture | None = None
+    article_url_id: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<CrawledPage {self.page.url}>"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedPage:
+    """An engine's answer, read and classified; ``hits`` are its results and their links."""
+
+    lease: Lease
+    page: FetchedPage
+    query: Query
+    answer: SearchAnswer
+    hits: tuple[tuple[Hit, Link], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<SearchedPage {self.query.engine} {self.query.term}>"
+
+
+CrawlItem = CrawledPage | SearchedPage

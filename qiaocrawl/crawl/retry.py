@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.downloadermiddlewares.retry import get_retry_request
 
-from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.fetch.failure_policy import backoff_seconds
 
 if TYPE_CHECKING:

@@ -16,11 +16,10 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
-from qiaocrawl.crawl.context import crawl_of
+from qiaocrawl.crawl.context import crawl_of, frontier_closing, runtime_of
 from qiaocrawl.crawl.network.access import access_of
 from qiaocrawl.crawl.retry import DelayedRequests
 from qiaocrawl.crawl.spider import FrontierSpider
-from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import SchemaError, StorageError
 from qiaocrawl.frontier.completion import LeaseEnd
 from qiaocrawl.frontier.host_slots import Fetches

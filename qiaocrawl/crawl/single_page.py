@@ -19,7 +19,7 @@ from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import IgnoreRequest
 from scrapy.settings import Settings
 
-from qiaocrawl.crawl.responses import fetched_page
+from qiaocrawl.crawl.spider import fetched_page
 from qiaocrawl.errors import AddressRefusedError
 
 if TYPE_CHECKING:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
 
 from scrapy import Request, Spider
 from scrapy.exceptions import DownloadCancelledError
 
-from qiaocrawl.crawl.context import CrawlContext, share_crawl
-from qiaocrawl.crawl.fetch_outcomes import FetchOutcomes
-from qiaocrawl.crawl.host_failures import host_name, is_answer, words_of
-from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.context import CrawlContext, CrawledPage, CrawlItem, runtime_of, share_crawl
+from qiaocrawl.crawl.fetch_outcomes import FetchOutcomes, host_name, is_answer, words_of
 from qiaocrawl.crawl.network.access import access_of
 from qiaocrawl.crawl.network.pacing import rate_limiter_of
-from qiaocrawl.crawl.responses import MAY_BE_BLOCK, PICTURE, fetched_page
 from qiaocrawl.crawl.slow_pages import AnalysedApart
-from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ConfigError, QiaoError, StorageError
 from qiaocrawl.fetch.failure_policy import BUSY_STATUSES, FetchDecision, judge_fetch, judge_type
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
@@ -37,6 +36,52 @@ if TYPE_CHECKING:
 
     from qiaocrawl.frontier.worker import FrontierWorker
     from qiaocrawl.runtime.runtime import Runtime
+
+# --- Scrapy's responses as our records ------------------------------------------------------------
+
+MAY_BE_BLOCK = "qiaocrawl_may_be_block"
+"""Key of a request's meta: its answer has the sign of a block, and is taken as it is."""
+PICTURE = "qiaocrawl_picture"
+"""In a request's meta: the picture of its page, None where the browser took none."""
+
+CONNECTION_LOST = "dataloss"
+"""Scrapy's flag of a response whose body broke off before its end."""
+
+# Session cookies would let a reader in as the account that fetched the page.
+# Set-Cookie2: RFC 2965, long gone, but sent by old servers.
+_NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
+
+
+# Weak keys: a record goes with its response.
+_records: WeakKeyDictionary[Response, FetchedPage] = WeakKeyDictionary()
+
+
+def fetched_page(response: Response) -> FetchedPage:
+    """*response* as a record, the same at each call; no other place reads Scrapy's responses."""
+    page = _records.get(response)
+    if page is None:
+        page = _records[response] = _record(response)
+    return page
+
+
+def _record(response: Response) -> FetchedPage:
+    headers = tuple(
+        (lower, value.decode("latin-1"))
+        for name, values in response.headers.items()
+        if (lower := name.decode("latin-1").lower()) not in _NOT_KEPT
+        for value in values
+    )
+    return FetchedPage(
+        url=response.url,
+        final_url=response.url,
+        # A hostile status line may hold any number.
+        status=response.status if 0 <= response.status <= 999 else 0,
+        headers=headers,
+        body=response.body,
+        fetched_at=datetime.fromtimestamp(time.time(), UTC),
+        truncated=CONNECTION_LOST in response.flags,
+        connection_lost=CONNECTION_LOST in response.flags,
+    )
 
 
 # PDF; the ZIP of Word and Excel files; their older form.

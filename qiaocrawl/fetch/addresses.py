@@ -1,7 +1,7 @@
 """Which addresses a crawler may connect to: public ones, and origins the operator names.
 
-Pure decisions; :mod:`qiaocrawl.crawl.network.resolver` and :mod:`qiaocrawl.crawl.network.handler`
-apply them to every connection.
+Pure decisions; :mod:`qiaocrawl.crawl.network.address_guard` and
+:mod:`qiaocrawl.crawl.network.handler` apply them to every connection.
 """
 
 from __future__ import annotations

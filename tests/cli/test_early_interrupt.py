@@ -56,7 +56,7 @@ def _struck(command: list[str], module: str, before: int, folder: Path) -> tuple
         ([*_COMMAND, *_RUN], "qiaocrawl.cli.project.run"),
         ([*_COMMAND, *_CRAWL], "scrapy.commands.parse"),
         ([*_SCRAPY, *_CRAWL], "qiaocrawl.crawl.addon"),
-        ([*_SCRAPY, *_CRAWL], "qiaocrawl.crawl.stoppable"),
+        ([*_SCRAPY, *_CRAWL], "qiaocrawl.crawl.starting"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -13,9 +13,8 @@ from scrapy.utils.test import get_crawler
 from sqlalchemy import Connection, text
 
 from fresh_schema import make_tables
-from qiaocrawl.crawl.context import CrawlContext
+from qiaocrawl.crawl.context import CrawlContext, runtime_of
 from qiaocrawl.crawl.fetch_outcomes import FetchOutcomes
-from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BlockedError, TrapError
 from qiaocrawl.fetch.failure_policy import FetchDecision
 from qiaocrawl.frontier import CrawlTopic, strategies

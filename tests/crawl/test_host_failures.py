@@ -18,9 +18,9 @@ from scrapy.exceptions import (
 from scrapy.utils.test import get_crawler
 
 from fresh_schema import make_tables
-from qiaocrawl.crawl.host_failures import HostFailureHandler, host_name, is_answer, words_of
+from qiaocrawl.crawl.context import runtime_of
+from qiaocrawl.crawl.fetch_outcomes import HostFailureHandler, host_name, is_answer, words_of
 from qiaocrawl.crawl.network.access import access_of
-from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import (
     AddressRefusedError,
     BlockedError,

@@ -9,7 +9,7 @@ from scrapy import Request, Spider
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from qiaocrawl.crawl.logformat import QuietLogFormatter
+from qiaocrawl.crawl.progress import QuietLogFormatter
 
 _LEVELS = [("DEBUG", True), ("INFO", False), (logging.DEBUG, True), (logging.ERROR, False)]
 

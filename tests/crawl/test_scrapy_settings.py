@@ -11,6 +11,7 @@ from scrapy.settings import Settings, default_settings
 from crawling import Answer, article, crawl, import_pack, local_server, outcomes, pack
 from qiaocrawl import settings as shipped
 from qiaocrawl.crawl.addon import QiaoAddon
+from qiaocrawl.crawl.context import options_from_settings
 from qiaocrawl.crawl.scrapy_settings import (
     ACTING,
     HONOURED,
@@ -19,7 +20,6 @@ from qiaocrawl.crawl.scrapy_settings import (
     in_vain,
     replacement_of,
 )
-from qiaocrawl.crawl.wiring import options_from_settings
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import DEFAULTS
 

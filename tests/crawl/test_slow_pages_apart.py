@@ -10,9 +10,8 @@ import pytest
 from scrapy.utils.test import get_crawler
 
 from fresh_schema import make_tables
-from qiaocrawl.crawl.context import CrawlContext, share_crawl
+from qiaocrawl.crawl.context import CrawlContext, runtime_of, share_crawl
 from qiaocrawl.crawl.slow_pages import SlowPages, set_aside, slow_pages_of
-from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.frontier import CrawlTopic, strategies
 from qiaocrawl.frontier.host_slots import Fetches, Limits
 from qiaocrawl.frontier.ordering import FrontierOrder

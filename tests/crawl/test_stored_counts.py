@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from pipelines.store import StorePipeline
-from qiaocrawl.crawl.items import CrawledPage
+from qiaocrawl.crawl.context import CrawledPage
 from qiaocrawl.items import Outcome, PageAnalysis, Relevance
 
 

@@ -17,7 +17,7 @@ from scrapy.spiders import Spider
 
 from benchmarks.crawls.running import ours_command
 from benchmarks.local_site import LocalSite, serving
-from qiaocrawl.crawl.collector import collect_once_opened, rest_until_opened
+from qiaocrawl.crawl.starting import collect_once_opened, rest_until_opened
 
 ROOT = Path(__file__).resolve().parents[2]
 # A whole crawl, as the command makes it; numba is there for whom a start is compiled.
@@ -97,7 +97,7 @@ def test_neither_the_parts_of_workers_nor_logins_nor_the_compiler() -> None:
     assert "qiaocrawl.runtime.workers" in loaded
     unwanted = {"qiaocrawl.runtime.analyse_page", "qiaocrawl.extract.page", "jieba", "numba",
                 "qiaocrawl.crawl.login.login", "qiaocrawl.fetch.sessions.flow", "aiohttp",
-                "qiaocrawl.crawl.login.one_login", "qiaocrawl.text.dates"}  # fmt: skip
+                "qiaocrawl.crawl.login.by_hand", "qiaocrawl.text.dates"}  # fmt: skip
     assert loaded & unwanted == set()
 
 

@@ -45,7 +45,7 @@ def test_log_lines_and_tracebacks_are_visible() -> None:
     assert not set(text) & set(STEERING)
 
 
-@pytest.mark.parametrize("module", ["qiaocrawl.crawl.logformat"])
+@pytest.mark.parametrize("module", ["qiaocrawl.crawl.progress"])
 def test_a_crawl_logs_by_such_records(module: str) -> None:
     __import__(module)
     assert logging.getLogRecordFactory() is VisibleRecord

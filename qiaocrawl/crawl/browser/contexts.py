@@ -9,17 +9,28 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import sys
 import time
-from contextlib import suppress
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from playwright.async_api import Error
 from scrapy_playwright.handler import DEFAULT_CONTEXT_NAME, ScrapyPlaywrightDownloadHandler
 
 from qiaocrawl.crawl.browser.proxy import BrowserProxy, ProxySettings
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.fetch.addresses import Allowance, Origin, leads_inside
+from qiaocrawl.language import _
+from qiaocrawl.page.layout import LAYOUT_SCRIPT
 
 if TYPE_CHECKING:
     from playwright.async_api import Page, Route
+    from playwright.async_api import Request as BrowserRequest
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy_playwright.handler import BrowserContextWrapper
@@ -168,3 +179,179 @@ def context_of(request: Request, proxy: ProxySettings) -> tuple[str, dict[str, A
 async def _abort(route: Route) -> None:
     with suppress(Error):
         await route.abort("blockedbyclient")
+
+
+# --- What a rendered page may load: its own markup, scripts and data; no media, no internal
+# hosts
+# Before the source is taken, the page's layout is written into it.
+
+# Style sheets are among them: without them there is no layout. No images, media, fonts, event
+# streams, pings, prefetches: they add nothing to the text.
+_NEEDED = frozenset({"document", "script", "stylesheet", "xhr", "fetch"})
+_LAYOUT_SECONDS = 5.0
+
+
+def require_playwright(what: str) -> None:
+    """Check that the extra ``render`` is installed, which *what* needs.
+
+    Raises:
+        ConfigError: it is not; the message says how to install it.
+    """
+    if find_spec("scrapy_playwright") is None:
+        command = f"{sys.executable} -m pip install scrapy-playwright"
+        raise ConfigError(
+            _("{what} needs scrapy-playwright: {command}", what=what, command=command)
+        )
+
+
+class BrowserGuard:
+    """Decides about the browser's own requests before they are sent.
+
+    It sees the URLs a page names. Where they lead by redirect or by name is judged by the proxy
+    they go through (:mod:`qiaocrawl.crawl.browser.proxy`).
+    """
+
+    def __init__(self, allowance: Allowance) -> None:
+        self._allowance = allowance
+
+    def should_abort(self, request: BrowserRequest) -> bool:
+        """Scrapy-playwright's hook: True stops a request before it is sent."""
+        return request.resource_type not in _NEEDED or not self.may_open(request.url)
+
+    def may_open(self, url: str) -> bool:
+        """Whether a page may load *url*."""
+        parts = urlsplit(url)
+        # Nothing leaves the machine: the bytes stand in the URL, or in the page's memory.
+        if parts.scheme in {"data", "blob"}:
+            return True
+        try:
+            origin = Origin.of(url)
+        except ValueError:
+            return False
+        if self._allowance.permits(origin):
+            return True
+        # Named, but not this very origin: refused, as AddressGuard does for other requests.
+        named = self._allowance.names(origin.host, origin.port)
+        return not leads_inside(origin.host) and not named
+
+
+async def stamp_layout(page: Page) -> None:
+    """Write the layout of an open page into it; a page that hinders this is kept without.
+
+    The script runs in the page's own world, where the page's scripts may have replaced what
+    it calls. That can spoil the layout, so it is read like anything else a page says.
+    """
+    from playwright.async_api import Error
+
+    try:
+        await asyncio.wait_for(page.evaluate(LAYOUT_SCRIPT), _LAYOUT_SECONDS)
+    except (Error, TimeoutError) as error:
+        logger.warning("no layout of %s: %s", page.url, str(error).split("\n")[0] or "timed out")
+
+
+# --- How much memory the browser uses, all its processes together ---------------------------------
+
+_PROC = Path("/proc")
+_KIB_PER_MIB = 1024
+_DRIVER = b"run-driver"
+
+
+def browser_mib(pid: int) -> float:
+    """Memory of Playwright's driver, started by process *pid*, and of all its browsers, in MiB.
+
+    Chromium's processes share much, and their resident sizes together would count that many
+    times: each process counts with its proportional share (PSS). 0.0 where the system does not
+    tell (no ``/proc``) or no driver runs.
+    """
+    children = children_by_parent()
+    # Only the driver's children: analysis workers are children of this process too.
+    waiting = [child for child in children.get(pid, ()) if _DRIVER in _command(child)]
+    kib = 0
+    while waiting:
+        process = waiting.pop()
+        kib += _pss_kib(process)
+        waiting += children.get(process, ())
+    return kib / _KIB_PER_MIB
+
+
+def children_by_parent() -> dict[int, list[int]]:
+    """The processes each process has started."""
+    children: dict[int, list[int]] = defaultdict(list)
+    for folder in _PROC.glob("[0-9]*"):
+        try:
+            # The process name may hold anything, brackets too: the fields begin after the last one.
+            parent = int((folder / "stat").read_text("latin-1").rpartition(")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            continue  # it has ended meanwhile
+        children[parent].append(int(folder.name))
+    return children
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def _pss_kib(pid: int) -> int:
+    try:
+        for line in (_PROC / str(pid) / "smaps_rollup").read_text("ascii").splitlines():
+            # smaps_rollup: the sums over all mappings, made by the kernel in one go.
+            if line.startswith("Pss:"):
+                return int(line.split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0  # it has ended meanwhile
+    return 0
+
+
+# --- How many pages are open in the browser at once: a few, or one alone --------------------------
+
+
+class PageSlots:
+    """A semaphore of *most* pages with an exclusive mode, which waits until no page is open.
+
+    A page that once went down with the browser is opened alone, so that a second crash is surely
+    its own; and the browser is restarted only while no page is open.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._taken = 0
+        self._waiting_exclusive = 0
+        self._changed = asyncio.Condition()
+
+    @asynccontextmanager
+    async def acquire(self) -> AsyncIterator[None]:
+        """Hold one slot."""
+        async with self._changed:
+            await self._changed.wait_for(
+                # A waiting page that wants to be alone goes first.
+                lambda: self._taken < self._most and not self._waiting_exclusive
+            )
+            self._taken += 1
+        try:
+            yield
+        finally:
+            await self._release(1)
+
+    @asynccontextmanager
+    async def acquire_exclusive(self) -> AsyncIterator[None]:
+        """Hold all slots: nobody else has a page open."""
+        async with self._changed:
+            # Counted before waiting: no further page is let in, or the wait might never end.
+            self._waiting_exclusive += 1
+            try:
+                await self._changed.wait_for(lambda: self._taken == 0)
+                self._taken = self._most
+            finally:
+                self._waiting_exclusive -= 1
+        try:
+            yield
+        finally:
+            await self._release(self._most)
+
+    async def _release(self, slots: int) -> None:
+        async with self._changed:
+            self._taken -= slots
+            self._changed.notify_all()

@@ -13,6 +13,8 @@ import os
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import astuple
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -21,21 +23,34 @@ from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.misc import build_from_crawler
 
-from qiaocrawl.crawl.browser.contexts import SETTLE, GuardedHandler, context_of
-from qiaocrawl.crawl.browser.memory import browser_mib
+from qiaocrawl.crawl.browser.contexts import (
+    SETTLE,
+    GuardedHandler,
+    PageSlots,
+    browser_mib,
+    context_of,
+)
 from qiaocrawl.crawl.browser.page import BrowserPage
-from qiaocrawl.crawl.browser.page_slots import PageSlots
 from qiaocrawl.crawl.browser.proxy import BrowserProxy, Upstream
+from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.crawl.network.address_guard import address_guard_of
-from qiaocrawl.crawl.responses import CONNECTION_LOST, PICTURE, fetched_page
-from qiaocrawl.crawl.suspects import suspects_of
-from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.crawl.slow_pages import suspects_of
+from qiaocrawl.crawl.spider import CONNECTION_LOST, PICTURE, fetched_page
 from qiaocrawl.errors import BrowserLostError, ExtractionError, RenderError
-from qiaocrawl.fetch.rendering import RENDER_IF_NEEDED, RENDERED_HEADER, lacks_content
+from qiaocrawl.fetch.rendering import (
+    MAX_REMEMBERED,
+    RENDER_IF_NEEDED,
+    RENDERED_HEADER,
+    RenderModel,
+    RenderVotes,
+    lacks_content,
+)
+from qiaocrawl.storage.pages.sites import newest_votes, save_votes
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from sqlalchemy import Connection
 
     from qiaocrawl.items import Lease
 
@@ -300,3 +315,28 @@ class RenderedDownloads:
 
     def _count(self, name: str) -> None:
         self._stats.inc_value(f"qiaocrawl/render/{name}")
+
+
+# --- What a crawl knows of pages that need a browser, read from the database when first asked -----
+
+_readings: WeakKeyDictionary[Crawler, asyncio.Task[RenderModel]] = WeakKeyDictionary()
+
+
+async def render_learning(crawler: Crawler) -> RenderModel:
+    """The one memory of *crawler*'s run."""
+    if crawler not in _readings:
+        _readings[crawler] = asyncio.ensure_future(_read(crawler))
+    # shield: a cancelled page must not end the reading others wait for.
+    return await asyncio.shield(_readings[crawler])
+
+
+async def _read(crawler: Crawler) -> RenderModel:
+    learning = RenderModel()
+    rows = await runtime_of(crawler).read(lambda c: newest_votes(c, MAX_REMEMBERED))
+    learning.restore(RenderVotes(*row) for row in rows)
+    return learning
+
+
+def saving(votes: RenderVotes) -> Callable[[Connection], None]:
+    """An operation that stores *votes*; it may be played again."""
+    return partial(save_votes, votes=astuple(votes))

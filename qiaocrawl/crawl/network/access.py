@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 from scrapy.utils.httpobj import urlparse_cached
 
+from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.crawl.network.proxy_source import ProxySource
-from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.fetch.block_detection import UsualSizes
 from qiaocrawl.fetch.host_rules import (
     HostHealth,

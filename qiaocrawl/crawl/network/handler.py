@@ -15,12 +15,11 @@ from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
 
+from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.crawl.network.address_guard import address_guard_of
 from qiaocrawl.crawl.network.http_limits import LimitedHTTPHandler
-from qiaocrawl.crawl.network.paced_pool import BeforeSending
-from qiaocrawl.crawl.network.pacing import Turn, rate_limiter_of
-from qiaocrawl.crawl.suspects import suspects_of
-from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.crawl.network.pacing import BeforeSending, Turn, rate_limiter_of
+from qiaocrawl.crawl.slow_pages import suspects_of
 from qiaocrawl.errors import AddressRefusedError
 from qiaocrawl.fetch.addresses import Origin
 from qiaocrawl.fetch.replay.recording_index import RecordedPage

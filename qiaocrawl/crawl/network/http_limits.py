@@ -9,11 +9,13 @@ connection of one that is too large is cut at once.
 from __future__ import annotations
 
 import asyncio
+import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from scrapy.core.downloader.handlers import http11
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
@@ -24,20 +26,126 @@ from twisted.web._newclient import HEADER, ResponseFailed
 from twisted.web.http import _ChunkedTransferDecoder
 from twisted.web.http_headers import InvalidHeaderName
 
-from qiaocrawl.crawl.network.large_answers import LargeAnswers, Transport
-from qiaocrawl.crawl.network.paced_pool import BeforeSending, PacedPool, connecting
-from qiaocrawl.crawl.network.written_names import remember_written_names
-from qiaocrawl.crawl.responses import CONNECTION_LOST
+from qiaocrawl.crawl.network.address_guard import remember_written_names
+from qiaocrawl.crawl.network.pacing import BeforeSending, PacedPool, connecting
+from qiaocrawl.crawl.spider import CONNECTION_LOST
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.internet.interfaces import IAddress
-    from twisted.internet.protocol import Protocol
+    from twisted.internet.protocol import Protocol as TwistedProtocol
     from twisted.web._newclient import HTTP11ClientProtocol
     from twisted.web._newclient import Request as TxRequest
     from twisted.web.iweb import IResponse
+
+# --- How many large answers are read at once, and how fast (faults F-R2, F-K7) --------------------
+# Each answer is bounded by ``DOWNLOAD_MAXSIZE``, their sum is not: fifty hosts that send ten
+# megabytes each, as fast as they can, hold half a gigabyte and leave the event loop little time for
+# others. So an answer beyond its first part takes one of a few places, in the order they come, and
+# is read at a pace that no ordinary line reaches. A waiting connection is not read, and TCP tells
+# the host so; ``DOWNLOAD_TIMEOUT`` runs on meanwhile.
+
+FREE_BYTES = 256 * 1024
+"""Of an answer as it comes over the line, read without a place; most pages have less."""
+PLACES = 3
+"""Large answers read at once **(ours)**: with 10 MiB each, 30 MiB in all."""
+BYTES_PER_SECOND = 4 * 1024 * 1024
+"""At most, of each large answer **(ours)**."""
+# A slower answer needs no place: it costs little, and must not keep others waiting.
+SLOW_BYTES_PER_SECOND = 256 * 1024
+SLOW_AFTER_SECONDS = 2.0
+# Timers for shorter pauses would cost more than they save.
+_SHORTEST_PAUSE_SECONDS = 0.02
+
+
+class Transport(Protocol):
+    """A connection whose reading can be paused: Twisted's."""
+
+    def pauseProducing(self) -> None:
+        """Stop reading."""
+
+    def resumeProducing(self) -> None:
+        """Continue reading."""
+
+
+@dataclass(slots=True)
+class _Place:
+    began: float
+    read_bytes: int = 0
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it has been read too slowly to keep others waiting."""
+        seconds = time.monotonic() - self.began
+        return seconds >= SLOW_AFTER_SECONDS and self.read_bytes < SLOW_BYTES_PER_SECOND * seconds
+
+
+class LargeAnswers:
+    """The large answers that one process reads. Not thread safe: the event loop's."""
+
+    def __init__(self) -> None:
+        self._reading: dict[Transport, _Place] = {}
+        self._waiting: dict[Transport, None] = {}
+        self._looks_again = False
+
+    def received(self, transport: Transport, new_bytes: int, total_bytes: int) -> None:
+        """*transport* brought *new_bytes*, *total_bytes* of this answer; it may be paused now."""
+        if total_bytes <= FREE_BYTES:
+            return
+        place = self._reading.get(transport)
+        # A dict keeps them in the order they come.
+        if place is None:
+            transport.pauseProducing()
+            self._waiting[transport] = None
+            self._fill()
+            return
+        place.read_bytes += new_bytes
+        # How far reading is ahead of its pace; a pause of that length brings it back.
+        ahead_seconds = place.read_bytes / BYTES_PER_SECOND - (time.monotonic() - place.began)
+        if ahead_seconds > _SHORTEST_PAUSE_SECONDS:
+            transport.pauseProducing()
+            loop = asyncio.get_running_loop()
+            loop.call_later(ahead_seconds, self._read_on, transport, place)
+
+    def ended(self, transport: Transport) -> None:
+        """The answer of *transport* is whole or given up."""
+        self._waiting.pop(transport, None)
+        if self._reading.pop(transport, None) is not None:
+            self._fill()
+
+    def _fill(self) -> None:
+        while self._waiting:
+            if self._taken() >= PLACES:
+                self._look_again()
+                return
+            transport = next(iter(self._waiting))
+            del self._waiting[transport]
+            place = self._reading[transport] = _Place(time.monotonic())
+            self._read_on(transport, place)
+
+    def _taken(self) -> int:
+        """How many places are taken by answers that are not slow."""
+        return sum(not place.is_slow for place in self._reading.values())
+
+    def _look_again(self) -> None:
+        """Check again soon whether an answer that holds a place has become slow."""
+        if self._looks_again:
+            return
+        self._looks_again = True
+
+        def look() -> None:
+            self._looks_again = False
+            self._fill()
+
+        asyncio.get_running_loop().call_later(SLOW_AFTER_SECONDS / 2, look)
+
+    def _read_on(self, transport: Transport, place: _Place) -> None:
+        # During the pause the answer may have ended, and the connection may serve another one.
+        if self._reading.get(transport) is place:
+            transport.resumeProducing()
+
 
 MAX_HEAD_BYTES = 256 * 1024
 """Of all heads of one answer, as Chromium bounds it; most answers have a hundredth of it."""
@@ -282,7 +390,7 @@ class _LimitedTunnel(http11._TunnelingTCP4ClientEndpoint):
         super().__init__(*arguments, **named)
         self._tunnelReadyDeferred.addErrback(self._close)
 
-    def requestTunnel(self, protocol: Protocol) -> Protocol:
+    def requestTunnel(self, protocol: TwistedProtocol) -> TwistedProtocol:
         """Ask the proxy, unless nobody waits any more."""
         self._protocol = protocol
         if self._tunnelReadyDeferred.called:
@@ -301,7 +409,7 @@ class _LimitedTunnel(http11._TunnelingTCP4ClientEndpoint):
 
     def _close(self, reason: Failure | None = None) -> Failure | None:
         """Close the connection, which Scrapy leaves open after a refused tunnel."""
-        protocol: Protocol | None = getattr(self, "_protocol", None)
+        protocol: TwistedProtocol | None = getattr(self, "_protocol", None)
         if protocol is not None and protocol.transport is not None:
             protocol.dataReceived = _ignored  # type: ignore[method-assign]
             protocol.transport.abortConnection()

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from scrapy import signals
+from scrapy.utils.defer import deferred_from_coro
 from sqlalchemy import Connection
+from twisted.internet.endpoints import HostnameEndpoint
+from twisted.web.client import HTTPConnectionPool
 
-from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.errors import HostParkedError
 from qiaocrawl.fetch.failure_policy import backoff_seconds
 from qiaocrawl.frontier.supply import longest_wait_seconds
@@ -28,6 +33,7 @@ from qiaocrawl.storage.writer import in_loop
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
 
 T = TypeVar("T")
 
@@ -275,3 +281,64 @@ def rate_limiter_of(crawler: Crawler) -> HostRateLimiter:
             crawler.signals.connect(clock.close, signal=signals.spider_closed, weak=False)
         _turns[crawler] = HostRateLimiter(clock, options["QIAO_FRONTIER_RETRY_SECONDS"])
     return _turns[crawler]
+
+
+# --- Connections that a request gets when its turn has come, and not before -----------------------
+# A turn is taken before there is a connection. Where making one takes long, or this process is
+# held up, the turn is overdue by then: the request waits for another one.
+
+BeforeSending = Callable[[], Awaitable[None] | None]
+"""Asked when a connection is there: what to wait for, None for nothing."""
+
+# A context variable: Scrapy's handler takes no argument for the pool.
+_how: ContextVar[tuple[BeforeSending | None, str]] = ContextVar("how", default=(None, ""))
+
+
+@contextmanager
+def connecting(before_sending: BeforeSending | None, server: str = "") -> Iterator[None]:
+    """Connections that are asked for within this block come after *before_sending*.
+
+    Args:
+        server: host:port they lead to, whatever host they are for, without TLS; "" = to that.
+    """
+    token = _how.set((before_sending, server))
+    try:
+        yield
+    finally:
+        _how.reset(token)
+
+
+class PacedPool(HTTPConnectionPool):
+    """Twisted's pool of connections; a waiting request keeps its connection to itself."""
+
+    def getConnection(self, key: Any, endpoint: Any) -> Deferred[Any]:
+        """A connection of *key*, an old one or a new one."""
+        # Read now: the callback below runs in another context.
+        before_sending, server = _how.get()
+        if server:
+            # Only the way there differs: the request, its Host header too, stays the host's own.
+            host, _, port = server.rpartition(":")
+            endpoint = HostnameEndpoint(self._reactor, host, int(port))
+            # All hosts share these connections: a thousand of them would keep a thousand open.
+            key = (server,)
+        connecting: Deferred[Any] = super().getConnection(key, endpoint)
+        if before_sending is None:
+            return connecting
+
+        def connected(connection: Any) -> Any:
+            waiting = before_sending()
+            if waiting is None:
+                return connection
+            return deferred_from_coro(self._after(waiting, key, connection))
+
+        return connecting.addCallback(connected)
+
+    async def _after(self, waiting: Awaitable[None], key: Any, connection: Any) -> Any:
+        try:
+            await waiting
+        except BaseException:
+            # A connection that was used before comes wrapped.
+            unused = getattr(connection, "_clientProtocol", connection)
+            self._putConnection(key, unused)  # type: ignore[no-untyped-call]
+            raise
+        return connection

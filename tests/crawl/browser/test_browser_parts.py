@@ -12,9 +12,7 @@ import pytest
 from scrapy import Request
 
 from crawling import Answer, local_server
-from qiaocrawl.crawl.browser.contexts import context_of
-from qiaocrawl.crawl.browser.memory import browser_mib, children_by_parent
-from qiaocrawl.crawl.browser.page_slots import PageSlots
+from qiaocrawl.crawl.browser.contexts import PageSlots, browser_mib, children_by_parent, context_of
 from qiaocrawl.crawl.browser.proxy import BrowserProxy, ProxySettings, Upstream
 from qiaocrawl.crawl.network.address_guard import AddressGuard
 from qiaocrawl.errors import RenderError

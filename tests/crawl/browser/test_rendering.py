@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, crawl, import_pack, local_server, pack, rows
-from qiaocrawl.crawl.browser.picture import MOST_BYTES
+from qiaocrawl.crawl.browser.page import MOST_BYTES
 from qiaocrawl.extract.base import extractors
 from qiaocrawl.page.layout import Box, layout_of
 from qiaocrawl.page.page import Page, parse_page

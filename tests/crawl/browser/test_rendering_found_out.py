@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, Crawl, crawl, import_pack, local_server, pack, rows, running_spider
-from qiaocrawl.crawl.browser.memory import children_by_parent
+from qiaocrawl.crawl.browser.contexts import children_by_parent
 from qiaocrawl.page.layout import layout_of
 from qiaocrawl.page.page import parse_page
 from qiaocrawl.storage import Database

@@ -17,10 +17,8 @@ from twisted.web.client import URI
 
 from inside_cases import LIVE, NAMES, OUTSIDE, SHARED, inside_cases
 from middlewares.guard import GuardMiddleware
-from qiaocrawl.crawl.network import names as names_module
-from qiaocrawl.crawl.network.address_guard import AddressGuard
-from qiaocrawl.crawl.network.names import Names
-from qiaocrawl.crawl.network.resolver import GuardedResolver
+from qiaocrawl.crawl.network import address_guard as names_module
+from qiaocrawl.crawl.network.address_guard import AddressGuard, GuardedResolver, Names
 from qiaocrawl.errors import AddressRefusedError
 from qiaocrawl.fetch.addresses import Allowance, Origin, looks_like_address
 

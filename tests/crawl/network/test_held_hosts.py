@@ -35,7 +35,7 @@ from crawling import (
     rows,
 )
 from qiaocrawl.cli import main
-from qiaocrawl.crawl.host_failures import words_of
+from qiaocrawl.crawl.fetch_outcomes import words_of
 from qiaocrawl.news.overview import overview
 from qiaocrawl.reading.summary import HeldHost, held_hosts
 from qiaocrawl.storage import Database

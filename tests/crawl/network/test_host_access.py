@@ -12,8 +12,8 @@ from scrapy import Request
 from scrapy.utils.test import get_crawler
 
 from fresh_schema import make_tables
+from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.crawl.network.access import HostAccess, access_of, host_of_request
-from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.block_detection import BlockKind, BlockSign
 from qiaocrawl.items import Lease, Queue

@@ -8,7 +8,7 @@ from functools import wraps
 
 import pytest
 
-from qiaocrawl.crawl.network.large_answers import FREE_BYTES, PLACES, LargeAnswers
+from qiaocrawl.crawl.network.http_limits import FREE_BYTES, PLACES, LargeAnswers
 
 
 class Connection:
@@ -92,7 +92,7 @@ def test_a_flood_is_paused_and_read_on() -> None:
 
 def test_slow_answers_keep_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers that trickle after their first part hold all places, and give way."""
-    monkeypatch.setattr("qiaocrawl.crawl.network.large_answers.SLOW_AFTER_SECONDS", 0.2)
+    monkeypatch.setattr("qiaocrawl.crawl.network.http_limits.SLOW_AFTER_SECONDS", 0.2)
 
     async def waited() -> list[bool]:
         answers = LargeAnswers()

@@ -17,10 +17,13 @@ from twisted.internet import reactor as _reactor
 
 from crawling import article, crawl, import_pack, outcomes, pack
 from held_ports import held_port
-from qiaocrawl.crawl.network import names as names_module
-from qiaocrawl.crawl.network.address_guard import AddressGuard, address_guard_of
-from qiaocrawl.crawl.network.names import Names
-from qiaocrawl.crawl.network.resolver import GuardedResolver
+from qiaocrawl.crawl.network import address_guard as names_module
+from qiaocrawl.crawl.network.address_guard import (
+    AddressGuard,
+    GuardedResolver,
+    Names,
+    address_guard_of,
+)
 from qiaocrawl.errors import AddressRefusedError
 from qiaocrawl.fetch.addresses import Allowance, Origin
 from raw_server import Send, answer, raw_server, whole

@@ -6,7 +6,7 @@ from scrapy.core.downloader._idna_patch import _install_twisted_idna_fallbacks
 from twisted.internet import endpoints, reactor
 from twisted.internet.endpoints import HostnameEndpoint
 
-from qiaocrawl.crawl.network.written_names import remember_written_names
+from qiaocrawl.crawl.network.address_guard import remember_written_names
 
 
 def _written(host: str) -> str:
