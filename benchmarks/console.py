@@ -37,8 +37,8 @@ from benchmarks.consoles import asking
 from benchmarks.consoles.collection import TOPIC, Generator, fill
 from benchmarks.own_database import KINDS, kept_or_passing, own_database
 from benchmarks.rows import write_rows
-from qiaocrawl.console.search.index import read_state
-from qiaocrawl.console.search.keeper import SearchKeeper
+from qiaocrawl.console.search import read_state
+from qiaocrawl.console.search_keeper import SearchKeeper
 from qiaocrawl.news.overview import overview
 from qiaocrawl.reading import pages_of_a_list as article_list
 from qiaocrawl.reading.evidence import count_articles

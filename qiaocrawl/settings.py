@@ -31,7 +31,7 @@ BOT_NAME = "qiaocrawl"
 SPIDER_MODULES = ["spiders"]
 NEWSPIDER_MODULE = "spiders"
 # To run one spider it imports that one alone.
-SPIDER_LOADER_CLASS = "qiaocrawl.crawl.starting.NamedSpiderLoader"
+SPIDER_LOADER_CLASS = "qiaocrawl.crawl.spider_loader.NamedSpiderLoader"
 # `scrapy crawl` whose exit code is 0 only where the run did what it was asked.
 COMMANDS_MODULE = "qiaocrawl.crawl.commands"
 

@@ -26,7 +26,7 @@ import openpyxl
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from benchmarks.consoles import asking
-from qiaocrawl.console.security import cookies
+from qiaocrawl.console.security import credentials
 from qiaocrawl.reading import marks
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.audit_log import Actor
@@ -91,8 +91,8 @@ def _pictures(
     out.mkdir(parents=True, exist_ok=True)
     dresses = product(("zh_CN", "en"), ("light", "dark"), _WIDTHS)
     for language, theme, width in [("zh_CN", "light", 1024)] if arguments.docs else dresses:
-        for name, value in ((cookies.SESSION, session), (cookies.LANGUAGE, language),
-                            (cookies.THEME, theme)):  # fmt: skip
+        for name, value in ((credentials.SESSION, session), (credentials.LANGUAGE, language),
+                            (credentials.THEME, theme)):  # fmt: skip
             context.add_cookies([{"name": name, "value": value, "url": base}])
         paths = {name: (path, 0) for name, path in _PAGES.items()}
         for name, (path, height) in (_DOCS if arguments.docs else paths).items():

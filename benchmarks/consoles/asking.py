@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from qiaocrawl.console.security import cookies
+from qiaocrawl.console.security import credentials
 from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.audit_log import Actor
 
@@ -61,7 +61,7 @@ def console(url: str, index: Path, folder: Path, user: str = "benchmark") -> Ite
         "QIAO_LANG": "en",
     }  # fmt: skip
     with running(command, folder, environment) as (pid, address):
-        served = Served(address, pid, {"cookie": f"{cookies.SESSION}={_session(url, user)}"})
+        served = Served(address, pid, {"cookie": f"{credentials.SESSION}={_session(url, user)}"})
         # It looks at the index first. (No site: a search without the index would take long.)
         path = f"{address}/articles?q=侨务&site=none"
         while _NO_INDEX in httpx.get(path, headers=served.headers, timeout=_TIMEOUT_SECONDS).text:
@@ -116,7 +116,7 @@ def _wait(address: str) -> None:
 
 def _session(url: str, name: str) -> str:
     """The cookie of somebody who is logged in."""
-    secret = cookies.new_secret()
+    secret = credentials.new_secret()
     with Database.open(url) as database, database.engine.begin() as c:
         known = people.find_user(c, name)
         user = known.id if known else people.add_user(c, Actor(name), name, "-", people.ROLES[-1])

@@ -23,7 +23,7 @@ from qiaocrawl.fetch.proxies import Proxy, parse_proxy
 from qiaocrawl.fetch.user_agent import default_user_agent
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.storage.sites import accounts as stored
+from qiaocrawl.storage.sites import accounts
 from qiaocrawl.urls import canonical_url
 
 app = typer.Typer(
@@ -58,7 +58,7 @@ def add(
         )
     parsed = Proxy(parsed.scheme, parsed.host, parsed.port, user)
     with transaction_on(database) as c:
-        stored.add_proxy(c, parsed, password_env=password_env, note=note, now=time.time())
+        accounts.add_proxy(c, parsed, password_env=password_env, note=note, now=time.time())
     echo(_("{parsed}: added", parsed=parsed))
 
 
@@ -67,7 +67,7 @@ def remove(proxy: ProxyUrl, database: DatabaseUrl = "") -> None:
     """Remove a proxy, whatever user names it is known with."""
     parsed = _named(proxy)
     with transaction_on(database) as c:
-        if not stored.remove_proxy(c, parsed):
+        if not accounts.remove_proxy(c, parsed):
             raise ConfigError(_("there is no proxy {parsed} in the database", parsed=parsed))
     echo(_("{parsed}: removed", parsed=parsed))
 
@@ -137,9 +137,9 @@ def _named(text: str) -> Proxy:
     return parsed
 
 
-def _all(database: str) -> list[stored.StoredProxy]:
+def _all(database: str) -> list[accounts.StoredProxy]:
     with connection_to(database) as c:
-        return stored.list_proxies(c)
+        return accounts.list_proxies(c)
 
 
 def _target(url: str) -> str:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import logging
+import resource
+import signal
+import socket
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, closing
+from types import FrameType
 
+import uvicorn
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -17,22 +22,54 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from qiaocrawl.console.areas import AREAS
-from qiaocrawl.console.job_keeper import JobKeeper
-from qiaocrawl.console.page import Area
+from qiaocrawl.console.keepers import JobKeeper
+from qiaocrawl.console.page import MAX_BODY_BYTES, Area, Console, ConsoleSettings, Visit
+from qiaocrawl.console.pages import (
+    account,
+    api,
+    articles,
+    coverage,
+    jobs,
+    overview,
+    people,
+    sites,
+    stories,
+    topics,
+    warnings,
+)
 from qiaocrawl.console.render import VENDOR_VERSION
-from qiaocrawl.console.search.keeper import SearchKeeper, index_folder
-from qiaocrawl.console.security import cookies, csrf
-from qiaocrawl.console.security.body_limit import BodyLimit, TooLargeError
-from qiaocrawl.console.security.gate import error_page, route
-from qiaocrawl.console.security.headers import SecurityHeaders
-from qiaocrawl.console.settings import MAX_BODY_BYTES, ConsoleSettings
-from qiaocrawl.console.state import Console, Visit
-from qiaocrawl.errors import PageStoreError
+from qiaocrawl.console.search_keeper import SearchKeeper, index_folder
+from qiaocrawl.console.security import credentials
+from qiaocrawl.console.security.connections import bounded_protocol
+from qiaocrawl.console.security.credentials import SecurityHeaders
+from qiaocrawl.console.security.gate import BodyLimit, TooLargeError, error_page, route
+from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.language import N_, _, using_language
 from qiaocrawl.storage import Database
+from qiaocrawl.storage import people as stored_people
+from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.locking import ConsoleSign
 from qiaocrawl.storage.sql import away_words
+from qiaocrawl.text.visible import is_json_log
+
+# --- All pages of the console, in the order of the menu: the one place to add some ----------------
+# A page here is behind the gate (``security/gate.py``), in the menu, and in the test that walks
+# every page in every role.
+
+AREAS: tuple[Area, ...] = (
+    overview.AREA,
+    articles.AREA,
+    stories.AREA,
+    warnings.AREA,
+    coverage.AREA,
+    topics.AREA,
+    sites.AREA,
+    jobs.AREA,
+    people.AREA,
+    account.AREA,
+    api.AREA,
+)
+
 
 logger = logging.getLogger(__name__)
 
@@ -125,7 +162,7 @@ def _unread_page(request: Request, error: Exception) -> Response:
 
 def _database_error(request: Request, error: Exception) -> Response:
     """503 in words while the database is away, full or busy; else the fault is ours."""
-    with using_language(request.cookies.get(cookies.LANGUAGE, "")):
+    with using_language(request.cookies.get(credentials.LANGUAGE, "")):
         words = away_words(error)
     if not words:
         raise error
@@ -159,7 +196,97 @@ def _failure(request: Request, error: Exception) -> Response:
 def _outside(request: Request, status: int, message: str, **values: object) -> Response:
     """An error page where no gate was passed, which is where the language is chosen."""
     if not hasattr(request.state, "visit"):
-        visitor = request.cookies.get(cookies.VISITOR, "")
-        request.state.visit = Visit(None, csrf.form_token(visitor), "")
-    with using_language(request.cookies.get(cookies.LANGUAGE, "")):
+        visitor = request.cookies.get(credentials.VISITOR, "")
+        request.state.visit = Visit(None, credentials.form_token(visitor), "")
+    with using_language(request.cookies.get(credentials.LANGUAGE, "")):
         return error_page(request, status, _(message, **values))
+
+
+# --- Starting and ending the console --------------------------------------------------------------
+
+FIRST_NAME = "admin"
+"""The administrator of a new console."""
+_STOP_SECONDS = 5
+_MOST_CONNECTIONS = 1_000
+
+
+def first_administrator(database: Database) -> str:
+    """The password of the administrator that is made where there is no user yet; else ""."""
+    with database.reading() as c:
+        if stored_people.count_users(c):
+            return ""
+    password = credentials.made_up()
+    stored = credentials.hashed(password)
+    try:
+        with database.engine.begin() as c:
+            if stored_people.count_users(c):
+                return ""
+            stored_people.add_user(
+                c, Actor("qiaocrawl console"), FIRST_NAME, stored, stored_people.ROLES[-1]
+            )
+    except ConfigError:
+        # Another console on the same database was first: its password is the one.
+        with database.reading() as c:
+            if stored_people.count_users(c):
+                return ""
+        raise
+    return password
+
+
+def run(settings: ConsoleSettings, ready: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; running requests have some seconds to end.
+
+    Args:
+        ready: called with the address once it is listened on.
+
+    Raises:
+        ConfigError: host or port cannot be listened on.
+    """
+    with closing(_listening(settings.host, settings.port)) as listener:
+        host, port = listener.getsockname()[:2]
+        shown_host = f"[{host}]" if ":" in host else host
+        server = uvicorn.Server(uvicorn.Config(
+            create_app(settings), root_path=settings.root_path, log_level="warning",
+            # JSON lines are the root logger's; else uvicorn has its own.
+            log_config=None if is_json_log() else uvicorn.config.LOGGING_CONFIG,
+            timeout_graceful_shutdown=_STOP_SECONDS, server_header=False,
+            http=bounded_protocol(), limit_concurrency=_most_connections(),
+            # Of a proxy on this machine only.
+            proxy_headers=True, forwarded_allow_ips="127.0.0.1,::1",
+        ))  # fmt: skip
+        address = f"http://{shown_host}:{port}{settings.root_path}/"
+        _serve(server, listener, lambda: ready(address))
+
+
+def _most_connections() -> int:
+    """Beyond those a request is told to come again: files are needed for the database, too."""
+    files, _most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return min(_MOST_CONNECTIONS, max(files // 2, 16))
+
+
+def _serve(server: uvicorn.Server, listener: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve; a signal ends it well instead of being raised again when all is over."""
+
+    def ended(_number: int, _frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    # uvicorn puts these back when it is done, and sends itself the signal it got.
+    before = {number: signal.signal(number, ended) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        # Not before: whoever is told the address may send a signal at once.
+        ready()
+        server.run(sockets=[listener])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise ConfigError(_(
+            "cannot listen on {host}:{port}: {error}; --host and --port say where",
+            host=host, port=port, error=getattr(error, "strerror", None) or error,
+        )) from None  # fmt: skip

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+import secrets
+import tempfile
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
 
-from qiaocrawl.console.security import csrf
-from qiaocrawl.console.security.redirects import local_path
-from qiaocrawl.console.state import link
+from sqlalchemy import Connection
+from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+
+from qiaocrawl.console.page import link, read, read_heavy
+from qiaocrawl.console.security import credentials
+from qiaocrawl.console.security.credentials import local_path
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
+from qiaocrawl.storage.topics.topics import find_topic_id
 
 
 async def field(request: Request, name: str, most_chars: int = 1000) -> str:
@@ -18,7 +31,7 @@ async def field(request: Request, name: str, most_chars: int = 1000) -> str:
     Raises:
         ConfigError: it is longer than *most_chars*.
     """
-    value = (await csrf.form_of(request)).get(name)
+    value = (await credentials.form_of(request)).get(name)
     text = value.strip() if isinstance(value, str) else ""
     if len(text) > most_chars:
         raise ConfigError(_("{name} has more than {most} characters", name=name, most=most_chars))
@@ -56,3 +69,92 @@ async def back(request: Request, name: str, **parameters: object) -> Response:
     """Back to the page a form names in ``next``, else to the page called *name*."""
     otherwise = link(request, name, **parameters)
     return RedirectResponse(local_path(await field(request, "next", 4000), otherwise), 303)
+
+
+# --- Files that somebody sent and has not decided about yet: kept for half an hour, in memory -----
+
+_KEPT_SECONDS = 1800.0
+MOST_KEPT = 40
+"""Of all users."""
+MOST_OF_USER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file, by whom it was sent, and what it is for."""
+
+    name: str
+    data: bytes
+    user: str
+    topic: str
+    kept_at: float
+
+
+class Uploads:
+    """The files of one console; of each user the oldest goes when there are too many of theirs."""
+
+    def __init__(self) -> None:
+        self._by_key: OrderedDict[str, Upload] = OrderedDict()
+
+    def keep(self, name: str, data: bytes, user: str, topic: str) -> str:
+        """Keep a file; returns the key it is found by.
+
+        Raises:
+            ConfigError: others have so many here that no more is taken.
+        """
+        self._drop_old()
+        own = [key for key, upload in self._by_key.items() if upload.user == user]
+        for key in own[: max(0, len(own) + 1 - MOST_OF_USER)]:
+            del self._by_key[key]
+        if len(self._by_key) >= MOST_KEPT:
+            raise ConfigError(_("too many files wait here to be decided about; try again later"))
+        key = secrets.token_urlsafe(16)
+        self._by_key[key] = Upload(name, data, user, topic, time.monotonic())
+        return key
+
+    def _drop_old(self) -> None:
+        too_old = time.monotonic() - _KEPT_SECONDS
+        for key in [key for key, upload in self._by_key.items() if upload.kept_at <= too_old]:
+            del self._by_key[key]
+
+    def find(self, key: str, user: str) -> Upload | None:
+        """The file of *key*, if *user* sent it within the last half hour."""
+        upload = self._by_key.get(key)
+        if upload is None or upload.user != user:
+            return None
+        return upload if time.monotonic() - upload.kept_at < _KEPT_SECONDS else None
+
+    def drop(self, key: str) -> None:
+        """Let a file go."""
+        self._by_key.pop(key, None)
+
+
+# --- Files made for one reader, gone when they are sent -------------------------------------------
+
+
+async def download(
+    request: Request, name: str, write: Callable[[Connection, Path], object]
+) -> Response:
+    """The file called *name* that *write* makes at a path out of what the database has."""
+    folder = Path(tempfile.mkdtemp(prefix="qiaocrawl-export-"))
+    try:
+        await read_heavy(request, write, folder / name)
+    except BaseException:
+        rmtree(folder, ignore_errors=True)
+        raise
+    gone = BackgroundTask(rmtree, folder, ignore_errors=True)
+    return FileResponse(folder / name, filename=name, background=gone)
+
+
+# --- The topic an address or a form names ---------------------------------------------------------
+
+
+async def known_topic(request: Request, name: str) -> str:
+    """*name*, which is an imported topic's.
+
+    Raises:
+        HTTPException: 404, it is none's.
+    """
+    if await read(request, find_topic_id, name) is None:
+        raise HTTPException(404, _("There is no such topic."))
+    return name

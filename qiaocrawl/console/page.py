@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
+import threading
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
+from sqlalchemy import Connection, event
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
+
+from qiaocrawl.console.heavy_work import HeavyWork, IsOver
+from qiaocrawl.options import Options
+from qiaocrawl.runtime.sent_files import FileWorker, GivenUpError
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.audit_log import Actor
+from qiaocrawl.storage.people import User
+
+if TYPE_CHECKING:
+    from qiaocrawl.console.keepers import JobKeeper
+    from qiaocrawl.console.search_keeper import SearchKeeper
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -55,3 +74,288 @@ class Area:
     title: str
     icon: str
     pages: tuple[Page, ...]
+
+
+# --- What takes long to count, counted once for all who look at it within some seconds ------------
+
+Result = TypeVar("Result")
+
+_MOST_KEPT = 256
+
+
+@dataclass(slots=True)
+class _Place:
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    until: float = 0.0
+    value: object = None
+
+
+class Kept:
+    """Results by name. Threads that want the same one wait for the first of them."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, _Place] = {}
+        self._lock = threading.Lock()
+
+    def get(self, name: str, seconds: float, make: Callable[[], Result]) -> Result:
+        """What *make* gave within the last *seconds*, else what it gives now.
+
+        *name* must tell all that the result depends on, such as a language.
+        """
+        with self._lock:
+            if name not in self._places and len(self._places) >= _MOST_KEPT:
+                self._places.clear()
+            place = self._places.setdefault(name, _Place())
+        with place.turn:
+            if time.monotonic() >= place.until:
+                place.value = make()
+                place.until = time.monotonic() + seconds
+            return cast(Result, place.value)
+
+    def forget(self, name: str) -> None:
+        """Let what has *name* be made anew."""
+        with self._lock:
+            self._places.pop(name, None)
+
+    def clear(self) -> None:
+        """Let everything be made anew."""
+        with self._lock:
+            self._places.clear()
+
+
+# --- What the console is started with -------------------------------------------------------------
+
+MAX_BODY_BYTES = 20 * 1024 * 1024
+"""Of a request with files: a workbook of a hundred thousand rows has a tenth of that."""
+MAX_FORM_BYTES = 2 * 1024 * 1024
+"""Of any other form; a sample is the longest."""
+MAX_STRANGER_BYTES = 16 * 1024
+"""Of a form that is read before anybody is known: of the log-in, of language and look."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSettings:
+    """Options of the console.
+
+    Attributes:
+        root_path: path under which a reverse proxy shows it, "" for none.
+        idle_seconds, session_seconds: how long a session lasts without a request, and in all.
+        search_dir: folder of the full text index, "" for beside the database.
+    """
+
+    database_url: str
+    host: str = "127.0.0.1"
+    port: int = 8808
+    root_path: str = ""
+    idle_seconds: float = 1800.0
+    session_seconds: float = 43_200.0
+    search_dir: str = ""
+
+    @classmethod
+    def from_options(cls, options: Options) -> ConsoleSettings:
+        """As the operator set them."""
+        return cls(
+            options["QIAO_DATABASE_URL"],
+            options["QIAO_CONSOLE_HOST"],
+            options["QIAO_CONSOLE_PORT"],
+            options["QIAO_CONSOLE_ROOT_PATH"],
+            60 * options["QIAO_CONSOLE_IDLE_MINUTES"],
+            3600 * options["QIAO_CONSOLE_SESSION_HOURS"],
+            options["QIAO_CONSOLE_SEARCH_DIR"],
+        )
+
+
+# --- What a request knows: the console it is for, who asks, in which language ---------------------
+
+_HASHED_AT_ONCE = 2
+
+
+@dataclass(slots=True)
+class Console:
+    """What all requests of one process share.
+
+    Attributes:
+        kept: what takes long to count, for all who look.
+        hashing: held while a password is looked at, which takes 64 MiB.
+        heavy: the queue for what takes many seconds.
+        outage_told_at: when the log was last told that the database is away; monotonic.
+    """
+
+    settings: ConsoleSettings
+    database: Database
+    search: SearchKeeper
+    jobs: JobKeeper
+    kept: Kept = field(default_factory=Kept)
+    hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HASHED_AT_ONCE))
+    heavy: HeavyWork = field(default_factory=HeavyWork)
+    outage_told_at: float = -math.inf
+
+
+@dataclass(slots=True)
+class Visit:
+    """Who asks: ``user`` is None before the log-in; ``token`` protects forms (see csrf)."""
+
+    user: User | None
+    token: str
+    address: str
+
+
+def console_of(request: Request) -> Console:
+    """The console that *request* is for."""
+    console: Console = request.app.state.console
+    return console
+
+
+def visit_of(request: Request) -> Visit:
+    """Who asks. Every page may rely on it: the gate made it."""
+    visit: Visit = request.state.visit
+    return visit
+
+
+def user_of(request: Request) -> User:
+    """The user who asks, of a page that needs a log-in."""
+    user = visit_of(request).user
+    assert user is not None
+    return user
+
+
+def actor_of(request: Request) -> Actor:
+    """The same for the log of changes."""
+    visit = visit_of(request)
+    return Actor(visit.user.name if visit.user else "", visit.address)
+
+
+def origin_of(request: Request) -> str:
+    """Scheme and host by which *request* came, which links for other programs begin with."""
+    return f"{request.url.scheme}://{request.url.netloc}"
+
+
+def link(request: Request, name: str, **parameters: Any) -> str:
+    """The path of the page called *name*, below the path a reverse proxy shows us under."""
+    root: str = request.scope.get("app_root_path", request.scope.get("root_path", ""))
+    return root.rstrip("/") + str(request.app.url_path_for(name, **parameters))
+
+
+# --- The database behind a request: its work runs in threads, off the event loop ------------------
+
+# Of SQLite's machine: some milliseconds.
+_STEPS_BETWEEN = 50_000
+
+Parameters = ParamSpec("Parameters")
+Work = Callable[Concatenate[Connection, Parameters], Result]
+
+
+async def read(
+    request: Request,
+    work: Work[Parameters, Result],
+    *arguments: Parameters.args,
+    **named: Parameters.kwargs,
+) -> Result:
+    """What *work* gives on a connection that only reads."""
+
+    def on_connection() -> Result:
+        with console_of(request).database.reading() as c:
+            return work(c, *arguments, **named)
+
+    return await run_in_threadpool(on_connection)
+
+
+async def read_kept(
+    request: Request,
+    name: str,
+    seconds: float,
+    work: Work[Parameters, Result],
+    *arguments: Parameters.args,
+    **named: Parameters.kwargs,
+) -> Result:
+    """As :func:`read`, at most once in *seconds* for all who ask under *name*."""
+    console = console_of(request)
+
+    def on_connection() -> Result:
+        with console.database.reading() as c:
+            return work(c, *arguments, **named)
+
+    return await run_in_threadpool(console.kept.get, name, seconds, on_connection)
+
+
+async def do_heavy(request: Request, work: Callable[[IsOver], Result]) -> Result:
+    """What *work* gives in its turn, off the threads of pages (``heavy_work``).
+
+    It asks now and then whether it is over, and raises GivenUpError then.
+    """
+    user = user_of(request).name
+    return await console_of(request).heavy.do(user, work, request.is_disconnected)
+
+
+async def read_heavy(
+    request: Request,
+    work: Work[Parameters, Result],
+    *arguments: Parameters.args,
+    **named: Parameters.kwargs,
+) -> Result:
+    """As :func:`read`, of what takes many seconds: in its turn, and ended with its reader."""
+
+    def on_connection(is_over: IsOver) -> Result:
+        try:
+            with console_of(request).database.reading() as c:
+                _end_with_reader(c, is_over)
+                return work(c, *arguments, **named)
+        except SQLAlchemyError as error:
+            if is_over():
+                raise GivenUpError from error
+            raise
+
+    return await do_heavy(request, on_connection)
+
+
+def _end_with_reader(c: Connection, is_over: IsOver) -> None:
+    def before_statement(*_arguments: object) -> None:
+        if is_over():
+            raise GivenUpError
+
+    event.listen(c, "before_cursor_execute", before_statement)
+    if c.dialect.name == "sqlite":
+        # Within a statement too; the connection is closed afterwards, not used again.
+        driver = c.connection.driver_connection
+        assert driver is not None
+        driver.set_progress_handler(is_over, _STEPS_BETWEEN)
+
+
+async def read_files(request: Request, work: Callable[[FileWorker], Result]) -> Result:
+    """What *work* makes of files that somebody sent, in a process whose bounds are theirs."""
+    seconds = Options.from_environment()["QIAO_EXTRACT_SECONDS"]
+
+    def in_process(is_over: IsOver) -> Result:
+        with FileWorker(seconds, is_over) as worker:
+            return work(worker)
+
+    return await do_heavy(request, in_process)
+
+
+async def hashing(
+    request: Request,
+    work: Callable[Parameters, Result],
+    *arguments: Parameters.args,
+    **named: Parameters.kwargs,
+) -> Result:
+    """What *work* on a password gives: few at a time, in a thread, since it takes long."""
+    async with console_of(request).hashing:
+        return await run_in_threadpool(work, *arguments, **named)
+
+
+async def write(
+    request: Request,
+    work: Work[Parameters, Result],
+    *arguments: Parameters.args,
+    **named: Parameters.kwargs,
+) -> Result:
+    """What *work* gives in a transaction that is committed at its end.
+
+    It notes in the same transaction what it changed (``storage.console.audit_log``).
+    """
+
+    def in_transaction() -> Result:
+        with console_of(request).database.engine.begin() as c:
+            return work(c, *arguments, **named)
+
+    return await run_in_threadpool(in_transaction)

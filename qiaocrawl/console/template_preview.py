@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from qiaocrawl.console import template_folder
+from qiaocrawl.console import keepers
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.pages import sandboxed
 from qiaocrawl.extract.field_words import FIELD_LABELS, field_text
@@ -59,7 +59,7 @@ def preview_of(fetched: FetchedPage, given: Mapping[str, str], place: str) -> Pr
     places = body_places(page)
     form = _form(given, page, place, places)
     try:
-        taken = _taken(page, template_folder.checked(template_folder.table_of(form)))
+        taken = _taken(page, keepers.checked(keepers.table_of(form)))
     except ConfigError as error:
         return Preview(form, places, str(error), None)
     return Preview(form, places, "", taken)
@@ -67,7 +67,7 @@ def preview_of(fetched: FetchedPage, given: Mapping[str, str], place: str) -> Pr
 
 def sent_form(given: Mapping[str, str]) -> dict[str, str]:
     """The fields of the form as they were sent."""
-    form = {name: given.get(name, "") for name in template_folder.FIELDS}
+    form = {name: given.get(name, "") for name in keepers.FIELDS}
     return {**form, "path": form["path"] or "*"}
 
 
@@ -75,7 +75,7 @@ def marked_copy(fetched: FetchedPage, given: Mapping[str, str]) -> bytes:
     """The stored page with what the template takes marked; it can do nothing by itself."""
     page = _parsed(fetched)
     try:
-        template = template_folder.checked(template_folder.table_of(given))
+        template = keepers.checked(keepers.table_of(given))
         markup = marked_page(page, template)
     except ConfigError:
         markup = page.source
@@ -98,11 +98,11 @@ def _form(
     """What was written; at first the template there is, or where the body seems to stand."""
     if "hosts" in given:
         return sent_form(given)
-    present = template_folder.present_templates(place).find_for(page.url)
+    present = keepers.present_templates(place).find_for(page.url)
     if present is not None:
-        return template_folder.form_of(present)
+        return keepers.form_of(present)
     first = {"hosts": host_of(page.url), "path": "*", "body": places[0] if places else ""}
-    return {**dict.fromkeys(template_folder.FIELDS, ""), **first}
+    return {**dict.fromkeys(keepers.FIELDS, ""), **first}
 
 
 def _taken(page: ParsedPage, template: Template) -> Taken:

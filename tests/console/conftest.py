@@ -15,7 +15,7 @@ from qiaocrawl.storage import Database
 @pytest.fixture(autouse=True)
 def _no_job_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is ordered here is looked at as a row: no process is started on a slow machine."""
-    monkeypatch.setattr("qiaocrawl.console.job_keeper._TICK_SECONDS", 3600.0)
+    monkeypatch.setattr("qiaocrawl.console.keepers._TICK_SECONDS", 3600.0)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from console_client import Desk
-from qiaocrawl.console.api_document import FIELDS as _FIELDS
-from qiaocrawl.console.security import cookies
+from qiaocrawl.console.pages.api import FIELDS as _FIELDS
+from qiaocrawl.console.security import credentials
 from qiaocrawl.storage import people
 from qiaocrawl.storage.audit_log import Actor
 from storage_samples import PACK, add_article, add_topic
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def _token(desk: Desk) -> str:
     desk.log_in_as("reader")
-    token = cookies.new_secret()
+    token = credentials.new_secret()
     with desk.database.engine.begin() as c:
         user = people.find_user(c, "reader")
         assert user is not None

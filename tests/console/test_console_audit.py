@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from console_client import Desk, visible
-from qiaocrawl.console import crawl_scorer
-from qiaocrawl.console.areas import AREAS
+from qiaocrawl.console import keepers
+from qiaocrawl.console.app import AREAS
 from qiaocrawl.console.pages.people import ACTION_NAMES
-from qiaocrawl.console.security import cookies, passwords
+from qiaocrawl.console.security import credentials
 from qiaocrawl.fetch.sessions.vault import new_key
 from qiaocrawl.jobs.local import Logins
 from qiaocrawl.news.warnings.rules import Rule
@@ -136,10 +136,10 @@ def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("QIAO_TEMPLATES", str(tmp_path / "templates"))
     monkeypatch.setenv("QIAO_SECRET_KEY", new_key())
     # Its stories were judged by hand, as no scorer would.
-    monkeypatch.setattr(crawl_scorer, "is_stale", lambda *_what: False)
+    monkeypatch.setattr(keepers, "is_stale", lambda *_what: False)
     monkeypatch.setattr(Logins, "start", lambda *_self, **_named: None)
-    monkeypatch.setattr(passwords, "hashed", lambda password: f"-{password}")
-    monkeypatch.setattr(passwords, "is_right", lambda stored, given: bool(stored))
+    monkeypatch.setattr(credentials, "hashed", lambda password: f"-{password}")
+    monkeypatch.setattr(credentials, "is_right", lambda stored, given: bool(stored))
     channels = tmp_path / "channels.toml"
     # Nobody listens there: that it did not arrive is what the log has to say.
     channels.write_text('desk = "json://127.0.0.1:9/hidden"\n', "utf-8")
@@ -190,7 +190,7 @@ def test_every_change_is_in_the_log(desk_of_all: Desk) -> None:
         answer = desk.post(path, **fields)
         assert answer.status_code in (200, 303), (name, fields, visible(answer.text))
         if name in ("account.save_password", "account.do_log_in"):
-            _change_cookie(desk, answer.cookies[cookies.SESSION])
+            _change_cookie(desk, answer.cookies[credentials.SESSION])
         new = _entries(desk)[seen:]
         assert new, (name, fields)
         seen += len(new)
@@ -208,7 +208,7 @@ def _change_cookie(desk: Desk, cookie: str) -> None:
     desk.client.cookies.clear()
     desk._cookie = cookie
     if cookie:
-        desk.client.cookies.set(cookies.SESSION, cookie)
+        desk.client.cookies.set(credentials.SESSION, cookie)
 
 
 def _check(entry: AuditEntry, started: datetime) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from console_articles import add_stories
 from console_client import Desk, visible
-from qiaocrawl.console.stored_words import shown_method
+from qiaocrawl.console.render import shown_method
 from qiaocrawl.fetch.sessions.accounts import AccountState
 from qiaocrawl.relevance import page_scorers
 from qiaocrawl.search.query import AnswerState, Query

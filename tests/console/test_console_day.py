@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from fresh_schema import make_tables
-from qiaocrawl.console.server import FIRST_NAME, first_administrator
+from qiaocrawl.console.app import FIRST_NAME, first_administrator
 from qiaocrawl.reading.marks import marks_of
 from qiaocrawl.storage import Database
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from qiaocrawl.console.difference import Comparison
+from qiaocrawl.console.render import Comparison
 
 LINES = 30_000
 

@@ -17,12 +17,12 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from console_client import Desk, visible
-from qiaocrawl.console.security import body_limit, cookies, csrf, passwords
-from qiaocrawl.console.security.body_limit import BodyLimit
+from qiaocrawl.console.app import FIRST_NAME, first_administrator
+from qiaocrawl.console.forms import MOST_KEPT, MOST_OF_USER, Uploads
+from qiaocrawl.console.page import MAX_FORM_BYTES, MAX_STRANGER_BYTES
+from qiaocrawl.console.security import credentials, gate
 from qiaocrawl.console.security.connections import bounded_protocol
-from qiaocrawl.console.server import FIRST_NAME, first_administrator
-from qiaocrawl.console.settings import MAX_FORM_BYTES, MAX_STRANGER_BYTES
-from qiaocrawl.console.uploads import MOST_KEPT, MOST_OF_USER, Uploads
+from qiaocrawl.console.security.gate import BodyLimit
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.storage import Database, audit_log, people
 from storage_samples import PACK, add_topic
@@ -56,13 +56,13 @@ def test_forms_are_read_when_their_sender_is_known(
     sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    form_of = csrf.form_of
+    form_of = credentials.form_of
 
     async def noted(request: Request):  # type: ignore[no-untyped-def]
         read.append(request.url.path)
         return await form_of(request)
 
-    monkeypatch.setattr(csrf, "form_of", noted)
+    monkeypatch.setattr(credentials, "form_of", noted)
     add_topic(sqlite_desk.database)
     path = f"/topics/{PACK.name}/terms"
     assert sqlite_desk.post(path, text="侨").status_code == 401
@@ -84,7 +84,7 @@ def alice(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
     with desk.database.engine.begin() as c:
         people.add_user(c, audit_log.Actor("test"), "alice", "hash of alice", "reader")
         c.exec_driver_sql("UPDATE console_user SET must_change = 0")
-    monkeypatch.setattr(passwords, "is_right", lambda stored, given: given == "right password")
+    monkeypatch.setattr(credentials, "is_right", lambda stored, given: given == "right password")
     return desk
 
 
@@ -108,7 +108,7 @@ def _from(desk: Desk, address: str) -> Iterator[Callable[[str], int]]:
 def test_one_network_does_not_lock_everybody_out(alice: Desk) -> None:
     with _from(alice, "2001:db8::1") as tried:
         assert tried("right password") == 303
-    known = alice.client.cookies[cookies.BROWSER]
+    known = alice.client.cookies[credentials.BROWSER]
     alice.client.cookies.clear()
     # 60 guesses from as many addresses of one /64: one address, of which five are looked at.
     codes = []
@@ -128,17 +128,17 @@ def test_one_network_does_not_lock_everybody_out(alice: Desk) -> None:
             alice.client.cookies.clear()
     with _from(alice, "2001:db8:0:2::1") as tried:
         assert tried("right password") == 429
-        alice.client.cookies.set(cookies.BROWSER, known)
+        alice.client.cookies.set(credentials.BROWSER, known)
         assert tried("right password") == 303
         alice.client.cookies.clear()
         # Who has the cookie guesses as seldom as anybody.
-        alice.client.cookies.set(cookies.BROWSER, known)
+        alice.client.cookies.set(credentials.BROWSER, known)
         codes = [tried(f"guess {number}") for number in range(10)]
         assert codes == [403] * 5 + [429] * 5
         # One that was made up, or another user's, is none.
         for made_up in ("a.b", known[:-1] + "x", "", "." * 300):
             alice.client.cookies.clear()
-            alice.client.cookies.set(cookies.BROWSER, made_up)
+            alice.client.cookies.set(credentials.BROWSER, made_up)
             assert tried("right password") == 429
 
 
@@ -281,7 +281,7 @@ def test_of_many_half_requests_the_oldest_goes() -> None:
 
 
 def test_half_a_body_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_limit, "SILENCE_SECONDS", 0.2)
+    monkeypatch.setattr(gate, "SILENCE_SECONDS", 0.2)
     head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n"
     with _serving() as port:
         with _connected(port, head + b"12345") as connection:
@@ -306,7 +306,7 @@ def test_the_refusal_of_a_large_body_arrives() -> None:
 
 
 def test_who_takes_nothing_of_an_answer_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_limit, "SILENCE_SECONDS", 0.05)
+    monkeypatch.setattr(gate, "SILENCE_SECONDS", 0.05)
     ended: list[Exception] = []
 
     async def sends(scope, receive, send):  # type: ignore[no-untyped-def]
@@ -325,4 +325,4 @@ def test_who_takes_nothing_of_an_answer_is_let_go(monkeypatch: pytest.MonkeyPatc
     scope = {"type": "http", "headers": []}
     # It comes to an end, and without a traceback.
     asyncio.run(BodyLimit(sends, 10, _refused)(scope, whole, never_taken))  # type: ignore[arg-type]
-    assert [type(error) for error in ended] == [body_limit.TooSlowError]
+    assert [type(error) for error in ended] == [gate.TooSlowError]

@@ -14,7 +14,7 @@ from openpyxl import load_workbook
 
 from console_articles import STORIES, add_stories
 from console_client import Desk, visible
-from qiaocrawl.console.state import Console
+from qiaocrawl.console.page import Console
 from qiaocrawl.storage import selection as choice
 from storage_samples import soon
 

@@ -14,8 +14,8 @@ import pytest
 from benchmarks.consoles.collection import TOPIC, fill
 from console_articles import add_stories
 from console_client import Desk, visible
-from qiaocrawl.console.pages.article_filter import ArticleFilter
-from qiaocrawl.console.state import Console
+from qiaocrawl.console.page import Console
+from qiaocrawl.console.pages.listed_articles import ArticleFilter
 from qiaocrawl.reading import facets
 from qiaocrawl.reading import pages_of_a_list as article_list
 from qiaocrawl.reading.facets import Count, FacetCounter

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from console_articles import add_stories
 from console_client import Desk, visible
-from qiaocrawl.console.kept import Kept
+from qiaocrawl.console.page import Kept
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import jobs
 from qiaocrawl.storage.jobs import CrawlProgress, JobRequest, JobState

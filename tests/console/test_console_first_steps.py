@@ -7,7 +7,7 @@ from pathlib import Path
 
 from console_client import Desk, visible
 from qiaocrawl.console.pages.people import ACTION_NAMES
-from qiaocrawl.console.security import cookies
+from qiaocrawl.console.security import credentials
 from qiaocrawl.storage.topics.topics import list_topics
 
 ROOT = Path(__file__).parents[2] / "qiaocrawl"
@@ -36,9 +36,9 @@ def test_a_topic_that_comes_along_is_taken_with_one_click(sqlite_desk: Desk) -> 
 
 
 def test_what_is_not_there_is_told_in_the_readers_language(sqlite_desk: Desk) -> None:
-    sqlite_desk.client.cookies.set(cookies.LANGUAGE, "zh_CN")
+    sqlite_desk.client.cookies.set(credentials.LANGUAGE, "zh_CN")
     assert "没有这个页面" in visible(sqlite_desk.get("/nowhere").text)
-    sqlite_desk.client.cookies.set(cookies.LANGUAGE, "en")
+    sqlite_desk.client.cookies.set(credentials.LANGUAGE, "en")
     assert "There is no such page." in visible(sqlite_desk.get("/nowhere").text)
 
 

@@ -18,8 +18,8 @@ from console_articles import add_stories
 from console_client import Desk, visible
 from document_files import changed_zip, word
 from qiaocrawl.console.heavy_work import MOST_AT_ONCE, MOST_OF_USER, HeavyWork
+from qiaocrawl.console.page import _end_with_reader
 from qiaocrawl.console.pages import articles
-from qiaocrawl.console.work import _end_with_reader
 from qiaocrawl.export.base import Exporter, ExportReport
 from qiaocrawl.runtime.sent_files import GivenUpError
 from storage_samples import PACK, add_topic

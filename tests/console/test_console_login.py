@@ -9,8 +9,8 @@ import pytest
 
 from console_client import Desk, desk_at
 from fresh_schema import make_tables
-from qiaocrawl.console.security import cookies, passwords
-from qiaocrawl.console.server import FIRST_NAME, first_administrator
+from qiaocrawl.console.app import FIRST_NAME, first_administrator
+from qiaocrawl.console.security import credentials
 from qiaocrawl.storage import Database, audit_log, people
 
 _NEW = "新的口令 12345"
@@ -30,7 +30,7 @@ def test_the_first_start_makes_an_administrator_who_chooses_a_password(desk: Des
     answer = _log_in(desk, password, target="/people?x=1")
     assert (answer.status_code, answer.headers["location"]) == (303, "/people?x=1")
     assert desk.get("/people").headers["location"] == "/password"
-    old = desk.client.cookies[cookies.SESSION]
+    old = desk.client.cookies[credentials.SESSION]
     desk._cookie = old
     for fields, reason in (
         ({"old": "x", "new": _NEW, "again": _NEW}, "present password is wrong"),
@@ -42,12 +42,12 @@ def test_the_first_start_makes_an_administrator_who_chooses_a_password(desk: Des
         assert (answer.status_code, reason in answer.text) == (400, True), reason
     answer = desk.post("/password", old=password, new=_NEW, again=_NEW)
     assert answer.status_code == 303
-    assert desk.client.cookies[cookies.SESSION] != old
+    assert desk.client.cookies[credentials.SESSION] != old
     assert desk.get("/people").status_code == 200
     # The session of before is over, also on the server.
-    desk.client.cookies.set(cookies.SESSION, old, domain="console.test")
+    desk.client.cookies.set(credentials.SESSION, old, domain="console.test")
     desk.client.cookies.clear()
-    desk.client.cookies.set(cookies.SESSION, old)
+    desk.client.cookies.set(credentials.SESSION, old)
     assert desk.get("/people").status_code == 303
     with desk.database.engine.connect() as c:
         entries = audit_log.entries(c)
@@ -64,10 +64,10 @@ def test_a_session_ends_by_log_out_by_rest_and_by_age(sqlite_desk: Desk) -> None
                  "UPDATE console_user SET disabled_at = '2020-01-01'"):  # fmt: skip
         desk.log_in_as("reader")
         assert desk.get("/").status_code == 200
-        cookie = desk.client.cookies[cookies.SESSION]
+        cookie = desk.client.cookies[credentials.SESSION]
         if ends == "log out":
             assert desk.post("/log-out").status_code == 303
-            desk.client.cookies.set(cookies.SESSION, cookie)
+            desk.client.cookies.set(credentials.SESSION, cookie)
         else:
             with desk.database.engine.begin() as c:
                 c.exec_driver_sql(ends)
@@ -87,7 +87,7 @@ def test_cookies_are_out_of_reach(tmp_path: Path) -> None:
         assert answer.headers["location"] == "/desk/"
         (cookie,) = (
             value for value in answer.headers.get_list("set-cookie")
-            if value.startswith(cookies.SESSION)
+            if value.startswith(credentials.SESSION)
         )  # fmt: skip
         assert {"HttpOnly", "SameSite=lax", "Secure", "Path=/desk"} <= set(cookie.split("; "))
         with desk.database.engine.connect() as c:
@@ -102,7 +102,7 @@ def test_cookies_are_out_of_reach(tmp_path: Path) -> None:
      "/x\n//evil.test", "///evil.test"],
 )  # fmt: skip
 def test_a_log_in_leads_to_no_other_site(target: str) -> None:
-    from qiaocrawl.console.security.redirects import local_path
+    from qiaocrawl.console.security.credentials import local_path
 
     assert local_path(target, "/home") == "/home"
     assert local_path("/articles?words=侨务&page=2", "/home") == "/articles?words=侨务&page=2"
@@ -111,9 +111,9 @@ def test_a_log_in_leads_to_no_other_site(target: str) -> None:
 def test_wrong_passwords_are_throttled(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     with desk.database.engine.begin() as c:
         actor = audit_log.Actor("test")
-        people.add_user(c, actor, "alice", passwords.hashed("right password"), "reader")
+        people.add_user(c, actor, "alice", credentials.hashed("right password"), "reader")
     # What a hash costs is not what is tried here.
-    monkeypatch.setattr(passwords, "is_right", lambda stored, given: given == "right password")
+    monkeypatch.setattr(credentials, "is_right", lambda stored, given: given == "right password")
     codes = [_log_in(desk, str(number), "alice").status_code for number in range(50)]
     assert codes[: people.MAX_FAILURES_OF_PAIR] == [403] * people.MAX_FAILURES_OF_PAIR
     assert set(codes[people.MAX_FAILURES_OF_PAIR :]) == {429}
@@ -128,12 +128,12 @@ def test_wrong_passwords_are_throttled(desk: Desk, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_wrong_name_takes_as_long_as_a_wrong_password() -> None:
-    stored = passwords.hashed("right password")
-    passwords.is_right(None, "warm")
+    stored = credentials.hashed("right password")
+    credentials.is_right(None, "warm")
 
     def cost(which: str | None) -> float:
         before = time.process_time()
-        assert not passwords.is_right(which, "wrong password")
+        assert not credentials.is_right(which, "wrong password")
         return time.process_time() - before
 
     # In turns, and the least of each: what other processes cost falls on both, and goes away.

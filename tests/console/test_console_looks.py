@@ -14,7 +14,7 @@ from playwright.sync_api import BrowserContext, Page
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from fresh_schema import make_tables
-from qiaocrawl.console.security import cookies
+from qiaocrawl.console.security import credentials
 from qiaocrawl.fetch.sessions.vault import new_key
 from qiaocrawl.items import PagePicture
 from qiaocrawl.news.warnings.delivery import deliver_due
@@ -104,12 +104,12 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def _log_in(context: BrowserContext, base: str, url: str) -> None:
     """Become an administrator without the time a password takes."""
-    secret = cookies.new_secret()
+    secret = credentials.new_secret()
     with Database.open(url) as database, database.engine.begin() as c:
         user = people.add_user(c, Actor("test"), "chief", "-", people.ROLES[-1])
         c.exec_driver_sql("UPDATE console_user SET must_change = 0")
         people.open_session(c, user, secret, "")
-    context.add_cookies([{"name": cookies.SESSION, "value": secret, "url": base}])
+    context.add_cookies([{"name": credentials.SESSION, "value": secret, "url": base}])
 
 
 @pytest.mark.parametrize("language", ["zh_CN", pytest.param("en", marks=pytest.mark.thorough)])
@@ -122,7 +122,7 @@ def test_every_page_looks_right_in_every_dress(url: str, language: str) -> None:
         _log_in(context, base, url)
         page = context.new_page()
         theme = _DRESSES[language][0][0]
-        chosen = {cookies.LANGUAGE: language, cookies.THEME: theme}
+        chosen = {credentials.LANGUAGE: language, credentials.THEME: theme}
         context.add_cookies([
             {"name": name, "value": value, "url": base} for name, value in chosen.items()
         ])  # fmt: skip

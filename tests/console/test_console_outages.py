@@ -13,7 +13,7 @@ from console_client import Desk, desk_at, visible
 from fresh_schema import make_tables
 from mariadb_fixtures import own_server
 from qiaocrawl.cli import app
-from qiaocrawl.console.security import cookies
+from qiaocrawl.console.security import credentials
 from qiaocrawl.storage import Database, people
 
 
@@ -53,9 +53,9 @@ def test_a_server_that_dies_and_one_with_another_password(
             assert [one.exc_info for one in told] == [None]
             assert "first-secret" not in caplog.text
             assert server.url("q").rpartition("@")[2] not in desk.get("/people").text
-            desk.client.cookies.set(cookies.LANGUAGE, "zh_CN")
+            desk.client.cookies.set(credentials.LANGUAGE, "zh_CN")
             assert "数据库没有应答" in desk.get("/people").text
-            desk.client.cookies.set(cookies.LANGUAGE, "en")
+            desk.client.cookies.set(credentials.LANGUAGE, "en")
 
             server.start()
             desk.log_in_as("administrator")

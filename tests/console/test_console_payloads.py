@@ -21,8 +21,8 @@ from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from console_client import BASE, Desk, desk_at
 from fresh_schema import make_tables
-from qiaocrawl.console.clean_html import shown_html
-from qiaocrawl.console.security import cookies
+from qiaocrawl.console.render import shown_html
+from qiaocrawl.console.security import credentials
 from qiaocrawl.fetch.sessions.accounts import AccountState
 from qiaocrawl.news.trends.usual import HolidayCalendar
 from qiaocrawl.news.warnings.machine import Moment, noted, step
@@ -216,7 +216,7 @@ def test_payloads_do_nothing_in_any_page(tmp_path: Path) -> None:
         _fill_warnings(database, wanted)
     with desk_at(url) as desk:
         desk.log_in_as("administrator")
-        session = desk.client.cookies[cookies.SESSION]
+        session = desk.client.cookies[credentials.SESSION]
         files = {"file": ("<img src=x onerror=alert(1)>.xlsx", _workbook(wanted))}
         fields = {"topic": PACK.name, "csrf_token": desk.token}
         preview = desk.client.post("/topics/import", data=fields, files=files).headers["location"]
@@ -248,7 +248,7 @@ def _look_at(
             acts.append(f"{request.url} {request.failure}")
 
     with new_context(browser, bypass_csp=bypass_csp) as context:
-        context.add_cookies([{"name": cookies.SESSION, "value": session, "url": base}])
+        context.add_cookies([{"name": credentials.SESSION, "value": session, "url": base}])
         context.add_init_script(
             "for (const name of ['alert', 'confirm', 'prompt', 'print', 'eval'])"
             " window[name] = () => console.error('PAYLOAD RAN');"

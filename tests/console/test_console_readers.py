@@ -11,7 +11,7 @@ import pytest
 from console_articles import add_stories
 from console_client import Desk, desk_at
 from fresh_schema import make_tables
-from qiaocrawl.console.security import cookies
+from qiaocrawl.console.security import credentials
 from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.audit_log import Actor
 from storage_samples import PACK
@@ -32,7 +32,7 @@ def basic(name: str, password: str) -> dict[str, str]:
 def token_of(desk: Desk, role: str = "reader") -> str:
     """A token of the user of *role*; nobody is logged in afterwards."""
     desk.log_in_as(role)
-    token = cookies.new_secret()
+    token = credentials.new_secret()
     with desk.database.engine.begin() as c:
         user = people.find_user(c, role)
         assert user is not None

@@ -12,8 +12,8 @@ from sqlalchemy import text
 
 from console_articles import add_stories
 from console_client import Desk, visible
+from qiaocrawl.console.page import Console
 from qiaocrawl.console.pages import article, articles, listed_articles
-from qiaocrawl.console.state import Console
 from qiaocrawl.storage.audit_log import entries
 from qiaocrawl.storage.pages.revisions import note_deleted
 from qiaocrawl.storage.topics.judgements import list_judgements

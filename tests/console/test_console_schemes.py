@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.console.clean_html import is_web_address, shown_html
-from qiaocrawl.console.render import _web
+from qiaocrawl.console.render import _web, is_web_address, shown_html
 
 SCHEMES = (
     "javascript:alert(1)", "JavaScript:alert(1)", "jAvAsCrIpT:1", "javascript&colon;alert(1)",

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from console_client import Desk
-from qiaocrawl.console.security import passwords
+from qiaocrawl.console.security import credentials
 from qiaocrawl.storage import audit_log, people
 
 NAME, RIGHT = "alice", "right password"
@@ -22,7 +22,7 @@ def guarded(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
     with desk.database.engine.begin() as c:
         people.add_user(c, audit_log.Actor("test"), NAME, "-", "reader")
         c.exec_driver_sql("UPDATE console_user SET must_change = 0")
-    monkeypatch.setattr(passwords, "is_right", lambda stored, given: given == RIGHT)
+    monkeypatch.setattr(credentials, "is_right", lambda stored, given: given == RIGHT)
     desk.get("/log-in")
     return desk
 
@@ -42,7 +42,7 @@ def test_tries_at_the_same_time_are_counted_too(
         time.sleep(0.1)
         return False
 
-    monkeypatch.setattr(passwords, "is_right", slow)
+    monkeypatch.setattr(credentials, "is_right", slow)
     together = threading.Barrier(TRIES)
 
     def attempt(number: int) -> int:
@@ -65,7 +65,7 @@ def test_pages_are_shown_while_a_password_is_looked_at(
         is_asked.set()
         return may_end.wait(60)
 
-    monkeypatch.setattr(passwords, "is_right", held)
+    monkeypatch.setattr(credentials, "is_right", held)
     with ThreadPoolExecutor(2) as pool:
         log_in = pool.submit(guarded.post, "/log-in", name=NAME, password=RIGHT)
         assert is_asked.wait(60)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import delete
 
 from console_client import Desk, visible
-from qiaocrawl.console.security import cookies
+from qiaocrawl.console.security import credentials
 from qiaocrawl.storage.schema import article, metadata
 from storage_samples import PACK
 from told_stories import TEXTS, make_stories
@@ -17,7 +17,7 @@ from told_stories import TEXTS, make_stories
 
 def test_stories_are_listed_read_and_followed(desk: Desk, database_url: str) -> None:
     desk.log_in_as("reader")
-    desk.client.cookies.set(cookies.LANGUAGE, "zh_CN")
+    desk.client.cookies.set(credentials.LANGUAGE, "zh_CN")
     assert "qiaocrawl analyse" in desk.get("/stories").text
     make_stories(database_url)
     listed = desk.get(f"/stories?topic={PACK.name}&least=1").text
@@ -93,5 +93,5 @@ def test_a_briefing_is_printed_from_its_page(sqlite_desk: Desk) -> None:
 
 
 def _chinese(desk: Desk, path: str) -> str:
-    desk.client.cookies.set(cookies.LANGUAGE, "zh_CN")
+    desk.client.cookies.set(credentials.LANGUAGE, "zh_CN")
     return visible(desk.get(path).text)

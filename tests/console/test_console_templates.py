@@ -10,7 +10,7 @@ import pytest
 
 from console_articles import add_stories
 from console_client import Desk, visible
-from qiaocrawl.console import template_folder
+from qiaocrawl.console import keepers
 from qiaocrawl.extract.methods.template import body_places, marked_page
 from qiaocrawl.extract.methods.template_file import load_templates
 from qiaocrawl.page.page import parse_page
@@ -58,7 +58,7 @@ def test_a_template_is_tried_on_a_stored_page_and_kept(desk: Desk, folder: Path)
     (file,) = folder.iterdir()
     template = load_templates(str(folder)).find_for(URL)
     assert template is not None
-    assert template_folder.form_of(template)["exclude"] == "b"
+    assert keepers.form_of(template)["exclude"] == "b"
     assert "xpath://h1" in desk.get("/sites/template", params={"url": URL}).text
     assert desk.post("/sites/template", **FORM, remove="yes").status_code == 303
     assert not file.exists()
@@ -104,11 +104,11 @@ def test_places_of_bodies_are_proposed_and_marks_cannot_be_foreseen() -> None:
     page = parse_page(SHARED.format(word="侨务").encode(), "text/html; charset=utf-8", URL)
     assert body_places(page) == ["div#text"]
     form = {"hosts": "www.a-qiao.cn", "body": "#text", "links": "xpath://div[@class='nav']"}
-    template = template_folder.checked(template_folder.table_of(form))
+    template = keepers.checked(keepers.table_of(form))
     first, second = (marked_page(page, template) for _ in range(2))
     assert first != second
     assert len(re.findall(r"data-\w{16}-body=", first)) == 1
     assert len(re.findall(r"data-\w{16}-links=", first)) == 1
     for values in (form, {**form, "links": "", "links_list": "a\nb", "title": 'q\\"\x7f[a="é"]'}):
-        table = template_folder.table_of(values)
-        assert "\x7f" not in template_folder.written(table)
+        table = keepers.table_of(values)
+        assert "\x7f" not in keepers.written(table)

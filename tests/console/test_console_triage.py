@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from fresh_schema import make_tables
-from qiaocrawl.console.security import cookies
+from qiaocrawl.console.security import credentials
 from qiaocrawl.reading.marks import Marks, marks_of
 from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.audit_log import Actor
@@ -42,13 +42,13 @@ def url(tmp_path: Path) -> str:
 
 def _page(browser: Browser, base: str, url: str, role: str) -> Page:
     """A window of somebody of *role*, on a phone."""
-    secret = cookies.new_secret()
+    secret = credentials.new_secret()
     with Database.open(url) as database, database.engine.begin() as c:
         user = people.add_user(c, Actor("test"), role, "-", role)
         c.exec_driver_sql("UPDATE console_user SET must_change = 0")
         people.open_session(c, user, secret, "")
     context = new_context(browser, locale="en", viewport=PHONE)
-    context.add_cookies([{"name": cookies.SESSION, "value": secret, "url": base}])
+    context.add_cookies([{"name": credentials.SESSION, "value": secret, "url": base}])
     page = context.new_page()
     page.on("pageerror", lambda error: _ERRORS.append(str(error)))
     return page

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from console_client import BASE, Desk
-from qiaocrawl.console.areas import AREAS
+from qiaocrawl.console.app import AREAS
 from qiaocrawl.console.page import ANYBODY, Page
 from qiaocrawl.storage.people import ROLES
 

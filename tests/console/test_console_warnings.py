@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from console_client import Desk, visible
-from qiaocrawl.console.security import cookies
+from qiaocrawl.console.security import credentials
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.news.warnings.stored import load_warnings, note_failed, note_sent, take_due
 from qiaocrawl.storage import Database, people
@@ -131,7 +131,7 @@ def test_what_is_over_is_shown_on_demand(warned: Desk, database_url: str) -> Non
 
 def _basic(desk: Desk) -> dict[str, str]:
     """What a news reader sends, with a token as the password; nobody is logged in."""
-    token = cookies.new_secret()
+    token = credentials.new_secret()
     with desk.database.engine.begin() as c:
         user = people.find_user(c, "reader")
         assert user is not None

@@ -7,7 +7,7 @@ import html
 import pytest
 
 from console_client import BASE, Desk, visible
-from qiaocrawl.console.areas import AREAS
+from qiaocrawl.console.app import AREAS
 from storage_samples import PACK, add_topic
 
 BEYOND = (str(2**63), "9" * 19, "9" * 20, "9" * 5000)

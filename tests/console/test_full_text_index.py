@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from qiaocrawl.console.search.index import FullTextIndex
-from qiaocrawl.console.search.keeper import BROKEN, BUILDING, SearchKeeper
-from qiaocrawl.console.search.tokens import terms, tokens
+from qiaocrawl.console.search import FullTextIndex, terms, tokens
+from qiaocrawl.console.search_keeper import BROKEN, BUILDING, SearchKeeper
 from qiaocrawl.storage import Database
 from storage_samples import add_article, add_topic, soon
 

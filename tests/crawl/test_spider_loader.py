@@ -10,7 +10,7 @@ from scrapy.settings import Settings
 from scrapy.spiderloader import SpiderLoader
 
 from qiaocrawl import settings as ours
-from qiaocrawl.crawl.starting import NamedSpiderLoader
+from qiaocrawl.crawl.spider_loader import NamedSpiderLoader
 
 _SETTINGS = Settings({"SPIDER_MODULES": ours.SPIDER_MODULES})
 

@@ -25,7 +25,7 @@ OVER = (JobState.FINISHED, JobState.FAILED, JobState.STOPPED)
 # What looks after jobs in `qiaocrawl console`, as a process that can be killed.
 CONSOLE = (
     "import sys, threading\n"
-    "from qiaocrawl.console.job_keeper import JobKeeper\n"
+    "from qiaocrawl.console.keepers import JobKeeper\n"
     "from qiaocrawl.storage import Database\n"
     "JobKeeper(Database.open(sys.argv[1])).start()\n"
     "threading.Event().wait()\n"

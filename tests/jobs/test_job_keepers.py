@@ -14,8 +14,8 @@ import pytest
 from sqlalchemy import text
 
 from job_desks import WAIT_SECONDS, desk_over, job_of
-from qiaocrawl.console.job_keeper import JobKeeper
-from qiaocrawl.console.search.keeper import BROKEN, BUILDING, SearchKeeper
+from qiaocrawl.console.keepers import JobKeeper
+from qiaocrawl.console.search_keeper import BROKEN, BUILDING, SearchKeeper
 from qiaocrawl.jobs.local import schedule_alarms
 from qiaocrawl.jobs.metrics import MetricsKeeper
 from qiaocrawl.jobs.requests import JUDGE
@@ -185,8 +185,8 @@ def keepers(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[dict[str, Callable[[BaseException | None], None]]]:
     """Each keeper at work; what makes its looks fail (None: no more)."""
-    monkeypatch.setattr("qiaocrawl.console.job_keeper._TICK_SECONDS", 0.05)
-    monkeypatch.setattr("qiaocrawl.console.search.keeper._PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr("qiaocrawl.console.keepers._TICK_SECONDS", 0.05)
+    monkeypatch.setattr("qiaocrawl.console.search_keeper._PAUSE_SECONDS", 0.05)
     add_topic(database)
     looking = JobKeeper(database, Options({}))
     index = SearchKeeper(database, tmp_path / "index")

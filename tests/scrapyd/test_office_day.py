@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from console_browser import chromium, served
 from fresh_schema import make_tables
-from qiaocrawl.console.server import FIRST_NAME, first_administrator
+from qiaocrawl.console.app import FIRST_NAME, first_administrator
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.server import DemoServer
 from qiaocrawl.demo.web import build_web

@@ -16,7 +16,7 @@ from rich.markup import escape
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.output import FoldingTable, folding_table, shown_moment, table_console
 from qiaocrawl.cli.terminal import echo
-from qiaocrawl.console.job_keeper import LOGS
+from qiaocrawl.console.keepers import LOGS
 from qiaocrawl.errors import ConfigError, JobError
 from qiaocrawl.items import Queue
 from qiaocrawl.jobs import desk as fleet

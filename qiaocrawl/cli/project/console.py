@@ -14,7 +14,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.options.project import note_database
 
 if TYPE_CHECKING:
-    from qiaocrawl.console.settings import ConsoleSettings
+    from qiaocrawl.console.page import ConsoleSettings
 
 app = typer.Typer(
     help="The pages in the browser: read, mark, steer; start them and log in.",
@@ -61,7 +61,7 @@ def index(
     """
     from rich.progress import Progress
 
-    from qiaocrawl.console.search.keeper import SearchKeeper, index_folder
+    from qiaocrawl.console.search_keeper import SearchKeeper, index_folder
 
     with opened_database(database) as opened:
         opened.require_current()
@@ -83,8 +83,8 @@ def start(options: Options) -> None:
         ConfigError: host or port cannot be listened on.
         StorageError: the database cannot be used.
     """
-    from qiaocrawl.console.server import FIRST_NAME, first_administrator, run
-    from qiaocrawl.console.settings import ConsoleSettings
+    from qiaocrawl.console.app import FIRST_NAME, first_administrator, run
+    from qiaocrawl.console.page import ConsoleSettings
 
     settings = ConsoleSettings.from_options(options)
     note_database(settings.database_url)

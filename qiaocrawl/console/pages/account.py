@@ -9,12 +9,23 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from qiaocrawl.console.forms import back, field
-from qiaocrawl.console.page import ANYBODY, READER, Area, Page
+from qiaocrawl.console.page import (
+    ANYBODY,
+    READER,
+    Area,
+    Page,
+    actor_of,
+    console_of,
+    hashing,
+    link,
+    read,
+    user_of,
+    visit_of,
+    write,
+)
 from qiaocrawl.console.render import THEMES, render
-from qiaocrawl.console.security import cookies, passwords
-from qiaocrawl.console.security.redirects import local_path
-from qiaocrawl.console.state import actor_of, console_of, link, user_of, visit_of
-from qiaocrawl.console.work import hashing, read, write
+from qiaocrawl.console.security import credentials
+from qiaocrawl.console.security.credentials import local_path
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import LANGUAGES, N_, _
 from qiaocrawl.storage import people
@@ -42,7 +53,7 @@ async def do_log_in(request: Request) -> Response:
     counted = _counted(request, user)
     if await _may_try(request, name, counted):
         stored = user.password if user is not None and user.disabled_at is None else None
-        if await hashing(request, passwords.is_right, stored, password) and user is not None:
+        if await hashing(request, credentials.is_right, stored, password) and user is not None:
             return await _begin(request, user, target)
         await write(request, people.record_failure, name, visit_of(request).address, counted)
         message, status = _("Name or password is wrong."), 403
@@ -51,7 +62,7 @@ async def do_log_in(request: Request) -> Response:
 
 def _counted(request: Request, user: people.User | None) -> str:
     """What tries are counted by: the browser, where *user* logged in with it before."""
-    browser = people.counted_browser(user, request.cookies.get(cookies.BROWSER, ""))
+    browser = people.counted_browser(user, request.cookies.get(credentials.BROWSER, ""))
     return browser or people.counted_address(visit_of(request).address)
 
 
@@ -67,7 +78,11 @@ async def _may_try(request: Request, name: str, address: str) -> bool:
 
 async def _begin(request: Request, user: people.User, target: str) -> Response:
     # A new secret: one that somebody slipped in before the log-in is worth nothing.
-    cookie, visit, settings = cookies.new_secret(), visit_of(request), console_of(request).settings
+    cookie, visit, settings = (
+        credentials.new_secret(),
+        visit_of(request),
+        console_of(request).settings,
+    )
 
     def begin(c: Connection) -> None:
         people.drop_old(
@@ -79,25 +94,25 @@ async def _begin(request: Request, user: people.User, target: str) -> Response:
 
     await write(request, begin)
     response = RedirectResponse(target, 303)
-    cookies.set_secret(request, response, cookies.SESSION, cookie)
-    cookies.set_choice(request, response, cookies.BROWSER, people.browser_mark(user))
-    cookies.forget(request, response, cookies.VISITOR)
+    credentials.set_secret(request, response, credentials.SESSION, cookie)
+    credentials.set_choice(request, response, credentials.BROWSER, people.browser_mark(user))
+    credentials.forget(request, response, credentials.VISITOR)
     return response
 
 
 async def log_out(request: Request) -> Response:
     """End the session, here and in the database."""
-    cookie = request.cookies[cookies.SESSION]
+    cookie = request.cookies[credentials.SESSION]
     await write(request, people.close_session, actor_of(request), cookie)
     response = RedirectResponse(link(request, "account.log_in"), 303)
-    cookies.forget(request, response, cookies.SESSION)
+    credentials.forget(request, response, credentials.SESSION)
     return response
 
 
 async def password(request: Request) -> Response:
     """The form for a new password."""
     return render(request, "account/password.html", message="",
-                  least_chars=passwords.MIN_PASSWORD_CHARS)  # fmt: skip
+                  least_chars=credentials.MIN_PASSWORD_CHARS)  # fmt: skip
 
 
 async def save_password(request: Request) -> Response:
@@ -105,7 +120,7 @@ async def save_password(request: Request) -> Response:
     user = user_of(request)
     old, new = [await field(request, name, _MAX_PASSWORD_FIELD) for name in ("old", "new")]
     message = ""
-    if not await hashing(request, passwords.is_right, user.password, old):
+    if not await hashing(request, credentials.is_right, user.password, old):
         message = _("The present password is wrong.")
     elif new != await field(request, "again", _MAX_PASSWORD_FIELD):
         message = _("The new passwords differ.")
@@ -113,12 +128,12 @@ async def save_password(request: Request) -> Response:
         message = _("The new password is the old one.")
     else:
         try:
-            stored = await hashing(request, passwords.hashed, new)
+            stored = await hashing(request, credentials.hashed, new)
         except ConfigError as error:
             message = str(error)
     if message:
         return render(request, "account/password.html", 400, message=message,
-                      least_chars=passwords.MIN_PASSWORD_CHARS)  # fmt: skip
+                      least_chars=credentials.MIN_PASSWORD_CHARS)  # fmt: skip
     await write(request, people.set_password, actor_of(request), user, stored, by_self=True)
     return await _begin(request, replace(user, password=stored), link(request, "overview.show"))
 
@@ -127,12 +142,12 @@ async def preferences(request: Request) -> Response:
     """Remember language and look in the browser."""
     response = await back(request, "overview.show")
     for name, cookie, allowed in (
-        ("language", cookies.LANGUAGE, LANGUAGES),
-        ("theme", cookies.THEME, THEMES),
+        ("language", credentials.LANGUAGE, LANGUAGES),
+        ("theme", credentials.THEME, THEMES),
     ):
         value = await field(request, name)
         if value in allowed:
-            cookies.set_choice(request, response, cookie, value)
+            credentials.set_choice(request, response, cookie, value)
     return response
 
 
@@ -144,7 +159,7 @@ async def tokens(request: Request) -> Response:
 
 async def add_token(request: Request) -> Response:
     """Make a token; it is shown this once."""
-    user, token = user_of(request), cookies.new_secret()
+    user, token = user_of(request), credentials.new_secret()
     name = await field(request, "name", 100)
     await write(request, people.add_token, actor_of(request), user, name, token)
     own = await read(request, people.list_tokens, user)

@@ -13,12 +13,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from qiaocrawl.console.forms import field
-from qiaocrawl.console.page import EDITOR, Page
+from qiaocrawl.console.page import EDITOR, Page, actor_of, console_of, link, read, write
 from qiaocrawl.console.render import render
-from qiaocrawl.console.state import actor_of, console_of, link
-from qiaocrawl.console.work import read, write
+from qiaocrawl.console.security.credentials import form_of
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.fetch.sessions.accounts import Account, AccountState, SavedSession
+from qiaocrawl.fetch.sessions.accounts import (
+    Account,
+    AccountState,
+    Credentials,
+    SavedSession,
+    owner_name,
+)
 from qiaocrawl.fetch.sessions.cookies import read_pasted, usable_for
 from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes
 from qiaocrawl.fetch.sessions.vault import Vault
@@ -26,7 +31,8 @@ from qiaocrawl.jobs.local import Logins
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import record
-from qiaocrawl.storage.sites import accounts as stored
+from qiaocrawl.storage.sites import accounts
+from qiaocrawl.storage.values import clean_word
 
 STATE_NAMES = {
     AccountState.NEW: N_("new"), AccountState.ACTIVE: N_("active"),
@@ -47,7 +53,7 @@ async def show(request: Request) -> Response:
 
 
 async def _account(request: Request) -> Account:
-    account = await read(request, stored.load_account, request.path_params["account_id"])
+    account = await read(request, accounts.load_account, request.path_params["account_id"])
     if account is None:
         raise HTTPException(404, _("There is no such account."))
     return account
@@ -93,7 +99,7 @@ async def take_cookies(request: Request) -> Response:
     sealed, actor = SavedSession(usable.cookies).seal(vault, account.owner), actor_of(request)
 
     def keep(c: Connection) -> None:
-        stored.save_session(c, account.id, sealed, now=datetime.now(UTC), logged_in=True)
+        accounts.save_session(c, account.id, sealed, now=datetime.now(UTC), logged_in=True)
         after = {"state": AccountState.ACTIVE, "count": len(usable.cookies)}
         record(c, actor, "account.cookies", account.owner, {"state": account.state}, after)
 
@@ -106,7 +112,7 @@ async def log_out(request: Request) -> Response:
     account, actor = await _account(request), actor_of(request)
 
     def forget(c: Connection) -> None:
-        stored.save_state(c, account.id, AccountState.OUT, "", now=datetime.now(UTC))
+        accounts.save_state(c, account.id, AccountState.OUT, "", now=datetime.now(UTC))
         states = {"state": account.state}, {"state": AccountState.OUT}
         record(c, actor, "account.log_out", account.owner, *states)
 
@@ -149,3 +155,66 @@ PAGES = (
          by_itself=True),
     Page("/sites/accounts/{account_id:int}/code.png", "sites.code", code, EDITOR, by_itself=True),
 )  # fmt: skip
+
+
+# --- A new account of a site: its password is sealed at once and shown to nobody ------------------
+
+_MOST_NAME_CHARS = 100
+_MOST_PASSWORD_CHARS = 1_000
+
+
+async def show_new(request: Request) -> Response:
+    """The form; without a key to seal with it says how to get one."""
+    _vault()
+    recipes = await run_in_threadpool(_recipes)
+    return render(request, "sites/new_account.html", recipes=list(recipes.values()))
+
+
+def _vault() -> Vault:
+    return Vault.from_option(Options.from_environment()["QIAO_SECRET_KEY"])
+
+
+def _recipes() -> dict[str, Recipe]:
+    return load_recipes(Options.from_environment()["QIAO_LOGINS_DIR"] or None)
+
+
+async def add(request: Request) -> Response:
+    """Keep an account, as `qiaocrawl session add` does."""
+    recipe = find_recipe(await run_in_threadpool(_recipes), await field(request, "site"))
+    name, user = await field(request, "name"), await field(request, "user")
+    # What is stored differently belongs to another owner, and would never open.
+    if not name or clean_word(name, _MOST_NAME_CHARS) != name:
+        raise ConfigError(
+            _("an account's name has 1 to {most} characters of text", most=_MOST_NAME_CHARS)
+        )
+    owner, vault, sealed = owner_name(recipe.name, name), _vault(), b""
+    if recipe.takes_password:
+        sealed = Credentials(user or name, await _password(request)).seal(vault, owner)
+    actor = actor_of(request)
+
+    def keep(c: Connection) -> int:
+        there = accounts.find_account(c, recipe.name, name)
+        row_id = accounts.add_account(c, recipe.name, name, sealed, now=datetime.now(UTC))
+        before = None if there is None else {"state": there.state}
+        record(c, actor, "account.add", owner, before, {"way": recipe.way})
+        return row_id
+
+    row_id = await write(request, keep)
+    return RedirectResponse(link(request, "sites.account", account_id=row_id), 303)
+
+
+async def _password(request: Request) -> str:
+    """As it was typed: white space around it may be part of it."""
+    given = (await form_of(request)).get("password")
+    password = given if isinstance(given, str) else ""
+    if not password.strip() or len(password) > _MOST_PASSWORD_CHARS:
+        raise ConfigError(
+            _("this site wants a password of 1 to {most} characters", most=_MOST_PASSWORD_CHARS)
+        )
+    return password
+
+
+NEW_ACCOUNT = (
+    Page("/sites/accounts/new", "sites.new_account", show_new, EDITOR),
+    Page("/sites/accounts/new", "sites.add_account", add, EDITOR, "POST"),
+)

@@ -11,14 +11,17 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qiaocrawl.console.clean_html import marked_text, shown_html
-from qiaocrawl.console.difference import Comparison, Difference
 from qiaocrawl.console.forms import whole_number
-from qiaocrawl.console.pages.article_filter import MOST_PLACES, PLACE, ArticleFilter
-from qiaocrawl.console.pages.listed_articles import matches_of, place_of
-from qiaocrawl.console.pages.reading.evidence import require_article
-from qiaocrawl.console.render import render
-from qiaocrawl.console.work import read
+from qiaocrawl.console.page import read
+from qiaocrawl.console.pages.listed_articles import (
+    MOST_PLACES,
+    PLACE,
+    ArticleFilter,
+    matches_of,
+    place_of,
+)
+from qiaocrawl.console.pages.reading import require_article
+from qiaocrawl.console.render import Comparison, Difference, marked_text, render, shown_html
 from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.language import N_
 from qiaocrawl.reading.evidence import ArticleEvidence, Presence, evidence_of, presence_of

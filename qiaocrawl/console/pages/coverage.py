@@ -15,13 +15,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import field, whole_number
-from qiaocrawl.console.known_topic import known_topic
-from qiaocrawl.console.page import EDITOR, Area, Page
+from qiaocrawl.console.forms import field, known_topic, whole_number
+from qiaocrawl.console.page import EDITOR, Area, Page, actor_of, link, read, read_kept, write
 from qiaocrawl.console.pages import missed
 from qiaocrawl.console.render import render
-from qiaocrawl.console.state import actor_of, link
-from qiaocrawl.console.work import read, read_kept, write
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.search.answer import ANSWER_NAMES, NOT_CHOSEN, advice_of

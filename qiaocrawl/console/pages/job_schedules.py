@@ -16,10 +16,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from qiaocrawl.console.forms import field
-from qiaocrawl.console.page import EDITOR, Page
+from qiaocrawl.console.page import EDITOR, Page, actor_of, console_of, link, read, user_of, write
 from qiaocrawl.console.render import render
-from qiaocrawl.console.state import actor_of, console_of, link, user_of
-from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.jobs.local import schedule_trouble
 from qiaocrawl.jobs.requests import SPIDERS, checked_request

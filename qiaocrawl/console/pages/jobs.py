@@ -16,9 +16,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from qiaocrawl.console.downloads import download
-from qiaocrawl.console.forms import back, field, whole_number
-from qiaocrawl.console.page import EDITOR, Area, Page
+from qiaocrawl.console.forms import back, download, field, whole_number
+from qiaocrawl.console.page import (
+    EDITOR,
+    Area,
+    Page,
+    actor_of,
+    console_of,
+    link,
+    read,
+    user_of,
+    write,
+)
 from qiaocrawl.console.pages import job_schedules
 from qiaocrawl.console.pages.job_schedules import (
     MISSED_NAMES,
@@ -30,8 +39,6 @@ from qiaocrawl.console.pages.job_schedules import (
     zoned,
 )
 from qiaocrawl.console.render import render
-from qiaocrawl.console.state import actor_of, console_of, link, user_of
-from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import JobError
 from qiaocrawl.items import Queue
 from qiaocrawl.jobs.local import STATE_NAMES, LiveJob, error_lines, live_jobs

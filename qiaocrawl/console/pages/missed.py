@@ -14,12 +14,9 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qiaocrawl.console.downloads import download
-from qiaocrawl.console.forms import whole_number
-from qiaocrawl.console.known_topic import known_topic
-from qiaocrawl.console.page import Page
+from qiaocrawl.console.forms import download, known_topic, whole_number
+from qiaocrawl.console.page import Page, read, read_kept
 from qiaocrawl.console.render import render
-from qiaocrawl.console.work import read, read_kept
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.readable import write_missed
 from qiaocrawl.items import Outcome

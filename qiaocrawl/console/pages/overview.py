@@ -10,10 +10,8 @@ from starlette.responses import Response
 from starlette.routing import NoMatchFound
 
 from qiaocrawl.console.forms import whole_number
-from qiaocrawl.console.page import Area, Page
+from qiaocrawl.console.page import Area, Page, link, read, read_kept
 from qiaocrawl.console.render import render
-from qiaocrawl.console.state import link
-from qiaocrawl.console.work import read, read_kept
 from qiaocrawl.language import N_, language
 from qiaocrawl.news.overview import (
     DAYS,

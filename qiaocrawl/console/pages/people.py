@@ -7,12 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from qiaocrawl.console.forms import back, field, whole_number
-from qiaocrawl.console.page import ADMINISTRATOR, Area, Page
+from qiaocrawl.console.page import ADMINISTRATOR, Area, Page, actor_of, hashing, read, write
 from qiaocrawl.console.pages.account import ROLE_NAMES
 from qiaocrawl.console.render import render
-from qiaocrawl.console.security import passwords
-from qiaocrawl.console.state import actor_of
-from qiaocrawl.console.work import hashing, read, write
+from qiaocrawl.console.security import credentials
 from qiaocrawl.language import N_, _
 from qiaocrawl.storage import audit_log, people
 
@@ -75,16 +73,16 @@ async def _page(request: Request, name: str = "", password: str = "") -> Respons
 async def add(request: Request) -> Response:
     """Make a user with a password that is shown this once."""
     name, role = await field(request, "name"), await field(request, "role")
-    password = passwords.made_up()
-    stored = await hashing(request, passwords.hashed, password)
+    password = credentials.made_up()
+    stored = await hashing(request, credentials.hashed, password)
     await write(request, people.add_user, actor_of(request), name, stored, role)
     return await _page(request, name, password)
 
 
 async def reset(request: Request) -> Response:
     """Give a user a new password that is shown this once."""
-    user, password = await _named(request), passwords.made_up()
-    stored = await hashing(request, passwords.hashed, password)
+    user, password = await _named(request), credentials.made_up()
+    stored = await hashing(request, credentials.hashed, password)
     await write(request, people.set_password, actor_of(request), user, stored, by_self=False)
     return await _page(request, user.name, password)
 

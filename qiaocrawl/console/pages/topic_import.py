@@ -15,13 +15,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import field
-from qiaocrawl.console.page import EDITOR, Page
+from qiaocrawl.console.forms import Upload, Uploads, field
+from qiaocrawl.console.page import EDITOR, Page, actor_of, link, read, read_files, user_of, write
 from qiaocrawl.console.render import render
-from qiaocrawl.console.security import csrf
-from qiaocrawl.console.state import actor_of, link, user_of
-from qiaocrawl.console.uploads import Upload, Uploads
-from qiaocrawl.console.work import read, read_files, write
+from qiaocrawl.console.security import credentials
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.runtime.sent_files import LIST_FACTOR
@@ -65,7 +62,7 @@ class PreviewRow:
 async def look(request: Request) -> Response:
     """Read the file that was sent, and show what would become of it; nothing is written."""
     topic = await field(request, "topic", 64)
-    sent = (await csrf.form_of(request)).get("file")
+    sent = (await credentials.form_of(request)).get("file")
     if not isinstance(sent, UploadFile) or not sent.filename:
         raise ConfigError(_("choose a file first: an Excel workbook (.xlsx) or CSV"))
     data = await sent.read(MAX_FILE_BYTES + 1)

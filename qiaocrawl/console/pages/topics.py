@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -15,22 +18,27 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import field, wanted_number, whole_number
-from qiaocrawl.console.known_topic import known_topic
-from qiaocrawl.console.page import EDITOR, Area, Page
-from qiaocrawl.console.pages import topic_import, topic_packs, topic_threshold, topic_words
-from qiaocrawl.console.pages.topic import about, making, samples
+from qiaocrawl.console.forms import field, known_topic, wanted_number, whole_number
+from qiaocrawl.console.page import EDITOR, Area, Page, actor_of, link, read, write
+from qiaocrawl.console.pages import topic_import, topic_samples, topic_words
 from qiaocrawl.console.pages.topic_import import EXCEL, download
 from qiaocrawl.console.render import render
-from qiaocrawl.console.state import actor_of, link
-from qiaocrawl.console.work import read, write
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.jobs import topic_changes
 from qiaocrawl.language import CHINESE, N_, _, language
 from qiaocrawl.storage.audit_log import record
-from qiaocrawl.storage.topics.changes import basis_of
-from qiaocrawl.storage.topics.topics import list_topics, load_pack, load_pack_to_change, save_pack
+from qiaocrawl.storage.topics.changes import basis_of, with_tables
+from qiaocrawl.storage.topics.topics import (
+    TopicRow,
+    find_topic_id,
+    list_topics,
+    load_pack,
+    load_pack_to_change,
+    save_pack,
+)
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.topic.check import require_valid
+from qiaocrawl.topic import folder as packs_on_disk
+from qiaocrawl.topic.check import pack_name_reason, require_valid
 from qiaocrawl.topic.pack import (
     DEFAULT_WEIGHT,
     MAX_TIER,
@@ -44,6 +52,202 @@ from qiaocrawl.topic.pack import (
 )
 from qiaocrawl.topic.tables import write_sites, write_terms
 
+# --- The topics that come along: taken with one click where there is nothing of that name yet -----
+
+
+@cache
+def _shipped() -> dict[str, TopicPack]:
+    packs = (
+        packs_on_disk.load_pack(folder)
+        for folder in packs_on_disk.pack_folders(packs_on_disk.SHIPPED_PACKS)
+    )
+    return {pack.name: pack for pack in packs}
+
+
+async def packs_to_take(topics: Sequence[TopicRow]) -> list[TopicPack]:
+    """Those that none of *topics* is called like."""
+    shipped, names = await run_in_threadpool(_shipped), {topic.name for topic in topics}
+    return [pack for name, pack in shipped.items() if name not in names]
+
+
+async def take(request: Request) -> Response:
+    """Make a topic of one of them; one that is there stays as it is."""
+    pack = (await run_in_threadpool(_shipped)).get(await field(request, "name", 64))
+    if pack is None:
+        raise HTTPException(404, _("There is no such topic."))
+    actor = actor_of(request)
+
+    def save(c: Connection) -> None:
+        if pack.name in {topic.name for topic in list_topics(c)}:
+            return
+        save_pack(c, pack, now=time.time())
+        counts = {"terms": len(pack.terms), "sites": len(pack.sites)}
+        record(c, actor, "topic.import", pack.name, None, counts)
+
+    await write(request, save)
+    return RedirectResponse(link(request, "topics.pack", topic=pack.name), 303)
+
+
+SHIPPED = (Page("/topics/shipped", "topics.take_shipped", take, EDITOR, "POST"),)
+
+
+# --- What a topic is called and about; another name for it; its end -------------------------------
+
+
+async def show_about(request: Request) -> Response:
+    """Title and description, what the topic holds, and what its end would mean."""
+    name = await _topic(request)
+    pack = await read(request, load_pack, name)
+    held = await read(request, topic_changes.holdings, name)
+    return render(
+        request, "topics/about.html", pack=pack, held=held,
+        most_counted=topic_changes.MOST_COUNTED,
+    )  # fmt: skip
+
+
+async def _topic(request: Request) -> str:
+    return await known_topic(request, str(request.path_params["topic"]))
+
+
+async def save(request: Request) -> Response:
+    """Give it another title and description."""
+    name, actor = await _topic(request), actor_of(request)
+    title, text = await field(request, "title", 200), await field(request, "description", 4_000)
+    description = text.replace("\r\n", "\n")
+
+    def change(c: Connection) -> None:
+        before = load_pack_to_change(c, name)
+        after = replace(before, title=title, description=description)
+        require_valid(after)
+        save_pack(c, after, now=time.time())
+        states = [{"title": one.title, "description": one.description} for one in (before, after)]
+        record(c, actor, "topic.about", name, *states)
+
+    await write(request, change)
+    return _to(request, "topics.about", name)
+
+
+async def rename(request: Request) -> Response:
+    """Call it by another name, everywhere."""
+    name, actor = await _topic(request), actor_of(request)
+    new = await field(request, "name", 64)
+
+    def change(c: Connection) -> None:
+        topic_changes.rename_topic(c, name, new)
+        record(c, actor, "topic.rename", new, {"name": name}, {"name": new})
+
+    await write(request, change)
+    return _to(request, "topics.about", new)
+
+
+async def retire(request: Request) -> Response:
+    """Switch its schedules off; it stays, with all that was found for it."""
+    name, actor = await _confirmed(request), actor_of(request)
+
+    def change(c: Connection) -> None:
+        count = topic_changes.retire_topic(c, name)
+        record(c, actor, "topic.retire", name, {"schedules": count}, {"schedules": 0})
+
+    await write(request, change)
+    return _to(request, "topics.about", name)
+
+
+async def remove(request: Request) -> Response:
+    """Delete it, where nothing was captured for it."""
+    name, actor = await _confirmed(request), actor_of(request)
+
+    def change(c: Connection) -> None:
+        # What no export has any more can be read in the log of changes.
+        before = asdict(load_pack(c, name))
+        topic_changes.delete_topic(c, name)
+        record(c, actor, "topic.delete", name, before, None)
+
+    await write(request, change)
+    return RedirectResponse(link(request, "topics.show"), 303)
+
+
+async def _confirmed(request: Request) -> str:
+    """The topic, whose name was written once more.
+
+    Raises:
+        ConfigError: it was not.
+    """
+    name = await _topic(request)
+    if await field(request, "sure", 64) != name:
+        raise ConfigError(_("write the name of the topic, {name}, to say that you mean it",
+                            name=name))  # fmt: skip
+    return name
+
+
+def _to(request: Request, page: str, name: str) -> Response:
+    return RedirectResponse(link(request, page, topic=name), 303)
+
+
+ABOUT = (
+    Page("/topics/{topic}/about", "topics.about", show_about),
+    Page("/topics/{topic}/about", "topics.save_about", save, EDITOR, "POST"),
+    Page("/topics/{topic}/rename", "topics.rename", rename, EDITOR, "POST"),
+    Page("/topics/{topic}/retire", "topics.retire", retire, EDITOR, "POST"),
+    Page("/topics/{topic}/delete", "topics.delete", remove, EDITOR, "POST"),
+)
+
+
+# --- A new topic: of a few words, or as a copy of another -----------------------------------------
+
+_BETWEEN = re.compile(r"[\s,，、;；]+")
+_WORD_KIND = "core"
+
+
+async def make(request: Request) -> Response:
+    """Make a topic; one of that name is left alone."""
+    name, title = await field(request, "name", 64), await field(request, "title", 200)
+    original = await field(request, "copy_of", 64)
+    words = list(dict.fromkeys(filter(None, _BETWEEN.split(await field(request, "words", 4_000)))))
+    if reason := pack_name_reason(name):
+        raise ConfigError(reason)
+    actor = actor_of(request)
+
+    def save(c: Connection) -> None:
+        if find_topic_id(c, name) is not None:
+            raise ConfigError(_("there is a topic {name!r} already", name=name))
+        pack = _copy(c, original, name, title, words) if original else _of_words(
+            c, name, title, words
+        )  # fmt: skip
+        require_valid(pack)
+        save_pack(c, pack, now=time.time())
+        after = {
+            "title": pack.title, "copy_of": original, "terms": len(pack.terms),
+            "sites": len(pack.sites), "samples": len(pack.samples),
+        }  # fmt: skip
+        record(c, actor, "topic.new", name, None, after)
+
+    await write(request, save)
+    return RedirectResponse(link(request, "topics.pack", topic=name), 303)
+
+
+def _of_words(c: Connection, name: str, title: str, words: list[str]) -> TopicPack:
+    if not words:
+        raise ConfigError(_("a new topic needs a word at least, or another topic to copy"))
+    return with_tables(c, name, title, _terms(words), ())[1]
+
+
+def _copy(c: Connection, original: str, name: str, title: str, words: list[str]) -> TopicPack:
+    """The topic *original* under another name, with *words* that it has not."""
+    pack = load_pack(c, original)
+    known = {term.text for term in pack.terms}
+    added = _terms([word for word in words if word not in known])
+    shown = title or _("{title} (copy)", title=pack.title)
+    return replace(pack, name=name, title=shown, terms=(*pack.terms, *added))
+
+
+def _terms(words: list[str]) -> tuple[Term, ...]:
+    # As `qiaocrawl topic new --words` weighs them.
+    return tuple(Term(word, _WORD_KIND) for word in words)
+
+
+MAKING = (Page("/topics/new", "topics.make", make, EDITOR, "POST"),)
+
+
 _ROWS_A_PAGE = 100
 _ADDED, _SAVED, _REMOVED = "added", "saved", "removed"
 """What was just done to a row."""
@@ -52,7 +256,7 @@ _ADDED, _SAVED, _REMOVED = "added", "saved", "removed"
 async def show(request: Request) -> Response:
     """All topics, and how to make one."""
     topics = await read(request, list_topics)
-    packs = await topic_packs.packs_to_take(topics)
+    packs = await packs_to_take(topics)
     return render(request, "topics/show.html", topics=topics, packs=packs)
 
 
@@ -211,14 +415,14 @@ async def export(request: Request) -> Response:
 AREA = Area(N_("Topics"), "book", (
     Page("/topics", "topics.show", show),
     *topic_import.PAGES,
-    *topic_packs.PAGES,
-    *making.PAGES,
+    *SHIPPED,
+    *MAKING,
     Page("/topics/{topic}", "topics.pack", pack),
     Page("/topics/{topic}/terms", "topics.save_term", save_term, EDITOR, "POST"),
     Page("/topics/{topic}/sites", "topics.save_site", save_site, EDITOR, "POST"),
     Page("/topics/{topic}/{table}.{ending}", "topics.export", export),
-    *topic_threshold.PAGES,
+    *topic_words.THRESHOLD,
     *topic_words.PAGES,
-    *about.PAGES,
-    *samples.ROUTES,
+    *ABOUT,
+    *topic_samples.ROUTES,
 ))  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import crawl
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from qiaocrawl.crawl.starting import collect_once_opened, rest_until_opened
+from qiaocrawl.crawl.starting import StoppableCrawler, collect_once_opened, rest_until_opened
 from qiaocrawl.interrupts import end_on_interrupt
 from qiaocrawl.language import _
 from qiaocrawl.options.project import note_database
@@ -65,8 +65,6 @@ class Command(crawl.Command):
         self._print_summary(lost)
 
     def _create_crawler(self, spidercls: Any) -> Crawler:
-        from qiaocrawl.crawl.starting import StoppableCrawler
-
         assert self.crawler_process is not None
         if isinstance(spidercls, str):
             spidercls = self.crawler_process.spider_loader.load(spidercls)

@@ -30,7 +30,7 @@ from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes, o
 from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.language import _
 from qiaocrawl.options import PREFIX
-from qiaocrawl.storage.sites import accounts as stored
+from qiaocrawl.storage.sites import accounts
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Locator, Page, Route
@@ -253,7 +253,7 @@ class OneLogin:
         """Log in or check; the program's own errors go to the account's row, not to a traceback."""
         options = self._runtime.options
         row = await self._runtime.read(
-            partial(stored.load_account, account_id=self._asked.account_id)
+            partial(accounts.load_account, account_id=self._asked.account_id)
         )
         if row is None:
             logger.error("there is no account %d", self._asked.account_id)
@@ -312,12 +312,12 @@ class OneLogin:
 
     async def _keep(self, vault: Vault, row: Account, session: SavedSession) -> None:
         await self._runtime.write(partial(
-            stored.save_session, account_id=row.id, session=session.seal(vault, row.owner),
+            accounts.save_session, account_id=row.id, session=session.seal(vault, row.owner),
             now=datetime.now(UTC), logged_in=True,
         ))  # fmt: skip
 
     async def _note(self, row: Account, state: AccountState, reason: str) -> None:
         await self._runtime.write(partial(
-            stored.save_state, account_id=row.id, state=state, reason=reason,
+            accounts.save_state, account_id=row.id, state=state, reason=reason,
             now=datetime.now(UTC),
         ))  # fmt: skip

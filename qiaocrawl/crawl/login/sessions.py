@@ -30,7 +30,7 @@ from qiaocrawl.fetch.sessions.flow import SeenPage, login_wanted
 from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes, origin_of
 from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.storage.engine import latest_due
-from qiaocrawl.storage.sites import accounts as stored
+from qiaocrawl.storage.sites import accounts
 from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class CrawlSessions:
         return await asyncio.shield(self._opened[recipe.name])
 
     async def _open(self, recipe: Recipe) -> _Site:
-        rows = await self._runtime.read(partial(stored.list_accounts, site=recipe.name))
+        rows = await self._runtime.read(partial(accounts.list_accounts, site=recipe.name))
         # OUT means logged out on purpose.
         live = [self._live(recipe, row) for row in rows if row.state is not AccountState.OUT]
         return _Site(recipe, live, {row.id: row for row in rows}, self)
@@ -224,7 +224,7 @@ class CrawlSessions:
             return
         sealed = session.seal(self._vault, site.rows[account.id].owner)
         await self._runtime.write(partial(
-            stored.save_session, account_id=account.id, session=sealed, now=datetime.now(UTC),
+            accounts.save_session, account_id=account.id, session=sealed, now=datetime.now(UTC),
             logged_in=logged_in,
         ))  # fmt: skip
         self._saved[account.id] = session
@@ -245,7 +245,7 @@ class CrawlSessions:
         # Without a way to log in by itself only the operator can end the rest.
         until = now + timedelta(hours=hours) if account.can_log_in else None
         await self._runtime.write(partial(
-            stored.save_state, account_id=account.id, state=AccountState.RESTING, reason=why,
+            accounts.save_state, account_id=account.id, state=AccountState.RESTING, reason=why,
             now=now, rests_until=until,
         ))  # fmt: skip
 

@@ -32,7 +32,7 @@ from qiaocrawl.fetch.proxies import (
     refusal_in,
 )
 from qiaocrawl.language import _
-from qiaocrawl.storage.sites import accounts as stored
+from qiaocrawl.storage.sites import accounts
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -119,7 +119,7 @@ class ProxySource:
             (proxy, replace(state, resting_until=_shifted(state, ahead)))
             for proxy, state in self._pool.states.items()
         ]
-        await self._runtime.write(lambda c: stored.save_states(c, states))
+        await self._runtime.write(lambda c: accounts.save_states(c, states))
 
     # --- reading ------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ class ProxySource:
     def _stored(self) -> tuple[ProxyList, dict[Proxy, ProxyState]]:
         known, faults = {}, []
         ahead = time.time() - time.monotonic()
-        for row in self._runtime.reader.run(stored.list_proxies):
+        for row in self._runtime.reader.run(accounts.list_proxies):
             try:
                 proxy = row.with_password(os.environ)
             except ValueError as error:

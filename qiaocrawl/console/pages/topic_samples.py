@@ -14,13 +14,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import field, whole_number
-from qiaocrawl.console.known_topic import known_topic
-from qiaocrawl.console.page import EDITOR, Page
+from qiaocrawl.console.forms import field, known_topic, whole_number
+from qiaocrawl.console.page import EDITOR, Page, actor_of, link, read, read_files, write
 from qiaocrawl.console.render import render
-from qiaocrawl.console.security import csrf
-from qiaocrawl.console.state import actor_of, link
-from qiaocrawl.console.work import read, read_files, write
+from qiaocrawl.console.security import credentials
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.documents.analysis import DOCUMENTS, PAGES, PLAIN
 from qiaocrawl.language import _
@@ -154,7 +151,7 @@ def _of_text(name: str, text: str) -> Given:
 
 
 async def _of_files(request: Request) -> list[Given]:
-    sent = [one for one in (await csrf.form_of(request)).getlist("files")
+    sent = [one for one in (await credentials.form_of(request)).getlist("files")
             if isinstance(one, UploadFile)]  # fmt: skip
     files = []
     for one in sent:

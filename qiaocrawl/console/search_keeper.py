@@ -14,16 +14,16 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from qiaocrawl.console.search.index import (
+from qiaocrawl.console.search import (
     MOST_MATCHES,
     FullTextIndex,
     IndexedArticle,
     IndexState,
     Matches,
+    Term,
     read_state,
     remove,
 )
-from qiaocrawl.console.search.tokens import Term
 from qiaocrawl.language import N_
 from qiaocrawl.reading import evidence as changed_articles
 from qiaocrawl.reading.evidence import ChangedArticle

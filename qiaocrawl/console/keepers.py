@@ -1,0 +1,277 @@
+"""Templates that the console writes: a file each in the folder that QIAO_TEMPLATES names."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.extract.methods.template_file import (
+    LINK_KINDS,
+    Selector,
+    Template,
+    Templates,
+    load_templates,
+    read_template,
+)
+from qiaocrawl.items import PageText
+from qiaocrawl.jobs.desk import JobDesk
+from qiaocrawl.jobs.local import Logins
+from qiaocrawl.language import _
+from qiaocrawl.options import Options
+from qiaocrawl.relevance.scorer import FollowsPack, PageScorer, make_scorer
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.audit_log import Actor, record
+from qiaocrawl.storage.backup import growing_file
+from qiaocrawl.storage.keepers import JOBS, KeeperLog, error_of
+from qiaocrawl.storage.pages.reprocessing import next_texts
+from qiaocrawl.storage.topics.changes import ThresholdView, threshold_view
+from qiaocrawl.storage.topics.judgements import judged_pack, sample_name
+from qiaocrawl.storage.topics.topics import load_pack_to_change, save_pack
+from qiaocrawl.topic.check import require_valid
+from qiaocrawl.topic.pack import TopicPack
+from qiaocrawl.urls import url_key
+
+SELECTORS = ("body", "exclude", "title", "date", "author", "source")
+LINKS = ("links", *(f"links_{kind}" for kind in LINK_KINDS))
+FIELDS = ("hosts", "path", *SELECTORS, *LINKS)
+"""Of the form; of all but ``path`` each line is one host or one selector."""
+
+
+def form_of(template: Template) -> dict[str, str]:
+    """The form's fields as *template* has them."""
+    fields = {name: _lines(getattr(template, name)) for name in SELECTORS}
+    links = {f"links_{kind}" if kind else "links": _lines(selectors)
+             for kind, selectors in template.links.items()}  # fmt: skip
+    empty = dict.fromkeys(FIELDS, "")
+    return {**empty, "hosts": "\n".join(template.hosts), "path": template.path, **fields, **links}
+
+
+def _lines(selectors: Sequence[Selector]) -> str:
+    return "\n".join(selector.written for selector in selectors)
+
+
+def table_of(form: Mapping[str, str]) -> dict[str, Any]:
+    """The table of a template file that the form's fields make."""
+    lists = {name: [line.strip() for line in form.get(name, "").splitlines() if line.strip()]
+             for name in FIELDS if name != "path"}  # fmt: skip
+    table: dict[str, Any] = {"hosts": lists["hosts"], "path": form.get("path", "") or "*"}
+    table |= {name: lists[name] for name in SELECTORS if lists[name]}
+    by_kind = {kind: lists[f"links_{kind}"] for kind in LINK_KINDS if lists[f"links_{kind}"]}
+    if by_kind:
+        table["links"] = by_kind | ({"": lists["links"]} if lists["links"] else {})
+    elif lists["links"]:
+        table["links"] = lists["links"]
+    return table
+
+
+def checked(table: Mapping[str, Any]) -> Template:
+    """The template in *table*.
+
+    Raises:
+        ConfigError: it has faults; the message names each.
+    """
+    template, faults = read_template(table)
+    if template is None:
+        raise ConfigError("; ".join(faults))
+    return template
+
+
+def written(table: Mapping[str, Any]) -> str:
+    """*table* as the text of a template file."""
+    lines = [f"{key} = {_toml(value)}" for key, value in table.items()]
+    return "\n".join(["[[template]]", *lines]) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{json.dumps(key)} = {_toml(part)}" for key, part in value.items())
+        return f"{{{pairs}}}"
+    # JSON's escapes are those of TOML; it leaves one control character bare.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def present_templates(place: str) -> Templates:
+    """The templates at *place*; none where nothing is there yet.
+
+    Raises:
+        ConfigError: a file there has faults.
+    """
+    is_empty = not place or (Path(place).is_dir() and not any(Path(place).glob("*.toml")))
+    return Templates() if is_empty else load_templates(place)
+
+
+def save(place: str, table: Mapping[str, Any], url: str) -> Path:
+    """Write the template in *table*, made for the page *url*, into the folder *place*.
+
+    Raises:
+        ConfigError: it has faults, *place* is no folder, or a template of another file counts
+            for the page.
+        StorageError: the file cannot be written.
+    """
+    template, file = checked(table), file_of(place, table)
+    before = file.read_bytes() if file.is_file() else None
+    with growing_file(file) as part:
+        part.write_text(written(table), "utf-8")
+    try:
+        if present_templates(place).find_for(url) == template:
+            return file
+    except ConfigError:
+        _put_back(file, before)
+        raise
+    _put_back(file, before)
+    text = _("the template is not for {url}, or another file in {place} has one that goes before "
+             "it", url=url, place=place)  # fmt: skip
+    raise ConfigError(text)
+
+
+def _put_back(file: Path, before: bytes | None) -> None:
+    if before is None:
+        file.unlink(missing_ok=True)
+    else:
+        file.write_bytes(before)
+
+
+def file_of(place: str, table: Mapping[str, Any]) -> Path:
+    """Where the console keeps the template of the hosts and the path in *table*.
+
+    Raises:
+        ConfigError: *place* is no folder.
+    """
+    if not place or not Path(place).is_dir():
+        text = _("QIAO_TEMPLATES names no folder, so templates cannot be saved here: make one, "
+                 "name it in .env, and start the console again")  # fmt: skip
+        raise ConfigError(text)
+    key = json.dumps([sorted(table["hosts"]), table["path"]]).encode()
+    # Letters, digits and dots: the host was checked.
+    host = str(table["hosts"][0]).replace("*.", "").replace(":", "-")
+    return Path(place) / f"{host}-{hashlib.blake2b(key, digest_size=4).hexdigest()}.toml"
+
+
+# --- Keeps the jobs going while the console runs, in a thread of its own --------------------------
+
+LOGS = Path("data/logs")
+"""Where local jobs write, as those of `qiaocrawl run`."""
+_TICK_SECONDS = 2.0
+
+
+class JobKeeper:
+    """The desk of *database*, looked after every two seconds."""
+
+    def __init__(self, database: Database, options: Options | None = None) -> None:
+        self.desk = JobDesk(database, options or Options.from_environment(), LOGS)
+        self.logins = Logins(database.url, LOGS)
+        self._log = KeeperLog(database, JOBS)
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look after the jobs."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End that, and wait for it; the jobs themselves go on."""
+        self._is_over.set()
+        self._thread.join()
+        self.desk.close()
+        self.logins.close()
+
+    def _run(self) -> None:
+        while not self._is_over.wait(_TICK_SECONDS):
+            # The database may be away for a while; every job is a row in it.
+            if (error := error_of(self.desk.tick)) is not None:
+                self._log.failed(error)
+            else:
+                self._log.looked(self.desk.trouble)
+        self._log.ended()
+
+
+# --- The page scorer that crawls judge by, and its threshold, for console and commands ------------
+
+MOVED = "topic.threshold"
+"""In the log of changes."""
+_USUAL_THRESHOLD = 0.5
+_COMPARED = 2
+_SAME_SCORE = 0.01
+
+
+def crawl_scorer(pack: TopicPack) -> PageScorer:
+    """The one of the options, for *pack*."""
+    options = Options.from_environment()
+    return make_scorer(
+        options["QIAO_RELEVANCE_METHOD"], pack, options["QIAO_RELEVANCE_THRESHOLD"],
+        options["QIAO_RELEVANCE_OPTIONS"],
+    )  # fmt: skip
+
+
+def page_text(c: Connection, article_id: int) -> PageText:
+    """The stored article of row id *article_id*, which must exist, as scorers read it."""
+    (text,) = next_texts(c, after_id=article_id - 1, limit=1)
+    return PageText(text.title, text.text, meta=text.meta, url=text.url)
+
+
+def pack_without(c: Connection, topic: str, page: PageText) -> TopicPack:
+    """The topic with its judged articles but for *page*, which is to be judged itself.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    pack, own = judged_pack(c, topic), sample_name(url_key(page.url))
+    return replace(pack, samples=tuple(one for one in pack.samples if one.name != own))
+
+
+def threshold_of(scorer: PageScorer) -> float:
+    """The score from which *scorer* says on topic."""
+    # A plug-in may have none.
+    return float(getattr(scorer, "threshold", _USUAL_THRESHOLD))
+
+
+def is_stale(c: Connection, scorer: PageScorer, view: ThresholdView) -> bool:
+    """Whether the articles next to a line were judged by another topic than that of today."""
+    nearest = (*view.above[:_COMPARED], *view.below[:_COMPARED])
+    return any(
+        abs(scorer.judge(page_text(c, one.id)).score - one.score) > _SAME_SCORE for one in nearest
+    )
+
+
+def wanted_threshold(scorer: PageScorer, score: float) -> float | None:
+    """The threshold of the pack that puts the line at *score*; None where there is none."""
+    return scorer.pack_threshold(score) if isinstance(scorer, FollowsPack) else None
+
+
+class Stale(ConfigError):
+    """The stored articles were judged by another topic than that of today."""
+
+
+def move_line(c: Connection, actor: Actor, topic: str, score: float) -> tuple[float, ThresholdView]:
+    """Give *topic* the threshold that puts its line at *score*, and note who did.
+
+    Returns:
+        The new threshold, and what it turns once the stored articles are judged anew.
+
+    Raises:
+        ConfigError: no threshold does that; ``Stale`` where the stored scores tell nothing of it.
+        StorageError: the topic was never imported.
+    """
+    pack = load_pack_to_change(c, topic)
+    scorer = crawl_scorer(judged_pack(c, topic))
+    wanted = wanted_threshold(scorer, score)
+    if wanted is None:
+        raise ConfigError(_("no threshold of the topic puts the line there"))
+    view = threshold_view(c, topic, score, _COMPARED)
+    if is_stale(c, scorer, view):
+        raise Stale(_("the topic has changed: judge the stored articles anew first"))
+    changed = replace(pack, threshold=wanted)
+    require_valid(changed)
+    save_pack(c, changed, now=time.time())
+    after = {"threshold": wanted, "score": score, "to_on": view.to_on, "to_off": view.to_off}
+    record(c, actor, MOVED, topic, {"threshold": pack.threshold}, after)
+    return wanted, view

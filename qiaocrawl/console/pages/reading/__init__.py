@@ -1,1 +1,0 @@
-"""What stands beside the lists of articles and beside one article: counts, stored versions."""

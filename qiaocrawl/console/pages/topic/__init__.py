@@ -1,1 +1,0 @@
-"""A topic's beginning, name and end, and its samples."""

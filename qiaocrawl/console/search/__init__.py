@@ -1,3 +1,0 @@
-"""Full text search in Chinese: an index beside the database, kept in step with it."""
-
-from __future__ import annotations
