@@ -33,13 +33,13 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.demo_scores import Rates, rates
 from benchmarks.rows import write_rows
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.body_index import BodyIndex
 from qiaocrawl.dedup.comparison import same_body
 from qiaocrawl.dedup.fingerprints import body_fingerprints, body_sketch
 from qiaocrawl.demo.model import ARTICLE_KINDS, Gold, Kind
-from qiaocrawl.demo.score import Rates, rates
 from qiaocrawl.demo.web import SEED, build_web
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.text.segment import Segmenter
@@ -128,7 +128,7 @@ def groups_of(articles: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def pair_rates(wanted: Groups, found: Groups) -> Rates:
-    """Precision, recall and F1 of the pairs within groups, as in ``qiaocrawl.demo.score``."""
+    """Precision, recall and F1 of the pairs within groups, as in ``benchmarks.demo_scores``."""
     counted = Counter(zip(wanted, found, strict=True)), Counter(found), Counter(wanted)
     return rates(*(sum(n * (n - 1) // 2 for n in sizes.values()) for sizes in counted))
 

@@ -30,17 +30,12 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy import Connection, select
 
+from benchmarks.demo_scores import Found, MeaningScore, earliest_score, score_meaning
 from benchmarks.rows import write_rows
 from benchmarks.stories import b_cubed, pairwise
-from qiaocrawl.cli.analysis.demo_meaning import (
-    LEAST_OUTLETS,
-    MONTH,
-    check_demo_rules,
-    tell_stories,
-)
 from qiaocrawl.cli.demo import look_again, run_demo
-from qiaocrawl.cli.terminal import Terminal
-from qiaocrawl.demo.happenings.score import Found, MeaningScore, earliest_score, score_meaning
+from qiaocrawl.cli.demo_meaning import LEAST_OUTLETS, MONTH, check_demo_rules, tell_stories
+from qiaocrawl.cli.output import Terminal
 from qiaocrawl.demo.model import Gold
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.news.trends.usual import default_calendar

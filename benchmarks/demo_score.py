@@ -24,9 +24,9 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy import select
 
+from benchmarks.demo_scores import Score, ScoredArticle, score
 from benchmarks.rows import write_rows
 from qiaocrawl.cli.demo import run_demo
-from qiaocrawl.demo.score import Score, ScoredArticle, score
 from qiaocrawl.demo.web import DemoWeb, build_web
 from qiaocrawl.page.page import parse_page
 from qiaocrawl.storage import Database

@@ -15,8 +15,7 @@ from scrapy.exceptions import DownloadCancelledError, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
 from middlewares.cookies import OfflineCookiesMiddleware
-from qiaocrawl.crawl.context import crawl_of, frontier_closing, runtime_of
-from qiaocrawl.crawl.login.login import LOGIN_STEP
+from qiaocrawl.crawl.context import LOGIN_STEP, crawl_of, frontier_closing, runtime_of
 from qiaocrawl.crawl.login.sessions import CrawlSessions, chosen_recipes
 from qiaocrawl.errors import LoginPageError, SecretKeyError, SessionRestError
 from qiaocrawl.fetch.sessions.flow import SeenPage, endangers_session

@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import sync_playwright
 
-from qiaocrawl.cli.extract.explain import explained
+from qiaocrawl.cli.explain import explained
 from qiaocrawl.demo.model import Kind
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract.api import examine

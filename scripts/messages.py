@@ -106,8 +106,7 @@ def _in_help() -> Iterator[tuple[str, str, str]]:
     """The same of the help of every command, as Typer has it."""
     from typer.main import get_command
 
-    from qiaocrawl.cli import COMMANDS, app
-    from qiaocrawl.cli.lazy import load
+    from qiaocrawl.cli import COMMANDS, app, load
 
     for entry in COMMANDS:
         yield "qiaocrawl", entry.help, ""
@@ -120,7 +119,7 @@ def _in_help() -> Iterator[tuple[str, str, str]]:
 def _help_of(
     command: Any, name: str, below: tuple[str, ...] | None = None
 ) -> Iterator[tuple[str, str, str]]:
-    from qiaocrawl.cli.lazy import Unloaded, load
+    from qiaocrawl.cli import Unloaded, load
 
     if isinstance(command, Unloaded):
         yield name, command.entry.help, ""

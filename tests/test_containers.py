@@ -11,8 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from qiaocrawl.cli import COMMANDS
-from qiaocrawl.cli.lazy import load
+from qiaocrawl.cli import COMMANDS, load
 from qiaocrawl.options import OPTIONS
 from qiaocrawl.storage.migrate import MIN_MARIADB, MIN_PACKET_BYTES
 

@@ -61,7 +61,7 @@ IN_THE_CRAWL = {"urls", "search", "crawl", "storage", "frontier", "discovery", "
 # Asked about whole texts, or their beginning; searched for, they would take quadratic time.
 WHOLE_ONLY = {
     "qiaocrawl.urls.versions._SUFFIX", "qiaocrawl.discovery.pagers._NUMBER",
-    "qiaocrawl.discovery.static_traps._TOKEN", "qiaocrawl.discovery.url_sources._SKIPPED",
+    "qiaocrawl.discovery.static_traps._TOKEN",
     "qiaocrawl.discovery.url_sources._URL_LINE", "qiaocrawl.discovery.pagers._NEXT",
     "qiaocrawl.discovery.pagers._NO_STEP",
 }  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.cli.project.schedule import _install
+from qiaocrawl.cli.setup import _install
 from qiaocrawl.errors import ConfigError, OntologyError, ReplayError
 from qiaocrawl.fetch.replay.web import default_folder
 from qiaocrawl.ontology import sources as ontologies

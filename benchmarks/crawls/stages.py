@@ -32,16 +32,16 @@ def _patterns(*named: tuple[str, str]) -> Stages:
 
 
 MAIN_PROCESS = _patterns(
-    ("titles", r"qiaocrawl/(dedup|vsm|storage/titles|stages/shared_titles)"),
+    ("titles", r"qiaocrawl/(dedup|vsm|storage/titles|runtime/(shared|kept)_titles)"),
     ("frontier: leases", r"frontier/(worker|ready|lease|host_|waits|crawl_rows|completion)"
                          r"|storage/frontier|crawl/scheduler"),
     ("frontier: aliases", r"frontier/aliases|urls/aliases"),
     ("frontier: order", r"qiaocrawl/frontier"),
-    ("links and traps", r"stages/follow_links|qiaocrawl/(discovery|urls|runs)"
+    ("links and traps", r"runtime/follow_links|qiaocrawl/(discovery|urls|runs)"
                         r"|pipelines/(discovery|links)"),
-    ("what sites teach", r"site_template_store|extract/sites"),
+    ("what sites teach", r"runtime/articles|extract/sites"),
     ("storage", r"qiaocrawl/storage|sqlalchemy|sqlite3|pipelines/(evidence|store)"),
-    ("hand-over to workers", r"pebble|multiprocessing|pickle|qiaocrawl/stages"
+    ("hand-over to workers", r"pebble|multiprocessing|pickle|runtime/(workers|analys)"
                              r"|pipelines/extract"),
     ("requests and pacing", r"middlewares/|qiaocrawl/crawl|qiaocrawl/fetch|spiders/"),
     ("Scrapy and Twisted", r"scrapy|twisted|parsel|w3lib|zope"),

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.demo_scores import Rates, rates
 from benchmarks.titles.data import TASKS, Pair
-from qiaocrawl.demo.score import Rates, rates
 
 Mask = NDArray[np.bool_]
 

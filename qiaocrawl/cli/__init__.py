@@ -6,13 +6,18 @@ import io
 import logging
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command, get_group
 
 from qiaocrawl import __version__
-from qiaocrawl.cli.lazy import CommandEntry, lazy_group
-from qiaocrawl.cli.terminal import Terminal, echo
+from qiaocrawl.cli.help_language import localise_parameters, localised, localised_errors
+from qiaocrawl.cli.output import Terminal, echo
 from qiaocrawl.errors import QiaoError, TopicError
 from qiaocrawl.jobs import COMMAND_VARIABLE
 from qiaocrawl.language import _
@@ -25,6 +30,81 @@ from qiaocrawl.text.visible import (
     use_visible_records,
 )
 
+# --- Commands that are imported when they are called, so that help costs nothing ------------------
+
+
+class CommandEntry(NamedTuple):
+    """One row of the table of commands."""
+
+    name: str
+    home: str
+    """``module:attribute`` of a function, or of a ``typer.Typer`` with commands of its own."""
+    panel: str
+    """The heading it is listed under."""
+    help: str
+    """The line in the list of commands, as the command's own help begins."""
+
+    @property
+    def passes_on(self) -> bool:
+        """Whether it hands options it does not know on to another program."""
+        return self.home.endswith(":crawl")
+
+
+class Unloaded(TyperCommand):
+    """Stands in the list of commands for one that is not imported yet."""
+
+    def __init__(self, entry: CommandEntry) -> None:
+        super().__init__(entry.name, help=entry.help, rich_help_panel=entry.panel)
+        self.entry = entry
+
+
+class _LazyGroup(TyperGroup):
+    """Loads a command of its table when it is called."""
+
+    table: tuple[CommandEntry, ...] = ()
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # In the order of the table; what was registered as usual comes last.
+        self.commands = {entry.name: Unloaded(entry) for entry in self.table} | dict(self.commands)
+        localised(self)
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        """As Typer has it; what is wrong is said in the operator's language."""
+        # Typer adds options of its own to the group it has made.
+        localise_parameters(self)
+        with localised_errors():
+            return super().make_context(*args, **settings)
+
+    def invoke(self, ctx: Any) -> Any:
+        """As Typer has it; what is wrong is said in the operator's language."""
+        with localised_errors():
+            return super().invoke(ctx)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command itself, where the list has a stand-in."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load(command.entry) if isinstance(command, Unloaded) else command, rest
+
+
+def lazy_group(entries: Iterable[CommandEntry]) -> type[TyperGroup]:
+    """The class of a group with the commands of *entries*, for ``typer.Typer(cls=…)``."""
+    return type("LazyGroup", (_LazyGroup,), {"table": tuple(entries)})
+
+
+def load(entry: CommandEntry) -> Any:
+    """Import the command of *entry*."""
+    module, _, attribute = entry.home.partition(":")
+    target = getattr(import_module(module), attribute)
+    if isinstance(target, typer.Typer):
+        return localised(get_group(target))
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    # A spider's own -a and -s are Scrapy's matter.
+    passes_on = {"allow_extra_args": True, "ignore_unknown_options": True}
+    single.command(entry.name, context_settings=passes_on if entry.passes_on else None)(target)
+    return localised(get_command(single))
+
+
 _FAULTS_SHOWN = 100
 
 _DAILY = "Every day"
@@ -34,71 +114,71 @@ _PARTS, _CARE = "Methods", "Running it"
 # A row: name, where it is, its panel, and how its own help begins (tests compare).
 # fmt: off
 _TABLE = (
-    ("init", "project.init:init", _DAILY,
+    ("init", "setup:init", _DAILY,
      "Set up the folder you are in: topic, contact, database; then `qiaocrawl run`."),
-    ("run", "project.run:run", _DAILY,
+    ("run", "run:run", _DAILY,
      "Watch, search, fetch, crawl and analyse TOPIC in one go, then say what came of it."),
-    ("schedule", "project.schedule:schedule", _DAILY,
+    ("schedule", "setup:schedule", _DAILY,
      "Print (or --install) a systemd user timer that runs TOPIC every day, in this folder."),
-    ("crawl", "project.crawl:crawl", _DAILY,
+    ("crawl", "run:crawl", _DAILY,
      "Run a spider as `scrapy crawl` does, with its -a and -s: from any folder."),
-    ("console", "project.console:app", _DAILY,
+    ("console", "console:app", _DAILY,
      "The pages in the browser: read, mark, steer; start them and log in."),
     ("article", "article:app", _RESULTS,
      "Articles: list, search, read, open."),
     ("export", "export:export", _RESULTS,
      "Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages."),
-    ("coverage", "coverage.command:coverage", _RESULTS,
+    ("coverage", "coverage:coverage", _RESULTS,
      "Show what was searched, what it brought, what was missed, and why."),
     ("missed", "missed:missed", _RESULTS,
      "List pages of sites that were found but not got: which, why, and what to do."),
-    ("why", "why:why", _RESULTS,
+    ("why", "url:why", _RESULTS,
      "Show why a URL was fetched, left out or waits: score and parts, path, what came of it."),
-    ("dedup", "dedup.command:app", _RESULTS,
+    ("dedup", "dedup:app", _RESULTS,
      "Reprint groups: look at them, correct them."),
-    ("words", "analysis.words:app", _RESULTS,
+    ("words", "words:app", _RESULTS,
      "Words of a day, week or month: hot, new, as a cloud, and what your groups hit."),
-    ("analyse", "analysis.analyse:analyse", _RESULTS,
+    ("analyse", "analyse:analyse", _RESULTS,
      "Put new articles into stories, read whom they name, judge classes, and check warnings."),
-    ("story", "analysis.story:app", _RESULTS,
+    ("story", "story:app", _RESULTS,
      "Stories: what articles tell together; look at them, correct them."),
-    ("trends", "analysis.trends:trends", _RESULTS,
+    ("trends", "trends:trends", _RESULTS,
      "Count articles of TOPIC over time, against weekdays, hours and holidays as usual."),
-    ("spread", "analysis.spread:spread", _RESULTS,
+    ("spread", "spread:spread", _RESULTS,
      "Show who published a story first, who took it from whom and by what, how far and how fast."),
-    ("outlets", "analysis.outlets:outlets", _RESULTS,
+    ("outlets", "spread:outlets", _RESULTS,
      "List outlets by how many others take articles from them, and what they were first with."),
-    ("briefing", "analysis.briefing:app", _RESULTS,
+    ("briefing", "briefing:app", _RESULTS,
      "Briefings: what happened on one page, each sentence cited; made, kept, read again."),
-    ("warnings", "analysis.warnings:app", _RESULTS,
+    ("warnings", "warnings:app", _RESULTS,
      "Warnings: stories that your rules hold for; listed, checked, sent, muted; the rules."),
     ("watch", "watch:app", _RESULTS,
      "Pages that are looked at again and again, and what articles said before."),
-    ("topic", "topic.command:app", _TOPICS,
+    ("topic", "topic:app", _TOPICS,
      "Topic packs: terms, sites and samples."),
-    ("lexicon", "lexicon.command:app", _TOPICS,
+    ("lexicon", "lexicon:app", _TOPICS,
      "Words of a topic: from texts, beside known ones, decided, as tables."),
-    ("engines", "engines.command:app", _TOPICS,
+    ("engines", "engines:app", _TOPICS,
      "Search engines: which there are, and whether they still answer."),
     ("session", "session:app", _TOPICS,
      "Accounts of sites that want a login."),
     ("proxies", "proxies:app", _TOPICS,
      "The proxies in the database, for QIAO_PROXY_POOL=database."),
-    ("extract", "extract.command:extract", _PARTS,
+    ("extract", "extract:extract", _PARTS,
      "Print title, date, author, source and text of a page."),
-    ("extractors", "extract.extractors:app", _PARTS,
+    ("extractors", "extractors:app", _PARTS,
      "Extraction methods: list, train, what sites taught."),
-    ("entities", "analysis.entities:app", _PARTS,
+    ("entities", "entities:app", _PARTS,
      "Persons, places and organisations that texts name."),
-    ("tone", "analysis.tone:app", _PARTS,
+    ("tone", "tone:app", _PARTS,
      "The tone of texts, and towards what they name."),
     ("ontology", "ontology:app", _PARTS,
      "Ontologies: wordnets in one space of Chinese and English concepts."),
     ("reprocess", "reprocess:reprocess", _PARTS,
      "Run a stage again over stored pages, and say what changed. No crawl may run meanwhile."),
-    ("units", "project.units:units", _CARE,
+    ("units", "setup:units", _CARE,
      "Print (or write) systemd units for this folder: console, metrics, scrapyd, backup, health."),
-    ("startproject", "project.start:startproject", _CARE,
+    ("startproject", "setup:startproject", _CARE,
      "Write a Scrapy project: settings over ours, folders for spiders and pipelines."),
     ("compile", "compile:compile_", _CARE,
      "Compile the inner loops now (once a machine), so that no crawl waits for it."),
@@ -106,15 +186,15 @@ _TABLE = (
      "The built-in demo web, and the main job on it."),
     ("url", "url:app", _CARE,
      "Single URLs of a crawl."),
-    ("nodes", "nodes.command:app", _CARE,
+    ("nodes", "nodes:app", _CARE,
      "Machines that crawl together: scrapyd servers, their jobs, updates without a stop."),
-    ("pages", "pages.command:app", _CARE,
+    ("pages", "pages:app", _CARE,
      "Raw pages: read one as it came, verify them, write them as WARC, move them."),
     ("db", "db:app", _CARE,
      "The database: schema, health, size, backup."),
-    ("health", "health:health", _CARE,
+    ("health", "metrics:health", _CARE,
      "Name what is wrong; exit code 1 if anything is: for cron, and for a look at the last runs."),
-    ("metrics", "operations.metrics:metrics", _CARE,
+    ("metrics", "metrics:metrics", _CARE,
      "Serve figures of crawls and database to Prometheus, at /metrics, until Ctrl-C."),
 )
 # fmt: on

@@ -17,8 +17,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
-from qiaocrawl.cli.output import folding_table, joined, shown_moment, table_console
-from qiaocrawl.cli.shared_options import (
+from qiaocrawl.cli.options import (
     combined,
     outlet_choice,
     publication_choice,
@@ -26,7 +25,7 @@ from qiaocrawl.cli.shared_options import (
     topic_choice,
     words_choice,
 )
-from qiaocrawl.cli.terminal import echo
+from qiaocrawl.cli.output import echo, folding_table, joined, shown_moment, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _, ngettext
 from qiaocrawl.options.project import advised

@@ -10,7 +10,7 @@ import threading
 import time
 from contextlib import suppress
 
-from qiaocrawl.cli.terminal import Terminal
+from qiaocrawl.cli.output import Terminal
 from qiaocrawl.kernels.compiled import NotOnDiskError, has_compiler, loading
 from qiaocrawl.language import _
 

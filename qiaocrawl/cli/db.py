@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,24 +11,86 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+from rich.table import Table
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from qiaocrawl.cli.operations.table_figures import print_counts, print_rows, print_sizes, shown_size
-from qiaocrawl.cli.output import folding_table, table_console
-from qiaocrawl.cli.terminal import Terminal
-from qiaocrawl.errors import StorageError
-from qiaocrawl.language import N_, _
+from qiaocrawl.cli.output import Terminal, folding_table, table_console
+from qiaocrawl.errors import ConfigError, StorageError
+from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import note_database
 from qiaocrawl.reading.alarms import store_figures
 from qiaocrawl.reading.outcome_names import STATE_NAMES, outcome_with_code
-from qiaocrawl.storage import Database, upkeep
+from qiaocrawl.storage import Database, Reader, Writer, upkeep
 from qiaocrawl.storage import backup as copies
 from qiaocrawl.storage.frontier import postponed
+from qiaocrawl.storage.page_store.moving import StorePruned, prune_store
+from qiaocrawl.storage.page_store.stores import held_store, known_stores, open_store
 from qiaocrawl.storage.sql import unreachable
 from qiaocrawl.storage.upkeep import table_bytes
+
+# --- Tables of a database as people read them: rows, counts, sizes --------------------------------
+
+# What keeps a table from growing for ever, where something does.
+_LIMITS = {
+    "page_source": "QIAO_KEEP_PAGES_DAYS",
+    "visit": "QIAO_KEEP_VISITS",
+    "decision": "QIAO_KEEP_DECISIONS_DAYS",
+    "query": "QIAO_KEEP_QUERIES_DAYS",
+    "query_hit": "QIAO_KEEP_QUERIES_DAYS",
+    "query_answer": "QIAO_KEEP_QUERIES_DAYS",
+}
+
+
+def print_rows(console: Terminal, rows: dict[str, int]) -> None:
+    """Tables with rows; the many that a young database has not filled yet are one line."""
+    filled = {name: count for name, count in rows.items() if count}
+    print_counts(console, _("table"), filled)
+    if empty := len(rows) - len(filled):
+        console.print(ngettext("{count} table is empty", "{count} tables are empty", empty))
+
+
+def print_counts(console: Terminal, title: str, counts: Mapping[str, int]) -> None:
+    """What was counted, under *title*; nothing where there is nothing."""
+    if not counts:
+        return
+    table = Table(title, _("count"))
+    table.columns[1].justify = "right"
+    for name, count in counts.items():
+        table.add_row(name, f"{count:,}")
+    console.print(table)
+
+
+def print_sizes(console: Terminal, sizes: dict[str, int] | None, rows: dict[str, int]) -> None:
+    """What tables take, the largest first.
+
+    Args:
+        sizes: bytes by table; None where the database cannot tell.
+
+    Raises:
+        StorageError: it cannot.
+    """
+    if sizes is None:
+        raise StorageError(_("this SQLite was built without dbstat, which tells sizes of tables"))
+    table = Table(_("table"), _("count"), _("size"), _("bytes a row"), _("grows until"))
+    for column in table.columns[1:4]:
+        column.justify = "right"
+    for name, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
+        each = f"{size / rows[name]:,.0f}" if rows.get(name) else ""
+        count = f"{rows[name]:,}" if name in rows else ""
+        table.add_row(name, count, shown_size(size), each, _LIMITS.get(name, ""))
+    console.print(table)
+
+
+def shown_size(count: int) -> str:
+    """*count* bytes as people read them."""
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= factor:
+            return f"{count / factor:,.1f} {unit}"
+    return f"{count} B"
+
 
 app = typer.Typer(help="The database: schema, health, size, backup.", no_args_is_help=True)
 
@@ -336,7 +398,6 @@ def _prune_stores(opened: Database, keep_days: int) -> None:
     Raises:
         StorageError: one of them could not be pruned.
     """
-    from qiaocrawl.cli.pages.store_pruning import pruned_stores
 
     # With none kept, also those that are retired now.
     before = datetime.now(UTC) - timedelta(days=keep_days or -1)
@@ -366,3 +427,30 @@ def _prune_stores(opened: Database, keep_days: int) -> None:
 
 def _print(line: str) -> None:
     Terminal(soft_wrap=True, highlight=False).print(line, markup=False)
+
+
+# --- The stores of a database pruned one after the other, for `db prune` --------------------------
+
+# A crawl that fills a file now has it done by then.
+_HOLDER_SECONDS = 150.0
+
+
+def pruned_stores(
+    database: Database, retired_before: datetime
+) -> Iterator[tuple[str, StorePruned | str]]:
+    """Each store with what pruning it did, or why it could not be done."""
+    file_bytes = Options.from_environment()["QIAO_PAGE_STORE_FILE_MB"] * 10**6
+    reader, writer = Reader(database), Writer(database)
+    try:
+        for _id, address in reader.run(known_stores):
+            try:
+                store = open_store(database, address)
+                with held_store(
+                    reader, writer, store, file_bytes=file_bytes, wait_seconds=_HOLDER_SECONDS
+                ) as work:
+                    yield address, prune_store(work, retired_before)
+            except (ConfigError, StorageError) as error:
+                yield address, str(error)
+    finally:
+        writer.close()
+        reader.close()

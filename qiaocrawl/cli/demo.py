@@ -17,13 +17,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from qiaocrawl.cli.coverage.command import write_heat_map
-from qiaocrawl.cli.coverage.summary import summary_lines
-from qiaocrawl.cli.output import print_hanging
-from qiaocrawl.cli.report import print_report
+from qiaocrawl.cli.coverage import write_heat_map
+from qiaocrawl.cli.heat_map import summary_lines
+from qiaocrawl.cli.output import Terminal, echo, print_hanging
+from qiaocrawl.cli.run import print_report
 from qiaocrawl.cli.spider_process import run_with_bar
-from qiaocrawl.cli.terminal import Terminal, echo
-from qiaocrawl.demo import office
+from qiaocrawl.demo import happenings as office
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.server import DemoServer
 from qiaocrawl.demo.web import DemoWeb, build_web, demo_sites
@@ -115,7 +114,7 @@ def console(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port on 127.0.0.1; 0 = any.")] = 0,
 ) -> None:
     """Open the console over what the demo found; Ctrl-C ends it."""
-    from qiaocrawl.cli.project.console import start
+    from qiaocrawl.cli.console import start
 
     url = _url_in(folder)
     web = _whole_web()
@@ -139,7 +138,7 @@ def briefing(
     ),
 ) -> None:
     """Look again a week later, tell stories, and write a briefing of the demo's last month."""
-    from qiaocrawl.cli.analysis.demo_meaning import analyse_demo, write_briefing
+    from qiaocrawl.cli.demo_meaning import analyse_demo, write_briefing
 
     url = _url_in(folder)
     look_again(url, folder, Terminal())
@@ -199,7 +198,8 @@ def _furnish(url: str, folder: Path, web: DemoWeb) -> None:
                 (f"QIAO_MAX_SECONDS={_WATCH_SECONDS}",),
             )  # fmt: skip
             _run_stage(command, database, Terminal())
-    from qiaocrawl.cli.analysis.demo_meaning import analyse_demo
+
+    from qiaocrawl.cli.demo_meaning import analyse_demo
 
     analyse_demo(url, _TOPIC, Terminal())
 

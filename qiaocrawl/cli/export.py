@@ -15,16 +15,16 @@ import typer
 from rich.progress import Progress
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.moments import start_of
-from qiaocrawl.cli.shared_options import (
+from qiaocrawl.cli.options import (
     combined,
     outlet_choice,
     publication_choice,
     selection_of,
+    start_of,
     topic_choice,
     words_choice,
 )
-from qiaocrawl.cli.terminal import Terminal
+from qiaocrawl.cli.output import Terminal
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options.project import advised

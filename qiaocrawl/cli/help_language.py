@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
-from qiaocrawl.cli.terminal import echo
+from qiaocrawl.cli.output import echo
 from qiaocrawl.language import N_, _
 
 # Typer's own words, by the name its module has for them.

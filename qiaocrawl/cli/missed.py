@@ -15,12 +15,12 @@ from rich.padding import Padding
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import (
     check_output,
+    echo,
     folding_table,
     joined,
     say_written,
     table_console,
 )
-from qiaocrawl.cli.terminal import echo
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import _

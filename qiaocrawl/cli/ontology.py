@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from qiaocrawl.cli.output import folding_table, say_written, table_console
-from qiaocrawl.cli.terminal import Terminal
+from qiaocrawl.cli.output import Terminal, folding_table, say_written, table_console
 from qiaocrawl.errors import ConfigError, OntologyError
 from qiaocrawl.language import _
 from qiaocrawl.ontology.concepts import Ontology

@@ -2,21 +2,55 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+import signal
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
+from types import FrameType
+from typing import Any, NoReturn
 
 import rich._wrap
+import typer
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Column, Table
 from rich.text import Text
 
-from qiaocrawl.cli.terminal import Terminal, echo
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import CHINESE, _, language
+from qiaocrawl.text.visible import Terminal, visible, visible_json
 from qiaocrawl.text.zones import china_time
+
+# --- The terminal: all that commands print goes through here, so that no page can steer it --------
+
+__all__ = ["Terminal", "echo", "echo_json"]
+
+
+def echo(text: str = "", *, err: bool = False) -> None:
+    """Print *text* as a line, on stderr if *err*."""
+    typer.echo(visible(text), err=err)
+
+
+def echo_json(value: Any) -> None:
+    """Print *value* as JSON for programs; what JSON has no form for as text."""
+    typer.echo(visible_json(json.dumps(value, ensure_ascii=False, indent=2, default=str)))
+
 
 # What stands in one row: a word or a Chinese character, with marks and spaces behind it.
 _CHINESE, _MARKS = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef", "，。、；：！？）》」』”’…"
@@ -189,3 +223,96 @@ def say_written(file: Path, facts: str = "", *, err: bool = False) -> None:
     """Say that *file* is there now, with *facts* about it in words."""
     details = f" ({facts})" if facts else ""
     echo(_("written: {file}{details}", file=file, details=details), err=err)
+
+
+# --- A progress bar for a long pass, which Ctrl-C ends between two steps --------------------------
+
+
+class _Rate(ProgressColumn):
+    """Pages or articles a second, of the last seconds."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f}/s" if speed else "")
+
+
+@dataclass
+class Pass:
+    """A pass over *total* things with a bar; see :func:`shown_pass`."""
+
+    total: int
+    done: int
+    _progress: Progress
+    _stopped: Event
+
+    def advance(self, number: int) -> bool:
+        """Count *number* more; False when the pass is to stop."""
+        self.done += number
+        self._progress.advance(self._progress.task_ids[0], number)
+        return not self._stopped.is_set()
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether Ctrl-C ended it before its time."""
+        return self._stopped.is_set() and self.done < self.total
+
+    def leave(self, console: Console) -> NoReturn:
+        """Leave the command whose pass was stopped.
+
+        Raises:
+            Exit: with 130.
+        """
+        console.print(
+            _(
+                "stopped after {done} of {total}; the same command begins anew",
+                done=self.done,
+                total=self.total,
+            )
+        )
+        raise typer.Exit(INTERRUPTED)
+
+
+@contextmanager
+def shown_pass(name: str, total: int, console: Console, stopped: Event) -> Iterator[Pass]:
+    """Show a bar of *total* things until the block ends; *stopped* asks the pass to stop."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TimeElapsedColumn(),
+        TextColumn(_("left")),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        progress.add_task(name, total=total)
+        yield Pass(total, 0, progress, stopped)
+
+
+@contextmanager
+def stopping() -> Iterator[Event]:
+    """An event that the first Ctrl-C sets; the second one interrupts as usual."""
+    stopped = Event()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield stopped
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# --- Text files that commands of the analysis write -----------------------------------------------
+
+
+def write_text(file: Path, content: str) -> None:
+    """Write *file* whole or not at all, and say so."""
+    from qiaocrawl.storage.backup import growing_file
+
+    with growing_file(file) as part:
+        part.write_text(content, encoding="utf-8")
+    say_written(file)

@@ -15,8 +15,7 @@ import typer
 from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
-from qiaocrawl.cli.output import folding_table, table_console
-from qiaocrawl.cli.terminal import echo
+from qiaocrawl.cli.output import echo, folding_table, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.addresses import Allowance, Origin, is_public_address
 from qiaocrawl.fetch.proxies import Proxy, parse_proxy

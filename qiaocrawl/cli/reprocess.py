@@ -14,16 +14,22 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from qiaocrawl.cli.dedup.group_changes import print_changes, write_changes
-from qiaocrawl.cli.operations.cluster import SchedulerAddress, chosen_bulk
-from qiaocrawl.cli.output import check_output, folding_table, table_console
-from qiaocrawl.cli.progress import shown_pass, stopping
-from qiaocrawl.cli.terminal import Terminal, echo
+from qiaocrawl.cli.dedup_snapshot import print_changes, write_changes
+from qiaocrawl.cli.options import SchedulerAddress
+from qiaocrawl.cli.output import (
+    Terminal,
+    check_output,
+    echo,
+    folding_table,
+    shown_pass,
+    stopping,
+    table_console,
+)
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.reading.outcome_names import outcome_with_code
-from qiaocrawl.runs.groups import Stopped, regroup_all
+from qiaocrawl.runs.regrouping import Stopped, regroup_all
 from qiaocrawl.runs.reprocess import (
     Advance,
     TurnedVerdict,
@@ -31,7 +37,7 @@ from qiaocrawl.runs.reprocess import (
     reprocess_extract,
     reprocess_relevance,
 )
-from qiaocrawl.runtime.bulk import Bulk
+from qiaocrawl.runtime.bulk import Bulk, chosen_bulk
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.pages.reprocessing import count_articles, count_pages
 from qiaocrawl.storage.titles.title_log import count_compared

@@ -13,9 +13,8 @@ import typer
 from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
-from qiaocrawl.cli.output import folding_table, shown_moment, table_console
-from qiaocrawl.cli.secret_input import read_secret
-from qiaocrawl.cli.terminal import echo
+from qiaocrawl.cli.options import read_secret
+from qiaocrawl.cli.output import echo, folding_table, shown_moment, table_console
 from qiaocrawl.errors import ConfigError, LoginError, SessionError
 from qiaocrawl.fetch.sessions.accounts import (
     Account,

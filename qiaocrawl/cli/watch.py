@@ -14,13 +14,14 @@ from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.output import (
+    echo,
+    echo_json,
     folding_table,
     not_an_address,
     shown_moment,
     shown_seconds,
     table_console,
 )
-from qiaocrawl.cli.terminal import echo, echo_json
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options

@@ -91,7 +91,7 @@ def crawl_of(crawler: Crawler) -> CrawlContext:
     return _crawls[crawler]
 
 
-# --- One :class:`~qiaocrawl.runtime.Runtime` per crawler, and options out of settings -------------
+# --- One `Runtime` a crawler, and options out of settings ----------------------------------------
 
 frontier_closing = object()
 """Sent when all fetches of a run are over, while the store is still open."""
@@ -133,6 +133,9 @@ def find_runtime(crawler: Crawler) -> Runtime | None:
 
 
 # --- What spiders hand to the pipelines: a leased URL and what came back for it -------------------
+
+LOGIN_STEP = "qiaocrawl_login_step"
+"""Request meta key: a step of a login, whose address may hold a ticket."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from scrapy.logformatter import LogFormatter, LogFormatterResult
 from scrapy.settings import default_settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from qiaocrawl.crawl.context import find_crawl
-from qiaocrawl.crawl.login.login import LOGIN_STEP
+from qiaocrawl.crawl.context import LOGIN_STEP, find_crawl
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Queue
 from qiaocrawl.reading.summary import queue_progress

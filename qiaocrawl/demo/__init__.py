@@ -5,3 +5,5 @@ One page is made in this order: :mod:`inventory` (data) and :mod:`grammar` give
 :mod:`articles`, :mod:`lists`, :mod:`oddities` and :mod:`feeds` render them; :mod:`web`
 answers and :mod:`server` serves; :mod:`score` compares a crawl with the gold.
 """
+
+from __future__ import annotations

@@ -10,10 +10,9 @@ from html import escape
 from urllib.parse import quote
 
 from qiaocrawl.demo.frame import SiteFrame
-from qiaocrawl.demo.furniture import channel_path
+from qiaocrawl.demo.furniture import channel_path, load_theme
 from qiaocrawl.demo.model import DemoPage, Kind
 from qiaocrawl.demo.publishing import Posting
-from qiaocrawl.demo.theme import load_theme
 
 LOGIN_PATH = "/member/login.php"
 

@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from html import escape
 
-from qiaocrawl.demo.encoding import content_type, encode_page
-from qiaocrawl.demo.furniture import Furniture
+from qiaocrawl.demo.furniture import Furniture, load_theme
 from qiaocrawl.demo.inventory import Site
-from qiaocrawl.demo.model import DemoPage, Gold, Kind
+from qiaocrawl.demo.model import DemoPage, Gold, Kind, content_type, encode_page
 from qiaocrawl.demo.publishing import Posting
-from qiaocrawl.demo.theme import load_theme
 
 # Slots of a page's head that only articles fill.
 _BLANK = {"title": "", "date": "", "date_iso": "", "description": "", "id": "0", "ld": "{}"}

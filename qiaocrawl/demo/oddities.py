@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from qiaocrawl.demo.articles import LOGIN_PATH
-from qiaocrawl.demo.encoding import content_type
+from qiaocrawl.demo.articles import LOGIN_PATH, pages_of_article
+from qiaocrawl.demo.feeds import notice_page
 from qiaocrawl.demo.frame import SiteFrame
 from qiaocrawl.demo.inventory import Site, load_furniture
-from qiaocrawl.demo.lists import notice_page
-from qiaocrawl.demo.media import pdf_file, png_file
-from qiaocrawl.demo.model import DemoPage, Gold, Kind
+from qiaocrawl.demo.model import DemoPage, Gold, Kind, content_type, pdf_file, png_file
 from qiaocrawl.demo.publishing import Posting
 
 _CALENDAR_YEARS = (2024, 2025, 2026)
@@ -190,3 +188,38 @@ _MAKERS: dict[str, Callable[[random.Random, Site, Sequence[Posting]], Iterator[O
     "files": _files,
     "soft_not_found": _soft,
 }
+
+
+# --- The pages that answer otherwise a week later: corrected articles, and one that is gone -------
+
+_GONE = 410
+
+
+def later_pages(seed: int, frame: SiteFrame) -> Iterator[tuple[str, DemoPage]]:
+    """Every page of the site that changes, as it is then, by path."""
+    changed = [_corrected(posting) for posting in frame.postings]
+    positions = [at for at, posting in enumerate(frame.postings) if posting.later]
+    if not positions:
+        return
+    later_frame = SiteFrame(seed, frame.site, changed, frame.strays)
+    for at in positions:
+        for path, page in pages_of_article(later_frame, at):
+            later = frame.postings[at].later
+            yield path, _gone_a_week_later(frame, path) if later and later.deleted else page
+
+
+def _corrected(posting: Posting) -> Posting:
+    if posting.later is None:
+        return posting
+    title, lines = posting.title, list(posting.lines)
+    for old, new in posting.later.replace:
+        title = title.replace(old, new)
+        lines = [line.replace(old, new) for line in lines]
+    note = [posting.later.note] if posting.later.note else []
+    return replace(posting, title=title, lines=(*lines, *note))
+
+
+def _gone_a_week_later(frame: SiteFrame, path: str) -> DemoPage:
+    gold = Gold(frame.site.url(path), Kind.DEAD, frame.site.charset)
+    markup = "<html><head><title>410</title></head><body><h1>410 Gone</h1></body></html>"
+    return DemoPage(_GONE, (content_type("text/html", ""),), markup.encode(), gold)

@@ -8,16 +8,12 @@ from itertools import groupby
 from urllib.parse import urlsplit
 
 from qiaocrawl.demo.articles import LOGIN_PATH, article_pages
-from qiaocrawl.demo.encoding import content_type
-from qiaocrawl.demo.feeds import feed_links, feed_pages
+from qiaocrawl.demo.feeds import feed_links, feed_pages, list_pages
 from qiaocrawl.demo.frame import SiteFrame
-from qiaocrawl.demo.happenings.telling import is_happening, with_happenings
-from qiaocrawl.demo.happenings.week_later import later_pages
+from qiaocrawl.demo.happenings import is_happening, with_happenings
 from qiaocrawl.demo.inventory import Site, load_furniture, load_sites
-from qiaocrawl.demo.lists import list_pages
-from qiaocrawl.demo.media import png_file
-from qiaocrawl.demo.model import DemoPage, EngineSite, Gold, SiteRow
-from qiaocrawl.demo.oddities import oddities_of, soft_404
+from qiaocrawl.demo.model import DemoPage, EngineSite, Gold, SiteRow, content_type, png_file
+from qiaocrawl.demo.oddities import later_pages, oddities_of, soft_404
 from qiaocrawl.demo.publishing import Posting, Publisher
 
 SEED = 20261121

@@ -1,6 +1,6 @@
 """Scores of URL patterns: a group of URLs that only leads to more of itself is a trap.
 
-Every group of URLs (:mod:`qiaocrawl.discovery.url_forms`) has a score. A page that tells a story
+Every group of URLs (see ``static_traps.url_forms``) has a score. A page that tells a story
 adds points, and so does a list that leads to stories. A page that tells nothing and leads to new
 URLs of its own group takes points away, and so does a page that repeats what another address
 told. At 0 points the group is cut, unless a narrower group of the URL has brought stories. All

@@ -96,7 +96,7 @@ class PageEvidence:
         digest: of title and text; b"" where it tells none. Compared within its host.
         closed: canonical URLs that it leads to and that are of a trap, seen for the first time.
         trial: the reason for which it had been closed, where it was taken up; else "".
-        sample: of its text, see :func:`qiaocrawl.discovery.soft_404.text_sample`.
+        sample: of its text, see :func:`qiaocrawl.discovery.text_sample.text_sample`.
         links: canonical URLs on the sites of the crawl that it leads to.
         fresh: those of them that were seen for the first time.
     """

@@ -94,7 +94,7 @@ _SCORES_A_TRANSACTION = 200
 
 
 class Store(Protocol):
-    """Reads and writes off the event loop, as :class:`~qiaocrawl.runtime.Runtime` does."""
+    """Reads and writes off the event loop, as :class:`~qiaocrawl.runtime.runtime.Runtime` does."""
 
     async def read(self, operation: Callable[[Connection], T]) -> T:
         """What *operation* reads."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -13,6 +14,7 @@ from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
 from qiaocrawl.runtime.analysis_setup import JoinedText
 from qiaocrawl.runtime.analysis_slots import AnalysisSlots, Submit
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.runtime.workers import AnalysisPool
 
 T = TypeVar("T")
@@ -120,3 +122,21 @@ class _Later(Generic[T]):
     def result(self) -> T:
         """Made now."""
         return self._make()
+
+
+@contextmanager
+def chosen_bulk(runtime: Runtime, scheduler: str) -> Iterator[Bulk]:
+    """Where bulk work of *runtime* is done: the cluster of *scheduler*, "" for this machine.
+
+    Raises:
+        ConfigError: a wrong address, or Dask is not installed here.
+        ClusterError: nobody answers there, it has no worker, or one runs other code.
+    """
+    if not scheduler:
+        yield LocalBulk(lambda: runtime.analysis.slots)
+        return
+    from qiaocrawl.runtime.cluster import dask_bulk
+
+    seconds = runtime.options["QIAO_EXTRACT_SECONDS"]
+    with dask_bulk(scheduler, lambda: runtime.analysis.setup, seconds) as bulk:
+        yield bulk

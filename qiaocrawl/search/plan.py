@@ -30,7 +30,7 @@ from qiaocrawl.urls import host_of, url_key
 
 # --- Splits by time: a query whose answer is cut off is sent again for shorter periods ------------
 # A period is ``day``, ``week``, ``month`` or ``year`` (the last one), or ``2026-01-01/2026-02-01``
-# (first day and the day after the last), as :class:`qiaocrawl.items.Query` says.
+# (first day and the day after the last), as :class:`qiaocrawl.search.query.Query` says.
 
 LAST_PERIODS = ("day", "week", "month", "year")
 

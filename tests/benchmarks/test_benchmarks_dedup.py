@@ -16,6 +16,7 @@ from rich.console import Console
 from benchmarks import dedup, dedup_stream
 from benchmarks.dedup import growth, plan, show_stream
 from benchmarks.dedup_stream import stream_ours, titles_of
+from benchmarks.demo_scores import Rates
 from benchmarks.titles.data import Pair, read_pairs
 from benchmarks.titles.exact import only_earlier, recall, sample
 from benchmarks.titles.picture import thinned
@@ -34,7 +35,6 @@ from benchmarks.titles.scores import (
     verdicts,
     weighted_cosine,
 )
-from qiaocrawl.demo.score import Rates
 from qiaocrawl.vsm import IdfSnapshot
 
 STREAM_KEYS = {"method", "titles", "titles_per_second", "recall", "bytes_per_title"}

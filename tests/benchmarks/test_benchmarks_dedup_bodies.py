@@ -15,7 +15,7 @@ from benchmarks.dedup_bodies import (
     rows_of,
     vectors_of,
 )
-from qiaocrawl.demo.score import Rates
+from benchmarks.demo_scores import Rates
 
 
 def test_cosines_are_those_of_all_words() -> None:

@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from crawling import import_pack, pack
-from qiaocrawl.cli.coverage.heat_map import MOST_SITES, MOST_TERMS, heat_map
-from qiaocrawl.cli.coverage.summary import summary_lines
+from qiaocrawl.cli.heat_map import MOST_SITES, MOST_TERMS, heat_map, summary_lines
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database

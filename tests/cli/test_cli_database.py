@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from fresh_schema import make_tables
-from qiaocrawl.cli.topic.new_sources import stored_texts
+from qiaocrawl.cli.topic_new import stored_texts
 from qiaocrawl.storage import Database
 from storage_samples import add_topic, candidate, enqueue
 

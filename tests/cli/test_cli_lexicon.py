@@ -21,7 +21,7 @@ from sqlalchemy import update
 
 from command_runs import Run
 from fresh_schema import make_tables
-from qiaocrawl.cli.lexicon.desk import Desk
+from qiaocrawl.cli.lexicon_review import Desk
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Relevance
 from qiaocrawl.lexicon.build import Candidate

@@ -53,7 +53,7 @@ def _struck(command: list[str], module: str, before: int, folder: Path) -> tuple
     ("command", "module"),
     [
         ([*_COMMAND, *_RUN], "typer"),
-        ([*_COMMAND, *_RUN], "qiaocrawl.cli.project.run"),
+        ([*_COMMAND, *_RUN], "qiaocrawl.cli.run"),
         ([*_COMMAND, *_CRAWL], "scrapy.commands.parse"),
         ([*_SCRAPY, *_CRAWL], "qiaocrawl.crawl.addon"),
         ([*_SCRAPY, *_CRAWL], "qiaocrawl.crawl.starting"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, local_server
-from qiaocrawl.cli.extract.explain import MARK, explained
+from qiaocrawl.cli.explain import MARK, explained
 from qiaocrawl.extract.api import examine
 
 Run = Callable[..., tuple[int, str, str]]

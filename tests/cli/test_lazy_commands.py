@@ -15,8 +15,7 @@ from sqlalchemy import text
 
 from command_runs import Run
 from fresh_schema import make_tables
-from qiaocrawl.cli import COMMANDS
-from qiaocrawl.cli.lazy import CommandEntry, load
+from qiaocrawl.cli import COMMANDS, CommandEntry, load
 from qiaocrawl.kernels.compiled import say_compiling
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.schema import State

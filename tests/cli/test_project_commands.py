@@ -20,8 +20,7 @@ import pytest
 
 from command_runs import Run
 from crawling import Answer, article, import_pack, local_server, outcomes, pack
-from qiaocrawl.cli.project.schedule import units_for
-from qiaocrawl.cli.project.start import package_name
+from qiaocrawl.cli.setup import package_name, units_for
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options, project, use_settings_file
 

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from command_runs import Run
 from fresh_schema import make_tables
-from qiaocrawl.cli.terminal import Terminal
+from qiaocrawl.cli.output import Terminal
 from qiaocrawl.items import Relevance
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles

@@ -15,7 +15,7 @@ import pytest
 from command_runs import Run
 from crawling import PROJECT
 from fresh_schema import make_tables
-from qiaocrawl.cli.project.units import all_units
+from qiaocrawl.cli.setup import all_units
 from qiaocrawl.storage import Database
 
 

@@ -37,7 +37,7 @@ def stored(when: datetime) -> str:
 def test_each_figure_and_each_bar_leads_to_what_it_counts(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for place in ("overview", "article_filter"):
+    for place in ("overview", "listed_articles"):
         monkeypatch.setattr(f"qiaocrawl.console.pages.{place}.datetime", _Noon)
     add_stories(desk.database)
     # Today, yesterday late in China (two), and a week ago.

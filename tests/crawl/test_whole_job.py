@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.demo_scores import score
 from console_client import desk_at, visible
 from crawling import PROJECT, rows
 from qiaocrawl.cli import demo, main
-from qiaocrawl.demo import office
-from qiaocrawl.demo.score import score
+from qiaocrawl.demo import happenings as office
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.options import use_settings_file
 from qiaocrawl.storage import Database
@@ -137,7 +137,7 @@ def open_the_console(operator: Operator, folder: Path, url: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         # What it sets for its jobs is taken back.
         patch.setattr(os, "environ", os.environ.copy())
-        patch.setattr("qiaocrawl.cli.project.console.start", look)
+        patch.setattr("qiaocrawl.cli.console.start", look)
         operator.said("demo", "console", "--folder", str(folder))
     assert " new in 1 visits" in pages["/sites"]
     assert office.LOGIN in pages["/sites"]

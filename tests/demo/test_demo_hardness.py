@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from urllib.parse import urlsplit
 
+from benchmarks.demo_scores import Rates, body_f1, rates
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.demo.model import ARTICLE_KINDS, Kind
-from qiaocrawl.demo.score import Rates, body_f1, rates
 from qiaocrawl.demo.web import DemoWeb
 from qiaocrawl.extract.base import extractors
 from qiaocrawl.items import TitleRecord

@@ -7,8 +7,8 @@ from datetime import UTC, timedelta
 
 import pytest
 
+from benchmarks.demo_scores import Rates, ScoredArticle, body_f1, rates, score
 from qiaocrawl.demo.model import ARTICLE_KINDS, Gold, Kind
-from qiaocrawl.demo.score import Rates, ScoredArticle, body_f1, rates, score
 from qiaocrawl.demo.web import DemoWeb
 
 

@@ -8,12 +8,10 @@ from datetime import datetime
 
 import pytest
 
-from qiaocrawl.demo.grammar import Bindings
 from qiaocrawl.demo.inventory import load_background, load_frames, load_names, load_sites
 from qiaocrawl.demo.model import CHINA_TIME
-from qiaocrawl.demo.publishing import Publisher
-from qiaocrawl.demo.reprints import reprint_lines, reprint_title
-from qiaocrawl.demo.stories import MIN_CHARACTERS, StoryTeller
+from qiaocrawl.demo.publishing import Publisher, reprint_lines, reprint_title
+from qiaocrawl.demo.stories import MIN_CHARACTERS, Bindings, StoryTeller
 
 DAY = datetime(2026, 11, 3, 9, 30, tzinfo=CHINA_TIME)
 

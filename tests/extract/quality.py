@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from gate_pages import GatePage
 
+from benchmarks.demo_scores import body_f1
 from qiaocrawl.demo.model import CHINA_TIME
-from qiaocrawl.demo.score import body_f1
 from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.extraction import Extraction, PageKind
 

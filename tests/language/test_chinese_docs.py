@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from qiaocrawl.cli import app
-from qiaocrawl.cli.lazy import Unloaded, load
+from qiaocrawl.cli import Unloaded, app, load
 from qiaocrawl.options import OPTIONS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from crawling import article, rows
 from qiaocrawl.cli import main
-from qiaocrawl.runs.groups import Stopped, regroup_all
+from qiaocrawl.runs.regrouping import Stopped, regroup_all
 from qiaocrawl.runs.reprocess import preview_relevance, reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.packed_text import unpack_text

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Connection
 
 from crawling import Answer, article, crawl, import_pack, local_server, pack, rows
-from qiaocrawl.cli.why import why
+from qiaocrawl.cli.url import why
 from qiaocrawl.extract.page import analyse_html
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.runs.reprocess import reprocess_extract

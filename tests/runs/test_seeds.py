@@ -11,7 +11,7 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from crawling import Answer, article, crawl, import_pack, local_server, pack, rows
-from qiaocrawl.cli.topic.seeds import picked_numbers
+from qiaocrawl.cli.topic_judge import picked_numbers
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Queue
 from qiaocrawl.runs.run_summary import read_seeds
@@ -26,7 +26,7 @@ _REDIRECT = text("UPDATE url SET redirect_key = :to WHERE `key` = :link")
 
 
 def _app() -> Typer:
-    from qiaocrawl.cli.topic.command import app
+    from qiaocrawl.cli.topic import app
 
     return app
 

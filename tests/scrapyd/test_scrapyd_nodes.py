@@ -14,7 +14,8 @@ import pytest
 from sqlalchemy import text
 
 from crawling import Answer, article, import_pack, local_server, pack
-from qiaocrawl.cli.nodes import command, running
+from qiaocrawl.cli import nodes as command
+from qiaocrawl.cli import nodes_running as running
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.processes import process_of
 from qiaocrawl.jobs.scrapyd import server_address

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from qiaocrawl.cli.topic.command import app
+from qiaocrawl.cli.topic import app
 from qiaocrawl.errors import ConfigError, QiaoError, SchemaError, StorageError, TopicError
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.topics import load_pack as load_stored

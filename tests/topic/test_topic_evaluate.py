@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from qiaocrawl.cli.topic.command import app
+from qiaocrawl.cli.topic import app
 from qiaocrawl.errors import ConfigError, TopicError
 from qiaocrawl.topic.folder import save_pack
 from qiaocrawl.topic.pack import Term, TopicPack

@@ -12,6 +12,7 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
+from qiaocrawl.crawl.context import LOGIN_STEP
 from qiaocrawl.crawl.cookie_jar import new_jar
 from qiaocrawl.crawl.network.proxy_source import DOWNLOAD_ERRORS
 from qiaocrawl.errors import AddressRefusedError, LoginError, QiaoError
@@ -34,12 +35,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.http.cookies import CookieJar
-
-# --- How requests that are steps of a login are known, to parts that make none --------------------
-
-LOGIN_STEP = "qiaocrawl_login_step"
-"""Request meta key: a step of a login, whose address may hold a ticket."""
-
 
 NETWORK_ERRORS = (*DOWNLOAD_ERRORS, IgnoreRequest, QiaoError)
 """How a request ends when no answer came."""

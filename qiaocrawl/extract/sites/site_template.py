@@ -209,7 +209,7 @@ def body_place(page: Page, body: Body) -> str:
 
 
 def element_path_at(page: Page, at: int) -> str:
-    """Where the element *at* of *page* stands, see :func:`qiaocrawl.page.blocks.place_of`."""
+    """Where the element *at* of *page* stands."""
     return element_path(page.blocks.elements, at)[:_MAX_PLACE_CHARS]
 
 

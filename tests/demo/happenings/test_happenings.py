@@ -9,10 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from qiaocrawl.demo.encoding import encode_page
-from qiaocrawl.demo.happenings.telling import Happening, load_happenings
-from qiaocrawl.demo.happenings.truth import Truth, known_places, places_in
-from qiaocrawl.demo.model import ARTICLE_KINDS, DemoPage, Kind
+from qiaocrawl.demo.happenings import Happening, Truth, known_places, load_happenings, places_in
+from qiaocrawl.demo.model import ARTICLE_KINDS, DemoPage, Kind, encode_page
 from qiaocrawl.demo.publishing import Publisher
 from qiaocrawl.demo.stories import LAST_DAY
 from qiaocrawl.demo.web import SEED, DemoWeb, build_web

@@ -10,18 +10,12 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import BindParameter, Connection, bindparam, select, text
 
+from benchmarks.demo_scores import Found, MeaningScore, earliest_score, score_meaning
 from fresh_schema import make_tables
-from qiaocrawl.cli.analysis.demo_meaning import LEAST_OUTLETS, MONTH, check_demo_rules
 from qiaocrawl.cli.demo import demo_pack
-from qiaocrawl.demo import office
-from qiaocrawl.demo.happenings.score import (
-    Found,
-    MeaningScore,
-    earliest_score,
-    score_meaning,
-)
-from qiaocrawl.demo.happenings.telling import load_happenings
-from qiaocrawl.demo.happenings.truth import Truth
+from qiaocrawl.cli.demo_meaning import LEAST_OUTLETS, MONTH, check_demo_rules
+from qiaocrawl.demo import happenings as office
+from qiaocrawl.demo.happenings import Truth, load_happenings
 from qiaocrawl.demo.model import Gold
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.items import Relevance

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.demo_scores import body_f1
 from qiaocrawl.demo.model import Gold, Kind
-from qiaocrawl.demo.score import body_f1
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract.base import SiteReader, extractor_for, extractors
 from qiaocrawl.extract.methods.template import FALLBACK, TemplateExtractor

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Verdict, VerdictKind
 from qiaocrawl.reading import summary
-from qiaocrawl.runs.groups import regroup_all
+from qiaocrawl.runs.regrouping import regroup_all
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles

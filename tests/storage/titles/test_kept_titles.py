@@ -18,7 +18,7 @@ from sqlalchemy import Connection, text
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import VerdictKind
-from qiaocrawl.runs import groups as snapshots
+from qiaocrawl.runs import regrouping
 from qiaocrawl.runtime import shared_titles
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
@@ -346,8 +346,10 @@ def test_other_weights_begin_anew_and_are_kept_for_themselves(
     stored(sqlite_url)
     with runtime_on(sqlite_url) as runtime:
         started(runtime)
-        trial = snapshots.tried(runtime, snapshots.counted(runtime, lambda _: True), lambda _: True)
-        snapshots.put_to_use(runtime, trial, "", lambda _: True)
+        trial = regrouping.tried(
+            runtime, regrouping.counted(runtime, lambda _: True), lambda _: True
+        )
+        regrouping.put_to_use(runtime, trial, "", lambda _: True)
     with runtime_on(sqlite_url) as runtime:
         assert started(runtime) > 0
     with runtime_on(sqlite_url) as runtime:

@@ -10,8 +10,8 @@ from sqlalchemy import text
 from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Verdict, VerdictKind
-from qiaocrawl.runs import groups as snapshots
-from qiaocrawl.runs.groups import Stopped, change_report, regroup_all
+from qiaocrawl.runs import regrouping
+from qiaocrawl.runs.regrouping import Stopped, change_report, regroup_all
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
@@ -114,7 +114,7 @@ def test_nothing_is_written_when_it_is_stopped(runtime: Runtime) -> None:
     with pytest.raises(Stopped):
         regroup_all(runtime, lambda done: False)
     with pytest.raises(Stopped):
-        snapshots.counted(runtime, lambda done: False)
+        regrouping.counted(runtime, lambda done: False)
     assert runtime.reader.run(lambda c: c.execute(text("SELECT * FROM verdict")).all()) == before
 
 
@@ -150,25 +150,25 @@ def test_renewed_weights_reach_every_worker(runtime: Runtime, database_url: str)
     store(runtime, samples(60, 13))
     with runtime_on(database_url) as other:
         other.reader.run(other.articles.titles.load)
-        snapshot = snapshots.counted(runtime, _go_on)
+        snapshot = regrouping.counted(runtime, _go_on)
         assert (snapshot.version, snapshot.documents) == (1, 60)
         assert max(snapshot.frequencies.values()) <= 60
-        trial = snapshots.tried(runtime, snapshot, _go_on)
+        trial = regrouping.tried(runtime, snapshot, _go_on)
         assert runtime.reader.run(idf_snapshots.list_snapshots)[0].is_used, "only tried"
-        snapshots.put_to_use(runtime, trial, "第一次", _go_on)
+        regrouping.put_to_use(runtime, trial, "第一次", _go_on)
         shipped, made_now = runtime.reader.run(idf_snapshots.list_snapshots)
         assert (shipped.is_used, made_now.is_used, made_now.note) == (False, True, "第一次")
         assert (made_now.verdicts, made_now.terms) == (60, len(snapshot.frequencies))
-        assert snapshots.stored(runtime, 1) == snapshot
+        assert regrouping.stored(runtime, 1) == snapshot
         assert regroup_all(runtime, _go_on).articles == []
         other.write_now(lambda c: judge(other, c, "x", title=TITLE))
         assert other.reader.run(idf_snapshots.list_snapshots)[1].verdicts == 61
         assert len(other.articles.titles) == 61
-    back = snapshots.tried(runtime, snapshots.stored(runtime, 0), _go_on)
-    snapshots.put_to_use(runtime, back, "", _go_on)
+    back = regrouping.tried(runtime, regrouping.stored(runtime, 0), _go_on)
+    regrouping.put_to_use(runtime, back, "", _go_on)
     assert [one.verdicts for one in runtime.reader.run(idf_snapshots.list_snapshots)] == [61, 0]
     with pytest.raises(ConfigError, match="no IDF snapshot 7"):
-        snapshots.stored(runtime, 7)
+        regrouping.stored(runtime, 7)
 
 
 def test_a_trial_shows_the_pairs_that_change(database_url: str) -> None:
@@ -183,11 +183,11 @@ def test_a_trial_shows_the_pairs_that_change(database_url: str) -> None:
                 for n, end in enumerate(ends)
             ]
         )
-        trial = snapshots.tried(runtime, snapshots.counted(runtime, _go_on), _go_on)
+        trial = regrouping.tried(runtime, regrouping.counted(runtime, _go_on), _go_on)
         lines = runtime.reader.run(lambda c: change_report(c, trial.changes.articles))
         assert trial.changes.split >= 1
         assert trial.changes.kinds == {"distinct": len(ends)}
         assert "reprint" in {line["before"]["kind"] for line in lines}  # type: ignore[index]
         assert len(groups(runtime)) < len(ends), "only tried"
-        snapshots.put_to_use(runtime, trial, "", _go_on)
+        regrouping.put_to_use(runtime, trial, "", _go_on)
         assert len(groups(runtime)) == len(ends)

@@ -1,0 +1,161 @@
+"""``qiaocrawl analyse``: what new articles mean together, brought up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qiaocrawl.cli.db import DatabaseUrl
+from qiaocrawl.cli.options import SchedulerAddress, start_of
+from qiaocrawl.cli.output import Terminal, shown_pass, stopping
+from qiaocrawl.interrupts import INTERRUPTED
+from qiaocrawl.language import _
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from qiaocrawl.options import Options
+    from qiaocrawl.runtime.bulk import Bulk
+    from qiaocrawl.runtime.runtime import Runtime
+
+
+def analyse(
+    since: Annotated[
+        str, typer.Option(help="Fetched since: today, yesterday, 7d, 30d, 2026-03-05.")
+    ] = "",
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make all stories anew; corrections are kept.")
+    ] = False,
+    scheduler: SchedulerAddress = "",
+    database: DatabaseUrl = "",
+) -> None:
+    """Put new articles into stories, read whom they name, judge classes, and check warnings.
+
+    Warnings are checked if there are rules of them, and sent if QIAO_WARNING_CHANNELS is given.
+    Ctrl-C stops it; the same command then goes on. With --scheduler a Dask cluster reads the names,
+    which take most of the time; stories are placed here, one article behind another.
+    """
+    start = start_of(since, "--since")
+    since_minute = int(start.timestamp() // 60) if start else 0
+    if code := bring_up_to_date(
+        database, Terminal(), since_minute, rebuild=rebuild, scheduler=scheduler
+    ):
+        raise typer.Exit(code)
+
+
+def bring_up_to_date(
+    url: str,
+    console: Terminal,
+    since_minute: int = 0,
+    *,
+    rebuild: bool = False,
+    scheduler: str = "",
+) -> int:
+    """All of it for the database at *url*, "" for the one of the options; an exit code.
+
+    Raises:
+        ConfigError: rules of warnings or channels are wrong.
+    """
+    from qiaocrawl.options import Options
+    from qiaocrawl.runtime.runtime import Runtime
+
+    options = Options.from_environment({"QIAO_DATABASE_URL": url} if url else {})
+    runtime = Runtime(options, crawling=False)
+    try:
+        with stopping() as stopped:
+            with _cluster(scheduler) as bulk:
+                if rebuild:
+                    _forget(runtime)
+                is_done = read_articles(runtime, since_minute, console, stopped, bulk)
+            if is_done:
+                return _warn(runtime, options)
+            console.print(_("stopped; the same command without --rebuild goes on"))
+            return INTERRUPTED
+    finally:
+        runtime.close()
+
+
+@contextmanager
+def _cluster(scheduler: str) -> Iterator[Bulk | None]:
+    """The cluster that reads names; None for this process."""
+    if not scheduler:
+        yield None
+        return
+    from qiaocrawl.runtime.cluster import dask_bulk
+
+    with dask_bulk(scheduler, None, 0.0) as bulk:
+        yield bulk
+
+
+def read_articles(
+    runtime: Runtime,
+    since_minute: int,
+    console: Terminal,
+    stopped: Event,
+    bulk: Bulk | None = None,
+) -> bool:
+    """Stories, names and classes of what is new; False if it was stopped before.
+
+    Args:
+        bulk: where names are read; None: here.
+    """
+    return (_place_stories(runtime, since_minute, console, stopped)
+            and _read_names(runtime, console, stopped, bulk)
+            and _judge_classes(runtime, console, stopped))  # fmt: skip
+
+
+def _warn(runtime: Runtime, options: Options) -> int:
+    """Check the rules, and send what is due; an exit code."""
+    from qiaocrawl.cli.warnings import LOOKS_BACK, check_with, say_how_to_send, send_with
+
+    messages = check_with(runtime, options, datetime.now(UTC) - LOOKS_BACK)
+    if options["QIAO_WARNING_CHANNELS"]:
+        return 0 if send_with(runtime.database, options) else 1
+    if messages:
+        say_how_to_send()
+    return 0
+
+
+def _forget(runtime: Runtime) -> None:
+    from qiaocrawl.news.names.stored import forget_names
+    from qiaocrawl.news.stories.analyse import forget_stories
+
+    forget_stories(runtime)
+    runtime.write_now(forget_names)
+
+
+def _place_stories(runtime: Runtime, since_minute: int, console: Terminal, stopped: Event) -> bool:
+    """Place all that waits; False if it was stopped before."""
+    from qiaocrawl.news.stories.analyse import analyse_stories, count_waiting
+
+    total = runtime.reader.run(lambda c: count_waiting(c, since_minute))
+    with shown_pass(_("stories"), total, console, stopped) as shown:
+        done = analyse_stories(runtime, shown.advance, since_minute=since_minute)
+    console.print(_("{articles:,} articles placed, {opened:,} new stories",
+                    articles=done.articles, opened=done.opened))  # fmt: skip
+    return not done.stopped
+
+
+def _read_names(runtime: Runtime, console: Terminal, stopped: Event, bulk: Bulk | None) -> bool:
+    """Read the names of what was placed; False if it was stopped before."""
+    from qiaocrawl.news.names.stored import count_unread, read_names
+
+    total = runtime.reader.run(count_unread)
+    with shown_pass(_("names"), total, console, stopped) as shown:
+        read_names(runtime, shown.advance, bulk)
+    return not stopped.is_set()
+
+
+def _judge_classes(runtime: Runtime, console: Terminal, stopped: Event) -> bool:
+    """Judge what new articles on topic are about; False if it was stopped before."""
+    from qiaocrawl.news.classes import count_waiting, judge_classes, topic_models
+
+    models = topic_models(runtime)
+    total = runtime.reader.run(lambda c: count_waiting(c, models))
+    with shown_pass(_("classes"), total, console, stopped) as shown:
+        judge_classes(runtime, models, shown.advance)
+    return not stopped.is_set()

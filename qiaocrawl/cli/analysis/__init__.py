@@ -1,1 +1,0 @@
-"""Commands that show what a text means."""

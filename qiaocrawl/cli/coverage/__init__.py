@@ -1,1 +1,0 @@
-"""`qiaocrawl coverage`: what was asked, what was answered, what is missing."""

@@ -1,1 +1,0 @@
-"""Reprint groups and how common words are."""

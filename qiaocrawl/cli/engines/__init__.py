@@ -1,1 +1,0 @@
-"""Search engines and what their answers are called."""

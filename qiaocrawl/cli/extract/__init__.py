@@ -1,1 +1,0 @@
-"""Reading one page, and the extraction methods."""

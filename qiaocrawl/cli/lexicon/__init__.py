@@ -1,1 +1,0 @@
-"""``qiaocrawl lexicon …``: from a corpus to the words of a topic."""

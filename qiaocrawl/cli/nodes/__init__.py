@@ -1,1 +1,0 @@
-"""``qiaocrawl nodes``: the machines that crawl together."""

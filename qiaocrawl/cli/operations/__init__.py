@@ -1,1 +1,0 @@
-"""What keeps it running: figures for machines, and clusters that help."""

@@ -1,1 +1,0 @@
-"""``qiaocrawl pages …`` and what `db prune` does to page stores."""

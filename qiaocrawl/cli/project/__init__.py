@@ -1,1 +1,0 @@
-"""Commands that set up a project folder and run it: init, startproject, crawl, run, schedule."""

@@ -1,1 +1,0 @@
-"""`qiaocrawl topic`: packs, their sites and samples, and judgements."""

@@ -1,0 +1,472 @@
+"""``qiaocrawl words …``: hot and new words of a stretch of time, a cloud, hits of groups."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from qiaocrawl.cli.db import DatabaseUrl, connection_to
+from qiaocrawl.cli.options import combined, end_of, start_of
+from qiaocrawl.cli.output import (
+    check_output,
+    choice_name,
+    echo,
+    folding_table,
+    joined,
+    say_written,
+    shown_moment,
+    table_console,
+    write_text,
+)
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
+from qiaocrawl.language import N_, _
+from qiaocrawl.lexicon.terms import example_sentences
+from qiaocrawl.options.project import advised
+from qiaocrawl.text.visible import visible_json
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from qiaocrawl.news.word_groups import CloudWord, GroupHits, WordTrend
+    from qiaocrawl.news.words import FreshWord, HotWord, TimedText, WordCounter
+
+# --- Words of a stretch of time as sheets for officers: Chinese whoever writes them ---------------
+
+_TRENDS = {"new": "新出现", "up": "上升", "steady": "持平", "down": "下降"}
+ORIGINS = {"quoted": "引号内", "letters": "字间凝固", "latin": "外文", "phrase": "词组"}
+"""Why a new word is taken for one."""
+
+
+def hot_sheet(words: Sequence[HotWord], now: WordCounter) -> Sheet:
+    """The hot words with how often they stand there each day, and a sentence."""
+    days = sorted({day for word in words for day in word.by_day})
+    examples = _examples((word.text for word in words), now)
+    return Sheet(
+        "热词",
+        ("词", "篇数", "站数", "此前篇数", "升幅（倍）", "热度", "例句", *days),
+        [
+            (word.text, word.documents, word.sites, word.before,
+             None if word.rise is None else round(word.rise, 2), round(word.score, 1),
+             examples[word.text], *(word.by_day.get(day) for day in days))
+            for word in words
+        ],
+    )  # fmt: skip
+
+
+def fresh_sheet(words: Sequence[FreshWord], now: WordCounter) -> Sheet:
+    """The new words, each with a sentence."""
+    examples = _examples((word.text for word in words), now)
+    return Sheet(
+        "新词",
+        ("词", "篇数", "站数", "首见时间", "依据", "例句"),
+        [
+            (word.text, word.documents, word.sites, shown_moment(word.first),
+             ORIGINS[word.origin], examples[word.text])
+            for word in words
+        ],
+    )  # fmt: skip
+
+
+def cloud_sheet(words: Sequence[CloudWord]) -> Sheet:
+    """The words of a cloud."""
+    return Sheet(
+        "标签云",
+        ("词", "篇数", "此前篇数", "趋势"),
+        [
+            (word.text, word.documents, word.before,
+             "" if word.before is None else _TRENDS[word.trend])
+            for word in words
+        ],
+    )  # fmt: skip
+
+
+def hit_sheets(found: Sequence[GroupHits], texts: Iterable[TimedText]) -> list[Sheet]:
+    """The groups with their days, and every article that touches one."""
+    by_key = {text.key: text for text in texts}
+    days = sorted({day for own in found for day in own.by_day})
+    groups = Sheet(
+        "专题命中",
+        ("组", "篇数", "站数", "词（篇数）", *days),
+        [
+            (own.group.name, len(own.hits), len(own.by_site),
+             "、".join(f"{term} {count}" for term, count in own.by_term.most_common()),
+             *(own.by_day.get(day) for day in days))
+            for own in found
+        ],
+    )  # fmt: skip
+    articles = [
+        (own.group.name, by_key[hit.key].title, by_key[hit.key].site,
+         shown_moment(by_key[hit.key].at), "、".join(hit.terms), hit.key)
+        for own in found
+        for hit in sorted(own.hits, key=lambda hit: by_key[hit.key].at, reverse=True)
+    ]  # fmt: skip
+    return [groups, Sheet("命中文章", ("组", "标题", "站点", "时间", "命中的词", "网址"), articles)]
+
+
+def _examples(words: Iterable[str], now: WordCounter) -> dict[str, str]:
+    sentences = example_sentences((text.folded for text in now.texts), words, each=1)
+    return {word: own[0] if own else "" for word, own in sentences.items()}
+
+
+# --- Words of a stretch of time at the terminal, and as data --------------------------------------
+
+_TREND_WORDS: dict[WordTrend, str] = {
+    "new": N_("new"), "up": N_("rising"), "steady": N_("steady"), "down": N_("falling"),
+}  # fmt: skip
+_TERMS_SHOWN = 6
+_NO_BASE = "–"
+
+
+def print_hot(console: Console, words: Sequence[HotWord]) -> None:
+    """The hot words."""
+    rows = [
+        (word.text, str(word.documents), str(word.sites), _before(word.before),
+         _rise(word), f"{word.score:.0f}")
+        for word in words
+    ]  # fmt: skip
+    _print(
+        console, (_("word"), _("texts"), _("sites"), _("texts before"), _("rise"), _("heat")), rows
+    )
+
+
+def print_fresh(console: Console, words: Sequence[FreshWord]) -> None:
+    """The new words."""
+    rows = [
+        (word.text, str(word.documents), str(word.sites), shown_moment(word.first),
+         choice_name(word.origin, ORIGINS))
+        for word in words
+    ]  # fmt: skip
+    _print(
+        console,
+        (_("word"), _("texts"), _("sites"), _("first seen"), _("taken for a word by")),
+        rows,
+    )
+
+
+def print_cloud(console: Console, words: Sequence[CloudWord]) -> None:
+    """The words of a cloud, those of most texts first."""
+    rows = [
+        (word.text, str(word.documents), _before(word.before),
+         _NO_BASE if word.before is None else _(_TREND_WORDS[word.trend]))
+        for word in words
+    ]  # fmt: skip
+    _print(console, (_("word"), _("texts"), _("texts before"), _("trend")), rows)
+
+
+def print_hits(console: Console, found: Sequence[GroupHits]) -> None:
+    """Each group with its texts."""
+    rows = [
+        (own.group.name, str(len(own.hits)), str(len(own.by_site)),
+         joined(f"{term} {count}" for term, count in own.by_term.most_common(_TERMS_SHOWN)),
+         max(own.by_day, key=lambda day: (own.by_day[day], day)) if own.hits else "")
+        for own in found
+    ]  # fmt: skip
+    _print(console, (_("group"), _("texts"), _("sites"), _("terms"), _("busiest day")), rows)
+
+
+def cloud_legend(has_base: bool) -> Mapping[WordTrend, str]:
+    """What the colours of a cloud are called; nothing where all words have one."""
+    return {trend: _(name) for trend, name in _TREND_WORDS.items()} if has_base else {}
+
+
+def cloud_json(
+    words: Sequence[CloudWord], now: WordCounter, stretch: tuple[datetime, datetime]
+) -> str:
+    """The cloud as data: each word with the addresses of its articles, to navigate by."""
+    data: dict[str, Any] = {
+        "since": stretch[0].isoformat(),
+        "before": stretch[1].isoformat(),
+        "texts": now.documents,
+        "words": [
+            {"text": word.text, "texts": word.documents, "texts_before": word.before,
+             "trend": word.trend, "articles": list(word.keys)}
+            for word in words
+        ],
+    }  # fmt: skip
+    return visible_json(json.dumps(data, ensure_ascii=False, indent=1)) + "\n"
+
+
+def _before(count: int | None) -> str:
+    return _NO_BASE if count is None else str(count)
+
+
+def _rise(word: HotWord) -> str:
+    if word.rise is not None:
+        return f"×{word.rise:.1f}"
+    return _NO_BASE if word.before is None else _("new")
+
+
+def _print(console: Console, names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    table = folding_table(*names)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+app = typer.Typer(
+    help="Words of a day, week or month: hot, new, as a cloud, and what your groups hit.",
+    no_args_is_help=True,
+)
+
+_LEAST_BASE_DAYS, _TIMES_AS_LONG = 28, 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Of which topic, from when to when."""
+
+    topic: str
+    since: datetime
+    before: datetime
+    database: str
+
+    @property
+    def shown(self) -> str:
+        """As a reader is told, in China's time."""
+        last = self.before - timedelta(seconds=1)
+        return _("{since} to {until}", since=shown_moment(self.since), until=shown_moment(last))
+
+    def base_since(self, days: int) -> datetime:
+        """Since when texts are compared with: *days* before, or for 0 as long as is usual."""
+        length = max((self.before - self.since) * _TIMES_AS_LONG, timedelta(_LEAST_BASE_DAYS))
+        return self.since - (timedelta(days) if days else length)
+
+
+def _stretch(
+    topic: Annotated[str, typer.Argument(help="An imported topic.")],
+    since: Annotated[
+        str, typer.Option(help="Published since: today, yesterday, 7d, 30d, 2026-03-05.")
+    ] = "7d",
+    until: Annotated[str, typer.Option(help="Published until, that day too.")] = "",
+    database: DatabaseUrl = "",
+) -> _Stretch:
+    """Of when."""
+    start = start_of(since, "--since")
+    end = end_of(until, "--until") or datetime.now(UTC)
+    if start is None or start >= end:
+        raise ConfigError(_("--since {since!r} is not before --until", since=since))
+    return _Stretch(topic, start, end, database)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Since when the base is, how many words, and where to."""
+
+    base_days: int
+    top: int
+    least: int
+    with_persons: bool
+    out: Path | None
+
+
+def _wanted(
+    base_days: Annotated[
+        int,
+        typer.Option(min=0, help="Days before --since to compare with; 0: four times as long as "
+                     "the stretch, at least 28."),
+    ] = 0,
+    top: Annotated[int, typer.Option(min=1, max=1_000, help="Words at most.")] = 30,
+    least: Annotated[
+        int, typer.Option("--min-documents", min=1, help="Texts a word stands in at least.")
+    ] = 2,
+    with_persons: Annotated[
+        bool, typer.Option("--with-persons", help="Names of people too.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV.")] = None,
+) -> _Wanted:  # fmt: skip
+    """What is to be made of them."""
+    if out is not None:
+        check_ending(out)
+        check_output(out, "--out")
+    return _Wanted(base_days, top, least, with_persons, out)
+
+
+@app.command()
+@combined(_stretch, _wanted)
+def hot(stretch: _Stretch, wanted: _Wanted) -> None:
+    """List words that stand in more texts than before; a story told by several counts once."""
+    from qiaocrawl.news.words import hot_words
+
+    now, before = _counted(stretch, wanted.base_days)
+    words = hot_words(now, before, count=wanted.top, least_documents=wanted.least,
+                      with_persons=wanted.with_persons)  # fmt: skip
+    if _said_nothing(stretch, now, len(words)):
+        return
+    _say_base(stretch, wanted.base_days, now, before)
+    print_hot(table_console(), words)
+    if wanted.out is not None:
+        write_sheets(wanted.out, [hot_sheet(words, now)])
+        say_written(wanted.out)
+
+
+@app.command()
+@combined(_stretch, _wanted)
+def new(stretch: _Stretch, wanted: _Wanted) -> None:
+    """List words of no dictionary that no earlier text has."""
+    from qiaocrawl.news.words import fresh_words
+    from qiaocrawl.storage.pages.articles import count_texts
+
+    with connection_to(stretch.database) as c:
+        now = _counter(c, stretch)
+        earlier = _texts(c, stretch.topic, stretch.base_since(wanted.base_days), stretch.since)
+        words = fresh_words(now, earlier, count=wanted.top, least_documents=wanted.least,
+                            with_persons=wanted.with_persons)  # fmt: skip
+        texts = count_texts(
+            c, stretch.topic, None, since=stretch.base_since(wanted.base_days), before=stretch.since
+        )
+    if _said_nothing(stretch, now, len(words)):
+        return
+    _say_texts(stretch, now.documents)
+    echo(_("in none of {texts:,} texts since {since}", texts=texts,
+           since=shown_moment(stretch.base_since(wanted.base_days))))  # fmt: skip
+    print_fresh(table_console(), words)
+    if wanted.out is not None:
+        write_sheets(wanted.out, [fresh_sheet(words, now)])
+        say_written(wanted.out)
+
+
+def _pictures(
+    picture: Annotated[Path | None, typer.Option(help="Write the cloud (.svg).")] = None,
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write the words with the articles that have them (.json)."),
+    ] = None,
+) -> tuple[Path | None, Path | None]:
+    """Picture and data of a cloud."""
+    if picture is not None and picture.suffix.lower() != ".svg":
+        raise ConfigError(_("--picture must end in .svg, got {picture!r}", picture=str(picture)))
+    for file, option in ((picture, "--picture"), (json_file, "--json")):
+        if file is not None:
+            check_output(file, option)
+    return picture, json_file
+
+
+@app.command()
+@combined(_stretch, _wanted, _pictures)
+def cloud(stretch: _Stretch, wanted: _Wanted, pictures: tuple[Path | None, Path | None]) -> None:
+    """Show the words that tell a stretch of time: as table, picture and data to navigate by."""
+    from qiaocrawl.news.pictures.charts import cloud_svg
+    from qiaocrawl.news.word_groups import cloud_words
+
+    now, before = _counted(stretch, wanted.base_days)
+    words = cloud_words(now, before, count=wanted.top, least_documents=wanted.least,
+                        with_persons=wanted.with_persons)  # fmt: skip
+    if _said_nothing(stretch, now, len(words)):
+        return
+    _say_base(stretch, wanted.base_days, now, before)
+    print_cloud(table_console(), words)
+    picture, json_file = pictures
+    if picture is not None:
+        legend = cloud_legend(words[0].before is not None)
+        write_text(picture, cloud_svg(words, f"{stretch.topic} {stretch.shown}", legend))
+    if json_file is not None:
+        write_text(json_file, cloud_json(words, now, (stretch.since, stretch.before)))
+    if wanted.out is not None:
+        write_sheets(wanted.out, [cloud_sheet(words)])
+        say_written(wanted.out)
+
+
+def _grouped(
+    groups: Annotated[
+        Path,
+        typer.Option(
+            help="Workbook (.xlsx) or CSV with columns group, term and use (any, all, none)."
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV.")] = None,
+) -> tuple[Path, Path | None]:
+    """Which groups, and where to."""
+    if out is not None:
+        check_ending(out)
+        check_output(out, "--out")
+    return groups, out
+
+
+@app.command()
+@combined(_stretch, _grouped)
+def hits(stretch: _Stretch, files: tuple[Path, Path | None]) -> None:
+    """Show which of your groups of terms the articles touch, day by day; articles with each."""
+    from qiaocrawl.news.word_groups import group_hits, read_groups
+
+    groups, out = files
+    own = read_groups(groups)
+    with connection_to(stretch.database) as c:
+        texts = list(_texts(c, stretch.topic, stretch.since, stretch.before))
+    found = group_hits(own, texts)
+    _say_texts(stretch, len(texts))
+    print_hits(table_console(), found)
+    if out is not None:
+        write_sheets(out, hit_sheets(found, texts))
+        say_written(out)
+
+
+def _counted(stretch: _Stretch, base_days: int) -> tuple[WordCounter, WordCounter]:
+    """The words of the stretch and of its base."""
+    from qiaocrawl.news.words import WordCounter
+
+    with connection_to(stretch.database) as c:
+        now = _counter(c, stretch)
+        before = WordCounter(now.terms, keeps_texts=False)
+        if now.documents:
+            for text in _texts(c, stretch.topic, stretch.base_since(base_days), stretch.since):
+                before.add(text)
+    return now, before
+
+
+def _counter(c: Connection, stretch: _Stretch) -> WordCounter:
+    from qiaocrawl.news.words import WordCounter
+    from qiaocrawl.storage.topics.topics import load_pack
+
+    now = WordCounter(term.text for term in load_pack(c, stretch.topic).terms)
+    for text in _texts(c, stretch.topic, stretch.since, stretch.before):
+        now.add(text)
+    return now
+
+
+def _texts(c: Connection, topic: str, since: datetime, before: datetime) -> Iterator[TimedText]:
+    """The stored articles on topic, of a group of reprints the first."""
+    from qiaocrawl.news.words import TimedText
+    from qiaocrawl.storage.pages.articles import iter_texts
+
+    for one in iter_texts(c, topic, None, since=since, before=before):
+        assert one.at is not None, "every article was fetched some time"
+        yield TimedText(one.url, one.title, one.text, one.site, one.at)
+
+
+def _say_texts(stretch: _Stretch, texts: int) -> None:
+    echo(_("{topic}, {stretch}: {texts:,} texts", topic=stretch.topic, stretch=stretch.shown,
+           texts=texts))  # fmt: skip
+
+
+def _said_nothing(stretch: _Stretch, now: WordCounter, words: int) -> bool:
+    """Whether there is nothing to show, which is said."""
+    if words:
+        return False
+    _say_texts(stretch, now.documents)
+    if now.documents:
+        echo(_("no word stands out"))
+    else:
+        command = advised(f"qiaocrawl article list --topic {stretch.topic}")
+        echo(_("nothing stored fits; what there is: {command}", command=command))
+    return True
+
+
+def _say_base(stretch: _Stretch, base_days: int, now: WordCounter, before: WordCounter) -> None:
+    from qiaocrawl.news.words import has_base
+
+    _say_texts(stretch, now.documents)
+    if has_base(before):
+        echo(_("compared with {texts:,} texts since {since}", texts=before.documents,
+               since=shown_moment(stretch.base_since(base_days))))  # fmt: skip
+    else:
+        echo(_("too few texts before ({texts}): compared with general Chinese",
+               texts=before.documents))  # fmt: skip
