@@ -26,10 +26,18 @@ logger = logging.getLogger(__name__)
 _HARMLESS = frozenset(
     name.encode()
     for name in (
-        "Accept", "Accept-Encoding", "Accept-Language", "Cache-Control", "Dnt", "Pragma",
-        "Upgrade-Insecure-Requests", "User-Agent", "If-None-Match", "If-Modified-Since",
+        "Accept",
+        "Accept-Encoding",
+        "Accept-Language",
+        "Cache-Control",
+        "Dnt",
+        "Pragma",
+        "Upgrade-Insecure-Requests",
+        "User-Agent",
+        "If-None-Match",
+        "If-Modified-Since",
     )
-)  # fmt: skip
+)
 _HARMLESS_PREFIX = b"Sec-"
 _NEVER = frozenset((b"Cookie", b"Authorization"))
 
@@ -70,5 +78,8 @@ def _shares_cookies(one: str, other: str) -> bool:
     if first is None or second is None or first.host != second.host:
         return False
     # http to https on the usual ports is an upgrade, and keeps its cookies.
-    return not (first.scheme == "http" and second.scheme == "https"
-                and (first.port, second.port) == (80, 443))  # fmt: skip
+    return not (
+        first.scheme == "http"
+        and second.scheme == "https"
+        and (first.port, second.port) == (80, 443)
+    )

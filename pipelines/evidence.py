@@ -50,9 +50,12 @@ class EvidencePipeline:
 
         def operation(c: Connection) -> int | None:
             row_id = store_page(
-                c, item.lease, item.page, now=time.time(),
+                c,
+                item.lease,
+                item.page,
+                now=time.time(),
                 then=lambda c: self._crawl.journal.page_arrives(c, item.lease, item.page),
-            )  # fmt: skip
+            )
             if row_id is not None and picture is not None:
                 save_picture(c, row_id, picture)
             return row_id

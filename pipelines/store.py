@@ -83,9 +83,8 @@ class StorePipeline:
             verdict = save_assembled(c, article, save, own_url_id=lease.url_id)
         elif analysis.article is not None:
             verdict = self._runtime.articles.save(
-                c, lease.url_id, analysis,
-                anchor=lease.anchor, title_words=analysis.title_tokens,
-            )  # fmt: skip
+                c, lease.url_id, analysis, anchor=lease.anchor, title_words=analysis.title_tokens
+            )
         if item.candidates:
             self._runtime.enqueue(c, self._crawl.worker.share.admitted(c, item.candidates))
         if item.followed is not None:

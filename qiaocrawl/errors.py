@@ -177,9 +177,13 @@ class BlockedError(QiaoError):
     """
 
     def __init__(
-        self, message: str, pause_seconds: float | None = None, *, give_up: bool = False,
+        self,
+        message: str,
+        pause_seconds: float | None = None,
+        *,
+        give_up: bool = False,
         wants_login: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(message)
         self.pause_seconds = pause_seconds
         self.give_up = give_up

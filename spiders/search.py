@@ -119,9 +119,12 @@ class SearchSpider(FrontierSpider):
         query = query_of(lease)
         asked = search_request(self.runtime.catalogue.engine(query.engine), query)
         return {
-            "url": asked.url, "method": asked.method, "headers": dict(asked.headers),
-            "body": asked.body, "meta": {"dont_obey_robotstxt": True},
-        }  # fmt: skip
+            "url": asked.url,
+            "method": asked.method,
+            "headers": dict(asked.headers),
+            "body": asked.body,
+            "meta": {"dont_obey_robotstxt": True},
+        }
 
     def declines(self, lease: Lease) -> str:
         """An engine that was parked since the lease was taken is asked nothing."""
@@ -166,9 +169,13 @@ class SearchSpider(FrontierSpider):
         await super().on_failure(failure)
 
     def _rest(
-        self, lease: Lease, sign: EngineResponse, why: str, seconds: float = 0.0,
+        self,
+        lease: Lease,
+        sign: EngineResponse,
+        why: str,
+        seconds: float = 0.0,
         answer: SearchAnswer | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         name = query_of(lease).engine
         rest = self.rests.note(name, sign, seconds, answer)
         if rest.seconds or rest.parked:

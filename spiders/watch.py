@@ -47,8 +47,9 @@ class WatchSpider(FrontierSpider):
         runtime, options = self.runtime, self.runtime.options
         sites = runtime.catalogue.deep_sites(self.topic, self.arguments.get("site", ""))
         self.starts = [_checked(site.start_url or f"http://{site.host}/") for site in sites]
-        self.extra = [_checked(url) for url in self.arguments.get("start", "").split(",")
-                      if url.strip()]  # fmt: skip
+        self.extra = [
+            _checked(url) for url in self.arguments.get("start", "").split(",") if url.strip()
+        ]
         hosts = {host_of(url) for url in (*self.starts, *self.extra)}
         policy = FollowPolicy(
             sites=frozenset(hosts | {site.host for site in sites}),

@@ -103,9 +103,11 @@ def read_articles(
     Args:
         bulk: where names are read; None: here.
     """
-    return (_place_stories(runtime, since_minute, console, stopped)
-            and _read_names(runtime, console, stopped, bulk)
-            and _judge_classes(runtime, console, stopped))  # fmt: skip
+    return (
+        _place_stories(runtime, since_minute, console, stopped)
+        and _read_names(runtime, console, stopped, bulk)
+        and _judge_classes(runtime, console, stopped)
+    )
 
 
 def _warn(runtime: Runtime, options: Options) -> int:
@@ -135,8 +137,13 @@ def _place_stories(runtime: Runtime, since_minute: int, console: Terminal, stopp
     total = runtime.reader.run(lambda c: count_waiting(c, since_minute))
     with shown_pass(_("stories"), total, console, stopped) as shown:
         done = analyse_stories(runtime, shown.advance, since_minute=since_minute)
-    console.print(_("{articles:,} articles placed, {opened:,} new stories",
-                    articles=done.articles, opened=done.opened))  # fmt: skip
+    console.print(
+        _(
+            "{articles:,} articles placed, {opened:,} new stories",
+            articles=done.articles,
+            opened=done.opened,
+        )
+    )
     return not done.stopped
 
 

@@ -94,14 +94,24 @@ def list_(
         command = advised("qiaocrawl briefing make TOPIC")
         echo(_("no briefing is kept; `{command}` makes one", command=command))
         return
-    table = folding_table(_("briefing number"), _("topic"), _("since"), _("until"),
-                          _("stories"), _("articles"), _("made"))  # fmt: skip
+    table = folding_table(
+        _("briefing number"),
+        _("topic"),
+        _("since"),
+        _("until"),
+        _("stories"),
+        _("articles"),
+        _("made"),
+    )
     for own in kept:
         table.add_row(
-            str(own.id), own.topic,
+            str(own.id),
+            own.topic,
             *(shown_moment(at, _SHORT) for at in (own.since, own.before)),
-            str(len(own.stories)), str(own.articles), shown_moment(own.made_at, _SHORT),
-        )  # fmt: skip
+            str(len(own.stories)),
+            str(own.articles),
+            shown_moment(own.made_at, _SHORT),
+        )
     table_console().print(table)
 
 
@@ -141,8 +151,13 @@ def template(
 def _check_files(files: Iterable[Path]) -> None:
     for file in files:
         if file.suffix.lower() not in _ENDINGS:
-            raise ConfigError(_("--out must end in {endings}, got {file!r}",
-                                endings=_(", ").join(_ENDINGS), file=str(file)))  # fmt: skip
+            raise ConfigError(
+                _(
+                    "--out must end in {endings}, got {file!r}",
+                    endings=_(", ").join(_ENDINGS),
+                    file=str(file),
+                )
+            )
         check_output(file, "--out")
 
 

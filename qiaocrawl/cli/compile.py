@@ -112,9 +112,8 @@ def _compile_apart() -> bool:
     began = told_at = time.monotonic()
     try:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
     except OSError as error:
         _log.warning("no process compiles the inner loops: %s", error)
         return False
@@ -159,9 +158,13 @@ def _judge_titles() -> None:
     def record(number: int, title: str, text: str) -> TitleRecord:
         prints = body_fingerprints(text)
         return TitleRecord(
-            number.to_bytes(16), title, f"{number % 9}.example", body_digest=prints.digest,
-            body_simhash=prints.simhash, body_sketch=prints.sketch,
-        )  # fmt: skip
+            number.to_bytes(16),
+            title,
+            f"{number % 9}.example",
+            body_digest=prints.digest,
+            body_simhash=prints.simhash,
+            body_sketch=prints.sketch,
+        )
 
     index = TitleIndex()
     index.judge_all(record(number, *story) for number, story in enumerate(_TITLES))
@@ -193,6 +196,16 @@ def _order_links(strategy: str) -> None:
         page = link(number)
         order.add(page.key, page.url, page.host, 0)
         links = [link(number + step) for step in (1, 2, 8, 40)]
-        order.visit(Visit(page.key, page.url, page.host, 0, (number % 3) / 3, number % 3 == 2,
-                          1.8e9 + number, links))  # fmt: skip
+        order.visit(
+            Visit(
+                page.key,
+                page.url,
+                page.host,
+                0,
+                (number % 3) / 3,
+                number % 3 == 2,
+                1.8e9 + number,
+                links,
+            )
+        )
     order.best(1)

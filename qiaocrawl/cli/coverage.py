@@ -43,9 +43,22 @@ _ROWS_SHOWN = 20
 _MISSED_SHOWN = 10
 _HISTORIES_SHOWN = 40
 _CSV_COLUMNS = (
-    "term", "site", "engine", "period", "page", "state", "hits", "new_urls", "tries", "articles",
-    "on_topic", "planned_at", "asked_at", "due_at", "message",
-)  # fmt: skip
+    "term",
+    "site",
+    "engine",
+    "period",
+    "page",
+    "state",
+    "hits",
+    "new_urls",
+    "tries",
+    "articles",
+    "on_topic",
+    "planned_at",
+    "asked_at",
+    "due_at",
+    "message",
+)
 
 
 def _chosen(
@@ -164,8 +177,15 @@ def _show(cells: Sequence[Cell], engines: Mapping[str, EngineDefinition]) -> Non
 
 def _sums_table(title: str, sums: dict[str, Sums]) -> Table:
     used = [state for state in STATES if any(row_sums.states[state] for row_sums in sums.values())]
-    table = folding_table(title, *(answer_name(state) for state in used), _("requests"),
-                          _("hits"), _("new URLs"), _("articles"), _("on topic"))  # fmt: skip
+    table = folding_table(
+        title,
+        *(answer_name(state) for state in used),
+        _("requests"),
+        _("hits"),
+        _("new URLs"),
+        _("articles"),
+        _("on topic"),
+    )
     for column in table.columns[1:]:
         column.justify = "right"
     # What is missed most is what the operator looks for.
@@ -186,8 +206,9 @@ def _sums_table(title: str, sums: dict[str, Sums]) -> Table:
 
 
 def _missed_table(cells: Sequence[Cell]) -> Table:
-    table = folding_table(_("missed first"), _("site"), _("engine"), _("state"),
-                          _("asked"), _("before"), _("why"))  # fmt: skip
+    table = folding_table(
+        _("missed first"), _("site"), _("engine"), _("state"), _("asked"), _("before"), _("why")
+    )
     for cell in cells:
         before = ""
         if cell.lost:
@@ -197,24 +218,45 @@ def _missed_table(cells: Sequence[Cell]) -> Table:
                 day=shown_moment(cell.lost.asked_at, "%Y-%m-%d"),
             )
         table.add_row(
-            escape(cell.term), escape(shown_site(cell.site)), cell.engine, answer_name(cell.state),
-            shown_moment(cell.asked_at), before, escape(shown_reason(cell.message)),
-        )  # fmt: skip
+            escape(cell.term),
+            escape(shown_site(cell.site)),
+            cell.engine,
+            answer_name(cell.state),
+            shown_moment(cell.asked_at),
+            before,
+            escape(shown_reason(cell.message)),
+        )
     return table
 
 
 def _show_history(rows: Sequence[stored.LedgerRow], past: Sequence[stored.PastAnswer]) -> None:
-    table = folding_table(_("term"), _("site"), _("engine"), _("period"), _("page"),
-                          _("asked"), _("state"), _("hits"), _("new URLs"),
-                          _("why"))  # fmt: skip
+    table = folding_table(
+        _("term"),
+        _("site"),
+        _("engine"),
+        _("period"),
+        _("page"),
+        _("asked"),
+        _("state"),
+        _("hits"),
+        _("new URLs"),
+        _("why"),
+    )
     by_id = {row.id: row for row in rows}
     for answer in past:
         row = by_id[answer.query_id]
         table.add_row(
-            escape(row.term), escape(shown_site(row.site)), row.engine, row.period,
-            str(row.page), shown_moment(answer.asked_at), answer_name(answer.state),
-            str(answer.hits), str(answer.new_urls), escape(shown_reason(answer.message)),
-        )  # fmt: skip
+            escape(row.term),
+            escape(shown_site(row.site)),
+            row.engine,
+            row.period,
+            str(row.page),
+            shown_moment(answer.asked_at),
+            answer_name(answer.state),
+            str(answer.hits),
+            str(answer.new_urls),
+            escape(shown_reason(answer.message)),
+        )
     if len(rows) > _HISTORIES_SHOWN:
         table.caption = _("the first {shown} queries only", shown=_HISTORIES_SHOWN)
     table_console().print(table)

@@ -113,9 +113,10 @@ def opened_database(url: str, *, may_make: bool = False) -> Iterator[Database]:
     note_database(url)
     options = Options.from_environment({"QIAO_DATABASE_URL": url} if url else None)
     with Database.open(
-        options["QIAO_DATABASE_URL"], must_exist=not may_make,
+        options["QIAO_DATABASE_URL"],
+        must_exist=not may_make,
         cache_mb=options["QIAO_SQLITE_CACHE_MB"],
-    ) as database:  # fmt: skip
+    ) as database:
         try:
             yield database
         except SQLAlchemyError as error:
@@ -232,9 +233,11 @@ def left_out(
     table = folding_table(_("outcome"), _("guess"), _("count"), _("example"))
     for line in lines:
         table.add_row(
-            outcome_with_code(line.outcome), escape(shown_reason(line.guess)), f"{line.urls:,}",
+            outcome_with_code(line.outcome),
+            escape(shown_reason(line.guess)),
+            f"{line.urls:,}",
             escape(line.example),
-        )  # fmt: skip
+        )
     table_console().print(table)
 
 
@@ -275,9 +278,11 @@ def restore(
 
     with opened_database(database, may_make=True) as opened:
         with Progress(
-            TextColumn("{task.description}"), BarColumn(), DownloadColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            DownloadColumn(),
             console=Terminal(stderr=True),
-        ) as progress:  # fmt: skip
+        ) as progress:
             task = progress.add_task(_("restore"), total=None)
 
             def tell(done: int, total: int) -> None:
@@ -290,24 +295,28 @@ def restore(
 
 
 _PRUNED = {
-    "visit": N_("old visits"), "decision": N_("old decisions of the crawl order"),
+    "visit": N_("old visits"),
+    "decision": N_("old decisions of the crawl order"),
     "query": N_("old queries"),
-}  # fmt: skip
+}
 
 
 @app.command()
 def prune(
     older_than_days: Annotated[
         int | None,
-        typer.Option("--older-than", min=1, help="Days since a page was last seen, instead of "
-                     "QIAO_KEEP_PAGES_DAYS."),
+        typer.Option(
+            "--older-than",
+            min=1,
+            help="Days since a page was last seen, instead of QIAO_KEEP_PAGES_DAYS.",
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell how much.")] = False,
     keep_days: Annotated[
         int, typer.Option(min=0, help="Days that files of the page store outlive their last page.")
     ] = 7,
     database: DatabaseUrl = "",
-) -> None:  # fmt: skip
+) -> None:
     """Delete what is not kept for ever; crawls may go on meanwhile.
 
     Raw pages no article was made of, and old visits, decisions and queries, as the QIAO_KEEP_…
@@ -323,11 +332,14 @@ def prune(
         with Progress(console=Terminal(stderr=True)) as progress:
             task = progress.add_task(_("prune"), total=None)
             pruned = upkeep.prune_tables(
-                opened, _keeping(options), now, dry_run=dry_run,
+                opened,
+                _keeping(options),
+                now,
+                dry_run=dry_run,
                 progress=lambda table, n: progress.update(
                     task, description=_(_PRUNED[table]), advance=n
                 ),
-            )  # fmt: skip
+            )
     text = _("deleted {rows:,} {what}")
     if dry_run:
         text = _("would delete {rows:,} {what}")
@@ -378,13 +390,23 @@ def compress(database: DatabaseUrl = "") -> None:
             raw = upkeep.pack_pages(opened, lambda n: progress.advance(task, n))
         is_sqlite = opened.engine.dialect.name == "sqlite"
     _print(
-        _("packed {packed:,} of {rows:,} texts, {before} to {after}", packed=done.packed,
-          rows=done.rows, before=shown_size(done.before), after=shown_size(done.after))
-    )  # fmt: skip
+        _(
+            "packed {packed:,} of {rows:,} texts, {before} to {after}",
+            packed=done.packed,
+            rows=done.rows,
+            before=shown_size(done.before),
+            after=shown_size(done.after),
+        )
+    )
     _print(
-        _("packed {packed:,} of {rows:,} raw pages, {before} to {after}", packed=raw.packed,
-          rows=raw.rows, before=shown_size(raw.before), after=shown_size(raw.after))
-    )  # fmt: skip
+        _(
+            "packed {packed:,} of {rows:,} raw pages, {before} to {after}",
+            packed=raw.packed,
+            rows=raw.rows,
+            before=shown_size(raw.before),
+            after=shown_size(raw.after),
+        )
+    )
     if done.packed or raw.packed:
         room = _("New rows take the room; `VACUUM` gives it back to the file system.")
         if not is_sqlite:

@@ -54,15 +54,20 @@ def group(url: Url, database: DatabaseUrl = "") -> None:
     with connection_to(database) as c:
         chain = reprint_groups.chain(c, reprint_groups.article_at(c, url))
     numbers = {member.article_id: str(number) for number, member in enumerate(chain, start=1)}
-    table = folding_table("", _("time"), _("site"), _("source line"), _("title"),
-                          _("verdict"), _("like"), _("URL"))  # fmt: skip
+    table = folding_table(
+        "", _("time"), _("site"), _("source line"), _("title"), _("verdict"), _("like"), _("URL")
+    )
     for member in chain:
         table.add_row(
             ("●" if member.represents else "") + numbers[member.article_id],
-            shown_moment(member.published_at), escape(member.site_name or member.site),
-            escape(member.source), escape(member.title),
-            _verdict(member), numbers.get(member.of or 0, ""), escape(member.url),
-        )  # fmt: skip
+            shown_moment(member.published_at),
+            escape(member.site_name or member.site),
+            escape(member.source),
+            escape(member.title),
+            _verdict(member),
+            numbers.get(member.of or 0, ""),
+            escape(member.url),
+        )
     table_console().print(table)
     sites = len({member.site for member in chain})
     _print(
@@ -91,7 +96,7 @@ def why(url: Url, database: DatabaseUrl = "") -> None:
         (_("time"), [row and shown_moment(row.published_at) for row in shown]),
         (_("source line"), [row and row.source for row in shown]),
         (_("URL"), [row and row.url for row in shown]),
-    ):  # fmt: skip
+    ):
         table.add_row(name, *(escape(cell or "") for cell in cells))
     table_console().print(table)
     _print(f"{_verdict(article)}: {shown_reason(article.why)}")
@@ -124,8 +129,9 @@ def groups(
                 )
             )
         largest = reprint_groups.largest_groups(c, topic, least=min_size, limit=limit)
-    table = folding_table(_("articles"), _("sites"), _("earliest"), _("latest"), _("title"),
-                          _("URL"))  # fmt: skip
+    table = folding_table(
+        _("articles"), _("sites"), _("earliest"), _("latest"), _("title"), _("URL")
+    )
     for column in table.columns[:2]:
         column.justify = "right"
     for group_row in largest:

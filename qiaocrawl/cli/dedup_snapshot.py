@@ -48,10 +48,12 @@ def print_changes(runtime: Runtime, changes: Changes, console: Console) -> None:
     for kind, number in changes.kinds.most_common():
         table.add_row(verdict_name(kind), str(number))
     for name, number in (
-        (_("verdict changed"), len(changes.articles)), (_("moved to another group"), changes.moved),
-        (_("groups merged"), changes.merged), (_("groups split"), changes.split),
+        (_("verdict changed"), len(changes.articles)),
+        (_("moved to another group"), changes.moved),
+        (_("groups merged"), changes.merged),
+        (_("groups split"), changes.split),
         (_("other representative"), changes.heads),
-    ):  # fmt: skip
+    ):
         table.add_row(name, str(number))
     console.print(table)
     _print_examples(runtime, changes.articles[:_SHOWN])
@@ -75,12 +77,16 @@ def _batches(articles: list[Change]) -> list[list[Change]]:
 def _print_examples(runtime: Runtime, articles: list[Change]) -> None:
     if not articles:
         return
-    table = folding_table(_("title"), _("verdict before"), _("compared before"), _("verdict now"),
-                          _("compared now"))  # fmt: skip
+    table = folding_table(
+        _("title"), _("verdict before"), _("compared before"), _("verdict now"), _("compared now")
+    )
     for change in runtime.reader.run(partial(change_report, changes=articles)):
         title = escape(str(change["title"]))
-        table.add_row(f"[bold]{title}[/]" if change["moved"] else title,
-                      *_cells(change["before"]), *_cells(change["after"]))  # fmt: skip
+        table.add_row(
+            f"[bold]{title}[/]" if change["moved"] else title,
+            *_cells(change["before"]),
+            *_cells(change["after"]),
+        )
     table_console().print(table)
 
 
@@ -108,14 +114,21 @@ def list_(database: DatabaseUrl = "") -> None:
     """Show the versions there are, and which one is in use."""
     with connection_to(database) as c:
         versions = list_snapshots(c)
-    table = folding_table(_("version"), _("in use"), _("made"), _("titles"), _("words"),
-                          _("verdicts"), _("note"))  # fmt: skip
+    table = folding_table(
+        _("version"), _("in use"), _("made"), _("titles"), _("words"), _("verdicts"), _("note")
+    )
     for column in (0, 3, 4, 5):
         table.columns[column].justify = "right"
     for snapshot in versions:
-        table.add_row(str(snapshot.version), "●" if snapshot.is_used else "",
-                      shown_moment(snapshot.created_at), f"{snapshot.documents:,}",
-                      f"{snapshot.terms:,}", f"{snapshot.verdicts:,}", snapshot.note)  # fmt: skip
+        table.add_row(
+            str(snapshot.version),
+            "●" if snapshot.is_used else "",
+            shown_moment(snapshot.created_at),
+            f"{snapshot.documents:,}",
+            f"{snapshot.terms:,}",
+            f"{snapshot.verdicts:,}",
+            snapshot.note,
+        )
     table_console().print(table)
 
 
@@ -196,8 +209,10 @@ def _tried(
     """
     titles = runtime.reader.run(count_compared)
     passes = regrouping.PASSES_TO_TRY + (find is regrouping.counted)
-    with stopping() as stopped, shown_pass(_("compare"), passes * titles, console,
-                                           stopped) as shown:  # fmt: skip
+    with (
+        stopping() as stopped,
+        shown_pass(_("compare"), passes * titles, console, stopped) as shown,
+    ):
         try:
             return regrouping.tried(runtime, find(runtime, shown.advance), shown.advance)
         except Stopped:

@@ -158,11 +158,13 @@ def look_again(url: str, folder: Path, console: Console) -> None:
         with database.engine.begin() as c:
             office.look_again(c, _TOPIC, web.changed(), datetime.now(UTC))
         command = SpiderCommand(
-            "watch", _("look again"), folder / "look.log",
+            "watch",
+            _("look again"),
+            folder / "look.log",
             (f"topic={_TOPIC}", f"site={','.join(sorted({host for host, _path in web.later}))}"),
             (f"QIAO_MAX_SECONDS={_WATCH_SECONDS}",),
             environment=_environment(url, server.address),
-        )  # fmt: skip
+        )
         _run_stage(command, database, console)
 
 
@@ -175,9 +177,12 @@ def _url_in(folder: Path) -> str:
     file = folder / "demo.db"
     if not file.exists():
         raise DemoError(
-            _("there is no {file}; run `{command}` first", file=file,
-              command=f"{own_command(sys.argv[0])} demo")
-        )  # fmt: skip
+            _(
+                "there is no {file}; run `{command}` first",
+                file=file,
+                command=f"{own_command(sys.argv[0])} demo",
+            )
+        )
     return f"sqlite:///{file.resolve()}"
 
 
@@ -194,9 +199,12 @@ def _furnish(url: str, folder: Path, web: DemoWeb) -> None:
                 office.look_again(c, _TOPIC, web.changed(), datetime.now(UTC))
         if not is_watching:
             command = SpiderCommand(
-                "watch", _("revisit watched pages"), folder / "watch.log", (f"topic={_TOPIC}",),
+                "watch",
+                _("revisit watched pages"),
+                folder / "watch.log",
+                (f"topic={_TOPIC}",),
                 (f"QIAO_MAX_SECONDS={_WATCH_SECONDS}",),
-            )  # fmt: skip
+            )
             _run_stage(command, database, Terminal())
 
     from qiaocrawl.cli.demo_meaning import analyse_demo
@@ -215,9 +223,11 @@ def _run_stage(command: SpiderCommand, database: Database, console: Console) -> 
         raise DemoError(
             _(
                 "spider {spider!r} ended with {code}; see {log}",
-                spider=command.spider, code=code, log=command.log,
+                spider=command.spider,
+                code=code,
+                log=command.log,
             )
-        )  # fmt: skip
+        )
 
 
 def run_demo(folder: Path, console: Console) -> None:
@@ -243,9 +253,12 @@ def run_demo(folder: Path, console: Console) -> None:
     try:
         for spider, title, arguments in _STAGES:
             command = SpiderCommand(
-                spider, _(title), folder / f"{spider}.log", (f"topic={_TOPIC}", *arguments),
+                spider,
+                _(title),
+                folder / f"{spider}.log",
+                (f"topic={_TOPIC}", *arguments),
                 environment=_environment(url, f"{host}:{port}"),
-            )  # fmt: skip
+            )
             _run_stage(command, database, console)
     finally:
         server.stop()
@@ -297,15 +310,23 @@ def next_steps(database: Database, folder: Path) -> list[tuple[str, str]]:
     with database.engine.connect() as c:
         best = summary.best_articles(c, _TOPIC, 1)
     steps = [
-        (_("on-topic articles as a workbook:"),
-         f"{own} export {url} --topic {_TOPIC} --only-relevant --out {book}"),
-        (_("a week later: a fire that many tell of, figures that were corrected, an article that is"
-           " gone; told as stories, with warnings and a briefing of the month:"),
-         _demo_command(own, "briefing", folder)),
+        (
+            _("on-topic articles as a workbook:"),
+            f"{own} export {url} --topic {_TOPIC} --only-relevant --out {book}",
+        ),
+        (
+            _(
+                "a week later: a fire that many tell of, figures that were corrected, an "
+                "article that is gone; told as stories, with warnings and a briefing of the month:"
+            ),
+            _demo_command(own, "briefing", folder),
+        ),
         (_("a topic of your own, on the real web:"), f"{own} init"),
-        (_("all of it in the browser, to read, search and mark:"), 
-         _demo_command(own, "console", folder)),
-    ]  # fmt: skip
+        (
+            _("all of it in the browser, to read, search and mark:"),
+            _demo_command(own, "console", folder),
+        ),
+    ]
     if best:
         why = f"{own} why {url} {shlex.quote(best[0].url)}"
         steps.insert(1, (_("where a page came from, and why it was fetched:"), why))

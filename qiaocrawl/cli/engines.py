@@ -67,9 +67,12 @@ def send(request: EngineRequest, options: Options) -> EngineReply:
     # What a definition's own text holds beside the encoded words of the query.
     target = quote(target, safe="%/?&=+:,;@!$'()*~[]|-._")
     headers = {
-        "Host": parts.netloc, "User-Agent": default_user_agent(),
-        "Accept-Encoding": "gzip, deflate", "Connection": "close", **dict(request.headers),
-    }  # fmt: skip
+        "Host": parts.netloc,
+        "User-Agent": default_user_agent(),
+        "Accept-Encoding": "gzip, deflate",
+        "Connection": "close",
+        **dict(request.headers),
+    }
     try:
         connection.request(request.method, target, request.body or None, headers)
         response = connection.getresponse()
@@ -160,12 +163,17 @@ class Verdict:
 def list_engines() -> None:
     """List all engines: kind, whether you chose them, whether their key is there, their terms."""
     options = Options.from_environment()
-    table = folding_table(_("engine"), _("name"), _("kind"), _("chosen"), _("key"),
-                          _("note"))  # fmt: skip
+    table = folding_table(_("engine"), _("name"), _("kind"), _("chosen"), _("key"), _("note"))
     for name, definition in definitions_of(options).items():
         chosen = _("yes") if name in options["QIAO_ENGINES"] else _("no")
-        table.add_row(name, escape(definition.title), _(_KINDS[definition.kind]), chosen,
-                      _key_state(definition), escape(_(definition.note)))  # fmt: skip
+        table.add_row(
+            name,
+            escape(definition.title),
+            _(_KINDS[definition.kind]),
+            chosen,
+            _key_state(definition),
+            escape(_(definition.note)),
+        )
     table_console().print(table)
 
 

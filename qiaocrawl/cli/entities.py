@@ -114,8 +114,13 @@ def _print(names: list[Named], limit: int) -> None:
     for column in table.columns[3:]:
         column.justify = "right"
     for own in names[:limit]:
-        table.add_row(_(KIND_NAMES[own.kind]), escape(own.name), own.lies_in,
-                      f"{own.articles:,}", f"{own.outlets:,}")  # fmt: skip
+        table.add_row(
+            _(KIND_NAMES[own.kind]),
+            escape(own.name),
+            own.lies_in,
+            f"{own.articles:,}",
+            f"{own.outlets:,}",
+        )
     table_console().print(table)
     if len(names) > limit:
         echo(_("{shown} of {total} names; --limit shows more", shown=limit, total=len(names)))
@@ -147,8 +152,10 @@ app = typer.Typer(help="Persons, places and organisations that texts name.", no_
 app.command("list")(list_)
 
 KIND_NAMES = {
-    "person": N_("person"), "place": N_("geographical place"), "organisation": N_("organisation"),
-}  # fmt: skip
+    "person": N_("person"),
+    "place": N_("geographical place"),
+    "organisation": N_("organisation"),
+}
 _ENDINGS = (".jsonl", ".jsonl.gz")
 
 
@@ -167,15 +174,27 @@ def show(
     title, text = title_and_text(file)
     entities = entities_of(title, text, tagger=_tagger(model))
     console = table_console()
-    table = folding_table(_("kind"), _("name"), _("in the text"), _("times"), _("lies in"),
-                          _("certainty"))  # fmt: skip
+    table = folding_table(
+        _("kind"), _("name"), _("in the text"), _("times"), _("lies in"), _("certainty")
+    )
     by_name = Counter((entity.kind, entity.normal_form) for entity in entities)
     for (kind, name), times in by_name.most_common():
         own = [one for one in entities if (one.kind, one.normal_form) == (kind, name)]
         spellings = joined(dict.fromkeys(one.text for one in own))
         certainty = max(one.certainty for one in own)
-        table.add_row(*map(Text, (_(KIND_NAMES[kind]), name, spellings, str(times), _region(own[0]),
-                                  f"{certainty:.2f}")))  # fmt: skip
+        table.add_row(
+            *map(
+                Text,
+                (
+                    _(KIND_NAMES[kind]),
+                    name,
+                    spellings,
+                    str(times),
+                    _region(own[0]),
+                    f"{certainty:.2f}",
+                ),
+            )
+        )
     console.print(table)
     console.print(_("Persons without a public office, and who wrote nothing, are not listed."))
 
@@ -184,11 +203,13 @@ def show(
 def train(
     folder: Annotated[
         Path,
-        typer.Argument(help="Files .jsonl or .jsonl.gz: an object a line, with text and spans of "
-                       "[start, end, kind]; kinds are person, place, organisation."),
+        typer.Argument(
+            help="Files .jsonl or .jsonl.gz: an object a line, with text and spans of "
+            "[start, end, kind]; kinds are person, place, organisation."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Where the model is written.")] = Path("tagger.npz.xz"),
-) -> None:  # fmt: skip
+) -> None:
     """Learn a tagger of your own from texts with their names marked."""
     from qiaocrawl.news.names.training import train_tagger
 
@@ -202,8 +223,10 @@ def train(
         ),
     )
     model.write(out)
-    say_written(out, _("{texts:,} texts, {features:,} features", texts=len(texts),
-                       features=len(model.hashes)))  # fmt: skip
+    say_written(
+        out,
+        _("{texts:,} texts, {features:,} features", texts=len(texts), features=len(model.hashes)),
+    )
 
 
 def _tagger(model: Path | None) -> Tagger | None:
@@ -223,9 +246,12 @@ def _marked_texts(folder: Path) -> list[MarkedText]:
     files = [path for path in sorted(folder.glob("*")) if path.name.endswith(_ENDINGS)]
     if not files:
         raise ConfigError(
-            _("{folder}: no file that ends with {endings}", folder=folder,
-              endings=" / ".join(_ENDINGS))
-        )  # fmt: skip
+            _(
+                "{folder}: no file that ends with {endings}",
+                folder=folder,
+                endings=" / ".join(_ENDINGS),
+            )
+        )
     return [text for path in files for text in read_marked_texts(path)]
 
 
@@ -251,19 +277,28 @@ def _name_sheets(found: NamedOfTopic) -> Iterator[Sheet]:
     for kind, title in _SHEETS.items():
         own = [named for named in found.names if named.kind == kind]
         header = ("名称", "文章", "媒体", "最早", "最晚", *(("所在",) if kind == "place" else ()))
-        yield Sheet(title, header, [
-            (named.name, named.articles, named.outlets, f"{named.first:%Y-%m-%d}",
-             f"{named.last:%Y-%m-%d}", *((named.lies_in,) if kind == "place" else ()))
-            for named in own
-        ])  # fmt: skip
+        yield Sheet(
+            title,
+            header,
+            [
+                (
+                    named.name,
+                    named.articles,
+                    named.outlets,
+                    f"{named.first:%Y-%m-%d}",
+                    f"{named.last:%Y-%m-%d}",
+                    *((named.lies_in,) if kind == "place" else ()),
+                )
+                for named in own
+            ],
+        )
 
 
 def _region_sheet(regions: RegionCounts) -> Sheet:
     rows: list[tuple[object, ...]] = [
         ("国家", own.name, own.articles, _listed(own.places)) for own in regions.countries
     ]
-    rows += [("中国省份", own.name, own.articles, _listed(own.places))
-             for own in regions.provinces]  # fmt: skip
+    rows += [("中国省份", own.name, own.articles, _listed(own.places)) for own in regions.provinces]
     rows.append(("未能定位", "", regions.unplaced_articles, _listed(regions.unplaced)))
     return Sheet("地区", ("类别", "地区", "文章", "所提地名（篇数）"), rows)
 

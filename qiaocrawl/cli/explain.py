@@ -198,10 +198,13 @@ def _lines(extracted: ExtractedPage, extractor: DensityExtractor) -> Iterator[st
     # Several runs are found; the one that was taken is the one whose text this is.
     runs = extractor.runs(lines)
     chosen = next(
-        (set(run) for run in runs
-         if "\n".join(lines.texts[i] for i in run if lines.texts[i]) == extracted.body.text),
+        (
+            set(run)
+            for run in runs
+            if "\n".join(lines.texts[i] for i in run if lines.texts[i]) == extracted.body.text
+        ),
         set(),
-    )  # fmt: skip
+    )
     shown = [index for index, text in enumerate(lines.texts) if text]
     for index in shown[:_LINES_SHOWN]:
         size, whole = lines.text_bytes[index], lines.all_bytes[index]

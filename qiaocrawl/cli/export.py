@@ -81,9 +81,10 @@ def _wanted(
 ) -> _Wanted:
     """The options beside the choice of articles."""
     choice = {
-        "by_story": by is _By.STORY, "with_copies": copies,
+        "by_story": by is _By.STORY,
+        "with_copies": copies,
         "fetched_since": start_of(fetched_since, "--fetched-since"),
-    }  # fmt: skip
+    }
     return _Wanted(format_, out, force, database, choice)
 
 

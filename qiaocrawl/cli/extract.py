@@ -175,7 +175,7 @@ def extract(
     """Print title, date, author, source and text of a page.
 
     A URL is fetched as a crawl does it: robots.txt is obeyed, private addresses are refused.
-    """  # fmt: skip
+    """
     options = Options.from_environment()
     method = method or options["QIAO_EXTRACT_METHOD"]
     extractor = extractor_for(method, options)
@@ -208,9 +208,20 @@ def as_json_text(extraction: Extraction) -> str:
     """*extraction* as one JSON object; times in ISO 8601, fields as value, origin, confidence."""
     record = {
         name: getattr(extraction, name)
-        for name in ("title", "text", "html", "markdown", "published_at", "authors", "source",
-                     "page_kind", "confidence", "method", "engagement")
-    }  # fmt: skip
+        for name in (
+            "title",
+            "text",
+            "html",
+            "markdown",
+            "published_at",
+            "authors",
+            "source",
+            "page_kind",
+            "confidence",
+            "method",
+            "engagement",
+        )
+    }
     record["comments"] = [comment._asdict() for comment in extraction.comments]
     record["fields"] = {name: field._asdict() for name, field in extraction.fields.items()}
     return visible_json(json.dumps(record, ensure_ascii=False, indent=2, default=_plain))
@@ -231,8 +242,9 @@ def _print(extraction: Extraction, console: Console) -> None:
             confidence=extraction.confidence,
             count=len(extraction.text),
         ),
-        style="dim", markup=False,
-    )  # fmt: skip
+        style="dim",
+        markup=False,
+    )
     table = folding_table(_("field"), _("value"), _("origin"), _("confidence"))
     for name, (value, origin, confidence) in extraction.fields.items():
         label = _(FIELD_LABELS.get(name, name))

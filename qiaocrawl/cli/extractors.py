@@ -72,8 +72,12 @@ def blend(
     """Train blend on pages whose body is known; takes a few minutes for 800 pages."""
     check_output(output, "--output")
     recipe = Recipe(epochs=epochs, voters=voters)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TimeElapsedColumn())  # fmt: skip
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Terminal(stderr=True)) as progress:
         bodies = list(progress.track(gold_bodies(gold), description=_("reading")))
         pages: list[LabelledPage] = []
@@ -131,8 +135,9 @@ def _alias_rules(c: Connection, host: str) -> list[AliasRule]:
 
 
 def _list(templates: list[StoredTemplate]) -> None:
-    table = folding_table(_("host"), _("articles"), _("repeated"), _("body in"),
-                          _("redesigns"), _("updated"))  # fmt: skip
+    table = folding_table(
+        _("host"), _("articles"), _("repeated"), _("body in"), _("redesigns"), _("updated")
+    )
     for column in (1, 2, 4):
         table.columns[column].justify = "right"
     for row in templates:
@@ -159,8 +164,9 @@ _STEPS = {
 
 
 def _list_aliases(rules: list[AliasRule]) -> None:
-    table = folding_table(_("host"), _("other address → preferred"), _("agreed"),
-                          _("against"), _("in force"))  # fmt: skip
+    table = folding_table(
+        _("host"), _("other address → preferred"), _("agreed"), _("against"), _("in force")
+    )
     for column in (2, 3):
         table.columns[column].justify = "right"
     for rule in rules:
@@ -355,8 +361,16 @@ def _shuffled(name: str) -> tuple[int, str]:
 
 
 def _tell(model: ClusterModel, output: Path) -> None:
-    table = folding_table(_("text"), _("paragraphs"), _("links"), _("images"), _("full stops"), "r",
-                          _("nodes"), _("body"))  # fmt: skip
+    table = folding_table(
+        _("text"),
+        _("paragraphs"),
+        _("links"),
+        _("images"),
+        _("full stops"),
+        "r",
+        _("nodes"),
+        _("body"),
+    )
     rows = zip(model.typical(), model.radii, model.counts, strict=True)
     for index, (centre, radius, count) in enumerate(rows):
         shown = [f"{value:.1f}" for value in centre]

@@ -70,9 +70,10 @@ def _searched(cells: Sequence[Cell], total: Sums) -> Iterator[str]:
         yield _("What did we search: nothing.")
         return
     sent = sum(cell.tries > 0 for cell in chosen)
-    terms, sites, engines = (len(set(names)) for names in zip(
-        *((cell.term, cell.site, cell.engine) for cell in chosen), strict=True
-    ))  # fmt: skip
+    terms, sites, engines = (
+        len(set(names))
+        for names in zip(*((cell.term, cell.site, cell.engine) for cell in chosen), strict=True)
+    )
     yield (
         _(
             "What did we search: {terms} terms × {sites} sites × {engines} engines, "
@@ -210,9 +211,7 @@ _SIGNS = {
     AnswerState.ROBOTS: N_("R"),
     AnswerState.NOT_ASKED: "·",
 }
-_DARK = {
-    AnswerState.BLOCKED, AnswerState.LAYOUT_CHANGED, AnswerState.ERROR, AnswerState.ROBOTS,
-}  # fmt: skip
+_DARK = {AnswerState.BLOCKED, AnswerState.LAYOUT_CHANGED, AnswerState.ERROR, AnswerState.ROBOTS}
 # Light to dark green, for 1, 10 and 100 hits.
 _GREENS = ("#c7e9c0", "#74c476", "#238b45")
 

@@ -72,9 +72,14 @@ from qiaocrawl.topic.pack import TopicPack
 # --- ``qiaocrawl lexicon yield``: what each term brings, and which terms would do -----------------
 
 _COLUMNS = (
-    N_("term"), N_("requests"), N_("URLs hit"), N_("articles stored"), N_("on topic"),
-    N_("share on topic"), N_("found by it alone"),
-)  # fmt: skip
+    N_("term"),
+    N_("requests"),
+    N_("URLs hit"),
+    N_("articles stored"),
+    N_("on topic"),
+    N_("share on topic"),
+    N_("found by it alone"),
+)
 _CURVE_COLUMNS = (N_("term"), N_("more on topic"), N_("share in all"), N_("requests in all"))
 _SHOWN = 30
 _BAR = 24

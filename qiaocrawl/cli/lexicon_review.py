@@ -143,12 +143,16 @@ def history(
     for one in stored:
         own = one.decision
         add_plain(
-            table, shown_moment(one.decided_at), one.decided_by, own.text,
-            choice_name(own.action, ACTIONS), "" if own.weight is None else f"{own.weight:g}",
+            table,
+            shown_moment(one.decided_at),
+            one.decided_by,
+            own.text,
+            choice_name(own.action, ACTIONS),
+            "" if own.weight is None else f"{own.weight:g}",
             choice_name(own.kind or "", TERM_KINDS),
             own.note or (_("synonym of {term}", term=own.synonym_of) if own.synonym_of else ""),
             shown_moment(one.undone_at),
-        )  # fmt: skip
+        )
     table_console().print(table)
 
 
@@ -272,10 +276,16 @@ def _decision(row: dict[str, str]) -> Decision:
 # --- The expert's desk in the terminal: a word at a time, a key a decision ------------------------
 
 KEYS = (
-    ("a", N_("accept")), ("r", N_("reject")), ("m", N_("merge")), ("w", N_("weight")),
-    ("k", N_("kind")), ("n", N_("note")), (N_("space"), N_("skip")), ("u", N_("undo")),
+    ("a", N_("accept")),
+    ("r", N_("reject")),
+    ("m", N_("merge")),
+    ("w", N_("weight")),
+    ("k", N_("kind")),
+    ("n", N_("note")),
+    (N_("space"), N_("skip")),
+    ("u", N_("undo")),
     ("q", N_("quit")),
-)  # fmt: skip
+)
 _EXIT = ("q", "\x03", "\x04")
 
 

@@ -58,16 +58,24 @@ def print_lexicon(console: Console, source: str, lexicon: Lexicon, known: Collec
         ),
         markup=False,
     )
-    terms = _table(_("terms of the topic"), (_("term"), _("part of speech")),
-                   (_("frequency"), _("texts"), _("sites"), _("score")), (_("state"),))  # fmt: skip
+    terms = _table(
+        _("terms of the topic"),
+        (_("term"), _("part of speech")),
+        (_("frequency"), _("texts"), _("sites"), _("score")),
+        (_("state"),),
+    )
     for row in lexicon.terms[:_SHOWN_TERMS]:
         numbers = f"{row.frequency:,}", f"{row.documents:,}", f"{row.sites}", f"{row.score:.1f}"
         is_known = _("known") if row.text in known else ""
         _add(terms, row.text, row.tag or _("phrase"), *numbers, is_known)
     console.print(terms)
     if lexicon.new_words:
-        words = _table(_("new words"), (_("word"),),
-                       (_("frequency"), _("cohesion"), _("freedom")), (_("state"),))  # fmt: skip
+        words = _table(
+            _("new words"),
+            (_("word"),),
+            (_("frequency"), _("cohesion"), _("freedom")),
+            (_("state"),),
+        )
         for new in lexicon.new_words[:_SHOWN_OTHERS]:
             bonds = new.bonds
             figures = f"{bonds.frequency:,}", f"{bonds.cohesion:.1f}", f"{bonds.freedom:.1f}"
@@ -83,8 +91,9 @@ def print_lexicon(console: Console, source: str, lexicon: Lexicon, known: Collec
 
 def print_proposals(console: Console, proposals: Sequence[Proposal], examples: Examples) -> None:
     """The closest proposals, with a sentence each."""
-    table = _table(_("proposals"), (_("word"), _("from"), _("relation")),
-                   (_("closeness"),), (_("sentence"),))  # fmt: skip
+    table = _table(
+        _("proposals"), (_("word"), _("from"), _("relation")), (_("closeness"),), (_("sentence"),)
+    )
     for proposal in proposals[:_SHOWN_TERMS]:
         sentence = next(iter(examples.get(fold(proposal.text), ())), "")
         relation, closeness = choice_name(proposal.relation, RELATIONS), f"{proposal.closeness:.2f}"
@@ -94,23 +103,50 @@ def print_proposals(console: Console, proposals: Sequence[Proposal], examples: E
 
 def term_sheet(rows: Sequence[TermRow], known: Collection[str], examples: Examples) -> Sheet:
     """The ranked terms with all their figures."""
-    columns = ("词", *DECISION_COLUMNS, "状态", "词性", "词数", "次数", "篇数", "站数", "月数",
-               "特征度", "对数似然", "对数优势", "站间不均", "月间不均", "独立率",
-               "例句一", "例句二")  # fmt: skip
+    columns = (
+        "词",
+        *DECISION_COLUMNS,
+        "状态",
+        "词性",
+        "词数",
+        "次数",
+        "篇数",
+        "站数",
+        "月数",
+        "特征度",
+        "对数似然",
+        "对数优势",
+        "站间不均",
+        "月间不均",
+        "独立率",
+        "例句一",
+        "例句二",
+    )
     return Sheet(
         "特征词",
         columns,
         [
             (
-                row.text, *_UNDECIDED, _state(row.text, known), row.tag or "短语", row.words,
-                row.frequency, row.documents, row.sites, row.months, round(row.score, 2),
-                round(row.log_likelihood, 1), round(row.log_odds, 2),
-                round(row.site_dispersion, 3), round(row.month_dispersion, 3),
-                round(row.standing, 3), *_two(examples, row.text),
+                row.text,
+                *_UNDECIDED,
+                _state(row.text, known),
+                row.tag or "短语",
+                row.words,
+                row.frequency,
+                row.documents,
+                row.sites,
+                row.months,
+                round(row.score, 2),
+                round(row.log_likelihood, 1),
+                round(row.log_odds, 2),
+                round(row.site_dispersion, 3),
+                round(row.month_dispersion, 3),
+                round(row.standing, 3),
+                *_two(examples, row.text),
             )
             for row in rows
         ],
-    )  # fmt: skip
+    )
 
 
 def new_word_sheet(words: Sequence[NewWord], known: Collection[str], examples: Examples) -> Sheet:
@@ -132,13 +168,19 @@ def new_word_sheet(words: Sequence[NewWord], known: Collection[str], examples: E
         columns,
         [
             (
-                new.text, *_UNDECIDED, _state(new.text, known), new.bonds.frequency,
-                round(new.bonds.cohesion, 2), round(new.bonds.left_freedom, 2),
-                round(new.bonds.right_freedom, 2), round(new.score, 2), *_two(examples, new.text),
+                new.text,
+                *_UNDECIDED,
+                _state(new.text, known),
+                new.bonds.frequency,
+                round(new.bonds.cohesion, 2),
+                round(new.bonds.left_freedom, 2),
+                round(new.bonds.right_freedom, 2),
+                round(new.score, 2),
+                *_two(examples, new.text),
             )
             for new in words
         ],
-    )  # fmt: skip
+    )
 
 
 def alias_sheet(rows: Sequence[Alias]) -> Sheet:
@@ -156,11 +198,17 @@ def proposal_sheet(proposals: Sequence[Proposal], examples: Examples) -> Sheet:
         "扩词",
         ("词", *DECISION_COLUMNS, "来自", "关系", "近度", "例句一", "例句二"),
         [
-            (one.text, *_UNDECIDED, one.of_term, RELATIONS[one.relation], one.closeness,
-             *_two(examples, fold(one.text)))
+            (
+                one.text,
+                *_UNDECIDED,
+                one.of_term,
+                RELATIONS[one.relation],
+                one.closeness,
+                *_two(examples, fold(one.text)),
+            )
             for one in proposals
         ],
-    )  # fmt: skip
+    )
 
 
 def yield_sheet(
@@ -175,8 +223,17 @@ def yield_sheet(
         useless: terms that found nothing on topic.
         spare: terms without which enough is found.
     """
-    columns = ("词", *DECISION_COLUMNS, "状态", "检索次数", "命中网址", "入库文章", "切题",
-               "切题率", "仅此词找到")  # fmt: skip
+    columns = (
+        "词",
+        *DECISION_COLUMNS,
+        "状态",
+        "检索次数",
+        "命中网址",
+        "入库文章",
+        "切题",
+        "切题率",
+        "仅此词找到",
+    )
     states = {**dict.fromkeys(spare, "可省"), **dict.fromkeys(useless, "无切题产出")}
     return Sheet(
         "词的产出",
@@ -191,11 +248,17 @@ def weight_sheet(rows: Sequence[WeightRow], titles: Sequence[str]) -> Sheet:
         "分词与权重",
         ("词", "词性", "总次数", "标题数", "TF-IDF", *titles),
         [
-            (row.token, row.tag, row.total, row.titles, round(row.tfidf, 3),
-             *(count or None for count in row.by_title))
+            (
+                row.token,
+                row.tag,
+                row.total,
+                row.titles,
+                round(row.tfidf, 3),
+                *(count or None for count in row.by_title),
+            )
             for row in rows
         ],
-    )  # fmt: skip
+    )
 
 
 def _two(examples: Examples, term: str) -> tuple[str, str]:

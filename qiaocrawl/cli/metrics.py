@@ -61,13 +61,21 @@ def health(
 
 def _show(last: list[RunLine], problems: list[str]) -> None:
     console = table_console()
-    table = folding_table(_("run"), _("spider"), _("topic"), _("started"), _("ended"),
-                          _("reason"), _("waiting"))  # fmt: skip
+    table = folding_table(
+        _("run"), _("spider"), _("topic"), _("started"), _("ended"), _("reason"), _("waiting")
+    )
     for run in last:
         end = _("died") if run.is_dead else shown_moment(run.ended) or _("running")
         waiting = "" if run.remaining is None else str(run.remaining)
-        table.add_row(str(run.id), run.spider, run.topic, shown_moment(run.started), end,
-                      escape(run.reason and end_name(run.reason)), waiting)  # fmt: skip
+        table.add_row(
+            str(run.id),
+            run.spider,
+            run.topic,
+            shown_moment(run.started),
+            end,
+            escape(run.reason and end_name(run.reason)),
+            waiting,
+        )
     if last:
         console.print(table)
     for line in problems:
@@ -106,8 +114,11 @@ def metrics(
             echo(shown_once(opened, store, schedule_alarms).rstrip())
             return
         serve(
-            opened, store, options["QIAO_METRICS_HOST"], options["QIAO_METRICS_PORT"],
+            opened,
+            store,
+            options["QIAO_METRICS_HOST"],
+            options["QIAO_METRICS_PORT"],
             options["QIAO_METRICS_SECONDS"],
             lambda url: echo(_("Metrics are at {url} (Ctrl-C ends it)", url=url)),
             schedule_alarms,
-        )  # fmt: skip
+        )

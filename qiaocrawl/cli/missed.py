@@ -103,9 +103,11 @@ def _show_held(held: Sequence[HeldHost], feeds: Sequence[FarFeed]) -> None:
             table.caption = _("{more} more sites", more=len(held) - _SITES_SHOWN)
         console.print(table)
         console.print(
-            _("The next run of the same crawl asks for what waits. A site that stays away: look at"
-              " its address in a browser, and take it out of the topic if it is gone.")
-        )  # fmt: skip
+            _(
+                "The next run of the same crawl asks for what waits. A site that stays away: look "
+                "at its address in a browser, and take it out of the topic if it is gone."
+            )
+        )
     if feeds:
         table = folding_table(_("feed or sitemap"), _("lists pages elsewhere"))
         for feed in feeds[:_SITES_SHOWN]:

@@ -125,9 +125,14 @@ def list_(database: DatabaseUrl = "") -> None:
             terms = node.terms
             sent = f"{node.version} {shown_moment(node.deployed_at)}".strip()
             table.add_row(
-                name, f"{terms.weight:g}", escape(_may_run(terms)), terms.login_env or "–",
-                _state(servers, node), sent, str(counts.get(name, 0)),
-            )  # fmt: skip
+                name,
+                f"{terms.weight:g}",
+                escape(_may_run(terms)),
+                terms.login_env or "–",
+                _state(servers, node),
+                sent,
+                str(counts.get(name, 0)),
+            )
         if not servers.nodes:
             echo(no_node_yet())
             return
@@ -140,8 +145,9 @@ def _may_run(terms: NodeTerms) -> str:
     spiders, topics = ", ".join(terms.spiders), ", ".join(terms.topics)
     return _(
         "{spiders} of {topics}",
-        spiders=spiders or _("all spiders"), topics=topics or _("all topics"),
-    )  # fmt: skip
+        spiders=spiders or _("all spiders"),
+        topics=topics or _("all topics"),
+    )
 
 
 def _state(servers: NodeServers, node: Node) -> str:

@@ -85,9 +85,13 @@ def start(
     with _opened_desk(database) as (opened, desk):
         with opened.reading() as c:
             wanted = checked_request(
-                c, desk.nodes.nodes, spider=spider, topic=topic, minutes=minutes,
+                c,
+                desk.nodes.nodes,
+                spider=spider,
+                topic=topic,
+                minutes=minutes,
                 arguments=_pairs("-a", argument or []),
-            )  # fmt: skip
+            )
         wanted = JobRequest(
             spider, topic, "", wanted.arguments, {**(wanted.settings or {}), **options}
         )
@@ -108,8 +112,9 @@ def _failed(opened: Database, numbers: Iterable[int]) -> list[str]:
         found = [stored.find_job(c, number) for number in numbers]
     return [
         _("job {job}: {error}", job=job.id, error=job.message)
-        for job in found if job is not None and job.state is JobState.FAILED
-    ]  # fmt: skip
+        for job in found
+        if job is not None and job.state is JobState.FAILED
+    ]
 
 
 def _pairs(option: str, given: list[str]) -> dict[str, str]:
@@ -177,19 +182,29 @@ def jobs(
 
 def _ended_table(opened: Database) -> FoldingTable:
     table = folding_table(
-        _("job"), _("crawl node"), _("spider"), _("topic"), _("state"), _("since"), _("ended"),
+        _("job"),
+        _("crawl node"),
+        _("spider"),
+        _("topic"),
+        _("state"),
+        _("since"),
+        _("ended"),
         _("note"),
-    )  # fmt: skip
+    )
     with opened.reading() as c:
         newest = stored.newest_jobs(c, _ENDED_LOOKED_AT)
     over = [job for job in newest if job.request.server and job.ended_at is not None]
     for job in over[:_ENDED_SHOWN]:
         moments = (job.started_at or job.created_at, job.ended_at)
         table.add_row(
-            str(job.id), escape(job.request.server), job.request.spider, escape(job.request.topic),
-            _(STATE_NAMES[job.state]), *(shown_moment(one, "%m-%d %H:%M") for one in moments),
+            str(job.id),
+            escape(job.request.server),
+            job.request.spider,
+            escape(job.request.topic),
+            _(STATE_NAMES[job.state]),
+            *(shown_moment(one, "%m-%d %H:%M") for one in moments),
             escape(end_name(job.message) if job.message else ""),
-        )  # fmt: skip
+        )
     return table
 
 
@@ -228,9 +243,16 @@ def _is_search(job: Job) -> bool:
 
 def _job_table(opened: Database) -> FoldingTable:
     table = folding_table(
-        _("job"), _("crawl node"), _("spider"), _("topic"), _("state"), _("since"), _("fetched"),
-        _("a minute"), _("note"),
-    )  # fmt: skip
+        _("job"),
+        _("crawl node"),
+        _("spider"),
+        _("topic"),
+        _("state"),
+        _("since"),
+        _("fetched"),
+        _("a minute"),
+        _("note"),
+    )
     with opened.reading() as c:
         active = [job for job in stored.active_jobs(c) if job.request.server]
         workers = workers_of(c, active)
@@ -238,9 +260,15 @@ def _job_table(opened: Database) -> FoldingTable:
         worker = workers.get(job.id)
         since = shown_moment(job.started_at or job.created_at, "%m-%d %H:%M")
         table.add_row(
-            str(job.id), escape(job.request.server), job.request.spider, escape(job.request.topic),
-            _(STATE_NAMES[job.state]), since, *_rates(job, worker), escape(_note(job, worker)),
-        )  # fmt: skip
+            str(job.id),
+            escape(job.request.server),
+            job.request.spider,
+            escape(job.request.topic),
+            _(STATE_NAMES[job.state]),
+            since,
+            *_rates(job, worker),
+            escape(_note(job, worker)),
+        )
     return table
 
 

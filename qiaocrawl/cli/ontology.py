@@ -48,11 +48,15 @@ def install(
         ),
     ],
 ) -> None:
-    """Read wordnets once and keep them in compact form."""  # fmt: skip
+    """Read wordnets once and keep them in compact form."""
     folder = _folder()
     sources = sources_of(source)
-    columns = (TextColumn("{task.description}"), BarColumn(),
-               TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn())  # fmt: skip
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Terminal(stderr=True)) as progress:
         for name, path in sources:
             task = progress.add_task(name, total=size_of(path) or None)
@@ -81,16 +85,28 @@ def check() -> None:
         wordnets.append(own_wordnet())
     console = table_console()
     console.print(f"{folder} ({OPTION})", markup=False)
-    table = folding_table(_("name"), _("version"), _("concepts"), _("words"),
-                          _("hypernyms"), _("licence"))  # fmt: skip
+    table = folding_table(
+        _("name"), _("version"), _("concepts"), _("words"), _("hypernyms"), _("licence")
+    )
     for wordnet in wordnets:
         words = " ".join(f"{code} {n:,}" for code, n in _words(wordnet).items())
         notice = wordnet.notice
         name = wordnet.name
         if came_along and name == OWN:
             name = _("{name} (comes along)", name=name)
-        table.add_row(*map(Text, (name, notice.version, f"{wordnet.concepts:,}", words,
-                                  f"{len(wordnet.edges):,}", notice.licence)))  # fmt: skip
+        table.add_row(
+            *map(
+                Text,
+                (
+                    name,
+                    notice.version,
+                    f"{wordnet.concepts:,}",
+                    words,
+                    f"{len(wordnet.edges):,}",
+                    notice.licence,
+                ),
+            )
+        )
     console.print(table)
     _print_joined(console, Ontology(wordnets))
     for line in damaged:
@@ -118,7 +134,7 @@ def show(
         str, typer.Argument(help="A second word: how far the two are apart.", show_default=False)
     ] = "",
 ) -> None:
-    """Print the concepts of a word, what stands above them, and its synonyms."""  # fmt: skip
+    """Print the concepts of a word, what stands above them, and its synonyms."""
     ontology = open_ontology(_folder())
     console = table_console()
     for queried in filter(None, (word, other)):

@@ -181,9 +181,11 @@ def topic_choice(
 
         classes = tuple(map(class_named, class_))
     return {
-        "topic": topic or None, "terms": tuple(term or ()), "only_relevant": only_relevant,
+        "topic": topic or None,
+        "terms": tuple(term or ()),
+        "only_relevant": only_relevant,
         "classes": classes,
-    }  # fmt: skip
+    }
 
 
 def words_choice(

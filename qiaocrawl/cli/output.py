@@ -103,8 +103,11 @@ class FoldingTable(Table):
         yield Text(f"── {' · '.join(filter(None, (_plain(self.title or ''), names[0])))}")
         for row in zip(*(column.cells for column in self.columns), strict=True):
             first, *values = (_plain(cell) for cell in row)
-            facts = [f"{name} {value}" for name, value in zip(names[1:], values, strict=True)
-                     if value.strip()]  # fmt: skip
+            facts = [
+                f"{name} {value}"
+                for name, value in zip(names[1:], values, strict=True)
+                if value.strip()
+            ]
             for line in first.splitlines():
                 yield from (Text(part, "bold", overflow="fold") for part in wrapped(line, width))
             yield from (Text(f"  {part}", overflow="fold") for part in _joined(facts, width - 2))

@@ -67,8 +67,11 @@ def get(
         history = url_history.url_history(c, url_key(canonical))
         page = None if history is None else page_at(c, history.id, end_of(at, "--at"))
     if page is None:
-        raise ConfigError(_("no page of {url!r} is stored from then", url=url) if at
-                          else _("no page of {url!r} is stored", url=url))  # fmt: skip
+        raise ConfigError(
+            _("no page of {url!r} is stored from then", url=url)
+            if at
+            else _("no page of {url!r} is stored", url=url)
+        )
     if out is not None:
         out.write_bytes(page.body)
     else:
@@ -173,10 +176,17 @@ def _move(threads: _Threads, address: str, stopped: Event, *, to_database: bool)
         store = open_store(opened, address)
         total = reader.run(waiting_rows)
         total += reader.run(lambda c: records_elsewhere(c, store.id))
-        with _bar(_("move"), total, stopped) as shown, held_store(
-            reader, writer, store, file_bytes=_file_bytes(), wait_seconds=_HOLDER_SECONDS,
-            advance=shown.advance,
-        ) as work:  # fmt: skip
+        with (
+            _bar(_("move"), total, stopped) as shown,
+            held_store(
+                reader,
+                writer,
+                store,
+                file_bytes=_file_bytes(),
+                wait_seconds=_HOLDER_SECONDS,
+                advance=shown.advance,
+            ) as work,
+        ):
             number = pack(work)
             moved = move_records(work)
             number += moved.records
@@ -203,8 +213,13 @@ def relocate(
     with opened_database(database) as opened:
         opened.require_current()
         count = stores.relocate(opened, old.rstrip("/"), store_address(new))
-    _say(_("{count:,} files are known at {new} now; `qiaocrawl pages verify` reads them",
-           count=count, new=new))  # fmt: skip
+    _say(
+        _(
+            "{count:,} files are known at {new} now; `qiaocrawl pages verify` reads them",
+            count=count,
+            new=new,
+        )
+    )
 
 
 @app.command("stores")
@@ -220,9 +235,13 @@ def list_stores(database: DatabaseUrl = "") -> None:
     table.add_row(_("database"), f"{figures.in_database:,}", "", "", "", "")
     for one in figures.stores:
         table.add_row(
-            escape(one.address), f"{one.records:,}", f"{one.files:,}", shown_size(one.file_bytes),
-            f"{one.unread:,}", shown_size(one.retired_bytes),
-        )  # fmt: skip
+            escape(one.address),
+            f"{one.records:,}",
+            f"{one.files:,}",
+            shown_size(one.file_bytes),
+            f"{one.unread:,}",
+            shown_size(one.retired_bytes),
+        )
     table_console().print(table)
 
 

@@ -74,17 +74,20 @@ def remove(proxy: ProxyUrl, database: DatabaseUrl = "") -> None:
 @app.command("list")
 def list_(database: DatabaseUrl = "") -> None:
     """List the proxies, with how they have done in crawls."""
-    table = folding_table(_("proxy"), _("user"), _("score"), _("latency"), _("state"),
-                          _("note"))  # fmt: skip
+    table = folding_table(_("proxy"), _("user"), _("score"), _("latency"), _("state"), _("note"))
     for row in _all(database):
         rest = row.state.resting_until - time.time()
         state = _("rests {rest:.0f} s", rest=rest) if rest > 0 else _("ready")
         if row.password_env and row.password_env not in os.environ:
             state = _("no variable {password_env}", password_env=row.password_env)
         table.add_row(
-            row.proxy.origin, escape(row.proxy.user), f"{row.state.score:.2f}",
-            f"{row.state.latency_seconds:.2f} s", state, escape(row.note),
-        )  # fmt: skip
+            row.proxy.origin,
+            escape(row.proxy.user),
+            f"{row.state.score:.2f}",
+            f"{row.state.latency_seconds:.2f} s",
+            state,
+            escape(row.note),
+        )
     table_console().print(table)
 
 

@@ -116,9 +116,11 @@ def _check(stage: Stage, changes: Path | None, *, dry_run: bool, yes: bool, sche
         )
     if scheduler and stage is Stage.DEDUP:
         raise ConfigError(
-            _("--scheduler is for the stages extract and relevance: each title is compared with "
-              "those before it")
-        )  # fmt: skip
+            _(
+                "--scheduler is for the stages extract and relevance: each title is compared with "
+                "those before it"
+            )
+        )
 
 
 def _run(stage: Stage, runtime: Runtime, bulk: Bulk, stopped: Event) -> None:

@@ -263,8 +263,15 @@ def _print_summary(
 ) -> None:
     # Others may crawl the same topic meanwhile, on MariaDB.
     records = runs_of(c, plan.pids, last_id)
-    table = folding_table(_("stage"), _("pages"), _("new articles"), _("on topic"), _("known"),
-                  _("waiting"), title=_("This run"))  # fmt: skip
+    table = folding_table(
+        _("stage"),
+        _("pages"),
+        _("new articles"),
+        _("on topic"),
+        _("known"),
+        _("waiting"),
+        title=_("This run"),
+    )
     for column in table.columns[1:]:
         column.justify = "right"
     shown = {spider: name for spider, name, _share in _STAGES}

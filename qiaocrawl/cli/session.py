@@ -38,9 +38,11 @@ key_app = typer.Typer(help="The key accounts are encrypted with.", no_args_is_he
 app.add_typer(key_app, name="key")
 
 _STATES = {
-    AccountState.NEW: N_("new"), AccountState.ACTIVE: N_("active"),
-    AccountState.RESTING: N_("resting"), AccountState.OUT: N_("logged out"),
-}  # fmt: skip
+    AccountState.NEW: N_("new"),
+    AccountState.ACTIVE: N_("active"),
+    AccountState.RESTING: N_("resting"),
+    AccountState.OUT: N_("logged out"),
+}
 
 SiteName = Annotated[str, typer.Argument(help="Name of a login recipe (`session sites`).")]
 AccountName = Annotated[str, typer.Argument(help="Name of the account, as you call it.")]
@@ -103,13 +105,19 @@ def list_command(database: DatabaseUrl = "") -> None:
     """List the accounts and how they stand; no secret is shown."""
     with connection_to(database) as c:
         accounts = stored.list_accounts(c)
-    table = folding_table(_("no."), _("site"), _("account"), _("state"), _("logged in"),
-                          _("rests until"), _("reason"))  # fmt: skip
+    table = folding_table(
+        _("no."), _("site"), _("account"), _("state"), _("logged in"), _("rests until"), _("reason")
+    )
     for account in accounts:
-        table.add_row(str(account.id), account.site, escape(account.name),
-                      _(_STATES[account.state]), shown_moment(account.logged_in_at),
-                      shown_moment(account.rests_until),
-                      escape(shown_reason(account.reason)))  # fmt: skip
+        table.add_row(
+            str(account.id),
+            account.site,
+            escape(account.name),
+            _(_STATES[account.state]),
+            shown_moment(account.logged_in_at),
+            shown_moment(account.rests_until),
+            escape(shown_reason(account.reason)),
+        )
     table_console().print(table)
 
 

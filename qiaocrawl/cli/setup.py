@@ -42,9 +42,13 @@ _NO_SECRETS, _ALL = 0o600, 0o644
 PLAIN = re.compile(r"[\w@%+=:,./-]+")
 """What neither systemd nor a reader of ``.env`` takes for a quote, a variable or a comment."""
 _ENV_DEFAULTS = {
-    "database_url": "sqlite:///data/qiaocrawl.db", "database_mark": "#",
-    "contact": "", "contact_mark": "#", "engines": "", "engines_mark": "#",
-}  # fmt: skip
+    "database_url": "sqlite:///data/qiaocrawl.db",
+    "database_mark": "#",
+    "contact": "",
+    "contact_mark": "#",
+    "engines": "",
+    "engines_mark": "#",
+}
 
 
 def startproject(
@@ -105,8 +109,12 @@ def write_project(
         package / "settings.py": "settings.py",
         package / "pipelines" / "webhook.py": "webhook.py",
     }
-    made = [*contents, package / "__init__.py", package / "spiders" / "__init__.py",
-            package / "pipelines" / "__init__.py"]  # fmt: skip
+    made = [
+        *contents,
+        package / "__init__.py",
+        package / "spiders" / "__init__.py",
+        package / "pipelines" / "__init__.py",
+    ]
     refused = made if replace_env else [*made, folder / ENV_FILE]
     if there := next((path for path in refused if path.exists()), None):
         raise ConfigError(_("{there} is there already: nothing was written", there=there))
@@ -216,8 +224,11 @@ def _write(folder: Path, answers: _Answers) -> None:
     """Write ``.env``, and a project around it where there is none."""
     if not answers.contact:
         echo(_("note: no --contact: {contact}", contact=_(_CONTACT)), err=True)
-    values = {"database_url": answers.database, "contact": answers.contact,
-              "engines": answers.engines}  # fmt: skip
+    values = {
+        "database_url": answers.database,
+        "contact": answers.contact,
+        "engines": answers.engines,
+    }
     if (folder / CONFIG_FILE).exists():
         write_env(folder, values, replace=True)
     else:
@@ -235,9 +246,10 @@ def _answer(question: _Question) -> str:
     """A right answer, however often it has to be asked for."""
     while True:
         text = typer.prompt(
-            _(question.text).format(shipped=_shipped()), question.default,
+            _(question.text).format(shipped=_shipped()),
+            question.default,
             show_default=bool(question.default),
-        )  # fmt: skip
+        )
         try:
             return question.check(text.strip())
         except QiaoError as error:
@@ -315,11 +327,12 @@ class _Question:
 
 _QUESTIONS = (
     _Question("topic", N_("topic (shipped: {shipped})"), "qiaoqing", _topic),
-    _Question("contact", N_("contact, sent along with each request (URL or e-mail)"), None,
-              _contact),
+    _Question(
+        "contact", N_("contact, sent along with each request (URL or e-mail)"), None, _contact
+    ),
     _Question("database", N_("database"), _SQLITE, _database),
     _Question("engines", N_("search engines, comma separated; no search without"), "", _engines),
-)  # fmt: skip
+)
 
 
 def _shipped() -> str:
@@ -347,15 +360,19 @@ def _say_next(topic: str) -> None:
     from qiaocrawl.cli.demo import own_command
 
     own = own_command(sys.argv[0])
-    steps = [(_("crawl for an hour:"), f"{own} run {topic} --hours 1"),
-             (_("every day:"), f"{own} schedule {topic} --at 06:00")]  # fmt: skip
+    steps = [
+        (_("crawl for an hour:"), f"{own} run {topic} --hours 1"),
+        (_("every day:"), f"{own} schedule {topic} --at 06:00"),
+    ]
     if find_pack_folder(topics_dir(), topic) is None:
         form = _("terms.xlsx")
         steps[:0] = [
-            (_("first a form for its terms and sites, or a workbook of your own:"),
-             f"{own} topic template --out {form}"),
+            (
+                _("first a form for its terms and sites, or a workbook of your own:"),
+                f"{own} topic template --out {form}",
+            ),
             (_("take what you filled in:"), f"{own} topic import {form} --into {topic}"),
-        ]  # fmt: skip
+        ]
     echo(_("\nnext:"))
     for purpose, command in steps:
         echo(f"  {purpose}\n    {command}")

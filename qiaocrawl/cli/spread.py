@@ -65,8 +65,9 @@ def _files(
     """Where to."""
     for file, option in ((tree, "--tree"), (time_line, "--time-line"), (out, "--out")):
         if file is not None and option != "--out" and file.suffix.lower() != ".svg":
-            raise ConfigError(_("{option} must end in .svg, got {file!r}", option=option,
-                                file=str(file)))  # fmt: skip
+            raise ConfigError(
+                _("{option} must end in .svg, got {file!r}", option=option, file=str(file))
+            )
         if file is not None:
             check_output(file, option)
     if out is not None:
@@ -135,9 +136,13 @@ def print_spread(console: Console, tree: SpreadTree) -> None:
     for key, own in tree.publications.items():
         outlet = own.name if own.tier is None else f"{own.name} ({tier_name(own.tier)})"
         table.add_row(
-            f"{'●' if _is_first(tree, key) else ''}{numbers[key]}", moment_of(own), escape(outlet),
-            escape(parent_of(tree, key, numbers)), escape(why_of(tree, key)), escape(key),
-        )  # fmt: skip
+            f"{'●' if _is_first(tree, key) else ''}{numbers[key]}",
+            moment_of(own),
+            escape(outlet),
+            escape(parent_of(tree, key, numbers)),
+            escape(why_of(tree, key)),
+            escape(key),
+        )
     console.print(table)
     for line in [*first_lines(tree, numbers), *figure_lines(spread_figures(tree))]:
         echo(line)
@@ -146,9 +151,11 @@ def print_spread(console: Console, tree: SpreadTree) -> None:
         outlet = f"{numbers[report.key]} {tree.publications[report.key].name}"
         line = f"{outlet} {_(CHANGES[change.kind])} {shown_moment(change.at)}"
         if report.not_followed:
-            line += ngettext("; {count} that took it still stands as it was",
-                             "; {count} that took it still stand as they were",
-                             len(report.not_followed))  # fmt: skip
+            line += ngettext(
+                "; {count} that took it still stands as it was",
+                "; {count} that took it still stand as they were",
+                len(report.not_followed),
+            )
         echo(line)
 
 
@@ -192,8 +199,11 @@ def first_lines(tree: SpreadTree, numbers: Mapping[str, str]) -> Iterator[str]:
     if first.key:
         yield _("first: {name}", name=first.outlet)
     else:
-        yield _("first: {name}, which is not stored; {count} name it", name=first.outlet,
-                count=first.named_by)  # fmt: skip
+        yield _(
+            "first: {name}, which is not stored; {count} name it",
+            name=first.outlet,
+            count=first.named_by,
+        )
     if first.alternatives:
         others = joined(numbers.get(other, other) for other in first.alternatives)
         yield _("it may also have been {others}: times do not tell", others=others)
@@ -201,17 +211,26 @@ def first_lines(tree: SpreadTree, numbers: Mapping[str, str]) -> Iterator[str]:
 
 def figure_lines(figures: SpreadFigures) -> Iterator[str]:
     """How far and how fast it went."""
-    yield _("{articles} articles, {outlets} outlets, {depth} steps deep; of {unknown} the origin "
-            "is unknown", articles=figures.publications, outlets=figures.outlets,
-            depth=figures.depth, unknown=figures.unknown)  # fmt: skip
+    yield _(
+        "{articles} articles, {outlets} outlets, {depth} steps deep; of {unknown} the origin "
+        "is unknown",
+        articles=figures.publications,
+        outlets=figures.outlets,
+        depth=figures.depth,
+        unknown=figures.unknown,
+    )
     tiers = sorted(figures.by_tier.items(), key=lambda entry: (entry[0] is None, entry[0]))
     yield joined(f"{tier_name(tier)} ×{count}" for tier, count in tiers)
     regions = sorted(figures.by_region.items(), key=lambda entry: (-entry[1], entry[0]))
     yield joined(f"{region or _('region unknown')} ×{count}" for region, count in regions)
     if figures.half_seconds is not None:
-        yield _("half of them within {half}, at most {count} in an hour (of {timed} that tell "
-                "the minute)", half=duration(figures.half_seconds),
-                count=figures.most_in_an_hour, timed=figures.timed)  # fmt: skip
+        yield _(
+            "half of them within {half}, at most {count} in an hour (of {timed} that tell "
+            "the minute)",
+            half=duration(figures.half_seconds),
+            count=figures.most_in_an_hour,
+            timed=figures.timed,
+        )
     if figures.median_lag_seconds is not None:
         yield _("taken up after {lag} as a rule (median)", lag=duration(figures.median_lag_seconds))
 
@@ -225,16 +244,41 @@ def spread_sheets(tree: SpreadTree) -> list[Sheet]:
         numbers = {key: str(number) for number, key in enumerate(tree.publications, 1)}
         ways = Sheet(
             "传播",
-            ("序号", "时间", "媒体", "级别", "地区", "来自", "依据", "把握", "标题", "来源", "作者",
-             "评论", "链接"),
+            (
+                "序号",
+                "时间",
+                "媒体",
+                "级别",
+                "地区",
+                "来自",
+                "依据",
+                "把握",
+                "标题",
+                "来源",
+                "作者",
+                "评论",
+                "链接",
+            ),
             [
-                (int(numbers[key]), moment_of(own), own.name, own.tier, own.region,
-                 parent_of(tree, key, numbers), why_of(tree, key), round(edge.certainty, 2),
-                 own.title, own.source, own.author, own.comments, key)
+                (
+                    int(numbers[key]),
+                    moment_of(own),
+                    own.name,
+                    own.tier,
+                    own.region,
+                    parent_of(tree, key, numbers),
+                    why_of(tree, key),
+                    round(edge.certainty, 2),
+                    own.title,
+                    own.source,
+                    own.author,
+                    own.comments,
+                    key,
+                )
                 for key, own in tree.publications.items()
                 for edge in [tree.edges[key]]
             ],
-        )  # fmt: skip
+        )
         lines = [*first_lines(tree, numbers), *figure_lines(spread_figures(tree))]
         return [ways, Sheet("概况", ("内容",), [(line,) for line in lines])]
 
@@ -272,14 +316,25 @@ def outlets(
     if not found:
         echo(_("no story fits; `{command}` makes them", command=advised("qiaocrawl analyse")))
         return
-    table = folding_table(_("outlet"), _("tier"), _("taken by outlets"), _("reached articles"),
-                          _("first with"), _("stories"), _("own articles"))  # fmt: skip
+    table = folding_table(
+        _("outlet"),
+        _("tier"),
+        _("taken by outlets"),
+        _("reached articles"),
+        _("first with"),
+        _("stories"),
+        _("own articles"),
+    )
     for own in found[:limit]:
         table.add_row(
-            escape(own.name), "" if own.tier is None else str(own.tier), str(own.takers),
-            str(own.reached), str(own.firsts), str(own.stories),
+            escape(own.name),
+            "" if own.tier is None else str(own.tier),
+            str(own.takers),
+            str(own.reached),
+            str(own.firsts),
+            str(own.stories),
             f"{own.articles - own.borrowed}/{own.articles}",
-        )  # fmt: skip
+        )
     table_console().print(table)
 
 
@@ -287,11 +342,31 @@ def _sheet(found: Sequence[OutletInfluence]) -> Sheet:
     """Chinese whoever writes it, as all sheets for officers."""
     return Sheet(
         "媒体影响",
-        ("媒体", "级别", "地区", "转自它的媒体", "直接转载篇数", "波及篇数", "首发故事", "涉及故事",
-         "文章", "其中转自别家"),
+        (
+            "媒体",
+            "级别",
+            "地区",
+            "转自它的媒体",
+            "直接转载篇数",
+            "波及篇数",
+            "首发故事",
+            "涉及故事",
+            "文章",
+            "其中转自别家",
+        ),
         [
-            (own.name, own.tier, own.region, own.takers, own.taken, own.reached, own.firsts,
-             own.stories, own.articles, own.borrowed)
+            (
+                own.name,
+                own.tier,
+                own.region,
+                own.takers,
+                own.taken,
+                own.reached,
+                own.firsts,
+                own.stories,
+                own.articles,
+                own.borrowed,
+            )
             for own in found
         ],
-    )  # fmt: skip
+    )

@@ -56,9 +56,10 @@ Limit = Annotated[int, typer.Option(min=1, max=10_000, help="Stories shown.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV.")]
 
 _NAMES = {
-    "person": N_("Persons: {names}"), "place": N_("Places: {names}"),
+    "person": N_("Persons: {names}"),
+    "place": N_("Places: {names}"),
     "organisation": N_("Bodies: {names}"),
-}  # fmt: skip
+}
 _MOST_NAMES = 8
 _MOST_READ = 2_000
 _SHORT = "%m-%d %H:%M"
@@ -81,9 +82,13 @@ def list_(
     start = start_of(since, "--since")
     with connection_to(database) as c:
         lines = story_lists.list_stories(
-            c, topic_name=topic, since_minute=int(start.timestamp() // 60) if start else 0,
-            least=min_voices, followed=followed, limit=limit,
-        )  # fmt: skip
+            c,
+            topic_name=topic,
+            since_minute=int(start.timestamp() // 60) if start else 0,
+            least=min_voices,
+            followed=followed,
+            limit=limit,
+        )
         if out is not None:
             _write(c, lines, out)
     _print(lines)
@@ -117,10 +122,18 @@ def uncovered(
     own = read_groups(groups)
     start = start_of(since, "--since")
     with connection_to(database) as c:
-        lines = left(c, story_lists.list_stories(
-            c, topic_name=topic, since_minute=int(start.timestamp() // 60) if start else 0,
-            least=min_voices, limit=_MOST_READ,
-        ), own, limit)  # fmt: skip
+        lines = left(
+            c,
+            story_lists.list_stories(
+                c,
+                topic_name=topic,
+                since_minute=int(start.timestamp() // 60) if start else 0,
+                least=min_voices,
+                limit=_MOST_READ,
+            ),
+            own,
+            limit,
+        )
         if out is not None:
             _write(c, lines, out)
     _print(lines, words=True)
@@ -131,15 +144,24 @@ def _print(lines: Sequence[StoryLine], *, words: bool = False) -> None:
     if not lines:
         echo(_("no story fits; `{command}` makes them", command=advised("qiaocrawl analyse")))
         return
-    table = folding_table(_("story number"), _("different texts"), _("articles"), _("earliest"),
-                          _("latest"), _("title"))  # fmt: skip
+    table = folding_table(
+        _("story number"),
+        _("different texts"),
+        _("articles"),
+        _("earliest"),
+        _("latest"),
+        _("title"),
+    )
     for line in lines:
         # Without the year, so that all of it fits 80 columns.
         table.add_row(
-            f"{'★' if line.is_followed else ''}{line.id}", str(line.voices), str(line.articles),
-            shown_moment(line.first, _SHORT), shown_moment(line.last, _SHORT),
+            f"{'★' if line.is_followed else ''}{line.id}",
+            str(line.voices),
+            str(line.articles),
+            shown_moment(line.first, _SHORT),
+            shown_moment(line.last, _SHORT),
             escape(_titled(line) if words else line.title),
-        )  # fmt: skip
+        )
     table_console().print(table)
 
 
@@ -178,9 +200,12 @@ def show(number: Number, database: DatabaseUrl = "") -> None:
     table = folding_table("", _("time"), _("site"), _("title"), _("URL"))
     for at, one in enumerate(articles, start=1):
         table.add_row(
-            f"{at}{' =' if one.is_reprint else ''}", shown_moment(one.published_at),
-            escape(one.site), escape(one.title), escape(one.url),
-        )  # fmt: skip
+            f"{at}{' =' if one.is_reprint else ''}",
+            shown_moment(one.published_at),
+            escape(one.site),
+            escape(one.title),
+            escape(one.url),
+        )
     console.print(table)
     if any(one.is_reprint for one in articles):
         console.print(_("= has the text of another"))
@@ -219,9 +244,13 @@ def split(
         wrong = [at for at in articles if not 1 <= at <= len(keys)]
         if wrong:
             raise ConfigError(
-                _("story {number} has articles 1 to {last}, got {wrong}",
-                  number=number, last=len(keys), wrong=wrong[0])
-            )  # fmt: skip
+                _(
+                    "story {number} has articles 1 to {last}, got {wrong}",
+                    number=number,
+                    last=len(keys),
+                    wrong=wrong[0],
+                )
+            )
         out = tuple(keys[at - 1] for at in sorted(set(articles)))
         rest = tuple(key for key in keys if key not in out)
         if not rest:
@@ -279,17 +308,24 @@ def _state(line: StoryLine) -> str:
     state = _(STATE_NAMES[line.state])
     if line.merged_into is not None:
         state = f"{state}: {line.merged_into}"
-    return _("{state}; {voices} texts, {articles} articles: {words}", state=state,
-             voices=line.voices, articles=line.articles, words=joined(line.words))  # fmt: skip
+    return _(
+        "{state}; {voices} texts, {articles} articles: {words}",
+        state=state,
+        voices=line.voices,
+        articles=line.articles,
+        words=joined(line.words),
+    )
 
 
 def _told(change: StoryEvent) -> str:
     facts = [
-        shown_moment(change.at), _(CHANGE_NAMES[change.kind]),
+        shown_moment(change.at),
+        _(CHANGE_NAMES[change.kind]),
         "" if change.other is None else str(change.other),
         _("by hand") if change.by_hand else "",
-        f"{change.score:.2f}" if change.score else "", joined(change.words),
-    ]  # fmt: skip
+        f"{change.score:.2f}" if change.score else "",
+        joined(change.words),
+    ]
     return "  ".join(filter(None, facts))
 
 
@@ -307,26 +343,55 @@ def story_sheets(
     """The stories, and the articles of all of them."""
     stories = Sheet(
         "故事",
-        ("编号", "标题", "状态", "不同文本", "文章", "最早", "最晚", "关键词", "人物", "地点",
-         "机构", "关注"),
+        (
+            "编号",
+            "标题",
+            "状态",
+            "不同文本",
+            "文章",
+            "最早",
+            "最晚",
+            "关键词",
+            "人物",
+            "地点",
+            "机构",
+            "关注",
+        ),
         [
-            (line.id, line.title, _STATES.get(line.state, line.state), line.voices, line.articles,
-             shown_moment(line.first), shown_moment(line.last), "、".join(line.words),
-             *("、".join(own.name for own in names[line.id] if own.kind == kind)
-               for kind in _KINDS),
-             "是" if line.is_followed else "")
+            (
+                line.id,
+                line.title,
+                _STATES.get(line.state, line.state),
+                line.voices,
+                line.articles,
+                shown_moment(line.first),
+                shown_moment(line.last),
+                "、".join(line.words),
+                *(
+                    "、".join(own.name for own in names[line.id] if own.kind == kind)
+                    for kind in _KINDS
+                ),
+                "是" if line.is_followed else "",
+            )
             for line in lines
         ],
-    )  # fmt: skip
+    )
     texts = Sheet(
         "文章",
         ("故事", "时间", "站点", "标题", "网址", "转载"),
         [
-            (line.id, shown_moment(own.published_at), own.site, own.title, own.url,
-             "是" if own.is_reprint else "")
-            for line in lines for own in articles[line.id]
+            (
+                line.id,
+                shown_moment(own.published_at),
+                own.site,
+                own.title,
+                own.url,
+                "是" if own.is_reprint else "",
+            )
+            for line in lines
+            for own in articles[line.id]
         ],
-    )  # fmt: skip
+    )
     return [stories, texts]
 
 
@@ -337,13 +402,18 @@ _PERSON, _BODY = "人物", "机构"
 
 def event_table(events: Sequence[Event], articles: Sequence[StoryArticle]) -> FoldingTable:
     """When, what, where and who, with the numbers of the articles that tell of it."""
-    table = folding_table(_("event"), _("day"), _("what happened"), _("where"), _("who"),
-                          _("articles"))  # fmt: skip
+    table = folding_table(
+        _("event"), _("day"), _("what happened"), _("where"), _("who"), _("articles")
+    )
     for event in events:
         table.add_row(
-            str(event.number), event_time(event), escape(event.name), escape(event_place(event)),
-            escape("、".join((*event.persons, *event.bodies))), _numbers(event, articles),
-        )  # fmt: skip
+            str(event.number),
+            event_time(event),
+            escape(event.name),
+            escape(event_place(event)),
+            escape("、".join((*event.persons, *event.bodies))),
+            _numbers(event, articles),
+        )
     return table
 
 
@@ -357,12 +427,21 @@ def event_sheets(
         "事件",
         ("故事", "编号", "名称", "时间", "地点", "人物", "机构", "文章", "网址"),
         [
-            (line.id, event.number, event.name, event_time(event), event_place(event),
-             "、".join(event.persons), "、".join(event.bodies),
-             _numbers(event, articles[line.id]), "\n".join(event.keys[:_URLS]))
-            for line in lines for event in events[line.id]
+            (
+                line.id,
+                event.number,
+                event.name,
+                event_time(event),
+                event_place(event),
+                "、".join(event.persons),
+                "、".join(event.bodies),
+                _numbers(event, articles[line.id]),
+                "\n".join(event.keys[:_URLS]),
+            )
+            for line in lines
+            for event in events[line.id]
         ],
-    )  # fmt: skip
+    )
     named = Sheet(
         "人物与事件",
         ("故事", "名称", "类别", "事件数", "事件", "同时出现"),
@@ -389,9 +468,13 @@ def _relations(story: int, events: Sequence[Event]) -> Iterator[tuple[Any, ...]]
         )
         ranked = sorted(others.items(), key=lambda item: (-item[1], item[0]))
         yield (
-            story, name, kinds[name], len(own), "、".join(str(event.number) for event in own),
+            story,
+            name,
+            kinds[name],
+            len(own),
+            "、".join(str(event.number) for event in own),
             "、".join(f"{other} {count}" for other, count in ranked),
-        )  # fmt: skip
+        )
 
 
 def _numbers(event: Event, articles: Sequence[StoryArticle]) -> str:

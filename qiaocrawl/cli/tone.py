@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The tone of texts, and towards what they name.", no_args_is_help=True)
 
 _LABELS = {
-    "negative": N_("negative"), "positive": N_("positive"), "neutral": N_("neutral"),
+    "negative": N_("negative"),
+    "positive": N_("positive"),
+    "neutral": N_("neutral"),
     "unsure": N_("unsure"),
-}  # fmt: skip
+}
 
 
 @app.command()
@@ -59,14 +61,16 @@ def show(
 def train(
     file: Annotated[
         Path,
-        typer.Argument(help="A file .jsonl or .jsonl.gz: an object a line, with text and label "
-                       "(negative, positive, neutral) and, if there, body, target, domain."),
+        typer.Argument(
+            help="A file .jsonl or .jsonl.gz: an object a line, with text and label "
+            "(negative, positive, neutral) and, if there, body, target, domain."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Where the model is written.")] = Path("tone.npz.xz"),
     towards_target: Annotated[
         bool, typer.Option("--towards-target", help="The labels are of the tone towards target.")
     ] = False,
-) -> None:  # fmt: skip
+) -> None:
     """Learn a model of your own from texts whose tone is known."""
     from qiaocrawl.news.tone_training import read_marked_tones, train_tone
 

@@ -230,8 +230,9 @@ def _print_preview(console: Console, reading: WorkbookReading) -> None:
 
 
 def _print_sheets(reading: WorkbookReading) -> None:
-    table = folding_table(_("sheet"), _("as"), _("header"), _("columns"),
-                          _("taken"), _("not taken"), _("faulty"))  # fmt: skip
+    table = folding_table(
+        _("sheet"), _("as"), _("header"), _("columns"), _("taken"), _("not taken"), _("faulty")
+    )
     align_right(table, 2, 4, 5, 6)
     for layout in reading.layouts:
         name = layout.sheet.name
@@ -240,11 +241,15 @@ def _print_sheets(reading: WorkbookReading) -> None:
         )
         taken = [row.sheet for row in reading.terms] + [row.sheet for row in reading.sites]
         rows = {
-            level: len({x.line for x in reading.findings
-                        if x.sheet == name and x.line and x.level is level
-                        and x.kind != "unused_column"})
+            level: len(
+                {
+                    x.line
+                    for x in reading.findings
+                    if x.sheet == name and x.line and x.level is level and x.kind != "unused_column"
+                }
+            )
             for level in Level
-        }  # fmt: skip
+        }
         header = str(layout.header.line) if layout.header else ""
         counts = (taken.count(name), rows[Level.LEFT_OUT], rows[Level.FAULT])
         add_plain(table, name, purposes, header, _shown_columns(layout), *counts)
@@ -256,8 +261,10 @@ def _shown_columns(layout: SheetLayout) -> str:
         return ""
     return joined(
         layout.header.cell(column).text
-        for entry in layout.tables for columns in entry.columns.values() for column in columns
-    )  # fmt: skip
+        for entry in layout.tables
+        for columns in entry.columns.values()
+        for column in columns
+    )
 
 
 def _print_terms(console: Console, reading: WorkbookReading) -> None:

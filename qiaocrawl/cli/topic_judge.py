@@ -56,15 +56,15 @@ _INTERVALS = N_("In brackets 95 % intervals: F1 by percentile bootstrap, the res
 
 def evaluate(
     name: Annotated[str, typer.Argument(help="Pack in QIAO_TOPICS_DIR, or folder of a pack.")],
-    method: Annotated[
-        str, typer.Option(help="Page scorer instead of QIAO_RELEVANCE_METHOD.")
-    ] = "",
+    method: Annotated[str, typer.Option(help="Page scorer instead of QIAO_RELEVANCE_METHOD.")] = "",
     threshold: Annotated[
         float | None,
-        typer.Option(help="Score from which a title is on topic, in [0, 1]; instead of "
-                     "QIAO_RELEVANCE_THRESHOLD. 0 = the method's own."),
+        typer.Option(
+            help="Score from which a title is on topic, in [0, 1]; instead of "
+            "QIAO_RELEVANCE_THRESHOLD. 0 = the method's own."
+        ),
     ] = None,
-) -> None:  # fmt: skip
+) -> None:
     """Judge the labelled titles of a pack's golden.csv as a crawl would, and say how right it is.
 
     A title is judged alone, as an article without a body; articles with bodies are judged better.
@@ -127,9 +127,7 @@ def _judged(file: Path, setup: AnalysisSetup) -> list[JudgedTitle]:
 def _figures(titles: Sequence[JudgedTitle]) -> Table:
     table = _table(_("titles"), _("count"), _("precision"), _("recall"), "F1", right=(1, 2, 3, 4))
     tuned, held_out = halves(titles)
-    for what, part in (
-        (_("all"), titles), (_("for tuning"), tuned), (_("held out"), held_out),
-    ):  # fmt: skip
+    for what, part in ((_("all"), titles), (_("for tuning"), tuned), (_("held out"), held_out)):
         cells = counts(part)
         table.add_row(what, str(cells.total), *map(_shown, _rates(cells)))
     return table
@@ -145,9 +143,11 @@ def _groups(titles: Sequence[JudgedTitle]) -> Table:
         )
         right = sum(title.right for title in members)
         table.add_row(
-            escape(group or _("(none)")), labels, f"{right}/{len(members)}",
+            escape(group or _("(none)")),
+            labels,
+            f"{right}/{len(members)}",
             _shown(wilson(right, len(members))),
-        )  # fmt: skip
+        )
     return table
 
 
@@ -161,16 +161,20 @@ def _neighbours(titles: Sequence[JudgedTitle], in_use: float) -> Table:
 
 def _wrong(titles: Sequence[JudgedTitle]) -> Table:
     """The titles that are judged wrongly, the worst first."""
-    table = _table(_("wrongly judged"), _("should be"), _("score"), _("group"), _("because of"),
-                   right=(2,))  # fmt: skip
+    table = _table(
+        _("wrongly judged"), _("should be"), _("score"), _("group"), _("because of"), right=(2,)
+    )
     for title in sorted(titles, key=_wrongness, reverse=True):
         golden, judgement = title.golden, title.judgement
         words = " ".join(word for word, _ in judgement.terms[:3])
         note = f" ({golden.note})" if golden.note else ""
         table.add_row(
-            escape(golden.title + note), _(_LABELS[golden.relevant]), f"{judgement.score:.3f}",
-            escape(golden.group), escape(words),
-        )  # fmt: skip
+            escape(golden.title + note),
+            _(_LABELS[golden.relevant]),
+            f"{judgement.score:.3f}",
+            escape(golden.group),
+            escape(words),
+        )
     return table
 
 
@@ -289,7 +293,7 @@ def threshold(
             new=new,
             to_on=view.to_on,
             to_off=view.to_off,
-        )  # fmt: skip
+        )
     )
     echo(f"  {anew}")
 
@@ -301,10 +305,12 @@ def _judge_table(topic: str, table: Path, note: str, database: str) -> None:
     with transaction_on(database) as c:
         before = {row.url: row.relevant for row in stored.list_judgements(c, topic, _ALL)}
         unknown = [
-            row.url for row in judged.rows
-            if not stored.save_judgement(c, topic, row.url, relevant=row.relevant,
-                                         note=row.note or note, now=now)
-        ]  # fmt: skip
+            row.url
+            for row in judged.rows
+            if not stored.save_judgement(
+                c, topic, row.url, relevant=row.relevant, note=row.note or note, now=now
+            )
+        ]
     yes = sum(row.relevant for row in judged.rows)
     changed = sum(before.get(row.url, row.relevant) != row.relevant for row in judged.rows)
     echo(
@@ -346,9 +352,12 @@ def judgements(
     for row in judged:
         title = _("(none yet)") if row.title is None else row.title
         table.add_row(
-            shown_moment(row.judged_at), _shown_judgement(row.relevant), escape(row.url),
-            escape(title), escape(row.note),
-        )  # fmt: skip
+            shown_moment(row.judged_at),
+            _shown_judgement(row.relevant),
+            escape(row.url),
+            escape(title),
+            escape(row.note),
+        )
     table_console().print(table)
 
 
@@ -421,7 +430,7 @@ def picked_numbers(text: str, most: int) -> set[int]:
                     "--pick takes numbers from 1 to {most}, such as 1,3-5; got {piece!r}",
                     most=most,
                     piece=piece,
-                )  # fmt: skip
+                )
             )
         picked.update(range(first, last + 1))
     return picked

@@ -136,9 +136,15 @@ def sources_of(given: Given, database: Database, most_terms: int) -> DraftSource
     threshold = THRESHOLDS[given.node.level] if given.node is not None else DEFAULT_THRESHOLD
     stored = stored_texts(database, given.words) if given.words and not texts else []
     sources = DraftSources(
-        given.name, given.full_title, [*texts, *stored], others, words,
-        hosts_of(database, given.words), threshold, most_terms,
-    )  # fmt: skip
+        given.name,
+        given.full_title,
+        [*texts, *stored],
+        others,
+        words,
+        hosts_of(database, given.words),
+        threshold,
+        most_terms,
+    )
     tree = [Document(one.title, one.text) for one in topic_tree().other_samples(given.node)]
     own = {one.url for one in sources.texts if one.url}
     with database.reading() as c:
@@ -204,8 +210,12 @@ def words_of(text: str) -> tuple[str, ...]:
 
 def asked_start(given: Given) -> Given:
     """*given* with what the operator types where nothing was given to begin with."""
-    echo(_("start from:\n  1 a folder of 10 to 50 samples\n  2 some five words\n"
-                 "  3 a node of the topic tree"))  # fmt: skip
+    echo(
+        _(
+            "start from:\n  1 a folder of 10 to 50 samples\n  2 some five words\n"
+            "  3 a node of the topic tree"
+        )
+    )
     choice = typer.prompt(_("choose 1, 2 or 3"), "1")
     if choice.strip() == "2":
         return replace(given, words=words_of(typer.prompt(_("words, with spaces between"))))
@@ -321,7 +331,7 @@ def _require_free(name: str, folder: Path, database: Database, force: bool) -> N
                 "topic {name!r} is there already ({where}); --force replaces it",
                 name=name,
                 where=where,
-            )  # fmt: skip
+            )
         )
 
 
@@ -354,7 +364,7 @@ def _print_draft(console: Console, draft: TopicDraft, sources: DraftSources) -> 
             own=own,
             others=len(sources.others),
             threshold=pack.threshold,
-        ),  # fmt: skip
+        ),
         markup=False,
     )
     table = folding_table(
@@ -365,9 +375,13 @@ def _print_draft(console: Console, draft: TopicDraft, sources: DraftSources) -> 
     for number, one in enumerate(draft.terms, 1):
         term = one.term
         table.add_row(
-            str(number), Text(term.text), choice_name(term.kind, TERM_KINDS), f"{term.weight:g}",
-            f"{one.texts}/{own}", f"{one.others}/{len(sources.others)}",
-        )  # fmt: skip
+            str(number),
+            Text(term.text),
+            choice_name(term.kind, TERM_KINDS),
+            f"{term.weight:g}",
+            f"{one.texts}/{own}",
+            f"{one.others}/{len(sources.others)}",
+        )
     console.print(table)
     if not pack.sites:
         console.print(_("no sites: samples and searches have no addresses"))
@@ -430,7 +444,7 @@ def _print_end(console: Console, draft: TopicDraft, folder: Path) -> None:
             terms=len(pack.terms),
             sites=len(pack.sites),
             samples=len(pack.samples),
-        ),  # fmt: skip
+        ),
     )
     print_next_step(console, pack)
 
@@ -472,8 +486,9 @@ def tree(
             table.add_row(
                 Text(nodes.path(one) if full else f"{one.code} {one.name}"),
                 " ".join(parent for parent in one.parents[1:]),
-                f"{THRESHOLDS[one.level]:g}", str(len(nodes.samples(one))),
-            )  # fmt: skip
+                f"{THRESHOLDS[one.level]:g}",
+                str(len(nodes.samples(one))),
+            )
         console.print(table)
     example = chosen.code if chosen.level else "D6"
     name = re.sub("[^a-z0-9]", "_", example.lower())

@@ -36,9 +36,11 @@ if TYPE_CHECKING:
 # --- A trend at the terminal ----------------------------------------------------------------------
 
 _DIRECTIONS: dict[Direction, str] = {
-    "up": N_("above the usual"), "down": N_("below the usual"), "steady": N_("as usual"),
+    "up": N_("above the usual"),
+    "down": N_("below the usual"),
+    "steady": N_("as usual"),
     "unknown": N_("too few days before to know what is usual"),
-}  # fmt: skip
+}
 
 
 def print_trend(console: Console, trend: Trend) -> None:
@@ -47,28 +49,40 @@ def print_trend(console: Console, trend: Trend) -> None:
     for column in table.columns[1:4]:
         column.justify = "right"
     for step in trend.steps:
-        notes = [step.holiday, _("burst") if step.is_burst else "",
-                 "" if step.is_whole else _("not over yet")]  # fmt: skip
+        notes = [
+            step.holiday,
+            _("burst") if step.is_burst else "",
+            "" if step.is_whole else _("not over yet"),
+        ]
         table.add_row(
-            begin_of(trend, step.start), str(step.count), _number(step.expected),
+            begin_of(trend, step.start),
+            str(step.count),
+            _number(step.expected),
             # Of a step that is not over it would tell of the hour, not of the news.
             f"{step.deviation:+.1f}" if step.deviation is not None and step.is_whole else "",
             joined(filter(None, notes)),
-        )  # fmt: skip
+        )
     console.print(table)
     direction = _(_DIRECTIONS[trend.direction])
     if trend.base_days:
         direction = ngettext(
             "{direction} (compared with {count} day before)",
             "{direction} (compared with {count} days before)",
-            trend.base_days, direction=direction,
-        )  # fmt: skip
+            trend.base_days,
+            direction=direction,
+        )
     articles = sum(step.count for step in trend.steps)
     echo(_("{articles:,} articles: {direction}", articles=articles, direction=direction))
     for coming in trend.forecast:
-        echo(_("forecast {begin}: {expected}, nine in ten times {low} to {high}",
-               begin=begin_of(trend, coming.start), expected=_number(coming.expected),
-               low=coming.low, high=coming.high))  # fmt: skip
+        echo(
+            _(
+                "forecast {begin}: {expected}, nine in ten times {low} to {high}",
+                begin=begin_of(trend, coming.start),
+                expected=_number(coming.expected),
+                low=coming.low,
+                high=coming.high,
+            )
+        )
     if trend.unknown_years:
         years = joined(map(str, trend.unknown_years))
         echo(_("holidays of {years} are unknown: QIAO_HOLIDAYS", years=years))
@@ -92,19 +106,26 @@ def trend_sheets(trend: Trend) -> list[Sheet]:
         "趋势",
         ("起", "篇数", "平常", "偏离（标准差）", "爆发", "节假日", "已结束"),
         [
-            (begin_of(trend, step.start), step.count,
-             None if step.expected is None else round(step.expected, 1),
-             None if step.deviation is None else round(step.deviation, 2),
-             "是" if step.is_burst else "", step.holiday, "是" if step.is_whole else "否")
+            (
+                begin_of(trend, step.start),
+                step.count,
+                None if step.expected is None else round(step.expected, 1),
+                None if step.deviation is None else round(step.deviation, 2),
+                "是" if step.is_burst else "",
+                step.holiday,
+                "是" if step.is_whole else "否",
+            )
             for step in trend.steps
         ],
-    )  # fmt: skip
+    )
     ahead = Sheet(
         "预测",
         ("起", "预计", "下限", "上限"),
-        [(begin_of(trend, step.start), round(step.expected, 1), step.low, step.high)
-         for step in trend.forecast],
-    )  # fmt: skip
+        [
+            (begin_of(trend, step.start), round(step.expected, 1), step.low, step.high)
+            for step in trend.forecast
+        ],
+    )
     return [steps, ahead] if trend.forecast else [steps]
 
 
@@ -129,10 +150,15 @@ def _selection(
 ) -> Selection:
     """Of which articles."""
     return Selection(
-        topic=topic, only_relevant=True, words=tuple(word or ()), sites=tuple(site or ()),
-        tiers=tuple(tier or ()), regions=tuple(region or ()),
-        names=tuple(name or ()), stories=tuple(story or ()),
-    )  # fmt: skip
+        topic=topic,
+        only_relevant=True,
+        words=tuple(word or ()),
+        sites=tuple(site or ()),
+        tiers=tuple(tier or ()),
+        regions=tuple(region or ()),
+        names=tuple(name or ()),
+        stories=tuple(story or ()),
+    )
 
 
 def _stretch(
@@ -152,8 +178,14 @@ def _stretch(
         raise ConfigError(_("--since {since!r} is not before --until", since=since))
     steps = (end - start).total_seconds() / SECONDS[unit]
     if steps > _MOST_STEPS:
-        raise ConfigError(_("--per {unit}: {steps:,.0f} steps are more than {most:,}", unit=unit,
-                            steps=steps, most=_MOST_STEPS))  # fmt: skip
+        raise ConfigError(
+            _(
+                "--per {unit}: {steps:,.0f} steps are more than {most:,}",
+                unit=unit,
+                steps=steps,
+                most=_MOST_STEPS,
+            )
+        )
     return Stretch(start, end, unit, base_days, ahead)
 
 
@@ -200,8 +232,13 @@ def trends(selection: Selection, stretch: Stretch, output: _Output) -> None:
     trend = trend_of(moments, all_moments, stretch, calendar())
     print_trend(table_console(), trend)
     if left_out:
-        echo(ngettext("{count} article that names a day only is left out",
-                      "{count} articles that name a day only are left out", left_out))  # fmt: skip
+        echo(
+            ngettext(
+                "{count} article that names a day only is left out",
+                "{count} articles that name a day only are left out",
+                left_out,
+            )
+        )
     _write(trend, selection, output)
 
 
@@ -239,10 +276,17 @@ def _write(trend: Trend, selection: Selection, output: _Output) -> None:
     from qiaocrawl.news.pictures.charts import trend_svg
 
     if output.picture is not None:
-        title = joined(filter(None, (
-            selection.topic, *selection.words, *selection.names,
-            *(_("story {number}", number=number) for number in selection.stories),
-        )))  # fmt: skip
+        title = joined(
+            filter(
+                None,
+                (
+                    selection.topic,
+                    *selection.words,
+                    *selection.names,
+                    *(_("story {number}", number=number) for number in selection.stories),
+                ),
+            )
+        )
         write_text(output.picture, trend_svg(trend, title))
     if output.out is not None:
         write_sheets(output.out, trend_sheets(trend))

@@ -119,8 +119,13 @@ def _print(failed: Sequence[FailedUrl]) -> None:
     table.columns[2].justify = "right"
     for (host, outcome), count in counts.most_common(_ROWS_SHOWN):
         example = next(row for row in failed if (row.host, row.outcome) == (host, outcome))
-        table.add_row(host, outcome_with_code(outcome), str(count), escape(example.url),
-                      escape(shown_reason(example.reason)))  # fmt: skip
+        table.add_row(
+            host,
+            outcome_with_code(outcome),
+            str(count),
+            escape(example.url),
+            escape(shown_reason(example.reason)),
+        )
     table_console().print(table)
     if len(counts) > _ROWS_SHOWN:
         echo(_("  … {more} more rows", more=len(counts) - _ROWS_SHOWN))
@@ -193,14 +198,15 @@ def _as_dict(answer: UrlAnswer, topic: str) -> dict[str, Any]:
         "waiting": standing and standing.waiting,
         "parts": dict(standing.parts) if standing else {},
         "decided_at": answer.decided_at,
-        "path": [{"url": step.url, "anchor": step.anchor, "depth": step.depth}
-                 for step in answer.path],
+        "path": [
+            {"url": step.url, "anchor": step.anchor, "depth": step.depth} for step in answer.path
+        ],
         "parent_relevance": answer.parent_relevance,
         "relevance": answer.own_relevance,
         "discovered_at": _iso(history.discovered_at),
         "fetched_at": _iso(history.fetched_at),
         "article": _article_dict(answer, topic),
-    }  # fmt: skip
+    }
 
 
 def _iso(when: datetime | None) -> str | None:
@@ -217,12 +223,18 @@ def _article_dict(answer: UrlAnswer, topic: str) -> dict[str, Any] | None:
         "published_at": _iso(article.published_at),
         "html": article.html or None,
         "judgements": [
-            {"topic": judgement.topic, "score": judgement.score, "relevant": judgement.relevant,
-             "method": judgement.method, "terms": [list(term) for term in judgement.terms],
-             "basis": answer.bases.get(judgement.topic)}
-            for judgement in judged if topic in ("", judgement.topic)
+            {
+                "topic": judgement.topic,
+                "score": judgement.score,
+                "relevant": judgement.relevant,
+                "method": judgement.method,
+                "terms": [list(term) for term in judgement.terms],
+                "basis": answer.bases.get(judgement.topic),
+            }
+            for judgement in judged
+            if topic in ("", judgement.topic)
         ],
         "verdict": article.verdict or None,
         "verdict_why": article.why or None,
         "reprint_of": article.of_url or None,
-    }  # fmt: skip
+    }

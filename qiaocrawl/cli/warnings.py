@@ -78,8 +78,13 @@ def _take(source: Path, database: str) -> None:
         record(c, Actor(by), "rule.import", source.name, None, names)
     echo(_("rules: {added:,} added, {changed:,} changed", added=done.added, changed=done.changed))
     if done.hidden:
-        echo(_("the file of QIAO_WARNING_RULES has rules of these names, and its word counts: "
-               "{names}", names=_(", ").join(done.hidden)))  # fmt: skip
+        echo(
+            _(
+                "the file of QIAO_WARNING_RULES has rules of these names, and its word counts: "
+                "{names}",
+                names=_(", ").join(done.hidden),
+            )
+        )
 
 
 def _list(office: OfficeRules) -> None:
@@ -92,10 +97,12 @@ def _list(office: OfficeRules) -> None:
         table = folding_table(_("rule"), _("severity"), _("from"), _("warns if"), _("channels"))
         for one in office.rules:
             table.add_row(
-                escape(one.rule.name), _(SEVERITY_NAMES[one.rule.severity]), _origin(one),
+                escape(one.rule.name),
+                _(SEVERITY_NAMES[one.rule.severity]),
+                _origin(one),
                 escape("\n".join(rule_conditions(one.rule))),
                 escape(_(", ").join(one.rule.channels)),
-            )  # fmt: skip
+            )
         table_console().print(table)
     echo(_("quiet hours: {hours}", hours=quiet_text(office.quiet)))
 
@@ -131,26 +138,39 @@ def list_(
     from qiaocrawl.news.warnings.stored import load_warnings, stuck_messages
 
     with connection_to(database) as c:
-        warnings = [warning for warning in load_warnings(c).values()
-                    if everything or warning.status == "open"]  # fmt: skip
+        warnings = [
+            warning
+            for warning in load_warnings(c).values()
+            if everything or warning.status == "open"
+        ]
         numbers = _numbers(c, warnings)
         stuck = stuck_messages(c)
     if not warnings:
         echo(_("no warning is open"))
-    table = folding_table(_("story number"), _("severity"), _("state"), _("since"), _("articles"),
-                          _("title, and why"))  # fmt: skip
+    table = folding_table(
+        _("story number"), _("severity"), _("state"), _("since"), _("articles"), _("title, and why")
+    )
     for warning in sorted(warnings, key=lambda own: (_ORDER.index(own.severity), own.opened_at)):
         table.add_row(
-            numbers.get(warning.story, ""), _(SEVERITY_NAMES[warning.severity]),
-            _(_STATES[warning.status]), shown_moment(warning.opened_at), str(warning.articles),
+            numbers.get(warning.story, ""),
+            _(SEVERITY_NAMES[warning.severity]),
+            _(_STATES[warning.status]),
+            shown_moment(warning.opened_at),
+            str(warning.articles),
             escape(_told(warning)),
-        )  # fmt: skip
+        )
     if warnings:
         table_console().print(table)
     for message in stuck:
-        echo(_("not delivered to {channel} after {attempts} attempts: {title} ({error})",
-               channel=message.channel, attempts=message.attempts, title=message.title,
-               error=shown_reason(message.error)))  # fmt: skip
+        echo(
+            _(
+                "not delivered to {channel} after {attempts} attempts: {title} ({error})",
+                channel=message.channel,
+                attempts=message.attempts,
+                title=message.title,
+                error=shown_reason(message.error),
+            )
+        )
 
 
 @app.command()
@@ -174,8 +194,12 @@ def check(
     try:
         messages = check_with(runtime, options, start or datetime.fromtimestamp(0, UTC))
         if messages is None:
-            raise ConfigError(_("there are no rules: write some in the console, or name a file of "
-                                "them by QIAO_WARNING_RULES (docs/analysis.md)"))  # fmt: skip
+            raise ConfigError(
+                _(
+                    "there are no rules: write some in the console, or name a file of "
+                    "them by QIAO_WARNING_RULES (docs/analysis.md)"
+                )
+            )
         if messages:
             say_how_to_send()
     finally:
@@ -256,8 +280,14 @@ def check_with(runtime: Runtime, options: Options, since: datetime) -> int | Non
         return None
     moment = Moment(datetime.now(UTC), calendar_with(options["QIAO_HOLIDAYS"]), book.quiet)
     checked = check_warnings(runtime, book.rules, moment, since)
-    echo(_("warnings: {stories:,} stories looked at, {open:,} open, {messages:,} to be sent",
-           stories=checked.stories, open=checked.open, messages=checked.messages))  # fmt: skip
+    echo(
+        _(
+            "warnings: {stories:,} stories looked at, {open:,} open, {messages:,} to be sent",
+            stories=checked.stories,
+            open=checked.open,
+            messages=checked.messages,
+        )
+    )
     return checked.messages
 
 
@@ -272,8 +302,14 @@ def send_with(database: Database, options: Options) -> bool:
 
     channels = read_channels(options["QIAO_WARNING_CHANNELS"])
     report = deliver_due(database, channels, datetime.now(UTC).timestamp())
-    echo(_("messages: {sent:,} sent, {waiting:,} to be tried again, {given_up:,} given up",
-           sent=report.sent, waiting=report.waiting, given_up=report.given_up))  # fmt: skip
+    echo(
+        _(
+            "messages: {sent:,} sent, {waiting:,} to be tried again, {given_up:,} given up",
+            sent=report.sent,
+            waiting=report.waiting,
+            given_up=report.given_up,
+        )
+    )
     return not (report.waiting or report.given_up)
 
 
@@ -288,6 +324,8 @@ def _numbers(c: Connection, warnings: Iterable[StoryWarning]) -> Mapping[str, st
 def _told(warning: StoryWarning) -> str:
     from qiaocrawl.news.warnings.machine import reason_text
 
-    whys = [f"{rule}{_(': ')}{_('; ').join(map(reason_text, reasons))}"
-            for rule, reasons in warning.reasons.items()]  # fmt: skip
+    whys = [
+        f"{rule}{_(': ')}{_('; ').join(map(reason_text, reasons))}"
+        for rule, reasons in warning.reasons.items()
+    ]
     return "\n".join([warning.title, *whys])

@@ -38,16 +38,20 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-_KINDS = {"home": N_("home"), "rolling": N_("rolling"), "channel": N_("channel"),
-          "list": N_("list"), "feed": N_("feed")}  # fmt: skip
+_KINDS = {
+    "home": N_("home"),
+    "rolling": N_("rolling"),
+    "channel": N_("channel"),
+    "list": N_("list"),
+    "feed": N_("feed"),
+}
 _FACTS = {
     revisions.REVISED: N_("revised"),
     revisions.DELETED: N_("deleted"),
     revisions.RESTORED: N_("restored"),
     revisions.WITHDRAWN: N_("withdrawn"),
 }
-_CHANGES = {"title": N_("title"), "body": N_("body"),
-            "title and body": N_("title and body")}  # fmt: skip
+_CHANGES = {"title": N_("title"), "body": N_("body"), "title and body": N_("title and body")}
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -94,9 +98,19 @@ def _page_dict(page: WatchedPage) -> dict[str, Any]:
 
 
 def _show_topic(facts: dict[str, Any]) -> None:
-    table = folding_table(_("URL"), _("group"), _("name"), _("interval"),
-                          _("news/day"), _("last changed"), _("next visit"), _("visits"),
-                          _("changes"), _("new links"), _("failures"))  # fmt: skip
+    table = folding_table(
+        _("URL"),
+        _("group"),
+        _("name"),
+        _("interval"),
+        _("news/day"),
+        _("last changed"),
+        _("next visit"),
+        _("visits"),
+        _("changes"),
+        _("new links"),
+        _("failures"),
+    )
     for column in (3, 4, 7, 8, 9, 10):
         table.columns[column].justify = "right"
     for page in facts["pages"]:
@@ -151,7 +165,7 @@ def set_page_weight(
                 "a weight must be above 0 and at most {most:g}, got {weight:g}",
                 most=MAX_PAGE_WEIGHT,
                 weight=weight,
-            )  # fmt: skip
+            )
         )
     canonical = canonical_url(url.strip())
     with transaction_on(database) as c:
@@ -179,9 +193,12 @@ def show_history(
         sources = revisions.sources_of(c, history.id)
         today = revisions.article_text(c, history.id)
     if as_json:
-        answer = {"url": history.url, "now": today and {"title": today[0], "text": today[1]},
-                "revisions": [asdict(one) for one in facts],
-                "pages": [asdict(one) for one in sources]}  # fmt: skip
+        answer = {
+            "url": history.url,
+            "now": today and {"title": today[0], "text": today[1]},
+            "revisions": [asdict(one) for one in facts],
+            "pages": [asdict(one) for one in sources],
+        }
         echo_json(answer)
         return
     _show_history(facts, sources, today)
@@ -194,9 +211,15 @@ def _show_history(
 ) -> None:
     table = folding_table(_("time"), _("what happened"), _("title"), _("note"))
     rows = [(source.fetched_at, _("page stored"), "", _seen(source)) for source in sources]
-    rows += [(fact.at, _(_FACTS.get(fact.kind, fact.kind)),
-              fact.title and _("was: {title}", title=fact.title),
-              _(_CHANGES.get(fact.note, fact.note))) for fact in facts]  # fmt: skip
+    rows += [
+        (
+            fact.at,
+            _(_FACTS.get(fact.kind, fact.kind)),
+            fact.title and _("was: {title}", title=fact.title),
+            _(_CHANGES.get(fact.note, fact.note)),
+        )
+        for fact in facts
+    ]
     for at, what, title, note in sorted(rows, key=lambda row: row[0]):
         table.add_row(shown_moment(at, "%Y-%m-%d %H:%M:%S"), what, escape(title), escape(note))
     if today is not None:
@@ -215,8 +238,11 @@ def _seen(source: Source) -> str:
 
 
 def _show_changes(facts: list[Revision], today: tuple[str, str] | None) -> None:
-    versions = [(f"{fact.title}", fact.text, shown_moment(fact.at)) for fact in facts
-                if fact.kind == revisions.REVISED]  # fmt: skip
+    versions = [
+        (f"{fact.title}", fact.text, shown_moment(fact.at))
+        for fact in facts
+        if fact.kind == revisions.REVISED
+    ]
     if today is not None:
         versions.append((*today, _("stored now")))
     for before, after in zip(versions, versions[1:], strict=False):

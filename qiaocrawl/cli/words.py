@@ -54,12 +54,19 @@ def hot_sheet(words: Sequence[HotWord], now: WordCounter) -> Sheet:
         "热词",
         ("词", "篇数", "站数", "此前篇数", "升幅（倍）", "热度", "例句", *days),
         [
-            (word.text, word.documents, word.sites, word.before,
-             None if word.rise is None else round(word.rise, 2), round(word.score, 1),
-             examples[word.text], *(word.by_day.get(day) for day in days))
+            (
+                word.text,
+                word.documents,
+                word.sites,
+                word.before,
+                None if word.rise is None else round(word.rise, 2),
+                round(word.score, 1),
+                examples[word.text],
+                *(word.by_day.get(day) for day in days),
+            )
             for word in words
         ],
-    )  # fmt: skip
+    )
 
 
 def fresh_sheet(words: Sequence[FreshWord], now: WordCounter) -> Sheet:
@@ -69,11 +76,17 @@ def fresh_sheet(words: Sequence[FreshWord], now: WordCounter) -> Sheet:
         "新词",
         ("词", "篇数", "站数", "首见时间", "依据", "例句"),
         [
-            (word.text, word.documents, word.sites, shown_moment(word.first),
-             ORIGINS[word.origin], examples[word.text])
+            (
+                word.text,
+                word.documents,
+                word.sites,
+                shown_moment(word.first),
+                ORIGINS[word.origin],
+                examples[word.text],
+            )
             for word in words
         ],
-    )  # fmt: skip
+    )
 
 
 def cloud_sheet(words: Sequence[CloudWord]) -> Sheet:
@@ -82,11 +95,15 @@ def cloud_sheet(words: Sequence[CloudWord]) -> Sheet:
         "标签云",
         ("词", "篇数", "此前篇数", "趋势"),
         [
-            (word.text, word.documents, word.before,
-             "" if word.before is None else _TRENDS[word.trend])
+            (
+                word.text,
+                word.documents,
+                word.before,
+                "" if word.before is None else _TRENDS[word.trend],
+            )
             for word in words
         ],
-    )  # fmt: skip
+    )
 
 
 def hit_sheets(found: Sequence[GroupHits], texts: Iterable[TimedText]) -> list[Sheet]:
@@ -97,18 +114,28 @@ def hit_sheets(found: Sequence[GroupHits], texts: Iterable[TimedText]) -> list[S
         "专题命中",
         ("组", "篇数", "站数", "词（篇数）", *days),
         [
-            (own.group.name, len(own.hits), len(own.by_site),
-             "、".join(f"{term} {count}" for term, count in own.by_term.most_common()),
-             *(own.by_day.get(day) for day in days))
+            (
+                own.group.name,
+                len(own.hits),
+                len(own.by_site),
+                "、".join(f"{term} {count}" for term, count in own.by_term.most_common()),
+                *(own.by_day.get(day) for day in days),
+            )
             for own in found
         ],
-    )  # fmt: skip
+    )
     articles = [
-        (own.group.name, by_key[hit.key].title, by_key[hit.key].site,
-         shown_moment(by_key[hit.key].at), "、".join(hit.terms), hit.key)
+        (
+            own.group.name,
+            by_key[hit.key].title,
+            by_key[hit.key].site,
+            shown_moment(by_key[hit.key].at),
+            "、".join(hit.terms),
+            hit.key,
+        )
         for own in found
         for hit in sorted(own.hits, key=lambda hit: by_key[hit.key].at, reverse=True)
-    ]  # fmt: skip
+    ]
     return [groups, Sheet("命中文章", ("组", "标题", "站点", "时间", "命中的词", "网址"), articles)]
 
 
@@ -120,8 +147,11 @@ def _examples(words: Iterable[str], now: WordCounter) -> dict[str, str]:
 # --- Words of a stretch of time at the terminal, and as data --------------------------------------
 
 _TREND_WORDS: dict[WordTrend, str] = {
-    "new": N_("new"), "up": N_("rising"), "steady": N_("steady"), "down": N_("falling"),
-}  # fmt: skip
+    "new": N_("new"),
+    "up": N_("rising"),
+    "steady": N_("steady"),
+    "down": N_("falling"),
+}
 _TERMS_SHOWN = 6
 _NO_BASE = "–"
 
@@ -129,10 +159,16 @@ _NO_BASE = "–"
 def print_hot(console: Console, words: Sequence[HotWord]) -> None:
     """The hot words."""
     rows = [
-        (word.text, str(word.documents), str(word.sites), _before(word.before),
-         _rise(word), f"{word.score:.0f}")
+        (
+            word.text,
+            str(word.documents),
+            str(word.sites),
+            _before(word.before),
+            _rise(word),
+            f"{word.score:.0f}",
+        )
         for word in words
-    ]  # fmt: skip
+    ]
     _print(
         console, (_("word"), _("texts"), _("sites"), _("texts before"), _("rise"), _("heat")), rows
     )
@@ -141,10 +177,15 @@ def print_hot(console: Console, words: Sequence[HotWord]) -> None:
 def print_fresh(console: Console, words: Sequence[FreshWord]) -> None:
     """The new words."""
     rows = [
-        (word.text, str(word.documents), str(word.sites), shown_moment(word.first),
-         choice_name(word.origin, ORIGINS))
+        (
+            word.text,
+            str(word.documents),
+            str(word.sites),
+            shown_moment(word.first),
+            choice_name(word.origin, ORIGINS),
+        )
         for word in words
-    ]  # fmt: skip
+    ]
     _print(
         console,
         (_("word"), _("texts"), _("sites"), _("first seen"), _("taken for a word by")),
@@ -155,21 +196,29 @@ def print_fresh(console: Console, words: Sequence[FreshWord]) -> None:
 def print_cloud(console: Console, words: Sequence[CloudWord]) -> None:
     """The words of a cloud, those of most texts first."""
     rows = [
-        (word.text, str(word.documents), _before(word.before),
-         _NO_BASE if word.before is None else _(_TREND_WORDS[word.trend]))
+        (
+            word.text,
+            str(word.documents),
+            _before(word.before),
+            _NO_BASE if word.before is None else _(_TREND_WORDS[word.trend]),
+        )
         for word in words
-    ]  # fmt: skip
+    ]
     _print(console, (_("word"), _("texts"), _("texts before"), _("trend")), rows)
 
 
 def print_hits(console: Console, found: Sequence[GroupHits]) -> None:
     """Each group with its texts."""
     rows = [
-        (own.group.name, str(len(own.hits)), str(len(own.by_site)),
-         joined(f"{term} {count}" for term, count in own.by_term.most_common(_TERMS_SHOWN)),
-         max(own.by_day, key=lambda day: (own.by_day[day], day)) if own.hits else "")
+        (
+            own.group.name,
+            str(len(own.hits)),
+            str(len(own.by_site)),
+            joined(f"{term} {count}" for term, count in own.by_term.most_common(_TERMS_SHOWN)),
+            max(own.by_day, key=lambda day: (own.by_day[day], day)) if own.hits else "",
+        )
         for own in found
-    ]  # fmt: skip
+    ]
     _print(console, (_("group"), _("texts"), _("sites"), _("terms"), _("busiest day")), rows)
 
 
@@ -187,11 +236,16 @@ def cloud_json(
         "before": stretch[1].isoformat(),
         "texts": now.documents,
         "words": [
-            {"text": word.text, "texts": word.documents, "texts_before": word.before,
-             "trend": word.trend, "articles": list(word.keys)}
+            {
+                "text": word.text,
+                "texts": word.documents,
+                "texts_before": word.before,
+                "trend": word.trend,
+                "articles": list(word.keys),
+            }
             for word in words
         ],
-    }  # fmt: skip
+    }
     return visible_json(json.dumps(data, ensure_ascii=False, indent=1)) + "\n"
 
 
@@ -271,8 +325,11 @@ class _Wanted:
 def _wanted(
     base_days: Annotated[
         int,
-        typer.Option(min=0, help="Days before --since to compare with; 0: four times as long as "
-                     "the stretch, at least 28."),
+        typer.Option(
+            min=0,
+            help="Days before --since to compare with; 0: four times as long as "
+            "the stretch, at least 28.",
+        ),
     ] = 0,
     top: Annotated[int, typer.Option(min=1, max=1_000, help="Words at most.")] = 30,
     least: Annotated[
@@ -282,7 +339,7 @@ def _wanted(
         bool, typer.Option("--with-persons", help="Names of people too.")
     ] = False,
     out: Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV.")] = None,
-) -> _Wanted:  # fmt: skip
+) -> _Wanted:
     """What is to be made of them."""
     if out is not None:
         check_ending(out)
@@ -297,8 +354,13 @@ def hot(stretch: _Stretch, wanted: _Wanted) -> None:
     from qiaocrawl.news.words import hot_words
 
     now, before = _counted(stretch, wanted.base_days)
-    words = hot_words(now, before, count=wanted.top, least_documents=wanted.least,
-                      with_persons=wanted.with_persons)  # fmt: skip
+    words = hot_words(
+        now,
+        before,
+        count=wanted.top,
+        least_documents=wanted.least,
+        with_persons=wanted.with_persons,
+    )
     if _said_nothing(stretch, now, len(words)):
         return
     _say_base(stretch, wanted.base_days, now, before)
@@ -318,16 +380,26 @@ def new(stretch: _Stretch, wanted: _Wanted) -> None:
     with connection_to(stretch.database) as c:
         now = _counter(c, stretch)
         earlier = _texts(c, stretch.topic, stretch.base_since(wanted.base_days), stretch.since)
-        words = fresh_words(now, earlier, count=wanted.top, least_documents=wanted.least,
-                            with_persons=wanted.with_persons)  # fmt: skip
+        words = fresh_words(
+            now,
+            earlier,
+            count=wanted.top,
+            least_documents=wanted.least,
+            with_persons=wanted.with_persons,
+        )
         texts = count_texts(
             c, stretch.topic, None, since=stretch.base_since(wanted.base_days), before=stretch.since
         )
     if _said_nothing(stretch, now, len(words)):
         return
     _say_texts(stretch, now.documents)
-    echo(_("in none of {texts:,} texts since {since}", texts=texts,
-           since=shown_moment(stretch.base_since(wanted.base_days))))  # fmt: skip
+    echo(
+        _(
+            "in none of {texts:,} texts since {since}",
+            texts=texts,
+            since=shown_moment(stretch.base_since(wanted.base_days)),
+        )
+    )
     print_fresh(table_console(), words)
     if wanted.out is not None:
         write_sheets(wanted.out, [fresh_sheet(words, now)])
@@ -358,8 +430,13 @@ def cloud(stretch: _Stretch, wanted: _Wanted, pictures: tuple[Path | None, Path 
     from qiaocrawl.news.word_groups import cloud_words
 
     now, before = _counted(stretch, wanted.base_days)
-    words = cloud_words(now, before, count=wanted.top, least_documents=wanted.least,
-                        with_persons=wanted.with_persons)  # fmt: skip
+    words = cloud_words(
+        now,
+        before,
+        count=wanted.top,
+        least_documents=wanted.least,
+        with_persons=wanted.with_persons,
+    )
     if _said_nothing(stretch, now, len(words)):
         return
     _say_base(stretch, wanted.base_days, now, before)
@@ -443,8 +520,14 @@ def _texts(c: Connection, topic: str, since: datetime, before: datetime) -> Iter
 
 
 def _say_texts(stretch: _Stretch, texts: int) -> None:
-    echo(_("{topic}, {stretch}: {texts:,} texts", topic=stretch.topic, stretch=stretch.shown,
-           texts=texts))  # fmt: skip
+    echo(
+        _(
+            "{topic}, {stretch}: {texts:,} texts",
+            topic=stretch.topic,
+            stretch=stretch.shown,
+            texts=texts,
+        )
+    )
 
 
 def _said_nothing(stretch: _Stretch, now: WordCounter, words: int) -> bool:
@@ -465,8 +548,17 @@ def _say_base(stretch: _Stretch, base_days: int, now: WordCounter, before: WordC
 
     _say_texts(stretch, now.documents)
     if has_base(before):
-        echo(_("compared with {texts:,} texts since {since}", texts=before.documents,
-               since=shown_moment(stretch.base_since(base_days))))  # fmt: skip
+        echo(
+            _(
+                "compared with {texts:,} texts since {since}",
+                texts=before.documents,
+                since=shown_moment(stretch.base_since(base_days)),
+            )
+        )
     else:
-        echo(_("too few texts before ({texts}): compared with general Chinese",
-               texts=before.documents))  # fmt: skip
+        echo(
+            _(
+                "too few texts before ({texts}): compared with general Chinese",
+                texts=before.documents,
+            )
+        )

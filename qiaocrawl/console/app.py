@@ -182,10 +182,18 @@ def _refused_body(request: Request, error: Exception) -> Response:
     if not isinstance(error, TooLargeError):
         return _outside(request, 408, N_("The form did not come whole. Send it again."))
     if error.most_bytes < 1024**2:
-        return _outside(request, 413, N_("That is too much at once: at most {most} KB."),
-                        most=error.most_bytes // 1024)  # fmt: skip
-    return _outside(request, 413, N_("That is too much at once: at most {most} MB."),
-                    most=error.most_bytes // 1024**2)  # fmt: skip
+        return _outside(
+            request,
+            413,
+            N_("That is too much at once: at most {most} KB."),
+            most=error.most_bytes // 1024,
+        )
+    return _outside(
+        request,
+        413,
+        N_("That is too much at once: at most {most} MB."),
+        most=error.most_bytes // 1024**2,
+    )
 
 
 def _failure(request: Request, error: Exception) -> Response:
@@ -245,15 +253,22 @@ def run(settings: ConsoleSettings, ready: Callable[[str], None]) -> None:
     with closing(_listening(settings.host, settings.port)) as listener:
         host, port = listener.getsockname()[:2]
         shown_host = f"[{host}]" if ":" in host else host
-        server = uvicorn.Server(uvicorn.Config(
-            create_app(settings), root_path=settings.root_path, log_level="warning",
-            # JSON lines are the root logger's; else uvicorn has its own.
-            log_config=None if is_json_log() else uvicorn.config.LOGGING_CONFIG,
-            timeout_graceful_shutdown=_STOP_SECONDS, server_header=False,
-            http=bounded_protocol(), limit_concurrency=_most_connections(),
-            # Of a proxy on this machine only.
-            proxy_headers=True, forwarded_allow_ips="127.0.0.1,::1",
-        ))  # fmt: skip
+        server = uvicorn.Server(
+            uvicorn.Config(
+                create_app(settings),
+                root_path=settings.root_path,
+                log_level="warning",
+                # JSON lines are the root logger's; else uvicorn has its own.
+                log_config=None if is_json_log() else uvicorn.config.LOGGING_CONFIG,
+                timeout_graceful_shutdown=_STOP_SECONDS,
+                server_header=False,
+                http=bounded_protocol(),
+                limit_concurrency=_most_connections(),
+                # Of a proxy on this machine only.
+                proxy_headers=True,
+                forwarded_allow_ips="127.0.0.1,::1",
+            )
+        )
         address = f"http://{shown_host}:{port}{settings.root_path}/"
         _serve(server, listener, lambda: ready(address))
 
@@ -286,7 +301,11 @@ def _listening(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)
     except (OSError, OverflowError, UnicodeError) as error:
-        raise ConfigError(_(
-            "cannot listen on {host}:{port}: {error}; --host and --port say where",
-            host=host, port=port, error=getattr(error, "strerror", None) or error,
-        )) from None  # fmt: skip
+        raise ConfigError(
+            _(
+                "cannot listen on {host}:{port}: {error}; --host and --port say where",
+                host=host,
+                port=port,
+                error=getattr(error, "strerror", None) or error,
+            )
+        ) from None

@@ -59,9 +59,12 @@ def wanted_number(name: str, text: str, least: int, most: int) -> int:
         raise ConfigError(
             _(
                 "{name} {value!r} must be a whole number from {least} to {most}",
-                name=name, value=text, least=least, most=most,
+                name=name,
+                value=text,
+                least=least,
+                most=most,
             )
-        )  # fmt: skip
+        )
     return int(text)
 
 

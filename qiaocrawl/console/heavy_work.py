@@ -61,9 +61,10 @@ class HeavyWork:
         """
         if self._of_user[user] >= MOST_OF_USER:
             raise HTTPException(
-                429, _("Your last files are still being made. Wait until they are here."),
+                429,
+                _("Your last files are still being made. Wait until they are here."),
                 _RETRY_AFTER,
-            )  # fmt: skip
+            )
         self._of_user[user] += 1
         over = threading.Event()
         # A task of its own: it keeps its place until its thread has really ended.

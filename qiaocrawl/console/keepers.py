@@ -49,8 +49,10 @@ FIELDS = ("hosts", "path", *SELECTORS, *LINKS)
 def form_of(template: Template) -> dict[str, str]:
     """The form's fields as *template* has them."""
     fields = {name: _lines(getattr(template, name)) for name in SELECTORS}
-    links = {f"links_{kind}" if kind else "links": _lines(selectors)
-             for kind, selectors in template.links.items()}  # fmt: skip
+    links = {
+        f"links_{kind}" if kind else "links": _lines(selectors)
+        for kind, selectors in template.links.items()
+    }
     empty = dict.fromkeys(FIELDS, "")
     return {**empty, "hosts": "\n".join(template.hosts), "path": template.path, **fields, **links}
 
@@ -61,8 +63,11 @@ def _lines(selectors: Sequence[Selector]) -> str:
 
 def table_of(form: Mapping[str, str]) -> dict[str, Any]:
     """The table of a template file that the form's fields make."""
-    lists = {name: [line.strip() for line in form.get(name, "").splitlines() if line.strip()]
-             for name in FIELDS if name != "path"}  # fmt: skip
+    lists = {
+        name: [line.strip() for line in form.get(name, "").splitlines() if line.strip()]
+        for name in FIELDS
+        if name != "path"
+    }
     table: dict[str, Any] = {"hosts": lists["hosts"], "path": form.get("path", "") or "*"}
     table |= {name: lists[name] for name in SELECTORS if lists[name]}
     by_kind = {kind: lists[f"links_{kind}"] for kind in LINK_KINDS if lists[f"links_{kind}"]}
@@ -128,8 +133,11 @@ def save(place: str, table: Mapping[str, Any], url: str) -> Path:
         _put_back(file, before)
         raise
     _put_back(file, before)
-    text = _("the template is not for {url}, or another file in {place} has one that goes before "
-             "it", url=url, place=place)  # fmt: skip
+    text = _(
+        "the template is not for {url}, or another file in {place} has one that goes before it",
+        url=url,
+        place=place,
+    )
     raise ConfigError(text)
 
 
@@ -147,8 +155,10 @@ def file_of(place: str, table: Mapping[str, Any]) -> Path:
         ConfigError: *place* is no folder.
     """
     if not place or not Path(place).is_dir():
-        text = _("QIAO_TEMPLATES names no folder, so templates cannot be saved here: make one, "
-                 "name it in .env, and start the console again")  # fmt: skip
+        text = _(
+            "QIAO_TEMPLATES names no folder, so templates cannot be saved here: make one, "
+            "name it in .env, and start the console again"
+        )
         raise ConfigError(text)
     key = json.dumps([sorted(table["hosts"]), table["path"]]).encode()
     # Letters, digits and dots: the host was checked.
@@ -207,9 +217,11 @@ def crawl_scorer(pack: TopicPack) -> PageScorer:
     """The one of the options, for *pack*."""
     options = Options.from_environment()
     return make_scorer(
-        options["QIAO_RELEVANCE_METHOD"], pack, options["QIAO_RELEVANCE_THRESHOLD"],
+        options["QIAO_RELEVANCE_METHOD"],
+        pack,
+        options["QIAO_RELEVANCE_THRESHOLD"],
         options["QIAO_RELEVANCE_OPTIONS"],
-    )  # fmt: skip
+    )
 
 
 def page_text(c: Connection, article_id: int) -> PageText:

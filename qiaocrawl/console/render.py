@@ -33,10 +33,12 @@ from qiaocrawl.text.zones import SHANGHAI
 # --- What the database has in English words, in the words of who reads: notes, names of methods
 
 _NOTES = {
-    "title": N_("title"), "body": N_("body"), "title and body": N_("title and body"),
+    "title": N_("title"),
+    "body": N_("body"),
+    "title and body": N_("title and body"),
     "soft 404": N_("an error page that does not say so"),
     "redirects to a first page": N_("leads to a first page now"),
-}  # fmt: skip
+}
 _METHODS = {
     OPERATOR: N_("by an operator"),
     "best_words": N_("by the best words of its samples"),
@@ -79,8 +81,9 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     ``nonce``, ``theme``, ``language``, ``menu``, ``page_name``.
     """
     values.setdefault("status", status)
-    return HTMLResponse(_environment().get_template(template).render(
-        **_common(request), **values), status)  # fmt: skip
+    return HTMLResponse(
+        _environment().get_template(template).render(**_common(request), **values), status
+    )
 
 
 def _common(request: Request) -> dict[str, Any]:
@@ -97,20 +100,24 @@ def _common(request: Request) -> dict[str, Any]:
         "language": language(),
         "html_language": "en" if language() == ENGLISH else "zh-CN",
         "menu": [
-            area for area in areas
+            area
+            for area in areas
             if area.title and visit.user is not None and visit.user.may(area.pages[0].role)
         ],
         "page_name": page.name if page is not None else "",
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
-    }  # fmt: skip
+    }
 
 
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("qiaocrawl.console"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+        loader=PackageLoader("qiaocrawl.console"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.globals |= {
         "_": _,
         "ngettext": ngettext,
@@ -155,10 +162,35 @@ def _web(url: str) -> str:
 # The extractor writes nothing active. What stands in a database may have come there otherwise, so
 # all is written anew here. Pictures are links: to load them would tell their sites who reads.
 
-_KEPT = frozenset((
-    "p", "ul", "ol", "li", "dl", "dt", "dd", "table", "tr", "td", "th", "caption", "blockquote",
-    "figure", "figcaption", "pre", "code", "strong", "b", "em", "i", "u", "s", "sub", "sup",
-))  # fmt: skip
+_KEPT = frozenset(
+    (
+        "p",
+        "ul",
+        "ol",
+        "li",
+        "dl",
+        "dt",
+        "dd",
+        "table",
+        "tr",
+        "td",
+        "th",
+        "caption",
+        "blockquote",
+        "figure",
+        "figcaption",
+        "pre",
+        "code",
+        "strong",
+        "b",
+        "em",
+        "i",
+        "u",
+        "s",
+        "sub",
+        "sup",
+    )
+)
 # The page has headings of its own above these.
 _RENAMED = {f"h{level}": f"h{min(level + 2, 6)}" for level in range(1, 7)}
 _DROPPED = frozenset(("script", "style", "template", "noscript", "svg", "math", "iframe", "object"))
@@ -287,10 +319,11 @@ class Comparison:
         often = {sentence for sentence, count in Counter(new).items() if count > _MOST_ALIKE}
         matcher = difflib.SequenceMatcher(often.__contains__, old, new, autojunk=False)
         return [
-            _plain(old[a:b]) if tag == "equal" else self._within("".join(old[a:b]),
-                                                                 "".join(new[x:y]))
+            _plain(old[a:b])
+            if tag == "equal"
+            else self._within("".join(old[a:b]), "".join(new[x:y]))
             for tag, a, b, x, y in matcher.get_opcodes()
-        ]  # fmt: skip
+        ]
 
     def _within(self, before: str, after: str) -> Markup:
         """The same of two pieces, by characters where they are short."""

@@ -208,9 +208,11 @@ class FullTextIndex:
             self._index.reload()
             searcher = self._index.searcher()
             result: Any = searcher.search(
-                self._query(wanted), limit=most or max(int(searcher.num_docs), 1), count=True,
+                self._query(wanted),
+                limit=most or max(int(searcher.num_docs), 1),
+                count=True,
                 order_by_field="fetched" if newest_first else None,
-            )  # fmt: skip
+            )
             addresses = [address for _score, address in result.hits]
             ids: Any = searcher.fast_field_values("id", addresses) if addresses else []
         except (OSError, ValueError) as error:
@@ -235,8 +237,10 @@ class FullTextIndex:
         for term in wanted:
             occur = tantivy.Occur.MustNot if term.is_unwanted else tantivy.Occur.Must
             title = tantivy.Query.boost_query(self._row(term, "title"), _TITLE_BOOST)
-            either = [(tantivy.Occur.Should, title),
-                      (tantivy.Occur.Should, self._row(term, "text"))]  # fmt: skip
+            either = [
+                (tantivy.Occur.Should, title),
+                (tantivy.Occur.Should, self._row(term, "text")),
+            ]
             parts.append((occur, tantivy.Query.boolean_query(either)))
             if not term.is_unwanted:
                 # A text that has it as words is a better match than one where they only meet.

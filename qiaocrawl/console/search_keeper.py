@@ -194,10 +194,12 @@ class SearchKeeper:
         if fresh or revision > state.revision:
             newest = max([row.updated_at for row in fresh] + ([watermark] if watermark else []))
             full_text.write(
-                (_indexed(row) for row in fresh), removed,
-                IndexState(state.version, newest.isoformat(), max(revision, state.revision),
-                           state.built),
-            )  # fmt: skip
+                (_indexed(row) for row in fresh),
+                removed,
+                IndexState(
+                    state.version, newest.isoformat(), max(revision, state.revision), state.built
+                ),
+            )
             self._recent |= {row.id: row.updated_at for row in fresh}
             self._recent = {
                 row_id: at for row_id, at in self._recent.items() if at >= newest - _OVERLAP

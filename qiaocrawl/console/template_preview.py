@@ -110,8 +110,10 @@ def _taken(page: ParsedPage, template: Template) -> Taken:
     if reader.template_of(page) is None:
         raise ConfigError(_("hosts and path do not fit this page: {url}", url=page.url))
     body, links = reader.body(page), page.links(_LINKS_READ)
-    fields = [(_(FIELD_LABELS.get(name, name)), field_text(one.value))
-              for name, one in reader.fields(page).items()]  # fmt: skip
+    fields = [
+        (_(FIELD_LABELS.get(name, name)), field_text(one.value))
+        for name, one in reader.fields(page).items()
+    ]
     followed = reader.links(page, links) if template.links else ()
     remark = ""
     if not template.body:

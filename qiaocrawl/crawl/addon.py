@@ -26,12 +26,24 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 _DEMO_PAUSE_SECONDS = 1.0
-_COMPONENTS = ("ITEM_PIPELINES", "DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS",
-               "DOWNLOAD_HANDLERS", "FEED_EXPORTERS")  # fmt: skip
+_COMPONENTS = (
+    "ITEM_PIPELINES",
+    "DOWNLOADER_MIDDLEWARES",
+    "SPIDER_MIDDLEWARES",
+    "EXTENSIONS",
+    "DOWNLOAD_HANDLERS",
+    "FEED_EXPORTERS",
+)
 # What serves any spider and needs no database: only the web, and no list of suffixes from it.
 # The guard over addresses is a setting of its own (TWISTED_DNS_RESOLVER).
-_FOR_ALL = ("file", "ftp", "data", "s3", "middlewares.cookies.OfflineCookiesMiddleware",
-            "scrapy.downloadermiddlewares.cookies.CookiesMiddleware")  # fmt: skip
+_FOR_ALL = (
+    "file",
+    "ftp",
+    "data",
+    "s3",
+    "middlewares.cookies.OfflineCookiesMiddleware",
+    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware",
+)
 _SESSIONS = "middlewares.session.SessionMiddleware"
 _REMOTE_CONTROL = "scrapy.extensions.remote_control.RemoteControl"
 _COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
@@ -107,8 +119,10 @@ def keep_own_components(settings: BaseSettings) -> None:
         ours: dict[str, Any] = getattr(own_settings, name)
         given = settings.getdict(name)
         # A class may stand for its path.
-        paths = {key if isinstance(key, str) else f"{key.__module__}.{key.__qualname__}": value
-                 for key, value in given.items()}  # fmt: skip
+        paths = {
+            key if isinstance(key, str) else f"{key.__module__}.{key.__qualname__}": value
+            for key, value in given.items()
+        }
         if name == "ITEM_PIPELINES":
             off = next((path for path in ours if paths.get(path, 0) is None), None)
             if off is not None:
@@ -129,8 +143,11 @@ def leave_to_scrapy(settings: BaseSettings) -> None:
     """
     for name in _COMPONENTS:
         ours: dict[str, Any] = getattr(own_settings, name)
-        rest = {key: value for key, value in settings.getdict(name).items()
-                if key in _FOR_ALL or key not in ours or value != ours[key]}  # fmt: skip
+        rest = {
+            key: value
+            for key, value in settings.getdict(name).items()
+            if key in _FOR_ALL or key not in ours or value != ours[key]
+        }
         _replace(settings, name, rest)
     _replace(settings, "SCHEDULER", default_settings.SCHEDULER)
 

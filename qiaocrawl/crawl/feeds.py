@@ -116,8 +116,13 @@ class ArticleFeeds(FeedExporter):
             # Of items that a project's own pipeline makes, it alone knows the fields.
             if unknown and not options.get("item_classes") and not options.get("item_filter"):
                 names, known = ", ".join(map(repr, unknown)), ", ".join(FIELDS)
-                sys.exit(_("qiaocrawl: feed field {names}: an article has {known}",
-                           names=names, known=known))  # fmt: skip
+                sys.exit(
+                    _(
+                        "qiaocrawl: feed field {names}: an article has {known}",
+                        names=names,
+                        known=known,
+                    )
+                )
 
     def open_spider(self, spider: Spider) -> None:
         """As Scrapy does; a file that cannot be written ends the crawl at once.
@@ -197,8 +202,10 @@ class ArticleFeeds(FeedExporter):
         self.crawler.stats.inc_value(_LOST, count)
         if not self._has_told:
             self._has_told = True
-            logger.error("feeds: not written: %s; the articles are stored, `qiaocrawl export` "
-                         "writes them", error)  # fmt: skip
+            logger.error(
+                "feeds: not written: %s; the articles are stored, `qiaocrawl export` writes them",
+                error,
+            )
 
 
 def _why_not(file: Path, format_: str, mode: str) -> str:

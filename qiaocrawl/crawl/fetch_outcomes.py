@@ -331,9 +331,10 @@ class FetchOutcomes:
             failure = await self._hosts.busy(lease, decision.reason, pause)
             await self._fail(lease, replace(failure, is_refusal=decision.is_refusal))
         else:
-            await self._fail(lease, FetchFailure(
-                FailureKind.NO_PAGE, decision.reason, is_refusal=decision.is_refusal
-            ))  # fmt: skip
+            await self._fail(
+                lease,
+                FetchFailure(FailureKind.NO_PAGE, decision.reason, is_refusal=decision.is_refusal),
+            )
 
     def answered(self, host: str) -> None:
         """*host* gave an answer that is no refusal."""

@@ -148,10 +148,13 @@ class QuietLogFormatter(LogFormatter):
         return {
             "level": logging.DEBUG,
             "msg": "Login step (%(status)s) %(method)s %(address)s",
-            "args": {"status": response.status, "method": request.method,
-                     # The query of a login step may be the ticket that logs in.
-                     "address": request.url.partition("?")[0]},
-        }  # fmt: skip
+            "args": {
+                "status": response.status,
+                "method": request.method,
+                # The query of a login step may be the ticket that logs in.
+                "address": request.url.partition("?")[0],
+            },
+        }
 
     def scraped(  # type: ignore[override]
         self, item: Any, response: Response | Failure | None, *args: Any, **kwargs: Any

@@ -68,13 +68,17 @@ HONOURED: Mapping[str, Honoured] = {
     "RETRY_ENABLED": Honoured("QIAO_FRONTIER_MAX_FAILURES", _one_try),
 }
 
-_RETRIES = "which failures are tried again is fixed (docs/failures.md); how often, " \
-    "QIAO_FRONTIER_MAX_FAILURES; after which pause, QIAO_FRONTIER_RETRY_SECONDS"  # fmt: skip
+_RETRIES = (
+    "which failures are tried again is fixed (docs/failures.md); how often, "
+    "QIAO_FRONTIER_MAX_FAILURES; after which pause, QIAO_FRONTIER_RETRY_SECONDS"
+)
 _FRONTIER = "the frontier is a table of the database (QIAO_DATABASE_URL); the same command goes on"
 _STATUS = "every status code is an outcome of its URL (docs/failures.md)"
 _REFRESH = "a meta refresh is followed as a link of its page, within QIAO_MAX_DEPTH"
-_REDIRECTS = "a page's redirect is a URL of the frontier, followed once and within the crawl's " \
-    "sites; only robots.txt is redirected by Scrapy"  # fmt: skip
+_REDIRECTS = (
+    "a page's redirect is a URL of the frontier, followed once and within the crawl's "
+    "sites; only robots.txt is redirected by Scrapy"
+)
 _NO_REFERER = "no Referer is sent: requests come from the frontier, not out of pages"
 _ONLY_HTTP = "pages are fetched over HTTP/1.1 alone, by a handler that checks every address"
 
@@ -152,9 +156,13 @@ def honour(settings: BaseSettings) -> None:
             value = one.value(settings, name)
         except ValueError:
             raise ConfigError(
-                _("{name} must be a whole number from 0, or True or False where it is a switch; "
-                  "got {value!r}", name=name, value=settings[name])
-            ) from None  # fmt: skip
+                _(
+                    "{name} must be a whole number from 0, or True or False where it is a switch; "
+                    "got {value!r}",
+                    name=name,
+                    value=settings[name],
+                )
+            ) from None
         priority = settings.getpriority(name) or 0
         if value is not None and priority > _priority(settings, one.option):
             turned[one.option] = (value, priority)

@@ -237,9 +237,11 @@ class FrontierSpider(Spider):
             self.runtime.analysis.slots.begin()
         options = self.request_options(lease)
         meta = {
-            "lease": lease, "dont_redirect": True, "handle_httpstatus_all": True,
+            "lease": lease,
+            "dont_redirect": True,
+            "handle_httpstatus_all": True,
             **options.pop("meta", {}),
-        }  # fmt: skip
+        }
         # A PDF may be larger than a page.
         if looks_like_document(lease.url):
             most_bytes = int(self.runtime.options["QIAO_DOCUMENT_MAX_MB"] * 2**20)

@@ -176,8 +176,14 @@ class BodyIndex:
     @property
     def memory_bytes(self) -> int:
         """Bytes held."""
-        columns = (self._entries, self._following, self._starts, self._totals, self._row_of,
-                   self._slot_of)  # fmt: skip
+        columns = (
+            self._entries,
+            self._following,
+            self._starts,
+            self._totals,
+            self._row_of,
+            self._slot_of,
+        )
         return sum(column.nbytes for column in columns) + self._heads.nbytes
 
     def add(self, row: int, record: TitleRecord) -> None:
@@ -221,9 +227,14 @@ class BodyIndex:
         """Take up the bodies that were saved."""
         self._rows, self._size, self._dead, self._slots = state["bodies.counts"].tolist()
         self._heads = state["bodies.heads"]
-        for name, column in (("entries", self._entries), ("following", self._following),
-                             ("starts", self._starts), ("totals", self._totals),
-                             ("row_of", self._row_of), ("slot_of", self._slot_of)):  # fmt: skip
+        for name, column in (
+            ("entries", self._entries),
+            ("following", self._following),
+            ("starts", self._starts),
+            ("totals", self._totals),
+            ("row_of", self._row_of),
+            ("slot_of", self._slot_of),
+        ):
             column.restore(state[f"bodies.{name}"])
 
     def near(self, record: TitleRecord) -> list[tuple[int, BodyEvidence]]:
@@ -241,8 +252,9 @@ class BodyIndex:
             return []
         weights = self._weights(sketch)
         slots = self._best(sketch, places, weights[positions])
-        matches = [(int(self._row_of.data[slot]), self._compare(sketch, weights, slot))
-                 for slot in slots]  # fmt: skip
+        matches = [
+            (int(self._row_of.data[slot]), self._compare(sketch, weights, slot)) for slot in slots
+        ]
         matches = [pair for pair in matches if pair[1].shared >= _MIN_SHARED]
         return sorted(matches, key=lambda pair: (-pair[1].containment, pair[0]))
 
@@ -259,8 +271,9 @@ class BodyIndex:
         slots, inverse, shared = np.unique(
             # starts ascends, so the slot of a place is found by bisection.
             np.searchsorted(starts, places, side="right") - 1,
-            return_inverse=True, return_counts=True,
-        )  # fmt: skip
+            return_inverse=True,
+            return_counts=True,
+        )
         smaller = np.minimum(self._starts.data[slots + 1] - starts[slots], len(sketch.entries))
         # The weighted share of the smaller body that is found.
         score = np.bincount(inverse, weights) / smaller
@@ -348,8 +361,11 @@ class BodyCopies:
 
     def saved(self) -> State:
         """Digests with their titles, in the order in which they came."""
-        return {"copies": packed([[digest.hex(), [*numbers]]
-                                  for digest, numbers in self._numbers.items()])}  # fmt: skip
+        return {
+            "copies": packed(
+                [[digest.hex(), [*numbers]] for digest, numbers in self._numbers.items()]
+            )
+        }
 
     def restore(self, state: SavedState) -> None:
         """Take up what was saved."""

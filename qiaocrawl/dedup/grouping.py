@@ -98,9 +98,14 @@ def _rank(record: TitleRecord) -> tuple[bool, float, bytes]:
 def _choice(record: TitleRecord) -> tuple[object, ...]:
     """Orders several records of one key by all that a verdict may depend on; the first is taken."""
     return (
-        *_rank(record), record.title, record.body_digest, record.host, record.source,
-        record.body_simhash, record.body_sketch,
-    )  # fmt: skip
+        *_rank(record),
+        record.title,
+        record.body_digest,
+        record.host,
+        record.source,
+        record.body_simhash,
+        record.body_sketch,
+    )
 
 
 # --- Counts how many titles of a collection hold each word, for an IDF snapshot -------------------

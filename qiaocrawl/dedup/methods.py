@@ -113,7 +113,7 @@ def checked(threshold: float | None, default: float, *, least: float) -> float:
                 "the threshold of titles must lie in {allowed}, got {threshold!r}",
                 allowed=allowed,
                 threshold=threshold,
-            )  # fmt: skip
+            )
         )
     return chosen
 
@@ -224,10 +224,12 @@ def _is_copy(pair: TitlePair) -> bool:
     """Whether a site shows one article under two addresses: title, day and text agree."""
     body, days = pair.body, pair.days_apart
     return bool(
-        pair.same_site and pair.same_words
-        and body is not None and body.containment >= _COPY_CONTAINMENT
+        pair.same_site
+        and pair.same_words
+        and body is not None
+        and body.containment >= _COPY_CONTAINMENT
         and (days is None or days <= _COPY_DAYS)
-    )  # fmt: skip
+    )
 
 
 # --- Publish dates as seconds, for any date a page may give ---------------------------------------

@@ -146,8 +146,12 @@ class TitleRows:
         parts: list[tuple[Array, ...]] = []
         first = 0
         while True:
-            out = (np.empty(room, np.int32), np.empty(room, np.int32),
-                   np.empty(room, np.float64), np.empty(room, np.int32))  # fmt: skip
+            out = (
+                np.empty(room, np.int32),
+                np.empty(room, np.int32),
+                np.empty(room, np.float64),
+                np.empty(room, np.int32),
+            )
             end, pairs = place(tuple(batch), first, self._index, members, self._sizes, out, limit)
             parts.append(tuple(column[:pairs] for column in out))
             if end == len(batch.starts) - 1:
@@ -211,9 +215,14 @@ class TitleRows:
         self._heads.restore(state["rows.heads"])
         self._signatures.restore(state["rows.signatures"])
         self._slots = state["rows.slots"]
-        for name, column in (("blocks", self._blocks), ("newest", self._newest),
-                             ("fill", self._fill), ("row", self._row),
-                             ("weight", self._weight), ("rest", self._rest)):  # fmt: skip
+        for name, column in (
+            ("blocks", self._blocks),
+            ("newest", self._newest),
+            ("fill", self._fill),
+            ("row", self._row),
+            ("weight", self._weight),
+            ("rest", self._rest),
+        ):
             column.restore(state[f"postings.{name}"])
         for column in (self._weights, self._places):
             # All 0 between two searches.

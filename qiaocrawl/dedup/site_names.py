@@ -317,8 +317,14 @@ class HostEndings:
 
     def saved(self) -> list[Any]:
         """All that is known, as JSON has it; dicts are in order."""
-        return [self._counts, self._known, self._seen.tolist(), self._titles, self._ended,
-                self._turn]  # fmt: skip
+        return [
+            self._counts,
+            self._known,
+            self._seen.tolist(),
+            self._titles,
+            self._ended,
+            self._turn,
+        ]
 
     @classmethod
     def restored(cls, saved: list[Any]) -> HostEndings:
@@ -355,9 +361,10 @@ class HostEndings:
         A proven name stays even if it is not seen again: earlier titles still carry it.
         """
         wrong = [
-            text for text, is_proven in self._known.items()
+            text
+            for text, is_proven in self._known.items()
             if not is_proven and not self._is_believed(text, _LEAST_KEPT_SHARE)
-        ]  # fmt: skip
+        ]
         for text in wrong:
             del self._known[text]
         # What was not taken back has passed.

@@ -41,11 +41,17 @@ def recipe_of(
     digest = blake2b(digest_size=16)
     counted = snapshot.frequencies
     settings = (
-        least_cosine, uses_bodies, sorted(set(terms)), sys.byteorder,
+        least_cosine,
+        uses_bodies,
+        sorted(set(terms)),
+        sys.byteorder,
         # Snapshots are never changed, so their size tells two of one number apart well enough.
-        snapshot.version, snapshot.documents, snapshot.prior_titles, len(counted),
+        snapshot.version,
+        snapshot.documents,
+        snapshot.prior_titles,
+        len(counted),
         sum(counted.values()),
-    )  # fmt: skip
+    )
     digest.update(repr(settings).encode("utf-8", "backslashreplace"))
     digest.update(_program())
     return digest.hexdigest()
@@ -91,10 +97,15 @@ _DISTINCT = Verdict(VerdictKind.DISTINCT, why="no earlier title is near")
 _RANKS = {
     kind: rank
     for rank, kind in enumerate(
-        (VerdictKind.DISTINCT, VerdictKind.SERIES, VerdictKind.REVISION, VerdictKind.REPRINT,
-         VerdictKind.SAME_PAGE)
+        (
+            VerdictKind.DISTINCT,
+            VerdictKind.SERIES,
+            VerdictKind.REVISION,
+            VerdictKind.REPRINT,
+            VerdictKind.SAME_PAGE,
+        )
     )
-}  # fmt: skip
+}
 
 Array = NDArray[Any]
 NearTitles = dict[int, PairScore]
@@ -367,10 +378,15 @@ class TitleIndex:
             relations,
             # The key decides last: with equal evidence the choice must not depend on the
             # order of search.
-            key=lambda entry: (entry[2].is_same_story, entry[2].strength, _RANKS[entry[2].kind],
-                             entry[1], key(entry[0])),
+            key=lambda entry: (
+                entry[2].is_same_story,
+                entry[2].strength,
+                _RANKS[entry[2].kind],
+                entry[1],
+                key(entry[0]),
+            ),
             reverse=True,
-        )  # fmt: skip
+        )
         earlier, cosine, relation = ranked[0]
         if relation.kind is VerdictKind.DISTINCT:
             return Verdict(VerdictKind.DISTINCT, None, cosine, relation.why)

@@ -97,8 +97,15 @@ class TitleTable:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        columns = (self._row, self._next, self._hosts.column, self._sources.column,
-                   self._minutes.column, self._digests.column, self._simhashes.column)  # fmt: skip
+        columns = (
+            self._row,
+            self._next,
+            self._hosts.column,
+            self._sources.column,
+            self._minutes.column,
+            self._digests.column,
+            self._simhashes.column,
+        )
         held = sum(column.nbytes for column in columns if column is not None)
         return held + self._keys.nbytes + self._slots.nbytes
 
@@ -212,8 +219,13 @@ class TitleTable:
 
     @property
     def _optional(self) -> dict[str, _Names | _Numbers]:
-        return {"host": self._hosts, "source": self._sources, "minutes": self._minutes,
-                "digest": self._digests, "simhash": self._simhashes}  # fmt: skip
+        return {
+            "host": self._hosts,
+            "source": self._sources,
+            "minutes": self._minutes,
+            "digest": self._digests,
+            "simhash": self._simhashes,
+        }
 
     def _number(self) -> int:
         if self._free:

@@ -54,8 +54,9 @@ class SiteFrame:
             markup = markup.replace("\n", "")
         return self.answer(markup, gold)
 
-    def plain_page(self, path: str, kind: Kind, slots: Mapping[str, str], main: str,
-                   heading: str) -> DemoPage:  # fmt: skip
+    def plain_page(
+        self, path: str, kind: Kind, slots: Mapping[str, str], main: str, heading: str
+    ) -> DemoPage:
         """A page that is no article: a list, a form, a notice; *heading* "" on the home page."""
         name = f"{heading}-{self.site.name}" if heading else self.site.name
         gold = Gold(self.site.url(path), kind, self.site.charset, self.text(heading))

@@ -107,10 +107,16 @@ def _when(posting: Posting) -> tuple[datetime, str]:
 def _postings(happening: Happening) -> list[Posting]:
     sites = {site.host: site for site in load_sites()}
     story = Story(
-        key=happening.group, frame=_FRAME, domain="", on_topic=True,
-        titles=(happening.tellings[0].title,), lines=happening.text,
-        happened_at=happening.tellings[0].at, lead_city=happening.place, author=happening.author,
-    )  # fmt: skip
+        key=happening.group,
+        frame=_FRAME,
+        domain="",
+        on_topic=True,
+        titles=(happening.tellings[0].title,),
+        lines=happening.text,
+        happened_at=happening.tellings[0].at,
+        lead_city=happening.place,
+        author=happening.author,
+    )
     lines_on: dict[str, tuple[str, ...]] = {}
     postings = []
     for telling in happening.tellings:
@@ -129,11 +135,19 @@ def _told(telling: Telling, taken: Sequence[str]) -> list[str]:
 def _posting(site: Site, story: Story, telling: Telling, lines: tuple[str, ...]) -> Posting:
     kind = kind_on(site)
     posting = Posting(
-        site=site, channel=_channel(site, telling.channel), story=story, kind=kind,
-        title=telling.title, lines=lines, published_at=telling.at, author=story.author,
+        site=site,
+        channel=_channel(site, telling.channel),
+        story=story,
+        kind=kind,
+        title=telling.title,
+        lines=lines,
+        published_at=telling.at,
+        author=story.author,
         source=telling.source or (site.name if not telling.taken_from else ""),
-        original=not telling.taken_from, taken_from=telling.taken_from, later=telling.later,
-    )  # fmt: skip
+        original=not telling.taken_from,
+        taken_from=telling.taken_from,
+        later=telling.later,
+    )
     if kind is Kind.FORUM:
         furniture = load_furniture()
         return replace(
@@ -157,16 +171,20 @@ def _happening_of(row: dict[str, Any]) -> Happening:
 
 def _telling_of(row: dict[str, Any]) -> Telling:
     later = row.get("later")
-    return Telling(**{
-        **row,
-        "at": datetime.fromisoformat(row["at"]).replace(tzinfo=CHINA_TIME),
-        "cut": tuple(row.get("cut", ())),
-        "add": tuple(row.get("add", ())),
-        "later": later and Later(
-            tuple((old, new) for old, new in later.get("replace", ())), later.get("note", ""),
-            later.get("deleted", False),
-        ),
-    })  # fmt: skip
+    return Telling(
+        **{
+            **row,
+            "at": datetime.fromisoformat(row["at"]).replace(tzinfo=CHINA_TIME),
+            "cut": tuple(row.get("cut", ())),
+            "add": tuple(row.get("add", ())),
+            "later": later
+            and Later(
+                tuple((old, new) for old, new in later.get("replace", ())),
+                later.get("note", ""),
+                later.get("deleted", False),
+            ),
+        }
+    )
 
 
 # --- What is true of the articles of the demo web: parents, originals, places, what changed

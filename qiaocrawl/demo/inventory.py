@@ -78,9 +78,18 @@ class Site:
 
 
 _FRAME_FILES = (
-    "topic_community", "topic_school", "topic_hometown", "topic_business", "topic_consular",
-    "other_near", "other_sport", "other_finance", "other_fun", "other_tech", "other_life",
-)  # fmt: skip
+    "topic_community",
+    "topic_school",
+    "topic_hometown",
+    "topic_business",
+    "topic_consular",
+    "other_near",
+    "other_sport",
+    "other_finance",
+    "other_fun",
+    "other_tech",
+    "other_life",
+)
 
 
 def read_data(name: str) -> dict[str, Any]:

@@ -32,9 +32,10 @@ def oddities_of(seed: int, site: Site, postings: Sequence[Posting]) -> list[Oddi
     """All oddities of *site*, by its features; *postings* are what they lead to."""
     rng = random.Random(f"{seed}/{site.host}/oddities")
     readable = [
-        posting for posting in postings
+        posting
+        for posting in postings
         if posting.robots_allowed and posting.kind is not Kind.LOGIN_WALL
-    ]  # fmt: skip
+    ]
     oddities: list[Oddity] = []
     for feature in (*site.features, f"{site.not_found}_not_found"):
         make = _MAKERS.get(feature)
@@ -147,8 +148,9 @@ def _calendar(rng: random.Random, site: Site, postings: Sequence[Posting]) -> It
         around = months[max(0, position - 1) : position + 2]
         links = " ".join(
             f'<a href="{_month_path(*other)}">{other[0]}年{other[1]}月</a>'
-            for other in around if other != (year, month)
-        )  # fmt: skip
+            for other in around
+            if other != (year, month)
+        )
         days = " ".join(f"<td>{day}</td>" for day in range(1, 29))
         markup = f"<p>{links}</p><table><tr>{days}</tr></table><p>本月暂无活动。</p>"
         text = "活动日历" if (year, month) == months[-1] else ""

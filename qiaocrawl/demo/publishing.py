@@ -89,9 +89,7 @@ def _shortened(rng: random.Random, title: str) -> str:
     return rng.choice(clauses) if len(clauses) > 1 else title
 
 
-_KIND_OF_THEME = {
-    "forum": Kind.FORUM, "blog": Kind.BLOG, "photo": Kind.PHOTO, "wap": Kind.BRIEF,
-}  # fmt: skip
+_KIND_OF_THEME = {"forum": Kind.FORUM, "blog": Kind.BLOG, "photo": Kind.PHOTO, "wap": Kind.BRIEF}
 # Photo stories and briefs end with the paragraph that reaches so many characters.
 _SHORT_FORMS = {Kind.PHOTO: 260, Kind.BRIEF: 130}
 

@@ -177,8 +177,11 @@ def _next(steps: _Steps, own: int | None, stem: str) -> Link | None:
         return arrow
     sign = -1 if _falls(steps.numbered, stem) else 1
     # In list order; with falling numbers ahead means lower.
-    ahead = [(step, link) for link in (*steps.forward,)
-             if (step := sign * ((_value(link.url, stem) or 0) - own)) > 0]  # fmt: skip
+    ahead = [
+        (step, link)
+        for link in (*steps.forward,)
+        if (step := sign * ((_value(link.url, stem) or 0) - own)) > 0
+    ]
     return min(ahead, key=lambda candidate: candidate[0])[1] if ahead else None
 
 

@@ -291,10 +291,18 @@ class LinkRules:
         # Lists are noted separately, since lists of another form prove a section.
         if analysis.outcome is Outcome.LIST:
             self.watch.listed(closed, lease.url)
-        return self.watch.learn(PageEvidence(
-            lease.url, page_value(analysis, lease.topic), digest_of(analysis),
-            [link.url for link in links], new, analysis.text_sample, closed, trial,
-        ))  # fmt: skip
+        return self.watch.learn(
+            PageEvidence(
+                lease.url,
+                page_value(analysis, lease.topic),
+                digest_of(analysis),
+                [link.url for link in links],
+                new,
+                analysis.text_sample,
+                closed,
+                trial,
+            )
+        )
 
 
 def _is_listed(link: Link) -> bool:

@@ -91,7 +91,12 @@ def as_missing(analysis: PageAnalysis, host: str = "") -> PageAnalysis:
     why = f"on pages of {host} that look like its page for missing ones"
     links = tuple(replace(link, postponed=why) for link in analysis.links) if host else ()
     return PageAnalysis(
-        Outcome.SOFT_404, None, links, analysis.charset, analysis.charset_source,
+        Outcome.SOFT_404,
+        None,
+        links,
+        analysis.charset,
+        analysis.charset_source,
         reason="shows what its host shows for a page that does not exist",
-        page_title=analysis.page_title, page_relevance=analysis.page_relevance,
-    )  # fmt: skip
+        page_title=analysis.page_title,
+        page_relevance=analysis.page_relevance,
+    )

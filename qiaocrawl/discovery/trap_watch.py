@@ -131,10 +131,11 @@ class EvidentLink(NamedTuple):
 def links_of(page: PageEvidence) -> list[EvidentLink]:
     """The links of *page*, each looked up once."""
     return [
-        EvidentLink(hash(link), (forms := url_forms(link))[0], forms, link in page.fresh,
-                    link == page.url)
+        EvidentLink(
+            hash(link), (forms := url_forms(link))[0], forms, link in page.fresh, link == page.url
+        )
         for link in page.links
-    ]  # fmt: skip
+    ]
 
 
 def text_digest(title: str, body_digest: bytes) -> bytes:
@@ -437,10 +438,15 @@ class TrapWatch:
         # A list leads to many of one kind; what may be stories of its own section counts as well.
         unknown |= max(unread.values(), default=0) > len(page.fresh) / 2
         return PageEffects(
-            page.value, inside_new=new, inside_known=known_keys, stories=stories,
-            fresh_story=fresh_story, unknown=unknown,
-            new_folders=new > 0 and is_branch, sample=page.sample,
-        )  # fmt: skip
+            page.value,
+            inside_new=new,
+            inside_known=known_keys,
+            stories=stories,
+            fresh_story=fresh_story,
+            unknown=unknown,
+            new_folders=new > 0 and is_branch,
+            sample=page.sample,
+        )
 
     def _is_new_branch(self, form: str, forms: tuple[str, ...]) -> bool:
         """Whether *form*, of new branches, is a group of the URL of *forms* too."""

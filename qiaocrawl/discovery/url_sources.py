@@ -170,10 +170,24 @@ def _in_utc(moment: datetime) -> datetime | None:
 MAX_FEED_ENTRIES = 2_000
 """Feeds have 10 to 100; the largest archives some hundred."""
 _FEED_RECORDS = frozenset(("item", "entry"))
-_FEED_FIELDS = frozenset((
-    "title", "link", "guid", "id", "pubdate", "date", "published", "issued", "updated",
-    "modified", "created", "category", "subject", "keywords",
-))  # fmt: skip
+_FEED_FIELDS = frozenset(
+    (
+        "title",
+        "link",
+        "guid",
+        "id",
+        "pubdate",
+        "date",
+        "published",
+        "issued",
+        "updated",
+        "modified",
+        "created",
+        "category",
+        "subject",
+        "keywords",
+    )
+)
 # Some RSS 0.9 begins with <channel>, without <rss> around it.
 _FEED_KINDS = {"rss": "rss", "channel": "rss", "feed": "atom", "rdf": "rdf"}
 _MAX_KEYWORDS_CHARS = 200
@@ -222,9 +236,11 @@ def _feed_entry(record: Record, base: str) -> Entry | None:
     # The publication date comes first: an update would move an old story to the front.
     at = moment_of(record.first("pubdate", "published", "date", "issued", "created"))
     words = dict.fromkeys(
-        word for name in ("category", "subject", "keywords")
-        for word in record.fields.get(name, ()) if word
-    )  # fmt: skip
+        word
+        for name in ("category", "subject", "keywords")
+        for word in record.fields.get(name, ())
+        if word
+    )
     return Entry(
         url,
         at or moment_of(record.first("updated", "modified")),
@@ -255,9 +271,9 @@ MAX_LEVELS = 3
 # As for feeds: limits what a hostile robots.txt may name **(ours)**.
 MAX_ROBOTS_SITEMAPS = 100
 _SITEMAP_RECORDS = frozenset(("url", "sitemap"))
-_SITEMAP_FIELDS = frozenset((
-    "loc", "lastmod", "news/title", "news/publication_date", "news/keywords", ".",
-))  # fmt: skip
+_SITEMAP_FIELDS = frozenset(
+    ("loc", "lastmod", "news/title", "news/publication_date", "news/keywords", ".")
+)
 _SITEMAP_KINDS = {"urlset": "pages", "sitemapindex": "index"}
 # "Sitemap: https://a.cn/s.xml", in any case and anywhere in the file. Possessive (*+), so that a
 # line of spaces costs linear time.

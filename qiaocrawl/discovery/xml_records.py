@@ -54,8 +54,9 @@ XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 # A bare "&", or a reference that is none of XML's own.
 _REFERENCE = re.compile(
     r"&(?!(?:amp|lt|gt|quot|apos);)"
-    r"(?:(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z_][\w.-]{0,31});)?", re.ASCII
-)  # fmt: skip
+    r"(?:(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z_][\w.-]{0,31});)?",
+    re.ASCII,
+)
 # A "<" that begins no tag: libxml2 would end at it.
 _STRAY = re.compile(r"<(?!/?[A-Za-z_])")
 _PASSED_OVER = re.compile(r"<!\[CDATA\[|<!--|<!DOCTYPE|<\?(?=[A-Za-z])", re.IGNORECASE)
@@ -84,8 +85,9 @@ _HEAD_BYTES = 8_192
 _BEGINS = re.compile(rb"<(?:\?xml\s|!)", re.IGNORECASE)
 _DOCUMENT = re.compile(
     rb"<\?xml\s[^<>]*+>(?:\s++|<[!?][^>]*+>)*+"
-    rb"<(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|urlset|sitemapindex|channel)[\s>]", re.IGNORECASE
-)  # fmt: skip
+    rb"<(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|urlset|sitemapindex|channel)[\s>]",
+    re.IGNORECASE,
+)
 # A program's complaint in front of the document, up to which it is left aside.
 _COMPLAINT = re.compile(
     rb"(?:<br\b|<b>|(?:PHP )?(?:Warning|Notice|Deprecated|Fatal error|Strict))", re.IGNORECASE
@@ -102,12 +104,48 @@ HTML_TAG = re.compile(
     re.IGNORECASE,
 )
 _HELD_BACK_TAG_CHARS = 2_000
-_INLINE = frozenset((
-    "a", "abbr", "b", "big", "cite", "code", "del", "em", "font", "i", "img", "ins", "label",
-    "mark", "nobr", "o:p", "small", "span", "strike", "strong", "s", "sub", "sup", "tt", "u", "wbr",
-))  # fmt: skip
-_FOREIGN = ("mrss", "itunes", "podcast", "sitemap-image", "sitemap-video", "geo", "georss",
-            "opensearch", "xhtml", "purl.org/rss/1.0/modules/content")  # fmt: skip
+_INLINE = frozenset(
+    (
+        "a",
+        "abbr",
+        "b",
+        "big",
+        "cite",
+        "code",
+        "del",
+        "em",
+        "font",
+        "i",
+        "img",
+        "ins",
+        "label",
+        "mark",
+        "nobr",
+        "o:p",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "s",
+        "sub",
+        "sup",
+        "tt",
+        "u",
+        "wbr",
+    )
+)
+_FOREIGN = (
+    "mrss",
+    "itunes",
+    "podcast",
+    "sitemap-image",
+    "sitemap-video",
+    "geo",
+    "georss",
+    "opensearch",
+    "xhtml",
+    "purl.org/rss/1.0/modules/content",
+)
 
 
 @dataclass(slots=True)
@@ -167,9 +205,15 @@ def xml_records(
     target = _Collector(names, fields, limit)
     parser = etree.XMLParser(
         # recover: feeds of hand-made programs are rarely well formed.
-        target=target, encoding="utf-8", recover=True, resolve_entities=False, load_dtd=False,
-        no_network=True, huge_tree=False, dtd_validation=False,
-    )  # fmt: skip
+        target=target,
+        encoding="utf-8",
+        recover=True,
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        dtd_validation=False,
+    )
     faults: list[str] = []
     fed = 0
     try:
@@ -462,10 +506,12 @@ class _Collector:
         # "image/title" and "title" are two fields.
         key = name if depth == self._record_depth + 1 else f"{self._path[-2]}/{name}"
         if key == "link" and attributes and len(self._record.links) < _MAX_VALUES:
-            self._record.links.append({
-                _local(str(name)): _unescaped(str(value))[:_MAX_FIELD_CHARS]
-                for name, value in attributes.items()
-            })  # fmt: skip
+            self._record.links.append(
+                {
+                    _local(str(name)): _unescaped(str(value))[:_MAX_FIELD_CHARS]
+                    for name, value in attributes.items()
+                }
+            )
         if key in self._fields and depth < _MAX_DEPTH:
             self._begin_text(key, depth)
 

@@ -69,16 +69,24 @@ _ARTICLES, _PAGES = _of("reading.records", "count_articles"), _of("reading.recor
 _LISTED = _of("reading.listing", "count_listed")
 
 for _name, _exporter in {
-    "csv": Exporter(".csv", _ARTICLES, _of("export.tables", "write_csv"), in_order=True,
-                    is_text=True),
-    "jsonl": Exporter(".jsonl", _ARTICLES, _of("export.tables", "write_jsonl"), in_order=True,
-                      is_text=True),
+    "csv": Exporter(
+        ".csv", _ARTICLES, _of("export.tables", "write_csv"), in_order=True, is_text=True
+    ),
+    "jsonl": Exporter(
+        ".jsonl", _ARTICLES, _of("export.tables", "write_jsonl"), in_order=True, is_text=True
+    ),
     "markdown": Exporter("", _ARTICLES, _of("export.markdown", "write_markdown")),
     "files": Exporter("", _PAGES, _of("export.pages", "write_files")),
     "warc": Exporter(".warc.gz", _PAGES, _of("export.pages", "write_warc"), in_order=True),
     "xlsx": Exporter(".xlsx", _LISTED, _of("export.workbook", "write_workbook"), for_people=True),
     "docx": Exporter(".docx", _LISTED, _of("export.word_files", "write_docx"), for_people=True),
-    "html": Exporter(".html", _LISTED, _of("export.digest", "write_html"), for_people=True,
-                     in_order=True, is_text=True),
-}.items():  # fmt: skip
+    "html": Exporter(
+        ".html",
+        _LISTED,
+        _of("export.digest", "write_html"),
+        for_people=True,
+        in_order=True,
+        is_text=True,
+    ),
+}.items():
     exporters.register(_name)(_exporter)

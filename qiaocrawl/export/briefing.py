@@ -64,17 +64,23 @@ def to_html(briefing: Briefing, template: str = "") -> str:
         ConfigError: the template is wrong; says in which line, or what it asks for in vain.
     """
     sections = [
-        {"name": section.name, "html": Markup("\n".join(
-            piece for block in section.blocks for piece in _pieces(block)
-        ))}
+        {
+            "name": section.name,
+            "html": Markup(
+                "\n".join(piece for block in section.blocks for piece in _pieces(block))
+            ),
+        }
         for section in sections_of(briefing)
-    ]  # fmt: skip
+    ]
     # Of parts that have nothing to say there is nothing.
     parts = dict.fromkeys(SECTIONS, Markup("")) | {own["name"]: own["html"] for own in sections}
     names = {
-        "title": xml_text(title_of(briefing)), "about": xml_text(about(briefing)),
-        "language": language().replace("_", "-"), "sections": sections, "parts": parts,
-    }  # fmt: skip
+        "title": xml_text(title_of(briefing)),
+        "about": xml_text(about(briefing)),
+        "language": language().replace("_", "-"),
+        "sections": sections,
+        "parts": parts,
+    }
     environment = SandboxedEnvironment(autoescape=True, undefined=StrictUndefined)
     try:
         return environment.from_string(template or default_template()).render(names)
@@ -191,22 +197,31 @@ def to_pdf(page: str, chromium: str) -> bytes:
         ConfigError: there is no such browser, or it made nothing.
     """
     if not Path(chromium).is_file():
-        raise ConfigError(_(
-            "PDF is printed by Chromium, and QIAO_CHROMIUM={chromium!r} is no file: install it "
-            "(apt-get install chromium), or write .html and print that", chromium=chromium,
-        ))  # fmt: skip
+        raise ConfigError(
+            _(
+                "PDF is printed by Chromium, and QIAO_CHROMIUM={chromium!r} is no file: install it "
+                "(apt-get install chromium), or write .html and print that",
+                chromium=chromium,
+            )
+        )
     # A folder that everybody may enter: Chromium's sandbox reads the page as nobody.
     with TemporaryDirectory(prefix="qiao-pdf-") as name:
         folder = Path(name)
         source, target = folder / "page.html", folder / "page.pdf"
         source.write_text(page, "utf-8")
         command = [
-            chromium, "--headless", "--disable-gpu", "--no-pdf-header-footer",
+            chromium,
+            "--headless",
+            "--disable-gpu",
+            "--no-pdf-header-footer",
             # Nothing is asked of the network, by the page or by the browser itself.
-            "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND",
-            f"--user-data-dir={folder / 'profile'}", f"--print-to-pdf={target}",
-            *(["--no-sandbox"] if os.geteuid() == 0 else []), source.as_uri(),
-        ]  # fmt: skip
+            "--disable-background-networking",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            f"--user-data-dir={folder / 'profile'}",
+            f"--print-to-pdf={target}",
+            *(["--no-sandbox"] if os.geteuid() == 0 else []),
+            source.as_uri(),
+        ]
         try:
             said = subprocess.run(
                 command, capture_output=True, text=True, check=False, timeout=_SECONDS
@@ -323,8 +338,14 @@ def office_templates(given: str) -> tuple[str, bytes]:
         return "", b""
     page, word = Path(given) / HTML_TEMPLATE, Path(given) / WORD_TEMPLATE
     if not page.is_file() and not word.is_file():
-        raise ConfigError(_("QIAO_BRIEFING_TEMPLATES={given!r}: neither {page} nor {word} is there",
-                            given=given, page=page.name, word=word.name))  # fmt: skip
+        raise ConfigError(
+            _(
+                "QIAO_BRIEFING_TEMPLATES={given!r}: neither {page} nor {word} is there",
+                given=given,
+                page=page.name,
+                word=word.name,
+            )
+        )
     try:
         return (
             page.read_text("utf-8") if page.is_file() else "",

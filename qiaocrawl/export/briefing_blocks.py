@@ -80,24 +80,37 @@ class Section:
 
 
 SECTIONS = (
-    "figures", "glance", "warnings", "since_last", "stories", "others", "places", "gaps", "sources",
-)  # fmt: skip
+    "figures",
+    "glance",
+    "warnings",
+    "since_last",
+    "stories",
+    "others",
+    "places",
+    "gaps",
+    "sources",
+)
 """The parts of a briefing, in their order."""
 
 _DAY = timedelta(days=1)
 _OTHERS, _NAMED_SINCE, _NAMED_IN_EVENT, _REGIONS = 15, 8, 4, 12
 _NAME_LINES = {
-    "person": N_("who: {names}"), "place": N_("where: {names}"),
+    "person": N_("who: {names}"),
+    "place": N_("where: {names}"),
     "organisation": N_("bodies: {names}"),
-}  # fmt: skip
+}
 _TONES = {
-    "negative": N_("negative"), "positive": N_("positive"), "neutral": N_("neutral"),
+    "negative": N_("negative"),
+    "positive": N_("positive"),
+    "neutral": N_("neutral"),
     "unsure": N_("not sure"),
-}  # fmt: skip
+}
 _DIRECTIONS = {
-    "up": N_("above the usual"), "down": N_("below the usual"), "steady": N_("as usual"),
+    "up": N_("above the usual"),
+    "down": N_("below the usual"),
+    "steady": N_("as usual"),
     "unknown": N_("too few days before to know what is usual"),
-}  # fmt: skip
+}
 
 
 def title_of(briefing: Briefing) -> str:
@@ -107,8 +120,11 @@ def title_of(briefing: Briefing) -> str:
 
 def about(briefing: Briefing) -> str:
     """The stretch it is of."""
-    return _("{since} to {before} (Beijing time)", since=china_time(briefing.since),
-             before=china_time(briefing.before))  # fmt: skip
+    return _(
+        "{since} to {before} (Beijing time)",
+        since=china_time(briefing.since),
+        before=china_time(briefing.before),
+    )
 
 
 def sections_of(briefing: Briefing) -> list[Section]:
@@ -121,8 +137,15 @@ def sections_of(briefing: Briefing) -> list[Section]:
         for block in _story(at, story, links)
     ]
     parts: list[tuple[str, str, list[Block]]] = [
-        ("figures", "", [Paragraph(_text(_counts(briefing))), *_classes(briefing),
-                         Picture(trend_svg(briefing.curve, _("articles by day"), language()))]),
+        (
+            "figures",
+            "",
+            [
+                Paragraph(_text(_counts(briefing))),
+                *_classes(briefing),
+                Picture(trend_svg(briefing.curve, _("articles by day"), language())),
+            ],
+        ),
         ("glance", _("At a glance"), _listed(_text(_glance(own)) for own in briefing.stories)),
         ("warnings", _("Warnings"), _listed(map(_warning, warned))),
         ("since_last", *_since_last(briefing)),
@@ -131,7 +154,7 @@ def sections_of(briefing: Briefing) -> list[Section]:
         ("places", _("Places named"), _places(briefing)),
         ("gaps", _("What this briefing does not know"), _listed(map(_text, _gaps(briefing)))),
         ("sources", _("Sources cited"), _listed(map(_source, briefing.sources), numbered=True)),
-    ]  # fmt: skip
+    ]
     return [
         Section(name, (*([Heading(title, 1)] if title else []), *blocks))
         for name, title, blocks in parts
@@ -157,8 +180,12 @@ def _listed(lines: Iterable[Line], *, numbered: bool = False) -> list[Block]:
 
 def _others(briefing: Briefing) -> Iterator[str]:
     for number, title, articles in briefing.others[:_OTHERS]:
-        yield _("{title} (story {number}, articles: {articles})", title=title, number=number,
-                articles=articles)  # fmt: skip
+        yield _(
+            "{title} (story {number}, articles: {articles})",
+            title=title,
+            number=number,
+            articles=articles,
+        )
 
 
 def _places(briefing: Briefing) -> list[Block]:
@@ -200,10 +227,12 @@ def _since_last(briefing: Briefing) -> tuple[str, list[Block]]:
     lines = [
         _("{what}: {titles}", what=what, titles=_("; ").join(own))
         for what, names in (
-            (_("new"), last.new), (_("more of"), grown), (_("nothing more of"), last.quiet),
+            (_("new"), last.new),
+            (_("more of"), grown),
+            (_("nothing more of"), last.quiet),
         )
         if (own := _first(names))
-    ]  # fmt: skip
+    ]
     return title, _listed(map(_text, lines))
 
 
@@ -214,18 +243,31 @@ def _first(names: Sequence[str]) -> list[str]:
 
 
 def _counts(briefing: Briefing) -> str:
-    counts = _("{articles:,} articles of {outlets:,} outlets", articles=briefing.articles,
-               outlets=briefing.outlets)  # fmt: skip
+    counts = _(
+        "{articles:,} articles of {outlets:,} outlets",
+        articles=briefing.articles,
+        outlets=briefing.outlets,
+    )
     trend = briefing.trend
     # Of a day of which only a part is told, the same part.
-    expected = [step.expected * max(min(step.start + _DAY, briefing.before)
-                                    - max(step.start, briefing.since), timedelta()) / _DAY
-                for step in trend.steps if step.expected is not None]  # fmt: skip
+    expected = [
+        step.expected
+        * max(
+            min(step.start + _DAY, briefing.before) - max(step.start, briefing.since), timedelta()
+        )
+        / _DAY
+        for step in trend.steps
+        if step.expected is not None
+    ]
     direction = _(_DIRECTIONS[trend.direction])
     if trend.direction == "unknown" or not expected:
         return _("{counts}; {direction}.", counts=counts, direction=direction)
-    return _("{counts}; {direction} (usual for these days: {expected}).", counts=counts,
-             direction=direction, expected=f"{sum(expected):.0f}")  # fmt: skip
+    return _(
+        "{counts}; {direction} (usual for these days: {expected}).",
+        counts=counts,
+        direction=direction,
+        expected=f"{sum(expected):.0f}",
+    )
 
 
 def _classes(briefing: Briefing) -> list[Block]:
@@ -238,16 +280,29 @@ def _classes(briefing: Briefing) -> list[Block]:
 
 def _glance(story: BriefStory) -> str:
     state = _("new") if story.is_new else _("goes on")
-    return _("{title} ({state}; articles: {new}; outlets: {outlets})", title=story.title,
-             state=state, new=story.new_articles, outlets=story.outlets)  # fmt: skip
+    return _(
+        "{title} ({state}; articles: {new}; outlets: {outlets})",
+        title=story.title,
+        state=state,
+        new=story.new_articles,
+        outlets=story.outlets,
+    )
 
 
 def _warning(story: BriefStory) -> Line:
     assert story.warning is not None
-    whys = [f"{rule}{_(': ')}{_('; ').join(map(reason_text, reasons))}"
-            for rule, reasons in story.warning.reasons.items()]  # fmt: skip
-    return _text(_("{severity}: {title}. {why}", severity=_(SEVERITY_NAMES[story.warning.severity]),
-                   title=story.title, why=_("; ").join(whys)))  # fmt: skip
+    whys = [
+        f"{rule}{_(': ')}{_('; ').join(map(reason_text, reasons))}"
+        for rule, reasons in story.warning.reasons.items()
+    ]
+    return _text(
+        _(
+            "{severity}: {title}. {why}",
+            severity=_(SEVERITY_NAMES[story.warning.severity]),
+            title=story.title,
+            why=_("; ").join(whys),
+        )
+    )
 
 
 def _story(at: int, story: BriefStory, links: dict[int, str]) -> Iterator[Block]:
@@ -259,8 +314,11 @@ def _story(at: int, story: BriefStory, links: dict[int, str]) -> Iterator[Block]
         yield Items(tuple(_event(own, links) for own in story.events))
     if story.contradictions:
         yield Items(tuple(_contradiction(own, links) for own in story.contradictions))
-    facts = [_(line, names=_(", ").join(f"{name} {count}" for name, count in story.names[kind]))
-             for kind, line in _NAME_LINES.items() if story.names.get(kind)]  # fmt: skip
+    facts = [
+        _(line, names=_(", ").join(f"{name} {count}" for name, count in story.names[kind]))
+        for kind, line in _NAME_LINES.items()
+        if story.names.get(kind)
+    ]
     facts.append(_tone(story))
     yield Paragraph(_text(_("; ").join(facts)), small=True)
     if story.depth:
@@ -273,10 +331,13 @@ def _spread(story: BriefStory) -> str:
         first = _("first, as far as known: {outlet}", outlet=story.first.outlet)
     facts = [
         _("story {number}", number=story.number),
-        _("articles: {articles}, of these days {new}", articles=story.articles,
-          new=story.new_articles),
+        _(
+            "articles: {articles}, of these days {new}",
+            articles=story.articles,
+            new=story.new_articles,
+        ),
         _("outlets: {outlets}", outlets=story.outlets),
-    ]  # fmt: skip
+    ]
     if story.depth:
         facts.append(_("passed on over {depth} steps", depth=story.depth))
     if story.unknown:
@@ -311,8 +372,11 @@ def _number(value: float) -> str:
 def _tone(story: BriefStory) -> str:
     total = sum(share.count for share in story.tones)
     shares = [f"{_(_TONES[share.label])} {share.count}" for share in story.tones if share.count]
-    return _("tone of {total} texts (of what is told, not towards anybody): {shares}", total=total,
-             shares=_(", ").join(shares))  # fmt: skip
+    return _(
+        "tone of {total} texts (of what is told, not towards anybody): {shares}",
+        total=total,
+        shares=_(", ").join(shares),
+    )
 
 
 def _gaps(briefing: Briefing) -> Iterator[str]:
@@ -322,15 +386,20 @@ def _gaps(briefing: Briefing) -> Iterator[str]:
     if gaps.waiting:
         yield _("articles in no story yet: {count} (qiaocrawl analyse)", count=gaps.waiting)
     if gaps.undated:
-        yield _("articles without a date, counted by when they were fetched: {count}",
-                count=gaps.undated)  # fmt: skip
+        yield _(
+            "articles without a date, counted by when they were fetched: {count}",
+            count=gaps.undated,
+        )
     if gaps.silent:
-        yield _("sites of the topic of which nothing was got: {names}",
-                names=_(", ").join(gaps.silent))  # fmt: skip
+        yield _(
+            "sites of the topic of which nothing was got: {names}", names=_(", ").join(gaps.silent)
+        )
     if gaps.missed:
         missed = [f"{host} {count}" for host, count in gaps.missed]
-        yield _("pages found but not got since the crawl began: {sites} (qiaocrawl missed)",
-                sites=_(", ").join(missed))  # fmt: skip
+        yield _(
+            "pages found but not got since the crawl began: {sites} (qiaocrawl missed)",
+            sites=_(", ").join(missed),
+        )
     yield _("What no site of the topic and no search engine showed is not here.")
 
 

@@ -75,11 +75,16 @@ def _entries(
     for article, details in with_details(c, listed, selection.topic):
         file = folder / f"{article.id}.html"
         is_there = selection.with_copies and write_copy_beside(c, article.id, file)
-        yield _day(article), DigestEntry(
-            article.title or article.url, article.url, _facts(article, selection.by_story),
-            summary_of(details.text, _SUMMARY_CHARS),
-            link_to_copy(file) if is_there else "",
-        )  # fmt: skip
+        yield (
+            _day(article),
+            DigestEntry(
+                article.title or article.url,
+                article.url,
+                _facts(article, selection.by_story),
+                summary_of(details.text, _SUMMARY_CHARS),
+                link_to_copy(file) if is_there else "",
+            ),
+        )
         progress(1)
 
 

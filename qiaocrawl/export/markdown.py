@@ -18,8 +18,20 @@ from qiaocrawl.reading.records import ArticleRecord, iter_articles
 from qiaocrawl.storage.selection import Selection
 from qiaocrawl.text.visible import visible
 
-_HEAD = ("url", "title", "published_at", "modified_at", "author", "source", "channel",
-         "keywords", "language", "score", "relevant", "group_url")  # fmt: skip
+_HEAD = (
+    "url",
+    "title",
+    "published_at",
+    "modified_at",
+    "author",
+    "source",
+    "channel",
+    "keywords",
+    "language",
+    "score",
+    "relevant",
+    "group_url",
+)
 
 
 def write_markdown(

@@ -108,14 +108,18 @@ def stored_copy(c: Connection, article_id: int, version: int = 0) -> str:
     """
     row = c.execute(
         select(
-            *PAGE_COLUMNS, article.c.title, article.c.text, article.c.html, page_source.c.id,
+            *PAGE_COLUMNS,
+            article.c.title,
+            article.c.text,
+            article.c.html,
+            page_source.c.id,
             article.c.page_source_id,
         )
         .select_from(article)
         .join(page_source, version_of(version))
         .join(url, url.c.id == article.c.url_id)
         .where(article.c.id == article_id)
-    ).one_or_none()  # fmt: skip
+    ).one_or_none()
     if row is None:
         return ""
     page, title = page_of(c, row[: len(PAGE_COLUMNS)]), str(row.title)
@@ -148,10 +152,12 @@ def sandboxed(page: FetchedPage, title: str, markup: str) -> str:
     """*markup* of *page* in a document that gives it no rights."""
     inert = _CONNECTING.sub(lambda tag: tag[1] + _INERT[tag[2].lower()], clean_text(markup))
     return _DOCUMENT.format(
-        policy=escape(_POLICY), title=escape(visible(title)), page=escape(inert),
+        policy=escape(_POLICY),
+        title=escape(visible(title)),
+        page=escape(inert),
         when=china_time(page.fetched_at),
         address=escape(page.url),
-    )  # fmt: skip
+    )
 
 
 # --- Pages as files in folders that mirror the URL's path (T4), with an index of what is where ----
@@ -197,11 +203,16 @@ def _write_all(c: Connection, selection: Selection, out: Path, progress: Progres
         index.writerow(_INDEX_COLUMNS)
         for page in iter_pages(c, selection):
             path = _write_page(out, page)
-            index.writerow([
-                path.as_posix(), neutral(page.url), page.status,
-                neutral(page.header("content-type")), page.fetched_at.isoformat(),
-                int(page.truncated),
-            ])  # fmt: skip
+            index.writerow(
+                [
+                    path.as_posix(),
+                    neutral(page.url),
+                    page.status,
+                    neutral(page.header("content-type")),
+                    page.fetched_at.isoformat(),
+                    int(page.truncated),
+                ]
+            )
             written += 1
             progress(1)
     return ExportReport(written)

@@ -135,10 +135,21 @@ def write_missed(pages: Iterable[MissedPage], file: Path) -> int:
         writer.writerow(_HEADER)
         for page in pages:
             closed = "" if page.closed_at is None else china_time(page.closed_at)
-            writer.writerow([neutral(value) for value in (
-                page.host, page.url, outcome_with_code(page.outcome), shown_reason(page.why),
-                str(page.http_status or ""), page.anchor, closed, _advice(page.outcome),
-            )])  # fmt: skip
+            writer.writerow(
+                [
+                    neutral(value)
+                    for value in (
+                        page.host,
+                        page.url,
+                        outcome_with_code(page.outcome),
+                        shown_reason(page.why),
+                        str(page.http_status or ""),
+                        page.anchor,
+                        closed,
+                        _advice(page.outcome),
+                    )
+                ]
+            )
             count += 1
     return count
 

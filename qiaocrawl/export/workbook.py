@@ -80,67 +80,123 @@ def _outlet(row: _Row) -> Any:
 
 
 _JUDGED = _Column(
-    JUDGEMENT, 17, lambda row: None,
+    JUDGEMENT,
+    17,
+    lambda row: None,
     "请在下拉单中选 是（切题）或 否（不切题），留空为未判。存盘后用 "
     "`qiaocrawl topic judge 主题 --from 本文件` 交回，即刻生效；判“否”的报道，其各家转载一并不列。",
-)  # fmt: skip
+)
 _TITLE = _Column(
     "标题", 44, lambda row: _Linked(row.listed.title, row.listed.url), "点开即原网页。"
 )
 _SCORE = _Column(
-    "切题度", 9, lambda row: row.listed.score,
-    "该文与主题相关的程度，由程序判定；人的判断优先：是为 100%，否为 0%。", "0%",
-)  # fmt: skip
+    "切题度",
+    9,
+    lambda row: row.listed.score,
+    "该文与主题相关的程度，由程序判定；人的判断优先：是为 100%，否为 0%。",
+    "0%",
+)
 _OUTLETS = _Column(
-    "媒体数", 9, lambda row: len(row.listed.story.outlets),
+    "媒体数",
+    9,
+    lambda row: len(row.listed.story.outlets),
     "刊发同一报道的媒体数，同一媒体的几个网址只算一家。",
-)  # fmt: skip
+)
 _ABOUT = (
-    _Column("类别", 9, lambda row: TERM_KINDS.get(row.details.class_name, row.details.class_name),
-            "文章说的是哪一类，由人指定或由程序判定（`qiaocrawl analyse`）；没有把握的留空。"),
-    _Column("命中词", 22, lambda row: "、".join(row.details.terms),
-            "文中使其切题的词，最有力者在前。"),
+    _Column(
+        "类别",
+        9,
+        lambda row: TERM_KINDS.get(row.details.class_name, row.details.class_name),
+        "文章说的是哪一类，由人指定或由程序判定（`qiaocrawl analyse`）；没有把握的留空。",
+    ),
+    _Column(
+        "命中词", 22, lambda row: "、".join(row.details.terms), "文中使其切题的词，最有力者在前。"
+    ),
     _Column("摘要", 60, lambda row: summary_of(row.details.text), "正文开头一段。"),
-)  # fmt: skip
+)
 _END = (
     _Column("地区", 9, lambda row: row.listed.outlet.region, "该媒体的地区，出自主题的站点表。"),
-    _Column("级别", 7, lambda row: row.listed.outlet.tier,
-            "该媒体的级别，1 最高，5 最低，出自主题的站点表；表外的媒体无级别。"),
-    _Column("正文", 8, lambda row: _Linked("全文", place=row.body),
-            "全文在“正文”表，点“全文”即到。"),
-    _Column("存档", 8, lambda row: _Linked("存档", row.copy) if row.copy else "",
-            "点开即采集时存下的网页（不运行脚本，不载入外部内容），文件在本表旁的文件夹里，"
-            "移动本表时请一并移动。"),
+    _Column(
+        "级别",
+        7,
+        lambda row: row.listed.outlet.tier,
+        "该媒体的级别，1 最高，5 最低，出自主题的站点表；表外的媒体无级别。",
+    ),
+    _Column(
+        "正文", 8, lambda row: _Linked("全文", place=row.body), "全文在“正文”表，点“全文”即到。"
+    ),
+    _Column(
+        "存档",
+        8,
+        lambda row: _Linked("存档", row.copy) if row.copy else "",
+        "点开即采集时存下的网页（不运行脚本，不载入外部内容），文件在本表旁的文件夹里，"
+        "移动本表时请一并移动。",
+    ),
     _Column(URL, 44, lambda row: row.listed.url, "原网页的地址；交回判断时凭此认文章，请勿改动。"),
-    _Column("其他网址", 30, lambda row: "\n".join(row.listed.other_urls),
-            "同一媒体上同一网页的其他地址，如打印版、手机版。"),
-    _Column("采集时间", 17, lambda row: row.listed.fetched_at,
-            f"采到该网页的时间，{_TIMES}", _MOMENT),
-    _Column("编号", 8, lambda row: row.listed.id,
-            "库中的编号；`qiaocrawl article show 编号` 看全文与依据。"),
-)  # fmt: skip
+    _Column(
+        "其他网址",
+        30,
+        lambda row: "\n".join(row.listed.other_urls),
+        "同一媒体上同一网页的其他地址，如打印版、手机版。",
+    ),
+    _Column(
+        "采集时间", 17, lambda row: row.listed.fetched_at, f"采到该网页的时间，{_TIMES}", _MOMENT
+    ),
+    _Column(
+        "编号",
+        8,
+        lambda row: row.listed.id,
+        "库中的编号；`qiaocrawl article show 编号` 看全文与依据。",
+    ),
+)
 _BY_ARTICLE = (
-    _JUDGED, _TITLE,
+    _JUDGED,
+    _TITLE,
     _Column("媒体", 16, _outlet, "刊发的媒体：站点表中的名称，表外的为其域名。"),
-    _Column("发布时间", 17, lambda row: row.listed.published_at,
-            f"原网页写明的发布时间，{_TIMES}只有日期者，原网页未写时刻；空白者未写。", _MOMENT),
-    _SCORE, _OUTLETS,
+    _Column(
+        "发布时间",
+        17,
+        lambda row: row.listed.published_at,
+        f"原网页写明的发布时间，{_TIMES}只有日期者，原网页未写时刻；空白者未写。",
+        _MOMENT,
+    ),
+    _SCORE,
+    _OUTLETS,
     _Column("转载", 24, lambda row: reprint_note(row.listed), "同一报道由谁首发，另有几家刊发。"),
     *_ABOUT,
     _Column("来源", 16, lambda row: row.listed.source, "原网页写明的稿件来源。"),
-    _Column("作者", 12, lambda row: row.listed.author, "原网页写明的作者。"), *_END,
-)  # fmt: skip
+    _Column("作者", 12, lambda row: row.listed.author, "原网页写明的作者。"),
+    *_END,
+)
 _BY_STORY = (
-    _JUDGED, _TITLE, _OUTLETS,
+    _JUDGED,
+    _TITLE,
+    _OUTLETS,
     _Column("首发媒体", 16, lambda row: row.listed.story.first_outlet, "最早刊发该报道的媒体。"),
-    _Column("首发时间", 17, lambda row: row.listed.story.first,
-            f"各家之中最早的发布时间，{_TIMES}", _MOMENT),
-    _Column("最近刊发", 17, lambda row: row.listed.story.last,
-            f"各家之中最近的发布时间，{_TIMES}", _MOMENT),
-    _Column("刊发媒体", 36, lambda row: "、".join(row.listed.story.outlets),
-            "刊发该报道的各家媒体，先发者在前。"),
-    _SCORE, *_ABOUT, *_END,
-)  # fmt: skip
+    _Column(
+        "首发时间",
+        17,
+        lambda row: row.listed.story.first,
+        f"各家之中最早的发布时间，{_TIMES}",
+        _MOMENT,
+    ),
+    _Column(
+        "最近刊发",
+        17,
+        lambda row: row.listed.story.last,
+        f"各家之中最近的发布时间，{_TIMES}",
+        _MOMENT,
+    ),
+    _Column(
+        "刊发媒体",
+        36,
+        lambda row: "、".join(row.listed.story.outlets),
+        "刊发该报道的各家媒体，先发者在前。",
+    ),
+    _SCORE,
+    *_ABOUT,
+    *_END,
+)
 _BODY_SHEET, _HELP_SHEET = "正文", "说明"
 _BODY_LINES = 8
 _A4 = 9
@@ -231,9 +287,14 @@ class _Book:
         sheet = self._sheets[-1]
         sheet.auto_filter.ref = f"A1:{get_column_letter(len(self._columns))}{self._rows}"
         if self._rows > 1:
-            choice = DataValidation(type="list", formula1='"是,否"', allow_blank=True,
-                                    showErrorMessage=True, error="请选 是 或 否，或留空",
-                                    errorTitle=JUDGEMENT)  # fmt: skip
+            choice = DataValidation(
+                type="list",
+                formula1='"是,否"',
+                allow_blank=True,
+                showErrorMessage=True,
+                error="请选 是 或 否，或留空",
+                errorTitle=JUDGEMENT,
+            )
             choice.add(f"A2:A{self._rows}")
             sheet.data_validations.append(choice)
 

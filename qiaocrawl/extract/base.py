@@ -129,10 +129,15 @@ def link_reader(options: Mapping[str, Any]) -> SiteReader | None:
 
 
 OWN_OPTIONS = (
-    "QIAO_BLEND_NETWORK", "QIAO_CLUSTER_MODEL", "QIAO_DENSITY_MINIMUM_BYTES", "QIAO_DENSITY_RUN",
-    "QIAO_DENSITY_THRESHOLD", "QIAO_DENSITY_TOLERANCE_LINES", "QIAO_TEMPLATES",
+    "QIAO_BLEND_NETWORK",
+    "QIAO_CLUSTER_MODEL",
+    "QIAO_DENSITY_MINIMUM_BYTES",
+    "QIAO_DENSITY_RUN",
+    "QIAO_DENSITY_THRESHOLD",
+    "QIAO_DENSITY_TOLERANCE_LINES",
+    "QIAO_TEMPLATES",
     "QIAO_VISUAL_OPTIONS",
-)  # fmt: skip
+)
 """All that this project's extractors read, known without importing them; a test compares."""
 
 

@@ -45,9 +45,21 @@ _RULES = re.compile(
 _RULES_CHARS = 60
 # What every heading has, and every name below.
 _HINTS = (
-    "评论", "評論", "留言", "跟帖", "回应", "回應", "点评", "说两句",
-    "omment", "OMMENT", "esponse", "eplies", "发言", "發言",
-)  # fmt: skip
+    "评论",
+    "評論",
+    "留言",
+    "跟帖",
+    "回应",
+    "回應",
+    "点评",
+    "说两句",
+    "omment",
+    "OMMENT",
+    "esponse",
+    "eplies",
+    "发言",
+    "發言",
+)
 _NAME_HINTS = ("comment", "disqus", "pinglun", "repl", "respond", "cmt", "pl-list", "pllist")
 _NAMES = re.compile(
     r"(?:^|[\s_-])(?:comments?|commentlist|comment-?list|commentbox|comment-?area|disqus\w*|pinglun\w*|"
@@ -79,11 +91,13 @@ def comment_blocks(page: Page) -> frozenset[int]:
     before = list(accumulate(prose))
     taken: set[int] = set()
     parts = [
-        span for span in headed
+        span
+        for span in headed
         if _MAY_BE_TEXT.search(texts.texts[span.start])
-        and before[span.stop] > before[span.start] and is_amid(blocks, span, marks.prose)
+        and before[span.stop] > before[span.start]
+        and is_amid(blocks, span, marks.prose)
         and not _is_row_of_remarks(blocks, span)
-    ]  # fmt: skip
+    ]
     for span in (*named, *(span for span in headed if span not in parts)):
         so_far, rest = before[span.start], before[-1]
         if _MIN_PROSE_BEFORE <= so_far < _least_before(rest) and _is_row_of_remarks(blocks, span):

@@ -182,9 +182,11 @@ def excerpts_of(page: Page, entries: Sequence[Entry], text: Sequence[int]) -> li
     blocks = page.blocks.blocks
     urls: dict[int, str] = {}
     for entry in entries:
-        urls.update(dict.fromkeys(
-            range(max(entry.block + 1, text[0]), min(entry.end, text[-1] + 1)), entry.url
-        ))  # fmt: skip
+        urls.update(
+            dict.fromkeys(
+                range(max(entry.block + 1, text[0]), min(entry.end, text[-1] + 1)), entry.url
+            )
+        )
     below = sorted((index for index in text if index in urls), key=lambda i: -len(blocks[i].text))
     total = sum(len(blocks[index].text) for index in text)
     if sum(len(blocks[index].text) for index in below) < (1 - _LARGEST_LEAD) * total:

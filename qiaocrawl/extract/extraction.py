@@ -38,10 +38,16 @@ class PageKind(StrEnum):
         return self in _INDEXES
 
 
-_INDEXES = frozenset((
-    PageKind.LIST, PageKind.HOME, PageKind.TAG, PageKind.CATEGORY, PageKind.ARCHIVE,
-    PageKind.SEARCH,
-))  # fmt: skip
+_INDEXES = frozenset(
+    (
+        PageKind.LIST,
+        PageKind.HOME,
+        PageKind.TAG,
+        PageKind.CATEGORY,
+        PageKind.ARCHIVE,
+        PageKind.SEARCH,
+    )
+)
 
 
 class Field(NamedTuple):

@@ -227,27 +227,42 @@ _BODY_NAMES = (
     (PageKind.TAG, re.compile(r"(?:^|\s)(?:tags?|post_tag)(?:\s|-\w+|$)")),
     (PageKind.CATEGORY, re.compile(r"(?:^|\s)(?:category|categories)(?:\s|-\w+|$)")),
     (PageKind.ARCHIVE, re.compile(r"(?:^|\s)(?:date|archives)(?:\s|$)")),
-)  # fmt: skip
+)
 _WORDS = (
-    (PageKind.SEARCH, re.compile(
-        r"搜索|检索结果|搜尋|search results|results for", re.IGNORECASE)),
-    (PageKind.TAG, re.compile(
-        r"^\W*(?:全部|所有|文章)?(?:标签|標籤|tags?)(?:\W|云|列表|$)|(?:的?标签|標籤|\btags?)$",
-        re.IGNORECASE)),
-    (PageKind.CATEGORY, re.compile(
-        r"^\W*(?:全部|所有|文章)?(?:分类|分類|栏目|欄目|categor(?:y|ies))(?:\W|列表|$)|"
-        r"(?:分类|分類|频道|頻道|栏目|\bcategor(?:y|ies))$", re.IGNORECASE)),
-    (PageKind.ARCHIVE, re.compile(
-        r"归档|歸檔|彙整|文章存档|时间轴|\barchives?\b|^\W*(?:19|20)\d\d\s*(?:年|[-/.]\s*\d{1,2})?\s*"
-        r"(?:\d{1,2}\s*月)?\W*$", re.IGNORECASE)),
-)  # fmt: skip
+    (PageKind.SEARCH, re.compile(r"搜索|检索结果|搜尋|search results|results for", re.IGNORECASE)),
+    (
+        PageKind.TAG,
+        re.compile(
+            r"^\W*(?:全部|所有|文章)?(?:标签|標籤|tags?)(?:\W|云|列表|$)|(?:的?标签|標籤|\btags?)$",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        PageKind.CATEGORY,
+        re.compile(
+            r"^\W*(?:全部|所有|文章)?(?:分类|分類|栏目|欄目|categor(?:y|ies))(?:\W|列表|$)|"
+            r"(?:分类|分類|频道|頻道|栏目|\bcategor(?:y|ies))$",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        PageKind.ARCHIVE,
+        re.compile(
+            r"归档|歸檔|彙整|文章存档|时间轴|\barchives?\b|^\W*(?:19|20)\d\d\s*(?:年|[-/.]\s*\d{1,2})?\s*"
+            r"(?:\d{1,2}\s*月)?\W*$",
+            re.IGNORECASE,
+        ),
+    ),
+)
 _PATHS = (
     (PageKind.SEARCH, re.compile(r"/(?:search|so|sousuo)(?:[/.]|$)", re.IGNORECASE)),
     (PageKind.TAG, re.compile(r"/tags?(?:[/.]|$)", re.IGNORECASE)),
     (PageKind.CATEGORY, re.compile(r"/(?:categor(?:y|ies)|channel)(?:[/.]|$)", re.IGNORECASE)),
-    (PageKind.ARCHIVE, re.compile(
-        r"/archives?(?:/(?:page/\d+/?|(?:19|20)\d\d\S*)?|\.\w+)?$", re.IGNORECASE)),
-)  # fmt: skip
+    (
+        PageKind.ARCHIVE,
+        re.compile(r"/archives?(?:/(?:page/\d+/?|(?:19|20)\d\d\S*)?|\.\w+)?$", re.IGNORECASE),
+    ),
+)
 _STORY_TYPES = {
     "qapage": PageKind.QUESTION,
     "question": PageKind.QUESTION,
@@ -339,9 +354,10 @@ def _images(page: Page, features: PageKindFeatures) -> int:
     """Pictures below the headline, those in lists of linked titles apart."""
     first = max(0, features.headline)
     return sum(
-        element.images for element in page.blocks.elements
+        element.images
+        for element in page.blocks.elements
         if element.images and element.end >= first and element.tag != "a"
-    )  # fmt: skip
+    )
 
 
 def _types(page: Page) -> Iterator[str]:

@@ -75,18 +75,44 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _SMALL_WORDS = frozenset(
-    ("and", "in", "at", "of", "for", "with", "by", "from", "to", "de", "van", "von", "bin", "al",
-     "the", "reporting", "editing", "writing", "additional", "graphics", "compiled")
-)  # fmt: skip
+    (
+        "and",
+        "in",
+        "at",
+        "of",
+        "for",
+        "with",
+        "by",
+        "from",
+        "to",
+        "de",
+        "van",
+        "von",
+        "bin",
+        "al",
+        "the",
+        "reporting",
+        "editing",
+        "writing",
+        "additional",
+        "graphics",
+        "compiled",
+    )
+)
 """What stands between the names of those who made a text."""
 _WORD = re.compile(r"\w+")
 _SOLD = re.compile(r".{0,40}(?:移[动動]|[联聯]通|[电電]信).{0,4}[发發].{0,12}到\s?1\d{4,}")
 """Newspapers sold by text message."""
 _OFFERED = (
     ("cookies", re.compile(r".{0,60}\b(?:we|websites?|sites?) (?:uses?|stores?) cookies\b")),
-    ("to your ", re.compile(r".{0,120}\b(?:delivered|sent|straight) (?:\w+ ){0,2}to your "
-                            r"(?:inbox|email|door|letterbox)\b")),
-)  # fmt: skip
+    (
+        "to your ",
+        re.compile(
+            r".{0,120}\b(?:delivered|sent|straight) (?:\w+ ){0,2}to your "
+            r"(?:inbox|email|door|letterbox)\b"
+        ),
+    ),
+)
 """(What stands in it, the pattern): only where the first is found the second is tried."""
 _OFFER = re.compile(
     r"\W*(?:get|have|receive|enjoy|want|like|we|our|this (?:web)?site|sign up|subscribe|join|start|"
@@ -294,7 +320,9 @@ def _goes_on(found: PageBlocks, at: int, part: int, block: int) -> bool:
     if beside < 0 or beside == own:
         return elements[at].tag != "body"
     return (elements[beside].tag, elements[beside].names) == (
-        elements[part].tag, elements[part].names)  # fmt: skip
+        elements[part].tag,
+        elements[part].names,
+    )
 
 
 def is_of_text(found: PageBlocks, index: int, told: Sequence[int]) -> bool:

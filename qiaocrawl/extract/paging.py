@@ -140,8 +140,13 @@ def _by_rule(
     if not numbered and own != first and _is_bare(stem):
         return None  # /a/12.html and /a/13.html are neighbours
     # 1.html may be followed by 1_1.html: the number a URL holds and the part's differ then.
-    shifts = {value - n for n, u in numbered.items() if n > 1 for s, value in [_rule(u)]
-              if s == stem and value is not None}  # fmt: skip
+    shifts = {
+        value - n
+        for n, u in numbered.items()
+        if n > 1
+        for s, value in [_rule(u)]
+        if s == stem and value is not None
+    }
     shift = shifts.pop() if len(shifts) == 1 else 0
     number = _own_number(own, first, stem, shift)
     stated = _OF.search(pager_text)

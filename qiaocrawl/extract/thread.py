@@ -32,14 +32,47 @@ _MIN_POST_CHARS = 4
 _TITLE_BYTES = 24
 """A link of this size names a page, not a member."""
 _MARKS = (
-    "楼主", "樓主", "发表于", "發表於", "回复", "回覆", "回帖", "跟帖", "帖子", "主题", "沙发",
-    "板凳", "积分", "積分", "版主", "只看该", "引用", "发帖",
-    "Joined:", "Posts:", "Posted", "Reply", "Quote", "wrote:", "Re: ",
-)  # fmt: skip
+    "楼主",
+    "樓主",
+    "发表于",
+    "發表於",
+    "回复",
+    "回覆",
+    "回帖",
+    "跟帖",
+    "帖子",
+    "主题",
+    "沙发",
+    "板凳",
+    "积分",
+    "積分",
+    "版主",
+    "只看该",
+    "引用",
+    "发帖",
+    "Joined:",
+    "Posts:",
+    "Posted",
+    "Reply",
+    "Quote",
+    "wrote:",
+    "Re: ",
+)
 _STRONG_MARKS = (
-    "楼主", "樓主", "发表于", "發表於", "跟帖", "回帖", "只看该", "Joined:", "Posts:", "Posted",
-    "Re: ", "回复", "回覆",
-)  # fmt: skip
+    "楼主",
+    "樓主",
+    "发表于",
+    "發表於",
+    "跟帖",
+    "回帖",
+    "只看该",
+    "Joined:",
+    "Posts:",
+    "Posted",
+    "Re: ",
+    "回复",
+    "回覆",
+)
 _MIN_MARKS = 2
 _WHEN = re.compile(
     r"(?:19|20)\d\d\s*[-/.年]\s*\d{1,2}\s*[-/.月]\s*\d{1,2}|\d{1,2}[-/]\d{1,2}\s+\d{1,2}:\d\d|"
@@ -206,7 +239,7 @@ def _are_posts(blocks: Sequence[Block], spans: Sequence[range]) -> bool:
             and len(blocks[i].text.encode()) >= _TITLE_BYTES
             and not _NO_AUTHOR.search(blocks[i].text)
             for i in span
-        )  # fmt: skip
+        )
     return texts >= 0.7 * len(spans) and titled < 0.6 * len(spans)
 
 
@@ -272,10 +305,12 @@ def post_of(page_blocks: PageBlocks, span: range, chosen: list[int], now: dateti
     rest = [blocks[i] for i in span if i not in own][:40]
     dated = [b.text for b in rest if len(b.text) <= _WHEN_CHARS and _WHEN.search(b.text)]
     dated = dated or [
-        blocks[i].text for i in chosen
-        if len(blocks[i].text) <= _WHEN_CHARS and _WHEN.search(blocks[i].text)
+        blocks[i].text
+        for i in chosen
+        if len(blocks[i].text) <= _WHEN_CHARS
+        and _WHEN.search(blocks[i].text)
         and not has_sentence(blocks[i].text)
-    ]  # fmt: skip
+    ]
     date = next((d for text in dated if (d := find_date(text, now)) is not None), None)
     own_indexes = tuple(i for i in chosen if blocks[i].text not in dated)
     text = "\n".join(blocks[i].text for i in own_indexes)

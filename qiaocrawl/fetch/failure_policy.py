@@ -254,8 +254,13 @@ def _busy(
     """429, which means us; 503 mostly means the server, unless its page checks the visitor."""
     wait = retry_after_seconds(page.header("retry-after"), page.fetched_at, longest_park_seconds)
     if sign is None or sign.kind is BlockKind.BUSY or wait is not None:
-        return FetchDecision(Outcome.RETRY, reason, park_seconds=wait or 0.0, is_busy=True,
-                             is_refusal=sign is not None)  # fmt: skip
+        return FetchDecision(
+            Outcome.RETRY,
+            reason,
+            park_seconds=wait or 0.0,
+            is_busy=True,
+            is_refusal=sign is not None,
+        )
     return FetchDecision(Outcome.RETRY, str(sign), is_refusal=True)
 
 

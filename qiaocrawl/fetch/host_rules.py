@@ -182,8 +182,10 @@ def _window(value: str) -> CrawlWindow:
         window = CrawlWindow(float(work), float(rest))
     except ValueError:
         window = CrawlWindow(0.0, 0.0)
-    if not (1 <= window.work_seconds <= _LONGEST_SECONDS
-            and 0 <= window.rest_seconds <= _LONGEST_SECONDS):  # fmt: skip
+    if not (
+        1 <= window.work_seconds <= _LONGEST_SECONDS
+        and 0 <= window.rest_seconds <= _LONGEST_SECONDS
+    ):
         raise ValueError("must be WORK/REST in seconds, such as 120/600 (work from 1 s)")
     return window
 

@@ -62,10 +62,15 @@ class _Browser:
         """The identity that it describes."""
         secure_only = set(map(str.lower, self.secure_only))
         plain = tuple(
-            (key, value if self.plain_encoding is None or key.lower() != "accept-encoding"
-             else self.plain_encoding)
-            for key, value in self.headers if key.lower() not in secure_only
-        )  # fmt: skip
+            (
+                key,
+                value
+                if self.plain_encoding is None or key.lower() != "accept-encoding"
+                else self.plain_encoding,
+            )
+            for key, value in self.headers
+            if key.lower() not in secure_only
+        )
         return Identity(name, self.headers, plain, mobile=self.mobile)
 
 

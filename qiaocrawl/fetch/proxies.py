@@ -69,8 +69,18 @@ _KEYS = {
 }
 _NO_SCHEMES = frozenset({"elite", "anonymous", "transparent", "high", "dc", "residential"})
 _SCHEMES = frozenset({"http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"})
-_WORDS = ("msg", "message", "errmsg", "error_msg", "error", "detail", "info", "reason",
-          "description", "result")  # fmt: skip
+_WORDS = (
+    "msg",
+    "message",
+    "errmsg",
+    "error_msg",
+    "error",
+    "detail",
+    "info",
+    "reason",
+    "description",
+    "result",
+)
 _CODES = ("code", "errcode", "errorcode", "error_code", "status", "ret")
 _MOST_DEEP = 6
 _SHOWN_CHARS = 120
@@ -231,16 +241,18 @@ def _entries(text: str) -> tuple[list[tuple[int, _Entry]], str]:
                 return [], _("it begins like JSON but is none")
     is_page = bool(re.match(r"(?i)<(?:!doctype|html|head|body|\?xml)\b", bare))
     # Not splitlines() alone: <br> and a written \\n stand for a line's end too.
-    lines = [_COMMENT.sub("", line).strip(" \t\"',;") for line in
-             _BREAKS.sub("\n", bare).splitlines()]  # fmt: skip
+    lines = [
+        _COMMENT.sub("", line).strip(" \t\"',;") for line in _BREAKS.sub("\n", bare).splitlines()
+    ]
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line][:_MOST_LINES]
     if is_page:
         # Its words are none of a list's.
         numbered = [(number, line) for number, line in numbered if _PLACE.fullmatch(line)]
         return list(numbered), "" if numbered else _("it is a web page, no list")
     if numbered and (names := _names_of_columns(numbered[0][1])):
-        return [(number, dict(zip(names, _cells(line), strict=False)))
-                for number, line in numbered[1:]], ""  # fmt: skip
+        return [
+            (number, dict(zip(names, _cells(line), strict=False))) for number, line in numbered[1:]
+        ], ""
     entries: list[tuple[int, _Entry]] = [(number, _object(line)) for number, line in numbered]
     return entries, _sentence(lines) if entries else _("the list is empty")
 
@@ -359,9 +371,11 @@ def _refuse_login(first: str, columns: list[str]) -> None:
     # Behind a login, what may be the rest of a password that has a comma in it.
     if (has_login and unclear) or (len(columns) == len(unclear) == 2):
         raise ValueError(
-            _("whether the two last columns are user and password is not clear: write "
-              "HOST:PORT:USER:PASSWORD, or ip,port,user,password as the first line")
-        )  # fmt: skip
+            _(
+                "whether the two last columns are user and password is not clear: write "
+                "HOST:PORT:USER:PASSWORD, or ip,port,user,password as the first line"
+            )
+        )
 
 
 def _may_be_login(column: str) -> bool:
@@ -579,8 +593,9 @@ class ProxyPool:
         """
         ends = [
             max(state.resting_until, state.blocked_until.get(host, 0.0))
-            for proxy, state in self.states.items() if proxy.serves(scheme)
-        ]  # fmt: skip
+            for proxy, state in self.states.items()
+            if proxy.serves(scheme)
+        ]
         if not ends:
             return LONGEST_PAUSE_SECONDS, True
         left = min(ends) - now

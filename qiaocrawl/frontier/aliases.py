@@ -38,9 +38,15 @@ _PAGES_BETWEEN_SAVES = 50
 
 # These outcomes are no evidence about the rule: the page moved, or was never an article.
 _NO_EVIDENCE = READABLE | {
-    Outcome.REDIRECT, Outcome.ALIAS, Outcome.NOT_ARTICLE, Outcome.NEEDS_RENDERING,
-    Outcome.NOT_HTML, Outcome.SCANNED, Outcome.TOO_LARGE, Outcome.POISON,
-}  # fmt: skip
+    Outcome.REDIRECT,
+    Outcome.ALIAS,
+    Outcome.NOT_ARTICLE,
+    Outcome.NEEDS_RENDERING,
+    Outcome.NOT_HTML,
+    Outcome.SCANNED,
+    Outcome.TOO_LARGE,
+    Outcome.POISON,
+}
 
 
 class AliasLearning:
@@ -127,13 +133,23 @@ class AliasLearning:
         preferred = link_to(self.rules.apply(lease.url))
         if preferred.url == lease.url or not (within is None or within.covers(preferred.host)):
             return None
-        return Swap(lease, Candidate(
-            # It takes over the score and place of the URL it replaces: the link to it was
-            # worth as much.
-            url=preferred.url, key=preferred.key, host=preferred.host, queue=lease.queue,
-            topic=lease.topic, score=lease.score, depth=lease.depth, parent=lease.key,
-            anchor=lease.anchor, payload=Payload(alias_of=lease.url),
-        ))  # fmt: skip
+        return Swap(
+            lease,
+            Candidate(
+                # It takes over the score and place of the URL it replaces: the link to it was
+                # worth as much.
+                url=preferred.url,
+                key=preferred.key,
+                host=preferred.host,
+                queue=lease.queue,
+                topic=lease.topic,
+                score=lease.score,
+                depth=lease.depth,
+                parent=lease.key,
+                anchor=lease.anchor,
+                payload=Payload(alias_of=lease.url),
+            ),
+        )
 
     # --- learning -----------------------------------------------------------------------------
 

@@ -40,9 +40,12 @@ class CompleteLease(Generic[T]):
     """
 
     def __init__(
-        self, lease: Lease, end: LeaseEnd, write: Callable[[Connection], T] | None = None,
+        self,
+        lease: Lease,
+        end: LeaseEnd,
+        write: Callable[[Connection], T] | None = None,
         guard: Callable[[Connection], bool] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.lease = lease
         self.end = end
         self.written: T | None = None
@@ -75,9 +78,12 @@ class CompleteLease(Generic[T]):
 
 
 def retry_lease(
-    lease: Lease, reason: str, pause_seconds: float, max_failures: int,
+    lease: Lease,
+    reason: str,
+    pause_seconds: float,
+    max_failures: int,
     write: Callable[[Connection], object] | None = None,
-) -> Callable[[Connection], bool]:  # fmt: skip
+) -> Callable[[Connection], bool]:
     """An operation that lets *lease* wait for another try; then *write* writes more.
 
     It gives False when the lease was lost; nothing is written then.
@@ -133,9 +139,13 @@ class CrawlJournal:
         """What :meth:`page_arrives` wrote is committed: caches may learn of it."""
 
     def page_closes(
-        self, c: Connection, lease: Lease, page: FetchedPage, analysis: PageAnalysis,
+        self,
+        c: Connection,
+        lease: Lease,
+        page: FetchedPage,
+        analysis: PageAnalysis,
         links: Sequence[Link],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """The analysed page of *lease* is closed, before what it brought is written.
 
         Args:

@@ -100,8 +100,9 @@ def deal_hosts(
         return Dealt(tuple(dead), 0, 0)
     fleet = [
         Collector(w.token, w.weight, w.fetch_seconds, turns=w.turns)
-        for w in workers if w.token not in dead
-    ]  # fmt: skip
+        for w in workers
+        if w.token not in dead
+    ]
     owned: dict[int, list[int]] = {collector.token: [] for collector in fleet}
     # Hosts of a worker that has no row wait for a new one as much as new hosts do.
     free = stored.free_hosts(c, crawl, rows, MOST_NEW_HOSTS)
@@ -262,9 +263,14 @@ class HostShare:
         # A young worker's minute is as long as it lives; one beat alone is no rate.
         rate = 60 * (self._pages - before) / (now - since) if now > since else 0.0
         return Beat(
-            self._token, self._crawl, self._run_id, self._weight, self._fetch_seconds,
-            self._pages, rate,
-        )  # fmt: skip
+            self._token,
+            self._crawl,
+            self._run_id,
+            self._weight,
+            self._fetch_seconds,
+            self._pages,
+            rate,
+        )
 
     def _beat(
         self, c: Connection, told: Beat, rows: frontier.Scope, pause_seconds: float
@@ -275,8 +281,9 @@ class HostShare:
         is_dealing = stored.take_round(c, self._crawl, now, pause_seconds)
         seen_at = stored.beat(c, told, now)
         if seen_at is None:
-            others = [Collector(w.token, turns=w.turns)
-                      for w in stored.collectors_of(c, self._crawl)]  # fmt: skip
+            others = [
+                Collector(w.token, turns=w.turns) for w in stored.collectors_of(c, self._crawl)
+            ]
             stored.enter(c, told, entry_turns(others), now)
         may_bury = self._is_steady(seen_at, now)
         if not is_dealing:

@@ -151,9 +151,13 @@ class LearningOrder(FrontierOrder):
     _proposes_better = False
 
     def __init__(
-        self, strategy: LearningStrategy, threshold: MovingThreshold | None,
-        runtime: Runtime, scope: CrawlScope, topic: CrawlTopic | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        strategy: LearningStrategy,
+        threshold: MovingThreshold | None,
+        runtime: Runtime,
+        scope: CrawlScope,
+        topic: CrawlTopic | None = None,
+    ) -> None:
         super().__init__(strategy, threshold, topic)
         covers = scope.within.covers if scope.within is not None else _everywhere
         self.in_memory = InMemoryFrontier(strategy, lru_cache(10_000)(covers), threshold)
@@ -295,12 +299,19 @@ class LearningOrder(FrontierOrder):
         if self._asked is None:
             # Kept when it is not done in time: the nodes it takes must not be lost, and the next
             # question gets its answer.
-            self._asked = asyncio.ensure_future(self.run(partial(
-                # The set is copied: the caller's changes while the thread reads it.
-                self.in_memory.choose, limit, per_host=per_host, busy_hosts=frozenset(busy_hosts),
-                own_hosts=own_hosts,
-                now=time.monotonic(),
-            )))  # fmt: skip
+            self._asked = asyncio.ensure_future(
+                self.run(
+                    partial(
+                        # The set is copied: the caller's changes while the thread reads it.
+                        self.in_memory.choose,
+                        limit,
+                        per_host=per_host,
+                        busy_hosts=frozenset(busy_hosts),
+                        own_hosts=own_hosts,
+                        now=time.monotonic(),
+                    )
+                )
+            )
         # wait(), not wait_for(): the latter would cancel the choice when its time is up.
         done, _ = await asyncio.wait({self._asked}, timeout=_PATIENCE_SECONDS)
         if not done:

@@ -120,11 +120,13 @@ class PriorityIndex:
         count, known = len(visit.links), self._nodes
         links = [
             FoundLink(
-                link, position, count,
+                link,
+                position,
+                count,
                 known[link.key] if link.key in known else self._node(link.key, link.host),
             )
             for position, link in enumerate(visit.links)
-        ]  # fmt: skip
+        ]
         scores = list(self.strategy.score(page, links))
         if self._threshold is not None and self._learner is None:
             scores = self._threshold.prune(visit, scores)

@@ -53,8 +53,7 @@ class VisitReader:
         Args:
             now: seconds of a clock that does not jump.
         """
-        new = [(seq, token) for seq, token in heads
-               if seq not in self._seen and seq > self.floor]  # fmt: skip
+        new = [(seq, token) for seq, token in heads if seq not in self._seen and seq > self.floor]
         # Own rows are ticked off unread: the order has learnt from those pages already.
         self.have_read((seq for seq, token in new if token == self._token), now)
         return [seq for seq, token in new if token != self._token]

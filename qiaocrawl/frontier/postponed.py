@@ -56,9 +56,10 @@ class _Trial:
         self.fruitless_urls = 0 if is_wrong_guess else self.fruitless_urls + len(self.keys)
         # Fruitless rounds of 4, 8 and 16; after one that was not, twice its share.
         self.share = (
-            2 * self.share if is_wrong_guess
+            2 * self.share
+            if is_wrong_guess
             else min(FIRST_SHARE + self.fruitless_urls, FRUITLESS_URLS)
-        )  # fmt: skip
+        )
         # Judged once: a further look must not count the same round again.
         self.keys.clear()
 

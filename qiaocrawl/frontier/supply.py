@@ -40,11 +40,16 @@ async def recover_rows(runtime: Runtime, rows: Scope, *, all_dead: bool) -> None
     """Take back what dead workers held of *rows*; *all_dead*: all but this one are."""
     options = runtime.options
     # By the database's clock: this machine's may be wrong about which leases have run out.
-    recovery = await runtime.write(lambda c: frontier.recover(
-        c, rows, now=frontier.clock(c), all_dead=all_dead,
-        max_failures=options["QIAO_FRONTIER_MAX_FAILURES"],
-        lease_seconds=options["QIAO_FRONTIER_LEASE_SECONDS"],
-    ))  # fmt: skip
+    recovery = await runtime.write(
+        lambda c: frontier.recover(
+            c,
+            rows,
+            now=frontier.clock(c),
+            all_dead=all_dead,
+            max_failures=options["QIAO_FRONTIER_MAX_FAILURES"],
+            lease_seconds=options["QIAO_FRONTIER_LEASE_SECONDS"],
+        )
+    )
     if recovery.requeued or recovery.resumed or recovery.set_aside:
         logger.info(
             "taken over from an interrupted crawl: %d URLs waiting again, %d stored pages "
@@ -83,9 +88,13 @@ class StoredSupply:
             # Score and reason are written in the transaction of the lease, so that `qiaocrawl why`
             # never tells of a choice that was not made.
             now = frontier.clock(c)
-            leases = self._ordering.admitted(c, frontier.lease(
-                c, rows, token=self._token, lease_seconds=self._lease_seconds, now=now, **shape
-            ), now)  # fmt: skip
+            leases = self._ordering.admitted(
+                c,
+                frontier.lease(
+                    c, rows, token=self._token, lease_seconds=self._lease_seconds, now=now, **shape
+                ),
+                now,
+            )
             strategy = self._ordering.strategy.name
             _note(c, leases, lambda lease: Decision(strategy, lease.score, now))
             return leases
@@ -96,10 +105,14 @@ class StoredSupply:
 def _note(c: Connection, leases: Sequence[Lease], reason: Callable[[Lease], Decision]) -> None:
     """Keep why each of *leases* is fetched."""
     # The decision for a stored page was kept when it was fetched; a query is no page.
-    save_decisions(c, [
-        (lease.url_id, reason(lease))
-        for lease in leases if not lease.stored and lease.queue is not Queue.SEARCH
-    ])  # fmt: skip
+    save_decisions(
+        c,
+        [
+            (lease.url_id, reason(lease))
+            for lease in leases
+            if not lease.stored and lease.queue is not Queue.SEARCH
+        ],
+    )
 
 
 def make_supply(runtime: Runtime, ordering: FrontierOrder, token: int) -> StoredSupply:
@@ -128,9 +141,11 @@ class LearnedSupply(StoredSupply):
         # Each round drops what was gone, so the rounds come to an end even with many workers.
         for _ in range(_ROUNDS):
             chosen = await self._ordering.choose(
-                shape["limit"], shape["per_host"], shape.get("busy_hosts", ()),
+                shape["limit"],
+                shape["per_host"],
+                shape.get("busy_hosts", ()),
                 rows.hosts if rows.is_share else None,
-            )  # fmt: skip
+            )
             if chosen is None or not chosen.choices:
                 break
             if leases := await self._lease(rows, chosen):
@@ -154,10 +169,16 @@ class LearnedSupply(StoredSupply):
         # lease() takes stored pages too; here the order decides, so only those are
         # taken beside it.
         self._looked_at = time.monotonic()
-        leases = await self._runtime.write(lambda c: frontier.lease_stored(
-            c, rows, token=self._token, lease_seconds=self._lease_seconds,
-            now=frontier.clock(c), limit=limit,
-        ))  # fmt: skip
+        leases = await self._runtime.write(
+            lambda c: frontier.lease_stored(
+                c,
+                rows,
+                token=self._token,
+                lease_seconds=self._lease_seconds,
+                now=frontier.clock(c),
+                limit=limit,
+            )
+        )
         # The order is told of them too, or it would choose a row that is already in hand.
         self._ordering.taken(leases, missed=False)
         return leases
@@ -286,9 +307,11 @@ class RowWaits:
     async def right(self, rows: frontier.Scope) -> None:
         """Make rows due that wait longer than any option asks for."""
         self._looked_at = time.monotonic()
-        changed = await self._runtime.write(lambda c: frontier.bound_waits(
-            c, rows, now=frontier.clock(c), longest_seconds=self._longest_seconds
-        ))  # fmt: skip
+        changed = await self._runtime.write(
+            lambda c: frontier.bound_waits(
+                c, rows, now=frontier.clock(c), longest_seconds=self._longest_seconds
+            )
+        )
         if changed:
             logger.warning(
                 "%d URLs were to wait longer than any option asks for: the clock was ahead, they "

@@ -52,9 +52,16 @@ class FrontierWorker:
     """
 
     def __init__(
-        self, runtime: Runtime, scope: CrawlScope, *, ordering: FrontierOrder, limits: Limits,
-        fetches: Fetches, run_id: int | None, wake: Callable[[], None],
-    ) -> None:  # fmt: skip
+        self,
+        runtime: Runtime,
+        scope: CrawlScope,
+        *,
+        ordering: FrontierOrder,
+        limits: Limits,
+        fetches: Fetches,
+        run_id: int | None,
+        wake: Callable[[], None],
+    ) -> None:
         self._runtime = runtime
         self._scope = scope
         self._rows = CrawlRows(runtime, scope)

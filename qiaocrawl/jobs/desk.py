@@ -71,9 +71,14 @@ class JobDesk:
     """
 
     def __init__(
-        self, database: Database, options: Options, logs: Path,
-        *, lost_after_seconds: float = _LOST_AFTER_SECONDS, is_remote_only: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        database: Database,
+        options: Options,
+        logs: Path,
+        *,
+        lost_after_seconds: float = _LOST_AFTER_SECONDS,
+        is_remote_only: bool = False,
+    ) -> None:
         self._database = database
         self.local = LocalProcesses(logs, database.url)
         self.nodes = NodeServers(database, options)
@@ -162,9 +167,11 @@ class JobDesk:
                 raise JobError(
                     _(
                         "{spider} of topic {topic} is under way already: job {job}",
-                        spider=wanted.spider, topic=wanted.topic, job=same,
+                        spider=wanted.spider,
+                        topic=wanted.topic,
+                        job=same,
                     )
-                )  # fmt: skip
+                )
             return self._add(c, wanted, by, None)
 
     def stop(self, job_id: int) -> None:
@@ -243,8 +250,11 @@ class JobDesk:
             was, comes = (datetime.fromtimestamp(at, UTC) for at in (entry.next_at, next_at))
             logger.warning(
                 "schedule %s was to come at %s only, later than its times say: the clock was "
-                "ahead; it comes at %s", entry.id, was.isoformat(), comes.isoformat(),
-            )  # fmt: skip
+                "ahead; it comes at %s",
+                entry.id,
+                was.isoformat(),
+                comes.isoformat(),
+            )
 
     def _fire_due(self, entry: Schedule, now: float) -> None:
         next_at = _timetable(entry.times, entry.zone).next_after(now)
@@ -271,9 +281,13 @@ class JobDesk:
 
     def _add(self, c: Connection, wanted: JobRequest, by: str, schedule_id: int | None) -> int:
         return stored.add_job(
-            c, wanted, by=by, machine=self.local.machine, now=datetime.now(UTC),
+            c,
+            wanted,
+            by=by,
+            machine=self.local.machine,
+            now=datetime.now(UTC),
             schedule_id=schedule_id,
-        )  # fmt: skip
+        )
 
     # --- starting -------------------------------------------------------------------------------
 
@@ -293,9 +307,12 @@ class JobDesk:
             if isinstance(trouble, JobError):
                 other = self._elsewhere(job) if self.nodes.is_away(server, now) else None
                 self._change(
-                    job, JobState.WAITING, {JobState.WAITING}, message=str(trouble),
+                    job,
+                    JobState.WAITING,
+                    {JobState.WAITING},
+                    message=str(trouble),
                     server=other or server,
-                )  # fmt: skip
+                )
             elif self.nodes.is_draining(server):
                 text = _("its node is being drained")
                 self._change(job, JobState.WAITING, {JobState.WAITING}, message=text)
@@ -515,17 +532,18 @@ def start_on_nodes(
     }
 
 
-def _too_few(
-    desk: JobDesk, wanted: JobRequest, active: list[Job], free: int, count: int
-) -> str:  # fmt: skip
+def _too_few(desk: JobDesk, wanted: JobRequest, active: list[Job], free: int, count: int) -> str:
     reasons = desk.nodes.why_not(wanted, active)
     lines = [f"\n  {name}: {reason}" for name, reason in reasons.items()]
     if not desk.nodes.nodes:
         lines = ["\n  " + no_node_yet()]
     return _(
         "{spider} of topic {topic}: {free} nodes can take it now, not {count}",
-        spider=wanted.spider, topic=wanted.topic, free=free, count=count,
-    ) + "".join(lines)  # fmt: skip
+        spider=wanted.spider,
+        topic=wanted.topic,
+        free=free,
+        count=count,
+    ) + "".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

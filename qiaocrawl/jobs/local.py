@@ -89,8 +89,10 @@ def _last_words(job: Job, code: int | None, log: str) -> str:
     lines = log.splitlines()
     ours = [line for line in lines if line.startswith("qiaocrawl: ")]
     if code is None and not ours and not job.request.server:
-        text = _("how it ended is not known: it left no record, so it was killed or its machine "
-                 "went down")  # fmt: skip
+        text = _(
+            "how it ended is not known: it left no record, so it was killed or its machine "
+            "went down"
+        )
         return _("{what}; its log ends: {words}", what=text, words=lines[-1]) if lines else text
     if ours or lines:
         return (ours or lines)[-1]
@@ -187,9 +189,10 @@ def _progress(c: Connection, job: Job, now: float, count: Counting) -> CrawlProg
 def workers_of(c: Connection, jobs: Iterable[Job]) -> dict[int, StoredCollector]:
     """The workers of *jobs* by job; none where no worker has said that it lives, as on SQLite."""
     runs = {
-        job.id: run.id for job in jobs
+        job.id: run.id
+        for job in jobs
         if job.token and (run := run_of_token(c, job.token, job.created_at)) is not None
-    }  # fmt: skip
+    }
     workers = collectors_of_runs(c, runs.values())
     return {job: workers[run] for job, run in runs.items() if run in workers}
 
@@ -204,11 +207,17 @@ def schedule_alarms(c: Connection, now: float) -> list[str]:
     starts = last_starts(c)
     entries = [entry for entry in schedules(c) if entry.is_on]
     return [
-        _("schedule {number} ({spider} of {topic}, {times}): {why}",
-          number=entry.id, spider=entry.request.spider, topic=entry.request.topic,
-          times=entry.times, why=why)
-        for entry in entries if (why := schedule_trouble(entry, starts.get(entry.id, 0.0), now))
-    ]  # fmt: skip
+        _(
+            "schedule {number} ({spider} of {topic}, {times}): {why}",
+            number=entry.id,
+            spider=entry.request.spider,
+            topic=entry.request.topic,
+            times=entry.times,
+            why=why,
+        )
+        for entry in entries
+        if (why := schedule_trouble(entry, starts.get(entry.id, 0.0), now))
+    ]
 
 
 def schedule_trouble(entry: Schedule, last_start: float, now: float) -> str:
@@ -310,8 +319,9 @@ class Logins:
                 account_id, do, WAIT_SECONDS, picture if with_picture else None, log
             )
             environment = {
-                SETTINGS_VARIABLE: settings_module(), "QIAO_DATABASE_URL": self._database_url,
-            }  # fmt: skip
+                SETTINGS_VARIABLE: settings_module(),
+                "QIAO_DATABASE_URL": self._database_url,
+            }
             try:
                 self._logs.mkdir(parents=True, exist_ok=True)
                 process = start_process(command.words, environment, log)

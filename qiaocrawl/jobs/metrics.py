@@ -125,9 +125,12 @@ class MetricsKeeper(Collector):
     """
 
     def __init__(
-        self, database: Database, store: StoreInUse, seconds: float,
+        self,
+        database: Database,
+        store: StoreInUse,
+        seconds: float,
         more_alarms: MoreAlarms = no_more_alarms,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._database = database
         self._log = KeeperLog(database, METRICS)
         self._counted = partial(counted, store=store, more_alarms=more_alarms)
@@ -292,10 +295,14 @@ def serve(
         keeper.read_now()
         server, thread = start_http_server(port, host, _registry(keeper))
     except (OSError, OverflowError, UnicodeError) as error:
-        raise ConfigError(_(
-            "cannot listen on {host}:{port}: {error}; --host and --port say where",
-            host=host, port=port, error=getattr(error, "strerror", None) or error,
-        )) from None  # fmt: skip
+        raise ConfigError(
+            _(
+                "cannot listen on {host}:{port}: {error}; --host and --port say where",
+                host=host,
+                port=port,
+                error=getattr(error, "strerror", None) or error,
+            )
+        ) from None
     reader = threading.Thread(target=keeper.run, daemon=True)
     reader.start()
     try:

@@ -103,9 +103,10 @@ class NodeServers:
             raise NoLoginError(
                 _(
                     "{server}: {variable} has no USER:PASSWORD for it here",
-                    server=node.name, variable=variable,
+                    server=node.name,
+                    variable=variable,
                 )
-            )  # fmt: skip
+            )
         return ScrapydServer.url_with_login(node.terms.address, user, password)
 
     def lists(self, now: float) -> dict[str, ServerJobs | JobError]:
@@ -179,10 +180,13 @@ class NodeServers:
             but: nodes that are not to have it.
         """
         fit = [
-            node for name, node in self.nodes.items()
-            if name not in but and name not in self._unfit
-            and node.away_since is None and node.may_run(spider, topic)
-        ]  # fmt: skip
+            node
+            for name, node in self.nodes.items()
+            if name not in but
+            and name not in self._unfit
+            and node.away_since is None
+            and node.may_run(spider, topic)
+        ]
         best = min(
             fit, key=lambda n: ((jobs.get(n.name, 0) + 1) / n.terms.weight, n.name), default=None
         )
@@ -191,9 +195,10 @@ class NodeServers:
     def why_not(self, wanted: JobRequest, active: Iterable[Job]) -> dict[str, str]:
         """Why nodes do not take *wanted* now, by node; those that take it are not named."""
         running = {
-            job.request.server: job.id for job in active
+            job.request.server: job.id
+            for job in active
             if (job.request.spider, job.request.topic) == (wanted.spider, wanted.topic)
-        }  # fmt: skip
+        }
         reasons = {}
         for name, node in self.nodes.items():
             if name in running:

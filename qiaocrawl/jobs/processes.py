@@ -138,10 +138,12 @@ class LocalProcesses:
             return [sys.executable, "-m", "qiaocrawl", "reprocess", "--stage", "relevance", "--yes"]
         arguments = {"topic": wanted.topic, **(wanted.arguments or {}), "_job": token}
         return SpiderCommand(
-            wanted.spider, "", log,
+            wanted.spider,
+            "",
+            log,
             [f"{name}={value}" for name, value in arguments.items()],
             [f"{name}={value}" for name, value in settings.items()],
-        ).words  # fmt: skip
+        ).words
 
 
 def log_end(path: str) -> str:

@@ -80,7 +80,8 @@ def _budget_seconds(minutes: str) -> int:
         raise ConfigError(
             _(
                 "minutes {minutes!r} must be a number from 0 to {most}",
-                minutes=minutes, most=_MAX_MINUTES,
+                minutes=minutes,
+                most=_MAX_MINUTES,
             )
-        )  # fmt: skip
+        )
     return round(given * 60)

@@ -76,8 +76,11 @@ class ScrapydServer:
         auth = (parsed.username, parsed.password) if parsed.username else None
         self._client = httpx.Client(
             base_url=parsed.copy_with(username=None, password=None),
-            auth=auth, timeout=_TIMEOUT_SECONDS, trust_env=False, follow_redirects=False,
-        )  # fmt: skip
+            auth=auth,
+            timeout=_TIMEOUT_SECONDS,
+            trust_env=False,
+            follow_redirects=False,
+        )
 
     @staticmethod
     def url_with_login(address: str, user: str, password: str) -> str:
@@ -117,9 +120,10 @@ class ScrapydServer:
                 _(
                     "{node} has a version {version!r}, which stays: give --version another name, "
                     "or none",
-                    node=self.name, version=version,
+                    node=self.name,
+                    version=version,
                 )
-            )  # fmt: skip
+            )
         spiders = self._send(egg, version)
         runs = self._versions()[-1]
         if runs != version:
@@ -128,18 +132,23 @@ class ScrapydServer:
                 _(
                     "{node} would go on running {runs!r}: scrapyd takes the greatest name, and "
                     "{version!r} comes before it; give --version one that comes behind",
-                    node=self.name, runs=runs, version=version,
+                    node=self.name,
+                    runs=runs,
+                    version=version,
                 )
-            )  # fmt: skip
+            )
         return spiders
 
     def _send(self, egg: bytes, version: str) -> int:
         named = {"project": PROJECT, "version": version}
         try:
             answer = self._call(
-                "POST", "addversion.json", data=named, files={"egg": ("project.egg", egg)},
+                "POST",
+                "addversion.json",
+                data=named,
+                files={"egg": ("project.egg", egg)},
                 timeout=_DEPLOY_SECONDS,
-            )  # fmt: skip
+            )
         except ServerAwayError:
             raise
         except JobError:
@@ -177,9 +186,12 @@ class ScrapydServer:
             JobError: it refuses.
         """
         data: dict[str, str | Sequence[str]] = {
-            **arguments, "project": PROJECT, "spider": spider, "jobid": token,
+            **arguments,
+            "project": PROJECT,
+            "spider": spider,
+            "jobid": token,
             "setting": [f"{name}={value}" for name, value in settings.items()],
-        }  # fmt: skip
+        }
         self._call("POST", "schedule.json", data=data)
 
     def cancel(self, token: str) -> None:
@@ -246,9 +258,10 @@ class ScrapydServer:
             raise JobError(
                 _(
                     "scrapyd {name} refuses: {reason}",
-                    name=self.name, reason=said or f"HTTP {answer.status_code}",
+                    name=self.name,
+                    reason=said or f"HTTP {answer.status_code}",
                 )
-            )  # fmt: skip
+            )
         return body
 
     def _away(self, error: str) -> ServerAwayError:
@@ -327,10 +340,21 @@ def build_egg(project: Path) -> bytes:
         # Everything it writes goes there: a build folder in the clone would carry deleted files
         # into the next egg.
         words = [
-            sys.executable, "setup.py", "-q", "egg_info", "--egg-base", name,
-            "build", "--build-base", str(out / "build"),
-            "bdist_egg", "--bdist-dir", str(out / "bdist"), "--dist-dir", str(out / "dist"),
-        ]  # fmt: skip
+            sys.executable,
+            "setup.py",
+            "-q",
+            "egg_info",
+            "--egg-base",
+            name,
+            "build",
+            "--build-base",
+            str(out / "build"),
+            "bdist_egg",
+            "--bdist-dir",
+            str(out / "bdist"),
+            "--dist-dir",
+            str(out / "dist"),
+        ]
         built = subprocess.run(
             words, cwd=project, capture_output=True, text=True, timeout=_BUILD_SECONDS, check=False
         )

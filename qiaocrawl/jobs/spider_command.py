@@ -66,6 +66,10 @@ def start_process(
     variables = {**os.environ, "PYTHONUNBUFFERED": "1", **environment}
     with log.open("ab") as out:
         return subprocess.Popen(
-            words, env=variables, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+            words,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
             start_new_session=True,
-        )  # fmt: skip
+        )

@@ -27,8 +27,9 @@ _MONTH_NAME = re.compile(rf"\b(?:{'|'.join(_MONTHS)})\b")
 _DAY_NUMBERS = {
     **{str(number): number for number in range(8)},
     **{name: number for number, name in enumerate(_DAYS)},
-    **{letter: number for number, letter in enumerate("日一二三四五六")}, "天": 0,
-}  # fmt: skip
+    **{letter: number for number, letter in enumerate("日一二三四五六")},
+    "天": 0,
+}
 _SEPARATORS = re.compile(r"[\s,，、;；]+")
 _TIME = re.compile(r"([01]?\d|2[0-3])[:：]([0-5]\d)")
 _DAY = f"(?:{'|'.join(_DAYS)})"
@@ -81,9 +82,10 @@ class Timetable:
                 raise ConfigError(
                     _(
                         "times {times!r}: less than {minutes} minutes apart",
-                        times=self.times, minutes=_LEAST_MINUTES,
+                        times=self.times,
+                        minutes=_LEAST_MINUTES,
                     )
-                )  # fmt: skip
+                )
             if moment - first > _COMPARED_SECONDS:
                 break
             before = moment
@@ -134,10 +136,14 @@ class Timetable:
         try:
             return [
                 CronTrigger(
-                    minute=minute, hour=hour, day=day, month=_numbered_months(month),
-                    day_of_week=_named_days(weekday), timezone=zone,
+                    minute=minute,
+                    hour=hour,
+                    day=day,
+                    month=_numbered_months(month),
+                    day_of_week=_named_days(weekday),
+                    timezone=zone,
                 )
-            ]  # fmt: skip
+            ]
         except (ValueError, IndexError):
             raise _unreadable(self.times) from None
 

@@ -28,10 +28,20 @@ MOST_COUNTED = 10_000
 _QUEUES = [queue.value for queue in Queue]
 # In this order: the later ones are named by the earlier ones.
 _OWN = (
-    schema.article_class, schema.relevance, schema.judgement, schema.lexicon_decision,
-    schema.watched_article, schema.watched_page, schema.watch_day, schema.order_model,
-    schema.visit, schema.query, schema.term, schema.site, schema.sample,
-)  # fmt: skip
+    schema.article_class,
+    schema.relevance,
+    schema.judgement,
+    schema.lexicon_decision,
+    schema.watched_article,
+    schema.watched_page,
+    schema.watch_day,
+    schema.order_model,
+    schema.visit,
+    schema.query,
+    schema.term,
+    schema.site,
+    schema.sample,
+)
 """Tables whose rows of a topic go with it."""
 
 
@@ -125,8 +135,10 @@ def _rename_in_lists(c: Connection, old: str, new: str) -> None:
     kept = schema.saved_search
     rows = c.execute(select(kept.c.id, kept.c.query).where(kept.c.query.contains("topic=")))
     for row_id, query in rows.all():
-        pairs = [(key, new if (key, value) == ("topic", old) else value)
-                 for key, value in parse_qsl(query)]  # fmt: skip
+        pairs = [
+            (key, new if (key, value) == ("topic", old) else value)
+            for key, value in parse_qsl(query)
+        ]
         c.execute(update(kept).where(kept.c.id == row_id).values(query=urlencode(pairs)))
 
 
@@ -154,8 +166,9 @@ def delete_topic(c: Connection, name: str) -> None:
     for table in _OWN:
         c.execute(delete(table).where(table.c.topic_id == row_id))
     scheduled = select(schema.job_schedule.c.id).where(schema.job_schedule.c.topic == name)
-    c.execute(update(schema.job).where(schema.job.c.schedule_id.in_(scheduled))
-              .values(schedule_id=None))  # fmt: skip
+    c.execute(
+        update(schema.job).where(schema.job.c.schedule_id.in_(scheduled)).values(schedule_id=None)
+    )
     c.execute(delete(schema.job_schedule).where(schema.job_schedule.c.topic == name))
     c.execute(delete(schema.topic).where(schema.topic.c.id == row_id))
     ConnectionCache.forget(c)

@@ -264,8 +264,9 @@ class CompiledFunction:
             self._is_said = True
             _log.warning(
                 "%s.%s was not compiled for what it is called with, and runs as Python",
-                self.python.__module__, self.python.__qualname__,
-            )  # fmt: skip
+                self.python.__module__,
+                self.python.__qualname__,
+            )
 
 
 def compiled(function: Callable[..., Any]) -> Any:

@@ -103,10 +103,23 @@ STOP_TAGS = PUBLISHED_STOP_TAGS | frozenset("rmqftyhkzwx")
 PERSON_TAGS = frozenset({"nr", "nrfg", "nrt"})
 """Names of people, which no lexicon holds unless it is asked to."""
 
-NEWSROOM_WORDS = frozenset({
-    "日电", "日讯", "电讯", "网讯", "本报讯", "本网讯", "快讯", "据介绍", "据悉", "总编辑", "责编",
-    "编辑", "通讯员",
-})  # fmt: skip
+NEWSROOM_WORDS = frozenset(
+    {
+        "日电",
+        "日讯",
+        "电讯",
+        "网讯",
+        "本报讯",
+        "本网讯",
+        "快讯",
+        "据介绍",
+        "据悉",
+        "总编辑",
+        "责编",
+        "编辑",
+        "通讯员",
+    }
+)
 """Of datelines and imprints: every news text has them, and none is about them (ours)."""
 MAX_WORDS = 5
 _MIN_LETTERS, _MAX_LETTERS = 2, 24

@@ -93,14 +93,16 @@ def keep_briefing(c: Connection, new: KeptBriefing, files: Mapping[str, bytes]) 
     if topic_id is None:
         raise StorageError(_("topic {name!r} was never imported", name=new.topic))
     values = {
-        "topic_id": topic_id, "since_at": to_stored_time(new.since),
-        "before_at": to_stored_time(new.before), "made_at": to_stored_time(new.made_at),
+        "topic_id": topic_id,
+        "since_at": to_stored_time(new.since),
+        "before_at": to_stored_time(new.before),
+        "made_at": to_stored_time(new.made_at),
         "articles": new.articles,
         "stories": json.dumps(
             [(own.number, clean_text(own.title, 500), own.articles) for own in new.stories],
             ensure_ascii=False,
         ),
-    }  # fmt: skip
+    }
     made = c.execute(insert(briefing).values(values)).inserted_primary_key
     assert made is not None
     number = int(made[0])
@@ -141,9 +143,11 @@ def briefing_before(
     """
     middle = since + (before - since) / 2
     row = c.execute(
-        _all().where(topic.c.name == topic_name, briefing.c.before_at <= to_stored_time(middle))
-        .order_by(briefing.c.before_at.desc(), briefing.c.id.desc()).limit(1)
-    ).first()  # fmt: skip
+        _all()
+        .where(topic.c.name == topic_name, briefing.c.before_at <= to_stored_time(middle))
+        .order_by(briefing.c.before_at.desc(), briefing.c.id.desc())
+        .limit(1)
+    ).first()
     return None if row is None else _kept(row)
 
 
@@ -167,9 +171,14 @@ def briefing_file_of(c: Connection, number: int, ending: str) -> bytes:
 def _all() -> Select[Any]:
     columns = briefing.c
     return select(
-        columns.id, topic.c.name, columns.since_at, columns.before_at, columns.made_at,
-        columns.articles, columns.stories,
-    ).join(topic, topic.c.id == columns.topic_id)  # fmt: skip
+        columns.id,
+        topic.c.name,
+        columns.since_at,
+        columns.before_at,
+        columns.made_at,
+        columns.articles,
+        columns.stories,
+    ).join(topic, topic.c.id == columns.topic_id)
 
 
 def _kept(row: Any) -> KeptBriefing:
@@ -191,9 +200,12 @@ _DAYS_TOLD, _CURVE = 7, timedelta(days=14)
 
 
 def make_briefing(
-    c: Connection, topic: str, stretch: tuple[datetime, datetime], calendar: HolidayCalendar,
+    c: Connection,
+    topic: str,
+    stretch: tuple[datetime, datetime],
+    calendar: HolidayCalendar,
     most_stories: int = 8,
-) -> Briefing:  # fmt: skip
+) -> Briefing:
     """The briefing of an imported topic; every sentence is one that a stored article says.
 
     Args:
@@ -211,9 +223,14 @@ def make_briefing(
     for row in rows:
         if row.story_id is not None:
             by_story[row.story_id].append(row)
-    ranked = sorted(by_story, key=lambda number: (
-        -len({row.site for row in by_story[number]}), -len(by_story[number]), number,
-    ))  # fmt: skip
+    ranked = sorted(
+        by_story,
+        key=lambda number: (
+            -len({row.site for row in by_story[number]}),
+            -len(by_story[number]),
+            number,
+        ),
+    )
     told = ranked[:most_stories]
     desk = _Desk(c, topic, since, story_texts.texts_of(c, told, topic), _warnings(c))
     stories = tuple(desk.story(number, len(by_story[number])) for number in told)
@@ -222,13 +239,22 @@ def make_briefing(
     url_ids = [row.url_id for row in rows]
     lines = tuple((number, *titles[number]) for number in ranked)
     return Briefing(
-        load_pack(c, topic).title or topic, since, before, len(rows),
-        len({outlets.of(row.site).key for row in rows}), trend, curve, stories,
-        lines[most_stories:], _places(c, url_ids),
-        _gaps(c, topic, rows, len(ranked) - len(told)), tuple(desk.sources.values()),
+        load_pack(c, topic).title or topic,
+        since,
+        before,
+        len(rows),
+        len({outlets.of(row.site).key for row in rows}),
+        trend,
+        curve,
+        stories,
+        lines[most_stories:],
+        _places(c, url_ids),
+        _gaps(c, topic, rows, len(ranked) - len(told)),
+        tuple(desk.sources.values()),
         _since_last(c, topic, stretch, lines),
-        tuple(count_classes(c, topic, url_ids).items()), regions_of(c, url_ids),
-    )  # fmt: skip
+        tuple(count_classes(c, topic, url_ids).items()),
+        regions_of(c, url_ids),
+    )
 
 
 def tell_story(c: Connection, number: int) -> tuple[BriefStory, tuple[BriefSource, ...]]:
@@ -245,22 +271,28 @@ def tell_story(c: Connection, number: int) -> tuple[BriefStory, tuple[BriefSourc
 
 
 def _since_last(
-    c: Connection, topic: str, stretch: tuple[datetime, datetime],
+    c: Connection,
+    topic: str,
+    stretch: tuple[datetime, datetime],
     lines: Sequence[tuple[int, str, int]],
-) -> SinceLast | None:  # fmt: skip
+) -> SinceLast | None:
     """Against what was told of earlier days; stories are the same by their numbers."""
     last = briefing_before(c, topic, *stretch)
     if last is None:
         return None
     known = {story.number: story for story in last.stories}
-    grown = [(title, articles - known[number].articles)
-             for number, title, articles in lines if number in known]  # fmt: skip
+    grown = [
+        (title, articles - known[number].articles)
+        for number, title, articles in lines
+        if number in known
+    ]
     here = {number for number, _title, _articles in lines}
     return SinceLast(
-        last.before, tuple(title for number, title, _articles in lines if number not in known),
+        last.before,
+        tuple(title for number, title, _articles in lines if number not in known),
         tuple((title, more) for title, more in grown if more > 0),
         tuple(own.title for own in last.stories if own.number not in here),
-    )  # fmt: skip
+    )
 
 
 @dataclass(slots=True)
@@ -281,19 +313,31 @@ class _Desk:
         assert tree.first is not None, "a story of the stretch has an article"
         by_url = {text.url: text for text in texts}
         first = by_url.get(tree.first.key)
-        origin = FirstSource(self._cited(first) if first else 0, tree.first.outlet,
-                             not tree.first.alternatives)  # fmt: skip
+        origin = FirstSource(
+            self._cited(first) if first else 0, tree.first.outlet, not tree.first.alternatives
+        )
         sentences, contradictions = self._summary(texts)
         figures = spread_figures(tree)
         voices = [text for text in texts if not text.is_reprint]
         return BriefStory(
-            number, story_lists.one_story(self.c, number).title,
-            min(text.at for text in texts) >= self.since, len(texts), new_articles,
-            figures.outlets, origin, figures.depth, figures.unknown, self._names(number),
-            sentences, contradictions,
+            number,
+            story_lists.one_story(self.c, number).title,
+            min(text.at for text in texts) >= self.since,
+            len(texts),
+            new_articles,
+            figures.outlets,
+            origin,
+            figures.depth,
+            figures.unknown,
+            self._names(number),
+            sentences,
+            contradictions,
             tone_shares(tone_of(text.title, text.text) for text in voices),
-            self.warnings.get(number), _days(texts), tree, self._events(texts),
-        )  # fmt: skip
+            self.warnings.get(number),
+            _days(texts),
+            tree,
+            self._events(texts),
+        )
 
     def _events(self, texts: Sequence[StoryText]) -> tuple[BriefEvent, ...]:
         """What happened; of many those that most articles tell of.
@@ -306,11 +350,12 @@ class _Desk:
         most = sorted(events, key=lambda own: (-len(own.keys), own.number))[:_EVENTS]
         by_url = {text.url: text for text in texts}
         return tuple(
-            BriefEvent(event, tuple(
-                self._cited(by_url[key]) for key in event.keys[:_CITED_OF_AN_EVENT]
-            ))
-            for event in events if event in most
-        )  # fmt: skip
+            BriefEvent(
+                event, tuple(self._cited(by_url[key]) for key in event.keys[:_CITED_OF_AN_EVENT])
+            )
+            for event in events
+            if event in most
+        )
 
     def _summary(
         self, texts: Sequence[StoryText]
@@ -326,9 +371,12 @@ class _Desk:
         read = [earliest, *later[-_TEXTS_READ:]]
         by_url = {text.url: text for text in read}
         summary = summarise_story(
-            [StorySource(text.url, text.title, text.text, text.outlet.name, text.at)
-             for text in read], max_sentences=_SENTENCES,
-        )  # fmt: skip
+            [
+                StorySource(text.url, text.title, text.text, text.outlet.name, text.at)
+                for text in read
+            ],
+            max_sentences=_SENTENCES,
+        )
 
         def numbers(citations: Iterable[int]) -> tuple[int, ...]:
             return tuple(self._cited(by_url[summary.sources[at - 1].key]) for at in citations)
@@ -340,16 +388,23 @@ class _Desk:
             same = [at for at in others if sentence.text in summary.sources[at - 1].text]
             sentences.append(BriefSentence(sentence.text, numbers([first, *same])))
         return tuple(sentences), tuple(
-            Contradiction(own.counted, own.unit,
-                          tuple((value, numbers(cited)) for value, cited in own.values))
+            Contradiction(
+                own.counted, own.unit, tuple((value, numbers(cited)) for value, cited in own.values)
+            )
             for own in summary.contradictions
-        )  # fmt: skip
+        )
 
     def _cited(self, text: StoryText) -> int:
-        source = self.sources.setdefault(text.url, BriefSource(
-            len(self.sources) + 1, text.outlet.name, text.title,
-            text.at if text.is_dated else None, text.url,
-        ))  # fmt: skip
+        source = self.sources.setdefault(
+            text.url,
+            BriefSource(
+                len(self.sources) + 1,
+                text.outlet.name,
+                text.title,
+                text.at if text.is_dated else None,
+                text.url,
+            ),
+        )
         return source.number
 
     def _names(self, number: int) -> dict[str, tuple[tuple[str, int], ...]]:
@@ -404,18 +459,27 @@ def _places(c: Connection, url_ids: Sequence[int]) -> tuple[BriefPlace, ...]:
     places = []
     for name, articles in sorted(counts.items(), key=lambda own: (-own[1], own[0]))[:_PLACES]:
         known = resolve_place(name)
-        places.append(BriefPlace(name, known.country if known else "",
-                                 known.province if known else "", articles))  # fmt: skip
+        places.append(
+            BriefPlace(
+                name, known.country if known else "", known.province if known else "", articles
+            )
+        )
     return tuple(places)
 
 
 def _gaps(c: Connection, topic: str, rows: Sequence[Any], untold: int) -> Gaps:
     outlets = OutletNames(c, topic)
     heard = {outlets.of(row.site).key for row in rows}
-    silent = [site.name or site.host for site in load_pack(c, topic).sites
-              if outlets.of(site.host).key not in heard]  # fmt: skip
+    silent = [
+        site.name or site.host
+        for site in load_pack(c, topic).sites
+        if outlets.of(site.host).key not in heard
+    ]
     missed = [(own.host, own.total) for own in misses_by_site(c, topic)]
     return Gaps(
-        sum(row.story_id is None for row in rows), sum(row.published_at is None for row in rows),
-        tuple(silent), tuple(missed[:_MISSED_SITES]), untold,
-    )  # fmt: skip
+        sum(row.story_id is None for row in rows),
+        sum(row.published_at is None for row in rows),
+        tuple(silent),
+        tuple(missed[:_MISSED_SITES]),
+        untold,
+    )

@@ -74,11 +74,15 @@ class ClassModel(NamedTuple):
         chances = _softmax(scores[None, :])[0]
         best = int(chances[:-1].argmax())
         spoke = {own: share * float(self.weights[own][best]) for own, share in known.items()}
-        words = [own[1] for own in sorted(spoke, key=lambda own: (-spoke[own], own))
-                 if spoke[own] > 0]  # fmt: skip
+        words = [
+            own[1] for own in sorted(spoke, key=lambda own: (-spoke[own], own)) if spoke[own] > 0
+        ]
         sure = chances[best] >= sure_from and bool(words)
-        return ArticleClass(self.names[best] if sure else "", float(chances[best]),
-                            tuple(dict.fromkeys(words))[:_SHOWN])  # fmt: skip
+        return ArticleClass(
+            self.names[best] if sure else "",
+            float(chances[best]),
+            tuple(dict.fromkeys(words))[:_SHOWN],
+        )
 
 
 def learn_classes(terms: Sequence[Term], examples: Sequence[MarkedArticle] = ()) -> ClassModel:
@@ -241,15 +245,17 @@ def judge_classes(
     for name, model in models.items():
         after = -1
         while True:
-            waiting = runtime.reader.run(partial(
-                classes.stale, topic_name=name, model=model.digest, after=after, most=_AT_A_TIME,
-            ))  # fmt: skip
+            waiting = runtime.reader.run(
+                partial(
+                    classes.stale, topic_name=name, model=model.digest, after=after, most=_AT_A_TIME
+                )
+            )
             if not waiting:
                 break
             judged = [(url_id, model.judge(title, body)) for url_id, title, body in waiting]
-            runtime.write_now(partial(
-                classes.keep_classes, topic_name=name, model=model.digest, judged=judged,
-            ))  # fmt: skip
+            runtime.write_now(
+                partial(classes.keep_classes, topic_name=name, model=model.digest, judged=judged)
+            )
             after, done = waiting[-1][0], done + len(waiting)
             if not advance(len(waiting)):
                 return done

@@ -225,12 +225,17 @@ def _is_on_topic() -> Any:
 def _period(c: Connection, start: datetime, days: Sequence[Day]) -> Period:
     since = to_stored_time(start)
     found = article.c.fetched_at >= since
-    copies = select(func.count()).select_from(article).join(
-        verdict, verdict.c.article_id == article.c.id
-    ).where(found, verdict.c.group_id != article.c.id)  # fmt: skip
-    dead = select(func.count()).select_from(url).where(
-        url.c.outcome == Outcome.DEAD, url.c.done_at >= since
-    )  # fmt: skip
+    copies = (
+        select(func.count())
+        .select_from(article)
+        .join(verdict, verdict.c.article_id == article.c.id)
+        .where(found, verdict.c.group_id != article.c.id)
+    )
+    dead = (
+        select(func.count())
+        .select_from(url)
+        .where(url.c.outcome == Outcome.DEAD, url.c.done_at >= since)
+    )
     refusing = select(query.c.engine).where(*_refused(start)).distinct().order_by(query.c.engine)
     return Period(
         sum(day.articles for day in days),

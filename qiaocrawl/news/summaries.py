@@ -176,13 +176,18 @@ def contradictions(texts: Iterable[str]) -> tuple[Contradiction, ...]:
             if len(values) == 1:
                 given.setdefault(key, {}).setdefault(values.pop(), []).append(number)
     return tuple(
-        Contradiction(*key, tuple(sorted(
-            ((value, tuple(numbers)) for value, numbers in values.items()),
-            key=lambda pair: (-len(pair[1]), pair[0]),
-        )))
+        Contradiction(
+            *key,
+            tuple(
+                sorted(
+                    ((value, tuple(numbers)) for value, numbers in values.items()),
+                    key=lambda pair: (-len(pair[1]), pair[0]),
+                )
+            ),
+        )
         for key, values in sorted(given.items())
         if len(values) > 1
-    )  # fmt: skip
+    )
 
 
 def number_value(written: str) -> float:
@@ -212,9 +217,11 @@ def _figures(text: str) -> Iterator[Figure]:
         for match in pattern.finditer(text):
             counted, unit = match["counted"], match["unit"]
             yield Figure(
-                _SAME.get(counted, counted), _SAME_UNIT.get(unit, unit),
-                number_value(match["number"]), match[0],
-            )  # fmt: skip
+                _SAME.get(counted, counted),
+                _SAME_UNIT.get(unit, unit),
+                number_value(match["number"]),
+                match[0],
+            )
 
 
 # --- A summary of a story told by several sources: no sentence without its source -----------------
@@ -284,12 +291,15 @@ def summarise_story(
             said.append(own)
             chosen.append((number, at, CitedSentence(told[number][at].text, citations)))
     return StorySummary(
-        tuple(sentence for _, _, sentence in sorted(
-            chosen, key=lambda entry: _place(ordered[entry[0]], *entry[:2])
-        )),
+        tuple(
+            sentence
+            for _, _, sentence in sorted(
+                chosen, key=lambda entry: _place(ordered[entry[0]], *entry[:2])
+            )
+        ),
         tuple(ordered),
         contradictions(f"{source.title}\n{source.text}" for source in ordered),
-    )  # fmt: skip
+    )
 
 
 def _place(source: StorySource, number: int, at: int) -> tuple[int, int, int]:

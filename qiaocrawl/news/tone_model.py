@@ -99,10 +99,16 @@ def judgement_features(words: list[str]) -> list[float]:
     last = float(judging[-1]) if len(judging) else 0.0
     first = float(judging[0]) if len(judging) else 0.0
     return [
-        np.log1p(good), np.log1p(bad), (good - bad) / (good + bad + 1.0),
-        float(np.sign(good - bad)), after / (1.0 + abs(after)), last, first,
-        float("!" in words), float("?" in words),
-    ]  # fmt: skip
+        np.log1p(good),
+        np.log1p(bad),
+        (good - bad) / (good + bad + 1.0),
+        float(np.sign(good - bad)),
+        after / (1.0 + abs(after)),
+        last,
+        first,
+        float("!" in words),
+        float("?" in words),
+    ]
 
 
 # --- Logistic regression over sparse rows: its compiled loops -------------------------------------
@@ -208,14 +214,35 @@ def _dense(
     negated = float(sum(word in negations for word in target_words) % 2)
     turned = float(negated != sum(word in negations for word in clause_words) % 2)
     return [
-        shared, letters, _share(set(words) & set(target_words), set(target_words)), in_clause,
-        float(shared > _FAR), float(shared > _NEAR), float(shared == 1), len(target_words) / 20,
-        text_sign, own_sign, near_sign, text_sign * own_sign, near_sign * own_sign,
-        text_sign * own_sign * letters, near_sign * own_sign * in_clause, whole, own,
-        whole * letters, own_sign * letters, own_sign * (1 - letters), (1 - letters) * text_sign,
-        negated, turned * in_clause, negated * letters, negated * (1 - letters), near * in_clause,
-        float(own_sign * text_sign < 0) * letters, float(own_sign * text_sign > 0) * letters,
-    ]  # fmt: skip
+        shared,
+        letters,
+        _share(set(words) & set(target_words), set(target_words)),
+        in_clause,
+        float(shared > _FAR),
+        float(shared > _NEAR),
+        float(shared == 1),
+        len(target_words) / 20,
+        text_sign,
+        own_sign,
+        near_sign,
+        text_sign * own_sign,
+        near_sign * own_sign,
+        text_sign * own_sign * letters,
+        near_sign * own_sign * in_clause,
+        whole,
+        own,
+        whole * letters,
+        own_sign * letters,
+        own_sign * (1 - letters),
+        (1 - letters) * text_sign,
+        negated,
+        turned * in_clause,
+        negated * letters,
+        negated * (1 - letters),
+        near * in_clause,
+        float(own_sign * text_sign < 0) * letters,
+        float(own_sign * text_sign > 0) * letters,
+    ]
 
 
 def _pairs(text: str) -> set[str]:
@@ -301,10 +328,15 @@ class ToneModel:
         """Keep it in *path*."""
         file = io.BytesIO()
         np.savez(
-            file, format=FORMAT, hashes=self.hashes, idf=self.idf.astype(np.float16),
-            weights=self.weights.astype(np.float16), bias=self.bias,
-            temperature=self.temperature, towards_target=self.towards_target,
-        )  # fmt: skip
+            file,
+            format=FORMAT,
+            hashes=self.hashes,
+            idf=self.idf.astype(np.float16),
+            weights=self.weights.astype(np.float16),
+            bias=self.bias,
+            temperature=self.temperature,
+            towards_target=self.towards_target,
+        )
         path.write_bytes(lzma.compress(file.getvalue()))
 
 
@@ -357,14 +389,23 @@ def read_tone_model(path: Path) -> ToneModel:
         with np.load(io.BytesIO(lzma.decompress(path.read_bytes())), allow_pickle=False) as arrays:
             if int(arrays["format"]) != FORMAT:
                 raise ConfigError(
-                    _("{file}: format {own}, not {wanted}; {again}", file=path,
-                      own=arrays["format"], wanted=FORMAT, again=_(_AGAIN))
-                )  # fmt: skip
+                    _(
+                        "{file}: format {own}, not {wanted}; {again}",
+                        file=path,
+                        own=arrays["format"],
+                        wanted=FORMAT,
+                        again=_(_AGAIN),
+                    )
+                )
             hashes, idf, weights, bias, temperature, towards = (arrays[name] for name in _ARRAYS)
             return ToneModel(
-                hashes, idf.astype(float), weights.astype(float), bias, float(temperature),
+                hashes,
+                idf.astype(float),
+                weights.astype(float),
+                bias,
+                float(temperature),
                 bool(towards),
-            )  # fmt: skip
+            )
     except (OSError, lzma.LZMAError, BadZipFile, KeyError, ValueError, EOFError) as error:
         raise ConfigError(
             _("{file}: no tone model ({error}); {again}", file=path, error=error, again=_(_AGAIN))
@@ -380,8 +421,9 @@ _LEANING, _LAST_WORD = 2.2, 0.3
 _NEUTRAL = 1.2
 
 
-def tone_of(title: str, text: str, model: ToneModel | None = None,
-            sure_from: float = SURE_FROM) -> Tone:  # fmt: skip
+def tone_of(
+    title: str, text: str, model: ToneModel | None = None, sure_from: float = SURE_FROM
+) -> Tone:
     """The tone of an article.
 
     Args:

@@ -102,8 +102,9 @@ def train_tone(
     held_out = np.arange(len(marked)) % _HELD_OUT == 0
     learning = _Learning(features, labels, importance, plan, towards_target)
     trial = learning.model(np.flatnonzero(~held_out))
-    temperature = _temperature(trial, [features[at] for at in np.flatnonzero(held_out)],
-                               labels[held_out])  # fmt: skip
+    temperature = _temperature(
+        trial, [features[at] for at in np.flatnonzero(held_out)], labels[held_out]
+    )
     whole = learning.model(np.arange(len(marked)))
     return ToneModel(
         whole.hashes, whole.idf, whole.weights, whole.bias, temperature, towards_target

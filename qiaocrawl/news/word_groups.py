@@ -57,11 +57,14 @@ class TermGroup:
 
     def terms_in(self, folded: str) -> Counter[str]:
         """How often each term stands in a folded text; empty where the text is no hit."""
-        counts = Counter({
-            term: times
-            # Each by itself: 侨联 stands in 中国侨联, too.
-            for term, pattern in self._wanted.items() if (times := len(pattern.findall(folded)))
-        })  # fmt: skip
+        counts = Counter(
+            {
+                term: times
+                # Each by itself: 侨联 stands in 中国侨联, too.
+                for term, pattern in self._wanted.items()
+                if (times := len(pattern.findall(folded)))
+            }
+        )
         missing = any(fold(term) not in counts for term in self.all_of)
         chosen = not self.any_of or any(fold(term) in counts for term in self.any_of)
         refused = bool(self.none_of) and self._refused.search(folded) is not None
@@ -142,10 +145,14 @@ def _groups(file: str, rows: Iterable[SheetRow], columns: tuple[int, int, int]) 
             use = _use(row.cell(columns[2]).text.strip() if columns[2] >= 0 else "")
             if use is None:
                 raise TopicError(
-                    _("{file}, line {line}: {value!r} must be one of {uses}", file=file,
-                      line=row.line, value=row.cell(columns[2]).text,
-                      uses=", ".join(USES.values()))
-                )  # fmt: skip
+                    _(
+                        "{file}, line {line}: {value!r} must be one of {uses}",
+                        file=file,
+                        line=row.line,
+                        value=row.cell(columns[2]).text,
+                        uses=", ".join(USES.values()),
+                    )
+                )
             collected.setdefault(name, {}).setdefault(use, []).extend(own)
     groups = [
         TermGroup(name, *(tuple(dict.fromkeys(uses.get(use, ()))) for use in USES))

@@ -37,9 +37,9 @@ def whole_words_among(documents: Mapping[str, int]) -> set[str]:
     kept = {
         word
         for word, count in documents.items()
-        if count >= _HOLDS_TOGETHER * min((documents[part] for part in _parts(word, documents)),
-                                          default=0)
-    }  # fmt: skip
+        if count
+        >= _HOLDS_TOGETHER * min((documents[part] for part in _parts(word, documents)), default=0)
+    }
     pieces = {
         part
         for word in kept
@@ -240,8 +240,11 @@ def _candidates(now: WordCounter) -> dict[str, Origin]:
     texts = [text.folded for text in now.texts]
     quoted = Counter(match for text in texts for match in _QUOTED.findall(text))
     terms = now.counts.terms
-    phrases = {text for text, own in terms.items()
-               if own.words > 1 and own.documents >= _LEAST_PHRASE_DOCUMENTS}  # fmt: skip
+    phrases = {
+        text
+        for text, own in terms.items()
+        if own.words > 1 and own.documents >= _LEAST_PHRASE_DOCUMENTS
+    }
     latin = {text for text in terms if _LATIN.fullmatch(text)}
     usual, _total = background_frequencies({*quoted, *phrases, *latin, *now.words})
     known = {*now.terms, *(word for word, frequency in usual.items() if frequency)}
@@ -249,8 +252,11 @@ def _candidates(now: WordCounter) -> dict[str, Origin]:
     origins: dict[str, Origin] = dict.fromkeys(phrases, "phrase")
     origins |= dict.fromkeys(latin, "latin")
     origins |= {word.text: "letters" for word in letters}
-    origins |= {word: "quoted" for word, times in quoted.items()
-                if times > 1 and not _DIGITS_ONLY.fullmatch(word)}  # fmt: skip
+    origins |= {
+        word: "quoted"
+        for word, times in quoted.items()
+        if times > 1 and not _DIGITS_ONLY.fullmatch(word)
+    }
     return {word: origin for word, origin in origins.items() if word not in known}
 
 
@@ -325,8 +331,10 @@ def hot_words(
     }
     whole = whole_words_among(documents)
     scores = against(now, before if has_base(before) else None, whole)
-    ranked = sorted((word for word in whole if scores[word] >= _SURE_FROM),
-                    key=lambda word: (-scores[word], word))  # fmt: skip
+    ranked = sorted(
+        (word for word in whole if scores[word] >= _SURE_FROM),
+        key=lambda word: (-scores[word], word),
+    )
     return [
         _hot_word(word, scores[word], now, before)
         for word in chosen(ranked, now.texts, count, with_persons)

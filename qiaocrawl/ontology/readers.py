@@ -331,9 +331,12 @@ def _ranks(file: Path) -> dict[tuple[str, int], int]:
 
 
 def _enter(
-    draft: Draft, fields: list[str], pos: str, canonical: Callable[[int], int],
+    draft: Draft,
+    fields: list[str],
+    pos: str,
+    canonical: Callable[[int], int],
     ranks: dict[tuple[str, int], int],
-) -> None:  # fmt: skip
+) -> None:
     offset = int(fields[0])
     concept = draft.concept(f"{canonical(offset):08d}-{pos}")
     # The number of words is hexadecimal, that of pointers decimal.

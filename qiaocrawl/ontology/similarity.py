@@ -61,8 +61,10 @@ def _clipped(value: float) -> float:
 
 
 FUNCTIONS: Mapping[str, SimilarityFunction] = {
-    "exponential": exponential, "logarithmic": logarithmic, "linear": linear,
-}  # fmt: skip
+    "exponential": exponential,
+    "logarithmic": logarithmic,
+    "linear": linear,
+}
 
 
 def similarity_function(name: str) -> SimilarityFunction:
@@ -181,9 +183,15 @@ class TopicWords:
     """
 
     def __init__(
-        self, ontology: Ontology, weights: Mapping[str, float], spread: Collection[str],
-        named: Collection[str] = (), *, function: str = DEFAULT_FUNCTION, least: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        ontology: Ontology,
+        weights: Mapping[str, float],
+        spread: Collection[str],
+        named: Collection[str] = (),
+        *,
+        function: str = DEFAULT_FUNCTION,
+        least: float = 0.0,
+    ) -> None:
         self._ontology = ontology
         self._function = similarity_function(function)
         self._least = least

@@ -42,9 +42,12 @@ def folder_of(given: str) -> Path:
         return Path(given).expanduser().absolute() if given else user_data_folder() / "ontology"
     except RuntimeError:
         raise OntologyError(
-            _("{option} {folder!r}: there is no such home; name a folder by its whole path",
-              option=OPTION, folder=given)
-        ) from None  # fmt: skip
+            _(
+                "{option} {folder!r}: there is no such home; name a folder by its whole path",
+                option=OPTION,
+                folder=given,
+            )
+        ) from None
 
 
 def installed(folder: Path) -> list[Path]:

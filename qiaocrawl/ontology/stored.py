@@ -116,9 +116,11 @@ def arrays_of(draft: Draft) -> dict[str, NDArray[Any]]:
     forms = _folded_forms(draft, place)
     own, named = _own_names(draft)
     meta = {
-        "format": FORMAT, "languages": languages, "concepts": len(draft.ids),
+        "format": FORMAT,
+        "languages": languages,
+        "concepts": len(draft.ids),
         "notice": asdict(draft.notice),
-    }  # fmt: skip
+    }
     return {
         "meta": np.frombuffer(json.dumps(meta).encode(), np.uint8),
         "keys": np.array(draft.keys, np.int64).reshape(-1, 2),
@@ -211,9 +213,15 @@ def stored(name: str, arrays: dict[str, NDArray[Any]]) -> StoredWordnet:
 
 
 _NUMBERS = (
-    "keys", "named", "lemma_language", "sense_start", "sense_concept", "sense_rank",
-    "form_lemma", "edges",
-)  # fmt: skip
+    "keys",
+    "named",
+    "lemma_language",
+    "sense_start",
+    "sense_concept",
+    "sense_rank",
+    "form_lemma",
+    "edges",
+)
 
 
 def _check(wordnet: StoredWordnet) -> None:
@@ -230,11 +238,14 @@ def _check(wordnet: StoredWordnet) -> None:
     ):
         raise ValueError("a table has the wrong form")
     for values, size in (
-        (wordnet.keys[:, 0], wordnet.concepts), (wordnet.edges[:, :2], wordnet.concepts),
-        (wordnet.sense_concept, wordnet.concepts), (wordnet.named, wordnet.concepts),
-        (wordnet.form_lemma, lemmas), (wordnet.lemma_language, len(wordnet.languages)),
+        (wordnet.keys[:, 0], wordnet.concepts),
+        (wordnet.edges[:, :2], wordnet.concepts),
+        (wordnet.sense_concept, wordnet.concepts),
+        (wordnet.named, wordnet.concepts),
+        (wordnet.form_lemma, lemmas),
+        (wordnet.lemma_language, len(wordnet.languages)),
         (wordnet.sense_start, len(wordnet.sense_concept) + 1),
-    ):  # fmt: skip
+    ):
         if values.size and not 0 <= values.min() <= values.max() < size:
             raise ValueError("a number points outside its table")
 

@@ -239,7 +239,7 @@ def plugin_options(what: str, defaults: Mapping[str, float | str], text: str) ->
                     "options of {what} are written NAME=VALUE,…, got {piece!r}",
                     what=what,
                     piece=piece,
-                )  # fmt: skip
+                )
             )
         if name not in defaults:
             raise ConfigError(_unknown(what, name, defaults))
@@ -268,7 +268,7 @@ def within(what: str, option: str, value: float, low: float, high: float) -> flo
                 low=low,
                 high=high,
                 value=value,
-            )  # fmt: skip
+            )
         )
     return value
 
@@ -281,8 +281,11 @@ def _unknown(what: str, name: str, defaults: Mapping[str, float | str]) -> str:
     allowed = ", ".join(f"{option}={default}" for option, default in defaults.items())
     return _(
         "{what} has no option {name!r}{hint} (there are: {allowed})",
-        what=what, name=name, hint=hint, allowed=allowed,
-    )  # fmt: skip
+        what=what,
+        name=name,
+        hint=hint,
+        allowed=allowed,
+    )
 
 
 def _number(what: str, name: str, written: str, default: float) -> float:
@@ -302,6 +305,6 @@ def _number(what: str, name: str, written: str, default: float) -> float:
                 what=what,
                 kind=kind,
                 written=written,
-            )  # fmt: skip
+            )
         )
     return value

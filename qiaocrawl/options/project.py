@@ -149,9 +149,10 @@ def require_own_packages(home: Path) -> None:
                     _(
                         "an egg and another copy of the project: {yours} and {ours}. scrapyd runs "
                         "in an environment and a folder of its own, see docs/scrapyd.md",
-                        yours=yours, ours=home / name,
+                        yours=yours,
+                        ours=home / name,
                     )
-                )  # fmt: skip
+                )
             raise ConfigError(
                 _(
                     "two packages are called {name!r}: {yours} and that of qiaocrawl "

@@ -14,9 +14,27 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 _HIDDEN = frozenset(
-    ("script", "style", "noscript", "template", "textarea", "select", "svg", "iframe", "object",
-     "head", "button", "datalist", "map", "canvas", "audio", "video", "-comment", "math")
-)  # fmt: skip
+    (
+        "script",
+        "style",
+        "noscript",
+        "template",
+        "textarea",
+        "select",
+        "svg",
+        "iframe",
+        "object",
+        "head",
+        "button",
+        "datalist",
+        "map",
+        "canvas",
+        "audio",
+        "video",
+        "-comment",
+        "math",
+    )
+)
 # Inline elements: a block runs on through them.
 _RUNNING = frozenset(
     ("abbr", "acronym", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
@@ -27,9 +45,14 @@ _RUNNING = frozenset(
 SKIP, TEXT, BREAK, IMAGE, BLOCK, _INLINE, _LINK, _STRONG = range(8)
 # What a node is to the walk; everything else begins a block.
 _KINDS = {
-    **dict.fromkeys(_HIDDEN, SKIP), "br": BREAK, "img": IMAGE,
-    **dict.fromkeys(_RUNNING, _INLINE), "a": _LINK, "b": _STRONG, "strong": _STRONG,
-}  # fmt: skip
+    **dict.fromkeys(_HIDDEN, SKIP),
+    "br": BREAK,
+    "img": IMAGE,
+    **dict.fromkeys(_RUNNING, _INLINE),
+    "a": _LINK,
+    "b": _STRONG,
+    "strong": _STRONG,
+}
 _WIDE = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\u2018-\u201d\u2026"
 # Old pages break their source lines within sentences; between wide characters that is no space
 # (segment breaks, CSS Text Module Level 3).

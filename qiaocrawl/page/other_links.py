@@ -33,8 +33,17 @@ if TYPE_CHECKING:
 MAX_CONTROLS = 200
 """Links of this kind that one page may have **(ours)**."""
 
-_DATA = ("data-href", "data-url", "data-link", "data-next", "data-next-url", "data-next-page",
-         "data-more", "data-more-url", "data-page-url")  # fmt: skip
+_DATA = (
+    "data-href",
+    "data-url",
+    "data-link",
+    "data-next",
+    "data-next-url",
+    "data-next-page",
+    "data-more",
+    "data-more-url",
+    "data-page-url",
+)
 _CONTROLS = "form,option[value]"
 _WITH_DATA = ",".join((_CONTROLS, *(f"[{name}]" for name in _DATA)))
 _DATA_BEGINS = ("data-", "DATA-", "Data-")
@@ -121,8 +130,10 @@ def _buttons(page: Page, form: LexborNode) -> Iterator[tuple[str, LexborNode, st
         return
     if menus:
         name = menus[0].attributes.get("name") or ""
-        choices = [(name, option.attributes.get("value") or option.text(), option.text())
-                   for option in menus[0].css("option")]  # fmt: skip
+        choices = [
+            (name, option.attributes.get("value") or option.text(), option.text())
+            for option in menus[0].css("option")
+        ]
     action = page.joiner.canonical(form.attributes.get("action") or page.url) or ""
     for name, value, anchor in choices:
         pairs = [pair for pair in (*fixed, (name, value)) if pair[0]]
@@ -134,11 +145,20 @@ def _buttons(page: Page, form: LexborNode) -> Iterator[tuple[str, LexborNode, st
 
 # --- Feeds a page announces in its head (``<link rel=alternate type=application/rss+xml>``) -------
 
-FEED_TYPES = frozenset((
-    "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml",
-    "application/x-rss+xml", "application/rss", "application/atom", "text/rss+xml", "text/rss",
-    "text/xml",
-))  # fmt: skip
+FEED_TYPES = frozenset(
+    (
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/rdf+xml",
+        "application/xml",
+        "application/x-rss+xml",
+        "application/rss",
+        "application/atom",
+        "text/rss+xml",
+        "text/rss",
+        "text/xml",
+    )
+)
 MAX_FEEDS = 20
 """Of one page: more are feeds of every tag and author **(ours)**."""
 _FEED_WORDS = ("rss", "订阅", "訂閱", "atom", "feed")
@@ -172,10 +192,16 @@ def feed_links(page: Page) -> tuple[Link, ...]:
             continue
         url = page.joiner.canonical(_without_feed_scheme((attributes.get("href") or "").strip()))
         if url is not None and not _is_of_comments(url, title):
-            links.setdefault(url, Link(
-                url=url, key=url_key(url), host=canonical_host(url), anchor=title[:200],
-                tag="feed",
-            ))  # fmt: skip
+            links.setdefault(
+                url,
+                Link(
+                    url=url,
+                    key=url_key(url),
+                    host=canonical_host(url),
+                    anchor=title[:200],
+                    tag="feed",
+                ),
+            )
         if len(links) >= MAX_FEEDS:
             break
     return tuple(links.values())
@@ -217,8 +243,11 @@ def document_links(page: Page) -> tuple[Link, ...]:
         if url is None or url in links or not looks_like_document(url):
             continue
         links[url] = Link(
-            url=url, key=url_key(url), host=canonical_host(url), tag=DOCUMENT_TAG,
+            url=url,
+            key=url_key(url),
+            host=canonical_host(url),
+            tag=DOCUMENT_TAG,
             anchor=collapse(node.text()[: 2 * _MAX_TITLE_CHARS])[:_MAX_TITLE_CHARS],
             nofollow="nofollow" in (attributes.get("rel") or "").lower(),
-        )  # fmt: skip
+        )
     return tuple(links.values())[:MAX_DOCUMENTS]

@@ -120,11 +120,19 @@ def last_runs(c: Connection, count: int) -> list[RunLine]:
         # The newest first: the first line of a spider and topic decides.
         .limit(count)
     ).all()
-    return [RunLine(
-        row.id, row.spider, row.topic or "", _aware(row.started_at),
-        _aware(row.finished_at) if row.finished_at else None, row.reason, row.remaining,
-        row.finished_at is None and _is_dead(c, row),
-    ) for row in rows]  # fmt: skip
+    return [
+        RunLine(
+            row.id,
+            row.spider,
+            row.topic or "",
+            _aware(row.started_at),
+            _aware(row.finished_at) if row.finished_at else None,
+            row.reason,
+            row.remaining,
+            row.finished_at is None and _is_dead(c, row),
+        )
+        for row in rows
+    ]
 
 
 def _is_dead(c: Connection, row: Any) -> bool:
@@ -140,11 +148,19 @@ def _is_dead(c: Connection, row: Any) -> bool:
 def alarms(c: Connection, limits: Limits, *, now: float) -> list[str]:
     """Everything an operator should look at, in words; [] is healthy."""
     return [
-        *_bad_runs(c, now), *_abandoned(c, now), *_no_articles(c, limits, now),
-        *_refusing_engines(c, now), *_refusing_sites(c, now), *_lost_sessions(c),
-        *_dead_proxies(c, now), *_full_disk(c, limits), *_silent_nodes(c, now),
-        *_held_hosts(c, now), *_silent_keepers(c, now), *_undelivered(c, now),
-    ]  # fmt: skip
+        *_bad_runs(c, now),
+        *_abandoned(c, now),
+        *_no_articles(c, limits, now),
+        *_refusing_engines(c, now),
+        *_refusing_sites(c, now),
+        *_lost_sessions(c),
+        *_dead_proxies(c, now),
+        *_full_disk(c, limits),
+        *_silent_nodes(c, now),
+        *_held_hosts(c, now),
+        *_silent_keepers(c, now),
+        *_undelivered(c, now),
+    ]
 
 
 def _bad_runs(c: Connection, now: float) -> list[str]:
@@ -178,8 +194,14 @@ def _abandoned(c: Connection, now: float) -> list[str]:
     for dialect in ("mysql", "mariadb"):
         statement = statement.with_hint(url, "FORCE INDEX (ix_url_frontier)", dialect)
     rows = c.execute(statement)
-    return [_("{queue}: {count} URLs are nobody's; `qiaocrawl crawl {queue}` goes on with "
-"them", queue=queue, count=number) for queue, number in rows]  # fmt: skip
+    return [
+        _(
+            "{queue}: {count} URLs are nobody's; `qiaocrawl crawl {queue}` goes on with them",
+            queue=queue,
+            count=number,
+        )
+        for queue, number in rows
+    ]
 
 
 def _no_articles(c: Connection, limits: Limits, now: float) -> list[str]:
@@ -206,8 +228,11 @@ def _refusing_engines(c: Connection, now: float) -> list[str]:
         .group_by(query.c.engine)
     )
     text = _("{engine}: {count} answers in {hours:.0f} h, none of them good")
-    return [text.format(engine=engine, count=number, hours=_ANSWER_HOURS)
-            for engine, number, good in rows if number >= _LEAST_ANSWERS and not good]  # fmt: skip
+    return [
+        text.format(engine=engine, count=number, hours=_ANSWER_HOURS)
+        for engine, number, good in rows
+        if number >= _LEAST_ANSWERS and not good
+    ]
 
 
 def _refusing_sites(c: Connection, now: float) -> list[str]:
@@ -230,8 +255,9 @@ def _refusing_sites(c: Connection, now: float) -> list[str]:
     text = _(
         "{host}: {count} pages refused in {days} days, no article; `qiaocrawl missed` says why"
     )
-    told = [text.format(host=name, count=number, days=_PAGE_DAYS)
-            for name, number in rows[:_SITES_TOLD]]  # fmt: skip
+    told = [
+        text.format(host=name, count=number, days=_PAGE_DAYS) for name, number in rows[:_SITES_TOLD]
+    ]
     if len(rows) > _SITES_TOLD:
         told.append(_("{more} more sites refuse their pages", more=len(rows) - _SITES_TOLD))
     return told
@@ -250,8 +276,10 @@ def _lost_sessions(c: Connection) -> list[str]:
         .order_by(account.c.site)
     )
     text = _("{site}: account {name} rests: {reason}")
-    return [text.format(site=site, name=name, reason=shown_reason(reason))
-            for site, name, reason in rows]  # fmt: skip
+    return [
+        text.format(site=site, name=name, reason=shown_reason(reason))
+        for site, name, reason in rows
+    ]
 
 
 def _dead_proxies(c: Connection, now: float) -> list[str]:
@@ -291,11 +319,12 @@ def _held_hosts(c: Connection, now: float) -> list[str]:
     goes_on = any(run.ended is None and not run.is_dead for run in last_runs(c, _RUNS_LOOKED_AT))
     least = timedelta(seconds=_LONG_REST_SECONDS if goes_on else 0.0)
     held = [
-        one for one in held_hosts(c, now=now)
+        one
+        for one in held_hosts(c, now=now)
         if (one.is_start or one.waiting + one.lost >= _MANY_PAGES)
         and moment - one.last < timedelta(days=_STALE_DAYS)
         and (one.until is None or moment - one.since >= least)
-    ]  # fmt: skip
+    ]
     lines = [f"{one.host}{_(': ')}{held_words(one)}" for one in held[:_HOSTS_NAMED]]
     if more := len(held) - len(lines):
         lines.append(more_held(more))
@@ -306,14 +335,27 @@ def _silent_keepers(c: Connection, now: float) -> list[str]:
     """What does not look after jobs, search index or metrics, though it has not ended in order."""
     lines = []
     for one in stored_keepers(c):
-        named = {"keeper": _(KEEPER_NAMES[one.name]) if one.name in KEEPER_NAMES else one.name,
-                 "machine": one.machine, "ago": _ago(one.looked_at, now)}  # fmt: skip
+        named = {
+            "keeper": _(KEEPER_NAMES[one.name]) if one.name in KEEPER_NAMES else one.name,
+            "machine": one.machine,
+            "ago": _ago(one.looked_at, now),
+        }
         if one.is_silent(now) and one.trouble:
-            lines.append(_("{keeper} on {machine}: last looked after {ago}; now: {trouble}",
-                           **named, trouble=one.trouble))  # fmt: skip
+            lines.append(
+                _(
+                    "{keeper} on {machine}: last looked after {ago}; now: {trouble}",
+                    **named,
+                    trouble=one.trouble,
+                )
+            )
         elif one.is_silent(now):
-            lines.append(_("{keeper} on {machine}: last looked after {ago}; its process was "
-                           "killed or hangs: start it again", **named))  # fmt: skip
+            lines.append(
+                _(
+                    "{keeper} on {machine}: last looked after {ago}; its process was "
+                    "killed or hangs: start it again",
+                    **named,
+                )
+            )
         elif one.trouble:
             lines.append(_("{keeper} on {machine}: {trouble}", **named, trouble=one.trouble))
     return lines
@@ -330,10 +372,15 @@ def _undelivered(c: Connection, now: float) -> list[str]:
             .group_by(columns.channel)
         )
     }
-    failed = select(columns.channel, columns.id, columns.error).where(
-        columns.state.in_(("waiting", "given_up")), columns.error != "",
-        columns.created_at >= to_stored_time(datetime.fromtimestamp(now, UTC) - _TOLD),
-    ).order_by(columns.id)  # fmt: skip
+    failed = (
+        select(columns.channel, columns.id, columns.error)
+        .where(
+            columns.state.in_(("waiting", "given_up")),
+            columns.error != "",
+            columns.created_at >= to_stored_time(datetime.fromtimestamp(now, UTC) - _TOLD),
+        )
+        .order_by(columns.id)
+    )
     counts: Counter[str] = Counter()
     reasons: dict[str, str] = {}
     for channel, row_id, error in c.execute(failed):
@@ -341,15 +388,25 @@ def _undelivered(c: Connection, now: float) -> list[str]:
             counts[channel] += 1
             reasons[channel] = error
     lines = [
-        _("channel {channel}: {count} messages did not arrive: {why}; test it in the console, page "
-          "Warnings", channel=channel, count=count, why=shown_reason(reasons[channel]))
+        _(
+            "channel {channel}: {count} messages did not arrive: {why}; test it in the "
+            "console, page Warnings",
+            channel=channel,
+            count=count,
+            why=shown_reason(reasons[channel]),
+        )
         for channel, count in sorted(counts.items())
-    ]  # fmt: skip
+    ]
     late = columns.state == "waiting", columns.attempts == 0
     forgotten = c.scalar(select(func.count()).where(*late, columns.next_at < now - _UNSENT_SECONDS))
     if forgotten:
-        lines.append(_("{count} messages of warnings wait and nobody sends them: run `qiaocrawl "
-                       "warnings send` every few minutes", count=forgotten))  # fmt: skip
+        lines.append(
+            _(
+                "{count} messages of warnings wait and nobody sends them: run `qiaocrawl "
+                "warnings send` every few minutes",
+                count=forgotten,
+            )
+        )
     return lines
 
 
@@ -416,31 +473,37 @@ def store_figures(c: Connection) -> list[StoreFigures]:
 
     files = c.execute(
         select(
-            page_store.c.id, page_store.c.address,
-            summed(FileState.COMPLETE, 1), summed(FileState.COMPLETE, page_file.c.file_bytes),
-            summed(FileState.RETIRED, 1), summed(FileState.RETIRED, page_file.c.file_bytes),
+            page_store.c.id,
+            page_store.c.address,
+            summed(FileState.COMPLETE, 1),
+            summed(FileState.COMPLETE, page_file.c.file_bytes),
+            summed(FileState.RETIRED, 1),
+            summed(FileState.RETIRED, page_file.c.file_bytes),
         )
         .outerjoin(page_file, page_file.c.store_id == page_store.c.id)
         .group_by(page_store.c.id, page_store.c.address)
         .order_by(page_store.c.id)
-    ).all()  # fmt: skip
+    ).all()
     records = {
         row[0]: (row[1], int(row[2]))
         for row in c.execute(
             select(
-                page_file.c.store_id, func.count(), func.sum(case((page_record.c.fault != "", 1),
-                                                                  else_=0)),
+                page_file.c.store_id,
+                func.count(),
+                func.sum(case((page_record.c.fault != "", 1), else_=0)),
             )
             .join(page_record, page_record.c.file_id == page_file.c.id)
             .group_by(page_file.c.store_id)
         )
-    }  # fmt: skip
+    }
     figures = []
     for store_id, address, whole, size, retired, retired_size in files:
         count, unread = records.get(store_id, (0, 0))
-        figures.append(StoreFigures(
-            address, int(whole), int(size), count, unread, int(retired), int(retired_size)
-        ))  # fmt: skip
+        figures.append(
+            StoreFigures(
+                address, int(whole), int(size), count, unread, int(retired), int(retired_size)
+            )
+        )
     return figures
 
 
@@ -472,10 +535,13 @@ def store_alarms(
     problems = [
         _(
             "{address}: {count} stored pages cannot be read; `{command}` names them",
-            address=one.address, count=one.unread, command=advised("qiaocrawl pages verify"),
+            address=one.address,
+            count=one.unread,
+            command=advised("qiaocrawl pages verify"),
         )
-        for one in figures if one.unread
-    ]  # fmt: skip
+        for one in figures
+        if one.unread
+    ]
     if store.address == DATABASE:
         return problems
     if ask:

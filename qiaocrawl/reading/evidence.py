@@ -58,22 +58,24 @@ def page_evidence(c: Connection, article_id: int, version: int = 0) -> PageEvide
     """
     row = c.execute(
         select(
-            *PAGE_COLUMNS, page_source.c.digest, page_source.c.body_bytes, page_source.c.id,
+            *PAGE_COLUMNS,
+            page_source.c.digest,
+            page_source.c.body_bytes,
+            page_source.c.id,
             article.c.page_source_id,
         )
         .select_from(article)
         .join(page_source, version_of(version))
         .join(url, url.c.id == article.c.url_id)
         .where(article.c.id == article_id)
-    ).one_or_none()  # fmt: skip
+    ).one_or_none()
     if row is None:
         return None
     page = page_of(c, row[: len(PAGE_COLUMNS)])
     sha256 = hashlib.sha256(page.body).hexdigest()
     return PageEvidence(
-        page, bytes(row.digest).hex(), sha256, row.body_bytes, row.id,
-        row.id == row.page_source_id,
-    )  # fmt: skip
+        page, bytes(row.digest).hex(), sha256, row.body_bytes, row.id, row.id == row.page_source_id
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +94,14 @@ def pages_of_host(c: Connection, host: str, most: int = 15) -> list[HostPage]:
         .where(article.c.site == host, article.c.page_source_id.is_not(None))
         .order_by(article.c.id.desc())
         .limit(most)
-    ).all()  # fmt: skip
+    ).all()
     parents = {row.parent_key for row in rows if row.parent_key is not None}
     leading = c.execute(
         select(url.c.url)
         .where(url.c.key.in_(parents))
         .where(exists().where(page_source.c.url_id == url.c.id))
         .order_by(url.c.id)
-    ).scalars()  # fmt: skip
+    ).scalars()
     return [HostPage(row.url, row.title) for row in rows] + [HostPage(one, "") for one in leading]
 
 
@@ -152,7 +154,7 @@ def evidence_of(c: Connection, article_id: int) -> ArticleEvidence:
             parent.c.url.label("found_on"),
             article.c.keywords,
             article.c.description,
-        )  # fmt: skip
+        )
         .select_from(article)
         .join(url, url.c.id == article.c.url_id)
         .outerjoin(parent, parent.c.key == url.c.parent_key)
@@ -160,9 +162,15 @@ def evidence_of(c: Connection, article_id: int) -> ArticleEvidence:
     ).one()
     (listed,) = list_articles(c, Selection(article_ids=(article_id,)))
     return ArticleEvidence(
-        listed, row.text, judgements_of(c, article_id), row.found_on or "", row.anchor,
-        tuple(sources_of(c, row.id)), row.keywords, row.description,
-    )  # fmt: skip
+        listed,
+        row.text,
+        judgements_of(c, article_id),
+        row.found_on or "",
+        row.anchor,
+        tuple(sources_of(c, row.id)),
+        row.keywords,
+        row.description,
+    )
 
 
 # --- Whether an article is still on the web, as far as it was looked for --------------------------
@@ -231,9 +239,13 @@ def changed_since(
         moment, after_id: the place: ``updated_at`` and row; None for the beginning.
     """
     columns = (
-        article.c.id, article.c.url_id, article.c.title, article.c.text, article.c.fetched_at,
+        article.c.id,
+        article.c.url_id,
+        article.c.title,
+        article.c.text,
+        article.c.fetched_at,
         article.c.updated_at,
-    )  # fmt: skip
+    )
     statement = select(*columns).order_by(article.c.updated_at, article.c.id).limit(limit)
     if moment is not None:
         same = and_(article.c.updated_at == moment, article.c.id > after_id)

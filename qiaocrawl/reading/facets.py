@@ -75,9 +75,11 @@ class _Found:
 
     def count(self, hosts: Iterable[str] | None = None) -> Count:
         """Of the sites at *hosts* and below them; of all for None."""
-        rows = self.rows if hosts is None else set[int]().union(
-            *(self.below.get(host, ()) for host in hosts)
-        )  # fmt: skip
+        rows = (
+            self.rows
+            if hosts is None
+            else set[int]().union(*(self.below.get(host, ()) for host in hosts))
+        )
         return Count(len(rows), self.is_more)
 
 
@@ -111,24 +113,34 @@ class FacetCounter:
         counts: dict[str, Counts] = {
             SITES: {key: on_sites.count([key]) for key in (*outlets, *self.selection.sites)}
         }
-        for facet, count in ((REGIONS, self._regions), (TIERS, self._tiers),
-                             (RELEVANCE, self._relevance), (TOPICS, self._topics),
-                             (STATUS, self._status)):  # fmt: skip
+        for facet, count in (
+            (REGIONS, self._regions),
+            (TIERS, self._tiers),
+            (RELEVANCE, self._relevance),
+            (TOPICS, self._topics),
+            (STATUS, self._status),
+        ):
             if time.monotonic() < end:
                 counts[facet] = count()
         return Facets(counts, outlets)
 
     def _regions(self) -> Counts:
         tiers = self.selection.tiers
-        hosts = self._hosts((region, host) for host, region, tier in self._outlets()
-                            if region and (not tiers or tier in tiers))  # fmt: skip
+        hosts = self._hosts(
+            (region, host)
+            for host, region, tier in self._outlets()
+            if region and (not tiers or tier in tiers)
+        )
         found = self._found(replace(self.selection, regions=()))
         return {region: found.count(hosts[region]) for region in hosts}
 
     def _tiers(self) -> Counts:
         regions = self.selection.regions
-        hosts = self._hosts((str(tier), host) for host, region, tier in self._outlets()
-                            if not regions or region in regions)  # fmt: skip
+        hosts = self._hosts(
+            (str(tier), host)
+            for host, region, tier in self._outlets()
+            if not regions or region in regions
+        )
         found = self._found(replace(self.selection, tiers=()))
         return {tier: found.count(hosts[tier]) for tier in sorted(hosts)}
 
@@ -148,12 +160,15 @@ class FacetCounter:
 
     def _relevance(self) -> Counts:
         return {
-            value: self._found(replace(
-                self.selection, only_relevant=value == RELEVANT,
-                only_irrelevant=value == IRRELEVANT,
-            )).count()
+            value: self._found(
+                replace(
+                    self.selection,
+                    only_relevant=value == RELEVANT,
+                    only_irrelevant=value == IRRELEVANT,
+                )
+            ).count()
             for value in (RELEVANT, IRRELEVANT, EITHER)
-        }  # fmt: skip
+        }
 
     def _topics(self) -> Counts:
         names = self.c.execute(select(topic.c.name).order_by(topic.c.name).limit(_MOST_TOPICS))

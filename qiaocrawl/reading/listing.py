@@ -233,12 +233,19 @@ def _rows(c: Connection, selection: Selection) -> Select[Any]:
         *([relevance.c.topic_id == topic_id(c, selection.topic)] if selection.topic else []),
     )
     columns = (
-        article.c.id, url.c.url, article.c.site, article.c.title, article.c.body_digest,
-        article.c.published_at, article.c.fetched_at, article.c.source, article.c.author,
+        article.c.id,
+        url.c.url,
+        article.c.site,
+        article.c.title,
+        article.c.body_digest,
+        article.c.published_at,
+        article.c.fetched_at,
+        article.c.source,
+        article.c.author,
         verdict.c.group_id,
         select(func.max(relevance.c.score)).where(judged).scalar_subquery().label("score"),
         select(func.max(relevance.c.relevant)).where(judged).scalar_subquery().label("relevant"),
-    )  # fmt: skip
+    )
     return (
         select(*columns)
         .join(url, url.c.id == article.c.url_id)
@@ -334,18 +341,30 @@ def _story(row: Any, pages: Sequence[_Page], outlets: OutletNames) -> Story:
     dates = [member.published_at for page in pages for member in page if member.published_at]
     first = pages[0][0]
     return Story(
-        row.group_id or row.id, first.url, outlets.of(first.host).name, tuple(names.values()),
-        min(dates, default=None), max(dates, default=None),
-    )  # fmt: skip
+        row.group_id or row.id,
+        first.url,
+        outlets.of(first.host).name,
+        tuple(names.values()),
+        min(dates, default=None),
+        max(dates, default=None),
+    )
 
 
 def _listed(row: Any, page: _Page, story: Story, outlets: OutletNames) -> ListedArticle:
     return ListedArticle(
-        row.id, row.url, row.title, outlets.of(row.site), from_time(row.published_at),
-        from_time(row.fetched_at), row.source, row.author, row.score,
+        row.id,
+        row.url,
+        row.title,
+        outlets.of(row.site),
+        from_time(row.published_at),
+        from_time(row.fetched_at),
+        row.source,
+        row.author,
+        row.score,
         None if row.relevant is None else bool(row.relevant),
-        tuple(member.url for member in page if member.id != row.id), story,
-    )  # fmt: skip
+        tuple(member.url for member in page if member.id != row.id),
+        story,
+    )
 
 
 def _words(terms: str | None) -> tuple[str, ...]:

@@ -101,10 +101,13 @@ def judge(c: Connection, actor: Actor, article_id: int, topic_name: str, *, rele
     before = _judgement(c, article_id, name)
     judgements.save_judgement(c, name, address, relevant=relevant, note="", now=time.time())
     record(
-        c, actor, "article.judge", address,
+        c,
+        actor,
+        "article.judge",
+        address,
         None if before is None else {"topic": name, "relevant": before},
         {"topic": name, "relevant": relevant},
-    )  # fmt: skip
+    )
 
 
 def take_back(
@@ -157,10 +160,13 @@ def set_tags(c: Connection, actor: Actor, article_id: int, tags: Sequence[str]) 
     """
     wanted = sorted({word for tag in tags if (word := clean_word(tag, MAX_TAG_CHARS + 1))})
     if len(wanted) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARS for tag in wanted):
-        raise ConfigError(_(
-            "an article has at most {most} tags of {chars} characters",
-            most=MAX_TAGS, chars=MAX_TAG_CHARS,
-        ))  # fmt: skip
+        raise ConfigError(
+            _(
+                "an article has at most {most} tags of {chars} characters",
+                most=MAX_TAGS,
+                chars=MAX_TAG_CHARS,
+            )
+        )
     url_id, _address = page_of(c, article_id)
     before = marks_of(c, [article_id]).get(article_id, Marks())
     c.execute(delete(article_tag).where(article_tag.c.url_id == url_id))
@@ -178,8 +184,9 @@ def _save(c: Connection, actor: Actor, article_id: int, **values: object) -> Mar
         update(article_mark).where(article_mark.c.url_id == url_id).values(**values)
     )
     if not changed.rowcount:
-        c.execute(insert(article_mark).values({"starred": False, "note": "", **values,
-                                               "url_id": url_id}))  # fmt: skip
+        c.execute(
+            insert(article_mark).values({"starred": False, "note": "", **values, "url_id": url_id})
+        )
     return before
 
 

@@ -67,10 +67,16 @@ def quick(c: Connection) -> list[Reading]:
     now = clock(c)
     topics: dict[int, str] = {row[0]: row[1] for row in c.execute(select(topic.c.id, topic.c.name))}
     return [
-        *_rates(c, topics, now), *_collectors(c, topics, now), *_leases(c, topics, now),
-        *_newest_article(c), *_runs(c), *_jobs_and_nodes(c), *_warnings(c), *_blocked(c, now),
+        *_rates(c, topics, now),
+        *_collectors(c, topics, now),
+        *_leases(c, topics, now),
+        *_newest_article(c),
+        *_runs(c),
+        *_jobs_and_nodes(c),
+        *_warnings(c),
+        *_blocked(c, now),
         *_disk(c),
-    ]  # fmt: skip
+    ]
 
 
 MoreAlarms = Callable[[Connection, float], Sequence[str]]
@@ -95,12 +101,19 @@ def counted(
     topics: dict[int, str] = {row[0]: row[1] for row in c.execute(select(topic.c.id, topic.c.name))}
     places = place_figures(c)
     return [
-        *_frontier(c, topics, now), *_closed(c, now), *_answers(c, now), *_raw_pages(places),
+        *_frontier(c, topics, now),
+        *_closed(c, now),
+        *_answers(c, now),
+        *_raw_pages(places),
         # As `qiaocrawl health` has them; what is away is not waited for here.
-        Reading("alarms", (), len(alarms(c, Limits(48.0, 1024 << 20), now=time.time()))
-                + len(store_alarms(c, store, places.stores, ask=False))
-                + len(more_alarms(c, time.time()))),
-    ]  # fmt: skip
+        Reading(
+            "alarms",
+            (),
+            len(alarms(c, Limits(48.0, 1024 << 20), now=time.time()))
+            + len(store_alarms(c, store, places.stores, ask=False))
+            + len(more_alarms(c, time.time())),
+        ),
+    ]
 
 
 def _rates(c: Connection, topics: dict[int, str], now: float) -> Iterator[Reading]:
@@ -147,10 +160,11 @@ def _leases(c: Connection, topics: dict[int, str], now: float) -> Iterator[Readi
     held, old = c.execute(
         _of_frontier(func.count(), expired).where(
             # All there are: the index begins with them.
-            url.c.queue.in_(list(Queue)), url.c.topic_id.in_(list(topics)),
+            url.c.queue.in_(list(Queue)),
+            url.c.topic_id.in_(list(topics)),
             url.c.state.in_(_IN_HAND),
         )
-    ).one()  # fmt: skip
+    ).one()
     yield Reading("leases", ("held",), held - old)
     yield Reading("leases", ("expired",), old)
 
@@ -221,11 +235,12 @@ def _frontier(c: Connection, topics: dict[int, str], now: float) -> Iterator[Rea
     rows = c.execute(
         _of_frontier(url.c.queue, url.c.topic_id, url.c.state, func.count())
         .where(
-            url.c.queue.in_(list(Queue)), url.c.topic_id.in_(list(topics)),
+            url.c.queue.in_(list(Queue)),
+            url.c.topic_id.in_(list(topics)),
             url.c.state.in_(_NOT_DONE),
         )
         .group_by(url.c.queue, url.c.topic_id, url.c.state)
-    ).all()  # fmt: skip
+    ).all()
     for queue, topic_id, state, count in rows:
         yield Reading("frontier_urls", (topics[topic_id], queue, State(state).name.lower()), count)
         if state == State.PENDING and (age := _oldest(c, queue, topic_id, now)) is not None:
@@ -251,8 +266,11 @@ def _oldest(c: Connection, queue: str, topic_id: int, now: float) -> float | Non
 
 def _due_since(discovered_at: Any, fetched_at: Any, not_before: float) -> float:
     """What was fetched and waits again has not waited since it was found."""
-    moments = [moment.timestamp() for stored in (discovered_at, fetched_at)
-               if (moment := from_time(stored)) is not None]  # fmt: skip
+    moments = [
+        moment.timestamp()
+        for stored in (discovered_at, fetched_at)
+        if (moment := from_time(stored)) is not None
+    ]
     return max(*moments, float(not_before))
 
 

@@ -167,9 +167,8 @@ def iter_pages(c: Connection, selection: Selection) -> Iterator[FetchedPage]:
     )
     after = 0
     while rows := c.execute(
-        statement.where(page_source.c.id > after).order_by(page_source.c.id)
-        .limit(_PAGES_AT_A_TIME)
-    ).all():  # fmt: skip
+        statement.where(page_source.c.id > after).order_by(page_source.c.id).limit(_PAGES_AT_A_TIME)
+    ).all():
         yield from (page for page in pages_of(c, [row[1:] for row in rows]) if page is not None)
         after = rows[-1][0]
 
@@ -186,20 +185,38 @@ def _article_rows(c: Connection, selection: Selection) -> Select[Any]:
     # In the order of ArticleRecord's fields.
     return (
         select(
-            article.c.id, url.c.url, article.c.site, article.c.title, article.c.published_at,
-            article.c.modified_at, article.c.author, article.c.source, article.c.channel,
-            article.c.keywords, article.c.description, article.c.anchor, article.c.language,
+            article.c.id,
+            url.c.url,
+            article.c.site,
+            article.c.title,
+            article.c.published_at,
+            article.c.modified_at,
+            article.c.author,
+            article.c.source,
+            article.c.channel,
+            article.c.keywords,
+            article.c.description,
+            article.c.anchor,
+            article.c.language,
             article.c.fetched_at,
-            score, relevant, verdict.c.kind, verdict.c.similarity, group_url.c.url,
-            article.c.text, article.c.html, article.c.engagement,
-            article.c.comments, article.c.kind, found_on.c.url,
+            score,
+            relevant,
+            verdict.c.kind,
+            verdict.c.similarity,
+            group_url.c.url,
+            article.c.text,
+            article.c.html,
+            article.c.engagement,
+            article.c.comments,
+            article.c.kind,
+            found_on.c.url,
         )
         .join(url, url.c.id == article.c.url_id)
         .outerjoin(verdict, verdict.c.article_id == article.c.id)
         .outerjoin(representative, representative.c.id == verdict.c.group_id)
         .outerjoin(found_on, found_on.c.key == url.c.parent_key)
         .outerjoin(group_url, group_url.c.id == representative.c.url_id)
-    )  # fmt: skip
+    )
 
 
 def _record(row: Any) -> ArticleRecord:
@@ -222,12 +239,18 @@ def _record(row: Any) -> ArticleRecord:
 
 def _page_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
     newer = page_source.alias("newer")
-    conditions: list[ColumnElement[bool]] = [~exists().where(
-        newer.c.url_id == page_source.c.url_id,
-        or_(newer.c.last_seen_at > page_source.c.last_seen_at,
-            and_(newer.c.last_seen_at == page_source.c.last_seen_at,
-                 newer.c.id > page_source.c.id)),
-    )]  # fmt: skip
+    conditions: list[ColumnElement[bool]] = [
+        ~exists().where(
+            newer.c.url_id == page_source.c.url_id,
+            or_(
+                newer.c.last_seen_at > page_source.c.last_seen_at,
+                and_(
+                    newer.c.last_seen_at == page_source.c.last_seen_at,
+                    newer.c.id > page_source.c.id,
+                ),
+            ),
+        )
+    ]
     if selection.fetched_since is not None:
         conditions.append(page_source.c.last_seen_at >= to_stored_time(selection.fetched_since))
     if selection.fetched_before is not None:
@@ -246,9 +269,11 @@ def _is_part(judged: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
     """Whether a page is a part of a *judged* article, which stands at another page."""
     own, head = article_part.alias("own"), article_part.alias("head")
     return exists().where(
-        own.c.url_id == url.c.id, head.c.first_key == own.c.first_key,
-        article.c.url_id == head.c.url_id, *judged,
-    )  # fmt: skip
+        own.c.url_id == url.c.id,
+        head.c.first_key == own.c.first_key,
+        article.c.url_id == head.c.url_id,
+        *judged,
+    )
 
 
 # --- What programs read: articles, groups and queries as plain records, a page at a time ----------
@@ -286,10 +311,19 @@ def article_records(
         StorageError: the topic was never imported.
     """
     columns = [
-        article.c.id, url.c.url, article.c.title, article.c.site, article.c.author,
-        article.c.source, article.c.channel, article.c.language, article.c.published_at,
-        article.c.fetched_at, article.c.updated_at, verdict.c.group_id,
-    ]  # fmt: skip
+        article.c.id,
+        url.c.url,
+        article.c.title,
+        article.c.site,
+        article.c.author,
+        article.c.source,
+        article.c.channel,
+        article.c.language,
+        article.c.published_at,
+        article.c.fetched_at,
+        article.c.updated_at,
+        verdict.c.group_id,
+    ]
     statement = (
         select(*columns, *([article.c.text] if choice.with_text else []))
         .join(url, url.c.id == article.c.url_id)
@@ -341,9 +375,12 @@ def group_records(c: Connection, *, after: int, limit: int, least_members: int) 
     """
     members = func.count()
     sized = (
-        select(verdict.c.group_id, members.label("articles"),
-               func.count(article.c.site.distinct()).label("sites"),
-               func.min(article.c.published_at).label("first_published_at"))
+        select(
+            verdict.c.group_id,
+            members.label("articles"),
+            func.count(article.c.site.distinct()).label("sites"),
+            func.min(article.c.published_at).label("first_published_at"),
+        )
         .join(article, article.c.id == verdict.c.article_id)
         .where(verdict.c.group_id > after)
         .group_by(verdict.c.group_id)
@@ -351,14 +388,21 @@ def group_records(c: Connection, *, after: int, limit: int, least_members: int) 
         .order_by(verdict.c.group_id)
         .limit(limit)
         .subquery()
-    )  # fmt: skip
+    )
     statement = (
-        select(sized.c.group_id.label("id"), article.c.title, article.c.site, url.c.url,
-               sized.c.articles, sized.c.sites, sized.c.first_published_at)
+        select(
+            sized.c.group_id.label("id"),
+            article.c.title,
+            article.c.site,
+            url.c.url,
+            sized.c.articles,
+            sized.c.sites,
+            sized.c.first_published_at,
+        )
         .join(article, article.c.id == sized.c.group_id)
         .join(url, url.c.id == article.c.url_id)
         .order_by(sized.c.group_id)
-    )  # fmt: skip
+    )
     return [_api_record(row) for row in c.execute(statement).mappings()]
 
 
@@ -369,14 +413,27 @@ def query_records(c: Connection, *, after: int, limit: int, topic_name: str = ""
         StorageError: the topic was never imported.
     """
     statement = (
-        select(query.c.id, topic.c.name.label("topic"), query.c.term, query.c.site,
-               query.c.engine, query.c.period, query.c.page, query.c.state, query.c.hits,
-               query.c.new_urls, query.c.tries, query.c.message, query.c.asked_at, query.c.due_at)
+        select(
+            query.c.id,
+            topic.c.name.label("topic"),
+            query.c.term,
+            query.c.site,
+            query.c.engine,
+            query.c.period,
+            query.c.page,
+            query.c.state,
+            query.c.hits,
+            query.c.new_urls,
+            query.c.tries,
+            query.c.message,
+            query.c.asked_at,
+            query.c.due_at,
+        )
         .join(topic, topic.c.id == query.c.topic_id)
         .where(query.c.id > after)
         .order_by(query.c.id)
         .limit(limit)
-    )  # fmt: skip
+    )
     if topic_name:
         statement = statement.where(query.c.topic_id == topic_id(c, topic_name))
     return [_api_record(row) for row in c.execute(statement).mappings()]

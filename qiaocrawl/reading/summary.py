@@ -216,9 +216,16 @@ def best_articles(c: Connection, topic_name: str, limit: int) -> list[ArticleLin
 _MOST_FEEDS = 100
 
 MISSED = (
-    Outcome.NEEDS_RENDERING, Outcome.LOGIN, Outcome.ROBOTS, Outcome.BLOCKED, Outcome.UNREACHABLE,
-    Outcome.TOO_LARGE, Outcome.SCANNED, Outcome.POISON, Outcome.TRAP,
-)  # fmt: skip
+    Outcome.NEEDS_RENDERING,
+    Outcome.LOGIN,
+    Outcome.ROBOTS,
+    Outcome.BLOCKED,
+    Outcome.UNREACHABLE,
+    Outcome.TOO_LARGE,
+    Outcome.SCANNED,
+    Outcome.POISON,
+    Outcome.TRAP,
+)
 """Outcomes that hide a page. One that is gone, refused by the guard or left out by the order
 was not missed, unless an operator named it: see MISSED_STARTS."""
 MISSED_STARTS = (Outcome.REFUSED, Outcome.DEAD, Outcome.REDIRECT)
@@ -327,8 +334,9 @@ def misses_by_site(
     by_host: dict[str, dict[Outcome, int]] = {}
     for name, outcome, count in c.execute(statement):
         by_host.setdefault(name, {})[Outcome(outcome)] = count
-    rows = [SiteMisses(name, counts, counts.pop(Outcome.ARTICLE, 0))
-            for name, counts in by_host.items()]  # fmt: skip
+    rows = [
+        SiteMisses(name, counts, counts.pop(Outcome.ARTICLE, 0)) for name, counts in by_host.items()
+    ]
     return sorted((row for row in rows if row.missed), key=lambda row: (-row.total, row.host))
 
 
@@ -343,10 +351,14 @@ def was_crawled(c: Connection, topic: str) -> bool:
 
 
 def missed_pages(
-    c: Connection, topic: str, sites: tuple[str, ...] = (),
-    outcomes: tuple[Outcome, ...] = (*MISSED, *MISSED_STARTS), *, skip: int = 0,
+    c: Connection,
+    topic: str,
+    sites: tuple[str, ...] = (),
+    outcomes: tuple[Outcome, ...] = (*MISSED, *MISSED_STARTS),
+    *,
+    skip: int = 0,
     limit: int | None = None,
-) -> Iterator[MissedPage]:  # fmt: skip
+) -> Iterator[MissedPage]:
     """The missed pages of *topic*, those the crawl thought best of first.
 
     Args:
@@ -357,13 +369,18 @@ def missed_pages(
     """
     statement = (
         select(
-            url.c.url, host.c.name, url.c.outcome, url.c.reason, url.c.http_status, url.c.anchor,
+            url.c.url,
+            host.c.name,
+            url.c.outcome,
+            url.c.reason,
+            url.c.http_status,
+            url.c.anchor,
             url.c.done_at,
         )
         .join(host, host.c.id == url.c.host_id)
         .where(*_of(c, topic, sites), _hides(outcomes))
         .order_by(desc(url.c.score), url.c.id)
-    )  # fmt: skip
+    )
     if limit is not None:
         statement = statement.offset(skip).limit(limit)
     for address, name, outcome, why, status, anchor, closed in c.execute(statement):
@@ -400,13 +417,16 @@ def held_hosts(
         own = (url.c.topic_id.in_(topics), url.c.host_id == rest.host_id)
         # A page in hand waits too: a worker may hold the only one.
         waiting = _count(
-            c, *own, url.c.queue.in_(_PAGE_QUEUES),
-            url.c.state.in_((State.PENDING, State.LEASED)),
-        )  # fmt: skip
+            c, *own, url.c.queue.in_(_PAGE_QUEUES), url.c.state.in_((State.PENDING, State.LEASED))
+        )
         lost = _count(
-            c, *own, url.c.queue.in_(_PAGE_QUEUES), url.c.state.in_((State.FAILED, State.DONE)),
-            url.c.outcome.in_(_LOST), url.c.done_at >= to_stored_time(since),
-        )  # fmt: skip
+            c,
+            *own,
+            url.c.queue.in_(_PAGE_QUEUES),
+            url.c.state.in_((State.FAILED, State.DONE)),
+            url.c.outcome.in_(_LOST),
+            url.c.done_at >= to_stored_time(since),
+        )
         if not waiting and not lost:
             continue
         is_wanted = or_(and_(*_IS_START), url.c.queue == Queue.WATCH)
@@ -431,12 +451,13 @@ def far_feeds(c: Connection, topic: str, sites: tuple[str, ...] = ()) -> list[Fa
         select(url.c.url, url.c.reason)
         .join(host, host.c.id == url.c.host_id)
         .where(
-            *_of(c, topic, sites), url.c.outcome.in_((Outcome.FEED, Outcome.SITEMAP)),
+            *_of(c, topic, sites),
+            url.c.outcome.in_((Outcome.FEED, Outcome.SITEMAP)),
             url.c.reason.contains(FAR_ENTRIES),
         )
         .order_by(url.c.url)
         .limit(_MOST_FEEDS)
-    )  # fmt: skip
+    )
     return [FarFeed(row.url, row.reason) for row in c.execute(statement)]
 
 
@@ -465,8 +486,11 @@ def refused_pages(c: Connection, urls: Sequence[str]) -> list[tuple[str, str]]:
 
 def held_words(held: HeldHost) -> str:
     """Since when, why, how much waits, and when it is asked again, in the operator's language."""
-    words = [_("gives nothing since {since}", since=china_time(held.since)) + _(": ")
-             + shown_reason(held.why)]  # fmt: skip
+    words = [
+        _("gives nothing since {since}", since=china_time(held.since))
+        + _(": ")
+        + shown_reason(held.why)
+    ]
     if held.waiting:
         words.append(ngettext("{count:,} URL waits", "{count:,} URLs wait", held.waiting))
     if held.lost:

@@ -110,12 +110,20 @@ def answer_of(c: Connection, url: str, place: Place | None = None) -> UrlAnswer:
     visit = orders.last_visit_of(c, history.id)
     article = url_history.article_at(c, history.id)
     return UrlAnswer(
-        url, history, path, _relevance(led_by), _relevance(visit), standing, decided_at,
-        article, target.url if target is not None else "",
+        url,
+        history,
+        path,
+        _relevance(led_by),
+        _relevance(visit),
+        standing,
+        decided_at,
+        article,
+        target.url if target is not None else "",
         shown_reason(cut_reason(c, history.url)) if history.outcome == Outcome.TRAP else "",
-        _outward(history, visit), _held(c, history),
+        _outward(history, visit),
+        _held(c, history),
         bases_of(c, article.judgements if article else ()),
-    )  # fmt: skip
+    )
 
 
 def _by_other_scheme(canonical: str | None) -> str:
@@ -169,10 +177,15 @@ def _why_unknown(c: Connection, url: str, canonical: str | None) -> str:
 def _far_feed(c: Connection, name: str) -> FarFeed | None:
     """A feed or sitemap that lists pages of that host, which its crawl did not cover."""
     named = re.compile(rf"(?<![\w.:-]){re.escape(name)}(?![\w.:-])")
-    return next((
-        feed for row in list_topics(c) for feed in far_feeds(c, row.name)
-        if named.search(feed.why)
-    ), None)  # fmt: skip
+    return next(
+        (
+            feed
+            for row in list_topics(c)
+            for feed in far_feeds(c, row.name)
+            if named.search(feed.why)
+        ),
+        None,
+    )
 
 
 def _relevance(visit: LoggedVisit | None) -> float | None:
@@ -247,9 +260,11 @@ def answer_lines(answer: UrlAnswer, topic: str = "") -> Iterator[tuple[str, str]
 def _page_class(answer: UrlAnswer) -> str:
     history = answer.history
     return page_class(
-        history.url, is_article=answer.article is not None,
-        is_list=history.outcome == Outcome.LIST, outward=answer.outward,
-    )  # fmt: skip
+        history.url,
+        is_article=answer.article is not None,
+        is_list=history.outcome == Outcome.LIST,
+        outward=answer.outward,
+    )
 
 
 def _waiting_lines(history: UrlHistory) -> Iterator[tuple[str, str]]:

@@ -260,8 +260,12 @@ class TermEvidence:
         self._listed = ListedWords(pack)
         self._samples = samples
         self._relevant = relevant
-        found = {word for places, yes in zip(samples, relevant, strict=True) if yes
-                 for word in places.both}  # fmt: skip
+        found = {
+            word
+            for places, yes in zip(samples, relevant, strict=True)
+            if yes
+            for word in places.both
+        }
         self._known = background_frequencies(found) if found else ({}, 1)
         self._weights = self._learnt(np.ones(len(samples), dtype=np.bool_))
         self.nothing = self._likeness(0.0)
@@ -290,8 +294,9 @@ class TermEvidence:
         counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
         for places, yes in zip(
             [places_ for places_, keep in zip(self._samples, chosen, strict=True) if keep],
-            self._relevant[chosen].tolist(), strict=True,
-        ):  # fmt: skip
+            self._relevant[chosen].tolist(),
+            strict=True,
+        ):
             counts[yes].update(places.both.keys())
             counts[yes][""] += 1
         learnt = characteristic(counts[True], counts[False], *self._known)

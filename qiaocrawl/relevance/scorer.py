@@ -182,9 +182,13 @@ def explained(parts: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
 
 
 def judgement(
-    topic: str, method: str, score: float, threshold: float,
-    parts: Mapping[str, float], places: PagePlaces,
-) -> Relevance:  # fmt: skip
+    topic: str,
+    method: str,
+    score: float,
+    threshold: float,
+    parts: Mapping[str, float],
+    places: PagePlaces,
+) -> Relevance:
     """What a scorer says of a page: on topic from *threshold* on, with the words that gave most.
 
     Args:

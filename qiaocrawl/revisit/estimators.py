@@ -80,9 +80,15 @@ class VisitHistory:
         return self.table[:, len(_SUMS) + RING :]
 
     def add(
-        self, pages: Ints, *, hours: Floats, busy: Floats, news: Floats, changed: Floats,
+        self,
+        pages: Ints,
+        *,
+        hours: Floats,
+        busy: Floats,
+        news: Floats,
+        changed: Floats,
         fading_hours: float,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Note a visit of each of *pages* (every page once).
 
         Args:

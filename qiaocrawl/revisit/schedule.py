@@ -54,9 +54,16 @@ class Schedule:
     """
 
     def __init__(
-        self, tuning: Tuning, memory: VisitHistory, rhythms: Rhythms, *,
-        site: Ints, group: Ints, weights: Floats, last: Floats,
-    ) -> None:  # fmt: skip
+        self,
+        tuning: Tuning,
+        memory: VisitHistory,
+        rhythms: Rhythms,
+        *,
+        site: Ints,
+        group: Ints,
+        weights: Floats,
+        last: Floats,
+    ) -> None:
         self.tuning, self.memory = tuning, memory
         self._estimate = estimators.get(tuning.estimator)
         self._changes = estimators.get(tuning.change_estimator)
@@ -95,10 +102,13 @@ class Schedule:
             busy = self._rhythms.busy(site, until) - self._rhythms.busy(site, since)
             self.memory.add(
                 # Least lengths: two visits in one second would divide by 0.
-                again, hours=np.maximum(until - since, 1e-3), busy=np.maximum(busy, 1e-4),
-                news=news[~first], changed=changed[~first],
+                again,
+                hours=np.maximum(until - since, 1e-3),
+                busy=np.maximum(busy, 1e-4),
+                news=news[~first],
+                changed=changed[~first],
                 fading_hours=self.tuning.fading_hours,
-            )  # fmt: skip
+            )
             self._halve(again, changed[~first] > 0)
         self.last[pages] = now
         self._observed[pages] += 1

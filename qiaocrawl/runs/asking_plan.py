@@ -103,8 +103,9 @@ class PlanDraft:
         asked = (
             (place, query)
             for place, queries in enumerate(zip_longest(*self.order.values()))
-            for query in queries if query is not None
-        )  # fmt: skip
+            for query in queries
+            if query is not None
+        )
         for first in range(0, max(len(self.entered), self.asked), size):
             yield PlanPiece(self.entered[first : first + size], list(islice(asked, size)))
 
@@ -116,10 +117,13 @@ def enter_piece(
     # What waits in the frontier stands in the ledger, at every moment.
     queries = [*piece.entered, *(query for _, query in piece.asked)]
     ledger.plan_queries(c, draft.topic_id, queries, draft.at)
-    runtime.enqueue(c, [
-        query_candidate(query, wanted.engines[query.engine], rank=place)
-        for place, query in piece.asked
-    ])  # fmt: skip
+    runtime.enqueue(
+        c,
+        [
+            query_candidate(query, wanted.engines[query.engine], rank=place)
+            for place, query in piece.asked
+        ],
+    )
 
 
 def draft_plan(runtime: Runtime, topic: str, wanted: SearchPlan, go_on: GoOn) -> PlanDraft:
@@ -160,9 +164,11 @@ class _Drafting:
         queries = plan(
             self._runtime.catalogue.pack(self._topic),
             [wanted.engines[name] for name in sorted(wanted.engines)],
-            sites=wanted.sites, max_terms=wanted.max_terms, period=wanted.period,
+            sites=wanted.sites,
+            max_terms=wanted.max_terms,
+            period=wanted.period,
             fold_synonyms=self._runtime.options["QIAO_SEARCH_FOLD_SYNONYMS"],
-        )  # fmt: skip
+        )
         for rank, query in enumerate(queries):
             if rank % _ROWS_AT_A_TIME == 0:
                 self._go_on()

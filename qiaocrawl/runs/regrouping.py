@@ -170,10 +170,17 @@ def _write(c: Connection, grouped: Grouped, method: str, snapshot: int) -> Chang
             places = [grouped.place(key) for key in keys[start : start + _ENTRIES_AT_A_TIME]]
             stored = stored_places(c, [place.article_id for place in places])
             olds = [stored.get(place.article_id) for place in places]
-            verdicts.write_places(c, [
-                new for old, new in zip(olds, places, strict=True)
-                if old is None or (old.place, old.method, old.snapshot) != (new, method, snapshot)
-            ], method=method, snapshot=snapshot)  # fmt: skip
+            verdicts.write_places(
+                c,
+                [
+                    new
+                    for old, new in zip(olds, places, strict=True)
+                    if old is None
+                    or (old.place, old.method, old.snapshot) != (new, method, snapshot)
+                ],
+                method=method,
+                snapshot=snapshot,
+            )
             for old, new in zip(olds, places, strict=True):
                 yield None if old is None else old.place, new
 
@@ -210,10 +217,18 @@ def _save_bodies(c: Connection, texts: list[tuple[int, int, str]]) -> None:
         # Else the title was written anew meanwhile, with the fingerprints of its new body.
         if entry.seq == seq:
             prints = body_fingerprints(text)
-            title_log.append(c, replace(entry, record=replace(
-                entry.record, body_digest=prints.digest, body_simhash=prints.simhash,
-                body_sketch=prints.sketch,
-            )))  # fmt: skip
+            title_log.append(
+                c,
+                replace(
+                    entry,
+                    record=replace(
+                        entry.record,
+                        body_digest=prints.digest,
+                        body_simhash=prints.simhash,
+                        body_sketch=prints.sketch,
+                    ),
+                ),
+            )
 
 
 # --- telling --------------------------------------------------------------------------------------
@@ -222,17 +237,26 @@ def _save_bodies(c: Connection, texts: list[tuple[int, int, str]]) -> None:
 def change_report(c: Connection, changes: Sequence[Change]) -> list[dict[str, object]]:
     """Each of *changes*, some thousands at most, with titles and URLs, as JSON objects."""
     ids = {
-        row_id for change in changes for place in (change.before, change.after) if place is not None
-        for row_id in (place.article_id, place.of, place.group) if row_id is not None
-    }  # fmt: skip
+        row_id
+        for change in changes
+        for place in (change.before, change.after)
+        if place is not None
+        for row_id in (place.article_id, place.of, place.group)
+        if row_id is not None
+    }
     named = names(c, sorted(ids))
     reports: list[dict[str, object]] = []
     for change in changes:
         title, url = named.get(change.after.article_id, ("", ""))
-        reports.append({
-            "title": title, "url": url, "moved": change.has_moved,
-            "before": _told(change.before, named), "after": _told(change.after, named),
-        })  # fmt: skip
+        reports.append(
+            {
+                "title": title,
+                "url": url,
+                "moved": change.has_moved,
+                "before": _told(change.before, named),
+                "after": _told(change.after, named),
+            }
+        )
     return reports
 
 
@@ -242,9 +266,14 @@ def _told(place: Place | None, named: Mapping[int, tuple[str, str]]) -> dict[str
     of = named.get(place.of, ("", "")) if place.of is not None else ("", "")
     group = named.get(place.group, ("", ""))
     return {
-        "kind": str(place.kind), "similarity": round(place.similarity, 4), "why": place.why,
-        "of_title": of[0], "of_url": of[1], "group_title": group[0], "group_url": group[1],
-    }  # fmt: skip
+        "kind": str(place.kind),
+        "similarity": round(place.similarity, 4),
+        "why": place.why,
+        "of_title": of[0],
+        "of_url": of[1],
+        "group_title": group[0],
+        "group_url": group[1],
+    }
 
 
 # --- IDF snapshots made, tried and put to use -----------------------------------------------------
@@ -302,11 +331,11 @@ def tried(runtime: Runtime, snapshot: IdfSnapshot, advance: Advance) -> Trial:
     look_at_bodies(runtime, advance)
     used = runtime.reader.run(used_snapshot)
     old, new = (
-        runtime.reader.run(partial(
-            group_all, index=runtime.articles.titles.index_for(version), advance=advance
-        ))
+        runtime.reader.run(
+            partial(group_all, index=runtime.articles.titles.index_for(version), advance=advance)
+        )
         for version in (used, snapshot)
-    )  # fmt: skip
+    )
 
     def pairs() -> Iterator[tuple[Place | None, Place]]:
         for key in new.ids:

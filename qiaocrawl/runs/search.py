@@ -88,9 +88,12 @@ class AskingOrder(FrontierOrder):
     """
 
     def __init__(
-        self, strategy: Strategy | LearningStrategy, runtime: Runtime, wanted: SearchPlan,
+        self,
+        strategy: Strategy | LearningStrategy,
+        runtime: Runtime,
+        wanted: SearchPlan,
         rests: EnginePauses,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(strategy)
         self.runtime = runtime
         self._wanted = wanted
@@ -288,9 +291,14 @@ class StoredAnswer:
 
 
 def store_answer(
-    c: Connection, order: AskingOrder, lease: Lease, page: FetchedPage, query: Query,
-    answer: SearchAnswer, hits: Sequence[tuple[Hit, Link]],
-) -> StoredAnswer:  # fmt: skip
+    c: Connection,
+    order: AskingOrder,
+    lease: Lease,
+    page: FetchedPage,
+    query: Query,
+    answer: SearchAnswer,
+    hits: Sequence[tuple[Hit, Link]],
+) -> StoredAnswer:
     """Write all that is kept of an answer, in the transaction that has closed its lease."""
     runtime = order.runtime
     candidates = hit_candidates(hits, lease, topic=query.topic)
@@ -330,9 +338,15 @@ class SearchJournal(CrawlJournal):
 
 
 def record_answer(
-    c: Connection, runtime: Runtime, lease: Lease, answer: SearchAnswer,
-    *, new_urls: int = 0, hit_keys: tuple[bytes, ...] = (), rest_seconds: float = 0.0,
-) -> None:  # fmt: skip
+    c: Connection,
+    runtime: Runtime,
+    lease: Lease,
+    answer: SearchAnswer,
+    *,
+    new_urls: int = 0,
+    hit_keys: tuple[bytes, ...] = (),
+    rest_seconds: float = 0.0,
+) -> None:
     """Write an answer, or that there was none, into the coverage ledger."""
     now, options, query = time.time(), runtime.options, query_of(lease)
     repeat_seconds = options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
@@ -342,17 +356,29 @@ def record_answer(
         if answer.state is not AnswerState.PARTIAL:
             rest_seconds = max(rest_seconds, repeat_seconds)
     entry = ledger.Answered(
-        answer.state, len(answer.hits), new_urls, answer.message, answer.total, lease.key,
-        hit_keys, retry_seconds=options["QIAO_SEARCH_RETRY_HOURS"] * 3600,
-        rest_seconds=rest_seconds, repeat_seconds=repeat_seconds,
-    )  # fmt: skip
+        answer.state,
+        len(answer.hits),
+        new_urls,
+        answer.message,
+        answer.total,
+        lease.key,
+        hit_keys,
+        retry_seconds=options["QIAO_SEARCH_RETRY_HOURS"] * 3600,
+        rest_seconds=rest_seconds,
+        repeat_seconds=repeat_seconds,
+    )
     ledger.record_answer(c, query, entry, now)
 
 
 def plan_follow_ups(
-    c: Connection, order: AskingOrder, lease: Lease, query: Query, answer: SearchAnswer,
-    *, new_urls: int,
-) -> int:  # fmt: skip
+    c: Connection,
+    order: AskingOrder,
+    lease: Lease,
+    query: Query,
+    answer: SearchAnswer,
+    *,
+    new_urls: int,
+) -> int:
     """Propose what an answer leads to: the next result page, or shorter periods.
 
     A page that brought nothing new is followed by others like it: nothing then. Returns how

@@ -117,10 +117,15 @@ def analyse_page(
         parse_url_source(page)
         or (analyse_document(page) if setup.documents else None)
         or analyse_html(
-            page, setup.method, setup.max_links, tools.extractor, template,
-            learn=setup.learn_sites, sources=LinkSources(tools.regions, setup.documents),
+            page,
+            setup.method,
+            setup.max_links,
+            tools.extractor,
+            template,
+            learn=setup.learn_sites,
+            sources=LinkSources(tools.regions, setup.documents),
         )
-    )  # fmt: skip
+    )
     words, article = analysis.words, analysis.article
     # No text to judge, as of a sitemap without titles.
     if words is None:

@@ -229,10 +229,12 @@ class RunAnalysis:
             relevance_options=options["QIAO_RELEVANCE_OPTIONS"],
             extractor_options=extractor_options(options["QIAO_EXTRACT_METHOD"], options),
             learn_sites=options["QIAO_SITE_LEARNING"],
-            order_topic=self._order_topic, order_method=self._order_method,
+            order_topic=self._order_topic,
+            order_method=self._order_method,
             ontology_dir=options["QIAO_ONTOLOGY_DIR"],
-            documents=options["QIAO_DOCUMENTS"], title_method=options["QIAO_TITLE_METHOD"],
-        )  # fmt: skip
+            documents=options["QIAO_DOCUMENTS"],
+            title_method=options["QIAO_TITLE_METHOD"],
+        )
 
     @cached_property
     def learning(self) -> SiteTemplateStore | None:

@@ -216,33 +216,42 @@ def head_alone(group: PartGroup, own: PageAnalysis | None) -> AssembledArticle:
         prints = body_fingerprints(analysis.article.text)
     else:
         prints = BodyFingerprints(own.body_digest, own.body_simhash, own.body_sketch)
-    return AssembledArticle(group, replace(
-        analysis,
-        body_digest=prints.digest,
-        body_simhash=prints.simhash,
-        body_sketch=prints.sketch,
-        relevance=own.relevance if own else (),
-    ))  # fmt: skip
+    return AssembledArticle(
+        group,
+        replace(
+            analysis,
+            body_digest=prints.digest,
+            body_simhash=prints.simhash,
+            body_sketch=prints.sketch,
+            relevance=own.relevance if own else (),
+        ),
+    )
 
 
 def assembled_of(group: PartGroup, joined: JoinedText) -> AssembledArticle:
     """The article of *group* with the *joined* text: all else is said by its head."""
     analysis = group.head.analysis
     assert analysis.article is not None
-    return AssembledArticle(group, replace(
-        analysis,
-        article=replace(analysis.article, text=joined.text, html=joined.html),
-        body_digest=joined.body_digest,
-        body_simhash=joined.body_simhash,
-        body_sketch=joined.body_sketch,
-        relevance=joined.relevance,
-    ))  # fmt: skip
+    return AssembledArticle(
+        group,
+        replace(
+            analysis,
+            article=replace(analysis.article, text=joined.text, html=joined.html),
+            body_digest=joined.body_digest,
+            body_simhash=joined.body_simhash,
+            body_sketch=joined.body_sketch,
+            relevance=joined.relevance,
+        ),
+    )
 
 
 def save_assembled(
-    c: Connection, whole: AssembledArticle, save_article: SaveArticle, *,
+    c: Connection,
+    whole: AssembledArticle,
+    save_article: SaveArticle,
+    *,
     own_url_id: int | None = None,
-) -> Verdict | None:  # fmt: skip
+) -> Verdict | None:
     """Write the article where it belongs, and the state of its parts.
 
     Args:

@@ -104,9 +104,11 @@ def dask_bulk(
     """
     if not address.startswith(("tcp://", "tls://")) or not address.rpartition(":")[2].isdecimal():
         raise ConfigError(
-            _("--scheduler {address!r}: must be tcp://HOST:PORT or tls://HOST:PORT",
-              address=address)
-        )  # fmt: skip
+            _(
+                "--scheduler {address!r}: must be tcp://HOST:PORT or tls://HOST:PORT",
+                address=address,
+            )
+        )
     client = _connected(address)
     try:
         code = code_version()
@@ -164,9 +166,13 @@ def _check_workers(client: Client, address: str, code: CodeVersion) -> None:
     for where, told in others.items():
         if (found := _dask_version(told)) != own:
             raise ClusterError(
-                _("{where} runs Dask {found}, this command Dask {own}: install the same on all",
-                  where=where, found=found, own=own)
-            )  # fmt: skip
+                _(
+                    "{where} runs Dask {found}, this command Dask {own}: install the same on all",
+                    where=where,
+                    found=found,
+                    own=own,
+                )
+            )
     # By reference: a worker without our package says so.
     answers: dict[str, Any] = client.run(code_version, on_error="return")
     if not answers:
@@ -181,9 +187,12 @@ def _check_workers(client: Client, address: str, code: CodeVersion) -> None:
     for where, found in sorted(answers.items()):
         if isinstance(found, BaseException):
             raise ClusterError(
-                _("the Dask worker {where} cannot run qiaocrawl: {error}",
-                  where=where, error=_shortly(found))
-            )  # fmt: skip
+                _(
+                    "the Dask worker {where} cannot run qiaocrawl: {error}",
+                    where=where,
+                    error=_shortly(found),
+                )
+            )
         if CodeVersion(*found) != code:
             raise ClusterError(other_code(where, CodeVersion(*found), code))
 
@@ -200,8 +209,9 @@ class _DaskBulk:
     def start(self, works: Sequence[Submit[T]], name: str) -> Pending[list[T | ExtractionError]]:
         """Hand *works* to the cluster, a few a task."""
 
-        chunks = [tuple(works[at : at + _WORKS_A_TASK])
-                  for at in range(0, len(works), _WORKS_A_TASK)]  # fmt: skip
+        chunks = [
+            tuple(works[at : at + _WORKS_A_TASK]) for at in range(0, len(works), _WORKS_A_TASK)
+        ]
         tasks: list[_Task[list[T | ExtractionError]]] = [
             _Task(self, run_works, (self._name, chunk), f"{name}.{number}")
             for number, chunk in enumerate(chunks)
@@ -385,8 +395,11 @@ class AnalysisPlugin(WorkerPlugin):
         while not self._is_closed.wait(_WORKER_LOOK_SECONDS):
             before = time.monotonic() - _IDLE_SECONDS
             with self._lock:
-                idle = {thread: one for thread, one in self._by_thread.items()
-                        if not one.is_busy and one.used_at < before}  # fmt: skip
+                idle = {
+                    thread: one
+                    for thread, one in self._by_thread.items()
+                    if not one.is_busy and one.used_at < before
+                }
                 for thread in idle:
                     del self._by_thread[thread]
             for one in idle.values():

@@ -195,11 +195,15 @@ def visit_of(lease: Lease, analysis: PageAnalysis, links: Sequence[Link], now: f
     """What a strategy is told of the fetched page of *lease* and those *links* of it."""
     judged = [judgement for judgement in analysis.page_relevance if judgement.topic == lease.topic]
     return Visit(
-        key=lease.key, url=lease.url, host=lease.host, depth=lease.depth,
+        key=lease.key,
+        url=lease.url,
+        host=lease.host,
+        depth=lease.depth,
         relevance=judged[0].score if judged else 0.0,
         relevant=bool(judged) and judged[0].relevant,
-        at=now, links=links,
-    )  # fmt: skip
+        at=now,
+        links=links,
+    )
 
 
 def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]:
@@ -219,12 +223,20 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
     own_host = link_to(part.urls[part.number - 1]).host
     return {
         link.key: Candidate(
-            url=link.url, key=link.key, host=link.host, queue=lease.queue, topic=lease.topic,
-            score=lease.score, depth=lease.depth, parent=lease.key, anchor=lease.anchor,
+            url=link.url,
+            key=link.key,
+            host=link.host,
+            queue=lease.queue,
+            topic=lease.topic,
+            score=lease.score,
+            depth=lease.depth,
+            parent=lease.key,
+            anchor=lease.anchor,
             payload=Payload(part_of=first),
         )
-        for link in links if link.key != lease.key and link.host == own_host
-    }  # fmt: skip
+        for link in links
+        if link.key != lease.key and link.host == own_host
+    }
 
 
 def _guessed(link: Link) -> LeftOut:

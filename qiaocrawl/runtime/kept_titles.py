@@ -130,9 +130,13 @@ class KeptTitles:
     def _write(self, mark: bytes, kept: Kept) -> None:
         assert (path := self._path(mark)) is not None
         state = kept.index.saved()
-        header = {"mark": mark.hex(), "seq": kept.seq, "recipe": kept.index.recipe,
-                  "taken_out": sorted(key.hex() for key in kept.taken_out),
-                  "arrays": sorted(state)}  # fmt: skip
+        header = {
+            "mark": mark.hex(),
+            "seq": kept.seq,
+            "recipe": kept.index.recipe,
+            "taken_out": sorted(key.hex() for key in kept.taken_out),
+            "arrays": sorted(state),
+        }
         arrays: dict[str, Any] = {_HEADER: packed(header)} | state
         with NamedTemporaryFile(dir=self._folder, suffix=_DRAFT, delete=False) as file:
             draft = Path(file.name)

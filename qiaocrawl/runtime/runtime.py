@@ -100,9 +100,12 @@ class PagePacker:
         if not self._reader.run(partial(enough_for, file_bytes=self._file_bytes)):
             return
         with held_store(
-            self._reader, self._writer, self._store,
-            file_bytes=self._file_bytes, advance=lambda number: not self._stopped.is_set(),
-        ) as work:  # fmt: skip
+            self._reader,
+            self._writer,
+            self._store,
+            file_bytes=self._file_bytes,
+            advance=lambda number: not self._stopped.is_set(),
+        ) as work:
             packed = pack(work, whole_files=True)
         logger.info("%d pages went from the database to %s", packed, self._address)
 

@@ -35,8 +35,12 @@ _START_SECONDS = 120.0
 _BUSY = 20
 _LOOK_SECONDS = 0.5
 _TRIES = 3
-_PARTS = ("qiaocrawl.extract.documents.analysis", "qiaocrawl.extract.documents.office",
-          "qiaocrawl.extract.documents.pdf", "qiaocrawl.topic.workbook.reading")  # fmt: skip
+_PARTS = (
+    "qiaocrawl.extract.documents.analysis",
+    "qiaocrawl.extract.documents.office",
+    "qiaocrawl.extract.documents.pdf",
+    "qiaocrawl.topic.workbook.reading",
+)
 
 Result = TypeVar("Result")
 
@@ -149,9 +153,11 @@ class FileWorker:
             if Path(__file__).exists():
                 context.set_forkserver_preload(list(_PARTS))
             self._pool = ProcessPool(
-                max_workers=1, context=context,
-                initializer=bound_process, initargs=[_NICENESS, MEMORY_BYTES],
-            )  # fmt: skip
+                max_workers=1,
+                context=context,
+                initializer=bound_process,
+                initargs=[_NICENESS, MEMORY_BYTES],
+            )
         return self._pool
 
 
@@ -165,15 +171,22 @@ def _expired(name: str, seconds: float, error: ProcessExpired) -> FileBoundsErro
     # SIGPROF is our own timer's.
     if error.exitcode == -signal.SIGPROF:
         return FileBoundsError(
-            _("{name}: not read within {seconds:g} seconds of processor time. Save it anew with "
-              "less in it, or as .txt; QIAO_EXTRACT_SECONDS allows more", name=name,
-              seconds=seconds)
-        )  # fmt: skip
+            _(
+                "{name}: not read within {seconds:g} seconds of processor time. Save it anew with "
+                "less in it, or as .txt; QIAO_EXTRACT_SECONDS allows more",
+                name=name,
+                seconds=seconds,
+            )
+        )
     return _too_much_memory(name)
 
 
 def _too_much_memory(name: str) -> FileBoundsError:
     return FileBoundsError(
-        _("{name}: reading it takes more memory than the {most} MB a file may. Save it anew with "
-          "less in it, or as .txt", name=name, most=MEMORY_BYTES >> 20)
-    )  # fmt: skip
+        _(
+            "{name}: reading it takes more memory than the {most} MB a file may. Save it anew with "
+            "less in it, or as .txt",
+            name=name,
+            most=MEMORY_BYTES >> 20,
+        )
+    )

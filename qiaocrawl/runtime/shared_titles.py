@@ -63,9 +63,11 @@ def index_maker(options: Options, terms: Iterable[str]) -> MakeIndex:
 
     def make(snapshot: IdfSnapshot) -> TitleIndex:
         return TitleIndex(
-            options["QIAO_DEDUP_METHOD"], options["QIAO_DEDUP_THRESHOLD"],
-            snapshot=snapshot, terms=kept,
-        )  # fmt: skip
+            options["QIAO_DEDUP_METHOD"],
+            options["QIAO_DEDUP_THRESHOLD"],
+            snapshot=snapshot,
+            terms=kept,
+        )
 
     return make
 
@@ -193,8 +195,11 @@ class SharedTitleIndex:
         assert entry.article_id is not None, "nothing is stored there"
         with self._guard:
             self._enter(c)
-            others = [one for one in verdicts.group_members(c, entry.article_id)
-                      if one != entry.article_id]  # fmt: skip
+            others = [
+                one
+                for one in verdicts.group_members(c, entry.article_id)
+                if one != entry.article_id
+            ]
             self._forget(entry.record.key)
             self._taken_out.add(entry.record.key)
             self._append(c, replace(entry, taken_out=True))
@@ -269,11 +274,22 @@ class SharedTitleIndex:
         for key, name in found.groups.items():
             groups.setdefault(name, []).append(ids[key])
         heads = {name: verdicts.best_of(c, members) for name, members in groups.items()}
-        verdicts.write_places(c, [
-            Place(ids[key], verdict.kind, ids.get(verdict.of) if verdict.of else None,
-                  heads[found.groups[key]], verdict.similarity, verdict.why)
-            for key, verdict in found.verdicts.items()
-        ], method=self._method, snapshot=self._version)  # fmt: skip
+        verdicts.write_places(
+            c,
+            [
+                Place(
+                    ids[key],
+                    verdict.kind,
+                    ids.get(verdict.of) if verdict.of else None,
+                    heads[found.groups[key]],
+                    verdict.similarity,
+                    verdict.why,
+                )
+                for key, verdict in found.verdicts.items()
+            ],
+            method=self._method,
+            snapshot=self._version,
+        )
 
     # --- in step with the log ---------------------------------------------------------------------
 

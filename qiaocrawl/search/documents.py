@@ -78,9 +78,10 @@ class HtmlDocument:
             if nodes:
                 roots = {node.root for node in nodes}
                 return [
-                    node for node in nodes[:_MAX_ENTRIES]
+                    node
+                    for node in nodes[:_MAX_ENTRIES]
                     if sum(around in roots for around in node.root.iterancestors()) <= _MAX_AROUND
-                ]  # fmt: skip
+                ]
         return []
 
     def texts(self, path: str) -> list[str]:

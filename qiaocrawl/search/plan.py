@@ -314,11 +314,16 @@ def _plan(
     for group, site in _questions(groups, hosts):
         yield [
             Query(
-                topic, group.term, site, engine.name, also=group.also,
+                topic,
+                group.term,
+                site,
+                engine.name,
+                also=group.also,
                 period=period if can_ask(engine, period) else "",
             )
-            for engine in engines if site == EVERYWHERE or engine.supports_site
-        ]  # fmt: skip
+            for engine in engines
+            if site == EVERYWHERE or engine.supports_site
+        ]
 
 
 def _by_authority(sites: Iterable[Site]) -> list[str]:

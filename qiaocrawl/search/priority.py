@@ -287,9 +287,12 @@ class EnginePauses:
     _answering: dict[str, set[str]] = field(default_factory=dict)
 
     def note(
-        self, engine: str, sign: EngineResponse, asked_seconds: float = 0.0,
+        self,
+        engine: str,
+        sign: EngineResponse,
+        asked_seconds: float = 0.0,
         answer: SearchAnswer | None = None,
-    ) -> Pause:  # fmt: skip
+    ) -> Pause:
         """Count one answer of *engine* that asks to wait *asked_seconds*."""
         if sign is EngineResponse.OTHERS_FAIL and answer is not None:
             return self._upstreams_failed(engine, dict(answer.failed), asked_seconds)

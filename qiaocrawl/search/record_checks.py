@@ -213,10 +213,13 @@ class Key:
     URL parameter. It is read when a request is made and kept nowhere.
     """
 
-    variable: Annotated[Text, matching(
-        "(?!QIAO_)[A-Z][A-Z0-9_]*",
-        "be of A-Z, 0-9 and _ and not begin with QIAO_ (those are options)",
-    )]  # fmt: skip
+    variable: Annotated[
+        Text,
+        matching(
+            "(?!QIAO_)[A-Z][A-Z0-9_]*",
+            "be of A-Z, 0-9 and _ and not begin with QIAO_ (those are options)",
+        ),
+    ]
     header: Annotated[str, matching("[A-Za-z0-9-]+", "be the name of an HTTP header")] = ""
     parameter: Annotated[str, matching("[A-Za-z0-9_.-]+", "be the name of a URL parameter")] = ""
     template: Annotated[str, matching(r"[ -~]*\{key\}[ -~]*", "be one line with {key} in it")] = (

@@ -77,10 +77,13 @@ from qiaocrawl.search.record_checks import (
 from qiaocrawl.text.toml_file import Text, Texts, check_table, listed, number, raise_faults
 
 _NeededPaths = Annotated[Paths, Field(min_length=1)]
-_Advised = Annotated[str, matching(
-    "blocked|decoy|layout_changed|error|unknown|partial",
-    "be one of blocked, decoy, layout_changed, error, unknown, partial",
-)]  # fmt: skip
+_Advised = Annotated[
+    str,
+    matching(
+        "blocked|decoy|layout_changed|error|unknown|partial",
+        "be one of blocked, decoy, layout_changed, error, unknown, partial",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +141,11 @@ class Unwrap:
     @model_validator(mode="after")
     def _check(self) -> Unwrap:
         needed = ("host", "path") if self.by in ("header", "script") else ("name",)
-        raise_faults((key, f"must be given with by = {self.by!r}")
-                     for key in needed if not getattr(self, key))  # fmt: skip
+        raise_faults(
+            (key, f"must be given with by = {self.by!r}")
+            for key in needed
+            if not getattr(self, key)
+        )
         return self
 
 

@@ -105,9 +105,12 @@ def query_url(definition: EngineDefinition, query: Query) -> str:
     if not definition.body and not _is_reckoned(definition, query.period):
         return request_url(definition, query)
     parameters = {
-        "term": query.term, "also": query.also, "site": query.site, "period": query.period,
+        "term": query.term,
+        "also": query.also,
+        "site": query.site,
+        "period": query.period,
         "page": query.page,
-    }  # fmt: skip
+    }
     # The epoch day: any fixed one will do, so that the address is the same tomorrow.
     address = request_url(definition, query, today=_EPOCH_DAY)
     encoded = urlencode(parameters, doseq=True, encoding="utf-8", errors="xmlcharrefreplace")
@@ -235,10 +238,12 @@ def _day_values(first: date, after: date) -> dict[str, str]:
     for name, day, seconds in bounds:
         midnight = datetime(day.year, day.month, day.day, tzinfo=SHANGHAI)
         forms = (
-            day.isoformat(), str(int(midnight.timestamp()) + seconds),
-            str((day - _EPOCH_DAY).days), day.isoformat().replace("-", ""),
+            day.isoformat(),
+            str(int(midnight.timestamp()) + seconds),
+            str((day - _EPOCH_DAY).days),
+            day.isoformat().replace("-", ""),
             f"{day.month}/{day.day}/{day.year}",
-        )  # fmt: skip
+        )
         values |= {name + form: text for form, text in zip(DAY_FORMS, forms, strict=True)}
     return values
 

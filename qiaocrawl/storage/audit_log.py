@@ -54,11 +54,17 @@ def record(
         target: what it was done to, as a person finds it again: a URL, a name.
         before, after: no secrets.
     """
-    c.execute(insert(audit_entry).values(
-        at=stored_moment(time.time()), user_name=actor.name, address=actor.address, action=action,
-        target=clean_word(target, MAX_TARGET_CHARS), before=_as_json(before),
-        after=_as_json(after),
-    ))  # fmt: skip
+    c.execute(
+        insert(audit_entry).values(
+            at=stored_moment(time.time()),
+            user_name=actor.name,
+            address=actor.address,
+            action=action,
+            target=clean_word(target, MAX_TARGET_CHARS),
+            before=_as_json(before),
+            after=_as_json(after),
+        )
+    )
 
 
 def _as_json(state: State) -> str | None:
@@ -88,6 +94,12 @@ def _entry(row: Row[Any]) -> AuditEntry:
     moment = from_time(row.at)
     assert moment is not None
     return AuditEntry(
-        row.id, moment, row.user_name, row.address, row.action, row.target,
-        row.before or "", row.after or "",
-    )  # fmt: skip
+        row.id,
+        moment,
+        row.user_name,
+        row.address,
+        row.action,
+        row.target,
+        row.before or "",
+        row.after or "",
+    )

@@ -210,11 +210,16 @@ def copy_pages(
 def _dump_mysql(url: URL, part: Path, progress: Progress, *, compressed: bool) -> None:
     with defaults_file(url) as defaults:
         command = [
-            _dump_program(), f"--defaults-extra-file={defaults}", "--single-transaction",
+            _dump_program(),
+            f"--defaults-extra-file={defaults}",
+            "--single-transaction",
             # --quick: rows are written as they come; else the client would hold a whole
             # table in memory.
-            "--quick", "--hex-blob", "--default-character-set=utf8mb4", url.database or "",
-        ]  # fmt: skip
+            "--quick",
+            "--hex-blob",
+            "--default-character-set=utf8mb4",
+            url.database or "",
+        ]
         # A single transaction reads one snapshot and holds up no crawl; hexadecimal blobs survive
         # whatever charset the copy is read with. Errors go to a file: a full pipe would block.
         with tempfile.TemporaryFile() as errors, part.open("wb") as raw:
@@ -259,9 +264,12 @@ def _dump_program() -> str:
 def defaults_file(url: URL) -> Iterator[Path]:
     """The login in a file of our own: a command line can be read by every user."""
     options = {
-        "user": url.username, "password": url.password, "host": url.host or "localhost",
-        "port": url.port, "socket": url.query.get("unix_socket"),
-    }  # fmt: skip
+        "user": url.username,
+        "password": url.password,
+        "host": url.host or "localhost",
+        "port": url.port,
+        "socket": url.query.get("unix_socket"),
+    }
     lines = [
         "[client]",
         *(f"{name}={_quoted(str(value))}" for name, value in options.items() if value is not None),
@@ -311,9 +319,13 @@ def restore(
     if is_sqlite != (database.dialect == "sqlite"):
         kinds = {True: "SQLite", False: "MariaDB/MySQL"}
         raise StorageError(
-            _("{source} is no backup of {kind}, which {url} is",
-              source=source, kind=kinds[not is_sqlite], url=database.shown_url)
-        )  # fmt: skip
+            _(
+                "{source} is no backup of {kind}, which {url} is",
+                source=source,
+                kind=kinds[not is_sqlite],
+                url=database.shown_url,
+            )
+        )
     if is_sqlite:
         _check_sqlite(source)
     else:
@@ -342,9 +354,12 @@ def _refuse(database: Database, *, overwrite: bool) -> None:
         tables, running = [], serving
     if running:
         raise SchemaError(
-            _("database {shown_url} is in use: {running}. Stop them first",
-              shown_url=database.shown_url, running="; ".join(running))
-        )  # fmt: skip
+            _(
+                "database {shown_url} is in use: {running}. Stop them first",
+                shown_url=database.shown_url,
+                running="; ".join(running),
+            )
+        )
     if tables and not overwrite:
         raise StorageError(
             _(
@@ -426,8 +441,13 @@ def _restore_mysql(database: Database, source: Path, progress: Progress) -> None
     _drop_tables(database)
     url = database.engine.url
     with defaults_file(url) as defaults, tempfile.TemporaryFile() as errors:
-        command = [_client(), f"--defaults-extra-file={defaults}",
-                   "--default-character-set=utf8mb4", "--binary-mode", _name(url)]  # fmt: skip
+        command = [
+            _client(),
+            f"--defaults-extra-file={defaults}",
+            "--default-character-set=utf8mb4",
+            "--binary-mode",
+            _name(url),
+        ]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=errors) as process:
             assert process.stdin is not None
             with suppress(BrokenPipeError):  # it says why

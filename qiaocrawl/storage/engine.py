@@ -55,9 +55,14 @@ class ConnectionCache:
     """
 
     __slots__ = (
-        "_hosts", "_offers", "dictionaries", "idf_version", "title_writes", "titles_held_in",
+        "_hosts",
+        "_offers",
+        "dictionaries",
+        "idf_version",
+        "title_writes",
+        "titles_held_in",
         "topic_ids",
-    )  # fmt: skip
+    )
 
     def __init__(self) -> None:
         self.topic_ids: dict[str, int] = {}

@@ -104,22 +104,29 @@ class RunOfJob:
 
 
 def add_job(
-    c: Connection, request: JobRequest, *, by: str, machine: str, now: datetime,
+    c: Connection,
+    request: JobRequest,
+    *,
+    by: str,
+    machine: str,
+    now: datetime,
     schedule_id: int | None = None,
-) -> int:  # fmt: skip
+) -> int:
     """Enter a job that waits; returns its id."""
-    result = c.execute(insert(job).values(
-        schedule_id=schedule_id,
-        **request_values(request),
-        machine=clean_word(machine, 255),
-        state=JobState.WAITING.value,
-        token="",
-        attempts=0,
-        log="",
-        message="",
-        requested_by=clean_word(by, 100),
-        created_at=to_stored_time(now),
-    ))  # fmt: skip
+    result = c.execute(
+        insert(job).values(
+            schedule_id=schedule_id,
+            **request_values(request),
+            machine=clean_word(machine, 255),
+            state=JobState.WAITING.value,
+            token="",
+            attempts=0,
+            log="",
+            message="",
+            requested_by=clean_word(by, 100),
+            created_at=to_stored_time(now),
+        )
+    )
     return int(result.lastrowid)
 
 
@@ -174,17 +181,29 @@ def claim(c: Connection, waiting: Job, now: datetime) -> str | None:
     """Take a job that waits in hand; returns the token of the attempt, None if another has it."""
     token = uuid.uuid4().hex
     is_ours = change(
-        c, waiting.id, JobState.STARTING, {JobState.WAITING},
-        token=token, attempts=waiting.attempts + 1, started_at=to_stored_time(now),
-        message="", missing_since=None, pid=None, exit_code=None,
-    )  # fmt: skip
+        c,
+        waiting.id,
+        JobState.STARTING,
+        {JobState.WAITING},
+        token=token,
+        attempts=waiting.attempts + 1,
+        started_at=to_stored_time(now),
+        message="",
+        missing_since=None,
+        pid=None,
+        exit_code=None,
+    )
     return token if is_ours else None
 
 
 def change(
-    c: Connection, job_id: int, to: JobState, when_in: Collection[JobState],
-    attempt: str | None = None, **values: Any,
-) -> bool:  # fmt: skip
+    c: Connection,
+    job_id: int,
+    to: JobState,
+    when_in: Collection[JobState],
+    attempt: str | None = None,
+    **values: Any,
+) -> bool:
     """Give a job the state *to* and *values*, if its state is one of *when_in*; whether it was.
 
     Args:
@@ -253,11 +272,24 @@ def _job(row: Any) -> Job:
         request = JobRequest(row.spider, row.topic, row.server)
         fault = _("its arguments or settings are no JSON")
     return Job(
-        row.id, request, row.schedule_id, row.machine, JobState(row.state), row.token,
-        row.attempts, row.pid, row.log, row.message, row.requested_by, created_at,
-        from_time(row.started_at), from_time(row.ended_at), row.missing_since,
-        row.exit_code, fault,
-    )  # fmt: skip
+        row.id,
+        request,
+        row.schedule_id,
+        row.machine,
+        JobState(row.state),
+        row.token,
+        row.attempts,
+        row.pid,
+        row.log,
+        row.message,
+        row.requested_by,
+        created_at,
+        from_time(row.started_at),
+        from_time(row.ended_at),
+        row.missing_since,
+        row.exit_code,
+        fault,
+    )
 
 
 # --- How a crawl goes on right now, by its rows ---------------------------------------------------

@@ -25,9 +25,7 @@ from qiaocrawl.storage.values import clean_word
 logger = logging.getLogger(__name__)
 
 JOBS, SEARCH, METRICS = "jobs", "search index", "metrics"
-KEEPER_NAMES = {
-    JOBS: N_("jobs and schedules"), SEARCH: N_("search index"), METRICS: N_("metrics"),
-}  # fmt: skip
+KEEPER_NAMES = {JOBS: N_("jobs and schedules"), SEARCH: N_("search index"), METRICS: N_("metrics")}
 """What they look after, as people are told."""
 SILENT_AFTER_SECONDS = 180.0
 """One that has not looked for so long does not look any more, or cannot."""
@@ -102,9 +100,11 @@ class KeeperLog:
         if trouble != self._trouble:
             is_known = isinstance(error, StorageError | SQLAlchemyError)
             logger.warning(
-                "%s: not looked after, tried again: %s", self._name, trouble,
+                "%s: not looked after, tried again: %s",
+                self._name,
+                trouble,
                 exc_info=None if is_known else error,
-            )  # fmt: skip
+            )
             self._write(trouble, looked_at=None)
         self._trouble = trouble
 
@@ -127,13 +127,17 @@ class KeeperLog:
         try:
             with self._database.engine.begin() as c:
                 if not c.execute(update(keeper).where(*mine).values(values)).rowcount:
-                    c.execute(insert(keeper).values(
-                        {"name": self._name, "machine": machine, "looked_at": now, **values}
-                    ))  # fmt: skip
+                    c.execute(
+                        insert(keeper).values(
+                            {"name": self._name, "machine": machine, "looked_at": now, **values}
+                        )
+                    )
                 gone = keeper.c.looked_at < now - _FORGOTTEN_SECONDS
-                c.execute(delete(keeper).where(
-                    keeper.c.name == self._name, keeper.c.machine != machine, gone
-                ))  # fmt: skip
+                c.execute(
+                    delete(keeper).where(
+                        keeper.c.name == self._name, keeper.c.machine != machine, gone
+                    )
+                )
         except SQLAlchemyError as error:
             logger.debug("%s: its look is not written: %s", self._name, error)
             return

@@ -208,12 +208,17 @@ def _runs(c: Connection) -> list[str]:
     )
     here = socket.gethostname()
     return [
-        _("run {id} of {spider} (process {pid} on {machine}, since {time} UTC)",
-          id=run_id, spider=spider, pid=pid, machine=machine,
-          time=f"{from_time(started_at):%m-%d %H:%M}")
+        _(
+            "run {id} of {spider} (process {pid} on {machine}, since {time} UTC)",
+            id=run_id,
+            spider=spider,
+            pid=pid,
+            machine=machine,
+            time=f"{from_time(started_at):%m-%d %H:%M}",
+        )
         for run_id, spider, pid, machine, started_at in rows
         if machine == here and pid != os.getpid() and lives(pid)
-    ]  # fmt: skip
+    ]
 
 
 def _collectors(c: Connection) -> list[str]:
@@ -226,12 +231,17 @@ def _collectors(c: Connection) -> list[str]:
         {"since": clock(c) - ALIVE_SECONDS},
     )
     return [
-        _("run {id} of {spider} (process {pid} on {machine})",
-          id=run_id, spider=spider, pid=pid, machine=machine)
+        _(
+            "run {id} of {spider} (process {pid} on {machine})",
+            id=run_id,
+            spider=spider,
+            pid=pid,
+            machine=machine,
+        )
         if run_id is not None
         else _("a worker (token {token})", token=token)
         for token, run_id, spider, pid, machine in rows
-    ]  # fmt: skip
+    ]
 
 
 def _lock_holders(path: Path) -> list[str]:
@@ -264,10 +274,12 @@ def who_serves(engine: Engine) -> list[str]:
             for holder in holders
         ]
     return [
-        _("a console (on {host}): end it there by Ctrl-C, or stop its service",
-          host=(host or "?").rpartition(":")[0] or host)
+        _(
+            "a console (on {host}): end it there by Ctrl-C, or stop its service",
+            host=(host or "?").rpartition(":")[0] or host,
+        )
         for host in hosts
-    ]  # fmt: skip
+    ]
 
 
 def _serving_file(database: Path) -> list[str]:
@@ -285,11 +297,15 @@ def _serving_file(database: Path) -> list[str]:
         os.close(fd)
     written = [line.partition(" ")[::2] for line in lines if line]
     return [
-        _("a console (process {pid}, {address}): end it by Ctrl-C where it runs, or by "
-          "`kill {pid}`", pid=pid, address=address)
+        _(
+            "a console (process {pid}, {address}): end it by Ctrl-C where it runs, or by "
+            "`kill {pid}`",
+            pid=pid,
+            address=address,
+        )
         for pid, address in written
         if pid.isdigit() and _is_there(int(pid))
-    ] or [_("a console: end it by Ctrl-C where it runs")]  # fmt: skip
+    ] or [_("a console: end it by Ctrl-C where it runs")]
 
 
 def _is_there(pid: int) -> bool:

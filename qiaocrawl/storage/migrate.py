@@ -214,9 +214,11 @@ def _schema_problems(c: Connection) -> list[str]:
     return [
         _(
             "schema is {revision}, this version needs {head}: run `{command}`",
-            revision=revision, head=head, command=command,
+            revision=revision,
+            head=head,
+            command=command,
         )
-    ]  # fmt: skip
+    ]
 
 
 def _sqlite_problems(c: Connection) -> list[str]:

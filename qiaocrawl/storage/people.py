@@ -77,9 +77,14 @@ def count_users(c: Connection) -> int:
 def user_of(row: Row[tuple[object, ...]]) -> User:
     """A row of the table as a record."""
     return User(
-        row.id, row.name, row.password, row.role, bool(row.must_change),
-        from_time(row.created_at), from_time(row.disabled_at),
-    )  # fmt: skip
+        row.id,
+        row.name,
+        row.password,
+        row.role,
+        bool(row.must_change),
+        from_time(row.created_at),
+        from_time(row.disabled_at),
+    )
 
 
 def add_user(c: Connection, actor: Actor, name: str, password: str, role: str) -> int:
@@ -94,10 +99,16 @@ def add_user(c: Connection, actor: Actor, name: str, password: str, role: str) -
     _check_role(role)
     if find_user(c, name) is not None:
         raise ConfigError(_("there is already a user {name!r}", name=name))
-    result = c.execute(insert(console_user).values(
-        name=name, password=password, role=role, must_change=True,
-        created_at=stored_moment(time.time()), disabled_at=None,
-    ))  # fmt: skip
+    result = c.execute(
+        insert(console_user).values(
+            name=name,
+            password=password,
+            role=role,
+            must_change=True,
+            created_at=stored_moment(time.time()),
+            disabled_at=None,
+        )
+    )
     record(c, actor, "user.add", name, None, {"role": role})
     (row_id,) = result.inserted_primary_key or (0,)
     return int(row_id)
@@ -113,8 +124,9 @@ def set_password(c: Connection, actor: Actor, user: User, password: str, *, by_s
     end_sessions(c, user.id)
     # Whoever knew the old password may have made one.
     tokens = c.execute(delete(api_token).where(api_token.c.user_id == user.id)).rowcount
-    record(c, actor, "user.password", user.name, None,
-           {"by_self": by_self, "tokens_removed": tokens})  # fmt: skip
+    record(
+        c, actor, "user.password", user.name, None, {"by_self": by_self, "tokens_removed": tokens}
+    )
 
 
 def set_role(c: Connection, actor: Actor, user: User, role: str) -> None:
@@ -201,9 +213,15 @@ def digest(secret: str) -> bytes:
 def open_session(c: Connection, user_id: int, cookie: str, address: str) -> None:
     """Log the user in."""
     now = stored_moment(time.time())
-    c.execute(insert(console_session).values(
-        digest=digest(cookie), user_id=user_id, created_at=now, last_seen_at=now, address=address,
-    ))  # fmt: skip
+    c.execute(
+        insert(console_session).values(
+            digest=digest(cookie),
+            user_id=user_id,
+            created_at=now,
+            last_seen_at=now,
+            address=address,
+        )
+    )
 
 
 def close_session(c: Connection, actor: Actor, cookie: str) -> None:
@@ -248,10 +266,14 @@ def note_seen(c: Connection, cookie: str) -> None:
 def drop_old(c: Connection, *, idle_seconds: float, total_seconds: float) -> None:
     """Delete sessions that are over and failures that no longer count."""
     now = time.time()
-    c.execute(delete(console_session).where(or_(
-        console_session.c.last_seen_at <= stored_moment(now - idle_seconds),
-        console_session.c.created_at <= stored_moment(now - total_seconds),
-    )))  # fmt: skip
+    c.execute(
+        delete(console_session).where(
+            or_(
+                console_session.c.last_seen_at <= stored_moment(now - idle_seconds),
+                console_session.c.created_at <= stored_moment(now - total_seconds),
+            )
+        )
+    )
     expired = login_failure.c.failed_at <= stored_moment(now - FAILURE_WINDOW_SECONDS)
     c.execute(delete(login_failure).where(expired))
 
@@ -301,9 +323,11 @@ def note_try(c: Connection, name: str, address: str) -> bool:
     """
     if is_throttled(c, name, address):
         return False
-    c.execute(insert(login_failure).values(
-        name_key=_name_key(name), address=address, failed_at=stored_moment(time.time()),
-    ))  # fmt: skip
+    c.execute(
+        insert(login_failure).values(
+            name_key=_name_key(name), address=address, failed_at=stored_moment(time.time())
+        )
+    )
     return True
 
 
@@ -323,9 +347,11 @@ def record_failure(c: Connection, name: str, address: str, counted: str) -> None
 
 def forget_failures(c: Connection, name: str, address: str) -> None:
     """Count no longer what failed before the log-in that succeeded."""
-    c.execute(delete(login_failure).where(
-        login_failure.c.name_key == _name_key(name), login_failure.c.address == address
-    ))  # fmt: skip
+    c.execute(
+        delete(login_failure).where(
+            login_failure.c.name_key == _name_key(name), login_failure.c.address == address
+        )
+    )
 
 
 def is_throttled(c: Connection, name: str, address: str, *, own: int = 0) -> bool:
@@ -364,25 +390,35 @@ def add_token(c: Connection, actor: Actor, user: User, name: str, token: str) ->
     name = clean_word(name, 100)
     if not name:
         raise ConfigError(_("a token needs a name: the program that has it"))
-    c.execute(insert(api_token).values(
-        digest=digest(token), user_id=user.id, name=name, created_at=stored_moment(time.time()),
-    ))  # fmt: skip
+    c.execute(
+        insert(api_token).values(
+            digest=digest(token), user_id=user.id, name=name, created_at=stored_moment(time.time())
+        )
+    )
     record(c, actor, "token.add", f"{user.name}: {name}", None, {"name": name})
 
 
 def list_tokens(c: Connection, user: User | None = None) -> list[Token]:
     """The tokens of *user*; of everybody for None."""
-    statement = select(
-        api_token.c.id, api_token.c.name, console_user.c.name.label("user_name"),
-        api_token.c.created_at, api_token.c.last_used_at,
-    ).join(console_user).order_by(console_user.c.name, api_token.c.id)  # fmt: skip
+    statement = (
+        select(
+            api_token.c.id,
+            api_token.c.name,
+            console_user.c.name.label("user_name"),
+            api_token.c.created_at,
+            api_token.c.last_used_at,
+        )
+        .join(console_user)
+        .order_by(console_user.c.name, api_token.c.id)
+    )
     if user is not None:
         statement = statement.where(api_token.c.user_id == user.id)
     return [
-        Token(row.id, row.name, row.user_name, from_time(row.created_at),
-              from_time(row.last_used_at))
+        Token(
+            row.id, row.name, row.user_name, from_time(row.created_at), from_time(row.last_used_at)
+        )
         for row in c.execute(statement)
-    ]  # fmt: skip
+    ]
 
 
 def remove_token(c: Connection, actor: Actor, token_id: int, user: User | None = None) -> bool:
@@ -464,9 +500,11 @@ def save_search(c: Connection, actor: Actor, user: User, name: str, query: str) 
     own = saved_search.c.user_id == user.id, saved_search.c.name == name
     before = c.execute(select(saved_search.c.query).where(*own)).scalar_one_or_none()
     c.execute(delete(saved_search).where(*own))
-    c.execute(insert(saved_search).values(
-        user_id=user.id, name=name, query=query, created_at=stored_moment(time.time()),
-    ))  # fmt: skip
+    c.execute(
+        insert(saved_search).values(
+            user_id=user.id, name=name, query=query, created_at=stored_moment(time.time())
+        )
+    )
     state = None if before is None else {"query": before}
     record(c, actor, "search.save", name, state, {"query": query})
 

@@ -13,17 +13,25 @@ from sqlalchemy import Connection, func, insert, select, update
 from qiaocrawl.storage.schema import run, topic
 from qiaocrawl.storage.values import clean_word, from_time, json_mapping, to_json
 
-SUCCESSFUL_ENDS = frozenset({
-    "finished",
-    # The operator's own limits.
-    "limit_pages", "limit_seconds", "limit_pages_per_host", "below_threshold",
-    "closespider_timeout", "closespider_timeout_no_item", "closespider_itemcount",
-    "closespider_pagecount", "closespider_pagecount_no_item",
-    # Only hosts are left that want to be left alone: a fact of the web, told in the log.
-    "hosts_given_up",
-    # The operator asked the run to stop; SIGTERM and Ctrl-C.
-    "shutdown",
-})  # fmt: skip
+SUCCESSFUL_ENDS = frozenset(
+    {
+        "finished",
+        # The operator's own limits.
+        "limit_pages",
+        "limit_seconds",
+        "limit_pages_per_host",
+        "below_threshold",
+        "closespider_timeout",
+        "closespider_timeout_no_item",
+        "closespider_itemcount",
+        "closespider_pagecount",
+        "closespider_pagecount_no_item",
+        # Only hosts are left that want to be left alone: a fact of the web, told in the log.
+        "hosts_given_up",
+        # The operator asked the run to stop; SIGTERM and Ctrl-C.
+        "shutdown",
+    }
+)
 """End reasons of runs that did their task."""
 
 
@@ -36,16 +44,18 @@ def start_run(
     c: Connection, spider: str, topic_id: int | None, arguments: Mapping[str, Any], *, now: float
 ) -> int:
     """Open the record of a run; returns its id."""
-    result = c.execute(insert(run).values(
-        spider=clean_word(spider, 64),
-        topic_id=topic_id,
-        arguments=to_json(dict(arguments)),
-        pid=os.getpid(),
-        machine=_machine(),
-        started_at=_utc(now),
-        reason="",
-        stats="",
-    ))  # fmt: skip
+    result = c.execute(
+        insert(run).values(
+            spider=clean_word(spider, 64),
+            topic_id=topic_id,
+            arguments=to_json(dict(arguments)),
+            pid=os.getpid(),
+            machine=_machine(),
+            started_at=_utc(now),
+            reason="",
+            stats="",
+        )
+    )
     return int(result.lastrowid)
 
 
@@ -59,13 +69,17 @@ def finish_run(
     now: float,
 ) -> None:
     """Close the record: why the run ended, its numbers, how many URLs of its scope still wait."""
-    c.execute(update(run).where(run.c.id == run_id).values(
-        finished_at=_utc(now),
-        reason=clean_word(reason, 200),
-        # Longer than other JSON: Scrapy keeps a counter for each status, type and reason.
-        stats=to_json(dict(stats), max_chars=1_000_000),
-        remaining=remaining,
-    ))  # fmt: skip
+    c.execute(
+        update(run)
+        .where(run.c.id == run_id)
+        .values(
+            finished_at=_utc(now),
+            reason=clean_word(reason, 200),
+            # Longer than other JSON: Scrapy keeps a counter for each status, type and reason.
+            stats=to_json(dict(stats), max_chars=1_000_000),
+            remaining=remaining,
+        )
+    )
 
 
 def _machine() -> str:
@@ -132,9 +146,16 @@ def _figures(row: Any) -> RunFigures:
     assert started_at is not None, "the column is never NULL"
     counts = (int(stats.get(name) or 0) for name in (PAGES, NEW_ARTICLES, ON_TOPIC))
     return RunFigures(
-        row.id, row.spider, row.topic or "", row.machine, started_at, from_time(row.finished_at),
-        row.reason, row.remaining, *counts,
-    )  # fmt: skip
+        row.id,
+        row.spider,
+        row.topic or "",
+        row.machine,
+        started_at,
+        from_time(row.finished_at),
+        row.reason,
+        row.remaining,
+        *counts,
+    )
 
 
 def last_run_id(c: Connection) -> int:

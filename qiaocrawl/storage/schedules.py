@@ -82,18 +82,20 @@ def add_schedule(
     c: Connection, request: JobRequest, timing: Timing, *, by: str, now: datetime
 ) -> int:
     """Enter a schedule that is on; returns its id."""
-    result = c.execute(insert(job_schedule).values(
-        **request_values(request),
-        times=clean_word(timing.times, 200),
-        zone=timing.zone,
-        is_on=True,
-        when_missed=timing.when_missed.value,
-        next_at=timing.next_at,
-        last_result="",
-        created_by=clean_word(by, 100),
-        created_at=to_stored_time(now),
-        since_at=now.timestamp(),
-    ))  # fmt: skip
+    result = c.execute(
+        insert(job_schedule).values(
+            **request_values(request),
+            times=clean_word(timing.times, 200),
+            zone=timing.zone,
+            is_on=True,
+            when_missed=timing.when_missed.value,
+            next_at=timing.next_at,
+            last_result="",
+            created_by=clean_word(by, 100),
+            created_at=to_stored_time(now),
+            since_at=now.timestamp(),
+        )
+    )
     return int(result.lastrowid)
 
 
@@ -111,9 +113,11 @@ def find_schedule(c: Connection, schedule_id: int) -> Schedule | None:
 
 def due_schedules(c: Connection, now: float) -> list[Schedule]:
     """The schedules that are on and whose time has come."""
-    statement = select(job_schedule).where(
-        job_schedule.c.is_on, job_schedule.c.next_at <= now
-    ).order_by(job_schedule.c.next_at)  # fmt: skip
+    statement = (
+        select(job_schedule)
+        .where(job_schedule.c.is_on, job_schedule.c.next_at <= now)
+        .order_by(job_schedule.c.next_at)
+    )
     return [_schedule(row) for row in c.execute(statement)]
 
 
@@ -149,10 +153,13 @@ def last_starts(c: Connection) -> dict[int, float]:
 def change_schedule(c: Connection, schedule_id: int, request: JobRequest, timing: Timing) -> None:
     """Let a schedule ask for *request* at other times; on or off it stays."""
     values = {
-        **request_values(request), "times": clean_word(timing.times, 200), "zone": timing.zone,
-        "when_missed": timing.when_missed.value, "next_at": timing.next_at,
+        **request_values(request),
+        "times": clean_word(timing.times, 200),
+        "zone": timing.zone,
+        "when_missed": timing.when_missed.value,
+        "next_at": timing.next_at,
         "since_at": clock(c),
-    }  # fmt: skip
+    }
     c.execute(update(job_schedule).where(job_schedule.c.id == schedule_id).values(values))
 
 
@@ -180,16 +187,28 @@ def _schedule(row: Any) -> Schedule:
         when_missed = WhenMissed(row.when_missed)
     except ValueError:
         when_missed = WhenMissed.SKIP
-        fault = _("a missed time: {value!r} must be one of {names}",
-                  value=row.when_missed, names=", ".join(WhenMissed))  # fmt: skip
+        fault = _(
+            "a missed time: {value!r} must be one of {names}",
+            value=row.when_missed,
+            names=", ".join(WhenMissed),
+        )
     created_at = from_time(row.created_at)
     since_at = row.since_at or (created_at.timestamp() if created_at else 0.0)
     known = row.last_result in set(FiringResult)
     return Schedule(
-        row.id, request, row.times, row.zone, bool(row.is_on), when_missed, row.next_at,
-        row.last_at, FiringResult(row.last_result) if known else None, row.created_by, since_at,
+        row.id,
+        request,
+        row.times,
+        row.zone,
+        bool(row.is_on),
+        when_missed,
+        row.next_at,
+        row.last_at,
+        FiringResult(row.last_result) if known else None,
+        row.created_by,
+        since_at,
         fault,
-    )  # fmt: skip
+    )
 
 
 # --- Nodes: the scrapyd servers of an office, and what each may run -------------------------------
@@ -202,12 +221,18 @@ AWAY_AFTER_SECONDS = 60.0
 _SEED = upsert(
     "node",
     {
-        "name": ":name", "address": ":address", "login_env": ":login_env", "weight": "1",
-        "spiders": "''", "topics": "''", "is_draining": "0", "version": "''",
+        "name": ":name",
+        "address": ":address",
+        "login_env": ":login_env",
+        "weight": "1",
+        "spiders": "''",
+        "topics": "''",
+        "is_draining": "0",
+        "version": "''",
         "added_at": ":added_at",
     },
     key="name",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,19 +291,23 @@ def save_node(c: Connection, name: str, terms: NodeTerms, now: datetime) -> bool
     }
     if c.execute(update(node).where(node.c.name == name).values(values)).rowcount:
         return False
-    c.execute(insert(node).values(
-        name=name, is_draining=False, version="", added_at=to_stored_time(now), **values
-    ))  # fmt: skip
+    c.execute(
+        insert(node).values(
+            name=name, is_draining=False, version="", added_at=to_stored_time(now), **values
+        )
+    )
     return True
 
 
 def seed_nodes(c: Connection, addresses: Mapping[str, str], login_env: str, now: float) -> None:
     """Add the nodes (addresses by name) that are not there; those that are stay as they are."""
-    _SEED.run_many(c, [
-        {"name": name, "address": address, "login_env": login_env,
-         "added_at": epoch_time(now)}
-        for name, address in addresses.items()
-    ])  # fmt: skip
+    _SEED.run_many(
+        c,
+        [
+            {"name": name, "address": address, "login_env": login_env, "added_at": epoch_time(now)}
+            for name, address in addresses.items()
+        ],
+    )
 
 
 def list_nodes(c: Connection) -> list[Node]:
@@ -322,6 +351,10 @@ def _node(row: Any) -> Node:
 
     terms = NodeTerms(row.address, row.login_env, row.weight, words(row.spiders), words(row.topics))
     return Node(
-        row.name, terms, bool(row.is_draining), row.version, from_time(row.deployed_at),
+        row.name,
+        terms,
+        bool(row.is_draining),
+        row.version,
+        from_time(row.deployed_at),
         row.away_since,
-    )  # fmt: skip
+    )

@@ -190,9 +190,14 @@ class Selection:
     def is_of_articles(self) -> bool:
         """Whether it asks for something that only articles have."""
         rest = replace(
-            self, topic=None, fetched_since=None, fetched_before=None, by_story=False,
-            with_copies=True, order="",
-        )  # fmt: skip
+            self,
+            topic=None,
+            fetched_since=None,
+            fetched_before=None,
+            by_story=False,
+            with_copies=True,
+            order="",
+        )
         return rest != Selection()
 
     @property
@@ -282,10 +287,13 @@ def _fetched_within(selection: Selection) -> list[ColumnElement[bool]]:
 
 
 def _indexed(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
-    urls = [_marked(c, selection, mark) for mark in selection.marks
-            if mark not in (REPRINT, UNJUDGED)]  # fmt: skip
-    urls += [select(article_tag.c.url_id).where(article_tag.c.tag == clean_text(tag, 50))
-             for tag in selection.tags]  # fmt: skip
+    urls = [
+        _marked(c, selection, mark) for mark in selection.marks if mark not in (REPRINT, UNJUDGED)
+    ]
+    urls += [
+        select(article_tag.c.url_id).where(article_tag.c.tag == clean_text(tag, 50))
+        for tag in selection.tags
+    ]
     urls += [_naming(name) for name in selection.names]
     if selection.stories:
         told = story_article.c.story_id.in_(selection.stories)
@@ -381,11 +389,15 @@ def article_sites(c: Connection) -> Sequence[str]:
     """All sites that have articles; by the index, not by reading it whole."""
     if c.dialect.name != "sqlite":
         return c.execute(select(article.c.site).distinct()).scalars().all()
-    return c.exec_driver_sql(
-        "WITH RECURSIVE s (site) AS (SELECT min(site) FROM article UNION ALL"
-        " SELECT (SELECT min(site) FROM article WHERE site > s.site) FROM s"
-        " WHERE s.site IS NOT NULL) SELECT site FROM s WHERE site IS NOT NULL"
-    ).scalars().all()  # fmt: skip
+    return (
+        c.exec_driver_sql(
+            "WITH RECURSIVE s (site) AS (SELECT min(site) FROM article UNION ALL"
+            " SELECT (SELECT min(site) FROM article WHERE site > s.site) FROM s"
+            " WHERE s.site IS NOT NULL) SELECT site FROM s WHERE site IS NOT NULL"
+        )
+        .scalars()
+        .all()
+    )
 
 
 def _outlets(c: Connection, selection: Selection) -> set[str]:

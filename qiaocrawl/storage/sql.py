@@ -144,19 +144,28 @@ def _classify_sqlite(error: sqlite3.Error) -> ErrorKind:
     return ErrorKind.OUTAGE if code in _SQLITE_OUTAGE else ErrorKind.OWN
 
 
-_AWAY = N_("The database does not answer. Try again in a minute; if it stays so, tell the "
-           "administrator.")  # fmt: skip
-_REFUSED = N_("The database does not take the user name or the password. Administrator: correct "
-              "QIAO_DATABASE_URL in .env, then start this program again.")  # fmt: skip
-_NO_DATABASE = N_("The database server has no database of that name. Administrator: correct "
-                  "QIAO_DATABASE_URL in .env, then start this program again.")  # fmt: skip
-_FULL = N_("The database cannot write: its disk is full. Administrator: make room, nothing else "
-           "is needed.")  # fmt: skip
+_AWAY = N_(
+    "The database does not answer. Try again in a minute; if it stays so, tell the administrator."
+)
+_REFUSED = N_(
+    "The database does not take the user name or the password. Administrator: correct "
+    "QIAO_DATABASE_URL in .env, then start this program again."
+)
+_NO_DATABASE = N_(
+    "The database server has no database of that name. Administrator: correct "
+    "QIAO_DATABASE_URL in .env, then start this program again."
+)
+_FULL = N_(
+    "The database cannot write: its disk is full. Administrator: make room, nothing else is needed."
+)
 _BUSY = N_("The database is busy with another program's work. Try again in a minute.")
-_FILE = N_("The file of the database cannot be read or written. Administrator: look at its disk, "
-           "its folder and their rights.")  # fmt: skip
-_DAMAGED = N_("The file of the database is damaged. Administrator: `qiaocrawl db check` says how "
-              "much.")  # fmt: skip
+_FILE = N_(
+    "The file of the database cannot be read or written. Administrator: look at its disk, "
+    "its folder and their rights."
+)
+_DAMAGED = N_(
+    "The file of the database is damaged. Administrator: `qiaocrawl db check` says how much."
+)
 _SQLITE_WORDS = (
     dict.fromkeys(_SQLITE_CONTENTION, _BUSY)
     | dict.fromkeys(_SQLITE_LOST, _DAMAGED)

@@ -129,24 +129,27 @@ class _Place(NamedTuple):
 
 _PLACES = (
     _Place(
-        "article", "id",
+        "article",
+        "id",
         Statement(_FIND_ARTICLE + _OLD, mysql=_FIND_ARTICLE + _OLD_MYSQL),
         ListStatement(_READ_ARTICLE, mysql=_READ_ARTICLE + _LOCKED),
         Statement("UPDATE article SET text = :text, html = :html WHERE id = :key"),
     ),
     _Place(
-        "article_part", "url_id",
+        "article_part",
+        "url_id",
         Statement(_FIND_PART + _OLD, mysql=_FIND_PART + _OLD_MYSQL),
         ListStatement(_READ_PART, mysql=_READ_PART + _LOCKED),
         Statement("UPDATE article_part SET text = :text, html = :html WHERE url_id = :key"),
     ),
     _Place(
-        "revision", "id",
+        "revision",
+        "id",
         Statement(_FIND_REVISION + _OLD_TEXT, mysql=_FIND_REVISION + _OLD_TEXT_MYSQL),
         ListStatement(_READ_REVISION, mysql=_READ_REVISION + _LOCKED),
         Statement("UPDATE revision SET text = :text WHERE id = :key"),
     ),
-)  # fmt: skip
+)
 
 
 def count_texts(c: Connection) -> int:

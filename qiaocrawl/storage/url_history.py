@@ -105,8 +105,28 @@ def url_history(c: Connection, key: bytes) -> UrlHistory | None:
     row = _BY_KEY.run(c, {"key": key}).fetchone()
     if row is None:
         return None
-    (row_id, own, url, host, queue, topic, state, outcome, reason, score, depth, parent, anchor,
-     context, not_before, lease_until, failures, status, redirect, *times) = row  # fmt: skip
+    (
+        row_id,
+        own,
+        url,
+        host,
+        queue,
+        topic,
+        state,
+        outcome,
+        reason,
+        score,
+        depth,
+        parent,
+        anchor,
+        context,
+        not_before,
+        lease_until,
+        failures,
+        status,
+        redirect,
+        *times,
+    ) = row
     return UrlHistory(
         row_id,
         bytes(own),
@@ -151,17 +171,27 @@ def article_at(c: Connection, url_id: int) -> StoredArticle | None:
         return None
     article_id, title, published, source, kind, similarity, why, of_title, of_url, html, text = row
     return StoredArticle(
-        title, from_time(published), source, kind or "",
-        similarity or 0.0, why or "", of_title or "", of_url or "",
-        judgements_of(c, article_id), unpack_html(html, unpack_text(text)), article_id,
-    )  # fmt: skip
+        title,
+        from_time(published),
+        source,
+        kind or "",
+        similarity or 0.0,
+        why or "",
+        of_title or "",
+        of_url or "",
+        judgements_of(c, article_id),
+        unpack_html(html, unpack_text(text)),
+        article_id,
+    )
 
 
 def judgements_of(c: Connection, article_id: int) -> tuple[Judgement, ...]:
     """What each topic says of an article, by name of the topic."""
     rows = _JUDGEMENTS.run(c, {"article_id": article_id}).fetchall()
-    return tuple(Judgement(name, score, bool(relevant), method, _terms(terms))
-                 for name, score, relevant, method, terms in rows)  # fmt: skip
+    return tuple(
+        Judgement(name, score, bool(relevant), method, _terms(terms))
+        for name, score, relevant, method, terms in rows
+    )
 
 
 def _terms(text: str) -> tuple[tuple[Any, ...], ...]:

@@ -25,8 +25,9 @@ _TIME = (
 )
 _CLOCK = rf"(?:日?[\s,|T·–—-]{{0,4}}(?:at\s)?{_WEEKDAY}[\s,|·–—-]{{0,3}}(?:at\s)?{_TIME})?"
 # "12:30 on Tuesday, ", "08:30 GMT | "
-_CLOCK_BEFORE = late_pattern(rf"(?<!\d){_TIME}\)?[\s,|·–—-]{{0,4}}(?:on\s)?{_WEEKDAY}[\s,]{{0,3}}$",
-                           re.IGNORECASE)  # fmt: skip
+_CLOCK_BEFORE = late_pattern(
+    rf"(?<!\d){_TIME}\)?[\s,|·–—-]{{0,4}}(?:on\s)?{_WEEKDAY}[\s,]{{0,3}}$", re.IGNORECASE
+)
 _CLOCK_BEFORE_CHARS = 40
 # Without such a mark no time of day is written.
 _CLOCK_SIGN = re.compile("[:时時点點mM]")
@@ -152,12 +153,11 @@ AGO = late_pattern(
     r"\s?(?:之?前|ago\b)",
     re.IGNORECASE,
 )
-DAYS_BACK = {
-    "今天": 0, "今日": 0, "today": 0, "昨天": 1, "昨日": 1, "yesterday": 1, "前天": 2,
-}  # fmt: skip
+DAYS_BACK = {"今天": 0, "今日": 0, "today": 0, "昨天": 1, "昨日": 1, "yesterday": 1, "前天": 2}
 # "昨天 12:30", "today at 9:15"
-NAMED_DAYS = late_pattern(rf"(?P<named>{'|'.join(DAYS_BACK)})\s?,?\s?(?:at\s)?{_TIME}",
-                         re.IGNORECASE)  # fmt: skip
+NAMED_DAYS = late_pattern(
+    rf"(?P<named>{'|'.join(DAYS_BACK)})\s?,?\s?(?:at\s)?{_TIME}", re.IGNORECASE
+)
 JUST_NOW = re.compile(r"刚刚|剛剛|just now", re.IGNORECASE)
 DAY_SIGN = re.compile("[今昨刚剛]|[Aa][Gg][Oo]|[Dd][Aa][Yy]|[Nn][Oo][Ww]")
 """What every relative date has, but for 前."""

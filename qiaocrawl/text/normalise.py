@@ -15,11 +15,13 @@ import opencc
 # Hong Kong, turns 土著 into 土着 and 么 into 幺, and with it text that is simplified already.
 
 # Other shapes of one letter: whichever is written, the word is the same.
-_SHAPES = dict(zip(
-    "妳牠衞姪砲粧痺簷甦敍枱糭衹揹啣搾毬勦痲瞇嬝倣傚籐鎗燄餽賸繙伕穽糢欵鬦鬭",
-    "你它卫侄炮妆痹檐苏叙台粽只背衔榨球剿麻眯袅仿效藤枪焰馈剩翻夫阱模款斗斗",
-    strict=True,
-))  # fmt: skip
+_SHAPES = dict(
+    zip(
+        "妳牠衞姪砲粧痺簷甦敍枱糭衹揹啣搾毬勦痲瞇嬝倣傚籐鎗燄餽賸繙伕穽糢欵鬦鬭",
+        "你它卫侄炮妆痹檐苏叙台粽只背衔榨球剿麻眯袅仿效藤枪焰馈剩翻夫阱模款斗斗",
+        strict=True,
+    )
+)
 # Letters with a second reading that simplified text keeps: 看著 and 著作, 藉由 and 慰藉.
 _TWO_READINGS = {"著": "着", "藉": "借", "瞭": "了", "彷": "仿", "祇": "只"}
 _PLAIN = _SHAPES | _TWO_READINGS

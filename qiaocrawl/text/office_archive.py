@@ -18,10 +18,20 @@ _XML_NAMES = (".xml", ".rels", ".vml")
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _ENCODING = re.compile(rb"<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)", re.IGNORECASE)
 # In these "<" is that byte and no other.
-_PLAIN_ENCODINGS = frozenset({
-    b"utf-8", b"utf8", b"utf-16", b"us-ascii", b"ascii", b"iso-8859-1", b"windows-1252",
-    b"gb2312", b"gbk", b"gb18030",
-})  # fmt: skip
+_PLAIN_ENCODINGS = frozenset(
+    {
+        b"utf-8",
+        b"utf8",
+        b"utf-16",
+        b"us-ascii",
+        b"ascii",
+        b"iso-8859-1",
+        b"windows-1252",
+        b"gb2312",
+        b"gbk",
+        b"gb18030",
+    }
+)
 # "<?xm" in EBCDIC, which parsers know without a declaration.
 _EBCDIC = b"\x4c\x6f\xa7\x94"
 

@@ -422,10 +422,15 @@ def row_values(row: Term | Site) -> str:
         given = [_word(row.kind, TERM_KINDS), f"{row.weight:g}", row.note]
     else:
         given = [
-            row.name, _word(row.role, ROLES), str(row.tier), row.region,
-            _word(row.kind, SITE_KINDS), row.start_url,
-            _("in a browser") if row.render else "", row.note,
-        ]  # fmt: skip
+            row.name,
+            _word(row.role, ROLES),
+            str(row.tier),
+            row.region,
+            _word(row.kind, SITE_KINDS),
+            row.start_url,
+            _("in a browser") if row.render else "",
+            row.note,
+        ]
     return _(", ").join(filter(None, given))
 
 

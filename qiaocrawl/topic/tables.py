@@ -202,9 +202,7 @@ DEFAULT_TIER = 3
 """Tier of a site whose table does not say: neither an authority nor a doubtful source."""
 
 _WRITTEN_TERMS = ("term", "kind", "weight", "note")
-_WRITTEN_SITES = (
-    "host", "name", "role", "tier", "region", "kind", "start_url", "render", "note",
-)  # fmt: skip
+_WRITTEN_SITES = ("host", "name", "role", "tier", "region", "kind", "start_url", "render", "note")
 
 
 def read_terms(path: Path) -> tuple[Term, ...]:
@@ -401,9 +399,16 @@ def _render(text: str, bad: Reasons) -> bool:
 def _site_cells(site: Site) -> tuple[str | float | int, ...]:
     render = "yes" if site.render else "no"
     return (
-        site.host, site.name, site.role, site.tier, site.region, site.kind,
-        site.start_url, render, site.note,
-    )  # fmt: skip
+        site.host,
+        site.name,
+        site.role,
+        site.tier,
+        site.region,
+        site.kind,
+        site.start_url,
+        render,
+        site.note,
+    )
 
 
 def _write(

@@ -117,7 +117,7 @@ class TopicTree:
                 "no node {wanted!r} in the topic tree{closest}; `qiaocrawl topic tree` lists them",
                 wanted=wanted,
                 closest=closest(steps[-1], names),
-            )  # fmt: skip
+            )
         )
 
     def path(self, node: TopicNode) -> str:

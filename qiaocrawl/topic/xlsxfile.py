@@ -82,8 +82,9 @@ def guard_archive(data: bytes, table: str, max_sheet_elements: int = MAX_SHEET_E
     Raises:
         TopicError: it does, or is no archive.
     """
-    bounds = ArchiveBounds(MAX_PARTS, MAX_UNPACKED_BYTES, _SHEETS, max_sheet_elements,
-                           MAX_OTHER_ELEMENTS)  # fmt: skip
+    bounds = ArchiveBounds(
+        MAX_PARTS, MAX_UNPACKED_BYTES, _SHEETS, max_sheet_elements, MAX_OTHER_ELEMENTS
+    )
     try:
         archive.guard_archive(data, bounds)
     except ArchiveRefusedError as refused:
@@ -98,16 +99,28 @@ def _refusal(refused: ArchiveRefusedError, table: str) -> str:
     if refused.fault is ArchiveFault.ENCRYPTED:
         return _("{table} is encrypted; save it without a password", table=table)
     if refused.fault is ArchiveFault.FOREIGN_XML:
-        return _("{table} holds XML that no spreadsheet writes, in {name!r}", table=table,
-                 name=refused.name)  # fmt: skip
+        return _(
+            "{table} holds XML that no spreadsheet writes, in {name!r}",
+            table=table,
+            name=refused.name,
+        )
     if refused.fault is ArchiveFault.TOO_MANY_ELEMENTS:
-        return _("{table} holds too many cells or styles ({number})", table=table,
-                 number=refused.found)  # fmt: skip
+        return _(
+            "{table} holds too many cells or styles ({number})", table=table, number=refused.found
+        )
     if refused.fault is ArchiveFault.TOO_MANY_PARTS:
-        return _("{table} has {count} parts, at most {most} are read", table=table,
-                 count=refused.found, most=MAX_PARTS)  # fmt: skip
-    return _("{table} unpacks to {unpacked} bytes, at most {most} are read", table=table,
-             unpacked=refused.found, most=MAX_UNPACKED_BYTES)  # fmt: skip
+        return _(
+            "{table} has {count} parts, at most {most} are read",
+            table=table,
+            count=refused.found,
+            most=MAX_PARTS,
+        )
+    return _(
+        "{table} unpacks to {unpacked} bytes, at most {most} are read",
+        table=table,
+        unpacked=refused.found,
+        most=MAX_UNPACKED_BYTES,
+    )
 
 
 def open_workbook(

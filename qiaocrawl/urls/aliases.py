@@ -85,9 +85,7 @@ class HostVotes:
         """As JSON values; at most some 8 KB of text."""
         # Lists: a JSON object cannot have a step as its key.
         steps = [[*step, list(votes)] for step, votes in self.votes]
-        return {
-            "version": _VERSION, "host": self.host, "steps": steps, "rules": self.rules
-        }  # fmt: skip
+        return {"version": _VERSION, "host": self.host, "steps": steps, "rules": self.rules}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> HostVotes | None:

@@ -24,9 +24,11 @@ def suffix_list() -> TLDExtract:
     from tldextract import TLDExtract
 
     return TLDExtract(
-        cache_dir=None, suffix_list_urls=(), fallback_to_snapshot=True,
+        cache_dir=None,
+        suffix_list_urls=(),
+        fallback_to_snapshot=True,
         include_psl_private_domains=True,
-    )  # fmt: skip
+    )
 
 
 def canonical_host(canonical: str) -> str:
@@ -157,13 +159,19 @@ def looks_like_file(canonical: str) -> bool:
 # The text names them (after Yu 1999) and does not define them: where the borders lie is **(ours)**.
 
 LINK_CLASSES = {
-    "down": N_("down link"), "up": N_("up link"), "across": N_("horizontal link"),
-    "cross": N_("cross link"), "out": N_("outward link"), "frame": N_("frame link"),
-}  # fmt: skip
+    "down": N_("down link"),
+    "up": N_("up link"),
+    "across": N_("horizontal link"),
+    "cross": N_("cross link"),
+    "out": N_("outward link"),
+    "frame": N_("frame link"),
+}
 PAGE_CLASSES = {
-    "home": N_("home page"), "index": N_("index page"),
-    "content": N_("content page"), "reference": N_("reference page"),
-}  # fmt: skip
+    "home": N_("home page"),
+    "index": N_("index page"),
+    "content": N_("content page"),
+    "reference": N_("reference page"),
+}
 _FRAMES = ("frame", "iframe")
 _MOSTLY = 0.5
 

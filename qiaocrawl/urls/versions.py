@@ -33,8 +33,9 @@ _SUFFIX = re.compile(
 )
 _PIECE = re.compile("[/._-]")
 # "?print=1", "?ismobile=true", "?is_amp"
-_SWITCHES = frozenset((*_SEGMENTS, *(f"is{word}" for word in _MOBILE),
-                       *(f"is_{word}" for word in _MOBILE)))  # fmt: skip
+_SWITCHES = frozenset(
+    (*_SEGMENTS, *(f"is{word}" for word in _MOBILE), *(f"is_{word}" for word in _MOBILE))
+)
 _SWITCHED_ON = frozenset(("", "1", "true", "yes", "on", "y"))
 # "?view=print", "?format=amp"
 _VALUES = frozenset((*_PRINT, *_MOBILE))

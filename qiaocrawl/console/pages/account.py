@@ -111,8 +111,9 @@ async def log_out(request: Request) -> Response:
 
 async def password(request: Request) -> Response:
     """The form for a new password."""
-    return render(request, "account/password.html", message="",
-                  least_chars=credentials.MIN_PASSWORD_CHARS)  # fmt: skip
+    return render(
+        request, "account/password.html", message="", least_chars=credentials.MIN_PASSWORD_CHARS
+    )
 
 
 async def save_password(request: Request) -> Response:
@@ -132,8 +133,13 @@ async def save_password(request: Request) -> Response:
         except ConfigError as error:
             message = str(error)
     if message:
-        return render(request, "account/password.html", 400, message=message,
-                      least_chars=credentials.MIN_PASSWORD_CHARS)  # fmt: skip
+        return render(
+            request,
+            "account/password.html",
+            400,
+            message=message,
+            least_chars=credentials.MIN_PASSWORD_CHARS,
+        )
     await write(request, people.set_password, actor_of(request), user, stored, by_self=True)
     return await _begin(request, replace(user, password=stored), link(request, "overview.show"))
 
@@ -173,17 +179,21 @@ async def remove_token(request: Request) -> Response:
     return await back(request, "account.tokens")
 
 
-AREA = Area("", "user", (
-    Page("/log-in", "account.log_in", log_in, ANYBODY),
-    Page("/log-in", "account.do_log_in", do_log_in, ANYBODY, "POST"),
-    Page("/log-out", "account.log_out", log_out, READER, "POST"),
-    Page("/password", "account.password", password),
-    Page("/password", "account.save_password", save_password, READER, "POST"),
-    Page("/preferences", "account.preferences", preferences, ANYBODY, "POST"),
-    Page("/tokens", "account.tokens", tokens),
-    Page("/tokens", "account.add_token", add_token, READER, "POST"),
-    Page("/tokens/{token_id:int}/remove", "account.remove_token", remove_token, READER, "POST"),
-))  # fmt: skip
+AREA = Area(
+    "",
+    "user",
+    (
+        Page("/log-in", "account.log_in", log_in, ANYBODY),
+        Page("/log-in", "account.do_log_in", do_log_in, ANYBODY, "POST"),
+        Page("/log-out", "account.log_out", log_out, READER, "POST"),
+        Page("/password", "account.password", password),
+        Page("/password", "account.save_password", save_password, READER, "POST"),
+        Page("/preferences", "account.preferences", preferences, ANYBODY, "POST"),
+        Page("/tokens", "account.tokens", tokens),
+        Page("/tokens", "account.add_token", add_token, READER, "POST"),
+        Page("/tokens/{token_id:int}/remove", "account.remove_token", remove_token, READER, "POST"),
+    ),
+)
 ROLE_NAMES = {
     people.ROLES[0]: N_("Reader"),
     people.ROLES[1]: N_("Editor"),

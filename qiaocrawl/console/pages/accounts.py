@@ -35,9 +35,11 @@ from qiaocrawl.storage.sites import accounts
 from qiaocrawl.storage.values import clean_word
 
 STATE_NAMES = {
-    AccountState.NEW: N_("new"), AccountState.ACTIVE: N_("active"),
-    AccountState.RESTING: N_("resting"), AccountState.OUT: N_("logged out"),
-}  # fmt: skip
+    AccountState.NEW: N_("new"),
+    AccountState.ACTIVE: N_("active"),
+    AccountState.RESTING: N_("resting"),
+    AccountState.OUT: N_("logged out"),
+}
 _MOST_COOKIE_CHARS = 100_000
 
 
@@ -47,9 +49,14 @@ async def show(request: Request) -> Response:
     recipe = await run_in_threadpool(_recipe, account)
     login = _logins(request).find(account.id)
     return render(
-        request, "sites/account.html", account=account, recipe=recipe, state_names=STATE_NAMES,
-        login=login, is_under_way=login is not None and not login.is_over,
-    )  # fmt: skip
+        request,
+        "sites/account.html",
+        account=account,
+        recipe=recipe,
+        state_names=STATE_NAMES,
+        login=login,
+        is_under_way=login is not None and not login.is_over,
+    )
 
 
 async def _account(request: Request) -> Account:
@@ -93,9 +100,12 @@ async def take_cookies(request: Request) -> Response:
     if not usable.cookies:
         refused = ", ".join(f"{number} {_(why)}" for why, number in usable.refused.items())
         raise ConfigError(
-            _("none of the cookies can be used for {name}: {refused}", name=recipe.name,
-              refused=refused)
-        )  # fmt: skip
+            _(
+                "none of the cookies can be used for {name}: {refused}",
+                name=recipe.name,
+                refused=refused,
+            )
+        )
     sealed, actor = SavedSession(usable.cookies).seal(vault, account.owner), actor_of(request)
 
     def keep(c: Connection) -> None:
@@ -132,8 +142,7 @@ async def progress(request: Request) -> Response:
         return JSONResponse({"is_over": True, "code": 0, "words": ""})
     code = await run_in_threadpool(login.picture_bytes)
     words = await run_in_threadpool(login.last_words)
-    return JSONResponse({"is_over": login.is_over, "code": crc32(code),
-                         "words": words})  # fmt: skip
+    return JSONResponse({"is_over": login.is_over, "code": crc32(code), "words": words})
 
 
 async def code(request: Request) -> Response:
@@ -148,13 +157,17 @@ async def code(request: Request) -> Response:
 PAGES = (
     Page("/sites/accounts/{account_id:int}", "sites.account", show, EDITOR),
     Page("/sites/accounts/{account_id:int}/log-in", "sites.log_in", log_in, EDITOR, "POST"),
-    Page("/sites/accounts/{account_id:int}/cookies", "sites.cookies", take_cookies, EDITOR,
-         "POST"),
+    Page("/sites/accounts/{account_id:int}/cookies", "sites.cookies", take_cookies, EDITOR, "POST"),
     Page("/sites/accounts/{account_id:int}/log-out", "sites.log_out", log_out, EDITOR, "POST"),
-    Page("/sites/accounts/{account_id:int}/progress", "sites.log_in_progress", progress, EDITOR,
-         by_itself=True),
+    Page(
+        "/sites/accounts/{account_id:int}/progress",
+        "sites.log_in_progress",
+        progress,
+        EDITOR,
+        by_itself=True,
+    ),
     Page("/sites/accounts/{account_id:int}/code.png", "sites.code", code, EDITOR, by_itself=True),
-)  # fmt: skip
+)
 
 
 # --- A new account of a site: its password is sealed at once and shown to nobody ------------------

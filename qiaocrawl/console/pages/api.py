@@ -60,19 +60,25 @@ _PAGING: Mapping[str, _Choice] = {
 }
 _TOPIC: Mapping[str, _Choice] = {"topic": ("name of a topic", _TEXT)}
 _PATHS: Mapping[str, tuple[str, str, Mapping[str, _Choice]]] = {
-    ARTICLES: ("articles", "Article", {
-        **_PAGING, **_TOPIC,
-        "relevant": ("only those on topic", _FLAG),
-        "group": ("only those of this group", {"type": "integer", "minimum": 1}),
-        "since": ("stored or changed since", {"type": "string", "format": "date-time"}),
-        "text": ("with the text", _FLAG),
-    }),
-    GROUPS: ("groups of reprints", "Group", {
-        **_PAGING,
-        "members": ("articles of a group, at least", _whole(1, MOST_MEMBERS, 2)),
-    }),
+    ARTICLES: (
+        "articles",
+        "Article",
+        {
+            **_PAGING,
+            **_TOPIC,
+            "relevant": ("only those on topic", _FLAG),
+            "group": ("only those of this group", {"type": "integer", "minimum": 1}),
+            "since": ("stored or changed since", {"type": "string", "format": "date-time"}),
+            "text": ("with the text", _FLAG),
+        },
+    ),
+    GROUPS: (
+        "groups of reprints",
+        "Group",
+        {**_PAGING, "members": ("articles of a group, at least", _whole(1, MOST_MEMBERS, 2))},
+    ),
     COVERAGE: ("queries of the ledger", "Query", {**_PAGING, **_TOPIC}),
-}  # fmt: skip
+}
 _ERRORS = {
     "400": "a choice that is none, or a value that is not allowed; it is named",
     "401": "no token, or one that is none",
@@ -99,12 +105,15 @@ def document(root: str) -> dict[str, Any]:
         "components": {
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
-                "basic": {"type": "http", "scheme": "basic",
-                          "description": "any name; the token is the password"},
+                "basic": {
+                    "type": "http",
+                    "scheme": "basic",
+                    "description": "any name; the token is the password",
+                },
             },
             "schemas": {**schemas, "Error": error},
         },
-    }  # fmt: skip
+    }
 
 
 def _schema(fields: Mapping[str, str]) -> dict[str, Any]:
@@ -142,9 +151,12 @@ async def articles(request: Request) -> Response:
     _require_known(request, ARTICLES)
     group = request.query_params.get("group", "")
     choice = api_rows.ArticleChoice(
-        await _topic(request), _flag(request, "relevant"), _moment(request),
-        wanted_number("group", group, 1, _MOST_ROW) if group else None, _flag(request, "text"),
-    )  # fmt: skip
+        await _topic(request),
+        _flag(request, "relevant"),
+        _moment(request),
+        wanted_number("group", group, 1, _MOST_ROW) if group else None,
+        _flag(request, "text"),
+    )
     return await _page(request, api_rows.article_records, choice=choice)
 
 
@@ -167,9 +179,12 @@ def _require_known(request: Request, path: str) -> None:
     for name in request.query_params:
         if name not in names:
             raise ConfigError(
-                _("{name!r} is no choice here; there are {names}", name=name,
-                  names=", ".join(names))
-            )  # fmt: skip
+                _(
+                    "{name!r} is no choice here; there are {names}",
+                    name=name,
+                    names=", ".join(names),
+                )
+            )
 
 
 async def _topic(request: Request) -> str:
@@ -181,8 +196,9 @@ def _flag(request: Request, name: str) -> bool:
     given = request.query_params.get(name, "")
     if given and given not in _FLAGS:
         names = ", ".join(_FLAGS)
-        raise ConfigError(_("{name} {value!r} must be one of {names}", name=name, value=given,
-                            names=names))  # fmt: skip
+        raise ConfigError(
+            _("{name} {value!r} must be one of {names}", name=name, value=given, names=names)
+        )
     return _FLAGS.get(given, False)
 
 
@@ -200,8 +216,9 @@ def _moment(request: Request) -> datetime | None:
         # In the first or last year there may be no such time in UTC.
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        raise ConfigError(_("since {text!r} must be a time such as 2026-03-05T08:00Z", text=text)) \
-            from None  # fmt: skip
+        raise ConfigError(
+            _("since {text!r} must be a time such as 2026-03-05T08:00Z", text=text)
+        ) from None
 
 
 async def _page(
@@ -221,9 +238,13 @@ async def openapi(request: Request) -> Response:
     return JSONResponse(document(link(request, "overview.show").rstrip("/")))
 
 
-AREA = Area("", "code", (
-    Page(ARTICLES, "api.articles", articles, READER, for_programs=True),
-    Page(GROUPS, "api.groups", groups, READER, for_programs=True),
-    Page(COVERAGE, "api.coverage", coverage, READER, for_programs=True),
-    Page("/api/v1/openapi.json", "api.openapi", openapi, READER, for_programs=True),
-))  # fmt: skip
+AREA = Area(
+    "",
+    "code",
+    (
+        Page(ARTICLES, "api.articles", articles, READER, for_programs=True),
+        Page(GROUPS, "api.groups", groups, READER, for_programs=True),
+        Page(COVERAGE, "api.coverage", coverage, READER, for_programs=True),
+        Page("/api/v1/openapi.json", "api.openapi", openapi, READER, for_programs=True),
+    ),
+)

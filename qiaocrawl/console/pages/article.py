@@ -102,10 +102,18 @@ async def show(request: Request) -> Response:
     # What strangers wrote may take a while: in no transaction, and not where all others wait.
     texts = await run_in_threadpool(_texts, article, choice.words)
     return render(
-        request, "articles/detail.html", article=article, texts=texts, choice=choice,
-        place=place, in_list=in_list, most_counted=MOST_COUNTED, verdict_name=verdict_name,
-        revision_names=REVISION_NAMES, more_changes=len(article.revisions) - len(texts.changes),
-    )  # fmt: skip
+        request,
+        "articles/detail.html",
+        article=article,
+        texts=texts,
+        choice=choice,
+        place=place,
+        in_list=in_list,
+        most_counted=MOST_COUNTED,
+        verdict_name=verdict_name,
+        revision_names=REVISION_NAMES,
+        more_changes=len(article.revisions) - len(texts.changes),
+    )
 
 
 def _shown(c: Connection, article_id: int, topic: str) -> ShownArticle:
@@ -116,22 +124,25 @@ def _shown(c: Connection, article_id: int, topic: str) -> ShownArticle:
     revisions = revisions_of(c, history.id) if history is not None else []
     topics = topic_titles(c)
     return ShownArticle(
-        evidence, record, chain(c, article_id), revisions,
+        evidence,
+        record,
+        chain(c, article_id),
+        revisions,
         presence_of(c, history, revisions) if history is not None else None,
-        marks_of(c, [article_id]).get(article_id, Marks()), topics,
+        marks_of(c, [article_id]).get(article_id, Marks()),
+        topics,
         topic if topic in topics else best_topics(c, [article_id])[article_id],
-        {own.topic: own for own in classes_of(c, article_id)}, topic_classes(c),
+        {own.topic: own for own in classes_of(c, article_id)},
+        topic_classes(c),
         bases_of(c, evidence.judgements),
-    )  # fmt: skip
+    )
 
 
 def _texts(article: ShownArticle, searched: Sequence[str]) -> _Texts:
     record = article.record
     words = _words(article.evidence, searched)
     body = shown_html(record.html, words) if record.html else _paragraphs(record.text, words)
-    return _Texts(
-        marked_text(record.title, words), body, _changes(article.revisions, record)
-    )  # fmt: skip
+    return _Texts(marked_text(record.title, words), body, _changes(article.revisions, record))
 
 
 def _words(evidence: ArticleEvidence, searched: Sequence[str]) -> list[str]:
@@ -153,10 +164,13 @@ def _changes(revisions: Sequence[Revision], record: ArticleRecord) -> list[Chang
     comparison = Comparison()
     for revision in revisions[: -_MOST_CHANGES - 1 : -1]:
         if revision.kind == REVISED:
-            changes.append(Change(
-                revision, comparison.difference(revision.title, title),
-                comparison.difference(revision.text, text),
-            ))  # fmt: skip
+            changes.append(
+                Change(
+                    revision,
+                    comparison.difference(revision.title, title),
+                    comparison.difference(revision.text, text),
+                )
+            )
             title, text = revision.title, revision.text
         else:
             changes.append(Change(revision, nothing, nothing))

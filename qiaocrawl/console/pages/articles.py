@@ -78,9 +78,9 @@ async def mark(request: Request) -> Response:
 
     now = await write(request, change)
     if "application/json" in request.headers.get("accept", ""):
-        return JSONResponse({
-            "starred": now.starred, "note": now.note, "tags": now.tags, "judged": dict(now.judged),
-        })  # fmt: skip
+        return JSONResponse(
+            {"starred": now.starred, "note": now.note, "tags": now.tags, "judged": dict(now.judged)}
+        )
     return await back(request, "articles.detail", article_id=article_id)
 
 
@@ -149,12 +149,22 @@ async def show(request: Request) -> Response:
     listing = await read(request, listing_of, choice, matches)
     searches = await read(request, people.list_searches, user_of(request))
     return render(
-        request, "articles/list.html", choice=choice, listing=listing, notice=notice,
-        searches=searches, status_names=STATUS_NAMES, sort_names=SORT_NAMES, formats=FORMATS,
-        most_counted=article_list.MOST_COUNTED, rows_a_page=ROWS,
+        request,
+        "articles/list.html",
+        choice=choice,
+        listing=listing,
+        notice=notice,
+        searches=searches,
+        status_names=STATUS_NAMES,
+        sort_names=SORT_NAMES,
+        formats=FORMATS,
+        most_counted=article_list.MOST_COUNTED,
+        rows_a_page=ROWS,
         cut_from=matches.total if matches and matches.total > MOST_MATCHES else 0,
-        most_matches=MOST_MATCHES, best_first=choice.sort == article_list.SCORE, pairs=_pairs,
-    )  # fmt: skip
+        most_matches=MOST_MATCHES,
+        best_first=choice.sort == article_list.SCORE,
+        pairs=_pairs,
+    )
 
 
 def _pairs(values: Iterable[object]) -> list[tuple[str, str]]:
@@ -188,13 +198,13 @@ async def feed(request: Request) -> Response:
     matches, _notice = await matches_of(request, choice)
 
     def newest(c: Connection) -> tuple[Row, ...]:
-        wish = ListWish(bounded(c, choice, matches), choice.sort, choice.folded,
-                        limit=_FEED_ITEMS)  # fmt: skip
+        wish = ListWish(bounded(c, choice, matches), choice.sort, choice.folded, limit=_FEED_ITEMS)
         return rows_of(c, article_list.list_page(c, wish).ids, choice)
 
     rows = await read(request, newest)
-    response = render(request, "articles/feed.xml", rows=rows, choice=choice,
-                      base=origin_of(request))  # fmt: skip
+    response = render(
+        request, "articles/feed.xml", rows=rows, choice=choice, base=origin_of(request)
+    )
     response.headers["Content-Type"] = "application/rss+xml; charset=utf-8"
     return response
 
@@ -215,16 +225,25 @@ async def remove_search(request: Request) -> Response:
     return await back(request, "articles.list")
 
 
-AREA = Area(N_("Articles"), "newspaper", (
-    Page("/articles", "articles.list", show),
-    FACETS,
-    Page("/articles/feed.xml", "articles.feed", feed, READER, for_programs=True),
-    Page("/articles/export/{format}", "articles.export", export),
-    Page("/articles/searches", "articles.save_search", save_search, READER, "POST"),
-    Page("/articles/searches/{search_id:int}/remove", "articles.remove_search", remove_search,
-         READER, "POST"),
-    Page("/articles/{article_id:int}", "articles.detail", article.show),
-    *EVIDENCE,
-    *REASONS,
-    Page("/articles/{article_id:int}/mark", "articles.mark", mark, EDITOR, "POST"),
-))  # fmt: skip
+AREA = Area(
+    N_("Articles"),
+    "newspaper",
+    (
+        Page("/articles", "articles.list", show),
+        FACETS,
+        Page("/articles/feed.xml", "articles.feed", feed, READER, for_programs=True),
+        Page("/articles/export/{format}", "articles.export", export),
+        Page("/articles/searches", "articles.save_search", save_search, READER, "POST"),
+        Page(
+            "/articles/searches/{search_id:int}/remove",
+            "articles.remove_search",
+            remove_search,
+            READER,
+            "POST",
+        ),
+        Page("/articles/{article_id:int}", "articles.detail", article.show),
+        *EVIDENCE,
+        *REASONS,
+        Page("/articles/{article_id:int}/mark", "articles.mark", mark, EDITOR, "POST"),
+    ),
+)

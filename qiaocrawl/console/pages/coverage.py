@@ -102,25 +102,39 @@ async def show(request: Request) -> Response:
     for cell in cells:
         total.add(cell)
     return render(
-        request, "coverage/show.html", topic=topic, topics=topics, engines=engines, engine=engine,
-        grid=_grid(cells, choice), choice=choice,
-        terms_shown=TERMS_SHOWN, sites_shown=SITES_SHOWN, total=total, state_names=ANSWER_NAMES,
+        request,
+        "coverage/show.html",
+        topic=topic,
+        topics=topics,
+        engines=engines,
+        engine=engine,
+        grid=_grid(cells, choice),
+        choice=choice,
+        terms_shown=TERMS_SHOWN,
+        sites_shown=SITES_SHOWN,
+        total=total,
+        state_names=ANSWER_NAMES,
         advice=_advice([cell for cell in cells if cell.engine == engine], known.get(engine)),
         has_cells=bool(cells),
-        health=_bars(health), all_missed=sum(total.states[state] for state in MISSED), kind=_kind,
-        not_asked_again=_NOT_ASKED_AGAIN, asked=whole_number(request, "asked", -1, 0, 10**9),
-    )  # fmt: skip
+        health=_bars(health),
+        all_missed=sum(total.states[state] for state in MISSED),
+        kind=_kind,
+        not_asked_again=_NOT_ASKED_AGAIN,
+        asked=whole_number(request, "asked", -1, 0, 10**9),
+    )
 
 
 def _choice(request: Request, topic: str, engine: str) -> Choice:
     given = request.query_params
     state = given.get("state", "")
     return Choice(
-        topic, engine, AnswerState(state) if state in set(AnswerState) else None,
+        topic,
+        engine,
+        AnswerState(state) if state in set(AnswerState) else None,
         given.get("find", "").strip()[:_MOST_FIND_CHARS],
         whole_number(request, "part", 0, 0, _MOST_PARTS),
         whole_number(request, "sites_part", 0, 0, _MOST_PARTS),
-    )  # fmt: skip
+    )
 
 
 def _cells(c: Connection, topic: str) -> tuple[list[Cell], Engines]:
@@ -160,9 +174,12 @@ def _grid(cells: Sequence[Cell], choice: Choice) -> Grid:
     sites = [site for site in dict.fromkeys(cell.site for cell in planned) if site in kept_sites]
     first, first_site = choice.part * TERMS_SHOWN, choice.sites_part * SITES_SHOWN
     return Grid(
-        terms[first : first + TERMS_SHOWN], sites[first_site : first_site + SITES_SHOWN],
-        shown, len(terms), len(sites),
-    )  # fmt: skip
+        terms[first : first + TERMS_SHOWN],
+        sites[first_site : first_site + SITES_SHOWN],
+        shown,
+        len(terms),
+        len(sites),
+    )
 
 
 def _kind(cell: Cell) -> str:
@@ -241,9 +258,15 @@ async def cell(request: Request) -> Response:
     if one.state not in _NOT_MISSED:
         advice = _advice_of(one.state, engine).replace("{engine}", one.engine)
     return render(
-        request, "coverage/cell.html", topic=topic, **values, state_names=ANSWER_NAMES,
-        kind=_kind, advice=advice, can_ask=one.state is not AnswerState.ROBOTS,
-    )  # fmt: skip
+        request,
+        "coverage/cell.html",
+        topic=topic,
+        **values,
+        state_names=ANSWER_NAMES,
+        kind=_kind,
+        advice=advice,
+        can_ask=one.state is not AnswerState.ROBOTS,
+    )
 
 
 def _chosen(request: Request) -> stored.Chosen:
@@ -293,8 +316,10 @@ async def again_all(request: Request) -> Response:
     """The same for all queries of an engine in one state."""
     topic = await known_topic(request, await field(request, "topic", 64))
     engine, name, actor = (
-        await field(request, "engine", 64), await field(request, "state", 64), actor_of(request)
-    )  # fmt: skip
+        await field(request, "engine", 64),
+        await field(request, "state", 64),
+        actor_of(request),
+    )
     if name not in set(AnswerState) - _NOT_ASKED_AGAIN:
         raise HTTPException(400, _("Queries in this state are not asked again."))
 
@@ -312,10 +337,14 @@ async def again_all(request: Request) -> Response:
     return RedirectResponse(f"{link(request, 'coverage.show')}?{query}", 303)
 
 
-AREA = Area(N_("Coverage"), "table-cells", (
-    Page("/coverage", "coverage.show", show),
-    Page("/coverage/cell", "coverage.cell", cell),
-    Page("/coverage/again", "coverage.again", again, EDITOR, "POST"),
-    Page("/coverage/again-all", "coverage.again_all", again_all, EDITOR, "POST"),
-    *missed.PAGES,
-))  # fmt: skip
+AREA = Area(
+    N_("Coverage"),
+    "table-cells",
+    (
+        Page("/coverage", "coverage.show", show),
+        Page("/coverage/cell", "coverage.cell", cell),
+        Page("/coverage/again", "coverage.again", again, EDITOR, "POST"),
+        Page("/coverage/again-all", "coverage.again_all", again_all, EDITOR, "POST"),
+        *missed.PAGES,
+    ),
+)

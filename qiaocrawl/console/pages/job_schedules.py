@@ -39,8 +39,17 @@ MISSED_NAMES = {
     WhenMissed.RUN: N_("make up for it by one run"),
     WhenMissed.SKIP: N_("leave it out"),
 }
-ZONES = ("Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo", "Europe/London", "Europe/Paris",
-         "America/New_York", "America/Los_Angeles", "Australia/Sydney", "UTC")  # fmt: skip
+ZONES = (
+    "Asia/Shanghai",
+    "Asia/Singapore",
+    "Asia/Tokyo",
+    "Europe/London",
+    "Europe/Paris",
+    "America/New_York",
+    "America/Los_Angeles",
+    "Australia/Sydney",
+    "UTC",
+)
 """What is offered; any other zone can be written."""
 _TIMES_SHOWN = 3
 _BUDGET = "QIAO_MAX_SECONDS"
@@ -61,9 +70,7 @@ def zoned(schedule: Schedule, seconds: float | None) -> str:
 def coming(schedule: Schedule) -> list[str]:
     """The next three times of a schedule, by the clocks of its zone."""
     try:
-        later = Timetable(schedule.times, schedule.zone).coming(
-            schedule.next_at, _TIMES_SHOWN - 1
-        )  # fmt: skip
+        later = Timetable(schedule.times, schedule.zone).coming(schedule.next_at, _TIMES_SHOWN - 1)
     except ConfigError:
         # Written by another version, or by hand.
         later = []
@@ -85,9 +92,14 @@ async def wanted_job(request: Request) -> JobRequest:
     spider, topic, server, minutes = [await field(request, name) for name in names]
     servers = await job_servers(request)
     return await read(
-        request, checked_request, servers, spider=spider, topic=topic, server=server,
+        request,
+        checked_request,
+        servers,
+        spider=spider,
+        topic=topic,
+        server=server,
         minutes=minutes,
-    )  # fmt: skip
+    )
 
 
 async def add(request: Request, wanted: JobRequest, times: str) -> None:
@@ -101,8 +113,14 @@ async def add(request: Request, wanted: JobRequest, times: str) -> None:
 
     def enter(c: Connection) -> None:
         schedules.add_schedule(c, wanted, timing, by=by, now=datetime.now(UTC))
-        record(c, actor, "schedule.add", f"{wanted.spider} {wanted.topic}", None,
-               _state(wanted, timing))  # fmt: skip
+        record(
+            c,
+            actor,
+            "schedule.add",
+            f"{wanted.spider} {wanted.topic}",
+            None,
+            _state(wanted, timing),
+        )
 
     await write(request, enter)
 
@@ -112,8 +130,9 @@ def troubles(c: Connection, entries: Iterable[Schedule]) -> dict[int, str]:
     starts, now = last_starts(c), time.time()
     found = {
         entry.id: schedule_trouble(entry, starts.get(entry.id, 0.0), now)
-        for entry in entries if entry.is_on
-    }  # fmt: skip
+        for entry in entries
+        if entry.is_on
+    }
     return {number: why for number, why in found.items() if why}
 
 
@@ -129,8 +148,12 @@ async def _timing(request: Request, times: str) -> Timing:
 
 
 def _state(wanted: JobRequest, timing: Timing | Schedule) -> dict[str, Any]:
-    return {**asdict(wanted), "times": timing.times, "zone": timing.zone,
-            "when_missed": timing.when_missed.value}  # fmt: skip
+    return {
+        **asdict(wanted),
+        "times": timing.times,
+        "zone": timing.zone,
+        "when_missed": timing.when_missed.value,
+    }
 
 
 async def show(request: Request) -> Response:
@@ -138,11 +161,18 @@ async def show(request: Request) -> Response:
     entry = await _scheduled(request)
     titles = {topic.name: topic.title for topic in await read(request, list_topics)}
     return render(
-        request, "jobs/schedule.html", entry=entry, coming=coming(entry), spiders=SPIDERS,
-        zones=ZONES, missed_names=MISSED_NAMES, servers=list(await job_servers(request)),
-        topics=titles, trouble=(await read(request, troubles, [entry])).get(entry.id, ""),
+        request,
+        "jobs/schedule.html",
+        entry=entry,
+        coming=coming(entry),
+        spiders=SPIDERS,
+        zones=ZONES,
+        missed_names=MISSED_NAMES,
+        servers=list(await job_servers(request)),
+        topics=titles,
+        trouble=(await read(request, troubles, [entry])).get(entry.id, ""),
         minutes=f"{float((entry.request.settings or {}).get(_BUDGET, 0)) / 60:g}",
-    )  # fmt: skip
+    )
 
 
 async def change(request: Request) -> Response:
@@ -153,8 +183,14 @@ async def change(request: Request) -> Response:
 
     def save(c: Connection) -> None:
         schedules.change_schedule(c, entry.id, wanted, timing)
-        record(c, actor, "schedule.change", _of(entry), _state(entry.request, entry),
-               _state(wanted, timing))  # fmt: skip
+        record(
+            c,
+            actor,
+            "schedule.change",
+            _of(entry),
+            _state(entry.request, entry),
+            _state(wanted, timing),
+        )
 
     await write(request, save)
     return RedirectResponse(link(request, "jobs.schedule", schedule_id=entry.id), 303)

@@ -69,12 +69,22 @@ async def show(request: Request) -> Response:
     values = await read(request, _jobs_page, request, before)
     history = values["history"]
     return render(
-        request, "jobs/show.html", **values, servers=list(await job_servers(request)),
-        spiders=SPIDERS, zones=ZONES, missed_names=MISSED_NAMES, result_names=RESULT_NAMES,
-        state_names=STATE_NAMES, end=_end, end_name=end_name, zoned=zoned, coming=coming,
+        request,
+        "jobs/show.html",
+        **values,
+        servers=list(await job_servers(request)),
+        spiders=SPIDERS,
+        zones=ZONES,
+        missed_names=MISSED_NAMES,
+        result_names=RESULT_NAMES,
+        state_names=STATE_NAMES,
+        end=_end,
+        end_name=end_name,
+        zoned=zoned,
+        coming=coming,
         titles={topic.name: topic.title for topic in values["topics"]},
         older=history[-1].id if len(history) == _HISTORY_SHOWN else 0,
-    )  # fmt: skip
+    )
 
 
 def _live_jobs(request: Request, c: Connection, jobs: list[Job]) -> list[LiveJob]:
@@ -107,10 +117,12 @@ def _jobs_page(c: Connection, request: Request, before: int) -> dict[str, Any]:
 def _keeper(one: StoredKeeper) -> dict[str, Any]:
     """What looks after jobs, index or metrics: when it did last, and whether that is too long."""
     return {
-        "name": KEEPER_NAMES.get(one.name, one.name), "machine": one.machine,
-        "looked_at": datetime.fromtimestamp(one.looked_at, UTC), "trouble": one.trouble,
+        "name": KEEPER_NAMES.get(one.name, one.name),
+        "machine": one.machine,
+        "looked_at": datetime.fromtimestamp(one.looked_at, UTC),
+        "trouble": one.trouble,
         "is_silent": one.is_silent(time.time()),
-    }  # fmt: skip
+    }
 
 
 def _end(job: Job) -> str:
@@ -131,9 +143,12 @@ async def events(request: Request) -> Response:
 def _live(live: LiveJob) -> dict[str, Any]:
     job = live.job
     return {
-        "id": job.id, "state": job.state.value, "state_name": _(STATE_NAMES[job.state]),
-        "message": _end(job), **asdict(live.progress),
-    }  # fmt: skip
+        "id": job.id,
+        "state": job.state.value,
+        "state_name": _(STATE_NAMES[job.state]),
+        "message": _end(job),
+        **asdict(live.progress),
+    }
 
 
 async def job_events(request: Request) -> Response:
@@ -196,9 +211,17 @@ async def job(request: Request) -> Response:
     if one.token:
         run = await read(request, stored.run_of_token, one.token, one.created_at)
     return render(
-        request, "jobs/job.html", live=live, job=one, run=run, spiders=SPIDERS, end=_end,
-        state_names=STATE_NAMES, is_over=one.state not in stored.ACTIVE, **_log(log),
-    )  # fmt: skip
+        request,
+        "jobs/job.html",
+        live=live,
+        job=one,
+        run=run,
+        spiders=SPIDERS,
+        end=_end,
+        state_names=STATE_NAMES,
+        is_over=one.state not in stored.ACTIVE,
+        **_log(log),
+    )
 
 
 async def log(request: Request) -> Response:
@@ -229,9 +252,12 @@ async def start(request: Request) -> Response:
 
 
 async def _note(
-    request: Request, action: str, target: str, before: Mapping[str, Any] | None,
+    request: Request,
+    action: str,
+    target: str,
+    before: Mapping[str, Any] | None,
     after: Mapping[str, Any] | None,
-) -> None:  # fmt: skip
+) -> None:
     await write(request, record, actor_of(request), action, target, before, after)
 
 
@@ -244,13 +270,17 @@ async def stop(request: Request) -> Response:
     return await back(request, "jobs.show")
 
 
-AREA = Area(N_("Jobs"), "spider", (
-    Page("/jobs", "jobs.show", show),
-    Page("/jobs", "jobs.start", start, EDITOR, "POST"),
-    Page("/jobs/events", "jobs.events", events, by_itself=True),
-    Page("/jobs/{job_id:int}", "jobs.job", job),
-    Page("/jobs/{job_id:int}/events", "jobs.job_events", job_events, by_itself=True),
-    Page("/jobs/{job_id:int}/stop", "jobs.stop", stop, EDITOR, "POST"),
-    Page("/jobs/{job_id:int}/log.txt", "jobs.log", log),
-    *job_schedules.PAGES,
-))  # fmt: skip
+AREA = Area(
+    N_("Jobs"),
+    "spider",
+    (
+        Page("/jobs", "jobs.show", show),
+        Page("/jobs", "jobs.start", start, EDITOR, "POST"),
+        Page("/jobs/events", "jobs.events", events, by_itself=True),
+        Page("/jobs/{job_id:int}", "jobs.job", job),
+        Page("/jobs/{job_id:int}/events", "jobs.job_events", job_events, by_itself=True),
+        Page("/jobs/{job_id:int}/stop", "jobs.stop", stop, EDITOR, "POST"),
+        Page("/jobs/{job_id:int}/log.txt", "jobs.log", log),
+        *job_schedules.PAGES,
+    ),
+)

@@ -304,8 +304,9 @@ def bounded(c: Connection, choice: ArticleFilter, matches: Matches | None) -> Se
 
 def listing_of(c: Connection, choice: ArticleFilter, matches: Matches | None) -> Listing:
     """The page of the list that *choice* asks for."""
-    wish = ListWish(bounded(c, choice, matches), choice.sort, choice.folded,
-                    (choice.number - 1) * ROWS, ROWS)  # fmt: skip
+    wish = ListWish(
+        bounded(c, choice, matches), choice.sort, choice.folded, (choice.number - 1) * ROWS, ROWS
+    )
     page = article_list.list_page(c, wish)
     facets = article_list.facet_values(c, choice.topic or None)
     # Whether an address names a topic that is there is not looked at: it finds nothing then.
@@ -333,9 +334,12 @@ def place_of(
         return Neighbour(ids[index], skip + index) if 0 <= index < len(ids) else None
 
     return Place(
-        skip + at + 1 if is_there else None, page.count, (skip + at) // ROWS + 1,
-        neighbour(at - 1), neighbour(at + 1 if is_there else at),
-    )  # fmt: skip
+        skip + at + 1 if is_there else None,
+        page.count,
+        (skip + at) // ROWS + 1,
+        neighbour(at - 1),
+        neighbour(at + 1 if is_there else at),
+    )
 
 
 def rows_of(c: Connection, ids: Sequence[int], choice: ArticleFilter) -> tuple[Row, ...]:
@@ -350,11 +354,15 @@ def rows_of(c: Connection, ids: Sequence[int], choice: ArticleFilter) -> tuple[R
     chosen = [by_id[row_id] for row_id in ids if row_id in by_id]
     return tuple(
         Row(
-            entry, details, marked.get(entry.id, Marks()), _passages(details.text, wanted),
-            marked_text(entry.title, wanted), choice.topic or best[entry.id],
+            entry,
+            details,
+            marked.get(entry.id, Marks()),
+            _passages(details.text, wanted),
+            marked_text(entry.title, wanted),
+            choice.topic or best[entry.id],
         )
         for entry, details in with_details(c, chosen, topic)
-    )  # fmt: skip
+    )
 
 
 def _passages(text: str, wanted: Sequence[str]) -> tuple[Passage, ...]:

@@ -83,9 +83,10 @@ class Choice:
         """What of *site* was chosen."""
         is_chosen = not self.site or f".{site.host}".endswith(f".{self.site}")
         missed = {
-            outcome: count for outcome, count in site.missed.items()
+            outcome: count
+            for outcome, count in site.missed.items()
             if is_chosen and outcome in self.outcomes
-        }  # fmt: skip
+        }
         return SiteMisses(site.host, missed, site.articles)
 
 
@@ -94,10 +95,11 @@ async def _choice(request: Request, topic: str) -> Choice:
     why = given.get("why", "")
     return Choice(
         await known_topic(request, given.get("topic", topic)),
-        clean_host(given.get("site", "").strip()[:255]), why if why in _OUTCOMES else "",
+        clean_host(given.get("site", "").strip()[:255]),
+        why if why in _OUTCOMES else "",
         whole_number(request, "sites_page", 1, 1, _MOST_PARTS),
         whole_number(request, "page", 1, 1, _MOST_PARTS),
-    )  # fmt: skip
+    )
 
 
 async def show(request: Request) -> Response:
@@ -114,25 +116,39 @@ async def show(request: Request) -> Response:
     total = sum((Counter(site.missed) for site in by_site), Counter[Outcome]())
     first = (choice.sites_page - 1) * _SITES_A_PAGE
     return render(
-        request, "coverage/missed.html", topics=topics, choice=choice,
+        request,
+        "coverage/missed.html",
+        topics=topics,
+        choice=choice,
         held=await read(request, held_hosts, choice.topic, choice.sites),
         feeds=await read(request, far_feeds, choice.topic, choice.sites),
         held_words=held_words,
-        by_site=by_site[first : first + _SITES_A_PAGE], all_sites=len(by_site),
-        sites_a_page=_SITES_A_PAGE, total=total.total(), outcomes=_OUTCOMES,
+        by_site=by_site[first : first + _SITES_A_PAGE],
+        all_sites=len(by_site),
+        sites_a_page=_SITES_A_PAGE,
+        total=total.total(),
+        outcomes=_OUTCOMES,
         by_outcome=[(outcome, count, ADVICE[outcome]) for outcome, count in total.most_common()],
-        pages=await read(request, _pages, choice), pages_a_page=_PAGES_A_PAGE,
+        pages=await read(request, _pages, choice),
+        pages_a_page=_PAGES_A_PAGE,
         is_crawled=bool(every) or await read(request, was_crawled, choice.topic),
-        outcome_name=outcome_name, counts=_counts,
-    )  # fmt: skip
+        outcome_name=outcome_name,
+        counts=_counts,
+    )
 
 
 def _pages(c: Connection, choice: Choice) -> Sequence[MissedPage]:
     """One page of them, and one more where others follow."""
-    return list(missed_pages(
-        c, choice.topic, choice.sites, choice.outcomes,
-        skip=(choice.page - 1) * _PAGES_A_PAGE, limit=_PAGES_A_PAGE + 1,
-    ))  # fmt: skip
+    return list(
+        missed_pages(
+            c,
+            choice.topic,
+            choice.sites,
+            choice.outcomes,
+            skip=(choice.page - 1) * _PAGES_A_PAGE,
+            limit=_PAGES_A_PAGE + 1,
+        )
+    )
 
 
 def _counts(site: SiteMisses) -> str:
@@ -162,11 +178,16 @@ async def url(request: Request) -> Response:
         except ConfigError as error:
             trouble = str(error)
     return render(
-        request, "coverage/url.html", asked=asked, trouble=trouble, answer=answer,
+        request,
+        "coverage/url.html",
+        asked=asked,
+        trouble=trouble,
+        answer=answer,
         lines=list(answer_lines(answer)) if answer else [],
         command=f"qiaocrawl why {shlex.quote(answer.history.url)}"
-        if answer and answer.history.state is State.PENDING else "",
-    )  # fmt: skip
+        if answer and answer.history.state is State.PENDING
+        else "",
+    )
 
 
 PAGES = (

@@ -48,10 +48,17 @@ async def show(request: Request) -> Response:
         request, f"overview {language()}", _KEPT_SECONDS, overview, datetime.now(UTC)
     )
     return render(
-        request, "overview/show.html", figures=figures, bars=_bars(figures.days),
-        highest=max(day.articles for day in figures.days), days=DAYS, width=_WIDTH,
-        height=_HEIGHT, bottom=_BOTTOM, elsewhere=lambda name: _elsewhere(request, name),
-    )  # fmt: skip
+        request,
+        "overview/show.html",
+        figures=figures,
+        bars=_bars(figures.days),
+        highest=max(day.articles for day in figures.days),
+        days=DAYS,
+        width=_WIDTH,
+        height=_HEIGHT,
+        bottom=_BOTTOM,
+        elsewhere=lambda name: _elsewhere(request, name),
+    )
 
 
 async def sources_page(request: Request) -> Response:
@@ -60,9 +67,14 @@ async def sources_page(request: Request) -> Response:
     since = start_of_days(datetime.now(UTC), days)
     every = await read_kept(request, f"sources {days}", _KEPT_SECONDS, sources, since)
     return render(
-        request, "overview/sources.html", sources=every[(number - 1) * _ROWS : number * _ROWS],
-        count=len(every), days=days, number=number, more=len(every) > number * _ROWS,
-    )  # fmt: skip
+        request,
+        "overview/sources.html",
+        sources=every[(number - 1) * _ROWS : number * _ROWS],
+        count=len(every),
+        days=days,
+        number=number,
+        more=len(every) > number * _ROWS,
+    )
 
 
 async def refused(request: Request) -> Response:
@@ -73,9 +85,12 @@ async def refused(request: Request) -> Response:
     for refusal in await read(request, refusals, since):
         by_engine.setdefault(refusal.engine, []).append(refusal)
     return render(
-        request, "overview/refused.html", by_engine=by_engine, days=days,
+        request,
+        "overview/refused.html",
+        by_engine=by_engine,
+        days=days,
         state=AnswerState.BLOCKED.value,
-    )  # fmt: skip
+    )
 
 
 def _days(request: Request) -> int:
@@ -89,9 +104,13 @@ async def dead(request: Request) -> Response:
     since = start_of_days(datetime.now(UTC), days)
     links = await read(request, dead_links, since, (number - 1) * _ROWS, _ROWS + 1)
     return render(
-        request, "overview/dead.html", links=links[:_ROWS], days=days, number=number,
+        request,
+        "overview/dead.html",
+        links=links[:_ROWS],
+        days=days,
+        number=number,
         more=len(links) > _ROWS,
-    )  # fmt: skip
+    )
 
 
 def _elsewhere(request: Request, name: str) -> str:
@@ -106,15 +125,24 @@ def _bars(days: tuple[Day, ...]) -> list[Bar]:
     highest = max([day.articles for day in days] + [1])
     step, scale = _WIDTH / len(days), (_HEIGHT - _BOTTOM - 10) / highest
     return [
-        Bar(day, round(number * step + 2, 1), round(step - 4, 1),
-            round(day.articles * scale, 1), round(day.on_topic * scale, 1))
+        Bar(
+            day,
+            round(number * step + 2, 1),
+            round(step - 4, 1),
+            round(day.articles * scale, 1),
+            round(day.on_topic * scale, 1),
+        )
         for number, day in enumerate(days)
-    ]  # fmt: skip
+    ]
 
 
-AREA = Area(N_("Overview"), "gauge-high", (
-    Page("/", "overview.show", show),
-    Page("/dead", "overview.dead", dead),
-    Page("/sources", "overview.sources", sources_page),
-    Page("/refused", "overview.refused", refused),
-))  # fmt: skip
+AREA = Area(
+    N_("Overview"),
+    "gauge-high",
+    (
+        Page("/", "overview.show", show),
+        Page("/dead", "overview.dead", dead),
+        Page("/sources", "overview.sources", sources_page),
+        Page("/refused", "overview.refused", refused),
+    ),
+)

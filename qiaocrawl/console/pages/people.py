@@ -65,9 +65,13 @@ async def _page(request: Request, name: str = "", password: str = "") -> Respons
     """The list, with the password somebody has to be told."""
     everybody = await read(request, people.list_users)
     return render(
-        request, "people/users.html", users=everybody, roles=ROLE_NAMES, told_name=name,
+        request,
+        "people/users.html",
+        users=everybody,
+        roles=ROLE_NAMES,
+        told_name=name,
         told_password=password,
-    )  # fmt: skip
+    )
 
 
 async def add(request: Request) -> Response:
@@ -112,14 +116,17 @@ async def audit(request: Request) -> Response:
     before = whole_number(request, "before", 0, 0, 2**62)
     entries = await read(request, audit_log.entries, before_id=before, limit=_ENTRIES_SHOWN)
     more = entries[-1].id if len(entries) == _ENTRIES_SHOWN else 0
-    return render(request, "people/audit.html", entries=entries, more=more,
-                  names=ACTION_NAMES)  # fmt: skip
+    return render(request, "people/audit.html", entries=entries, more=more, names=ACTION_NAMES)
 
 
-AREA = Area(N_("People"), "users", (
-    Page("/people", "people.show", show, ADMINISTRATOR),
-    Page("/people", "people.add", add, ADMINISTRATOR, "POST"),
-    Page("/people/{user_id:int}", "people.change", change, ADMINISTRATOR, "POST"),
-    Page("/people/{user_id:int}/password", "people.reset", reset, ADMINISTRATOR, "POST"),
-    Page("/people/changes", "people.audit", audit, ADMINISTRATOR),
-))  # fmt: skip
+AREA = Area(
+    N_("People"),
+    "users",
+    (
+        Page("/people", "people.show", show, ADMINISTRATOR),
+        Page("/people", "people.add", add, ADMINISTRATOR, "POST"),
+        Page("/people/{user_id:int}", "people.change", change, ADMINISTRATOR, "POST"),
+        Page("/people/{user_id:int}/password", "people.reset", reset, ADMINISTRATOR, "POST"),
+        Page("/people/changes", "people.audit", audit, ADMINISTRATOR),
+    ),
+)

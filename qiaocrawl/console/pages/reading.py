@@ -84,10 +84,14 @@ async def show_evidence(request: Request) -> Response:
         raise HTTPException(404, _("This version is not stored, or not of this page."))
     picture = await read(request, picture_of_article, article_id, version)
     return render(
-        request, "articles/evidence.html", article=article, source=page, picture=picture,
+        request,
+        "articles/evidence.html",
+        article=article,
+        source=page,
+        picture=picture,
         query=list_query(request),
         picture_sha256=hashlib.sha256(picture.data).hexdigest() if picture else "",
-    )  # fmt: skip
+    )
 
 
 def _version(request: Request) -> int:
@@ -114,9 +118,10 @@ async def picture(request: Request) -> Response:
     if shown is None:
         raise HTTPException(404, _("No picture was taken of this page."))
     return Response(
-        shown.data, media_type=shown.media_type,
+        shown.data,
+        media_type=shown.media_type,
         headers={"Content-Security-Policy": STORED_PAGE_POLICY},
-    )  # fmt: skip
+    )
 
 
 async def stored_page(request: Request) -> Response:
@@ -159,12 +164,20 @@ async def fields(request: Request) -> Response:
     rows: list[tuple[str, str, str, float]] = []
     if source is not None:
         page = source.page
-        extraction = await read_files(request, lambda worker: worker.run(
-            page.final_url, extract_article, page.body, page.final_url, page.header("content-type")
-        ))  # fmt: skip
+        extraction = await read_files(
+            request,
+            lambda worker: worker.run(
+                page.final_url,
+                extract_article,
+                page.body,
+                page.final_url,
+                page.header("content-type"),
+            ),
+        )
         rows = [_field(name, field) for name, field in extraction.fields.items()]
-    return render(request, "articles/fields.html", article=article, rows=rows,
-                  query=list_query(request))  # fmt: skip
+    return render(
+        request, "articles/fields.html", article=article, rows=rows, query=list_query(request)
+    )
 
 
 def _field(name: str, field: Any) -> tuple[str, str, str, float]:
@@ -244,10 +257,15 @@ async def show_facets(request: Request) -> Response:
         facets, titles = await read_kept(request, name, _KEPT_SECONDS, work)
     layout = "fragment.html" if "part" in request.query_params else "base.html"
     return render(
-        request, "articles/facets.html", layout=layout, choice=choice, notice=notice,
-        facets=_shown(choice, facets, titles), most=counted.MOST_FACETED,
+        request,
+        "articles/facets.html",
+        layout=layout,
+        choice=choice,
+        notice=notice,
+        facets=_shown(choice, facets, titles),
+        most=counted.MOST_FACETED,
         is_cut=any(count.is_more for counts in facets.counts.values() for count in counts.values()),
-    )  # fmt: skip
+    )
 
 
 def _shown(choice: ArticleFilter, facets: Facets, titles: Mapping[str, str]) -> list[ShownFacet]:
@@ -278,9 +296,12 @@ def _facet(
     if facet in (counted.SITES, counted.REGIONS):
         values.sort(key=lambda value: (not value.is_chosen, -value.count.rows, value.name))
     return ShownFacet(
-        _(_FACET_NAMES[facet]), tuple(values[:_MOST_SHOWN]), max(0, len(values) - _MOST_SHOWN),
-        facet in SEVERAL, counts is not None,
-    )  # fmt: skip
+        _(_FACET_NAMES[facet]),
+        tuple(values[:_MOST_SHOWN]),
+        max(0, len(values) - _MOST_SHOWN),
+        facet in SEVERAL,
+        counts is not None,
+    )
 
 
 FACETS = Page("/articles/facets", "articles.facets", show_facets)
@@ -318,9 +339,13 @@ async def show_reasons(request: Request) -> Response:
     article, page, packs, titles = await read(request, _loaded, article_id)
     reasons = await run_in_threadpool(_reasons, article.judgements, packs, page)
     return render(
-        request, "articles/reasons.html", article=article, reasons=reasons, titles=titles,
+        request,
+        "articles/reasons.html",
+        article=article,
+        reasons=reasons,
+        titles=titles,
         query=list_query(request),
-    )  # fmt: skip
+    )
 
 
 def _loaded(

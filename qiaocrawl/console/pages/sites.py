@@ -78,19 +78,30 @@ async def show_template(request: Request) -> Response:
     form = shown.form
     table = keepers.table_of(form)
     return render(
-        request, "sites/template.html", fetched=page, pages=pages, form=form, places=shown.places,
-        trouble=shown.trouble, taken=shown.taken, text=keepers.written(table),
-        fields=keepers.FIELDS, preview=urlencode({"url": page.url, **form}),
-        can_save=Path(place).is_dir() if place else False, links_shown=_LINKS_SHOWN,
-        is_present=_is_present(place, table), is_saved=request.query_params.get("saved") == "1",
-    )  # fmt: skip
+        request,
+        "sites/template.html",
+        fetched=page,
+        pages=pages,
+        form=form,
+        places=shown.places,
+        trouble=shown.trouble,
+        taken=shown.taken,
+        text=keepers.written(table),
+        fields=keepers.FIELDS,
+        preview=urlencode({"url": page.url, **form}),
+        can_save=Path(place).is_dir() if place else False,
+        links_shown=_LINKS_SHOWN,
+        is_present=_is_present(place, table),
+        is_saved=request.query_params.get("saved") == "1",
+    )
 
 
 def _too_slow(options: Options) -> str:
     return _(
         "This takes more than {seconds:g} seconds of processor time on this page, or too much "
-        "memory: write simpler expressions", seconds=options["QIAO_EXTRACT_SECONDS"],
-    )  # fmt: skip
+        "memory: write simpler expressions",
+        seconds=options["QIAO_EXTRACT_SECONDS"],
+    )
 
 
 def _is_present(place: str, table: Mapping[str, Any]) -> bool:
@@ -168,9 +179,12 @@ _KEPT_SECONDS = 60.0
 _ILL_AFTER = 3
 
 PAGE_KINDS = {
-    "home": N_("home"), "rolling": N_("rolling page"), "channel": N_("channel"),
-    "list": N_("list"), "feed": N_("feed"),
-}  # fmt: skip
+    "home": N_("home"),
+    "rolling": N_("rolling page"),
+    "channel": N_("channel"),
+    "list": N_("list"),
+    "feed": N_("feed"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +211,20 @@ async def show(request: Request) -> Response:
     if topics:
         lines = await read_kept(request, f"sites {topic}", _KEPT_SECONDS, summary.sites, topic)
     return render(
-        request, "sites/show.html", topics=topics, topic=topic, account_names=accounts.STATE_NAMES,
-        page_kinds=PAGE_KINDS, most_weight=watched.MAX_PAGE_WEIGHT, sites=lines, find=find,
-        held_words=held_words, number=number, first=(number - 1) * _PAGES_A_PAGE, **values,
-    )  # fmt: skip
+        request,
+        "sites/show.html",
+        topics=topics,
+        topic=topic,
+        account_names=accounts.STATE_NAMES,
+        page_kinds=PAGE_KINDS,
+        most_weight=watched.MAX_PAGE_WEIGHT,
+        sites=lines,
+        find=find,
+        held_words=held_words,
+        number=number,
+        first=(number - 1) * _PAGES_A_PAGE,
+        **values,
+    )
 
 
 def _sites_page(c: Connection, topic: str, find: str, number: int) -> dict[str, Any]:
@@ -212,9 +236,11 @@ def _sites_page(c: Connection, topic: str, find: str, number: int) -> dict[str, 
         pages, count = watched_list(c, topic, find, skip, _PAGES_A_PAGE)
         held = held_hosts(c, topic)
     return {
-        "pages": [_shown(page) for page in pages], "all_pages": count,
-        "accounts": list_accounts(c), "held": held,
-    }  # fmt: skip
+        "pages": [_shown(page) for page in pages],
+        "all_pages": count,
+        "accounts": list_accounts(c),
+        "held": held,
+    }
 
 
 def _shown(page: ListedPage) -> ShownPage:
@@ -259,16 +285,23 @@ def _weight(text: str) -> float:
     if not 0 < weight <= watched.MAX_PAGE_WEIGHT:
         most = watched.MAX_PAGE_WEIGHT
         raise ConfigError(
-            _("weight {value!r} must be a number above 0 and at most {most:g}", value=text,
-              most=most)
-        )  # fmt: skip
+            _(
+                "weight {value!r} must be a number above 0 and at most {most:g}",
+                value=text,
+                most=most,
+            )
+        )
     return weight
 
 
-AREA = Area(N_("Sites"), "globe", (
-    Page("/sites", "sites.show", show),
-    Page("/sites/weight", "sites.weigh", weigh, EDITOR, "POST"),
-    *PAGES,
-    *accounts.NEW_ACCOUNT,
-    *accounts.PAGES,
-))  # fmt: skip
+AREA = Area(
+    N_("Sites"),
+    "globe",
+    (
+        Page("/sites", "sites.show", show),
+        Page("/sites/weight", "sites.weigh", weigh, EDITOR, "POST"),
+        *PAGES,
+        *accounts.NEW_ACCOUNT,
+        *accounts.PAGES,
+    ),
+)

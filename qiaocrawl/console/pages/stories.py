@@ -74,8 +74,13 @@ async def make(request: Request) -> Response:
     topic = await known_topic(request, await field(request, "topic"))
     given = await field(request, "days", 10)
     if given not in {str(days) for days in _BRIEFING_DAYS}:
-        raise ConfigError(_("a briefing is of {allowed} days, got {given!r}",
-                            allowed="/".join(map(str, _BRIEFING_DAYS)), given=given))  # fmt: skip
+        raise ConfigError(
+            _(
+                "a briefing is of {allowed} days, got {given!r}",
+                allowed="/".join(map(str, _BRIEFING_DAYS)),
+                given=given,
+            )
+        )
     now = datetime.now(UTC)
     stretch = now - timedelta(days=int(given)), now
     options = Options.from_environment()
@@ -83,8 +88,14 @@ async def make(request: Request) -> Response:
 
     def keep_it(c: Connection, actor: Actor) -> int:
         number = keep(c, topic, made, files)
-        record(c, actor, "briefing.make", f"{topic} {number}", None,
-               {"since": made.since.isoformat(), "articles": made.articles})  # fmt: skip
+        record(
+            c,
+            actor,
+            "briefing.make",
+            f"{topic} {number}",
+            None,
+            {"since": made.since.isoformat(), "articles": made.articles},
+        )
         return number
 
     number = await write(request, keep_it, actor_of(request))
@@ -124,9 +135,10 @@ async def file(request: Request) -> Response:
         markup = content.decode()
         content = await do_heavy(request, lambda _is_over: to_pdf(markup, chromium))
     return Response(
-        content, media_type=_TYPES[ending],
+        content,
+        media_type=_TYPES[ending],
         headers={"Content-Disposition": f'attachment; filename="briefing-{number}.{ending}"'},
-    )  # fmt: skip
+    )
 
 
 def _kept(c: Connection, number: int) -> stored.KeptBriefing:
@@ -164,14 +176,27 @@ async def show(request: Request) -> Response:
     least = 1 if followed else whole_number(request, "least", 2, 1, 1_000)
     since = datetime.now(UTC) - timedelta(days=days)
     lines = await read(
-        request, story_lists.list_stories, topic_name=topic, followed=followed, least=least,
-        since_minute=int(since.timestamp() // 60), limit=_SHOWN + 1,
-    )  # fmt: skip
+        request,
+        story_lists.list_stories,
+        topic_name=topic,
+        followed=followed,
+        least=least,
+        since_minute=int(since.timestamp() // 60),
+        limit=_SHOWN + 1,
+    )
     return render(
-        request, "stories/show.html", topics=topics, topic=topic, days=days, all_days=_DAYS,
-        followed=followed, least=least, lines=lines[:_SHOWN], more=len(lines) > _SHOWN,
+        request,
+        "stories/show.html",
+        topics=topics,
+        topic=topic,
+        days=days,
+        all_days=_DAYS,
+        followed=followed,
+        least=least,
+        lines=lines[:_SHOWN],
+        more=len(lines) > _SHOWN,
         states=STATE_NAMES,
-    )  # fmt: skip
+    )
 
 
 async def one(request: Request) -> Response:
@@ -191,10 +216,19 @@ async def one(request: Request) -> Response:
         markup = story_markup(story, sources)
         time_line = picture_markup(time_line_svg(story.tree, line.title, tongue))
     return render(
-        request, "stories/one.html", line=line, story=story, markup=markup, time_line=time_line,
-        places=places, articles=articles, changes=changes[-_SHOWN:][::-1], states=STATE_NAMES,
-        kinds=CHANGE_NAMES, severities=SEVERITY_NAMES,
-    )  # fmt: skip
+        request,
+        "stories/one.html",
+        line=line,
+        story=story,
+        markup=markup,
+        time_line=time_line,
+        places=places,
+        articles=articles,
+        changes=changes[-_SHOWN:][::-1],
+        states=STATE_NAMES,
+        kinds=CHANGE_NAMES,
+        severities=SEVERITY_NAMES,
+    )
 
 
 async def do_follow(request: Request) -> Response:
@@ -204,8 +238,14 @@ async def do_follow(request: Request) -> Response:
     def follow(c: Connection, actor: Actor) -> None:
         line = _line(c, number)
         story_lists.follow(c, number, by=actor.name, now=datetime.now(UTC))
-        record(c, actor, "story.follow", f"{number} {line.title}",
-               {"followed": line.is_followed}, {"followed": True})  # fmt: skip
+        record(
+            c,
+            actor,
+            "story.follow",
+            f"{number} {line.title}",
+            {"followed": line.is_followed},
+            {"followed": True},
+        )
 
     await write(request, follow, actor_of(request))
     return RedirectResponse(link(request, "stories.one", story_id=number), 303)

@@ -87,14 +87,22 @@ async def preview(request: Request) -> Response:
         trouble = str(error)
     faulty = {(fault.sheet, fault.line) for fault in reading.faults}
     return render(
-        request, "topics/preview.html", key=key, upload=upload, reading=reading,
-        rows=_rows(sheets, reading)[:_ROWS_SHOWN], faulty=len(faulty), trouble=trouble,
-        terms=len(taken[0]), sites=len(taken[1]), is_new=before is None,
+        request,
+        "topics/preview.html",
+        key=key,
+        upload=upload,
+        reading=reading,
+        rows=_rows(sheets, reading)[:_ROWS_SHOWN],
+        faulty=len(faulty),
+        trouble=trouble,
+        terms=len(taken[0]),
+        sites=len(taken[1]),
+        is_new=before is None,
         changes=[] if after is None else compare_packs(before, after),
         there=() if after is None else _shown_changes(changed_rows(before, after)),
         most_there=_CHANGES_SHOWN,
         remarks=[(style, messages(reading.findings, level)) for level, style in _LEVELS.items()],
-    )  # fmt: skip
+    )
 
 
 def _shown_changes(
@@ -116,9 +124,12 @@ def _kept(request: Request) -> tuple[str, Upload]:
 
 
 async def _read(request: Request, upload: Upload) -> tuple[tuple[Sheet, ...], WorkbookReading]:
-    return await read_files(request, lambda worker: worker.run(
-        upload.name, read_sent, upload.data, upload.name, times=LIST_FACTOR
-    ))  # fmt: skip
+    return await read_files(
+        request,
+        lambda worker: worker.run(
+            upload.name, read_sent, upload.data, upload.name, times=LIST_FACTOR
+        ),
+    )
 
 
 def _rows(sheets: tuple[Sheet, ...], reading: WorkbookReading) -> list[PreviewRow]:
@@ -190,9 +201,12 @@ async def marked(request: Request) -> Response:
     """The file with what is wrong marked in its cells."""
     _key, upload = _kept(request)
 
-    data = await read_files(request, lambda worker: worker.run(
-        upload.name, marked_file, upload.data, upload.name, times=LIST_FACTOR
-    ))  # fmt: skip
+    data = await read_files(
+        request,
+        lambda worker: worker.run(
+            upload.name, marked_file, upload.data, upload.name, times=LIST_FACTOR
+        ),
+    )
     return download(data, "marked.xlsx", EXCEL)
 
 

@@ -53,11 +53,18 @@ async def show(request: Request) -> Response:
         raise HTTPException(404, _("There is no such sample."))
     first = part * _SAMPLES_A_PAGE
     return render(
-        request, "topics/samples.html", pack=pack, part=part, one=one,
-        rows=pack.samples[first : first + _SAMPLES_A_PAGE], rows_a_page=_SAMPLES_A_PAGE,
-        relevant=sum(sample.relevant for sample in pack.samples), suffixes=sorted(_SUFFIXES),
-        most_text=MAX_SAMPLE_CHARACTERS, most_title=MAX_TITLE_CHARACTERS,
-    )  # fmt: skip
+        request,
+        "topics/samples.html",
+        pack=pack,
+        part=part,
+        one=one,
+        rows=pack.samples[first : first + _SAMPLES_A_PAGE],
+        rows_a_page=_SAMPLES_A_PAGE,
+        relevant=sum(sample.relevant for sample in pack.samples),
+        suffixes=sorted(_SUFFIXES),
+        most_text=MAX_SAMPLE_CHARACTERS,
+        most_title=MAX_TITLE_CHARACTERS,
+    )
 
 
 async def _topic(request: Request) -> str:
@@ -80,8 +87,10 @@ async def save(request: Request) -> Response:
 
     def work(c: Connection) -> None:
         before, after = _change(c, topic, change)
-        states = [next((asdict(one) for one in rows if one.name == name), None)
-                  for rows in (before, after)]  # fmt: skip
+        states = [
+            next((asdict(one) for one in rows if one.name == name), None)
+            for rows in (before, after)
+        ]
         record(c, actor, "topic.samples", f"{topic}: {name}", *states)
 
     await write(request, work)
@@ -121,8 +130,14 @@ async def take(request: Request) -> Response:
     def work(c: Connection) -> None:
         before, after = _change(c, topic, change)
         new = [asdict(sample) for sample in after[len(before) :]]
-        record(c, actor, "topic.samples", topic, {"samples": len(before)},
-               {"samples": len(after), "new": new})  # fmt: skip
+        record(
+            c,
+            actor,
+            "topic.samples",
+            topic,
+            {"samples": len(before)},
+            {"samples": len(after), "new": new},
+        )
 
     await write(request, work)
     return _back(request, topic)
@@ -151,8 +166,11 @@ def _of_text(name: str, text: str) -> Given:
 
 
 async def _of_files(request: Request) -> list[Given]:
-    sent = [one for one in (await credentials.form_of(request)).getlist("files")
-            if isinstance(one, UploadFile)]  # fmt: skip
+    sent = [
+        one
+        for one in (await credentials.form_of(request)).getlist("files")
+        if isinstance(one, UploadFile)
+    ]
     files = []
     for one in sent:
         data = await one.read(MAX_FILE_BYTES + 1)
@@ -177,8 +195,14 @@ def _of_file(name: str, data: bytes, worker: FileWorker) -> Given:
     suffix = Path(name).suffix.lower()
     if suffix not in _SUFFIXES or len(data) > MAX_FILE_BYTES:
         names = ", ".join(sorted(_SUFFIXES))
-        raise ConfigError(_("{name}: no text of at most {most} MB in one of {names}", name=name,
-                            most=MAX_FILE_BYTES // 1024**2, names=names))  # fmt: skip
+        raise ConfigError(
+            _(
+                "{name}: no text of at most {most} MB in one of {names}",
+                name=name,
+                most=MAX_FILE_BYTES // 1024**2,
+                names=names,
+            )
+        )
     if suffix in PLAIN:
         try:
             sample = parse_sample("sample", data)

@@ -93,11 +93,18 @@ async def words(request: Request) -> Response:
     word = open_words[0] if open_words else None
     examples = review.examples.get(fold(word.text), ()) if review and word else ()
     return render(
-        request, "topics/words.html", name=name, word=word, left=len(open_words),
-        is_made=review is not None, examples=examples, kinds=TERM_KINDS, actions=ACTIONS,
+        request,
+        "topics/words.html",
+        name=name,
+        word=word,
+        left=len(open_words),
+        is_made=review is not None,
+        examples=examples,
+        kinds=TERM_KINDS,
+        actions=ACTIONS,
         most_texts=MOST_TEXTS,
         history=await read(request, list_decisions, name, _HISTORY_SHOWN),
-    )  # fmt: skip
+    )
 
 
 async def _topic(request: Request) -> str:
@@ -126,9 +133,11 @@ def _made(c: Connection, topic: str, lock: threading.Lock) -> Review:
             builder.add(Document(text.title, text.text, text.site, "", text.url))
         lexicon = builder.lexicon()
         proposals = expansion(
-            pack.terms, ontology=current_ontology(), neighbours=builder.neighbours(),
+            pack.terms,
+            ontology=current_ontology(),
+            neighbours=builder.neighbours(),
             stated=lexicon.aliases,
-        )  # fmt: skip
+        )
         known = {fold(term.text) for term in pack.terms} | rejected_words(c, topic)
         best = candidates(lexicon, proposals, known=known, count=MOST_WORDS)
         return Review(best, builder.examples([fold(word.text) for word in best]))
@@ -142,10 +151,13 @@ async def decide_word(request: Request) -> Response:
         _put_off(_reviews(request), name, text)
         return _back(request, name)
     decision = Decision(
-        text, action_of(action), _weight(await field(request, "weight")),
-        await field(request, "kind") or None, await field(request, "synonym_of", 100),
+        text,
+        action_of(action),
+        _weight(await field(request, "weight")),
+        await field(request, "kind") or None,
+        await field(request, "synonym_of", 100),
         await field(request, "note", 2_000),
-    )  # fmt: skip
+    )
     actor, by = actor_of(request), user_of(request).name
 
     def take(c: Connection) -> None:
@@ -225,14 +237,21 @@ async def show_threshold(request: Request) -> Response:
     view = await read(request, threshold_view, topic, percent / 100, _AROUND_THRESHOLD)
     basis = await read(request, basis_of, topic)
     return render(
-        request, "topics/threshold.html", pack=pack, percent=percent, present=present, view=view,
-        is_stale=await read(request, is_stale, scorer, view), basis=basis,
+        request,
+        "topics/threshold.html",
+        pack=pack,
+        percent=percent,
+        present=present,
+        view=view,
+        is_stale=await read(request, is_stale, scorer, view),
+        basis=basis,
         few=await read(request, few_on_topic, topic),
         method=Options.from_environment()["QIAO_RELEVANCE_METHOD"],
-        is_moved=percent != round(100 * present), judge=JUDGE,
+        is_moved=percent != round(100 * present),
+        judge=JUDGE,
         moved=json.loads(last.after) if last and "moved" in request.query_params else None,
         wanted=wanted_threshold(scorer, percent / 100),
-    )  # fmt: skip
+    )
 
 
 async def move(request: Request) -> Response:
@@ -254,8 +273,9 @@ async def move(request: Request) -> Response:
         return RedirectResponse(f"{page}?moved=1", 303)
     wanted = await read(request, lambda c: checked_request(c, {}, spider=JUDGE, topic=topic))
     job_id = await run_in_threadpool(console_of(request).jobs.desk.request, wanted, actor.name)
-    await write(request, record, actor, "job.start", f"{job_id}", None,
-                {"spider": JUDGE, "topic": topic})  # fmt: skip
+    await write(
+        request, record, actor, "job.start", f"{job_id}", None, {"spider": JUDGE, "topic": topic}
+    )
     return RedirectResponse(link(request, "jobs.job", job_id=job_id), 303)
 
 

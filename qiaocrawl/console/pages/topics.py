@@ -100,9 +100,8 @@ async def show_about(request: Request) -> Response:
     pack = await read(request, load_pack, name)
     held = await read(request, topic_changes.holdings, name)
     return render(
-        request, "topics/about.html", pack=pack, held=held,
-        most_counted=topic_changes.MOST_COUNTED,
-    )  # fmt: skip
+        request, "topics/about.html", pack=pack, held=held, most_counted=topic_changes.MOST_COUNTED
+    )
 
 
 async def _topic(request: Request) -> str:
@@ -174,8 +173,9 @@ async def _confirmed(request: Request) -> str:
     """
     name = await _topic(request)
     if await field(request, "sure", 64) != name:
-        raise ConfigError(_("write the name of the topic, {name}, to say that you mean it",
-                            name=name))  # fmt: skip
+        raise ConfigError(
+            _("write the name of the topic, {name}, to say that you mean it", name=name)
+        )
     return name
 
 
@@ -210,15 +210,18 @@ async def make(request: Request) -> Response:
     def save(c: Connection) -> None:
         if find_topic_id(c, name) is not None:
             raise ConfigError(_("there is a topic {name!r} already", name=name))
-        pack = _copy(c, original, name, title, words) if original else _of_words(
-            c, name, title, words
-        )  # fmt: skip
+        pack = (
+            _copy(c, original, name, title, words) if original else _of_words(c, name, title, words)
+        )
         require_valid(pack)
         save_pack(c, pack, now=time.time())
         after = {
-            "title": pack.title, "copy_of": original, "terms": len(pack.terms),
-            "sites": len(pack.sites), "samples": len(pack.samples),
-        }  # fmt: skip
+            "title": pack.title,
+            "copy_of": original,
+            "terms": len(pack.terms),
+            "sites": len(pack.sites),
+            "samples": len(pack.samples),
+        }
         record(c, actor, "topic.new", name, None, after)
 
     await write(request, save)
@@ -269,9 +272,13 @@ async def pack(request: Request) -> Response:
 
 
 async def _shown(
-    request: Request, one: TopicPack, table: str, wanted: str, part: int,
+    request: Request,
+    one: TopicPack,
+    table: str,
+    wanted: str,
+    part: int,
     refused: tuple[Term | Site, Term | Site] | None = None,
-) -> Response:  # fmt: skip
+) -> Response:
     """The page of a topic.
 
     Args:
@@ -286,14 +293,27 @@ async def _shown(
     hits = [row for row in rows if wanted in fold(" ".join(map(str, asdict(row).values())))]
     first = part * _ROWS_A_PAGE
     return render(
-        request, "topics/pack.html", pack=one, table="sites" if table == "sites" else "terms",
-        rows=hits[first : first + _ROWS_A_PAGE], all_rows=len(hits), part=part,
-        rows_a_page=_ROWS_A_PAGE, find=request.query_params.get("find", ""),
-        kinds=TERM_KINDS, site_kinds=SITE_KINDS, roles=ROLES, word=_word,
-        default_weight=f"{DEFAULT_WEIGHT:g}", given=refused and refused[0],
-        there=refused and refused[1], done=done, named=named, status=409 if refused else 200,
+        request,
+        "topics/pack.html",
+        pack=one,
+        table="sites" if table == "sites" else "terms",
+        rows=hits[first : first + _ROWS_A_PAGE],
+        all_rows=len(hits),
+        part=part,
+        rows_a_page=_ROWS_A_PAGE,
+        find=request.query_params.get("find", ""),
+        kinds=TERM_KINDS,
+        site_kinds=SITE_KINDS,
+        roles=ROLES,
+        word=_word,
+        default_weight=f"{DEFAULT_WEIGHT:g}",
+        given=refused and refused[0],
+        there=refused and refused[1],
+        done=done,
+        named=named,
+        status=409 if refused else 200,
         basis=await read(request, basis_of, one.name),
-    )  # fmt: skip
+    )
 
 
 def _word(name: str, chinese: dict[str, str]) -> str:
@@ -412,17 +432,21 @@ async def export(request: Request) -> Response:
     return download(await run_in_threadpool(written), f"{one.name}-{table}.{ending}", media_type)
 
 
-AREA = Area(N_("Topics"), "book", (
-    Page("/topics", "topics.show", show),
-    *topic_import.PAGES,
-    *SHIPPED,
-    *MAKING,
-    Page("/topics/{topic}", "topics.pack", pack),
-    Page("/topics/{topic}/terms", "topics.save_term", save_term, EDITOR, "POST"),
-    Page("/topics/{topic}/sites", "topics.save_site", save_site, EDITOR, "POST"),
-    Page("/topics/{topic}/{table}.{ending}", "topics.export", export),
-    *topic_words.THRESHOLD,
-    *topic_words.PAGES,
-    *ABOUT,
-    *topic_samples.ROUTES,
-))  # fmt: skip
+AREA = Area(
+    N_("Topics"),
+    "book",
+    (
+        Page("/topics", "topics.show", show),
+        *topic_import.PAGES,
+        *SHIPPED,
+        *MAKING,
+        Page("/topics/{topic}", "topics.pack", pack),
+        Page("/topics/{topic}/terms", "topics.save_term", save_term, EDITOR, "POST"),
+        Page("/topics/{topic}/sites", "topics.save_site", save_site, EDITOR, "POST"),
+        Page("/topics/{topic}/{table}.{ending}", "topics.export", export),
+        *topic_words.THRESHOLD,
+        *topic_words.PAGES,
+        *ABOUT,
+        *topic_samples.ROUTES,
+    ),
+)

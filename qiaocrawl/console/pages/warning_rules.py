@@ -67,9 +67,13 @@ LABELS: Mapping[str, str] = {
 }  # fmt: skip
 WORDS = ("any_of", "all_of", "none_of")
 NUMBERS = (
-    "most_tier", "within_hours", "least_articles", "least_outlets", "least_negative",
+    "most_tier",
+    "within_hours",
+    "least_articles",
+    "least_outlets",
+    "least_negative",
     "least_deviation",
-)  # fmt: skip
+)
 SWITCHES = ("in_burst", "enabled")
 _TEXTS = ("name", "severity", "topic", *WORDS, *NUMBERS)
 _SHARE = "least_negative"
@@ -117,10 +121,12 @@ async def read_form(request: Request, known: Known) -> RuleForm:
     """What was sent, and the rule in it if nothing is wrong."""
     sent = await credentials.form_of(request)
     # As it was sent, so that nothing is lost where something is wrong.
-    values = {name: clean_word(str(sent.get(name, "")), _WORDS_CHARS)
-              for name in (*_TEXTS, *SWITCHES)}  # fmt: skip
-    lists = {name: tuple(dict.fromkeys(map(str, sent.getlist(name))))
-             for name in ("first", "channels")}  # fmt: skip
+    values = {
+        name: clean_word(str(sent.get(name, "")), _WORDS_CHARS) for name in (*_TEXTS, *SWITCHES)
+    }
+    lists = {
+        name: tuple(dict.fromkeys(map(str, sent.getlist(name)))) for name in ("first", "channels")
+    }
     form = RuleForm(values, lists)
     table = _texts(form, known) | _words(form) | _numbers(form) | _lists(form, known)
     table |= {name: bool(values[name]) for name in SWITCHES}
@@ -144,9 +150,12 @@ async def read_quiet(request: Request) -> QuietHours:
             minutes.append(minute_of_day(given))
         except ValueError:
             raise ConfigError(
-                _("{name} {value!r} must be a time of the day such as 22:30",
-                  name=_(LABELS[name]), value=given)
-            ) from None  # fmt: skip
+                _(
+                    "{name} {value!r} must be a time of the day such as 22:30",
+                    name=_(LABELS[name]),
+                    value=given,
+                )
+            ) from None
     given = await forms.field(request, "passes", 100)
     passes = next((own for own in SEVERITIES if own == given), None)
     if given and passes is None:
@@ -160,8 +169,9 @@ def _texts(form: RuleForm, known: Known) -> dict[str, Any]:
     if not values["name"]:
         faults["name"] = _("{name} is missing", name=_(LABELS["name"]))
     elif len(values["name"]) > MOST_NAME_CHARS:
-        faults["name"] = _("{name} has more than {most} characters", name=_(LABELS["name"]),
-                           most=MOST_NAME_CHARS)  # fmt: skip
+        faults["name"] = _(
+            "{name} has more than {most} characters", name=_(LABELS["name"]), most=MOST_NAME_CHARS
+        )
     if values["severity"] not in SEVERITIES:
         faults["severity"] = _one_of("severity", values["severity"], SEVERITIES)
     if values["topic"] and values["topic"] not in known["topics"]:
@@ -174,8 +184,9 @@ def _words(form: RuleForm) -> dict[str, Any]:
     if table["none_of"] and not (table["any_of"] or table["all_of"]):
         form.faults["none_of"] = _(
             "{name} {value!r} needs words beside it that must be there: any or all of some",
-            name=_(LABELS["none_of"]), value=form.values["none_of"],
-        )  # fmt: skip
+            name=_(LABELS["none_of"]),
+            value=form.values["none_of"],
+        )
     return table
 
 
@@ -208,8 +219,15 @@ def _number(name: str, text: str, least: float, most: float) -> float:
     except ValueError:
         value = float("nan")
     if not least <= value <= most:
-        raise ConfigError(_("{name} {value!r} must be a number from {least:g} to {most:g}",
-                            name=name, value=text, least=least, most=most))  # fmt: skip
+        raise ConfigError(
+            _(
+                "{name} {value!r} must be a number from {least:g} to {most:g}",
+                name=name,
+                value=text,
+                least=least,
+                most=most,
+            )
+        )
     return value
 
 
@@ -222,8 +240,12 @@ def _lists(form: RuleForm, known: Known) -> dict[str, Any]:
 
 
 def _one_of(name: str, value: str, allowed: Collection[str]) -> str:
-    return _("{name} {value!r} must be one of {allowed}", name=_(LABELS[name]), value=value,
-             allowed=_(", ").join(allowed) or _("none"))  # fmt: skip
+    return _(
+        "{name} {value!r} must be one of {allowed}",
+        name=_(LABELS[name]),
+        value=value,
+        allowed=_(", ").join(allowed) or _("none"),
+    )
 
 
 _PREVIEW_DAYS = 30
@@ -239,10 +261,17 @@ async def _list(request: Request, fault: str = "", status: int = 200) -> Respons
     office = await read(request, office_rules, _file())
     quiet = office.quiet
     return render(
-        request, "warnings/rules.html", status, office=office, severities=SEVERITY_NAMES,
-        conditions=rule_conditions, quiet_text=quiet_text, labels=LABELS, fault=fault,
+        request,
+        "warnings/rules.html",
+        status,
+        office=office,
+        severities=SEVERITY_NAMES,
+        conditions=rule_conditions,
+        quiet_text=quiet_text,
+        labels=LABELS,
+        fault=fault,
         quiet={"begin": clock(quiet.begin), "end": clock(quiet.end)},
-    )  # fmt: skip
+    )
 
 
 def _file() -> str:
@@ -288,10 +317,20 @@ async def _form(
 ) -> Response:
     known = await _known(request, office)
     return render(
-        request, "warnings/rule.html", 400 if form.faults else 200, form=form, kept=kept,
-        labels=LABELS, severities=SEVERITY_NAMES, firsts=FIRST_NAMES, known=known,
-        preview=preview, days=_PREVIEW_DAYS, shown=_STORIES_SHOWN, why=_why,
-    )  # fmt: skip
+        request,
+        "warnings/rule.html",
+        400 if form.faults else 200,
+        form=form,
+        kept=kept,
+        labels=LABELS,
+        severities=SEVERITY_NAMES,
+        firsts=FIRST_NAMES,
+        known=known,
+        preview=preview,
+        days=_PREVIEW_DAYS,
+        shown=_STORIES_SHOWN,
+        why=_why,
+    )
 
 
 async def _known(request: Request, office: OfficeRules) -> Mapping[str, Mapping[str, str]]:

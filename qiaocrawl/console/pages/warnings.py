@@ -60,13 +60,13 @@ from qiaocrawl.storage.topics.topics import list_topics
 
 _SHOWN = 100
 _FEED_ITEMS = 50
-STATES: Mapping[Status, str] = {
-    "open": N_("open"), "muted": N_("muted"), "closed": N_("over"),
-}  # fmt: skip
+STATES: Mapping[Status, str] = {"open": N_("open"), "muted": N_("muted"), "closed": N_("over")}
 _ACTIONS = {
-    "mute": "warning.mute", "unmute": "warning.unmute",
-    "note": "warning.note", "unnote": "warning.note",
-}  # fmt: skip
+    "mute": "warning.mute",
+    "unmute": "warning.unmute",
+    "note": "warning.note",
+    "unnote": "warning.note",
+}
 """What the form can do, as the log of changes calls it."""
 
 
@@ -89,8 +89,9 @@ class _Choice:
     def lines(self, c: Connection, statuses: Sequence[Status]) -> list[WarningLine]:
         """The warnings of *statuses* that are of this severity and topic, in no order."""
         least = rank(next((own for own in SEVERITIES if own == self.severity), None))
-        chosen = [own for own in warning_lists.warnings_of(c, statuses)
-                  if rank(own.severity) >= least]  # fmt: skip
+        chosen = [
+            own for own in warning_lists.warnings_of(c, statuses) if rank(own.severity) >= least
+        ]
         lines = warning_lists.lines_of(c, chosen)
         return [line for line in lines if not self.topic or self.topic in line.topics]
 
@@ -101,13 +102,22 @@ async def show(request: Request) -> Response:
 
     def page(c: Connection) -> dict[str, Any]:
         lines = sorted(choice.lines(c, (choice.state,)), key=_urgency)
-        return {"lines": lines[:_SHOWN], "more": len(lines) - _SHOWN,
-                "counts": warning_lists.count_by_status(c), "topics": list_topics(c)}  # fmt: skip
+        return {
+            "lines": lines[:_SHOWN],
+            "more": len(lines) - _SHOWN,
+            "counts": warning_lists.count_by_status(c),
+            "topics": list_topics(c),
+        }
 
     return render(
-        request, "warnings/show.html", choice=choice, states=STATES, severities=SEVERITY_NAMES,
-        why=_why, **await read(request, page),
-    )  # fmt: skip
+        request,
+        "warnings/show.html",
+        choice=choice,
+        states=STATES,
+        severities=SEVERITY_NAMES,
+        why=_why,
+        **await read(request, page),
+    )
 
 
 def _urgency(line: WarningLine) -> tuple[bool, int, float]:
@@ -117,16 +127,22 @@ def _urgency(line: WarningLine) -> tuple[bool, int, float]:
 
 def _why(warning: StoryWarning) -> list[tuple[str, str]]:
     """Each rule that held, and why."""
-    return [(rule, _("; ").join(map(reason_text, reasons)))
-            for rule, reasons in warning.reasons.items()]  # fmt: skip
+    return [
+        (rule, _("; ").join(map(reason_text, reasons))) for rule, reasons in warning.reasons.items()
+    ]
 
 
 async def mark(request: Request) -> Response:
     """Mute a warning or tell of it again; take note of it or take that back."""
     name, action = str(request.path_params["warning"]), await field(request, "action", 20)
     if action not in _ACTIONS:
-        raise ConfigError(_("action {given!r} must be one of {allowed}", given=action,
-                            allowed=", ".join(_ACTIONS)))  # fmt: skip
+        raise ConfigError(
+            _(
+                "action {given!r} must be one of {allowed}",
+                given=action,
+                allowed=", ".join(_ACTIONS),
+            )
+        )
 
     def change(c: Connection, by: Actor) -> None:
         lock_warnings(c)
@@ -170,9 +186,13 @@ async def feed(request: Request) -> Response:
         return lines[:_FEED_ITEMS]
 
     response = render(
-        request, "warnings/feed.xml", lines=await read(request, newest), base=origin_of(request),
-        severities=SEVERITY_NAMES, text=warning_text,
-    )  # fmt: skip
+        request,
+        "warnings/feed.xml",
+        lines=await read(request, newest),
+        base=origin_of(request),
+        severities=SEVERITY_NAMES,
+        text=warning_text,
+    )
     response.headers["Content-Type"] = "application/rss+xml; charset=utf-8"
     return response
 
@@ -210,8 +230,13 @@ async def test(request: Request) -> Response:
     file = Options.from_environment()["QIAO_WARNING_CHANNELS"]
     channels = await run_in_threadpool(read_channels, file)
     if name not in channels:
-        raise ConfigError(_("channel {name!r} must be one of {allowed}", name=name,
-                            allowed=_(", ").join(channels) or _("none")))  # fmt: skip
+        raise ConfigError(
+            _(
+                "channel {name!r} must be one of {allowed}",
+                name=name,
+                allowed=_(", ").join(channels) or _("none"),
+            )
+        )
     database = console_of(request).database
     error = await run_in_threadpool(send_test, database, channels, name, datetime.now(UTC))
     told = {"arrived": not error, "reason": error}

@@ -94,10 +94,16 @@ def bounded_protocol(
 ) -> type[H11Protocol]:
     """The protocol of one server, with these bounds."""
     return type(
-        "BoundedProtocol", (_BoundedProtocol,),
-        {"header_seconds": header_seconds, "most_incomplete": most_incomplete,
-         "most_of_address": most_of_address, "incomplete": {}, "of_address": Counter()},
-    )  # fmt: skip
+        "BoundedProtocol",
+        (_BoundedProtocol,),
+        {
+            "header_seconds": header_seconds,
+            "most_incomplete": most_incomplete,
+            "most_of_address": most_of_address,
+            "incomplete": {},
+            "of_address": Counter(),
+        },
+    )
 
 
 def _counted(address: str) -> str:

@@ -129,10 +129,15 @@ def forget(request: Request, response: Response, name: str) -> None:
 
 def _set(request: Request, response: Response, name: str, value: str, age: int | None) -> None:
     response.set_cookie(
-        name, value, max_age=age, path=request.scope.get("root_path") or "/", httponly=True,
+        name,
+        value,
+        max_age=age,
+        path=request.scope.get("root_path") or "/",
+        httponly=True,
         # A proxy with TLS says so in X-Forwarded-Proto, which uvicorn believes one on loopback.
-        samesite="lax", secure=request.url.scheme == "https",
-    )  # fmt: skip
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
 
 
 # --- Headers of every answer: a policy that runs our scripts only, and no other site's frames -----
@@ -202,10 +207,13 @@ def hashed(password: str) -> str:
         ConfigError: it is too short or too long.
     """
     if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
-        raise ConfigError(_(
-            "a password has {least} to {most} characters",
-            least=MIN_PASSWORD_CHARS, most=MAX_PASSWORD_CHARS,
-        ))  # fmt: skip
+        raise ConfigError(
+            _(
+                "a password has {least} to {most} characters",
+                least=MIN_PASSWORD_CHARS,
+                most=MAX_PASSWORD_CHARS,
+            )
+        )
     return _hasher.hash(password)
 
 

@@ -163,8 +163,12 @@ def bound(request: Request, most_bytes: int) -> None:
 
 
 # What one who has to choose a password may do before that.
-_BEFORE_PASSWORD = {"account.password", "account.save_password", "account.log_out",
-                    "account.preferences"}  # fmt: skip
+_BEFORE_PASSWORD = {
+    "account.password",
+    "account.save_password",
+    "account.log_out",
+    "account.preferences",
+}
 
 _MOST_ROW = 2**63 - 1
 # In the address of a page that its script, not somebody at the keyboard, loads anew (jobs.js).
@@ -233,9 +237,12 @@ async def _user_of(request: Request, page: Page) -> tuple[User | None, bool]:
     if not cookie:
         return None, False
     session = await read(
-        request, people.session_user, cookie,
-        idle_seconds=settings.idle_seconds, total_seconds=settings.session_seconds,
-    )  # fmt: skip
+        request,
+        people.session_user,
+        cookie,
+        idle_seconds=settings.idle_seconds,
+        total_seconds=settings.session_seconds,
+    )
     if session is None:
         return None, False
     user, seen_is_due = session

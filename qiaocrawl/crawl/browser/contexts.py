@@ -66,10 +66,12 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
         # Makes room for the one about to be created.
         await self._close_idle()
         kwargs = {
-            "proxy": await self._proxy.settings(), **(context_kwargs or {}),
+            "proxy": await self._proxy.settings(),
+            **(context_kwargs or {}),
             # Requests of service workers would pass by the page's routes, and so by the guard.
-            "service_workers": "block", "accept_downloads": False,
-        }  # fmt: skip
+            "service_workers": "block",
+            "accept_downloads": False,
+        }
         wrapper = await super()._create_browser_context(name, kwargs, spider)
         # Pages we open have routes of their own; all others (popups) load nothing.
         await wrapper.context.route("**", _abort)

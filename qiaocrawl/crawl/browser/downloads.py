@@ -221,11 +221,15 @@ class RenderedDownloads:
         )
         name, kwargs = context_of(request, proxy)
         meta: dict[str, Any] = {
-            **request.meta, "playwright": True, "playwright_context": name,
-            "playwright_context_kwargs": kwargs, "playwright_page_init_callback": visit.prepare,
+            **request.meta,
+            "playwright": True,
+            "playwright_context": name,
+            "playwright_context_kwargs": kwargs,
+            "playwright_page_init_callback": visit.prepare,
             # The rest of the waiting is the visit's.
-            "playwright_page_goto_kwargs": {"wait_until": "commit"}, SETTLE: visit.settle,
-        }  # fmt: skip
+            "playwright_page_goto_kwargs": {"wait_until": "commit"},
+            SETTLE: visit.settle,
+        }
         return request.replace(meta=meta)
 
     async def _watched(self, request: Request, visit: BrowserPage) -> Response:

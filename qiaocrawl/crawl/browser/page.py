@@ -64,15 +64,20 @@ async def _taken(session: CDPSession) -> PagePicture | None:
     height = min(max(int(content["height"]), 1), _MOST_HEIGHT)
     for scale, quality in _TRIES:
         area = {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}
-        answer = await session.send("Page.captureScreenshot", {
-            "format": "webp", "quality": quality, "captureBeyondViewport": True, "clip": area,
-        })  # fmt: skip
+        answer = await session.send(
+            "Page.captureScreenshot",
+            {"format": "webp", "quality": quality, "captureBeyondViewport": True, "clip": area},
+        )
         data = b64decode(answer["data"])
         if len(data) <= MOST_BYTES:
             return PagePicture(
-                "image/webp", round(width * scale), round(height * scale),
-                content["height"] > height, datetime.now(UTC), data,
-            )  # fmt: skip
+                "image/webp",
+                round(width * scale),
+                round(height * scale),
+                content["height"] > height,
+                datetime.now(UTC),
+                data,
+            )
     return None
 
 
@@ -88,10 +93,20 @@ _ALIVE_SECONDS = 8.0
 # A page that shows less text and navigates elsewhere is a redirect made by a script (ours).
 _REDIRECT_CHARS = 200
 # These describe the body as it was transferred; the browser gets it decoded.
-_OF_THE_BODY = frozenset({
-    "content-encoding", "content-length", "transfer-encoding", "content-type", "connection",
-    "content-disposition", "refresh", "link", "alt-svc", "strict-transport-security",
-})  # fmt: skip
+_OF_THE_BODY = frozenset(
+    {
+        "content-encoding",
+        "content-length",
+        "transfer-encoding",
+        "content-type",
+        "connection",
+        "content-disposition",
+        "refresh",
+        "link",
+        "alt-svc",
+        "strict-transport-security",
+    }
+)
 
 
 class BrowserPage:

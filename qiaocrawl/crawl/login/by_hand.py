@@ -46,8 +46,14 @@ _POLL_SECONDS = 1.0
 _TELL_SECONDS = 15.0
 _OPEN_MS = 60_000
 # Chromium refuses to start its sandbox as root and in most containers.
-_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
-              "--no-first-run", "--disable-component-update", "--disable-sync"]  # fmt: skip
+_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 async def browser_login(
@@ -74,9 +80,11 @@ async def browser_login(
     try:
         async with async_playwright() as driver:
             browser = await driver.chromium.launch(
-                executable_path=options["QIAO_CHROMIUM"], headless=qr is not None,
-                args=_ARGUMENTS, env=_environment(),
-            )  # fmt: skip
+                executable_path=options["QIAO_CHROMIUM"],
+                headless=qr is not None,
+                args=_ARGUMENTS,
+                env=_environment(),
+            )
             context = await browser.new_context()
             await _guard(context, BrowserGuard(Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])))
             session = await _wait_for_login(recipe, login, context, qr, seconds)
@@ -145,8 +153,9 @@ async def _is_done(login: BrowserLogin, page: Page, session: SavedSession) -> bo
         if not (login.done.words or login.done.selectors)
         else (await page.content()).encode("utf-8", "replace")
     )
-    seen = SeenPage(page.url, 0, body, "text/html; charset=utf-8",
-                    cookies=names_of(session.cookies))  # fmt: skip
+    seen = SeenPage(
+        page.url, 0, body, "text/html; charset=utf-8", cookies=names_of(session.cookies)
+    )
     return bool(matching_marker(login.done, seen))
 
 
@@ -273,8 +282,9 @@ class OneLogin:
 
     async def _log_in(self, vault: Vault, recipe: Recipe, row: Account) -> None:
         if recipe.way == "browser":
-            session = await browser_login(recipe, self._runtime.options, self._asked.qr,
-                                        self._asked.seconds)  # fmt: skip
+            session = await browser_login(
+                recipe, self._runtime.options, self._asked.qr, self._asked.seconds
+            )
             await self._keep(vault, row, session)
             return
         secret = Credentials.open(vault, row)
@@ -311,13 +321,23 @@ class OneLogin:
         await self._keep(vault, row, SavedSession(cookies, session.origins))
 
     async def _keep(self, vault: Vault, row: Account, session: SavedSession) -> None:
-        await self._runtime.write(partial(
-            accounts.save_session, account_id=row.id, session=session.seal(vault, row.owner),
-            now=datetime.now(UTC), logged_in=True,
-        ))  # fmt: skip
+        await self._runtime.write(
+            partial(
+                accounts.save_session,
+                account_id=row.id,
+                session=session.seal(vault, row.owner),
+                now=datetime.now(UTC),
+                logged_in=True,
+            )
+        )
 
     async def _note(self, row: Account, state: AccountState, reason: str) -> None:
-        await self._runtime.write(partial(
-            accounts.save_state, account_id=row.id, state=state, reason=reason,
-            now=datetime.now(UTC),
-        ))  # fmt: skip
+        await self._runtime.write(
+            partial(
+                accounts.save_state,
+                account_id=row.id,
+                state=state,
+                reason=reason,
+                now=datetime.now(UTC),
+            )
+        )

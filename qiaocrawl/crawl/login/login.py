@@ -103,15 +103,23 @@ class LoginRunner:
 
     async def _fetch(self, step: LoginStep, jar_key: Any) -> LoginAnswer:
         request = Request(
-            step.url, method=step.method, headers=dict(step.headers), body=step.body,
+            step.url,
+            method=step.method,
+            headers=dict(step.headers),
+            body=step.body,
             # Through the crawl's own downloader: guard, delays and proxies hold for
             # logins as well.
-            dont_filter=True, callback=NO_CALLBACK,
+            dont_filter=True,
+            callback=NO_CALLBACK,
             meta={
-                LOGIN_STEP: True, "cookiejar": jar_key, "dont_redirect": True,
-                "handle_httpstatus_all": True, "dont_obey_robotstxt": True, "dont_retry": True,
+                LOGIN_STEP: True,
+                "cookiejar": jar_key,
+                "dont_redirect": True,
+                "handle_httpstatus_all": True,
+                "dont_obey_robotstxt": True,
+                "dont_retry": True,
             },
-        )  # fmt: skip
+        )
         engine = self._crawler.engine
         assert engine is not None
         try:

@@ -134,8 +134,10 @@ class CrawlSessions:
         jar = ("account", use.account.id, use.generation)
         cookies = self._runner.cookies(recipe, jar, time.time())
         saved = self._saved.get(use.account.id, SavedSession())
-        return {"cookies": [cookie.for_browser() for cookie in cookies],
-                "origins": [dict(origin) for origin in saved.origins]}  # fmt: skip
+        return {
+            "cookies": [cookie.for_browser() for cookie in cookies],
+            "origins": [dict(origin) for origin in saved.origins],
+        }
 
     async def judge(self, recipe: Recipe, use: AccountUse, seen: SeenPage) -> bool:
         """Whether to request the page *seen* again, with the current session.
@@ -223,10 +225,15 @@ class CrawlSessions:
         if not logged_in and session == before:
             return
         sealed = session.seal(self._vault, site.rows[account.id].owner)
-        await self._runtime.write(partial(
-            accounts.save_session, account_id=account.id, session=sealed, now=datetime.now(UTC),
-            logged_in=logged_in,
-        ))  # fmt: skip
+        await self._runtime.write(
+            partial(
+                accounts.save_session,
+                account_id=account.id,
+                session=sealed,
+                now=datetime.now(UTC),
+                logged_in=logged_in,
+            )
+        )
         self._saved[account.id] = session
 
     async def is_logged_in(self, site: _Site, account: LiveAccount) -> bool | None:
@@ -244,10 +251,16 @@ class CrawlSessions:
         hours = self._runtime.options["QIAO_SESSION_REST_HOURS"]
         # Without a way to log in by itself only the operator can end the rest.
         until = now + timedelta(hours=hours) if account.can_log_in else None
-        await self._runtime.write(partial(
-            accounts.save_state, account_id=account.id, state=AccountState.RESTING, reason=why,
-            now=now, rests_until=until,
-        ))  # fmt: skip
+        await self._runtime.write(
+            partial(
+                accounts.save_state,
+                account_id=account.id,
+                state=AccountState.RESTING,
+                reason=why,
+                now=now,
+                rests_until=until,
+            )
+        )
 
     def _count(self, name: str) -> None:
         self._stats.inc_value(f"qiaocrawl/session/{name}")

@@ -162,9 +162,12 @@ class SharedClock:
         self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
     ) -> TurnAnswer:
         """Take the next turn of *host*, if it is due."""
-        return await self._run(host, lambda c: host_pacing.take_turn(
-            c, host, gap, self._longest_seconds, tries=tries, mark=mark
-        ))  # fmt: skip
+        return await self._run(
+            host,
+            lambda c: host_pacing.take_turn(
+                c, host, gap, self._longest_seconds, tries=tries, mark=mark
+            ),
+        )
 
     async def park(self, host: str, asked: float, first: float) -> float:
         """Nobody asks *host* for the longer of its wish and a growing pause, in seconds."""
@@ -275,9 +278,10 @@ def rate_limiter_of(crawler: Crawler) -> HostRateLimiter:
         # With SQLite's crawl lock there is one worker, and no clock to share.
         if not runtime.database.is_exclusive:
             clock = SharedClock(
-                runtime.database, options["QIAO_STORAGE_OUTAGE_SECONDS"],
+                runtime.database,
+                options["QIAO_STORAGE_OUTAGE_SECONDS"],
                 longest_wait_seconds(options),
-            )  # fmt: skip
+            )
             crawler.signals.connect(clock.close, signal=signals.spider_closed, weak=False)
         _turns[crawler] = HostRateLimiter(clock, options["QIAO_FRONTIER_RETRY_SECONDS"])
     return _turns[crawler]

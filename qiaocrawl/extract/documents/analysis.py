@@ -100,13 +100,23 @@ def _told(fetched: FetchedPage, kind: str, document: Document) -> PageAnalysis:
     text = clean_text("\n".join(_without(document.lines, title)))
     published = _date(document, fetched.fetched_at)
     article = Article(
-        url=url, title=title, text=text, method=kind, kind=DOCUMENT, html=clean_text(document.html),
+        url=url,
+        title=title,
+        text=text,
+        method=kind,
+        kind=DOCUMENT,
+        html=clean_text(document.html),
         published_at=published.astimezone(UTC) if published is not None else None,
-    )  # fmt: skip
+    )
     return PageAnalysis(
-        Outcome.ARTICLE, article, (), "", reason="; ".join(document.notes), page_title=title,
+        Outcome.ARTICLE,
+        article,
+        (),
+        "",
+        reason="; ".join(document.notes),
+        page_title=title,
         words=PageText(title, text[:_MAX_JUDGED_CHARS], url=url),
-    )  # fmt: skip
+    )
 
 
 def _title(document: Document, url: str) -> str:

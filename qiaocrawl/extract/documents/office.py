@@ -57,10 +57,23 @@ _MAX_RUNS = 5_000
 _TEXT = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}t"
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-6])$", re.IGNORECASE)
 _FAULTS = (
-    zipfile.BadZipFile, zlib.error, etree.LxmlError, PackageNotFoundError, InvalidFileException,
-    ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OSError, EOFError,
-    NotImplementedError, OverflowError, SyntaxError,
-)  # fmt: skip
+    zipfile.BadZipFile,
+    zlib.error,
+    etree.LxmlError,
+    PackageNotFoundError,
+    InvalidFileException,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    RecursionError,
+    OSError,
+    EOFError,
+    NotImplementedError,
+    OverflowError,
+    SyntaxError,
+)
 
 
 def read_docx(body: bytes) -> Document:
@@ -137,8 +150,9 @@ def _word(file: io.BytesIO) -> Document:
         if chars >= MAX_CHARS or len(lines) > MAX_ROWS:
             break
     about = document.core_properties
-    return Document(tuple(lines), "\n".join(html), title or collapse(about.title or ""),
-                    _aware(about.created))  # fmt: skip
+    return Document(
+        tuple(lines), "\n".join(html), title or collapse(about.title or ""), _aware(about.created)
+    )
 
 
 def _text(paragraph: Paragraph) -> str:
@@ -202,8 +216,12 @@ def _excel(file: io.BytesIO) -> Document:
         if chars >= MAX_CHARS or left <= 0:
             break
     about = book.properties
-    return Document(tuple(lines), "\n".join(filter(None, html)), collapse(about.title or ""),
-                    _aware(about.created))  # fmt: skip
+    return Document(
+        tuple(lines),
+        "\n".join(filter(None, html)),
+        collapse(about.title or ""),
+        _aware(about.created),
+    )
 
 
 def _filled(rows: Iterable[Sequence[object]]) -> Iterator[Sequence[object]]:

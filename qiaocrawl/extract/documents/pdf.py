@@ -46,9 +46,17 @@ _MAX_OBJECTS = 1_000
 _SCANNED_LETTERS = 20
 """A page of text has more letters; a page number has fewer."""
 _FAULTS = (
-    PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError,
-    OSError, AssertionError, NotImplementedError,
-)  # fmt: skip
+    PyPdfError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    RecursionError,
+    OSError,
+    AssertionError,
+    NotImplementedError,
+)
 _FULL_LINE_SHARE = 0.75
 _ENDS = tuple("。！？：；.!?:;”）)")
 

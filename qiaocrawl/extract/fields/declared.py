@@ -129,9 +129,18 @@ def site_names(page: Page) -> frozenset[str]:
     meta = page.meta
     names = [
         meta.get(key, "")
-        for key in ("og:site_name", "application-name", "author:site", "apple-mobile-web-app-title",
-                    "twitter:site", "copyright", "publisher", "dc.publisher", "sitename")
-    ]  # fmt: skip
+        for key in (
+            "og:site_name",
+            "application-name",
+            "author:site",
+            "apple-mobile-web-app-title",
+            "twitter:site",
+            "copyright",
+            "publisher",
+            "dc.publisher",
+            "sitename",
+        )
+    ]
     for item in page.json_ld:
         names.append(first_text(item.get("publisher")))
         if re.search("WebSite|Organization", _types(item)):
@@ -205,8 +214,15 @@ _UNITS = {"千": 1e3, "k": 1e3, "万": 1e4, "萬": 1e4, "w": 1e4, "m": 1e6, "亿
 _LINE_CHARS = 120
 _ABOVE, _BELOW, _INTO_BODY = 12, 8, 2
 _MAX_COUNT = 10**11
-_ACTIONS = {"read": READS, "view": READS, "watch": READS, "comment": COMMENTS, "like": LIKES,
-            "share": SHARES, "bookmark": FAVORITES}  # fmt: skip
+_ACTIONS = {
+    "read": READS,
+    "view": READS,
+    "watch": READS,
+    "comment": COMMENTS,
+    "like": LIKES,
+    "share": SHARES,
+    "bookmark": FAVORITES,
+}
 _REST = re.compile(r"[\s|｜/·•:：()（）\[\]【】,，;；次人条個个量数數率+-]|发布|时间|日期")
 
 

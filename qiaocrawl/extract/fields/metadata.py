@@ -36,9 +36,27 @@ _LATIN = re.compile("[A-Za-z]+")
 _KANA_OR_HANGUL = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
 _HANGUL_BEGIN = "\uac00"
 _ENGLISH = frozenset(
-    ("the", "of", "and", "to", "a", "in", "is", "that", "for", "it", "on", "with", "as", "was",
-     "at", "by", "be", "are")
-)  # fmt: skip
+    (
+        "the",
+        "of",
+        "and",
+        "to",
+        "a",
+        "in",
+        "is",
+        "that",
+        "for",
+        "it",
+        "on",
+        "with",
+        "as",
+        "was",
+        "at",
+        "by",
+        "be",
+        "are",
+    )
+)
 _TELLING_WORDS = 25
 _DECLARED = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?(?:-[a-z]{2})?$", re.IGNORECASE)
 
@@ -111,8 +129,12 @@ def declared_region(page: Page) -> str:
 def _tags_declared(page: Page) -> Iterator[str]:
     root = page.tree.root
     attributes = root.attributes if root is not None else {}
-    for written in (attributes.get("lang"), attributes.get("xml:lang"),
-                    page.meta.get("content-language"), page.meta.get("og:locale")):  # fmt: skip
+    for written in (
+        attributes.get("lang"),
+        attributes.get("xml:lang"),
+        page.meta.get("content-language"),
+        page.meta.get("og:locale"),
+    ):
         tag = (written or "").strip().replace("_", "-")
         if _DECLARED.match(tag):
             yield tag

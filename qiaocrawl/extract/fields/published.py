@@ -180,14 +180,18 @@ _QUOTED_DATE = (
 )
 # (How each begins, the pattern): looking for the beginning first is several times as fast.
 _SCRIPT_DATES = (
-    ("ub", re.compile(
-        r"ubli(?:sh|cation|c)(?:ed|ing)?_?-?(?:[tT]ime|[dD]ate|[aA]t|[oO]n)?(?:[sS]tamp|UTC|Utc)?"
-        + _QUOTED_DATE)),
+    (
+        "ub",
+        re.compile(
+            r"ubli(?:sh|cation|c)(?:ed|ing)?_?-?(?:[tT]ime|[dD]ate|[aA]t|[oO]n)?(?:[sS]tamp|UTC|Utc)?"
+            + _QUOTED_DATE
+        ),
+    ),
     ("ub", re.compile(r"""ublished["']?[^>]{0,80}?(?:content|datetime)=["']([^"'>]{8,40})""")),
     ("ub", re.compile(r"ub_?-?(?:[dD]ate|[tT]ime)" + _QUOTED_DATE)),
     ("reate", re.compile(r"reate(?:d)?_?(?:[tT]ime|[dD]ate|[aA]t)?" + _QUOTED_DATE)),
     ("time", re.compile(r"time(?<=[\"'_ ][pc]time)" + _QUOTED_DATE)),
-)  # fmt: skip
+)
 _MAX_SCRIPT_DATES = 6
 _ENOUGH = 0.65
 """With such a vote the page's scripts are not searched."""
@@ -324,8 +328,9 @@ def _vote_url(url: str, ballot: _Ballot) -> int:
     match = _URL_DATE.search(url)
     if match is not None:
         parts = [part for part in match.groups() if part]
-        for url_date in ballot.reader.sure(" ".join(reversed(parts)) if parts[1].isalpha()
-                                        else "-".join(parts))[:1]:  # fmt: skip
+        for url_date in ballot.reader.sure(
+            " ".join(reversed(parts)) if parts[1].isalpha() else "-".join(parts)
+        )[:1]:
             ballot.cast(url_date, 0.65 if "/" in match[0] else 0.55, "url date")
             return url_date.moment.year
     year = _URL_YEAR.search(url)

@@ -83,7 +83,10 @@ def with_like_lines(page: Page, judged: Floats, chosen: NDArray[np.int64]) -> ND
             continue
         above, element = elements[blocks[i].element], elements[blocks[line].element]
         is_like = (above.parent, above.tag, above.names) == (
-            element.parent, element.tag, element.names)  # fmt: skip
+            element.parent,
+            element.tag,
+            element.names,
+        )
         if is_like and not blocks[line].linked and not is_dated(blocks[line].text):
             taken.add(line)
     for at in {blocks[i].element for i in chosen.tolist() if blocks[i].after_break}:

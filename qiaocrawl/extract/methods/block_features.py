@@ -110,10 +110,11 @@ class BlockWords:
         """Those of *page_blocks*, which has some, on a page called *title*."""
         texts = [block.text for block in page_blocks.blocks]
         heads = [
-            text if len(text) <= _HEAD_CHARS + _TAIL_CHARS
+            text
+            if len(text) <= _HEAD_CHARS + _TAIL_CHARS
             else text[:_HEAD_CHARS] + " " + text[-_TAIL_CHARS:]
             for text in texts
-        ]  # fmt: skip
+        ]
         return cls(page_blocks, title, texts, heads)
 
     @cached_property
@@ -338,9 +339,14 @@ class _Builder:
         self.link_share = self.linked / chars
         self.log_stops = np.log1p(self.stops)
         self._add_each(
-            self.size, self.link_share, np.minimum(marks[1] / chars, 1), np.log1p(marks[2]),
-            marks[3], self.log_stops, np.minimum(self.stops / chars * 20, 3),
-        )  # fmt: skip
+            self.size,
+            self.link_share,
+            np.minimum(marks[1] / chars, 1),
+            np.log1p(marks[2]),
+            marks[3],
+            self.log_stops,
+            np.minimum(self.stops / chars * 20, 3),
+        )
         self._add(counts[[LETTER, HAN, DIGIT, OTHER, BULLET]] / chars)
         self._add(np.log1p(counts[[COMMA, QUOTE, SPACE]]))
         self._add(self.last_kind == _LAST_KINDS)
@@ -377,9 +383,14 @@ class _Builder:
         blocks_in = np.maximum(count, 1)
         self.links_in = linked_in / np.maximum(self.chars_in, 1)
         for around in (
-            np.log1p(self.chars_in), self.links_in, np.log1p(count), np.log1p(stops_in / blocks_in),
-            self.chars_in / self.all_chars, self.prose_in / self.all_prose, words_in / blocks_in,
-        ):  # fmt: skip
+            np.log1p(self.chars_in),
+            self.links_in,
+            np.log1p(count),
+            np.log1p(stops_in / blocks_in),
+            self.chars_in / self.all_chars,
+            self.prose_in / self.all_prose,
+            words_in / blocks_in,
+        ):
             self._add(around[self.containers])
         own = self.flags[:, self.containers[0]]
         self._add(own)
@@ -412,9 +423,12 @@ class _Builder:
         self.order = order
         before, prose_before = _running(self.chars, self.prose)[:, :-1]
         self._add_each(
-            order / n, before / self.all_chars, prose_before / self.all_prose, np.log1p(order),
+            order / n,
+            before / self.all_chars,
+            prose_before / self.all_prose,
+            np.log1p(order),
             np.log1p(n - order),
-        )  # fmt: skip
+        )
         at = self.words.title_block
         if at < 0:
             self._add(np.zeros((4, 1)))
@@ -428,8 +442,9 @@ class _Builder:
         # As in Arc90's Readability: text gives points to its element and half to the next.
         points = np.where(
             (self.free >= 20) & (self.link_share < 0.5),
-            1 + np.log1p(self.counts[COMMA] + self.stops) * 2 + np.minimum(self.free / 100, 5), 0,
-        )  # fmt: skip
+            1 + np.log1p(self.counts[COMMA] + self.stops) * 2 + np.minimum(self.free / 100, 5),
+            0,
+        )
         m = len(self.elements)
         near = np.bincount(self.containers[0], points, m) + np.bincount(
             self.containers[1], points, m
@@ -468,8 +483,9 @@ class _Builder:
         links = linked / np.maximum(chars, 1)
         for of_group in (np.log1p(size), prose / self.all_prose, links, mean):
             self._add(of_group[None, self.alike])
-        _, which, twins = np.unique(self.parent * many + kind, return_inverse=True,
-                                    return_counts=True)  # fmt: skip
+        _, which, twins = np.unique(
+            self.parent * many + kind, return_inverse=True, return_counts=True
+        )
         self._add(np.log1p(twins)[which][self.containers[:3]])
         seen = Counter(self.words.texts)
         self._add(np.log1p(np.array([[seen[text] for text in self.words.texts]])))
@@ -478,11 +494,18 @@ class _Builder:
     def _page(self) -> None:
         longest = max(float(self.free.max()), 1.0)
         prose = float(self.prose.sum())
-        self._add(np.array([
-            [np.log1p(self.all_chars)], [float(self.linked.sum()) / self.all_chars],
-            [np.log1p(self.n)], [float(self.counts[HAN].sum()) / self.all_chars],
-            [np.log1p(prose)], [np.log1p(longest)],
-        ]))  # fmt: skip
+        self._add(
+            np.array(
+                [
+                    [np.log1p(self.all_chars)],
+                    [float(self.linked.sum()) / self.all_chars],
+                    [np.log1p(self.n)],
+                    [float(self.counts[HAN].sum()) / self.all_chars],
+                    [np.log1p(prose)],
+                    [np.log1p(longest)],
+                ]
+            )
+        )
         self._add(self.free[None] / longest)
 
 

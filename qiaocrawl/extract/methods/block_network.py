@@ -163,9 +163,7 @@ def _checked(arrays: dict[str, np.ndarray], path: Traversable) -> BlockNetwork:
 
 
 def _check_shapes(network: BlockNetwork, path: Traversable) -> None:
-    mean, scale, weights, biases = (
-        network.mean, network.scale, network.weights, network.biases,
-    )  # fmt: skip
+    mean, scale, weights, biases = (network.mean, network.scale, network.weights, network.biases)
     voters = weights[0].shape[0] if weights[0].ndim else 0
     sizes = [mean.size, *(bias.shape[-1] if bias.ndim else 0 for bias in biases)]
     expected = [(voters, a, b) for a, b in pairwise(sizes)]

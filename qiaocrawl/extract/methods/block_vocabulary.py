@@ -41,8 +41,12 @@ def class_table() -> NDArray[np.uint8]:
             table[code] = LETTER
     table[0x3400:0xA000] = HAN
     for characters, kind in (
-        (_STOPS, STOP), (".", DOT), (_COMMAS, COMMA), (_QUOTES, QUOTE), (_BULLETS, BULLET),
-    ):  # fmt: skip
+        (_STOPS, STOP),
+        (".", DOT),
+        (_COMMAS, COMMA),
+        (_QUOTES, QUOTE),
+        (_BULLETS, BULLET),
+    ):
         table[[ord(c) for c in characters]] = kind
     table[[0x20, 0xA0, 0x3000]] = SPACE
     table[0xFFFF] = OTHER  # stands for all beyond the basic plane
@@ -197,8 +201,23 @@ _NAME_WORDS = {word: kind for kind, words in _NAMES.items() for word in words.sp
 _ANY_NAME = late_pattern(f"(?=({_one_of(_NAME_WORDS)}))")
 _AD = re.compile(r"\bad[sv]?\b|\bad[-_]|[-_]ads?\b")
 _AD_FLAG = 1 << NAME_KINDS.index("ad")
-TAGS = ("p", "td", "div", "li", "h", "dd", "quote", "pre", "figure", "article", "nav", "footer",
-         "aside", "form", "body")  # fmt: skip
+TAGS = (
+    "p",
+    "td",
+    "div",
+    "li",
+    "h",
+    "dd",
+    "quote",
+    "pre",
+    "figure",
+    "article",
+    "nav",
+    "footer",
+    "aside",
+    "form",
+    "body",
+)
 _TAG_OF = {
     "th": "td", "tr": "td", "table": "td", "tbody": "td", "center": "div", "section": "div",
     "ul": "li", "ol": "li", "dl": "dd", "dt": "dd", "blockquote": "quote", "figcaption": "figure",

@@ -130,9 +130,15 @@ def compiled_features(words: BlockWords) -> BlockFeatures | None:
     values = np.empty((FEATURES, n), dtype=np.float32)
     chars, notices = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.bool_)
     failed = work(
-        numbers.ctypes.data, codes, text, vocabulary().address, class_table().ctypes.data,
-        values.ctypes.data, chars.ctypes.data, notices.ctypes.data,
-    )  # fmt: skip
+        numbers.ctypes.data,
+        codes,
+        text,
+        vocabulary().address,
+        class_table().ctypes.data,
+        values.ctypes.data,
+        chars.ctypes.data,
+        notices.ctypes.data,
+    )
     if failed:
         return None
     notices[words.paid] = True
@@ -156,9 +162,18 @@ def _numbers(words: BlockWords, codes: int) -> Ints:
     n, m = len(words.texts), len(words.page_blocks.elements)
     hits, title_hits = len(words.clocks), len(words.of_title)
     header = (
-        n, m, codes, len(words.text), hits, title_hits, len(words.title_words), words.title_block,
-        WORD_NAMES.index("legal"), WORD_NAMES.index("notice"), FEATURES,
-    )  # fmt: skip
+        n,
+        m,
+        codes,
+        len(words.text),
+        hits,
+        title_hits,
+        len(words.title_words),
+        words.title_block,
+        WORD_NAMES.index("legal"),
+        WORD_NAMES.index("notice"),
+        FEATURES,
+    )
     return np.fromiter(chain(header, _columns(words)), np.int64)
 
 

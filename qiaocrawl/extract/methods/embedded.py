@@ -38,16 +38,47 @@ MIN_BODY_BYTES = 90
 _MIN_SCRIPT_CHARS = 100
 
 _BODY_NAMES = (
-    "articlebody", "content", "body", "text", "html", "contenthtml", "articlecontent", "maintext",
-    "newscontent", "artcontent", "detail", "article", "paragraphs", "contents", "htmlcontent",
-    "contenttext", "contentnoencode", "articletext", "rawcontent", "fulltext", "bodyhtml", "story",
-)  # fmt: skip
+    "articlebody",
+    "content",
+    "body",
+    "text",
+    "html",
+    "contenthtml",
+    "articlecontent",
+    "maintext",
+    "newscontent",
+    "artcontent",
+    "detail",
+    "article",
+    "paragraphs",
+    "contents",
+    "htmlcontent",
+    "contenttext",
+    "contentnoencode",
+    "articletext",
+    "rawcontent",
+    "fulltext",
+    "bodyhtml",
+    "story",
+)
 _PART_NAMES = ("text", "content", "html", "value", "data", "paragraph", "body")
 _TITLE_NAMES = ("headline", "title", "articletitle", "newstitle", "subject", "arttitle", "name")
 _DATE_NAMES = (
-    "datepublished", "publishtime", "publishedat", "pubtime", "pubdate", "publishdate",
-    "createtime", "createdat", "ctime", "releasetime", "publisheddate", "time", "date", "datetime",
-)  # fmt: skip
+    "datepublished",
+    "publishtime",
+    "publishedat",
+    "pubtime",
+    "pubdate",
+    "publishdate",
+    "createtime",
+    "createdat",
+    "ctime",
+    "releasetime",
+    "publisheddate",
+    "time",
+    "date",
+    "datetime",
+)
 _AUTHOR_NAMES = ("author", "authorname", "authors", "writer", "byline", "nickname", "username")
 _BESIDE_NAMES = frozenset((*_TITLE_NAMES, *_DATE_NAMES, *_AUTHOR_NAMES))
 _BESIDE_CHARS, _MARKUP_CHARS = 300, 200
@@ -55,9 +86,18 @@ _BESIDE_CHARS, _MARKUP_CHARS = 300, 200
 _HINTS = ("articleBody", "ontent", "ext", "ody", "aragraph", "tml", "etail", "tory")
 # Sentences or paragraphs as scripts write them: plain, escaped, percent-encoded.
 _SENTENCE_HINTS = (
-    "。", "\\u3002", "%E3%80%82", "&#12290;", "<p", "\\u003cp", "\\u003Cp", "&lt;p", "%3Cp",
-    "\\x3cp", "\\x3Cp",
-)  # fmt: skip
+    "。",
+    "\\u3002",
+    "%E3%80%82",
+    "&#12290;",
+    "<p",
+    "\\u003cp",
+    "\\u003Cp",
+    "&lt;p",
+    "%3Cp",
+    "\\x3cp",
+    "\\x3Cp",
+)
 _MIN_STOPS = 4
 _NO_BODY = re.compile(
     "comment|relat|recommend|list|item|menu|link|nav|tag|consent|vendor|purpose|biograph|label|"

@@ -27,9 +27,23 @@ _REGEX = re.compile(r"/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*+\]
 _TRIED_AT_ONCE = re.compile(r"\s*\.\s*(?:test|exec)\s*\(")
 _LAST_WORD = re.compile(r"[\w$]+$")
 _BEFORE_VALUE = frozenset(
-    ("return", "typeof", "case", "in", "of", "do", "else", "void", "delete", "throw", "new",
-     "instanceof", "yield", "await")
-)  # fmt: skip
+    (
+        "return",
+        "typeof",
+        "case",
+        "in",
+        "of",
+        "do",
+        "else",
+        "void",
+        "delete",
+        "throw",
+        "new",
+        "instanceof",
+        "yield",
+        "await",
+    )
+)
 """Words behind which a value begins; behind any other a slash divides."""
 _MAX_WORD, _MOST_BLANKS = 12, 200
 _VALUE, _BRACKET, _OPERATOR = "value", "bracket", "operator"
@@ -45,9 +59,19 @@ _ESCAPE = re.compile(
     r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|.))", re.S
 )
 _ESCAPED = {
-    "n": "\n", "r": "", "t": " ", "b": "", "f": "", "v": "", "0": "",
-    "\n": "", "\r": "", "\r\n": "", "\u2028": "", "\u2029": "",
-}  # fmt: skip
+    "n": "\n",
+    "r": "",
+    "t": " ",
+    "b": "",
+    "f": "",
+    "v": "",
+    "0": "",
+    "\n": "",
+    "\r": "",
+    "\r\n": "",
+    "\u2028": "",
+    "\u2029": "",
+}
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -263,8 +263,11 @@ def load_templates(place: str) -> Templates:
 
 
 def _read_file(content: Mapping[str, Any], _: str) -> tuple[list[Template], list[str]]:
-    faults = [f"unknown key {key!r}; a file holds tables [[template]]"
-              for key in content if key != "template"]  # fmt: skip
+    faults = [
+        f"unknown key {key!r}; a file holds tables [[template]]"
+        for key in content
+        if key != "template"
+    ]
     tables = content.get("template", [])
     if not isinstance(tables, list):
         return [], [*faults, "'template' must be written [[template]]"]

@@ -154,9 +154,15 @@ class IncrementalClusters:
             )
         old = self._model
         return ClusterModel(
-            old.mean, old.deviation, old.centres, old.radii, tuple(self._counts.tolist()),
-            old.body, self._pages, int(self._counts.sum()) + self._waiting_count,
-        )  # fmt: skip
+            old.mean,
+            old.deviation,
+            old.centres,
+            old.radii,
+            tuple(self._counts.tolist()),
+            old.body,
+            self._pages,
+            int(self._counts.sum()) + self._waiting_count,
+        )
 
     def _assign(self, *, full: bool) -> None:
         """Join what fits; when the buffer is *full* and nothing does, cluster everything anew."""

@@ -71,10 +71,15 @@ def candidates_of(page: PageBlocks) -> Candidates:
     stays = _outside_link_nodes((chars, linked, stops), first, end)
     text = _inside(chars * stays, first, end)
     paragraphs = _inside(stays.astype(float), first, end)
-    features = np.column_stack((
-        text, text / np.maximum(paragraphs, 1.0), _inside(linked * stays, first, end),
-        _images(elements), _inside(stops * stays, first, end),
-    ))  # fmt: skip
+    features = np.column_stack(
+        (
+            text,
+            text / np.maximum(paragraphs, 1.0),
+            _inside(linked * stays, first, end),
+            _images(elements),
+            _inside(stops * stays, first, end),
+        )
+    )
     chosen = _innermost(first, end, text >= LEAST_CHARS)
     return Candidates(features[chosen], first[chosen], end[chosen], stays)
 
@@ -170,13 +175,20 @@ class ClusterModel:
 
     def to_json(self) -> str:
         """The text of the model's file: the same for the same model, six digits a number."""
-        numbers = {name: _rounded(getattr(self, name).tolist())
-                   for name in ("mean", "deviation", "centres", "radii")}  # fmt: skip
+        numbers = {
+            name: _rounded(getattr(self, name).tolist())
+            for name in ("mean", "deviation", "centres", "radii")
+        }
         record = {
-            "format": FORMAT, "version": VERSION, "features": list(FEATURES), **numbers,
-            "counts": list(self.counts), "body": list(self.body), "pages": self.pages,
+            "format": FORMAT,
+            "version": VERSION,
+            "features": list(FEATURES),
+            **numbers,
+            "counts": list(self.counts),
+            "body": list(self.body),
+            "pages": self.pages,
             "samples": self.samples,
-        }  # fmt: skip
+        }
         return json.dumps(record, indent=1) + "\n"
 
 
@@ -245,9 +257,13 @@ def _exactly(record: Mapping[str, Any], name: str, expected: object) -> None:
 
 
 def _numbers(value: Any, name: str, count: int, *, above_zero: bool = False) -> list[float]:
-    usable = isinstance(value, list) and len(value) == count and all(
-        type(x) in (int, float) and abs(x) < 1e300 and (x > 0 or not above_zero) for x in value
-    )  # fmt: skip
+    usable = (
+        isinstance(value, list)
+        and len(value) == count
+        and all(
+            type(x) in (int, float) and abs(x) < 1e300 and (x > 0 or not above_zero) for x in value
+        )
+    )
     if not usable:
         bound = " above 0" if above_zero else ""
         raise ValueError(
@@ -257,9 +273,11 @@ def _numbers(value: Any, name: str, count: int, *, above_zero: bool = False) -> 
 
 
 def _indexes(value: Any, name: str, counts: range, *, most: int) -> tuple[int, ...]:
-    usable = isinstance(value, list) and len(value) in counts and all(
-        type(x) is int and 0 <= x <= most for x in value
-    )  # fmt: skip
+    usable = (
+        isinstance(value, list)
+        and len(value) in counts
+        and all(type(x) is int and 0 <= x <= most for x in value)
+    )
     if not usable:
         raise ValueError(
             f"field {name!r} must be whole numbers from 0 to {most}, {counts.start} to "

@@ -38,9 +38,11 @@ class DensityExtractor:
     """
 
     option_names: ClassVar[tuple[str, ...]] = (
-        "QIAO_DENSITY_THRESHOLD", "QIAO_DENSITY_TOLERANCE_LINES", "QIAO_DENSITY_MINIMUM_BYTES",
+        "QIAO_DENSITY_THRESHOLD",
+        "QIAO_DENSITY_TOLERANCE_LINES",
+        "QIAO_DENSITY_MINIMUM_BYTES",
         "QIAO_DENSITY_RUN",
-    )  # fmt: skip
+    )
 
     threshold: float = 0.5
     low_density_tolerance_lines: int = 20

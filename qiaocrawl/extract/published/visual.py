@@ -299,7 +299,11 @@ class VisualExtractor:
 
 extractors.register("visual")(VisualExtractor())
 # To the letter, with the threshold that suits it best on the same pages.
-extractors.register("visual_published")(VisualExtractor(
-    a=0.5, beta=0.7, join_like=False,
-    summary="visual to the letter: like paragraphs of a divided node are not joined",
-))  # fmt: skip
+extractors.register("visual_published")(
+    VisualExtractor(
+        a=0.5,
+        beta=0.7,
+        join_like=False,
+        summary="visual to the letter: like paragraphs of a divided node are not joined",
+    )
+)

@@ -101,11 +101,12 @@ class SiteTemplate:
     def site_names(self) -> frozenset[str]:
         """What the site adds to its titles, lower case."""
         return frozenset(
-            text.removeprefix(START) for text, count in self.names
+            text.removeprefix(START)
+            for text, count in self.names
             if count >= _LEAST_PAGES
-            and count >= self.pages
-            * (_LEAST_START_SHARE if text.startswith(START) else _LEAST_NAME_SHARE)
-        )  # fmt: skip
+            and count
+            >= self.pages * (_LEAST_START_SHARE if text.startswith(START) else _LEAST_NAME_SHARE)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As values that JSON knows; at most some 20 KB of it."""
@@ -168,9 +169,30 @@ def _counted(values: Any) -> tuple[tuple[str, int], ...]:
 _HELD = 0.8
 """An element that holds such a share of a body's characters is its holder **(ours)**."""
 _ARTICLE_PARTS = frozenset(
-    ("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "ul", "ol", "dl", "dt", "dd", "blockquote",
-     "pre", "figure", "figcaption", "table", "tbody", "tr", "address")
-)  # fmt: skip
+    (
+        "p",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "li",
+        "ul",
+        "ol",
+        "dl",
+        "dt",
+        "dd",
+        "blockquote",
+        "pre",
+        "figure",
+        "figcaption",
+        "table",
+        "tbody",
+        "tr",
+        "address",
+    )
+)
 """Parts of an article: its holder stands around them."""
 _MAX_AROUND = 12
 _MAX_PLACE_CHARS = 200

@@ -38,10 +38,20 @@ if TYPE_CHECKING:
 # here
 
 _INLINE = {
-    "b": "strong", "strong": "strong", "i": "em", "em": "em", "code": "code", "tt": "code",
-    "kbd": "code", "samp": "code", "sub": "sub", "sup": "sup", "del": "del", "s": "del",
+    "b": "strong",
+    "strong": "strong",
+    "i": "em",
+    "em": "em",
+    "code": "code",
+    "tt": "code",
+    "kbd": "code",
+    "samp": "code",
+    "sub": "sub",
+    "sup": "sup",
+    "del": "del",
+    "s": "del",
     "strike": "del",
-}  # fmt: skip
+}
 _MAX_SPAN = 100
 _MAX_MAIL_CHARS = 254
 _MAIL = re.compile(r"mailto:[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII | re.IGNORECASE)
@@ -110,9 +120,15 @@ _MODES = {
 }
 """The elements that are kept: paragraphs inside, one line of text inside, or rows and items."""
 _WITHIN = {
-    "li": ("ul", "ol"), "dt": ("dl",), "dd": ("dl",), "tr": ("table",), "td": ("tr",),
-    "th": ("tr",), "caption": ("table",), "figcaption": ("figure",),
-}  # fmt: skip
+    "li": ("ul", "ol"),
+    "dt": ("dl",),
+    "dd": ("dl",),
+    "tr": ("table",),
+    "td": ("tr",),
+    "th": ("tr",),
+    "caption": ("table",),
+    "figcaption": ("figure",),
+}
 _WRAPPED = {"ul": "li", "ol": "li", "dl": "dd", "tr": "td"}
 """What text that stands directly in these gets around it."""
 _MAX_OPEN = 12
@@ -429,9 +445,11 @@ class _Writer:
         code = node.css_first("code")
         if code is not None:
             names = f"{names} {(code.attributes.get('class') or '').lower()}"
-        is_code = code is not None or _CODE_NAMES.search(names) or (
-            len(_WIDE.findall(text)) <= _MAX_WIDE_SHARE * len(text)
-        )  # fmt: skip
+        is_code = (
+            code is not None
+            or _CODE_NAMES.search(names)
+            or (len(_WIDE.findall(text)) <= _MAX_WIDE_SHARE * len(text))
+        )
         if is_code and self._open[-1].mode in (_FLOW, _ITEM):
             language = _LANGUAGE.search(names)
             shown = f' class="language-{language[1]}"' if language else ""

@@ -57,9 +57,10 @@ def _blocks(node: LexborNode) -> list[str]:
 
 def _paragraph(text: str) -> str:
     """*text* as lines none of which begins a heading, a list or a rule."""
-    return "\n".join(_AT_START.sub(_escaped_start, line, count=1)
-                     if _AT_START.match(line) else line
-                     for line in text.strip().split("\n"))  # fmt: skip
+    return "\n".join(
+        _AT_START.sub(_escaped_start, line, count=1) if _AT_START.match(line) else line
+        for line in text.strip().split("\n")
+    )
 
 
 def _escaped_start(match: re.Match[str]) -> str:

@@ -168,11 +168,19 @@ class IndexWriter:
             "INSERT INTO record (url, status, headers, body, good, recorded_at, record_id,"
             " payload_digest, exact, canonical, loose) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
             (
-                url, status, json.dumps(list(headers)), body_id, _is_good(status),
-                origin.recorded_at, origin.record_id, origin.payload_digest,
-                exact_key(url), exact_key(canonical), loose_key(canonical),
+                url,
+                status,
+                json.dumps(list(headers)),
+                body_id,
+                _is_good(status),
+                origin.recorded_at,
+                origin.record_id,
+                origin.payload_digest,
+                exact_key(url),
+                exact_key(canonical),
+                loose_key(canonical),
             ),
-        )  # fmt: skip
+        )
 
     def add_revisits(self, revisits: Sequence[Revisit]) -> None:
         """File answers that only refer to an earlier record; call it after the last :meth:`add`.
@@ -194,9 +202,10 @@ class IndexWriter:
 
     def _original(self, revisit: Revisit) -> tuple[int, str, int] | None:
         named = (
-            revisit.record_id, revisit.payload_digest,
+            revisit.record_id,
+            revisit.payload_digest,
             exact_key(revisit.refers_to_url or revisit.url),
-        )  # fmt: skip
+        )
         for lookup, value in zip(_ORIGINALS, named, strict=True):
             if not value:
                 continue

@@ -157,8 +157,9 @@ class AccountPool:
                 f"account {account.id}: {account.rests}" for account in self.accounts
             )
             reason = reasons or "there is none; `qiaocrawl session add` makes one"
-            raise SessionRestError(f"no account of {self.recipe.name} may be used: {reason}",
-                                   math.inf)  # fmt: skip
+            raise SessionRestError(
+                f"no account of {self.recipe.name} may be used: {reason}", math.inf
+            )
         number = self._chosen.get(host, 0)
         self._chosen[host] = number + 1
         # Starts with a different one each time, as far as they are usable.
@@ -181,8 +182,11 @@ class AccountPool:
             raise LoginPageError(f"asks for a login although one is there ({why})")
         account.is_open = False
         if not account.can_log_in:
-            await self._rest(account, f"its session ended ({why}); it takes a person to log in: "
-                             "`qiaocrawl session login`")  # fmt: skip
+            await self._rest(
+                account,
+                f"its session ended ({why}); it takes a person to log in: "
+                "`qiaocrawl session login`",
+            )
         elif account.is_unproven:
             # Asked to log in right after a login: that login did not work.
             await self._failed(account, f"a login did not help ({why})")

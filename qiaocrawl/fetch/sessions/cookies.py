@@ -70,11 +70,33 @@ _PYTHON = re.compile(
 )
 _CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 # What may stand behind these is no URL that is asked for.
-_WITH_VALUE = frozenset({
-    "-A", "--user-agent", "-c", "--cookie-jar", "-d", "--data", "--data-binary", "--data-raw",
-    "--data-urlencode", "-e", "--referer", "-F", "--form", "-o", "--output", "-O",
-    "--output-document", "-u", "--user", "-x", "--proxy", "-X", "--request",
-})  # fmt: skip
+_WITH_VALUE = frozenset(
+    {
+        "-A",
+        "--user-agent",
+        "-c",
+        "--cookie-jar",
+        "-d",
+        "--data",
+        "--data-binary",
+        "--data-raw",
+        "--data-urlencode",
+        "-e",
+        "--referer",
+        "-F",
+        "--form",
+        "-o",
+        "--output",
+        "-O",
+        "--output-document",
+        "-u",
+        "--user",
+        "-x",
+        "--proxy",
+        "-X",
+        "--request",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,33 +128,52 @@ class StoredCookie:
     def for_jar(self) -> Cookie:
         """As :mod:`http.cookiejar` keeps it."""
         return Cookie(
-            version=0, name=self.name, value=self.value, port=None, port_specified=False,
-            domain=self.domain, domain_specified=self.domain.startswith("."),
-            domain_initial_dot=self.domain.startswith("."), path=self.path, path_specified=True,
-            secure=self.secure, expires=None if self.expires is None else int(self.expires),
-            discard=self.expires is None, comment=None, comment_url=None,
+            version=0,
+            name=self.name,
+            value=self.value,
+            port=None,
+            port_specified=False,
+            domain=self.domain,
+            domain_specified=self.domain.startswith("."),
+            domain_initial_dot=self.domain.startswith("."),
+            path=self.path,
+            path_specified=True,
+            secure=self.secure,
+            expires=None if self.expires is None else int(self.expires),
+            discard=self.expires is None,
+            comment=None,
+            comment_url=None,
             rest={"HttpOnly": ""} if self.http_only else {},
-        )  # fmt: skip
+        )
 
     def for_browser(self) -> dict[str, Any]:
         """As Playwright's ``storage_state`` has it."""
         return {
-            "name": self.name, "value": self.value, "domain": self.domain, "path": self.path,
-            "expires": -1 if self.expires is None else self.expires, "httpOnly": self.http_only,
-            "secure": self.secure, "sameSite": "Lax",
-        }  # fmt: skip
+            "name": self.name,
+            "value": self.value,
+            "domain": self.domain,
+            "path": self.path,
+            "expires": -1 if self.expires is None else self.expires,
+            "httpOnly": self.http_only,
+            "secure": self.secure,
+            "sameSite": "Lax",
+        }
 
 
 def from_jar(jar: Iterable[Cookie]) -> tuple[StoredCookie, ...]:
     """The cookies of *jar*."""
     return tuple(
         StoredCookie(
-            cookie.name, cookie.value or "", cookie.domain, cookie.path,
-            None if cookie.expires is None else float(cookie.expires), cookie.secure,
+            cookie.name,
+            cookie.value or "",
+            cookie.domain,
+            cookie.path,
+            None if cookie.expires is None else float(cookie.expires),
+            cookie.secure,
             any(key.lower() == "httponly" for key in cookie._rest),  # type: ignore[attr-defined]
         )
         for cookie in jar
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +327,10 @@ def _one_line(lines: list[str]) -> str:
     """*lines* of a header without its name, or of one cookie each, as one."""
     pairs = [line.rstrip("; \t").partition("=") for line in lines]
     # The end of a broken value looks like a name: "…xyz==".
-    if all(_NAME.fullmatch(name.strip()) and value.strip("= ") and ";" not in value
-           for name, _sign, value in pairs):  # fmt: skip
+    if all(
+        _NAME.fullmatch(name.strip()) and value.strip("= ") and ";" not in value
+        for name, _sign, value in pairs
+    ):
         return "; ".join(line.rstrip("; \t") for line in lines)
     whole = ""
     for number, line in enumerate(lines, 1):
@@ -310,14 +353,19 @@ def _from_pairs(text: str, recipe: Recipe) -> list[StoredCookie]:
             )
         if _NEXT_COOKIE.search(value):
             raise _not_understood(
-                _("part {number} ({shown}…) goes on with another cookie: they are parted by ;",
-                  number=number, shown=name[:_SHOWN_NAME_CHARS])
-            )  # fmt: skip
+                _(
+                    "part {number} ({shown}…) goes on with another cookie: they are parted by ;",
+                    number=number,
+                    shown=name[:_SHOWN_NAME_CHARS],
+                )
+            )
         if name.lower() in _ATTRIBUTES:
             raise _not_understood(
-                _("{name} is of a Set-Cookie header: copy the Cookie header of a request",
-                  name=name)
-            )  # fmt: skip
+                _(
+                    "{name} is of a Set-Cookie header: copy the Cookie header of a request",
+                    name=name,
+                )
+            )
         stored += _of_sites(name, value, recipe)
     return stored
 
@@ -364,8 +412,11 @@ def _from_shell(text: str, recipe: Recipe) -> list[StoredCookie]:
     _require_own_site(urls, recipe)
     if any("=" not in one for one in given):
         raise _not_understood(_("-b names a file: paste what stands in it"))
-    given += [header[match.end() :] for header in headers
-              if (match := _COOKIE_HEADER.match(header.strip()))]  # fmt: skip
+    given += [
+        header[match.end() :]
+        for header in headers
+        if (match := _COOKIE_HEADER.match(header.strip()))
+    ]
     return _from_pairs("; ".join(given), recipe)
 
 
@@ -378,9 +429,12 @@ def _require_own_site(urls: Iterable[str], recipe: Recipe) -> None:
             host = ""
         if not recipe.may_hold_cookies(host):
             raise _not_understood(
-                _("it is a request to {host}, and the account is of {site}", host=host or "?",
-                  site=recipe.name)
-            )  # fmt: skip
+                _(
+                    "it is a request to {host}, and the account is of {site}",
+                    host=host or "?",
+                    site=recipe.name,
+                )
+            )
 
 
 def _is_cmd(text: str) -> bool:
@@ -507,10 +561,17 @@ def _from_netscape(text: str, recipe: Recipe) -> list[StoredCookie]:
         bare = domain.strip().lstrip(".").lower()
         # 0 means a cookie of the browser's session.
         when = min(float(expires), _LATEST) if _SECONDS.fullmatch(expires.strip()) else 0.0
-        stored.append(StoredCookie(
-            name, value.strip(), f".{bare}" if subdomains.upper() == "TRUE" else bare, path or "/",
-            when or None, secure.upper() == "TRUE", http_only,
-        ))  # fmt: skip
+        stored.append(
+            StoredCookie(
+                name,
+                value.strip(),
+                f".{bare}" if subdomains.upper() == "TRUE" else bare,
+                path or "/",
+                when or None,
+                secure.upper() == "TRUE",
+                http_only,
+            )
+        )
     return stored
 
 
@@ -528,8 +589,11 @@ def _from_table(text: str, recipe: Recipe) -> list[StoredCookie]:
                 _("line {number} is no row of name, value, domain and path", number=number)
             )
         name, value, domain, path, end, _size, http_only, secure = [*fields, *[""] * 4][:8]
-        stored.append(StoredCookie(name, value, domain.lower(), path, _moment(end),
-                                   bool(secure), bool(http_only)))  # fmt: skip
+        stored.append(
+            StoredCookie(
+                name, value, domain.lower(), path, _moment(end), bool(secure), bool(http_only)
+            )
+        )
     return stored
 
 
@@ -612,11 +676,15 @@ def _with_usual_names(item: object) -> object:
         return item
     if "Name raw" in item and "Content raw" in item:
         host = str(item.get("Host raw", ""))
-        return {"name": item["Name raw"], "value": item["Content raw"],
-                "domain": host.partition("://")[2].strip("/") or host,
-                "path": item.get("Path raw"), "expires": item.get("Expires raw"),
-                "secure": item.get("Send for raw") == "true",
-                "httpOnly": item.get("HTTP only raw") == "true"}  # fmt: skip
+        return {
+            "name": item["Name raw"],
+            "value": item["Content raw"],
+            "domain": host.partition("://")[2].strip("/") or host,
+            "path": item.get("Path raw"),
+            "expires": item.get("Expires raw"),
+            "secure": item.get("Send for raw") == "true",
+            "httpOnly": item.get("HTTP only raw") == "true",
+        }
     value = item.get("value")
     if isinstance(value, int | float) and not isinstance(value, bool):
         return {**item, "value": str(value)}
@@ -638,10 +706,14 @@ def from_browser(item: object) -> StoredCookie | None:
         host = f".{host}"
     path = item.get("path")
     return StoredCookie(
-        name, value, host, path if isinstance(path, str) and path else "/",
+        name,
+        value,
+        host,
+        path if isinstance(path, str) and path else "/",
         lasting,
-        bool(item.get("secure")), bool(item.get("httpOnly")),
-    )  # fmt: skip
+        bool(item.get("secure")),
+        bool(item.get("httpOnly")),
+    )
 
 
 def names_of(cookies: Iterable[StoredCookie], *, now: float | None = None) -> frozenset[str]:

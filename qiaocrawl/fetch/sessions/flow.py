@@ -74,8 +74,14 @@ class SeenPage:
     cookies: Collection[str] = ()
 
     @classmethod
-    def of(cls, url: str, status: int, headers: Collection[tuple[str, str]], body: bytes,
-           cookies: Collection[str] = ()) -> SeenPage:  # fmt: skip
+    def of(
+        cls,
+        url: str,
+        status: int,
+        headers: Collection[tuple[str, str]],
+        body: bytes,
+        cookies: Collection[str] = (),
+    ) -> SeenPage:
         """From header fields (names in lower case)."""
         # Reversed: of several headers of a name the first counts.
         fields = dict(reversed(list(headers)))

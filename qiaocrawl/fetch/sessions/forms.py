@@ -87,8 +87,9 @@ def onward_submission(page: Page) -> Submission | None:
         # Any other field is for a person to fill in.
         if types and types <= {"hidden", "submit"}:
             url = joined(page.base_url, node.attributes.get("action") or "")
-            body = urlencode(list(_fields(node)), encoding=page.charset or "utf-8",
-                             errors="xmlcharrefreplace")  # fmt: skip
+            body = urlencode(
+                list(_fields(node)), encoding=page.charset or "utf-8", errors="xmlcharrefreplace"
+            )
             return Submission(url, FORM_TYPE, body.encode("ascii"))
     return None
 

@@ -68,8 +68,13 @@ class WeightModel:
         list: float = 2.0,
         article: float = 0.0,
     ) -> None:
-        given = {"home": home, "rolling": rolling, "channel": channel,
-                 "list": list, "article": article}  # fmt: skip
+        given = {
+            "home": home,
+            "rolling": rolling,
+            "channel": channel,
+            "list": list,
+            "article": article,
+        }
         self._weights = {
             group: within(self.name, group, weight, 0.0, _MAX_WEIGHT)
             for group, weight in given.items()

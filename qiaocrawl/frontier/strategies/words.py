@@ -63,10 +63,16 @@ class OntologyLinks:
     page_scorer: ClassVar[str] = "ontology"
 
     def __init__(
-        self, topic: CrawlTopic, *, alpha: float = ALPHA, beta: float = BETA,
-        gamma: float = GAMMA, threshold: float = THRESHOLD, top: int = TOP_WORDS,
+        self,
+        topic: CrawlTopic,
+        *,
+        alpha: float = ALPHA,
+        beta: float = BETA,
+        gamma: float = GAMMA,
+        threshold: float = THRESHOLD,
+        top: int = TOP_WORDS,
         function: str = DEFAULT_FUNCTION,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._top = int(within(self.name, "top", top, 1, 1000))
         together_at_most_one(self.name, alpha=alpha, beta=beta, gamma=gamma)
         similarity_function(function)
@@ -86,9 +92,13 @@ class OntologyLinks:
         profile, pack = self._topic.profile, self._topic.pack
         named = named_words(pack.terms)
         return TopicWords(
-            current_ontology(), profile.weights, profile.terms, named, function=self._function,
+            current_ontology(),
+            profile.weights,
+            profile.terms,
+            named,
+            function=self._function,
             least=LEAST,
-        )  # fmt: skip
+        )
 
     @cached_property
     def _words(self) -> PageWords:

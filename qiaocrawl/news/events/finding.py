@@ -89,8 +89,13 @@ def _order(mention: Mention) -> tuple[bool, date, date, bool, int, int]:
     """Dated ones first, of each day those with a place, the longest first."""
     first, last = mention.first or date.max, mention.last or date.max
     return (
-        mention.first is None, first, last, not mention.places, -len(mention.words), mention.source,
-    )  # fmt: skip
+        mention.first is None,
+        first,
+        last,
+        not mention.places,
+        -len(mention.words),
+        mention.source,
+    )
 
 
 def _best(mention: Mention, groups: Iterable[_Group]) -> _Group | None:
@@ -148,9 +153,11 @@ def _holds(whole: Place, part: Place) -> bool:
 
 def _group_order(group: _Group) -> tuple[bool, date, date, int]:
     return (
-        group.first is None, group.first or date.max, group.last or date.max,
+        group.first is None,
+        group.first or date.max,
+        group.last or date.max,
         min(mention.source for mention in group.mentions),
-    )  # fmt: skip
+    )
 
 
 def _event(number: int, group: _Group, sources: Sequence[EventSource]) -> Event:
@@ -159,11 +166,15 @@ def _event(number: int, group: _Group, sources: Sequence[EventSource]) -> Event:
     persons = Counter(name for mention in told for name in mention.persons)
     bodies = Counter(name for mention in told for name in mention.bodies)
     return Event(
-        number, _name(told), group.first, group.last, _place_of(group, told, sources),
+        number,
+        _name(told),
+        group.first,
+        group.last,
+        _place_of(group, told, sources),
         tuple(name for name, _ in persons.most_common()),
         tuple(name for name, _ in bodies.most_common()),
         tuple(sources[at].key for at in articles),
-    )  # fmt: skip
+    )
 
 
 def _name(told: Sequence[Mention]) -> str:
@@ -268,10 +279,11 @@ def events_in(c: Connection, texts: Sequence[StoryText]) -> tuple[Event, ...]:
     events = find_events([_source(text, named.get(text.url_id, ())) for text in read])
     urls = {own[0].url: {text.url for text in own} for own in wordings.values()}
     return tuple(
-        replace(event, keys=_by_publication(texts, {url for key in event.keys
-                                                    for url in urls[key]}))
+        replace(
+            event, keys=_by_publication(texts, {url for key in event.keys for url in urls[key]})
+        )
         for event in events
-    )  # fmt: skip
+    )
 
 
 def _by_publication(texts: Sequence[StoryText], urls: set[str]) -> tuple[str, ...]:
@@ -284,6 +296,11 @@ def _source(text: StoryText, named: Sequence[tuple[str, str]]) -> EventSource:
 
     published = text.at.astimezone(SHANGHAI).date() if text.is_dated else None
     return EventSource(
-        text.url, text.title, text.text, published, names("person"), names("organisation"),
+        text.url,
+        text.title,
+        text.text,
+        published,
+        names("person"),
+        names("organisation"),
         names("place"),
-    )  # fmt: skip
+    )

@@ -135,9 +135,9 @@ class _Names:
         more = {name: KnownName("place", name) for name in source.places} | {
             name: KnownName("organisation", name) for name in source.bodies
         }
-        self._own = Gazetteers({
-            name: meaning for name, meaning in more.items() if self._known.get(name) is None
-        })  # fmt: skip
+        self._own = Gazetteers(
+            {name: meaning for name, meaning in more.items() if self._known.get(name) is None}
+        )
         self.persons = [name for name in source.persons if len(name) > 1]
 
     def matches(self, text: str, words: Sequence[str]) -> list[tuple[int, int, KnownName]]:
@@ -233,15 +233,23 @@ def _mention(at: int, text: str, day: NamedDay | None, names: _Names, behind: st
             place = resolve_place(plain[start:end]) or Place(name.normal_form, "")
             weight = _COUNTED_AT if _AT.search(plain, max(0, start - 2), start) else 1
             places[place] = places.get(place, 0) + weight
-    bodies += [name.normal_form for _start, _end, name in names.matches(rest, cut_words(rest))
-               if name.kind == "organisation"]  # fmt: skip
+    bodies += [
+        name.normal_form
+        for _start, _end, name in names.matches(rest, cut_words(rest))
+        if name.kind == "organisation"
+    ]
     # A day is no word they share.
     named = simplified(day.text) if day else ""
     return Mention(
-        at, text, day.first if day else None, day.last if day else None, places,
+        at,
+        text,
+        day.first if day else None,
+        day.last if day else None,
+        places,
         tuple(name for name in names.persons if name in plain or name in rest),
-        tuple(dict.fromkeys(bodies)), _weights(words, named),
-    )  # fmt: skip
+        tuple(dict.fromkeys(bodies)),
+        _weights(words, named),
+    )
 
 
 def _is_origin(text: str, start: int, end: int) -> bool:

@@ -61,9 +61,19 @@ _DAYS_AGO = re.compile(
 )
 
 _PATTERNS = (
-    _MONTH_AND_DAY, _SIGNED, _OF_MONTH, _BARE, _BARE_NUMERAL, _NUMERAL_AND_HOUR, _RELATIVE,
-    _ANAPHOR, _WEEKDAY, _BARE_WEEKDAY, _WEEK, _DAYS_AGO,
-)  # fmt: skip
+    _MONTH_AND_DAY,
+    _SIGNED,
+    _OF_MONTH,
+    _BARE,
+    _BARE_NUMERAL,
+    _NUMERAL_AND_HOUR,
+    _RELATIVE,
+    _ANAPHOR,
+    _WEEKDAY,
+    _BARE_WEEKDAY,
+    _WEEK,
+    _DAYS_AGO,
+)
 _QUICK = re.compile("[日号號天晚晨夜早周週星礼禮]|[-/.]")
 
 _RELATIVE_DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2}

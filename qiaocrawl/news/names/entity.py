@@ -65,8 +65,12 @@ class Span(NamedTuple):
 _LONGEST_SHOWN = 6
 # What jieba's dictionary says a word is; nrt are foreign names.
 _TAGS: Mapping[str, Kind] = {
-    "nr": "person", "nrt": "person", "nrfg": "person", "ns": "place", "nt": "organisation",
-}  # fmt: skip
+    "nr": "person",
+    "nrt": "person",
+    "nrfg": "person",
+    "ns": "place",
+    "nt": "organisation",
+}
 
 
 class NameList:
@@ -136,8 +140,10 @@ def foreign_names() -> set[str]:
 # --- Names that need no guessing: of a topic pack, of public bodies, of places --------------------
 
 _TERM_KINDS: Mapping[str, Kind] = {
-    "person": "person", "place": "place", "organisation": "organisation",
-}  # fmt: skip
+    "person": "person",
+    "place": "place",
+    "organisation": "organisation",
+}
 
 
 class KnownName(NamedTuple):

@@ -163,14 +163,19 @@ def count_regions(articles: Iterable[Collection[str]]) -> RegionCounts:
         unplaced.update(unknown)
         unplaced_articles += bool(unknown)
     return RegionCounts(
-        total, _regions(countries, names), _regions(provinces, names), home_only,
-        tuple(_ordered(unplaced)), unplaced_articles,
-    )  # fmt: skip
+        total,
+        _regions(countries, names),
+        _regions(provinces, names),
+        home_only,
+        tuple(_ordered(unplaced)),
+        unplaced_articles,
+    )
 
 
 def _regions(counts: Counter[str], names: Mapping[str, Counter[str]]) -> tuple[Region, ...]:
-    return tuple(Region(name, articles, tuple(_ordered(names[name])))
-                 for name, articles in _ordered(counts))  # fmt: skip
+    return tuple(
+        Region(name, articles, tuple(_ordered(names[name]))) for name, articles in _ordered(counts)
+    )
 
 
 def _ordered(counts: Counter[str]) -> list[tuple[str, int]]:

@@ -67,14 +67,17 @@ def unread(c: Connection, after: int, most: int) -> list[tuple[int, str, str]]:
 
 def keep_names(c: Connection, url_id: int, names: Iterable[Mention]) -> None:
     """Keep what an article names, in place of what was kept of it."""
-    rows = {
-        (kind, clean_word(name, _MOST_CHARS)): mentions for kind, name, mentions in names
-    } or {("", ""): 0}  # fmt: skip
+    rows = {(kind, clean_word(name, _MOST_CHARS)): mentions for kind, name, mentions in names} or {
+        ("", ""): 0
+    }
     c.execute(delete(article_name).where(article_name.c.url_id == url_id))
-    c.execute(insert(article_name), [
-        {"url_id": url_id, "kind": kind, "name": name, "mentions": mentions}
-        for (kind, name), mentions in rows.items()
-    ])  # fmt: skip
+    c.execute(
+        insert(article_name),
+        [
+            {"url_id": url_id, "kind": kind, "name": name, "mentions": mentions}
+            for (kind, name), mentions in rows.items()
+        ],
+    )
 
 
 def forget_names(c: Connection) -> None:
@@ -234,8 +237,9 @@ def names_in_articles(articles: _Articles, of_packs: _OfPacks) -> _Found:
 
 def _names(title: str, body: str, known: Gazetteers) -> list[Mention]:
     entities = entities_of(title, body[:_CHARS_READ], known)
-    counts = Counter((entity.kind, entity.normal_form) for entity in entities
-                     if entity.certainty >= _SURE_FROM)  # fmt: skip
+    counts = Counter(
+        (entity.kind, entity.normal_form) for entity in entities if entity.certainty >= _SURE_FROM
+    )
     return [(kind, name, mentions) for (kind, name), mentions in counts.items()]
 
 
@@ -313,10 +317,17 @@ def named_of_topic(c: Connection, topic: str, stretch: tuple[datetime, datetime]
             tally.days.append(at.astimezone(SHANGHAI).date())
             tally.outlets.add(outlets.of(site).key)
     names = [
-        Named(kind, name, _lies_in(kind, name), len(own.days), len(own.outlets), min(own.days),
-              max(own.days))
+        Named(
+            kind,
+            name,
+            _lies_in(kind, name),
+            len(own.days),
+            len(own.outlets),
+            min(own.days),
+            max(own.days),
+        )
         for (kind, name), own in tallies.items()
-    ]  # fmt: skip
+    ]
     names.sort(key=lambda own: (-own.articles, -own.outlets, own.kind, own.name))
     return NamedOfTopic(names, _regions(named))
 

@@ -302,10 +302,15 @@ class TaggerModel:
         kept = small.any(axis=1)
         file = io.BytesIO()
         np.savez(
-            file, format=FORMAT, learnt_from=self.learnt_from, kinds=list(self.kinds), scale=scale,
+            file,
+            format=FORMAT,
+            learnt_from=self.learnt_from,
+            kinds=list(self.kinds),
+            scale=scale,
             gaps=np.diff(self.hashes[kept], prepend=np.uint32(0)),
-            weights=small[kept].T.copy(), transitions=self.transitions,
-        )  # fmt: skip
+            weights=small[kept].T.copy(),
+            transitions=self.transitions,
+        )
         path.write_bytes(lzma.compress(file.getvalue()))
 
 
@@ -327,9 +332,14 @@ def read_model(data: bytes, name: str) -> TaggerModel:
         with np.load(io.BytesIO(lzma.decompress(data)), allow_pickle=False) as arrays:
             if int(arrays["format"]) != FORMAT:
                 raise ConfigError(
-                    _("{file}: format {own}, not {wanted}; {again}", file=name,
-                      own=arrays["format"], wanted=FORMAT, again=_(_AGAIN))
-                )  # fmt: skip
+                    _(
+                        "{file}: format {own}, not {wanted}; {again}",
+                        file=name,
+                        own=arrays["format"],
+                        wanted=FORMAT,
+                        again=_(_AGAIN),
+                    )
+                )
             return TaggerModel(
                 np.cumsum(arrays["gaps"], dtype=np.uint32),
                 (arrays["weights"].T * np.float32(arrays["scale"])).astype(np.float32, order="C"),
@@ -339,6 +349,10 @@ def read_model(data: bytes, name: str) -> TaggerModel:
             )
     except (lzma.LZMAError, BadZipFile, KeyError, ValueError, EOFError) as error:
         raise ConfigError(
-            _("{file}: no model of the tagger ({error}); {again}", file=name, error=error,
-              again=_(_AGAIN))
-        ) from error  # fmt: skip
+            _(
+                "{file}: no model of the tagger ({error}); {again}",
+                file=name,
+                error=error,
+                again=_(_AGAIN),
+            )
+        ) from error

@@ -52,9 +52,14 @@ def read_marked_lines(
                 marked.append(read(json.loads(line)))
             except (ValueError, KeyError, TypeError) as error:
                 raise ConfigError(
-                    _("{file}, line {number}: a JSON object with {wanted} is wanted ({error})",
-                      file=path, number=number, wanted=wanted, error=error)
-                ) from error  # fmt: skip
+                    _(
+                        "{file}, line {number}: a JSON object with {wanted} is wanted ({error})",
+                        file=path,
+                        number=number,
+                        wanted=wanted,
+                        error=error,
+                    )
+                ) from error
     return marked
 
 

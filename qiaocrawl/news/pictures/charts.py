@@ -75,8 +75,11 @@ def _xml_text(content: str) -> str:
 # --- A cloud of words as SVG: bigger is in more texts, colours tell what has changed --------------
 
 COLOURS: Mapping[WordTrend, str] = {
-    "new": "#b3261e", "up": "#c2570c", "steady": "#31516f", "down": "#7b8794",
-}  # fmt: skip
+    "new": "#b3261e",
+    "up": "#c2570c",
+    "steady": "#31516f",
+    "down": "#7b8794",
+}
 _WIDTH, _HEIGHT, _HEAD, _FOOT = 900, 520, 40, 34
 _SMALLEST, _LARGEST = 13.0, 54.0
 # Of the canvas, so much is words; the spiral leaves the rest between them.
@@ -104,9 +107,12 @@ def place(words: Sequence[CloudWord]) -> list[Placed]:
     angles = turns * _TURNS * math.pi
     middle = _HEAD + (_HEIGHT - _HEAD - _FOOT) / 2
     path = np.stack(
-        [_WIDTH / 2 + turns * _WIDTH / 2 * np.cos(angles),
-         middle + turns * (_HEIGHT - _HEAD - _FOOT) / 2 * np.sin(angles)], axis=1
-    )  # fmt: skip
+        [
+            _WIDTH / 2 + turns * _WIDTH / 2 * np.cos(angles),
+            middle + turns * (_HEIGHT - _HEAD - _FOOT) / 2 * np.sin(angles),
+        ],
+        axis=1,
+    )
     boxes = np.zeros((0, 4))
     placed: list[Placed] = []
     for word, wanted in zip(words, _sizes(words), strict=True):
@@ -157,9 +163,11 @@ def _free(
     free = (own[:, 0] > 0) & (own[:, 2] < _WIDTH)
     free &= (own[:, 1] > _HEAD) & (own[:, 3] < _HEIGHT - _FOOT)
     apart = (
-        (own[:, None, 2] <= boxes[:, 0]) | (own[:, None, 0] >= boxes[:, 2])
-        | (own[:, None, 3] <= boxes[:, 1]) | (own[:, None, 1] >= boxes[:, 3])
-    )  # fmt: skip
+        (own[:, None, 2] <= boxes[:, 0])
+        | (own[:, None, 0] >= boxes[:, 2])
+        | (own[:, None, 3] <= boxes[:, 1])
+        | (own[:, None, 1] >= boxes[:, 3])
+    )
     free &= apart.all(axis=1)
     if not free.any():
         return None
@@ -215,17 +223,24 @@ def _parts(trend: Trend) -> Iterator[str]:
     for at, step in enumerate(trend.steps):
         colour = _BURST if step.is_burst else _COLUMN
         tip = f"{_label(trend, step.start)} {step.holiday}: {step.count}"
-        yield (f'<rect x="{_x(at, width) + 1:.1f}" y="{_y(step.count, most):.1f}"'
-               f' width="{max(width - 2, 1):.1f}" height="{_bottom() - _y(step.count, most):.1f}"'
-               f' fill="{colour}" opacity="{1 if step.is_whole else 0.5}">'
-               f"<title>{text(tip)}</title></rect>")  # fmt: skip
+        yield (
+            f'<rect x="{_x(at, width) + 1:.1f}" y="{_y(step.count, most):.1f}"'
+            f' width="{max(width - 2, 1):.1f}" height="{_bottom() - _y(step.count, most):.1f}"'
+            f' fill="{colour}" opacity="{1 if step.is_whole else 0.5}">'
+            f"<title>{text(tip)}</title></rect>"
+        )
     for at, coming in enumerate(ahead, len(trend.steps)):
         low, high = _y(coming.low, most), _y(coming.high, most)
-        yield (f'<rect x="{_x(at, width):.1f}" y="{high:.1f}" width="{width:.1f}"'
-               f' height="{max(low - high, 1):.1f}" fill="{_BAND}"/>')  # fmt: skip
+        yield (
+            f'<rect x="{_x(at, width):.1f}" y="{high:.1f}" width="{width:.1f}"'
+            f' height="{max(low - high, 1):.1f}" fill="{_BAND}"/>'
+        )
     usual = [*(step.expected for step in trend.steps), *(step.expected for step in ahead)]
-    line = " ".join(f"{_x(at + 0.5, width):.1f},{_y(value, most):.1f}"
-                    for at, value in enumerate(usual) if value is not None)  # fmt: skip
+    line = " ".join(
+        f"{_x(at + 0.5, width):.1f},{_y(value, most):.1f}"
+        for at, value in enumerate(usual)
+        if value is not None
+    )
     yield f'<polyline points="{line}" fill="none" stroke="{_USUAL}" stroke-width="1.6"/>'
     every = -(-len(starts) // _MOST_LABELS)
     for at, start in list(enumerate(starts))[:: max(every, 1)]:
@@ -243,9 +258,12 @@ def _axis(most: float) -> Iterator[str]:
 
 
 def _trend_legend(trend: Trend, has_forecast: bool) -> Iterator[str]:
-    entries = [(_COLUMN, _("articles"), True), (_BURST, _("burst"), bool(trend.bursts)),
-               (_USUAL, _("usual"), trend.base_days > 0),
-               (_BAND, _("forecast, nine in ten"), has_forecast)]  # fmt: skip
+    entries = [
+        (_COLUMN, _("articles"), True),
+        (_BURST, _("burst"), bool(trend.bursts)),
+        (_USUAL, _("usual"), trend.base_days > 0),
+        (_BAND, _("forecast, nine in ten"), has_forecast),
+    ]
     x = float(_LEFT)
     for colour, name, is_there in entries:
         if is_there:
@@ -271,5 +289,6 @@ def _bottom() -> float:
 
 
 def _written(x: float, y: float, content: str, more: str) -> str:
-    return (f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="{_INK}"{more}>'
-            f"{text(content)}</text>")  # fmt: skip
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="{_INK}"{more}>{text(content)}</text>'
+    )

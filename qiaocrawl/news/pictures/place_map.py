@@ -70,8 +70,11 @@ def _home(counts: RegionCounts, bounds: tuple[int, ...]) -> tuple[list[str], int
 
 def _home_text(counts: RegionCounts) -> str:
     total = next((own.articles for own in counts.countries if own.name == CHINA), 0)
-    return _("China: {total} articles, of these {without} without a province", total=total,
-             without=counts.home_only)  # fmt: skip
+    return _(
+        "China: {total} articles, of these {without} without a province",
+        total=total,
+        without=counts.home_only,
+    )
 
 
 def _world(counts: RegionCounts, bounds: tuple[int, ...]) -> tuple[list[str], int]:
@@ -127,8 +130,10 @@ def _legend(bounds: tuple[int, ...], y: int) -> Iterator[str]:
     for bound, fill in zip((0, *bounds), (_NONE, *_SHADES), strict=False):
         label = str(bound) if bound == low else f"{low}–{bound}"
         low = bound + 1
-        yield (f'<rect x="{x:.0f}" y="{y}" width="16" height="14" rx="2" fill="{fill}"'
-               f' stroke="{_EDGE}"/>')  # fmt: skip
+        yield (
+            f'<rect x="{x:.0f}" y="{y}" width="16" height="14" rx="2" fill="{fill}"'
+            f' stroke="{_EDGE}"/>'
+        )
         yield _written(x + 21, y + 12, label, _NOTE_INK)
         x += _LEGEND_WIDTH
 
@@ -138,9 +143,12 @@ def _unplaced(counts: RegionCounts, y: int) -> str:
     if not counts.unplaced:
         return _written(_LEFT, y, _("All places named were found on the map."), _NOTE_INK)
     named = [f"{name} {articles}" for name, articles in counts.unplaced[:_UNPLACED_NAMED]]
-    line = _("not placed: {names} names of {articles} articles, most often {examples}",
-             names=len(counts.unplaced), articles=counts.unplaced_articles,
-             examples=_(", ").join(named))  # fmt: skip
+    line = _(
+        "not placed: {names} names of {articles} articles, most often {examples}",
+        names=len(counts.unplaced),
+        articles=counts.unplaced_articles,
+        examples=_(", ").join(named),
+    )
     return _written(_LEFT, y, svg.shortened(line, (_WIDTH - 2 * _LEFT) / _NOTE_LETTER), _NOTE_INK)
 
 
@@ -163,13 +171,17 @@ def _step(articles: int, bounds: tuple[int, ...]) -> int | None:
 
 
 def _centred(x: float, y: float, content: str, ink: str) -> str:
-    return (f'<text x="{x:g}" y="{y:g}" font-size="{_LETTER}" fill="{ink}" text-anchor="middle">'
-            f"{svg.text(content)}</text>")  # fmt: skip
+    return (
+        f'<text x="{x:g}" y="{y:g}" font-size="{_LETTER}" fill="{ink}" text-anchor="middle">'
+        f"{svg.text(content)}</text>"
+    )
 
 
 def _written(x: float, y: float, content: str, ink: str) -> str:
-    return (f'<text x="{x:g}" y="{y:g}" font-size="{_NOTE_LETTER}" fill="{ink}">'
-            f"{svg.text(content)}</text>")  # fmt: skip
+    return (
+        f'<text x="{x:g}" y="{y:g}" font-size="{_NOTE_LETTER}" fill="{ink}">'
+        f"{svg.text(content)}</text>"
+    )
 
 
 @cache

@@ -27,8 +27,12 @@ _STYLES: Mapping[str, tuple[str, str, str]] = {
     "first": ("#2e7d4f", "", ""),
 }
 _KINDS = {
-    "source_link": "link", "link": "link", "source": "named", "credit": "named", "text": "text",
-}  # fmt: skip
+    "source_link": "link",
+    "link": "link",
+    "source": "named",
+    "credit": "named",
+    "text": "text",
+}
 _COLUMN, _ROW, _BOX_WIDTH, _BOX_HEIGHT = 236, 46, 186, 38
 _LEFT, _TOP, _FOOT, _LEAST_WIDTH = 14, 44, 40, 600
 _NAME_LETTERS = 13.0
@@ -173,8 +177,10 @@ def _legend(tree: SpreadTree, height: int) -> Iterator[str]:
     x, y = float(_LEFT), height - 16
     for kind, (colour, dashes, name) in _STYLES.items():
         if kind in kinds and name:
-            yield (f'<path d="M{x} {y} h28" stroke="{colour}" stroke-width="1.6"'
-                   f' stroke-dasharray="{dashes}"/>')  # fmt: skip
+            yield (
+                f'<path d="M{x} {y} h28" stroke="{colour}" stroke-width="1.6"'
+                f' stroke-dasharray="{dashes}"/>'
+            )
             yield _written(x + 34, y + 4, _(name), "#5b6875", 12)
             x += 34 + 12 * svg.width_of(_(name)) + 22
 
@@ -250,20 +256,25 @@ def _shown(own: Publication, axis: _Axis, y: float) -> Iterator[str]:
     if own.tells_hour:
         yield f'<circle cx="{x:.1f}" cy="{y}" r="5" fill="{_DOT}" opacity="0.8">{tip}</circle>'
     else:
-        yield (f'<rect x="{x:.1f}" y="{y - 3}" width="{max(end - x, 4):.1f}" height="6" rx="3"'
-               f' fill="{_DOT}" opacity="0.35">{tip}</rect>')  # fmt: skip
+        yield (
+            f'<rect x="{x:.1f}" y="{y - 3}" width="{max(end - x, 4):.1f}" height="6" rx="3"'
+            f' fill="{_DOT}" opacity="0.35">{tip}</rect>'
+        )
     for change in own.changes:
         x = axis.x(change.at)
         name = f"{own.name} {_(CHANGES[change.kind])}"
-        yield (f'<path d="M{x - 5:.1f} {y - 5} l10 10 m0 -10 l-10 10" stroke="{_CHANGED}"'
-               f' stroke-width="2"><title>{svg.text(name)}</title></path>')  # fmt: skip
+        yield (
+            f'<path d="M{x - 5:.1f} {y - 5} l10 10 m0 -10 l-10 10" stroke="{_CHANGED}"'
+            f' stroke-width="2"><title>{svg.text(name)}</title></path>'
+        )
         yield _line_moment(x, y - 9, _(CHANGES[change.kind]), _CHANGED, middle=True)
 
 
 def _curve(publications: Sequence[Publication], axis: _Axis, bottom: float) -> Iterator[str]:
     """How many were out by when; what is known to the day counts at the day's end."""
-    moments = sorted(own.window.earliest if own.tells_hour else own.window.latest
-                     for own in publications)  # fmt: skip
+    moments = sorted(
+        own.window.earliest if own.tells_hour else own.window.latest for own in publications
+    )
     if not moments:
         return
     step = (_CURVE - 30) / len(moments)
@@ -288,5 +299,7 @@ def _line_moment(
     x: float, y: float, content: str, colour: str = _INK, *, middle: bool = False
 ) -> str:
     anchor = ' text-anchor="middle"' if middle else ""
-    return (f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="{colour}"{anchor}>'
-            f"{svg.text(content)}</text>")  # fmt: skip
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="{colour}"{anchor}>'
+        f"{svg.text(content)}</text>"
+    )

@@ -227,10 +227,15 @@ class EdgeFinder:
             return
         # Of several of one outlet the one most alike, then the earliest.
         window = self._windows[child]
-        best = min(members, key=lambda at: (
-            not self._windows[at].may_precede(window, _SLACK), -round(self._likeness[child, at], 2),
-            self._windows[at].latest, self._all[at].key,
-        ))  # fmt: skip
+        best = min(
+            members,
+            key=lambda at: (
+                not self._windows[at].may_precede(window, _SLACK),
+                -round(self._likeness[child, at], 2),
+                self._windows[at].latest,
+                self._all[at].key,
+            ),
+        )
         page = plainest(self._all[best], (self._all[at] for at in members))
         best = self._by_key[page.key]
         if outlet_of(name) not in self._by_outlet:
@@ -261,9 +266,13 @@ class EdgeFinder:
         return containment(self._all[child].sketch, self._all[at].sketch)
 
     def _edge(
-        self, child: int, parent: int, certainty: float, evidence: Evidence,
+        self,
+        child: int,
+        parent: int,
+        certainty: float,
+        evidence: Evidence,
         alternatives: tuple[str, ...] = (),
-    ) -> Edge:  # fmt: skip
+    ) -> Edge:
         """With what texts and times add."""
         facts = [evidence]
         share = self._contained(child, parent)

@@ -118,17 +118,24 @@ class _Desk:
     def outlets(self) -> list[OutletInfluence]:
         """All that were counted."""
         found = [self._outlet(outlet) for outlet in self._shown]
-        return sorted(found, key=lambda own: (
-            -own.takers, -own.reached, -own.firsts, -own.articles, own.name,
-        ))  # fmt: skip
+        return sorted(
+            found, key=lambda own: (-own.takers, -own.reached, -own.firsts, -own.articles, own.name)
+        )
 
     def _outlet(self, outlet: str) -> OutletInfluence:
         counts, site = self._counts[outlet], self._sites.get(outlet)
         return OutletInfluence(
-            self._shown[outlet], site.tier if site else None, site.region if site else "",
-            counts["articles"], counts["stories"], counts["firsts"], len(self._takers[outlet]),
-            counts["taken"], counts["reached"], counts["borrowed"],
-        )  # fmt: skip
+            self._shown[outlet],
+            site.tier if site else None,
+            site.region if site else "",
+            counts["articles"],
+            counts["stories"],
+            counts["firsts"],
+            len(self._takers[outlet]),
+            counts["taken"],
+            counts["reached"],
+            counts["borrowed"],
+        )
 
 
 # --- What evidence and figures of a spread are called, in the language of who reads ---------------
@@ -144,8 +151,10 @@ _EVIDENCE: Mapping[EvidenceKind, str] = {
     "own": N_("its source line names itself"),
 }
 CHANGES: Mapping[ChangeKind, str] = {
-    "corrected": N_("corrected"), "deleted": N_("deleted"), "restored": N_("restored"),
-}  # fmt: skip
+    "corrected": N_("corrected"),
+    "deleted": N_("deleted"),
+    "restored": N_("restored"),
+}
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
@@ -194,9 +203,8 @@ def outlet_influence(c: Connection, topic: str, since: datetime) -> list[OutletI
         StorageError: the topic was never imported.
     """
     lines = story_lists.list_stories(
-        c, topic_name=topic, since_minute=int(since.timestamp() // 60), least=1,
-        limit=_MOST_STORIES,
-    )  # fmt: skip
+        c, topic_name=topic, since_minute=int(since.timestamp() // 60), least=1, limit=_MOST_STORIES
+    )
     return influence_of(_trees(c, topic, [line.id for line in lines]))
 
 

@@ -118,12 +118,17 @@ def plainest(own: Publication, others: Iterable[Publication]) -> Publication:
 
     That is one of the same host with nearly all of its text, as far as known of the same time.
     """
-    pages = [own, *(
-        other for other in others
-        if other.host == own.host and not own.window.surely_before(other.window)
-        and not other.window.surely_before(own.window)
-        and containment(own.sketch, other.sketch) >= _SAME_PAGE
-    )]  # fmt: skip
+    pages = [
+        own,
+        *(
+            other
+            for other in others
+            if other.host == own.host
+            and not own.window.surely_before(other.window)
+            and not other.window.surely_before(own.window)
+            and containment(own.sketch, other.sketch) >= _SAME_PAGE
+        ),
+    ]
     return min(pages, key=lambda page: plainness(page.key))
 
 

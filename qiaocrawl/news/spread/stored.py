@@ -61,16 +61,25 @@ def _batch(
     )
     statement = (
         select(
-            url.c.url, article.c.url_id, article.c.site, article.c.title, article.c.published_at,
+            url.c.url,
+            article.c.url_id,
+            article.c.site,
+            article.c.title,
+            article.c.published_at,
             func.coalesce(first_fetch, article.c.fetched_at).label("first_fetched"),
-            article.c.source, article.c.author, article.c.text, article.c.html,
-            article.c.engagement, article.c.comments, title_entry.c.body_sketch,
+            article.c.source,
+            article.c.author,
+            article.c.text,
+            article.c.html,
+            article.c.engagement,
+            article.c.comments,
+            title_entry.c.body_sketch,
         )
         .join(url, url.c.id == article.c.url_id)
         .outerjoin(title_entry, title_entry.c.article_id == article.c.id)
         .where(article.c.id.in_(article_ids))
         .order_by(article.c.id)
-    )  # fmt: skip
+    )
     rows = c.execute(statement).all()
     return rows, _changes(c, [row.url_id for row in rows])
 
@@ -91,15 +100,23 @@ def _changes(c: Connection, url_ids: Sequence[int]) -> dict[int, tuple[Change, .
 def _publication(row: Any, names: OutletNames, changes: tuple[Change, ...]) -> Publication:
     outlet = names.of(row.site)
     return Publication(
-        key=row.url, host=row.site, title=row.title, published_at=from_time(row.published_at),
+        key=row.url,
+        host=row.site,
+        title=row.title,
+        published_at=from_time(row.published_at),
         fetched_at=_moment(row.first_fetched),
         outlet="" if outlet.name == row.site else outlet.name,
-        sketch=row.body_sketch or body_sketch(row.text), source=row.source,
-        credits=credits_in(row.text), links=tuple(_links(unpack_html(row.html, row.text))),
-        tier=outlet.tier, region=outlet.region, author=row.author,
+        sketch=row.body_sketch or body_sketch(row.text),
+        source=row.source,
+        credits=credits_in(row.text),
+        links=tuple(_links(unpack_html(row.html, row.text))),
+        tier=outlet.tier,
+        region=outlet.region,
+        author=row.author,
         engagement=json.loads(row.engagement) if row.engagement else {},
-        comments=len(comments_from(row.comments)) if row.comments else None, changes=changes,
-    )  # fmt: skip
+        comments=len(comments_from(row.comments)) if row.comments else None,
+        changes=changes,
+    )
 
 
 def _links(markup: str) -> Iterator[str]:
@@ -158,8 +175,11 @@ def _joined(tree: SpreadTree, keys: set[str]) -> set[str]:
 
     Likeness alone joins nobody: those of a story are alike, and were not found to be reprints.
     """
-    edges = [(key, edge.parent) for key, edge in tree.edges.items()
-             if edge.parent and edge.evidence[0].kind != "text"]  # fmt: skip
+    edges = [
+        (key, edge.parent)
+        for key, edge in tree.edges.items()
+        if edge.parent and edge.evidence[0].kind != "text"
+    ]
     joined, size = set(keys), -1
     while len(joined) != size:
         size = len(joined)

@@ -146,11 +146,13 @@ def _first(tree: SpreadTree) -> FirstPublisher | None:
     below = {root: sum(1 for _node in tree.walk(root)) - 1 for root in roots}
     best = min(roots, key=lambda root: (windows[root].latest, -below[root], root))
     rivals = tuple(
-        root for root in roots
-        if root != best and not windows[best].surely_before(windows[root])
+        root
+        for root in roots
+        if root != best
+        and not windows[best].surely_before(windows[root])
         # Who had it from somebody unknown was not first.
         and (root not in tree.edges or not tree.edges[root].alternatives)
-    )  # fmt: skip
+    )
     certainty = _UNSURE if rivals else _SURE
     if best not in tree.publications:
         certainty = min(certainty, _SURE if below[best] > 1 else _NAMED_ONCE)
@@ -162,8 +164,10 @@ def _root_window(tree: SpreadTree, root: str) -> Window:
     """When a root was published; an outlet outside some time before the first that names it."""
     if root in tree.publications:
         return tree.publications[root].window
-    first = min((tree.publications[key].window for key in tree.children_of(root)),
-                key=lambda window: window.latest)  # fmt: skip
+    first = min(
+        (tree.publications[key].window for key in tree.children_of(root)),
+        key=lambda window: window.latest,
+    )
     return Window(first.earliest - _BEFORE_CHILD, first.latest - _BEFORE_CHILD)
 
 
@@ -228,8 +232,12 @@ class ChangeReport:
 def spread_figures(tree: SpreadTree) -> SpreadFigures:
     """The figures of *tree*."""
     publications = list(tree.publications.values())
-    depths = Counter(depth for root in tree.roots() for node, depth in tree.walk(root)
-                     if node in tree.publications)  # fmt: skip
+    depths = Counter(
+        depth
+        for root in tree.roots()
+        for node, depth in tree.walk(root)
+        if node in tree.publications
+    )
     moments = sorted(own.window.earliest for own in publications if own.tells_hour)
     seconds = [(moment - moments[0]).total_seconds() for moment in moments]
     has_span = len(moments) > 1
@@ -243,8 +251,10 @@ def spread_figures(tree: SpreadTree) -> SpreadFigures:
         outlets=len(_by_outlet(publications)),
         by_tier=Counter(own.tier for own in _by_outlet(publications).values()),
         by_region=Counter(own.region for own in _by_outlet(publications).values()),
-        unknown=sum(not edge.is_known and not edge.evidence and key != first
-                    for key, edge in tree.edges.items()),
+        unknown=sum(
+            not edge.is_known and not edge.evidence and key != first
+            for key, edge in tree.edges.items()
+        ),
         first_at=moments[0] if has_span else None,
         last_at=moments[-1] if has_span else None,
         half_seconds=seconds[(len(seconds) - 1) // 2] if has_span else None,
@@ -254,15 +264,16 @@ def spread_figures(tree: SpreadTree) -> SpreadFigures:
         engagement=dict(sum((Counter(own.engagement) for own in shown), Counter())),
         shown=len(shown),
         comments=sum(remarks) if remarks else None,
-    )  # fmt: skip
+    )
 
 
 def change_reports(tree: SpreadTree) -> list[ChangeReport]:
     """Every correction, deletion and restoration, in time's order."""
     reports = [
         ChangeReport(key, change, _not_followed(tree, key, change))
-        for key, own in tree.publications.items() for change in own.changes
-    ]  # fmt: skip
+        for key, own in tree.publications.items()
+        for change in own.changes
+    ]
     return sorted(reports, key=lambda report: (report.change.at, report.key))
 
 
@@ -272,10 +283,11 @@ def _not_followed(tree: SpreadTree, key: str, change: Change) -> tuple[str, ...]
     below = [tree.publications[node] for node, depth in tree.walk(key) if depth]
     since = change.at - _SEEN_WITHIN
     left = [
-        own for own in below
+        own
+        for own in below
         if own.window.latest < change.at
         and not any(later.at >= since and later.kind != "restored" for later in own.changes)
-    ]  # fmt: skip
+    ]
     # A page and its print version are one to whoever has to ask for the change.
     return tuple(own.key for own in left if plainest(own, left) is own)
 
@@ -304,6 +316,7 @@ def _median_lag(tree: SpreadTree) -> float | None:
         (own.window.earliest - parent.window.earliest).total_seconds()
         for key, own in tree.publications.items()
         if (parent := tree.publications.get(tree.edges[key].parent))
-        and own.tells_hour and parent.tells_hour
-    ]  # fmt: skip
+        and own.tells_hour
+        and parent.tells_hour
+    ]
     return float(median(max(lag, 0.0) for lag in lags)) if lags else None

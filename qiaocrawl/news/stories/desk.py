@@ -161,8 +161,10 @@ class StoryDesk:
         for item in items:
             if item.key in self._story_of:
                 continue
-            like = min((self._story_of[key] for key in item.reprints if key in self._story_of),
-                       default=None)  # fmt: skip
+            like = min(
+                (self._story_of[key] for key in item.reprints if key in self._story_of),
+                default=None,
+            )
             if like is not None:
                 self._put(like, self.stories[like].with_reprint(item.key, item.reprints, minute))
                 self._tell(Change("joined", like, minute, keys=(item.key,)))
@@ -197,11 +199,17 @@ class StoryDesk:
         if join.kept in opened:
             return
         is_fresh = join.gone in opened
-        self._tell(Change(
-            "joined" if is_fresh else "merged", join.kept, self.state.minute,
-            None if is_fresh else join.gone, join.taken.articles, join.score,
-            _shared(join.before, join.taken),
-        ))  # fmt: skip
+        self._tell(
+            Change(
+                "joined" if is_fresh else "merged",
+                join.kept,
+                self.state.minute,
+                None if is_fresh else join.gone,
+                join.taken.articles,
+                join.score,
+                _shared(join.before, join.taken),
+            )
+        )
 
     def _split(self) -> None:
         for number in sorted(self._minute.stories & self.stories.keys()):
@@ -240,8 +248,9 @@ class StoryDesk:
             joined = story.joined_with(other, product)
             self._put(number, None)
             self._put(kept, replace(joined, by_hand=True, apart=joined.apart - {kept, *numbers}))
-            self._tell(Change("merged", kept, self.state.minute, number, other.articles,
-                              by_hand=True))  # fmt: skip
+            self._tell(
+                Change("merged", kept, self.state.minute, number, other.articles, by_hand=True)
+            )
             self.state.learnt -= 1
 
     def _split_by_hand(self, keys: frozenset[str], numbers: Sequence[int], rest: int) -> None:
@@ -288,8 +297,11 @@ class StoryDesk:
                 if score >= self.threshold:
                     self._put(near, story)
                     self.sleepers.take(near)
-                    self._tell(Change("woke", near, self.state.minute, score=score,
-                                      words=_shared(story, text)))  # fmt: skip
+                    self._tell(
+                        Change(
+                            "woke", near, self.state.minute, score=score, words=_shared(story, text)
+                        )
+                    )
 
     # --- books --------------------------------------------------------------------------------
 

@@ -249,8 +249,9 @@ def _score_row(
     own = products.diagonal() / (SCALE * np.maximum(sizes, 1)) ** 2
     gaps = np.fmax(firsts[others] - lasts[at], firsts[at] - lasts[others])
     days = np.nan_to_num(np.maximum(gaps, 0.0)) / DAY_SECONDS
-    row = scored(products[at, others], sizes[at] * sizes[others], own[at] * own[others], days,
-                 settings)  # fmt: skip
+    row = scored(
+        products[at, others], sizes[at] * sizes[others], own[at] * own[others], days, settings
+    )
     scores[at, others] = scores[others, at] = row
 
 

@@ -138,19 +138,30 @@ def articles_of(c: Connection, number: int) -> list[StoryArticle]:
     """The articles of a story, by publication."""
     statement = (
         select(
-            url.c.id, url.c.key, url.c.url, article.c.site, article.c.title,
-            article.c.published_at, story_article.c.voice_url_id,
+            url.c.id,
+            url.c.key,
+            url.c.url,
+            article.c.site,
+            article.c.title,
+            article.c.published_at,
+            story_article.c.voice_url_id,
         )
         .join(story_article, story_article.c.url_id == url.c.id)
         .outerjoin(article, article.c.url_id == url.c.id)
         .where(story_article.c.story_id == number)
         .order_by(article.c.published_at.is_(None), article.c.published_at, url.c.url)
-    )  # fmt: skip
+    )
     return [
-        StoryArticle(key_of(bytes(row.key), row.id), row.url, row.site or "", row.title or "",
-                     from_time(row.published_at), row.voice_url_id != row.id)
+        StoryArticle(
+            key_of(bytes(row.key), row.id),
+            row.url,
+            row.site or "",
+            row.title or "",
+            from_time(row.published_at),
+            row.voice_url_id != row.id,
+        )
         for row in c.execute(statement)
-    ]  # fmt: skip
+    ]
 
 
 def changes_of(c: Connection, number: int) -> list[StoryEvent]:
@@ -158,12 +169,17 @@ def changes_of(c: Connection, number: int) -> list[StoryEvent]:
     table = story_change
     either = or_(table.c.story_id == number, table.c.other_id == number)
     return [
-        StoryEvent(datetime.fromtimestamp(row.minute * 60, UTC), row.kind,
-                   row.other_id if row.story_id == number else row.story_id,
-                   len(json.loads(row.url_ids)), row.score, tuple(json.loads(row.words)),
-                   bool(row.by_hand))
+        StoryEvent(
+            datetime.fromtimestamp(row.minute * 60, UTC),
+            row.kind,
+            row.other_id if row.story_id == number else row.story_id,
+            len(json.loads(row.url_ids)),
+            row.score,
+            tuple(json.loads(row.words)),
+            bool(row.by_hand),
+        )
         for row in c.execute(select(table).where(either).order_by(table.c.id))
-    ]  # fmt: skip
+    ]
 
 
 def follow(c: Connection, number: int, *, by: str, now: datetime) -> None:
@@ -176,14 +192,23 @@ def follow(c: Connection, number: int, *, by: str, now: datetime) -> None:
     head = c.execute(select(story.c.head_url_id).where(story.c.id == number)).scalar_one()
     there = select(func.count()).where(story_follow.c.url_id == head)
     if head is not None and not c.execute(there).scalar_one():
-        c.execute(insert(story_follow).values(
-            url_id=head, followed_by=clean_word(by, 100), followed_at=to_stored_time(now)
-        ))  # fmt: skip
+        c.execute(
+            insert(story_follow).values(
+                url_id=head, followed_by=clean_word(by, 100), followed_at=to_stored_time(now)
+            )
+        )
 
 
 def _line(row: Any) -> StoryLine:
     return StoryLine(
-        row.id, row.title, row.state, row.articles, row.voices, from_time(row.first_published),
-        from_time(row.last_published), tuple(json.loads(row.words)), bool(row.is_followed),
+        row.id,
+        row.title,
+        row.state,
+        row.articles,
+        row.voices,
+        from_time(row.first_published),
+        from_time(row.last_published),
+        tuple(json.loads(row.words)),
+        bool(row.is_followed),
         row.merged_into,
-    )  # fmt: skip
+    )

@@ -126,10 +126,15 @@ def read_items(c: Connection, article_ids: Sequence[int]) -> list[Item]:
         assert fetched is not None
         if published is not None and published > fetched + _MOST_AHEAD:
             published = None
-        items.append(Item(
-            key_of(bytes(key), url_id), title, unpack_text(text),
-            None if published is None else published.timestamp(), tuple(sorted(alike[article_id])),
-        ))  # fmt: skip
+        items.append(
+            Item(
+                key_of(bytes(key), url_id),
+                title,
+                unpack_text(text),
+                None if published is None else published.timestamp(),
+                tuple(sorted(alike[article_id])),
+            )
+        )
     return items
 
 
@@ -141,14 +146,16 @@ def add_correction(c: Connection, correction: Correction, *, by: str, now: datet
 
     Keys of the correction are those of :func:`key_of`.
     """
-    c.execute(insert(story_correction).values(
-        kind=correction.kind,
-        url_ids=json.dumps([url_id_of(key) for key in correction.keys]),
-        other_url_ids=json.dumps([url_id_of(key) for key in correction.others]),
-        corrected_by=clean_word(by, 100),
-        corrected_at=to_stored_time(now),
-        minute=None,
-    ))  # fmt: skip
+    c.execute(
+        insert(story_correction).values(
+            kind=correction.kind,
+            url_ids=json.dumps([url_id_of(key) for key in correction.keys]),
+            other_url_ids=json.dumps([url_id_of(key) for key in correction.others]),
+            corrected_by=clean_word(by, 100),
+            corrected_at=to_stored_time(now),
+            minute=None,
+        )
+    )
 
 
 def corrections(c: Connection, minute: int | None) -> list[tuple[int, Correction]]:
@@ -158,10 +165,17 @@ def corrections(c: Connection, minute: int | None) -> list[tuple[int, Correction
     found = []
     for row in c.execute(select(table).where(of_minute).order_by(table.c.id)):
         own, others = json.loads(row.url_ids), json.loads(row.other_url_ids)
-        found.append((row.id, Correction(
-            row.kind, tuple(keys_of(c, own)), tuple(keys_of(c, others)),
-            _asleep(c, [*own, *others]),
-        )))  # fmt: skip
+        found.append(
+            (
+                row.id,
+                Correction(
+                    row.kind,
+                    tuple(keys_of(c, own)),
+                    tuple(keys_of(c, others)),
+                    _asleep(c, [*own, *others]),
+                ),
+            )
+        )
     return found
 
 
@@ -281,9 +295,13 @@ def read_clock(c: Connection) -> Clock:
 def move_clock(c: Connection, seen: Clock, title_seq: int, desk: DeskState) -> bool:
     """Store the state of the desk; False where another worker did so since it was *seen*."""
     params = {
-        "version": seen.version, "title_seq": title_seq, "next_id": desk.next_id,
-        "minute": desk.minute, "day": desk.day, "learnt": desk.learnt,
-    }  # fmt: skip
+        "version": seen.version,
+        "title_seq": title_seq,
+        "next_id": desk.next_id,
+        "minute": desk.minute,
+        "day": desk.day,
+        "learnt": desk.learnt,
+    }
     if seen.version:
         return _MOVE_CLOCK.run(c, params).rowcount == 1
     if _CLOCK.run(c).fetchone():
@@ -305,16 +323,29 @@ def save_results(c: Connection, results: Results, placed: Mapping[str, int]) -> 
     written = kept | {number: one for number, one in results.gone.items() if one is not None}
     heads = {number: head_of(one) for number, one in written.items()}
     titles = dict(_TITLES.fetch(c, [url_id_of(key) for key in heads.values()]))
-    _SAVE.run_many(c, [
-        _story_row(one, "asleep" if number in results.asleep else "awake", heads[number],
-                   titles.get(url_id_of(heads[number]), ""))
-        for number, one in sorted(written.items())
-    ])  # fmt: skip
+    _SAVE.run_many(
+        c,
+        [
+            _story_row(
+                one,
+                "asleep" if number in results.asleep else "awake",
+                heads[number],
+                titles.get(url_id_of(heads[number]), ""),
+            )
+            for number, one in sorted(written.items())
+        ],
+    )
     # A story may begin and end between two writes; its articles were in it nevertheless.
     ends = {change.story for change in results.changes if change.kind == "ended"}
     ended = [one for number, one in results.gone.items() if one is not None and number in ends]
-    _SAVE_ARTICLE.run_many(c, [row for one in (*ended, *kept.values())
-                               for row in _article_rows(one, placed, results.minutes)])  # fmt: skip
+    _SAVE_ARTICLE.run_many(
+        c,
+        [
+            row
+            for one in (*ended, *kept.values())
+            for row in _article_rows(one, placed, results.minutes)
+        ],
+    )
     _write_ends(c, results)
     _ADD_CHANGE.run_many(c, [_change_row(change) for change in results.changes])
 
@@ -322,24 +353,40 @@ def save_results(c: Connection, results: Results, placed: Mapping[str, int]) -> 
 def _write_ends(c: Connection, results: Results) -> None:
     """Stories that are gone: merged into others, or ended."""
     merged = {change.other: change.story for change in results.changes if change.kind == "merged"}
-    _SET_STATE.run_many(c, [
-        {"id": number, "state": "merged" if number in merged else "ended",
-         "into": merged.get(number)}
-        for number in sorted(results.gone)
-    ])  # fmt: skip
+    _SET_STATE.run_many(
+        c,
+        [
+            {
+                "id": number,
+                "state": "merged" if number in merged else "ended",
+                "into": merged.get(number),
+            }
+            for number in sorted(results.gone)
+        ],
+    )
     _DROP_VECTORS.run(c, sorted(results.gone.keys() - merged.keys()))
 
 
 def _story_row(one: Story, state: State, head: str, title: str) -> dict[str, Any]:
     return {
-        "id": one.id, "title": clean_text(title, 500), "head_url_id": url_id_of(head),
-        "state": state, "merged_into": None, "opened": one.opened, "touched": one.touched,
-        "first_published": _time(one.first), "last_published": _time(one.last),
-        "articles": len(one.articles), "voices": len(one.voices), "likeness": one.likeness,
-        "checked": one.checked, "by_hand": one.by_hand,
-        "apart": json.dumps(sorted(one.apart)), "words": to_json(heaviest_words(one)),
+        "id": one.id,
+        "title": clean_text(title, 500),
+        "head_url_id": url_id_of(head),
+        "state": state,
+        "merged_into": None,
+        "opened": one.opened,
+        "touched": one.touched,
+        "first_published": _time(one.first),
+        "last_published": _time(one.last),
+        "articles": len(one.articles),
+        "voices": len(one.voices),
+        "likeness": one.likeness,
+        "checked": one.checked,
+        "by_hand": one.by_hand,
+        "apart": json.dumps(sorted(one.apart)),
+        "words": to_json(heaviest_words(one)),
         "signature": np.array(signature_of(one), "<i4").tobytes(),
-    }  # fmt: skip
+    }
 
 
 def _article_rows(
@@ -351,20 +398,27 @@ def _article_rows(
             if placed.get(key) != one.id:
                 own = key == voice.key
                 yield {
-                    "url_id": url_id_of(key), "story_id": one.id,
-                    "voice_url_id": url_id_of(voice.key), "minute": minutes.get(key, voice.minute),
+                    "url_id": url_id_of(key),
+                    "story_id": one.id,
+                    "voice_url_id": url_id_of(voice.key),
+                    "minute": minutes.get(key, voice.minute),
                     "published": voice.published if own else None,
                     "words": to_json(voice.words if own else ()),
                     "term_weights": compress(voice.vector.as_bytes()) if own else None,
-                }  # fmt: skip
+                }
 
 
 def _change_row(change: Change) -> dict[str, Any]:
     return {
-        "minute": change.minute, "story_id": change.story, "kind": change.kind,
-        "other_id": change.other, "url_ids": json.dumps([url_id_of(key) for key in change.keys]),
-        "score": change.score, "words": to_json(change.words), "by_hand": change.by_hand,
-    }  # fmt: skip
+        "minute": change.minute,
+        "story_id": change.story,
+        "kind": change.kind,
+        "other_id": change.other,
+        "url_ids": json.dumps([url_id_of(key) for key in change.keys]),
+        "score": change.score,
+        "words": to_json(change.words),
+        "by_hand": change.by_hand,
+    }
 
 
 def _time(seconds: float | None) -> str | None:
@@ -411,9 +465,11 @@ def forget_all(c: Connection) -> None:
     c.execute(update(story_article).values(story_id=None, words="[]", term_weights=None))
     for table in (story_change, story_background, story):
         c.execute(delete(table))
-    c.execute(update(story_clock).values(
-        version=story_clock.c.version + 1, title_seq=0, next_id=1, minute=-1, day=-1, learnt=0
-    ))  # fmt: skip
+    c.execute(
+        update(story_clock).values(
+            version=story_clock.c.version + 1, title_seq=0, next_id=1, minute=-1, day=-1, learnt=0
+        )
+    )
 
 
 def _stories(rows: Iterable[Any], article_rows: Sequence[Any]) -> list[Story]:
@@ -430,12 +486,16 @@ def _voices(rows: Sequence[Any]) -> tuple[Voice, ...]:
         articles[voice_url_id].append(key_of(bytes(key), url_id))
     voices = [
         Voice(
-            key_of(bytes(key), url_id), published, vector_from(decompress(bytes(vector))),
-            tuple(json.loads(words)), tuple(articles[url_id]), minute,
+            key_of(bytes(key), url_id),
+            published,
+            vector_from(decompress(bytes(vector))),
+            tuple(json.loads(words)),
+            tuple(articles[url_id]),
+            minute,
         )
         for _, url_id, key, voice_url_id, minute, published, words, vector in rows
         if url_id == voice_url_id
-    ]  # fmt: skip
+    ]
     return tuple(sorted(voices, key=lambda voice: voice.order))
 
 
@@ -445,10 +505,18 @@ def _story(row: Any, voices: tuple[Voice, ...]) -> Story:
         total = total.plus(voice.vector)
     times = [voice.published for voice in voices if voice.published is not None]
     return Story(
-        row.id, voices, total, row.likeness, row.opened, row.touched,
-        min(times, default=None), max(times, default=None), bool(row.by_hand),
-        frozenset(json.loads(row.apart)), row.checked,
-    )  # fmt: skip
+        row.id,
+        voices,
+        total,
+        row.likeness,
+        row.opened,
+        row.touched,
+        min(times, default=None),
+        max(times, default=None),
+        bool(row.by_hand),
+        frozenset(json.loads(row.apart)),
+        row.checked,
+    )
 
 
 # --- How common terms are, as stories count them: a whole count now and then, minutes since -------
@@ -492,7 +560,10 @@ def save_background(
         file = BytesIO()
         np.savez(file, allow_pickle=False, **background.saved())
         data = compress(file.getvalue())
-        c.execute(insert(table), [
-            {"minute": None, "articles": 0, "data": data[start : start + _PART_BYTES]}
-            for start in range(0, len(data), _PART_BYTES)
-        ])  # fmt: skip
+        c.execute(
+            insert(table),
+            [
+                {"minute": None, "articles": 0, "data": data[start : start + _PART_BYTES]}
+                for start in range(0, len(data), _PART_BYTES)
+            ],
+        )

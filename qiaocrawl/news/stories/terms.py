@@ -94,10 +94,14 @@ class TermReader:
         # What does not count has the lowest number, and stands first.
         first = int(np.searchsorted(ids, 0))
         return Terms(
-            ids[first:], merged[first:],
-            {number: word for number, word in zip(word_numbers, words, strict=True)
-             if len(word) > 1 and number >= 0},
-        )  # fmt: skip
+            ids[first:],
+            merged[first:],
+            {
+                number: word
+                for number, word in zip(word_numbers, words, strict=True)
+                if len(word) > 1 and number >= 0
+            },
+        )
 
 
 class _Numbers(dict[str, int]):

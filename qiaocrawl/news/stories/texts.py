@@ -48,11 +48,12 @@ def newest_since(c: Connection, minute: int, least_articles: int, limit: int) ->
     """
     statement = (
         select(story.c.id)
-        .where(story.c.state != "merged", story.c.touched >= minute,
-               story.c.articles >= least_articles)
+        .where(
+            story.c.state != "merged", story.c.touched >= minute, story.c.articles >= least_articles
+        )
         .order_by(story.c.touched.desc(), story.c.id.desc())
         .limit(limit)
-    )  # fmt: skip
+    )
     return list(c.execute(statement).scalars())
 
 
@@ -74,24 +75,40 @@ def texts_of(
         topics = _topics(c, part)
         statement = (
             select(
-                story_article.c.story_id, story_article.c.voice_url_id, url.c.id, url.c.url,
-                article.c.id.label("article_id"), article.c.site, article.c.title, article.c.text,
-                article.c.published_at, published.label("at"),
+                story_article.c.story_id,
+                story_article.c.voice_url_id,
+                url.c.id,
+                url.c.url,
+                article.c.id.label("article_id"),
+                article.c.site,
+                article.c.title,
+                article.c.text,
+                article.c.published_at,
+                published.label("at"),
             )
             .join(url, url.c.id == story_article.c.url_id)
             .join(article, article.c.url_id == url.c.id)
             .where(story_article.c.story_id.in_(part))
             .order_by(published, url.c.url)
-        )  # fmt: skip
+        )
         for row in c.execute(statement):
             at = from_time(row.at)
             assert at is not None, "every article was fetched some time"
-            texts[row.story_id].append(StoryText(
-                row.id, row.article_id, row.url, row.title, row.text, row.site, names.of(row.site),
-                at,
-                row.published_at is not None, row.voice_url_id != row.id,
-                frozenset(topics.get(row.article_id, ())),
-            ))  # fmt: skip
+            texts[row.story_id].append(
+                StoryText(
+                    row.id,
+                    row.article_id,
+                    row.url,
+                    row.title,
+                    row.text,
+                    row.site,
+                    names.of(row.site),
+                    at,
+                    row.published_at is not None,
+                    row.voice_url_id != row.id,
+                    frozenset(topics.get(row.article_id, ())),
+                )
+            )
     return texts
 
 

@@ -280,9 +280,11 @@ class Newest(NamedTuple):
 
 
 def newest_of(
-    times: NDArray[np.float64], all_times: NDArray[np.float64], now: datetime,
+    times: NDArray[np.float64],
+    all_times: NDArray[np.float64],
+    now: datetime,
     calendar: HolidayCalendar,
-) -> Newest:  # fmt: skip
+) -> Newest:
     """What stands out just before the aware moment *now*; later texts are not looked at.
 
     Args:

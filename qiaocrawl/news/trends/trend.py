@@ -95,17 +95,25 @@ def trend_of(
     before, totals = (_with_base(moments, stretch) for moments in (seconds, all_seconds))
     base, days = _base_of(seconds, stretch, calendar)
     first = counts.first - before.first
-    bursts = [_moved(burst, first) for burst in count_bursts(before.counts, totals.counts)
-              if burst.end > first]  # fmt: skip
+    bursts = [
+        _moved(burst, first)
+        for burst in count_bursts(before.counts, totals.counts)
+        if burst.end > first
+    ]
     steps = _steps(counts, base, bursts, stretch, calendar)
     ahead: list[ForecastStep] = []
     if base is not None and stretch.ahead:
         ahead = forecast(days, base, _whole(counts, stretch), stretch.ahead)
     years = {start.year for start in (*before.starts(), *(step.start for step in ahead))}
     return Trend(
-        stretch.unit, tuple(steps), tuple(bursts), tuple(ahead), _direction(steps, base),
-        base.days if base else 0, tuple(sorted(years - calendar.years)),
-    )  # fmt: skip
+        stretch.unit,
+        tuple(steps),
+        tuple(bursts),
+        tuple(ahead),
+        _direction(steps, base),
+        base.days if base else 0,
+        tuple(sorted(years - calendar.years)),
+    )
 
 
 def _with_base(seconds: NDArray[np.float64], stretch: Stretch) -> CountSeries:
@@ -135,9 +143,12 @@ def _base_of(
 
 
 def _steps(
-    counts: CountSeries, base: Base | None, bursts: list[Burst], stretch: Stretch,
+    counts: CountSeries,
+    base: Base | None,
+    bursts: list[Burst],
+    stretch: Stretch,
     calendar: HolidayCalendar,
-) -> list[TrendStep]:  # fmt: skip
+) -> list[TrendStep]:
     steps = []
     for at, start in enumerate(counts.starts()):
         count = int(counts.counts[at])
@@ -145,11 +156,17 @@ def _steps(
         deviation = None
         if base is not None and expected is not None:
             deviation = base.deviation(count, expected)
-        steps.append(TrendStep(
-            start, count, expected, deviation,
-            any(burst.begin <= at < burst.end for burst in bursts),
-            _is_whole(counts, at, stretch.before), calendar.name_of(start.date()),
-        ))  # fmt: skip
+        steps.append(
+            TrendStep(
+                start,
+                count,
+                expected,
+                deviation,
+                any(burst.begin <= at < burst.end for burst in bursts),
+                _is_whole(counts, at, stretch.before),
+                calendar.name_of(start.date()),
+            )
+        )
     return steps
 
 

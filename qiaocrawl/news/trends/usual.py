@@ -124,8 +124,12 @@ def _faults(year: str, table: Any) -> Iterator[str]:
         yield _("a year with off and work is needed")
         return
     for name, days in off.items():
-        if not (isinstance(days, list) and len(days) == 2 and all(map(_is_day, days))
-                and timedelta() <= days[1] - days[0] < _LONGEST_HOLIDAY_DAYS * _DAY):  # fmt: skip
+        if not (
+            isinstance(days, list)
+            and len(days) == 2
+            and all(map(_is_day, days))
+            and timedelta() <= days[1] - days[0] < _LONGEST_HOLIDAY_DAYS * _DAY
+        ):
             yield _("{name}: first and last day are needed, as [2026-10-01, 2026-10-07]", name=name)
     for day in worked:
         if not _is_day(day) or day.weekday() < _SATURDAY:
@@ -369,9 +373,11 @@ def _fitted(
 
 
 def _expected(
-    level: float, factors: NDArray[np.float64], shares: NDArray[np.float64],
+    level: float,
+    factors: NDArray[np.float64],
+    shares: NDArray[np.float64],
     kinds: NDArray[np.int64],
-) -> NDArray[np.float64]:  # fmt: skip
+) -> NDArray[np.float64]:
     off = np.array([is_off(kind) for kind in range(DAY_KINDS)]).astype(int)[kinds]
     return np.asarray(level * factors[kinds][:, None] * shares[off], np.float64)
 
@@ -414,7 +420,7 @@ def _hour_shares(counts: NDArray[np.float64], kinds: NDArray[np.int64]) -> NDArr
     return np.array([row / row.sum() for row in rows])
 
 
-def _residual(counts: NDArray[np.float64] | float, expected: NDArray[np.float64] | float) -> (
-    NDArray[np.float64]
-):  # fmt: skip
+def _residual(
+    counts: NDArray[np.float64] | float, expected: NDArray[np.float64] | float
+) -> NDArray[np.float64]:
     return np.asarray(2 * np.sqrt(np.add(counts, 0.375)) - 2 * np.sqrt(np.add(expected, 0.375)))

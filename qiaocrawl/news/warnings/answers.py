@@ -60,15 +60,15 @@ _SAYS_YES: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
 }  # fmt: skip
 # Codes of services that are busy or ask too often; a service says "too many" in words as well.
 _BUSY_CODES: Mapping[str, frozenset[int]] = {
-    "wecombot": frozenset({-1, 45009, 45033}), "wechat": frozenset({-1, 45009, 45033}),
+    "wecombot": frozenset({-1, 45009, 45033}),
+    "wechat": frozenset({-1, 45009, 45033}),
     "dingtalk": frozenset({-1, 130101, 410100, 90002, 90018}),
     "feishu": frozenset({11232, 11233, 11247, 99991400}),
     "lark": frozenset({11232, 11233, 11247, 99991400}),
-    "pushplus": frozenset({900, 903}), "wxpusher": frozenset({1004}),
-}  # fmt: skip
-_BUSY_STATUSES = (
-    HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS,
-)  # fmt: skip
+    "pushplus": frozenset({900, 903}),
+    "wxpusher": frozenset({1004}),
+}
+_BUSY_STATUSES = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
 _BUSY_WORDS = re.compile(
     r"too (?:many|fast|frequent)|freq(?:uency)?\b|rate.?limit|throttl|quota|system (?:is )?busy|"
     r"try again later|频率|频繁|过快|太快|限流|超限|繁忙|稍后",
@@ -80,8 +80,22 @@ _CODES = _ERROR_CODES | {"code", "ret"}
 _FLAGS = frozenset({"ok", "success", "succeeded", "issuccess", "accepted"})
 _STATES = frozenset({"status", "result", "state", "type"})
 _WORDS = ("errmsg", "msg", "message", "statusmessage", "reason", "description", "error", "info")
-_YES_WORDS = frozenset({"ok", "success", "successful", "succeed", "succeeded", "done", "accepted",
-                        "成功", "发送成功", "操作成功", "请求成功", "推送成功"})  # fmt: skip
+_YES_WORDS = frozenset(
+    {
+        "ok",
+        "success",
+        "successful",
+        "succeed",
+        "succeeded",
+        "done",
+        "accepted",
+        "成功",
+        "发送成功",
+        "操作成功",
+        "请求成功",
+        "推送成功",
+    }
+)
 _NOTHING = frozenset({"", "none", "null", "false", "no", "0"})
 _NO_WORD = re.compile(
     r"\W{0,5}(?:err(?:or)?|fail(?:ed|ure)?|denied|forbidden|invalid|reject(?:ed)?|refused|"
@@ -193,9 +207,9 @@ def _no(body: Any, text: str, depth: int = 0) -> tuple[str, bool] | None:
         if (key in _FLAGS and _is_no(value)) or (key in _STATES and _is_bad_state(value)):
             return ("" if isinstance(value, bool) else str(value)), False
         # Beside a code, errmsg has the words of a success as well.
-        is_error = key.startswith("err") and key not in codes and not (
-            has_code and isinstance(value, str)
-        )  # fmt: skip
+        is_error = (
+            key.startswith("err") and key not in codes and not (has_code and isinstance(value, str))
+        )
         if is_error and not _is_no_error(value):
             return "", False
         if isinstance(value, dict | list) and (inner := _no(value, text, depth + 1)) is not None:
@@ -232,7 +246,7 @@ def _is_good_code(key: str, value: Any, body: Any) -> bool:
         (key in _WORDS and str(one).strip(" .!。！").lower() in _YES_WORDS)
         or (key in _FLAGS and one is True)
         for key, one in _named(body)
-    )  # fmt: skip
+    )
 
 
 def _is_no(value: Any) -> bool:
@@ -306,15 +320,18 @@ class Room:
 
 # Those whose services count bytes; all others count characters, as apprise knows.
 _ROOMS: Mapping[str, Room] = {
-    "wecombot": Room(2_048, _utf8), "wechat": Room(2_048, _utf8),
+    "wecombot": Room(2_048, _utf8),
+    "wechat": Room(2_048, _utf8),
     # Of the whole request, of which some hundred are no text. Feishu says 20 KB in one place and
     # 30 in another.
-    "dingtalk": Room(19_500, _in_json), "feishu": Room(19_500, _in_json),
+    "dingtalk": Room(19_500, _in_json),
+    "feishu": Room(19_500, _in_json),
     "lark": Room(19_500, _in_json),
     # Apple's, with the rest of the request; beyond it ntfy makes a file of a message.
-    "bark": Room(3_500, _utf8), "ntfy": Room(4_000, _utf8),
+    "bark": Room(3_500, _utf8),
+    "ntfy": Room(4_000, _utf8),
     "schan": Room(32_000, _utf8),
-}  # fmt: skip
+}
 # Of the characters a service takes: tags and entities that the text becomes take some.
 _SHARE_OF_CHARACTERS = 0.9
 # A title is said with each part, but leaves the text so much of the room.

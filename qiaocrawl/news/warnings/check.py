@@ -49,8 +49,16 @@ def wants_trend(rules: Iterable[Rule]) -> bool:
 def signal_article(text: StoryText, with_tone: bool) -> StoryArticle:
     """An article as rules see it; its tone is read only where one asks for it."""
     tone = tone_of(text.title, text.text).label if with_tone else "unsure"
-    return StoryArticle(text.url, text.title, text.text, text.outlet.name, text.at,
-                        text.outlet.tier, text.topics, tone)  # fmt: skip
+    return StoryArticle(
+        text.url,
+        text.title,
+        text.text,
+        text.outlet.name,
+        text.at,
+        text.outlet.tier,
+        text.topics,
+        tone,
+    )
 
 
 def times_until(c: Connection, since: datetime, now: datetime) -> NDArray[np.float64]:
@@ -136,8 +144,11 @@ def _merged(c: Connection, stories: Iterable[str]) -> dict[str, str]:
     """Stories that are called by another article now: they were merged, or made anew."""
     numbers = story_texts.stories_with(c, [int(story) for story in stories])
     first = story_texts.first_articles(c, sorted(set(numbers.values())))
-    return {str(url_id): str(first[number]) for url_id, number in numbers.items()
-            if first[number] != url_id}  # fmt: skip
+    return {
+        str(url_id): str(first[number])
+        for url_id, number in numbers.items()
+        if first[number] != url_id
+    }
 
 
 def _signals(
@@ -156,9 +167,14 @@ def _signals(
             continue  # another worker merged it meanwhile
         own = texts[number]
         deviation, in_burst = trend_at(own, all_times, moment.now, moment.calendar)
-        signals.append(StorySignal(
-            str(called[number]), titles[number][0],
-            tuple(signal_article(text, with_tone) for text in own), deviation, in_burst,
-            tuple(firsts_of(c, own, firsts)),
-        ))  # fmt: skip
+        signals.append(
+            StorySignal(
+                str(called[number]),
+                titles[number][0],
+                tuple(signal_article(text, with_tone) for text in own),
+                deviation,
+                in_burst,
+                tuple(firsts_of(c, own, firsts)),
+            )
+        )
     return signals

@@ -99,8 +99,12 @@ def deliver_due(database: Database, channels: Channels, now: float) -> DeliveryR
             report.given_up += 1
         else:
             report.waiting += 1
-        logger.warning("channel %s: message %d was not delivered: %s", message.channel,
-                       message.id, refusal.reason)  # fmt: skip
+        logger.warning(
+            "channel %s: message %d was not delivered: %s",
+            message.channel,
+            message.id,
+            refusal.reason,
+        )
 
 
 def send_test(database: Database, channels: Channels, channel: str, now: datetime) -> str:
@@ -124,9 +128,7 @@ def send_test(database: Database, channels: Channels, channel: str, now: datetim
     return ""
 
 
-def _send(
-    database: Database, message: DueMessage, address: str, now: float
-) -> Refusal | None:  # fmt: skip
+def _send(database: Database, message: DueMessage, address: str, now: float) -> Refusal | None:
     """Send *message*, or the parts of it that have not arrived; why that failed, None if not."""
     begun = time.monotonic()
     if not address:
@@ -172,11 +174,12 @@ def _send_part(plugin: NotifyBase, service: str, part: Part, severity: str) -> R
         )
         said: str = log.getvalue().strip().partition("\n")[0]
     refusals = [
-        refusal for answer in answers
+        refusal
+        for answer in answers
         if (refusal := refusal_in(answer, service)) is not None
         # A plug-in may ask again with success, after a session that ran out.
         and (answer.ok or not is_sent)
-    ]  # fmt: skip
+    ]
     if refusals:
         return refusals[-1]
     return None if is_sent else Refusal(said)
@@ -219,8 +222,9 @@ def read_channels(file: str) -> Channels:
     table = _table(file)
     faults = [name for name, address in table.items() if not _is_right(address)]
     if faults:
-        raise ConfigError(_("{file}: no address that apprise knows: {names}", file=file,
-                            names=", ".join(faults)))  # fmt: skip
+        raise ConfigError(
+            _("{file}: no address that apprise knows: {names}", file=file, names=", ".join(faults))
+        )
     return table
 
 

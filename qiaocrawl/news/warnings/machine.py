@@ -71,8 +71,11 @@ class StoryWarning:
         """Channels that have to be told of it, or of its higher severity."""
         if self.status == "muted":
             return {}
-        return {channel: severity for channel, severity in self.wanted.items()
-                if rank(severity) > rank(self.told.get(channel))}  # fmt: skip
+        return {
+            channel: severity
+            for channel, severity in self.wanted.items()
+            if rank(severity) > rank(self.told.get(channel))
+        }
 
 
 Warnings = Mapping[str, StoryWarning]
@@ -99,8 +102,10 @@ class Message:
     def id(self) -> str:
         """Of its channel and of what it tells."""
         # With the moment: a warning that was forgotten and opens again is another one.
-        parts = [f"{own.id}\t{own.opened_at.isoformat()}\t{own.wanted[self.channel]}"
-                 for own in (notice.warning for notice in self.notices)]  # fmt: skip
+        parts = [
+            f"{own.id}\t{own.opened_at.isoformat()}\t{own.wanted[self.channel]}"
+            for own in (notice.warning for notice in self.notices)
+        ]
         text = "\n".join([self.channel, *sorted(parts)])
         return blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -122,17 +127,21 @@ def joined(older: StoryWarning, younger: StoryWarning) -> StoryWarning:
     # What somebody wanted goes before what goes on, and that before what is over.
     status = min(older.status, younger.status, key=_BY_PRECEDENCE.index)
     return replace(
-        older, severity=severity, reasons={**younger.reasons, **older.reasons},
+        older,
+        severity=severity,
+        reasons={**younger.reasons, **older.reasons},
         keys=tuple(dict.fromkeys((*older.keys, *younger.keys))),
         articles=max(older.articles, younger.articles),
         hit_at=max(older.hit_at, younger.hit_at),
         changed_at=max(older.changed_at, younger.changed_at),
         status=status,
-        wanted=highest(older.wanted, younger.wanted), told=highest(older.told, younger.told),
+        wanted=highest(older.wanted, younger.wanted),
+        told=highest(older.told, younger.told),
         revision=older.revision + 1,
         raised_at=younger.told_at if is_raised else older.raised_at,
-        noted_by=noted.noted_by, noted_at=noted.noted_at,
-    )  # fmt: skip
+        noted_by=noted.noted_by,
+        noted_at=noted.noted_at,
+    )
 
 
 def to_record(warning: StoryWarning) -> dict[str, Any]:
@@ -140,16 +149,20 @@ def to_record(warning: StoryWarning) -> dict[str, Any]:
     record = asdict(warning)
     for name in _MOMENTS:
         record[name] = record[name] and record[name].isoformat()
-    record["reasons"] = {rule: [[reason.kind, reason.value] for reason in reasons]
-                         for rule, reasons in warning.reasons.items()}  # fmt: skip
+    record["reasons"] = {
+        rule: [[reason.kind, reason.value] for reason in reasons]
+        for rule, reasons in warning.reasons.items()
+    }
     return record
 
 
 def from_record(record: Mapping[str, Any]) -> StoryWarning:
     """The warning that :func:`to_record` made *record* of."""
     moments = {name: datetime.fromisoformat(record[name]) for name in _MOMENTS if record.get(name)}
-    reasons = {rule: tuple(Reason(kind, value) for kind, value in entries)
-               for rule, entries in record["reasons"].items()}  # fmt: skip
+    reasons = {
+        rule: tuple(Reason(kind, value) for kind, value in entries)
+        for rule, entries in record["reasons"].items()
+    }
     return StoryWarning(**{**record, **moments, "reasons": reasons, "keys": tuple(record["keys"])})
 
 
@@ -206,8 +219,11 @@ def step(
             if earlier is None:
                 warning = replace(warning, id=_free_id(signal.story, after))
             after[signal.story] = warning
-    after = {story: _aged(warning, moment.now) for story, warning in after.items()
-             if moment.now - warning.hit_at < _FORGOTTEN_AFTER}  # fmt: skip
+    after = {
+        story: _aged(warning, moment.now)
+        for story, warning in after.items()
+        if moment.now - warning.hit_at < _FORGOTTEN_AFTER
+    }
     messages = _messages(after, moment)
     for message in messages:
         for notice in message.notices:
@@ -280,16 +296,30 @@ def _hit(
     keys = tuple(dict.fromkeys(key for hit in hits for key in hit.keys))
     if earlier is None:
         return StoryWarning(
-            signal.story, signal.story, signal.title, severity, now, now, now, reasons, keys,
-            len(signal.articles), wanted=wanted,
-        )  # fmt: skip
+            signal.story,
+            signal.story,
+            signal.title,
+            severity,
+            now,
+            now,
+            now,
+            reasons,
+            keys,
+            len(signal.articles),
+            wanted=wanted,
+        )
     is_raised = rank(severity) > rank(earlier.severity)
     after = replace(
-        earlier, title=signal.title, severity=max(earlier.severity, severity, key=rank),
-        reasons={**earlier.reasons, **reasons}, keys=keys, articles=len(signal.articles),
+        earlier,
+        title=signal.title,
+        severity=max(earlier.severity, severity, key=rank),
+        reasons={**earlier.reasons, **reasons},
+        keys=keys,
+        articles=len(signal.articles),
         status="open" if earlier.status == "closed" else earlier.status,
-        wanted=highest(earlier.wanted, wanted), raised_at=now if is_raised else earlier.raised_at,
-    )  # fmt: skip
+        wanted=highest(earlier.wanted, wanted),
+        raised_at=now if is_raised else earlier.raised_at,
+    )
     if is_raised or earlier.status == "closed":
         after = replace(after, noted_by="", noted_at=None)
     if after == earlier:
@@ -312,9 +342,13 @@ def _messages(warnings: Warnings, moment: Moment) -> list[Message]:
                 notices.setdefault(channel, []).append(notice)
     messages = []
     for channel, own in sorted(notices.items()):
-        own.sort(key=lambda notice: (
-            -rank(notice.warning.wanted[channel]), notice.warning.opened_at, notice.warning.id,
-        ))  # fmt: skip
+        own.sort(
+            key=lambda notice: (
+                -rank(notice.warning.wanted[channel]),
+                notice.warning.opened_at,
+                notice.warning.id,
+            )
+        )
         messages.append(Message(channel, own[0].warning.wanted[channel], tuple(own)))
     return messages
 
@@ -322,8 +356,10 @@ def _messages(warnings: Warnings, moment: Moment) -> list[Message]:
 # --- What a message says, in the language of who reads --------------------------------------------
 
 SEVERITY_NAMES: Mapping[Severity, str] = {
-    "notice": N_("notice"), "warning": N_("warning"), "urgent": N_("urgent"),
-}  # fmt: skip
+    "notice": N_("notice"),
+    "warning": N_("warning"),
+    "urgent": N_("urgent"),
+}
 _FIRSTS: Mapping[str, str] = {
     "place": N_("a place never told before: {value}"),
     "body": N_("a body never told before: {value}"),
@@ -355,12 +391,19 @@ def reason_text(reason: Reason) -> str:
 
 def warning_text(warning: StoryWarning) -> str:
     """A warning in full: what, since when, why by which rule, and where to read it."""
-    head = _("{severity}: {title}", severity=_(SEVERITY_NAMES[warning.severity]),
-             title=warning.title)  # fmt: skip
-    since = ngettext("since {since}, {count} article", "since {since}, {count} articles",
-                     warning.articles, since=china_time(warning.opened_at))  # fmt: skip
-    whys = [f"{rule}: {_('; ').join(map(reason_text, reasons))}"
-            for rule, reasons in warning.reasons.items()]  # fmt: skip
+    head = _(
+        "{severity}: {title}", severity=_(SEVERITY_NAMES[warning.severity]), title=warning.title
+    )
+    since = ngettext(
+        "since {since}, {count} article",
+        "since {since}, {count} articles",
+        warning.articles,
+        since=china_time(warning.opened_at),
+    )
+    whys = [
+        f"{rule}: {_('; ').join(map(reason_text, reasons))}"
+        for rule, reasons in warning.reasons.items()
+    ]
     return "\n".join([head, since, *whys, *warning.keys[:_KEYS_SHOWN]])
 
 
@@ -371,9 +414,12 @@ def message_title(message: Message) -> str:
     if len(message.notices) == 1:
         return _("{severity}: {title}", severity=severity, title=first.title)
     return ngettext(
-        "{severity}: {title}, and {count} more", "{severity}: {title}, and {count} more",
-        len(message.notices) - 1, severity=severity, title=first.title,
-    )  # fmt: skip
+        "{severity}: {title}, and {count} more",
+        "{severity}: {title}, and {count} more",
+        len(message.notices) - 1,
+        severity=severity,
+        title=first.title,
+    )
 
 
 def message_text(message: Message) -> str:
@@ -389,5 +435,9 @@ def _count_text(value: str) -> str:
     articles, outlets, *hours = value.split("/")
     if not hours:
         return _("{articles} articles of {outlets} outlets", articles=articles, outlets=outlets)
-    return _("{articles} articles of {outlets} outlets within {hours} h", articles=articles,
-             outlets=outlets, hours=hours[0])  # fmt: skip
+    return _(
+        "{articles} articles of {outlets} outlets within {hours} h",
+        articles=articles,
+        outlets=outlets,
+        hours=hours[0],
+    )

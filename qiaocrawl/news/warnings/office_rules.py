@@ -121,16 +121,25 @@ def keep_quiet_hours(c: Connection, quiet: QuietHours, by: str, now: datetime) -
     """Keep quiet hours in the place of those that are there."""
     record = json.dumps(quiet_table(quiet))
     c.execute(delete(quiet_hours))
-    c.execute(insert(quiet_hours).values(
-        id=_ONLY_ROW, record=record, changed_by=clean_word(by, 100),
-        changed_at=to_stored_time(now),
-    ))  # fmt: skip
+    c.execute(
+        insert(quiet_hours).values(
+            id=_ONLY_ROW,
+            record=record,
+            changed_by=clean_word(by, 100),
+            changed_at=to_stored_time(now),
+        )
+    )
 
 
 def _require_free(c: Connection, name: str, own_id: int) -> None:
     if len(name) > MOST_NAME_CHARS:
-        raise ConfigError(_("{name} has more than {most} characters", name=_("name of the rule"),
-                            most=MOST_NAME_CHARS))  # fmt: skip
+        raise ConfigError(
+            _(
+                "{name} has more than {most} characters",
+                name=_("name of the rule"),
+                most=MOST_NAME_CHARS,
+            )
+        )
     columns = warning_rule.c
     same = select(columns.id).where(columns.name == _stored_name(name), columns.id != own_id)
     if c.execute(same).first() is not None:
@@ -144,9 +153,11 @@ def _stored_name(name: str) -> str:
 def _values(rule: Rule, by: str, now: datetime) -> dict[str, Any]:
     record = json.dumps(rule_table(rule), ensure_ascii=False)
     return {
-        "name": _stored_name(rule.name), "record": clean_text(record, _MOST_CHARS),
-        "changed_by": clean_word(by, 100), "changed_at": to_stored_time(now),
-    }  # fmt: skip
+        "name": _stored_name(rule.name),
+        "record": clean_text(record, _MOST_CHARS),
+        "changed_by": clean_word(by, 100),
+        "changed_at": to_stored_time(now),
+    }
 
 
 def _kept(row: Any) -> KeptRule:
@@ -158,8 +169,9 @@ def _kept(row: Any) -> KeptRule:
 def _checked(kind: type[Record], record: str) -> Record:
     value, faults = check_table(kind, json.loads(record))
     if value is None:
-        raise StorageError(_("a rule of the database cannot be read: {faults}",
-                             faults="; ".join(faults)))  # fmt: skip
+        raise StorageError(
+            _("a rule of the database cannot be read: {faults}", faults="; ".join(faults))
+        )
     return value
 
 

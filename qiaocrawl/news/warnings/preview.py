@@ -60,10 +60,13 @@ def first_hit(
     loosest = replace(plain, within_hours=0.0, least_negative=None)
     one = replace(loosest, least_articles=1, least_outlets=1, first=())
     articles = sorted(
-        (own for own in signal.articles
-         if own.at <= until and rule_hit(one, replace(signal, articles=(own,)), until)),
+        (
+            own
+            for own in signal.articles
+            if own.at <= until and rule_hit(one, replace(signal, articles=(own,)), until)
+        ),
         key=_published,
-    )  # fmt: skip
+    )
     if rule_hit(loosest, replace(signal, articles=tuple(articles)), until) is None:
         return None
     wants_trend = rule.least_deviation is not None or rule.in_burst
@@ -145,8 +148,10 @@ def preview_rule(c: Connection, rule: Rule, moment: Moment, days: int) -> RulePr
             if hit is not None:
                 found[number] = hit
     titles = titles_of(c, list(found))
-    stories = [WarnedStory(number, titles[number][0], one.at, one.hit.reasons)
-               for number, one in found.items()]  # fmt: skip
+    stories = [
+        WarnedStory(number, titles[number][0], one.at, one.hit.reasons)
+        for number, one in found.items()
+    ]
     stories.sort(key=lambda one: (one.at, one.number), reverse=True)
     return RulePreview(tuple(stories), len(looked_at), len(numbers) > MOST_STORIES)
 

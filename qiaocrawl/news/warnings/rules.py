@@ -28,9 +28,13 @@ SEVERITIES: tuple[Severity, ...] = ("notice", "warning", "urgent")
 """From the least to the most urgent."""
 DEFAULT_CHANNEL = "default"
 LIMITS: Mapping[str, tuple[float, float]] = {
-    "most_tier": (1, 5), "least_articles": (1, 100_000), "least_outlets": (1, 100_000),
-    "within_hours": (0.0, 8_760.0), "least_negative": (0.01, 1.0), "least_deviation": (0.5, 100.0),
-}  # fmt: skip
+    "most_tier": (1, 5),
+    "least_articles": (1, 100_000),
+    "least_outlets": (1, 100_000),
+    "within_hours": (0.0, 8_760.0),
+    "least_negative": (0.01, 1.0),
+    "least_deviation": (0.5, 100.0),
+}
 """The least and the most of each number of a rule; a whole number where the least is one."""
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
 
@@ -170,8 +174,11 @@ def read_rules(file: Traversable) -> RuleBook:
     faults += [f"quiet.{fault}" for fault in quiet_faults]
     rules = [rule for rule, _faults in checked if rule is not None]
     names = [rule.name for rule in rules]
-    faults += [_("two rules are called {name!r}", name=name) for name in dict.fromkeys(names)
-               if names.count(name) > 1]  # fmt: skip
+    faults += [
+        _("two rules are called {name!r}", name=name)
+        for name in dict.fromkeys(names)
+        if names.count(name) > 1
+    ]
     if faults or quiet is None:
         raise ConfigError("\n  ".join([f"{file}:", *faults]))
     return RuleBook(tuple(rules), quiet)
@@ -182,18 +189,24 @@ def read_rules(file: Traversable) -> RuleBook:
 
 def rule_table(rule: Rule) -> dict[str, Any]:
     """The table that ``check_table(Rule, ...)`` makes *rule* of: what differs from the usual."""
-    table = {field.name: getattr(rule, field.name) for field in fields(rule)
-             if getattr(rule, field.name) != field.default}  # fmt: skip
-    return {name: list(value) if isinstance(value, tuple) else value
-            for name, value in table.items()}  # fmt: skip
+    table = {
+        field.name: getattr(rule, field.name)
+        for field in fields(rule)
+        if getattr(rule, field.name) != field.default
+    }
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in table.items()
+    }
 
 
 def quiet_table(quiet: QuietHours) -> dict[str, Any]:
     """The same of quiet hours, whole."""
     return {
-        "begin": clock(quiet.begin), "end": clock(quiet.end), "days_off": quiet.days_off,
+        "begin": clock(quiet.begin),
+        "end": clock(quiet.end),
+        "days_off": quiet.days_off,
         "passes": quiet.passes or "",
-    }  # fmt: skip
+    }
 
 
 def clock(minute: int) -> str:
@@ -221,8 +234,10 @@ def _toml(value: Any) -> str:
 # --- What a rule asks for, in the language of who reads -------------------------------------------
 
 FIRST_NAMES: Mapping[FirstKind, str] = {
-    "place": N_("a place"), "body": N_("a body"), "outlet": N_("an outlet"),
-}  # fmt: skip
+    "place": N_("a place"),
+    "body": N_("a body"),
+    "outlet": N_("an outlet"),
+}
 
 
 def rule_conditions(rule: Rule) -> list[str]:
@@ -243,8 +258,11 @@ def quiet_text(quiet: QuietHours) -> str:
 def _of_articles(rule: Rule) -> Iterator[str]:
     if rule.topic:
         yield _("topic {name}", name=rule.topic)
-    for text, words in ((N_("any of: {words}"), rule.any_of), (N_("all of: {words}"), rule.all_of),
-                        (N_("none of: {words}"), rule.none_of)):  # fmt: skip
+    for text, words in (
+        (N_("any of: {words}"), rule.any_of),
+        (N_("all of: {words}"), rule.all_of),
+        (N_("none of: {words}"), rule.none_of),
+    ):
         if words:
             yield _(text, words=_(", ").join(words))
     if rule.most_tier is not None:
@@ -261,8 +279,9 @@ def _of_story(rule: Rule) -> Iterator[str]:
     if rule.least_negative is not None:
         yield _("negative: {percent:g} % at least", percent=round(100 * rule.least_negative, 2))
     if rule.least_deviation is not None:
-        yield _("{value:g} standard deviations above the usual at least",
-                value=rule.least_deviation)  # fmt: skip
+        yield _(
+            "{value:g} standard deviations above the usual at least", value=rule.least_deviation
+        )
     if rule.in_burst:
         yield _("it bursts")
     if rule.first:

@@ -95,9 +95,12 @@ def lock_warnings(c: Connection) -> None:
 
 
 def keep_step(
-    c: Connection, before: Mapping[str, StoryWarning], after: Mapping[str, StoryWarning],
-    messages: Iterable[Message], now: datetime,
-) -> None:  # fmt: skip
+    c: Connection,
+    before: Mapping[str, StoryWarning],
+    after: Mapping[str, StoryWarning],
+    messages: Iterable[Message],
+    now: datetime,
+) -> None:
     """Keep what a step made: warnings and messages in the one transaction of *c*.
 
     So a channel counts as told exactly when its message is kept. A message that is there already
@@ -130,10 +133,19 @@ def take_due(c: Connection, now: float, limit: int = 100, after: int = 0) -> lis
     is_due = or_(columns.next_at <= now, columns.next_at > latest)
     due = columns.state == WAITING, is_due, columns.id > after
     rows = c.execute(
-        select(columns.id, columns.channel, columns.severity, columns.title, columns.body,
-               columns.attempts, columns.sent_chars)
-        .where(*due).order_by(columns.id).limit(limit)
-    ).all()  # fmt: skip
+        select(
+            columns.id,
+            columns.channel,
+            columns.severity,
+            columns.title,
+            columns.body,
+            columns.attempts,
+            columns.sent_chars,
+        )
+        .where(*due)
+        .order_by(columns.id)
+        .limit(limit)
+    ).all()
     taken = []
     for row in rows:
         claim = update(warning_message).where(columns.id == row.id, *due)
@@ -184,9 +196,14 @@ def note_sent(c: Connection, message: DueMessage, now: datetime) -> None:
 
 
 def note_failed(
-    c: Connection, message: DueMessage, error: str, now: float, *, is_final: bool = False,
+    c: Connection,
+    message: DueMessage,
+    error: str,
+    now: float,
+    *,
+    is_final: bool = False,
     most: int = _MOST_ATTEMPTS,
-) -> tuple[str, float]:  # fmt: skip
+) -> tuple[str, float]:
     """A message was not delivered; returns its state, and when it is tried again.
 
     It waits a minute, then four times as long each time, six hours at most; after *most* attempts
@@ -212,10 +229,13 @@ def note_failed(
 
 def _row(warning: StoryWarning) -> dict[str, object]:
     return {
-        "opened_for": warning.id, "story": warning.story, "severity": warning.severity,
-        "status": warning.status, "changed_at": to_stored_time(warning.changed_at),
+        "opened_for": warning.id,
+        "story": warning.story,
+        "severity": warning.severity,
+        "status": warning.status,
+        "changed_at": to_stored_time(warning.changed_at),
         "record": json.dumps(to_record(warning), ensure_ascii=False),
-    }  # fmt: skip
+    }
 
 
 def _keep_message(c: Connection, message: Message, now: datetime) -> None:
@@ -223,26 +243,45 @@ def _keep_message(c: Connection, message: Message, now: datetime) -> None:
     if c.execute(kept).first() is not None:
         return
     title, body = message_title(message), message_text(message)
-    made = c.execute(insert(warning_message).values(
-        message_id=message.id, channel=message.channel, severity=message.severity,
-        title=clean_text(title, 1_000), body=clean_text(body, 100_000),
-        created_at=to_stored_time(now), state=WAITING, attempts=0, next_at=now.timestamp(),
-        error="", sent_chars=0,
-    )).inserted_primary_key  # fmt: skip
+    made = c.execute(
+        insert(warning_message).values(
+            message_id=message.id,
+            channel=message.channel,
+            severity=message.severity,
+            title=clean_text(title, 1_000),
+            body=clean_text(body, 100_000),
+            created_at=to_stored_time(now),
+            state=WAITING,
+            attempts=0,
+            next_at=now.timestamp(),
+            error="",
+            sent_chars=0,
+        )
+    ).inserted_primary_key
     assert made is not None
-    c.execute(insert(warning_notice), [
-        {"message_id": made[0], "opened_for": notice.warning.id} for notice in message.notices
-    ])  # fmt: skip
+    c.execute(
+        insert(warning_notice),
+        [{"message_id": made[0], "opened_for": notice.warning.id} for notice in message.notices],
+    )
 
 
 def add_claimed(c: Connection, channel: str, title: str, body: str, now: datetime) -> DueMessage:
     """A message of no warning that whoever made it sends at once; nobody else does before."""
-    made = c.execute(insert(warning_message).values(
-        message_id=token_hex(16), channel=clean_word(channel, 64), severity=SEVERITIES[0],
-        title=clean_text(title, 1_000), body=clean_text(body, 100_000),
-        created_at=to_stored_time(now), state=WAITING, attempts=1,
-        next_at=now.timestamp() + _CLAIM_SECONDS, error="", sent_chars=0,
-    )).inserted_primary_key  # fmt: skip
+    made = c.execute(
+        insert(warning_message).values(
+            message_id=token_hex(16),
+            channel=clean_word(channel, 64),
+            severity=SEVERITIES[0],
+            title=clean_text(title, 1_000),
+            body=clean_text(body, 100_000),
+            created_at=to_stored_time(now),
+            state=WAITING,
+            attempts=1,
+            next_at=now.timestamp() + _CLAIM_SECONDS,
+            error="",
+            sent_chars=0,
+        )
+    ).inserted_primary_key
     assert made is not None
     return DueMessage(int(made[0]), channel, SEVERITIES[0], title, body, 1)
 
@@ -328,9 +367,17 @@ def count_waiting(c: Connection) -> dict[str, int]:
 
 _DELIVERY = tuple(
     warning_message.c[name]
-    for name in ("channel", "severity", "state", "attempts", "created_at", "next_at", "sent_at",
-                 "error")
-)  # fmt: skip
+    for name in (
+        "channel",
+        "severity",
+        "state",
+        "attempts",
+        "created_at",
+        "next_at",
+        "sent_at",
+        "error",
+    )
+)
 
 
 def _topics(c: Connection, numbers: Sequence[int]) -> defaultdict[int, dict[str, str]]:
@@ -369,8 +416,16 @@ def _delivery(row: Any) -> Delivery:
     created_at = from_time(row.created_at)
     assert created_at is not None
     next_at = datetime.fromtimestamp(row.next_at, created_at.tzinfo)
-    return Delivery(row.channel, row.severity, row.state, row.attempts, created_at, next_at,
-                    from_time(row.sent_at), row.error)  # fmt: skip
+    return Delivery(
+        row.channel,
+        row.severity,
+        row.state,
+        row.attempts,
+        created_at,
+        next_at,
+        from_time(row.sent_at),
+        row.error,
+    )
 
 
 def _parts(items: Sequence[Item]) -> Iterator[Sequence[Item]]:

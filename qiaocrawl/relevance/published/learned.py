@@ -71,8 +71,9 @@ class SvmScorer:
         if len({sample.relevant for sample in samples}) < 2:
             _log.warning(
                 "topic %r has no samples of both kinds for page scorer 'svm': pages are judged"
-                " by the topic's terms", pack.name,
-            )  # fmt: skip
+                " by the topic's terms",
+                pack.name,
+            )
             self._by_terms = BlendScorer(pack, threshold)
         else:
             self._train(samples, PageWords(term.text for term in pack.terms))

@@ -61,10 +61,16 @@ class OntologyScorer:
     """
 
     def __init__(
-        self, pack: TopicPack, threshold: float = 0.0, *, alpha: float = ALPHA,
-        beta: float = BETA, top_title: int = TOP_TITLE_WORDS, top_body: int = TOP_BODY_WORDS,
+        self,
+        pack: TopicPack,
+        threshold: float = 0.0,
+        *,
+        alpha: float = ALPHA,
+        beta: float = BETA,
+        top_title: int = TOP_TITLE_WORDS,
+        top_body: int = TOP_BODY_WORDS,
         function: str = DEFAULT_FUNCTION,
-    ) -> None:  # fmt: skip
+    ) -> None:
         what = "page scorer 'ontology'"
         self._weights = within(what, "alpha", alpha, 0, 1), within(what, "beta", beta, 0, 1)
         if sum(self._weights) == 0:
@@ -77,9 +83,13 @@ class OntologyScorer:
         profile = build_profile(pack, PageWords(terms))
         named = named_words(pack.terms)
         self._near = TopicWords(
-            current_ontology(), profile.weights, profile.terms, named, function=function,
+            current_ontology(),
+            profile.weights,
+            profile.terms,
+            named,
+            function=function,
             least=LEAST,
-        )  # fmt: skip
+        )
         self._words = PageWords([*terms, *self._near.near_words()])
 
     def judge(self, page: PageText) -> Relevance:
@@ -113,8 +123,11 @@ def warn_of_unknown_terms(pack: TopicPack) -> None:
             "ontology: %d of %d terms of topic %r are in no installed ontology (such as %s): links "
             "and pages are judged by the others alone, and the crawl may end early; install "
             "wordnets (qiaocrawl ontology install) or take another strategy",
-            len(unknown), len(terms), pack.name, ", ".join(unknown[:5]),
-        )  # fmt: skip
+            len(unknown),
+            len(terms),
+            pack.name,
+            ", ".join(unknown[:5]),
+        )
 
 
 # --- The nearest word of a page (T6): how RWB looks at the page a link stands on ------------------

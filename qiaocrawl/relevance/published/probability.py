@@ -65,10 +65,13 @@ class Bm25Scorer(TermScorer):
         length = sum(counts.values())
         slow = self._k1 * (1 - self._b + self._b * length / AVERAGE_WORDS)
         return {
-            term: self.weights[term] * self._idf[term] * counts[term] * (self._k1 + 1)
+            term: self.weights[term]
+            * self._idf[term]
+            * counts[term]
+            * (self._k1 + 1)
             / (counts[term] + slow)
             for term in self.weights.keys() & counts.keys()
-        }  # fmt: skip
+        }
 
     def score(self, parts: dict[str, float]) -> float:
         """Their sum on a scale where 0.5 is two rare terms."""

@@ -30,8 +30,12 @@ from qiaocrawl.storage.sites.watched import MAX_PAGE_WEIGHT, WatchedPage
 # --- The options of watching ----------------------------------------------------------------------
 
 GROUP_WEIGHTS: Mapping[str, float] = {
-    "feed": 5.0, "rolling": 5.0, "home": 4.0, "channel": 3.0, "list": 2.0,
-}  # fmt: skip
+    "feed": 5.0,
+    "rolling": 5.0,
+    "home": 4.0,
+    "channel": 3.0,
+    "list": 2.0,
+}
 """E1's groups with the weights of the crawl order ``weight_model``; feeds as rolling news."""
 
 
@@ -43,8 +47,10 @@ def group_weights(text: str) -> Mapping[str, float]:
     """
     what = "QIAO_WATCH_WEIGHTS"
     given = plugin_options(what, GROUP_WEIGHTS, text)
-    own = {group: within(what, group, float(weight), 0.01, MAX_PAGE_WEIGHT)
-           for group, weight in given.items()}  # fmt: skip
+    own = {
+        group: within(what, group, float(weight), 0.01, MAX_PAGE_WEIGHT)
+        for group, weight in given.items()
+    }
     return {**GROUP_WEIGHTS, **own}
 
 
@@ -122,9 +128,10 @@ class WatchSettings:
     def tuning(self, visits_per_hour: float) -> Tuning:
         """How visits are planned when all pages together may cost so many an hour."""
         return Tuning(
-            estimator=self.estimator, policy=self.policy,
+            estimator=self.estimator,
+            policy=self.policy,
             bounds=Bounds(visits_per_hour, self.shortest_hours, self.longest_hours),
-        )  # fmt: skip
+        )
 
 
 # --- When each watched page is visited next -------------------------------------------------------
@@ -173,9 +180,11 @@ def righted(page: WatchedPage, now: float, settings: WatchSettings) -> WatchedPa
 
 
 def plan_pages(
-    pages: Sequence[WatchedPage], hours: Mapping[str, Floats], settings: WatchSettings,
+    pages: Sequence[WatchedPage],
+    hours: Mapping[str, Floats],
+    settings: WatchSettings,
     articles_a_day: float,
-) -> Plan:  # fmt: skip
+) -> Plan:
     """Share out the daily budget over *pages*.
 
     Args:
@@ -203,19 +212,25 @@ def plan_pages(
 
 
 def _schedule(
-    pages: Sequence[WatchedPage], hosts: Sequence[str], shapes: Floats,
-    settings: WatchSettings, visits_per_hour: float,
-) -> Schedule:  # fmt: skip
+    pages: Sequence[WatchedPage],
+    hosts: Sequence[str],
+    shapes: Floats,
+    settings: WatchSettings,
+    visits_per_hour: float,
+) -> Schedule:
     place = {host: number for number, host in enumerate(hosts)}
     last = [np.nan if page.last_at is None else page.last_at / _HOUR for page in pages]
     # A page an operator gave no weight counts a little.
     weights = np.array([max(settings.weight_of(page.kind, page.weight), 0.1) for page in pages])
     return Schedule(
-        settings.tuning(visits_per_hour), VisitHistory.unpacked([page.memory for page in pages]),
-        Rhythms(shapes), site=np.array([place[page.host] for page in pages], dtype=np.int64),
+        settings.tuning(visits_per_hour),
+        VisitHistory.unpacked([page.memory for page in pages]),
+        Rhythms(shapes),
+        site=np.array([place[page.host] for page in pages], dtype=np.int64),
         group=np.array([_group(page.kind) for page in pages], dtype=np.int64),
-        weights=weights / weights.mean(), last=np.array(last, dtype=np.float64),
-    )  # fmt: skip
+        weights=weights / weights.mean(),
+        last=np.array(last, dtype=np.float64),
+    )
 
 
 def _group(kind: str) -> int:
@@ -253,11 +268,18 @@ def after_visit(
         np.array([float(changed)]),
     )
     visited = replace(
-        page, last_at=seen.at, memory=schedule.memory.packed(0), visits=page.visits + 1,
-        changes=page.changes + changed, news=page.news + (0 if first else seen.news),
-        changed_at=seen.at if changed or first else page.changed_at, failures=0,
-        etag=seen.etag, modified=seen.modified, digest=seen.digest or page.digest,
-    )  # fmt: skip
+        page,
+        last_at=seen.at,
+        memory=schedule.memory.packed(0),
+        visits=page.visits + 1,
+        changes=page.changes + changed,
+        news=page.news + (0 if first else seen.news),
+        changed_at=seen.at if changed or first else page.changed_at,
+        failures=0,
+        etag=seen.etag,
+        modified=seen.modified,
+        digest=seen.digest or page.digest,
+    )
     return _waiting(visited, shape, settings)
 
 
@@ -277,11 +299,15 @@ def _waiting(page: WatchedPage, shape: Floats, settings: WatchSettings) -> Watch
     # A page never seen keeps the due time it was entered with.
     if page.last_at is None or page.failures:
         return page
-    wait = page.wait_hours or min(max(FIRST_WAIT_HOURS, settings.shortest_hours),
-                                  settings.longest_hours)  # fmt: skip
+    wait = page.wait_hours or min(
+        max(FIRST_WAIT_HOURS, settings.shortest_hours), settings.longest_hours
+    )
     tuning = settings.tuning(1.0)
     drawn = wait * wait_factor(settings.policy, page.key, page.visits)
     visiting = Rhythms(shape[None, :]).softened(tuning.night_power)
-    due = visiting.after(np.zeros(1, dtype=np.int64), np.array([page.last_at / _HOUR]),
-                         np.array([max(drawn, settings.shortest_hours)]))  # fmt: skip
+    due = visiting.after(
+        np.zeros(1, dtype=np.int64),
+        np.array([page.last_at / _HOUR]),
+        np.array([max(drawn, settings.shortest_hours)]),
+    )
     return replace(page, wait_hours=wait, next_at=float(due[0]) * _HOUR)

@@ -77,9 +77,10 @@ def follow_watched(
     candidates = []
     for place, link in enumerate(inside):
         candidate = (
-            _news(lease, link, place, channel) if leads and _is_followed(lease, link)
+            _news(lease, link, place, channel)
+            if leads and _is_followed(lease, link)
             else _rest(lease, link, policy)
-        )  # fmt: skip
+        )
         if candidate is None:
             left["too_deep"] += 1
         elif fresh(candidate.key, candidate.score):
@@ -186,11 +187,19 @@ def _news(lease: Lease, link: Link, place: int, channel: str) -> Candidate:
     # Links that stood there at the first visit are backlog, not news.
     base = NEW_SCORE if lease.payload.again else BACKLOG_SCORE
     return Candidate(
-        url=link.url, key=link.key, host=link.host, queue=Queue.WATCH, topic=lease.topic,
+        url=link.url,
+        key=link.key,
+        host=link.host,
+        queue=Queue.WATCH,
+        topic=lease.topic,
         # By place on the page, within one step of the score: 999 links at most tell apart.
-        score=base - min(place, 999) / 1000, depth=lease.depth + 1, parent=lease.key,
-        anchor=link.anchor, context=link.context, payload=Payload(watch=NEW, channel=channel),
-    )  # fmt: skip
+        score=base - min(place, 999) / 1000,
+        depth=lease.depth + 1,
+        parent=lease.key,
+        anchor=link.anchor,
+        context=link.context,
+        payload=Payload(watch=NEW, channel=channel),
+    )
 
 
 def _rest(lease: Lease, link: Link, policy: FollowPolicy) -> Candidate | None:
@@ -199,10 +208,17 @@ def _rest(lease: Lease, link: Link, policy: FollowPolicy) -> Candidate | None:
     if policy.max_depth and depth > policy.max_depth:
         return None
     return Candidate(
-        url=link.url, key=link.key, host=link.host, queue=Queue.SITE, topic=lease.topic,
-        score=-float(depth), depth=depth, parent=lease.key, anchor=link.anchor,
+        url=link.url,
+        key=link.key,
+        host=link.host,
+        queue=Queue.SITE,
+        topic=lease.topic,
+        score=-float(depth),
+        depth=depth,
+        parent=lease.key,
+        anchor=link.anchor,
         context=link.context,
-    )  # fmt: skip
+    )
 
 
 # --- One round of watching: what is due, and what each visit leaves in the database ---------------
@@ -281,8 +297,11 @@ class WatchRound:
         ]
         # Most urgent first: by what a visit is expected to bring, and how long it is overdue.
         weight_of = self.settings.weight_of
-        pages.sort(key=lambda page: -weight_of(page.kind, page.weight) * max(page.rate, 1e-6)
-                   * (now - page.next_at + 1))  # fmt: skip
+        pages.sort(
+            key=lambda page: (
+                -weight_of(page.kind, page.weight) * max(page.rate, 1e-6) * (now - page.next_at + 1)
+            )
+        )
         watched.right_articles(c, self.topic, now, self.settings.longest_step_seconds)
         articles = watched.due_articles(c, self.topic, now, _MOST_LOOKS)
         looks = [article for article in articles if self.policy.covers(article.host)]

@@ -30,9 +30,9 @@ from qiaocrawl.urls import url_key
 
 _HOUR = 3600.0
 _GONE = frozenset({404, 410})
-_NO_PAGE = frozenset((
-    Outcome.SOFT_404, Outcome.LOGIN, Outcome.POISON, Outcome.NOT_HTML, Outcome.SCANNED,
-))  # fmt: skip
+_NO_PAGE = frozenset(
+    (Outcome.SOFT_404, Outcome.LOGIN, Outcome.POISON, Outcome.NOT_HTML, Outcome.SCANNED)
+)
 # Older than two weeks, a date says little about when a site publishes now.
 _FRESH_HOURS = 14 * 24
 _DAY = 86_400.0
@@ -54,9 +54,13 @@ class WatchJournal(CrawlJournal):
         self._watching.note_counted(lease)
 
     def page_closes(
-        self, c: Connection, lease: Lease, page: FetchedPage, analysis: PageAnalysis,
+        self,
+        c: Connection,
+        lease: Lease,
+        page: FetchedPage,
+        analysis: PageAnalysis,
         links: Sequence[Link],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Note the visit."""
         page_closes(c, self._watching, lease, page, analysis, links)
 
@@ -70,9 +74,13 @@ class WatchJournal(CrawlJournal):
 
 
 def page_closes(
-    c: Connection, watching: WatchRound, lease: Lease, page: FetchedPage,
-    analysis: PageAnalysis, links: Sequence[Link],
-) -> None:  # fmt: skip
+    c: Connection,
+    watching: WatchRound,
+    lease: Lease,
+    page: FetchedPage,
+    analysis: PageAnalysis,
+    links: Sequence[Link],
+) -> None:
     """Note a page that was read, before what it brought is stored.
 
     Args:
@@ -115,9 +123,12 @@ def _enter(
 
 
 def _note_visit(
-    c: Connection, watching: WatchRound, known: WatchedPage, page: FetchedPage,
+    c: Connection,
+    watching: WatchRound,
+    known: WatchedPage,
+    page: FetchedPage,
     links: Sequence[Link],
-) -> None:  # fmt: skip
+) -> None:
     depth = 0 if known.kind == "home" else 1
     news = [link.key for link in links if is_news(link, depth)]
     # Of article links where there are any: menus and banners change without news.
@@ -125,9 +136,12 @@ def _note_visit(
     changed = digest != known.digest
     seen = Seen(
         # Nothing changed: no link can be new, and the look-up is saved.
-        page.fetched_at.timestamp(), watched.count_unknown(c, news) if changed else 0, changed,
-        *_validators(page), digest,
-    )  # fmt: skip
+        page.fetched_at.timestamp(),
+        watched.count_unknown(c, news) if changed else 0,
+        changed,
+        *_validators(page),
+        digest,
+    )
     if changed and known.name:
         watched.fill_channels(c, news, known.name)
     # The page's earlier source said the same; without this, every visit would leave a body.
@@ -172,8 +186,7 @@ def _note_article(
         published = at if stated is None else min(stated.timestamp(), at)
         if not is_look and stated is not None and _tells_hour(published, at):
             watch_counts.add_hour(c, lease.host, published)
-        _look_again(c, watching, lease, published, at,
-                    _validators(page))  # fmt: skip
+        _look_again(c, watching, lease, published, at, _validators(page))
     elif is_look:
         if analysis.outcome is Outcome.SOFT_404:
             revisions.note_deleted(c, lease.url_id, analysis.reason or "soft 404", now=at)
@@ -194,18 +207,26 @@ def _tells_hour(published: float, at: float) -> bool:
 
 
 def _look_again(
-    c: Connection, watching: WatchRound, lease: Lease, published: float, at: float,
+    c: Connection,
+    watching: WatchRound,
+    lease: Lease,
+    published: float,
+    at: float,
     validators: tuple[str, str] = ("", ""),
-) -> None:  # fmt: skip
+) -> None:
     """Set the next look at the article of *lease*; the first known time begins its schedule."""
     known = watched.watched_article(c, lease.url_id)
     # A clock that ran ahead may have started the schedule in the future.
     began = min(known.published, at) if known is not None else published
     due = next_recheck(began / _HOUR, at / _HOUR, watching.settings.steps_hours)
     watched.put_article(
-        c, watching.topic, lease.url_id, published=began,
-        next_at=None if due is None else due * _HOUR, validators=validators,
-    )  # fmt: skip
+        c,
+        watching.topic,
+        lease.url_id,
+        published=began,
+        next_at=None if due is None else due * _HOUR,
+        validators=validators,
+    )
 
 
 def closed_without_page(

@@ -206,11 +206,14 @@ def _insert(c: Connection, new: Sequence[Candidate], run_id: int | None, now: fl
     unseen = sorted(ConnectionCache.of(c).unseen_hosts(hosts))
     _NEW_HOST.run_many(c, [{"host_id": row_id, "host": hosts[row_id]} for row_id in unseen])
     _NEW_URL.run_many(c, rows)
-    _NOTE_ALIAS.run_many(c, [
-        {"key": candidate.key, "instead": candidate.left_out.instead}
-        for candidate in new
-        if candidate.left_out is not None and candidate.left_out.instead is not None
-    ])  # fmt: skip
+    _NOTE_ALIAS.run_many(
+        c,
+        [
+            {"key": candidate.key, "instead": candidate.left_out.instead}
+            for candidate in new
+            if candidate.left_out is not None and candidate.left_out.instead is not None
+        ],
+    )
 
 
 def _row(c: Connection, one: Candidate, run_id: int | None, now: float) -> dict[str, Any]:
@@ -284,15 +287,17 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
             depth = place["depth"] if outcome == Outcome.POSTPONED else one.depth
             revived.append({**_row(c, one, run_id, 0.0), **place, "depth": depth})
         elif one.refetch and state in (State.DONE, State.FAILED):
-            rearmed.append({
-                "id": row_id,
-                "score": stored_score(one.score),
-                "depth": one.depth,
-                "queue": one.queue.value,
-                "topic_id": topic_id(c, one.topic),
-                "payload": payload_text(one.payload),
-                "run_id": run_id,
-            })  # fmt: skip
+            rearmed.append(
+                {
+                    "id": row_id,
+                    "score": stored_score(one.score),
+                    "depth": one.depth,
+                    "queue": one.queue.value,
+                    "topic_id": topic_id(c, one.topic),
+                    "payload": payload_text(one.payload),
+                    "run_id": run_id,
+                }
+            )
     # By id, so that workers lock the rows in one order and do not deadlock.
     _RAISE.run_many(c, sorted(raised, key=itemgetter("id")))
     _REARM.run_many(c, sorted(rearmed, key=itemgetter("id")))

@@ -231,9 +231,14 @@ class KeyLeases:
 
 
 def lease_keys(
-    c: Connection, scope: Scope, scores: Mapping[bytes, float], *,
-    token: int, lease_seconds: float, now: float,
-) -> KeyLeases:  # fmt: skip
+    c: Connection,
+    scope: Scope,
+    scores: Mapping[bytes, float],
+    *,
+    token: int,
+    lease_seconds: float,
+    now: float,
+) -> KeyLeases:
     """Take exactly the waiting rows of these keys, as far as they may be had now.
 
     Args:
@@ -261,9 +266,10 @@ def lease_keys(
         else:
             ids[row[1]] = key
     # In order of id, as everywhere; the leases below keep the order of the choice.
-    _KEEP_SCORE.run_many(c, [
-        {"id": row_id, "score": stored_score(scores[key])} for row_id, key in sorted(ids.items())
-    ])  # fmt: skip
+    _KEEP_SCORE.run_many(
+        c,
+        [{"id": row_id, "score": stored_score(scores[key])} for row_id, key in sorted(ids.items())],
+    )
     leases = _taken(c, scope, list(ids), token, now + lease_seconds)
     # The order's own score: the stored one is bounded.
     leases = [replace(lease, score=scores[lease.key]) for lease in leases]
@@ -300,11 +306,22 @@ def _lease(row: Any, scope: Scope, token: int) -> Lease:
     row_id, attempt, url, key, host, score, depth, failures, anchor, payload, *rest = row
     state, crashes = rest
     return Lease(
-        url_id=row_id, token=token, attempt=attempt, url=url, key=bytes(key), host=host,
-        queue=scope.queue, topic=scope.topic, score=score, depth=depth, failures=failures,
-        anchor=anchor, payload=payload_of(payload), stored=state == State.FETCHED,
+        url_id=row_id,
+        token=token,
+        attempt=attempt,
+        url=url,
+        key=bytes(key),
+        host=host,
+        queue=scope.queue,
+        topic=scope.topic,
+        score=score,
+        depth=depth,
+        failures=failures,
+        anchor=anchor,
+        payload=payload_of(payload),
+        stored=state == State.FETCHED,
         crashes=crashes,
-    )  # fmt: skip
+    )
 
 
 class _Picker:
@@ -382,9 +399,11 @@ _MAX_PARTS_CHARS = 4_000
 _MAX_SCORE = 1e300
 
 _SAVE = upsert(
-    "decision", "url_id, strategy, score, place, waiting, parts, at",
-    key="url_id", change="strategy, score, place, waiting, parts, at",
-)  # fmt: skip
+    "decision",
+    "url_id, strategy, score, place, waiting, parts, at",
+    key="url_id",
+    change="strategy, score, place, waiting, parts, at",
+)
 _FIND = Statement(
     "SELECT strategy, score, place, waiting, parts, at FROM decision WHERE url_id = :url_id"
 )
@@ -412,19 +431,22 @@ class Decision:
 
 def save_decisions(c: Connection, decisions: Sequence[tuple[int, Decision]]) -> None:
     """Store (row id of the URL, decision) pairs, each in place of an earlier one."""
-    _SAVE.run_many(c, [
-        {
-            "url_id": url_id,
-            "strategy": clean_text(one.strategy, 64),
-            "score": min(max(one.score, -_MAX_SCORE), _MAX_SCORE),
-            "place": one.place,
-            "waiting": one.waiting,
-            "parts": to_json(_shown(one.parts), _MAX_PARTS_CHARS) if one.parts else "",
-            "at": one.at,
-        }
-        # In one order, so that workers do not deadlock.
-        for url_id, one in sorted(decisions, key=lambda pair: pair[0])
-    ])  # fmt: skip
+    _SAVE.run_many(
+        c,
+        [
+            {
+                "url_id": url_id,
+                "strategy": clean_text(one.strategy, 64),
+                "score": min(max(one.score, -_MAX_SCORE), _MAX_SCORE),
+                "place": one.place,
+                "waiting": one.waiting,
+                "parts": to_json(_shown(one.parts), _MAX_PARTS_CHARS) if one.parts else "",
+                "at": one.at,
+            }
+            # In one order, so that workers do not deadlock.
+            for url_id, one in sorted(decisions, key=lambda pair: pair[0])
+        ],
+    )
 
 
 def _shown(parts: Mapping[str, float]) -> dict[str, float]:
@@ -441,6 +463,9 @@ def decision_of(c: Connection, url_id: int) -> Decision | None:
 def _decision(row: Any) -> Decision:
     # JSON of another version, or edited by hand, may hold anything.
     strategy, score, place, waiting, parts, at = row
-    numbers = {name: float(value) for name, value in json_mapping(parts).items()
-               if isinstance(value, int | float)}  # fmt: skip
+    numbers = {
+        name: float(value)
+        for name, value in json_mapping(parts).items()
+        if isinstance(value, int | float)
+    }
     return Decision(strategy, score, at, place, waiting, numbers)

@@ -263,9 +263,12 @@ def recover(
         latest = now + lease_seconds
         _CUT_SHORT.count(c, scope, {"latest": latest, "far": latest + _FAR_SECONDS})
     params = {
-        "now": now, "all_dead": int(all_dead), "done_at": epoch_time(now),
-        "max_failures": max_failures, "max_attempts": MAX_ATTEMPTS,
-    }  # fmt: skip
+        "now": now,
+        "all_dead": int(all_dead),
+        "done_at": epoch_time(now),
+        "max_failures": max_failures,
+        "max_attempts": MAX_ATTEMPTS,
+    }
     # First (see above): what is poison must not wait again.
     set_aside = _SET_ASIDE.count(c, scope, params)
     resumed = _RESUME.count(c, scope, params)
@@ -325,15 +328,18 @@ def complete(
     """
     if outcome is Outcome.RETRY:
         raise ValueError("outcome 'retry' closes no row: use retry()")
-    changed = _COMPLETE.run(c, {
-        **fence(lease),
-        "state": int(_CLOSED_STATES.get(outcome, State.DONE)),
-        "outcome": outcome.value,
-        "reason": clean_text(reason, _MAX_REASON_CHARS) or None,
-        "http_status": http_status,
-        "redirect_key": redirect_key,
-        "done_at": epoch_time(now),
-    })  # fmt: skip
+    changed = _COMPLETE.run(
+        c,
+        {
+            **fence(lease),
+            "state": int(_CLOSED_STATES.get(outcome, State.DONE)),
+            "outcome": outcome.value,
+            "reason": clean_text(reason, _MAX_REASON_CHARS) or None,
+            "http_status": http_status,
+            "redirect_key": redirect_key,
+            "done_at": epoch_time(now),
+        },
+    )
     if changed.rowcount:
         return Ended.NOW
     row = _STATE_OF.run(c, fence(lease)).fetchone()
@@ -358,13 +364,16 @@ def retry(
 
     A repeated call counts once and gives BEFORE.
     """
-    changed = _RETRY.run(c, {
-        **fence(lease),
-        "reason": clean_text(reason, _MAX_REASON_CHARS) or None,
-        "not_before": not_before,
-        "max_failures": max_failures,
-        "done_at": epoch_time(now),
-    })  # fmt: skip
+    changed = _RETRY.run(
+        c,
+        {
+            **fence(lease),
+            "reason": clean_text(reason, _MAX_REASON_CHARS) or None,
+            "not_before": not_before,
+            "max_failures": max_failures,
+            "done_at": epoch_time(now),
+        },
+    )
     if changed.rowcount:
         return Ended.NOW
     row = _STATE_OF.run(c, fence(lease)).fetchone()
@@ -418,9 +427,9 @@ def reschedule_lists(c: Connection, scope: Scope, *, read_before: float, now: fl
 
     So do URLs given up before. A time after *now* was written by a clock that ran ahead.
     """
-    return _RESCHEDULE_LISTS.count(c, scope, {
-        "read_before": epoch_time(read_before), "soon": epoch_time(now + _SKEW_SECONDS),
-    })  # fmt: skip
+    return _RESCHEDULE_LISTS.count(
+        c, scope, {"read_before": epoch_time(read_before), "soon": epoch_time(now + _SKEW_SECONDS)}
+    )
 
 
 def _count(c: Connection, scope: Scope, state: State) -> int:

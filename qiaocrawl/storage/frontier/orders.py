@@ -97,10 +97,14 @@ def waiting_after(c: Connection, scope: Scope, after: int, limit: int) -> list[P
 def keep_scores(c: Connection, scope: Scope, scores: Sequence[tuple[bytes, float]]) -> None:
     """Write (key, score) pairs to those rows of *scope*'s queue and topic that still wait."""
     whose = scope.params(c)
-    _KEEP.run_many(c, [
-        # In one order, so that workers do not deadlock.
-        {**whose, "key": key, "score": stored_score(score)} for key, score in sorted(scores)
-    ])  # fmt: skip
+    _KEEP.run_many(
+        c,
+        [
+            # In one order, so that workers do not deadlock.
+            {**whose, "key": key, "score": stored_score(score)}
+            for key, score in sorted(scores)
+        ],
+    )
 
 
 def place_of(c: Connection, scope: Scope, url_id: int, score: float) -> tuple[int, int]:
@@ -112,9 +116,10 @@ def place_of(c: Connection, scope: Scope, url_id: int, score: float) -> tuple[in
 # --- The log of visits: every fetched page with its relevance and where its links led -------------
 
 _APPEND = upsert(
-    "visit", "topic_id, queue, url_id, token, attempt, depth, relevance, relevant, at, links",
+    "visit",
+    "topic_id, queue, url_id, token, attempt, depth, relevance, relevant, at, links",
     key="seq",
-)  # fmt: skip
+)
 _OF_SCOPE = "FROM visit WHERE topic_id = :topic_id AND queue = :queue"
 # The index holds all these two read, so skipping 20,000 rows costs next to nothing.
 _HEADS = Statement(f"SELECT seq, token {_OF_SCOPE} AND seq > :after ORDER BY seq LIMIT :count")
@@ -185,9 +190,19 @@ def _link(url: str, anchor: str, *rest: Any) -> Link:
     # Links of earlier versions end with their region.
     context, title, tag, nofollow, region, name, onmouseover, src = (*rest, "", "", "")[:8]
     return Link(
-        url, url_key(url), host_of(url), anchor, context, title, tag, bool(nofollow), region,
-        name=name, onmouseover=onmouseover, src=src,
-    )  # fmt: skip
+        url,
+        url_key(url),
+        host_of(url),
+        anchor,
+        context,
+        title,
+        tag,
+        bool(nofollow),
+        region,
+        name=name,
+        onmouseover=onmouseover,
+        src=src,
+    )
 
 
 def append_visit(c: Connection, lease: Lease, visit: Visit, packed: bytes) -> None:
@@ -196,18 +211,21 @@ def append_visit(c: Connection, lease: Lease, visit: Visit, packed: bytes) -> No
     Args:
         packed: its links (:func:`pack_links`).
     """
-    _APPEND.run(c, {
-        "topic_id": topic_id(c, lease.topic),
-        "queue": lease.queue.value,
-        "url_id": lease.url_id,
-        "token": lease.token,
-        "attempt": lease.attempt,
-        "depth": visit.depth,
-        "relevance": visit.relevance,
-        "relevant": visit.relevant,
-        "at": visit.at,
-        "links": packed,
-    })  # fmt: skip
+    _APPEND.run(
+        c,
+        {
+            "topic_id": topic_id(c, lease.topic),
+            "queue": lease.queue.value,
+            "url_id": lease.url_id,
+            "token": lease.token,
+            "attempt": lease.attempt,
+            "depth": visit.depth,
+            "relevance": visit.relevance,
+            "relevant": visit.relevant,
+            "at": visit.at,
+            "links": packed,
+        },
+    )
 
 
 def start_of_newest_visits(c: Connection, scope: Scope, newest: int) -> int:
@@ -314,13 +332,22 @@ def save_model(
             f"the model of {name.strategy} takes {len(packed)} bytes; {MAX_MODEL_BYTES} are allowed"
         )
     # Names in the columns' form, for the insert and for _forget_old alike.
-    whose = {"topic_id": topic_id(c, name.topic), "host": clean_host(name.host),
-             "strategy": name.strategy}  # fmt: skip
-    result = c.execute(insert(order_model).values(
-        **whose, format=_FORMAT, pages=pages, upto=upto,
-        created_at=to_stored_time(datetime.fromtimestamp(now, UTC)),
-        digest=digest16(model), model=packed,
-    ))  # fmt: skip
+    whose = {
+        "topic_id": topic_id(c, name.topic),
+        "host": clean_host(name.host),
+        "strategy": name.strategy,
+    }
+    result = c.execute(
+        insert(order_model).values(
+            **whose,
+            format=_FORMAT,
+            pages=pages,
+            upto=upto,
+            created_at=to_stored_time(datetime.fromtimestamp(now, UTC)),
+            digest=digest16(model),
+            model=packed,
+        )
+    )
     version = int(result.lastrowid)
     # In the same transaction, so that there never are more than the kept ones.
     _forget_old(c, whose)
@@ -329,9 +356,11 @@ def save_model(
 
 def _forget_old(c: Connection, whose: dict[str, Any]) -> None:
     mine = [order_model.c[column] == value for column, value in whose.items()]
-    versions = c.execute(
-        select(order_model.c.version).where(*mine).order_by(order_model.c.version.desc())
-    ).scalars().all()  # fmt: skip
+    versions = (
+        c.execute(select(order_model.c.version).where(*mine).order_by(order_model.c.version.desc()))
+        .scalars()
+        .all()
+    )
     if old := versions[VERSIONS_KEPT:]:
         c.execute(delete(order_model).where(order_model.c.version.in_(old)))
 
@@ -344,8 +373,12 @@ def stored_models(c: Connection, name: ModelName) -> list[StoredModel]:
     models = []
     # dict.fromkeys: without a site both names are "", which must not be read twice.
     for host in dict.fromkeys((name.host, "")):
-        params = {"topic_id": topic_id(c, name.topic), "strategy": name.strategy,
-                  "host": clean_host(host), "count": VERSIONS_KEPT}  # fmt: skip
+        params = {
+            "topic_id": topic_id(c, name.topic),
+            "strategy": name.strategy,
+            "host": clean_host(host),
+            "count": VERSIONS_KEPT,
+        }
         models += [_stored(row) for row in _NEWEST.run(c, params).fetchall()]
     return models
 

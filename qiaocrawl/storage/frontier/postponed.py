@@ -124,26 +124,40 @@ def take_up(c: Connection, scope: Scope, shares: Mapping[str, int], *, limit: in
     ranked = _BEST.fetch(c, scope, {"most": max(shares.values(), default=0)})
     mine = sorted(
         # Sorted by place first: the best of each reason, then the second best of each.
-        (place, -score, row_id) for place, score, row_id, reason in ranked
+        (place, -score, row_id)
+        for place, score, row_id, reason in ranked
         if place <= shares.get(reason or "", 0)
-    )[:limit]  # fmt: skip
+    )[:limit]
     # Locked in order of id; the list returned keeps the order of the places.
     rows = _ROWS_LOCKED.fetch(c, sorted(row_id for _, _, row_id in mine))
     taken = {row[0]: _taken(row, scope) for row in rows}
-    _TAKE_UP.run_many(c, [
-        {"id": row_id, "payload": payload_text(taken[row_id].candidate.payload)}
-        for row_id in sorted(taken)
-    ])  # fmt: skip
+    _TAKE_UP.run_many(
+        c,
+        [
+            {"id": row_id, "payload": payload_text(taken[row_id].candidate.payload)}
+            for row_id in sorted(taken)
+        ],
+    )
     return [taken[row_id] for _, _, row_id in mine if row_id in taken]
 
 
 def _taken(row: Any, scope: Scope) -> TakenUp:
     _, key, url, host, score, depth, parent, anchor, reason, payload = row
-    return TakenUp(Candidate(
-        url=url, key=bytes(key), host=host, queue=scope.queue, topic=scope.topic, score=score,
-        depth=depth, parent=bytes(parent) if parent is not None else None, anchor=anchor,
-        payload=replace(payload_of(payload), taken_up=reason or ""),
-    ), reason or "")  # fmt: skip
+    return TakenUp(
+        Candidate(
+            url=url,
+            key=bytes(key),
+            host=host,
+            queue=scope.queue,
+            topic=scope.topic,
+            score=score,
+            depth=depth,
+            parent=bytes(parent) if parent is not None else None,
+            anchor=anchor,
+            payload=replace(payload_of(payload), taken_up=reason or ""),
+        ),
+        reason or "",
+    )
 
 
 def newest_article(c: Connection) -> int:
@@ -183,9 +197,15 @@ def _keys(written: Any) -> list[bytes]:
 USUAL = (Outcome.POISON, Outcome.DEAD, Outcome.UNREACHABLE)
 """Outcomes that get another chance when none is named."""
 RETRIED = (
-    *USUAL, Outcome.BLOCKED, Outcome.LOGIN, Outcome.SOFT_404, Outcome.NEEDS_RENDERING,
-    Outcome.TOO_LARGE, Outcome.NOT_HTML, Outcome.SCANNED,
-)  # fmt: skip
+    *USUAL,
+    Outcome.BLOCKED,
+    Outcome.LOGIN,
+    Outcome.SOFT_404,
+    Outcome.NEEDS_RENDERING,
+    Outcome.TOO_LARGE,
+    Outcome.NOT_HTML,
+    Outcome.SCANNED,
+)
 """Outcomes that may get another chance."""
 
 _ROWS_A_STATEMENT = 500
@@ -262,9 +282,16 @@ def wait_again(c: Connection, failed: Sequence[FailedUrl]) -> int:
             .where(table.id.in_([row.id for row in batch]))
             .where(table.outcome.in_({row.outcome for row in batch}))
             .values(
-                state=int(State.PENDING), outcome=None, reason=None, done_at=None,
-                lease_token=None, lease_until=None, not_before=0.0, attempts=0, failures=0,
+                state=int(State.PENDING),
+                outcome=None,
+                reason=None,
+                done_at=None,
+                lease_token=None,
+                lease_until=None,
+                not_before=0.0,
+                attempts=0,
+                failures=0,
                 crashes=0,
             )
-        ).rowcount  # fmt: skip
+        ).rowcount
     return waiting

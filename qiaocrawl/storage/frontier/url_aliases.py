@@ -25,9 +25,9 @@ from qiaocrawl.storage.values import clean_host, epoch_time, json_mapping, to_js
 from qiaocrawl.urls import canonical_url, url_key
 from qiaocrawl.urls.aliases import HostVotes
 
-READABLE = frozenset({
-    Outcome.ARTICLE, Outcome.PART, Outcome.LIST, Outcome.FEED, Outcome.NOT_MODIFIED,
-})  # fmt: skip
+READABLE = frozenset(
+    {Outcome.ARTICLE, Outcome.PART, Outcome.LIST, Outcome.FEED, Outcome.NOT_MODIFIED}
+)
 """Outcomes with which a preferred version has brought its page."""
 
 AS_WRITTEN = "start page"
@@ -43,9 +43,11 @@ _TARGETS = ListStatement(
     mysql="SELECT `key`, outcome FROM url WHERE `key` IN ({list}) FOR UPDATE",
 )
 _NOTE = upsert(
-    "aliased_url", {"url_id": ":url_id", "preferred_key": ":key"},
-    key="url_id", change="preferred_key",
-)  # fmt: skip
+    "aliased_url",
+    {"url_id": ":url_id", "preferred_key": ":key"},
+    key="url_id",
+    change="preferred_key",
+)
 
 # A preferred version may itself be an alias: then its own preferred version is waited for.
 _CLOSED = (
@@ -101,10 +103,16 @@ def alias(c: Connection, swaps: Sequence[Swap], *, run_id: int | None, now: floa
 
 
 def _close(c: Connection, swap: Swap, now: float) -> bool:
-    return bool(complete(
-        c, swap.lease, outcome=Outcome.ALIAS, reason=f"fetched as {swap.preferred.url}",
-        redirect_key=swap.preferred.key, now=now,
-    ))  # fmt: skip
+    return bool(
+        complete(
+            c,
+            swap.lease,
+            outcome=Outcome.ALIAS,
+            reason=f"fetched as {swap.preferred.url}",
+            redirect_key=swap.preferred.key,
+            now=now,
+        )
+    )
 
 
 def settle(c: Connection, preferred_keys: Sequence[bytes] | None = None) -> int:
@@ -126,10 +134,13 @@ def settle(c: Connection, preferred_keys: Sequence[bytes] | None = None) -> int:
         for row_id, outcome, payload in sorted(closed)
         if outcome not in READABLE and outcome != Outcome.ALIAS
     ]
-    _WAIT_AGAIN.run_many(c, [
-        {"id": row_id, "payload": _as_it_is(payload, outcome or "no row")}
-        for row_id, outcome, payload in in_vain
-    ])  # fmt: skip
+    _WAIT_AGAIN.run_many(
+        c,
+        [
+            {"id": row_id, "payload": _as_it_is(payload, outcome or "no row")}
+            for row_id, outcome, payload in in_vain
+        ],
+    )
     # All of them: some have their page, the others wait under their own address.
     _FORGET.run(c, sorted(row[0] for row in closed))
     return len(in_vain)
@@ -141,16 +152,19 @@ def _as_it_is(payload: str, reason: str) -> str:
 
 def save_host_votes(c: Connection, found: Sequence[HostVotes], *, now: float) -> None:
     """Store *found* in place of what was stored of their hosts; the last write wins."""
-    _SAVE.run_many(c, [
-        {
-            "host": clean_host(votes.host),
-            "rules": votes.rules,
-            "updated_at": epoch_time(now),
-            "votes": to_json(votes.to_dict()),
-        }
-        # In one order, so that crawls on one database do not deadlock.
-        for votes in sorted(found, key=lambda votes: votes.host)
-    ])  # fmt: skip
+    _SAVE.run_many(
+        c,
+        [
+            {
+                "host": clean_host(votes.host),
+                "rules": votes.rules,
+                "updated_at": epoch_time(now),
+                "votes": to_json(votes.to_dict()),
+            }
+            # In one order, so that crawls on one database do not deadlock.
+            for votes in sorted(found, key=lambda votes: votes.host)
+        ],
+    )
 
 
 def stored_host_votes(c: Connection, *, limit: int) -> list[HostVotes]:

@@ -121,21 +121,34 @@ def beat(c: Connection, told: Beat, now: float) -> float | None:
         update(collector)
         .where(collector.c.token == told.token)
         .values(
-            run_id=told.run_id, weight=told.weight, fetch_seconds=told.fetch_seconds,
-            pages=told.pages, pages_per_minute=told.pages_per_minute, seen_at=now,
+            run_id=told.run_id,
+            weight=told.weight,
+            fetch_seconds=told.fetch_seconds,
+            pages=told.pages,
+            pages_per_minute=told.pages_per_minute,
+            seen_at=now,
         )
-    )  # fmt: skip
+    )
     return float(seen_at)
 
 
 def enter(c: Connection, told: Beat, turns: float, now: float) -> None:
     """Make the row of a worker, at the place *turns* of the round; forget yesterday's workers."""
     c.execute(delete(collector).where(collector.c.seen_at < now - _FORGOTTEN_SECONDS))
-    c.execute(insert(collector).values(
-        token=told.token, crawl=told.crawl, run_id=told.run_id, weight=told.weight,
-        fetch_seconds=told.fetch_seconds, pages=told.pages,
-        pages_per_minute=told.pages_per_minute, turns=turns, started_at=now, seen_at=now,
-    ))  # fmt: skip
+    c.execute(
+        insert(collector).values(
+            token=told.token,
+            crawl=told.crawl,
+            run_id=told.run_id,
+            weight=told.weight,
+            fetch_seconds=told.fetch_seconds,
+            pages=told.pages,
+            pages_per_minute=told.pages_per_minute,
+            turns=turns,
+            started_at=now,
+            seen_at=now,
+        )
+    )
 
 
 def collectors_of(c: Connection, crawl: int) -> list[StoredCollector]:
@@ -200,10 +213,13 @@ def free_hosts(c: Connection, crawl: int, scope: Scope, limit: int) -> list[int]
 
 def give_hosts(c: Connection, crawl: int, tokens: Mapping[int, int]) -> None:
     """Write to whom hosts go: tokens by host id."""
-    _GIVE.run_many(c, [
-        {"crawl": crawl, "host_id": host, "token": token}
-        for host, token in sorted(tokens.items())
-    ])  # fmt: skip
+    _GIVE.run_many(
+        c,
+        [
+            {"crawl": crawl, "host_id": host, "token": token}
+            for host, token in sorted(tokens.items())
+        ],
+    )
 
 
 def save_turns(c: Connection, turns: Mapping[int, float]) -> None:
@@ -302,9 +318,14 @@ class TurnAnswer:
 
 
 def take_turn(
-    c: Connection, host: str, gap_seconds: float, longest_seconds: float, *,
-    tries: int = 1, mark: float = NO_MARK,
-) -> TurnAnswer:  # fmt: skip
+    c: Connection,
+    host: str,
+    gap_seconds: float,
+    longest_seconds: float,
+    *,
+    tries: int = 1,
+    mark: float = NO_MARK,
+) -> TurnAnswer:
     """Take the next turn of *host*, if it is due.
 
     Args:
@@ -315,8 +336,12 @@ def take_turn(
             had one since.
     """
     asked = {
-        "host": host, "gap": gap_seconds, "longest": longest_seconds, "tries": tries, "mark": mark,
-    }  # fmt: skip
+        "host": host,
+        "gap": gap_seconds,
+        "longest": longest_seconds,
+        "tries": tries,
+        "mark": mark,
+    }
     if _TAKE.run(c, asked).rowcount:
         mark, hold = _TAKEN.run(c, asked).fetchone()
         # Not taken: ask how long there is still to wait.
@@ -332,9 +357,13 @@ def set_crawl_delay(c: Connection, host: str, seconds: float) -> None:
 
 
 def park_host(
-    c: Connection, host: str, asked_seconds: float, first_seconds: float, steps: int,
+    c: Connection,
+    host: str,
+    asked_seconds: float,
+    first_seconds: float,
+    steps: int,
     longest_seconds: float,
-) -> float:  # fmt: skip
+) -> float:
     """*host* asks to wait: no worker asks it for the longer of its wish and a growing pause.
 
     Args:
@@ -345,10 +374,18 @@ def park_host(
     Returns:
         Seconds it is parked for now.
     """
-    _PARK.run(c, {
-        "host": host, "asked": asked_seconds, "first": first_seconds, "steps": steps,
-        "growth": GROWTH, "forgotten": FORGOTTEN_SECONDS, "longest": longest_seconds,
-    })  # fmt: skip
+    _PARK.run(
+        c,
+        {
+            "host": host,
+            "asked": asked_seconds,
+            "first": first_seconds,
+            "steps": steps,
+            "growth": GROWTH,
+            "forgotten": FORGOTTEN_SECONDS,
+            "longest": longest_seconds,
+        },
+    )
     row = _WAIT.run(c, {"host": host, "gap": 0.0, "longest": longest_seconds}).fetchone()
     return max(float(row[1]), 0.0)
 
@@ -379,10 +416,16 @@ def note_rest(c: Connection, host: str, reason: str, *, until: float, now: float
         host: as a lease names it; its row is there.
         until: epoch seconds; 0: until the next run.
     """
-    _NOTE.run(c, {
-        "host_id": host_id(host), "since": now, "last_at": now, "until_at": until,
-        "reason": clean_text(reason, 500),
-    })  # fmt: skip
+    _NOTE.run(
+        c,
+        {
+            "host_id": host_id(host),
+            "since": now,
+            "last_at": now,
+            "until_at": until,
+            "reason": clean_text(reason, 500),
+        },
+    )
 
 
 def end_rest(c: Connection, host: str) -> None:

@@ -29,16 +29,17 @@ MARK_FILE = "qiaocrawl-page-store.json"
 _S3 = ("s3", "s3a")
 # Any of them lets botocore find credentials without a file or a server that hands them out.
 _S3_VARIABLES = (
-    "AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE",
-    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-)  # fmt: skip
+    "AWS_ACCESS_KEY_ID",
+    "AWS_PROFILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+)
 # A server that is away is told within the minute, not after botocore's five.
 _S3_OPTIONS: dict[str, Any] = {
     "use_listings_cache": False,
-    "config_kwargs": {
-        "connect_timeout": 10, "read_timeout": 60, "retries": {"max_attempts": 3},
-    },
-}  # fmt: skip
+    "config_kwargs": {"connect_timeout": 10, "read_timeout": 60, "retries": {"max_attempts": 3}},
+}
 _PRIVATE_FOLDER, _PRIVATE_FILE = 0o700, 0o600
 # A file of a folder that is being written.
 _PART = ".part"

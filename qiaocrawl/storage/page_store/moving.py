@@ -75,10 +75,11 @@ class Moved:
 def records_elsewhere(c: Connection, store_id: int) -> int:
     """How many records are in other stores than this one."""
     count: int = c.execute(
-        select(func.count()).select_from(page_record)
+        select(func.count())
+        .select_from(page_record)
         .join(page_file, page_file.c.id == page_record.c.file_id)
         .where(page_file.c.store_id != store_id)
-    ).scalar_one()  # fmt: skip
+    ).scalar_one()
     return count
 
 
@@ -137,11 +138,20 @@ def _fill(work: StoreWork, source: Iterator[tuple[Place, bytes]]) -> int:
 
 def _tell(c: Connection, file: GrowingFile) -> None:
     complete(c, file)
-    _MOVE.run_many(c, [
-        {"file": file.row_id, "offset": record.offset, "length": record.length, "fault": "",
-         "id": record.id, "old": record.old_file_id}
-        for record in file.records
-    ])  # fmt: skip
+    _MOVE.run_many(
+        c,
+        [
+            {
+                "file": file.row_id,
+                "offset": record.offset,
+                "length": record.length,
+                "fault": "",
+                "id": record.id,
+                "old": record.old_file_id,
+            }
+            for record in file.records
+        ],
+    )
 
 
 def _checked_members(work: StoreWork, chosen: Any, moved: Moved) -> Iterator[tuple[Place, bytes]]:
@@ -181,9 +191,11 @@ def _next_places(c: Connection, chosen: Any, last: tuple[int, int]) -> list[Plac
 def rows_outside(c: Connection) -> int:
     """How many pages and pictures are in files."""
     return sum(
-        c.execute(select(func.count()).select_from(table).where(table.c.record_id.is_not(None)))
-        .scalar_one() for table in (page_source, page_picture)
-    )  # fmt: skip
+        c.execute(
+            select(func.count()).select_from(table).where(table.c.record_id.is_not(None))
+        ).scalar_one()
+        for table in (page_source, page_picture)
+    )
 
 
 def move_to_database(reader: Reader, writer: Writer, advance: Advance) -> Moved:
@@ -286,14 +298,18 @@ def prune_store(work: StoreWork, retired_before: datetime) -> StorePruned:
 
 def _drop_unnamed(c: Connection, store_id: int, after: int) -> tuple[int, int]:
     """Look through the next records; returns how many went, and the last one (0 at the end)."""
-    ids = c.execute(
-        select(page_record.c.id)
-        .join(page_file, page_file.c.id == page_record.c.file_id)
-        .where(page_file.c.store_id == store_id, page_file.c.state == FileState.COMPLETE)
-        .where(page_record.c.id > after)
-        .order_by(page_record.c.id)
-        .limit(_PRUNED_AT_A_TIME)
-    ).scalars().all()  # fmt: skip
+    ids = (
+        c.execute(
+            select(page_record.c.id)
+            .join(page_file, page_file.c.id == page_record.c.file_id)
+            .where(page_file.c.store_id == store_id, page_file.c.state == FileState.COMPLETE)
+            .where(page_record.c.id > after)
+            .order_by(page_record.c.id)
+            .limit(_PRUNED_AT_A_TIME)
+        )
+        .scalars()
+        .all()
+    )
     if not ids:
         return 0, 0
     gone = c.execute(
@@ -305,8 +321,11 @@ def _drop_unnamed(c: Connection, store_id: int, after: int) -> tuple[int, int]:
 def _sparse_files(c: Connection, work: StoreWork) -> list[int]:
     files = live_bytes(c, work.store.id)
     sparse = [row_id for row_id, size, live in files if live < _LEAST_LIVE * size]
-    small = [row_id for row_id, size, live in files
-             if row_id not in sparse and size < _SMALL * work.file_bytes]  # fmt: skip
+    small = [
+        row_id
+        for row_id, size, live in files
+        if row_id not in sparse and size < _SMALL * work.file_bytes
+    ]
     return sorted([*sparse, *(small if len(small) > 1 or sparse else [])])
 
 
@@ -363,9 +382,11 @@ def _id_of(one: Any) -> int:
 
 def _places_to_verify(c: Connection, after: int) -> list[Any]:
     rows = c.execute(
-        place_rows().where(page_record.c.id > after).order_by(page_record.c.id)
+        place_rows()
+        .where(page_record.c.id > after)
+        .order_by(page_record.c.id)
         .limit(_RECORDS_AT_A_TIME)
-    )  # fmt: skip
+    )
     return [Place(*row) for row in rows]
 
 
@@ -396,14 +417,21 @@ def _note(c: Connection, found: dict[int, str], verified: Collection[int]) -> No
 
 
 def _next_rows(c: Connection, after: int) -> list[Any]:
-    return list(c.execute(
-        select(page_source.c.id, url.c.url, page_source.c.digest, page_source.c.body_bytes,
-               page_source.c.body)
-        .join(url, url.c.id == page_source.c.url_id)
-        .where(page_source.c.record_id.is_(None), page_source.c.id > after)
-        .order_by(page_source.c.id)
-        .limit(_ROWS_AT_A_TIME)
-    ))  # fmt: skip
+    return list(
+        c.execute(
+            select(
+                page_source.c.id,
+                url.c.url,
+                page_source.c.digest,
+                page_source.c.body_bytes,
+                page_source.c.body,
+            )
+            .join(url, url.c.id == page_source.c.url_id)
+            .where(page_source.c.record_id.is_(None), page_source.c.id > after)
+            .order_by(page_source.c.id)
+            .limit(_ROWS_AT_A_TIME)
+        )
+    )
 
 
 def _faults_in_rows(reader: Reader, chosen: Collection[Any]) -> dict[int, str]:

@@ -44,10 +44,12 @@ _FETCHED_PER_PACKED = 4
 _MOST_COUNTED = 20_000
 
 _SAVE_RECORD = upsert(
-    "page_record", "digest, file_id, offset_bytes, length_bytes, fault", key="digest",
+    "page_record",
+    "digest, file_id, offset_bytes, length_bytes, fault",
+    key="digest",
     # Known, but not to be read where it was: this one takes its place.
     change="file_id, offset_bytes, length_bytes, fault",
-)  # fmt: skip
+)
 _SWITCH = {
     "page_source": Statement(
         "UPDATE page_source SET record_id = :record, body = :empty"
@@ -96,9 +98,11 @@ def enough_for(c: Connection, file_bytes: int) -> bool:
 def waiting_rows(c: Connection) -> int:
     """How many pages and pictures are in the database."""
     return sum(
-        c.execute(select(func.count()).select_from(table).where(table.c.record_id.is_(None)))
-        .scalar_one() for table in (page_source, page_picture)
-    )  # fmt: skip
+        c.execute(
+            select(func.count()).select_from(table).where(table.c.record_id.is_(None))
+        ).scalar_one()
+        for table in (page_source, page_picture)
+    )
 
 
 def pack(work: StoreWork, *, whole_files: bool = False) -> int:
@@ -172,9 +176,12 @@ def _tell(c: Connection, file: GrowingFile) -> None:
 
 def _values(record: NewRecord, file_id: int) -> dict[str, Any]:
     return {
-        "digest": record.digest, "file_id": file_id, "offset_bytes": record.offset,
-        "length_bytes": record.length, "fault": "",
-    }  # fmt: skip
+        "digest": record.digest,
+        "file_id": file_id,
+        "offset_bytes": record.offset,
+        "length_bytes": record.length,
+        "fault": "",
+    }
 
 
 def _switch_all(work: StoreWork, rows: Sequence[tuple[str, int, bytes]]) -> int:
@@ -222,15 +229,22 @@ _Batch = list[tuple[int, _Waiting | None]]
 def _page_batch(c: Connection, after: int) -> _Batch:
     rows = c.execute(
         select(
-            page_source.c.id, url.c.url, url.c.state, page_source.c.final_url,
-            page_source.c.http_status, page_source.c.headers, page_source.c.body,
-            page_source.c.fetched_at, page_source.c.truncated, page_source.c.body_bytes,
+            page_source.c.id,
+            url.c.url,
+            url.c.state,
+            page_source.c.final_url,
+            page_source.c.http_status,
+            page_source.c.headers,
+            page_source.c.body,
+            page_source.c.fetched_at,
+            page_source.c.truncated,
+            page_source.c.body_bytes,
         )
         .join(url, url.c.id == page_source.c.url_id)
         .where(page_source.c.record_id.is_(None), page_source.c.id > after)
         .order_by(page_source.c.id)
         .limit(_ROWS_AT_A_TIME)
-    )  # fmt: skip
+    )
     return [(row.id, _waiting_page(c, row)) for row in rows.all()]
 
 
@@ -252,25 +266,36 @@ def bare_page(row: Any, body: bytes) -> FetchedPage:
     assert when is not None
     headers = tuple((name, value) for name, value in from_json(row.headers) or ())
     return FetchedPage(
-        url=row.url, final_url=row.final_url, status=row.http_status, headers=headers, body=body,
-        fetched_at=when, truncated=bool(row.truncated),
+        url=row.url,
+        final_url=row.final_url,
+        status=row.http_status,
+        headers=headers,
+        body=body,
+        fetched_at=when,
+        truncated=bool(row.truncated),
         connection_lost=bool(row.truncated) and is_all_that_came(body, row.body_bytes),
-    )  # fmt: skip
+    )
 
 
 def _picture_batch(c: Connection, after: int) -> _Batch:
     rows = c.execute(
         select(
-            page_picture.c.page_source_id.label("id"), page_picture.c.media_type,
-            page_picture.c.width, page_picture.c.height, page_picture.c.cut,
-            page_picture.c.taken_at, page_picture.c.picture, url.c.url, url.c.state,
+            page_picture.c.page_source_id.label("id"),
+            page_picture.c.media_type,
+            page_picture.c.width,
+            page_picture.c.height,
+            page_picture.c.cut,
+            page_picture.c.taken_at,
+            page_picture.c.picture,
+            url.c.url,
+            url.c.state,
         )
         .join(page_source, page_source.c.id == page_picture.c.page_source_id)
         .join(url, url.c.id == page_source.c.url_id)
         .where(page_picture.c.record_id.is_(None), page_picture.c.page_source_id > after)
         .order_by(page_picture.c.page_source_id)
         .limit(_ROWS_AT_A_TIME)
-    )  # fmt: skip
+    )
     return [(row.id, _waiting_picture(row)) for row in rows.all()]
 
 
@@ -282,5 +307,4 @@ def _waiting_picture(row: Any) -> _Waiting | None:
     picture = PagePicture(
         row.media_type, row.width, row.height, bool(row.cut), when, bytes(row.picture)
     )
-    return _Waiting("page_picture", row.id, picture.data,
-                    lambda: picture_member(row.url, picture))  # fmt: skip
+    return _Waiting("page_picture", row.id, picture.data, lambda: picture_member(row.url, picture))

@@ -75,10 +75,16 @@ def _checked(page: FetchedPage, extra: dict[str, str], headers: StatusAndHeaders
 
 
 def _page_member(page: FetchedPage, extra: dict[str, str], headers: StatusAndHeaders) -> bytes:
-    return _member(_writer().create_warc_record(
-        page.final_url or page.url, "response", payload=io.BytesIO(page.body),
-        length=len(page.body), http_headers=headers, warc_headers_dict=extra,
-    ))  # fmt: skip
+    return _member(
+        _writer().create_warc_record(
+            page.final_url or page.url,
+            "response",
+            payload=io.BytesIO(page.body),
+            length=len(page.body),
+            http_headers=headers,
+            warc_headers_dict=extra,
+        )
+    )
 
 
 def picture_member(address: str, picture: PagePicture) -> bytes:
@@ -90,10 +96,16 @@ def picture_member(address: str, picture: PagePicture) -> bytes:
         "WARC-Date": picture.taken_at.strftime(_TIME_FORMAT),
         "WARC-Payload-Digest": f"sha256:{digest_of(picture.data).hex()}",
     }
-    return _member(_writer().create_warc_record(
-        f"urn:view:{address}", "resource", payload=io.BytesIO(picture.data),
-        length=len(picture.data), warc_content_type=picture.media_type, warc_headers_dict=extra,
-    ))  # fmt: skip
+    return _member(
+        _writer().create_warc_record(
+            f"urn:view:{address}",
+            "resource",
+            payload=io.BytesIO(picture.data),
+            length=len(picture.data),
+            warc_content_type=picture.media_type,
+            warc_headers_dict=extra,
+        )
+    )
 
 
 def payload_of(member: bytes) -> bytes:
@@ -184,13 +196,17 @@ def place_rows() -> Select[Any]:
     """The query of places; conditions and order are the caller's."""
     return (
         select(
-            page_record.c.id, page_record.c.digest, page_record.c.file_id,
-            page_record.c.offset_bytes, page_record.c.length_bytes, page_store.c.address,
+            page_record.c.id,
+            page_record.c.digest,
+            page_record.c.file_id,
+            page_record.c.offset_bytes,
+            page_record.c.length_bytes,
+            page_store.c.address,
             page_file.c.name,
         )
         .join(page_file, page_file.c.id == page_record.c.file_id)
         .join(page_store, page_store.c.id == page_file.c.store_id)
-    )  # fmt: skip
+    )
 
 
 def places(c: Connection, record_ids: Collection[int]) -> dict[int, Place]:
@@ -216,9 +232,9 @@ def payloads(c: Connection, record_ids: Collection[int]) -> dict[int, bytes | Pa
     """The payload of each record, or what is wrong with it."""
     results: dict[int, bytes | PageStoreError] = {}
     for place, member in members(places(c, record_ids).values()):
-        results[place.record_id] = member if isinstance(member, PageStoreError) else _payload(
-            place, member
-        )  # fmt: skip
+        results[place.record_id] = (
+            member if isinstance(member, PageStoreError) else _payload(place, member)
+        )
     for record_id in record_ids:
         # Only where somebody changed the tables by hand: the reference is a foreign key.
         results.setdefault(

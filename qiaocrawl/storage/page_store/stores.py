@@ -81,11 +81,13 @@ def _row_of(database: Database, address: str, mark: str) -> tuple[int, str]:
         if row is None:
             _require_own(c, address, mark)
             own = mark or uuid.uuid4().hex
-            c.execute(insert(page_store).prefix_with(
-                "OR IGNORE", dialect="sqlite"
-            ).prefix_with("IGNORE", dialect="mysql").prefix_with("IGNORE", dialect="mariadb"),
+            c.execute(
+                insert(page_store)
+                .prefix_with("OR IGNORE", dialect="sqlite")
+                .prefix_with("IGNORE", dialect="mysql")
+                .prefix_with("IGNORE", dialect="mariadb"),
                 {"address": address, "mark": own, "holder": "", "held_until": 0.0},
-            )  # fmt: skip
+            )
             row = c.execute(find).one()
         return row.id, row.mark
 
@@ -178,9 +180,10 @@ class StoreHold:
     def _take(self, c: Connection) -> str:
         now = clock(c)
         row = c.execute(
-            select(page_store.c.holder, page_store.c.held_until)
-            .where(page_store.c.id == self._store_id)
-        ).one()  # fmt: skip
+            select(page_store.c.holder, page_store.c.held_until).where(
+                page_store.c.id == self._store_id
+            )
+        ).one()
         is_held = now < row.held_until <= latest_due(now, _HOLD_SECONDS)
         if row.holder not in ("", self._me) and is_held and not _is_dead(row.holder):
             return str(row.holder).rpartition(" ")[0]
@@ -216,11 +219,15 @@ class StoreHold:
 
     def release(self) -> None:
         """Let others have it."""
-        self._writer.run(lambda c: c.execute(
-            update(page_store)
-            .where(page_store.c.id == self._store_id, page_store.c.holder == self._me)
-            .values(holder="", held_until=0.0)
-        ).rowcount)  # fmt: skip
+        self._writer.run(
+            lambda c: (
+                c.execute(
+                    update(page_store)
+                    .where(page_store.c.id == self._store_id, page_store.c.holder == self._me)
+                    .values(holder="", held_until=0.0)
+                ).rowcount
+            )
+        )
 
 
 def _is_dead(holder: str) -> bool:
@@ -382,10 +389,15 @@ def growing_page_file(work: StoreWork) -> Iterator[GrowingFile]:
 
 
 def _begin(c: Connection, store_id: int, name: str) -> int:
-    result = c.execute(insert(page_file).values(
-        store_id=store_id, name=name, state=FileState.WRITING, file_bytes=0,
-        created_at=to_stored_time(datetime.now(UTC)),
-    ))  # fmt: skip
+    result = c.execute(
+        insert(page_file).values(
+            store_id=store_id,
+            name=name,
+            state=FileState.WRITING,
+            file_bytes=0,
+            created_at=to_stored_time(datetime.now(UTC)),
+        )
+    )
     key = result.inserted_primary_key
     assert key is not None
     return int(key[0])
@@ -411,11 +423,12 @@ def retire_empty(c: Connection, store_ids: Sequence[int]) -> int:
     return c.execute(
         update(page_file)
         .where(
-            page_file.c.store_id.in_(store_ids), page_file.c.state == FileState.COMPLETE,
+            page_file.c.store_id.in_(store_ids),
+            page_file.c.state == FileState.COMPLETE,
             ~exists().where(page_record.c.file_id == page_file.c.id),
         )
         .values(state=FileState.RETIRED, retired_at=to_stored_time(datetime.now(UTC)))
-    ).rowcount  # fmt: skip
+    ).rowcount
 
 
 def deletable(c: Connection, store_id: int, retired_before: datetime) -> list[tuple[int, str, int]]:

@@ -58,8 +58,9 @@ _SAVE = upsert(
     "article_part",
     {"url_id": ":url_id", "page_source_id": _NEWEST_PAGE}
     | {name: f":{name}" for name in _CHANGING.split(", ")},
-    key="url_id", change=f"page_source_id, {_CHANGING}",
-)  # fmt: skip
+    key="url_id",
+    change=f"page_source_id, {_CHANGING}",
+)
 _FIND = Statement("SELECT first_key FROM article_part WHERE url_id = :url_id")
 _DROP = Statement("DELETE FROM article_part WHERE url_id = :url_id")
 
@@ -261,18 +262,32 @@ def _stored(row: Any) -> StoredPart:
     # Stored as JSON: fields that were added later may be missing, hence get() for those.
     known: Mapping[str, Any] = from_json(about)
     article = Article(
-        url=url, title=known["title"], text=text, published_at=from_time(known["published_at"]),
-        html=unpack_html(html, text), engagement=known.get("engagement", {}),
+        url=url,
+        title=known["title"],
+        text=text,
+        published_at=from_time(known["published_at"]),
+        html=unpack_html(html, text),
+        engagement=known.get("engagement", {}),
         comments=comments_from(known.get("comments")),
-        modified_at=from_time(known.get("modified_at")), **{name: known[name] for name in _NAMES},
-    )  # fmt: skip
+        modified_at=from_time(known.get("modified_at")),
+        **{name: known[name] for name in _NAMES},
+    )
     analysis = PageAnalysis(
         Outcome.ARTICLE, article, (), known["charset"], title_tokens=tuple(known["title_tokens"])
     )
     return StoredPart(
-        url_id, url, anchor, outcome or "", reason or "", number, parts, bool(reads_alone), note,
-        known["first_url"], analysis,
-    )  # fmt: skip
+        url_id,
+        url,
+        anchor,
+        outcome or "",
+        reason or "",
+        number,
+        parts,
+        bool(reads_alone),
+        note,
+        known["first_url"],
+        analysis,
+    )
 
 
 def place_article(c: Connection, group: PartGroup) -> None:

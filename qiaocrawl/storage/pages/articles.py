@@ -66,11 +66,28 @@ _PAGE = Statement(
 )
 
 _FIELDS = (
-    "title", "published_at", "modified_at", "author", "source", "channel", "keywords",
-    "description", "anchor", "language", "charset", "method", "body_digest", "title_tokens",
-    "truncated", "updated_at", "text", "html", "engagement", "comments",
+    "title",
+    "published_at",
+    "modified_at",
+    "author",
+    "source",
+    "channel",
+    "keywords",
+    "description",
+    "anchor",
+    "language",
+    "charset",
+    "method",
+    "body_digest",
+    "title_tokens",
+    "truncated",
+    "updated_at",
+    "text",
+    "html",
+    "engagement",
+    "comments",
     "kind",
-)  # fmt: skip
+)
 _NEWEST_PAGE = (
     "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
     " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1)"
@@ -89,9 +106,11 @@ _UPDATE = Statement(
 )
 
 _SAVE_RELEVANCE = upsert(
-    "relevance", "article_id, topic_id, score, relevant, method, terms",
-    key="article_id, topic_id", change="score, relevant, method, terms",
-)  # fmt: skip
+    "relevance",
+    "article_id, topic_id, score, relevant, method, terms",
+    key="article_id, topic_id",
+    change="score, relevant, method, terms",
+)
 
 _DROP_TERMS = Statement("DELETE FROM title_term WHERE article_id = :article_id")
 _ADD_TERM = Statement(
@@ -242,18 +261,21 @@ def save_relevance(
     unknown = {judgement.topic for judgement in judgements} - topic_ids.keys()
     if unknown:
         raise StorageError(_("topic {topic!r} is not in the database", topic=sorted(unknown)[0]))
-    _SAVE_RELEVANCE.run_many(c, [
-        {
-            "article_id": article_id,
-            "topic_id": topic_ids[judgement.topic],
-            "score": judgement.score,
-            "relevant": bool(judgement.relevant),
-            "method": clean_word(judgement.method, 64),
-            "terms": to_json(_explained(judgement)),
-        }
-        # In one order, so that workers do not deadlock.
-        for judgement in sorted(judgements, key=lambda judgement: topic_ids[judgement.topic])
-    ])  # fmt: skip
+    _SAVE_RELEVANCE.run_many(
+        c,
+        [
+            {
+                "article_id": article_id,
+                "topic_id": topic_ids[judgement.topic],
+                "score": judgement.score,
+                "relevant": bool(judgement.relevant),
+                "method": clean_word(judgement.method, 64),
+                "terms": to_json(_explained(judgement)),
+            }
+            # In one order, so that workers do not deadlock.
+            for judgement in sorted(judgements, key=lambda judgement: topic_ids[judgement.topic])
+        ],
+    )
     # save_relevance wrote what the scorers say; the operator's word comes after it.
     decide_article(c, article_id)
 
@@ -282,10 +304,13 @@ def save_title_terms(
     # Dropped and added, since titles change their words and most have few.
     if not is_new:
         _DROP_TERMS.run(c, {"article_id": article_id})
-    _ADD_TERM.run_many(c, [
-        {"article_id": article_id, "term": term, "count": count}
-        for term, count in sorted(counts.items())
-    ])  # fmt: skip
+    _ADD_TERM.run_many(
+        c,
+        [
+            {"article_id": article_id, "term": term, "count": count}
+            for term, count in sorted(counts.items())
+        ],
+    )
 
 
 # --- The texts of stored articles alone, for what reads many of them ------------------------------

@@ -80,11 +80,20 @@ def is_index(c: Connection, url_id: int, excerpts: Excerpts) -> str:
     # Old rows are dropped first: an earlier reading may have found others.
     if excerpts:
         _DROP.run(c, {"url_id": url_id})
-        _ADD.run_many(c, [
-            {"url_id": url_id, "number": number, "target_key": key, "share": share,
-             "opening": clean_word(opening, _MAX_OPENING_CHARS), "stands": stands[number]}
-            for number, (key, opening, share) in enumerate(excerpts)
-        ])  # fmt: skip
+        _ADD.run_many(
+            c,
+            [
+                {
+                    "url_id": url_id,
+                    "number": number,
+                    "target_key": key,
+                    "share": share,
+                    "opening": clean_word(opening, _MAX_OPENING_CHARS),
+                    "stands": stands[number],
+                }
+                for number, (key, opening, share) in enumerate(excerpts)
+            ],
+        )
     return ""
 
 

@@ -72,9 +72,19 @@ _NEWEST_ID = Statement(
     "SELECT id FROM page_source WHERE url_id = :url_id ORDER BY last_seen_at DESC, id DESC LIMIT 1"
 )
 _COLUMNS = (
-    "url_id", "digest", "final_url", "http_status", "headers", "content_type", "charset",
-    "body_bytes", "truncated", "fetched_at", "last_seen_at", "body",
-)  # fmt: skip
+    "url_id",
+    "digest",
+    "final_url",
+    "http_status",
+    "headers",
+    "content_type",
+    "charset",
+    "body_bytes",
+    "truncated",
+    "fetched_at",
+    "last_seen_at",
+    "body",
+)
 _INSERT = Statement(
     f"INSERT INTO page_source ({', '.join(_COLUMNS)}) VALUES"
     f" ({', '.join(':' + name for name in _COLUMNS)})"
@@ -86,10 +96,16 @@ _PAGE = (
     " p.body_bytes, p.record_id"
 )
 PAGE_COLUMNS = (
-    url.c.url, page_source.c.final_url, page_source.c.http_status, page_source.c.headers,
-    page_source.c.body, page_source.c.fetched_at, page_source.c.truncated,
-    page_source.c.body_bytes, page_source.c.record_id,
-)  # fmt: skip
+    url.c.url,
+    page_source.c.final_url,
+    page_source.c.http_status,
+    page_source.c.headers,
+    page_source.c.body,
+    page_source.c.fetched_at,
+    page_source.c.truncated,
+    page_source.c.body_bytes,
+    page_source.c.record_id,
+)
 """What :func:`page_of` and :func:`pages_of` read."""
 _NEWEST = Statement(
     f"SELECT {_PAGE} FROM page_source p JOIN url u ON u.id = p.url_id WHERE p.url_id = :url_id"
@@ -126,9 +142,13 @@ class StoredPage:
 
 
 def store_page(
-    c: Connection, lease: Lease, page: FetchedPage, *, now: float,
+    c: Connection,
+    lease: Lease,
+    page: FetchedPage,
+    *,
+    now: float,
     then: Callable[[Connection], None] | None = None,
-) -> int | None:  # fmt: skip
+) -> int | None:
     """Store *page* and mark its row fetched; returns the page_source id.
 
     A body that is stored already only gets a new time. One that the server's packets cannot take
@@ -217,20 +237,23 @@ def _insert(c: Connection, lease: Lease, digest: bytes, page: FetchedPage, now: 
     body, is_cut = _fitting(c, host, page.body)
     content_type = page.header("content-type")
     fetched_at = to_time(page.fetched_at)
-    result = _INSERT.run(c, {
-        "url_id": lease.url_id,
-        "digest": digest,
-        "final_url": clean_text(page.final_url, 16_000),
-        "http_status": page.status,
-        "headers": to_json(page.headers),
-        "content_type": clean_word(content_type, 200),
-        "charset": clean_word(_declared_charset(content_type), 64),
-        "body_bytes": len(page.body),
-        "truncated": bool(page.truncated or is_cut),
-        "fetched_at": fetched_at,
-        "last_seen_at": fetched_at,
-        "body": body,
-    })  # fmt: skip
+    result = _INSERT.run(
+        c,
+        {
+            "url_id": lease.url_id,
+            "digest": digest,
+            "final_url": clean_text(page.final_url, 16_000),
+            "http_status": page.status,
+            "headers": to_json(page.headers),
+            "content_type": clean_word(content_type, 200),
+            "charset": clean_word(_declared_charset(content_type), 64),
+            "body_bytes": len(page.body),
+            "truncated": bool(page.truncated or is_cut),
+            "fetched_at": fetched_at,
+            "last_seen_at": fetched_at,
+            "body": body,
+        },
+    )
     row_id = result.lastrowid
     assert row_id is not None
     ConnectionCache.of(c).dictionaries.stored(c, host, row_id, url_id=lease.url_id, now=now)

@@ -53,14 +53,18 @@ def next_texts(c: Connection, after_id: int, limit: int) -> list[StoredText]:
     """The next *limit* articles after *after_id*, by id; [] at the end."""
     statement = (
         select(
-            article.c.id, article.c.title, article.c.text, article.c.keywords,
-            article.c.description, url.c.url,
+            article.c.id,
+            article.c.title,
+            article.c.text,
+            article.c.keywords,
+            article.c.description,
+            url.c.url,
         )
         .join(url, url.c.id == article.c.url_id)
         .where(article.c.id > after_id)
         .order_by(article.c.id)
         .limit(limit)
-    )  # fmt: skip
+    )
     return [
         StoredText(row_id, title, text, f"{keywords}\n{description}".strip(), address)
         for row_id, title, text, keywords, description, address in c.execute(statement)

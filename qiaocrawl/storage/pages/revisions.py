@@ -101,10 +101,15 @@ def keep_version(c: Connection, article_id: int, values: Any, *, now: float) -> 
     Args:
         values: the new ``title`` and ``body_digest``.
     """
-    return _KEEP.run(c, {
-        "article_id": article_id, "title": values["title"], "at": epoch_time(now),
-        "body_digest": values["body_digest"],
-    }).rowcount  # fmt: skip
+    return _KEEP.run(
+        c,
+        {
+            "article_id": article_id,
+            "title": values["title"],
+            "at": epoch_time(now),
+            "body_digest": values["body_digest"],
+        },
+    ).rowcount
 
 
 def note_deleted(c: Connection, url_id: int, note: str, *, now: float) -> bool:
@@ -130,10 +135,16 @@ def is_deleted(c: Connection, url_id: int) -> bool:
 
 
 def _note(c: Connection, url_id: int, kind: str, note: str, now: float) -> bool:
-    done = _NOTE.run(c, {
-        "url_id": url_id, "kind": kind, "at": epoch_time(now), "note": clean_word(note, 500),
-        "none": b"",
-    })  # fmt: skip
+    done = _NOTE.run(
+        c,
+        {
+            "url_id": url_id,
+            "kind": kind,
+            "at": epoch_time(now),
+            "note": clean_word(note, 500),
+            "none": b"",
+        },
+    )
     return done.rowcount > 0
 
 
@@ -187,9 +198,11 @@ def page_at(c: Connection, url_id: int, at: datetime | None) -> FetchedPage | No
     Raises:
         PageStoreError: it is in a file that is missing or damaged.
     """
-    versions = select(*PAGE_COLUMNS).join(page_source, page_source.c.url_id == url.c.id).where(
-        url.c.id == url_id
-    )  # fmt: skip
+    versions = (
+        select(*PAGE_COLUMNS)
+        .join(page_source, page_source.c.url_id == url.c.id)
+        .where(url.c.id == url_id)
+    )
     if at is None:
         newest = (page_source.c.last_seen_at.desc(), page_source.c.id.desc())
     else:
@@ -227,10 +240,12 @@ class VersionChoice:
 def count_versions(c: Connection, choice: VersionChoice) -> int:
     """How many stored versions *choice* has."""
     count: int = c.execute(
-        select(func.count()).select_from(page_source)
-        .join(url, url.c.id == page_source.c.url_id).join(host, host.c.id == url.c.host_id)
+        select(func.count())
+        .select_from(page_source)
+        .join(url, url.c.id == page_source.c.url_id)
+        .join(host, host.c.id == url.c.host_id)
         .where(*choice.conditions())
-    ).scalar_one()  # fmt: skip
+    ).scalar_one()
     return count
 
 
@@ -243,15 +258,25 @@ def iter_versions(
     """
     picture = page_picture.c
     statement = (
-        select(page_source.c.id, *PAGE_COLUMNS, picture.media_type, picture.width, picture.height,
-               picture.cut, picture.taken_at, picture.picture, picture.record_id.label("shown"))
+        select(
+            page_source.c.id,
+            *PAGE_COLUMNS,
+            picture.media_type,
+            picture.width,
+            picture.height,
+            picture.cut,
+            picture.taken_at,
+            picture.picture,
+            picture.record_id.label("shown"),
+        )
         .select_from(page_source)
-        .join(url, url.c.id == page_source.c.url_id).join(host, host.c.id == url.c.host_id)
+        .join(url, url.c.id == page_source.c.url_id)
+        .join(host, host.c.id == url.c.host_id)
         .outerjoin(page_picture, picture.page_source_id == page_source.c.id)
         .where(*choice.conditions())
         .order_by(page_source.c.id)
         .limit(_PAGES_AT_A_TIME)
-    )  # fmt: skip
+    )
     after = 0
     while rows := c.execute(statement.where(page_source.c.id > after)).all():
         after = rows[-1][0]
@@ -281,11 +306,18 @@ def save_picture(c: Connection, page_source_id: int, picture: PagePicture) -> No
     """
     if len(picture.data) > most_blob_bytes(c):
         return
-    _SAVE.run(c, {
-        "page_source_id": page_source_id, "media_type": picture.media_type,
-        "width": picture.width, "height": picture.height, "cut": picture.cut,
-        "taken_at": to_time(picture.taken_at), "picture": picture.data,
-    })  # fmt: skip
+    _SAVE.run(
+        c,
+        {
+            "page_source_id": page_source_id,
+            "media_type": picture.media_type,
+            "width": picture.width,
+            "height": picture.height,
+            "cut": picture.cut,
+            "taken_at": to_time(picture.taken_at),
+            "picture": picture.data,
+        },
+    )
 
 
 def picture_of_article(c: Connection, article_id: int, version: int = 0) -> PagePicture | None:

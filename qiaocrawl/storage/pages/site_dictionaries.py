@@ -246,9 +246,12 @@ def _whole(number: int, content: bytes) -> zstd.ZstdDict:
     except (zstd.ZstdError, ValueError) as failure:
         error = failure
     raise PageStoreError(
-        _("the dictionary {number} of pages in the database is damaged: {error}",
-          number=number, error=error)
-    ) from error  # fmt: skip
+        _(
+            "the dictionary {number} of pages in the database is damaged: {error}",
+            number=number,
+            error=error,
+        )
+    ) from error
 
 
 def _dictionary_of(bodies: Sequence[bytes], pages: int) -> zstd.ZstdDict:

@@ -23,9 +23,11 @@ from qiaocrawl.storage.values import (
 _MAX_JSON_CHARS = 1_000_000
 
 _SAVE = upsert(
-    "site_template", "host, pages, redesigns, updated_at, template",
-    key="host", change="pages, redesigns, updated_at, template",
-)  # fmt: skip
+    "site_template",
+    "host, pages, redesigns, updated_at, template",
+    key="host",
+    change="pages, redesigns, updated_at, template",
+)
 _LOAD = Statement("SELECT template FROM site_template WHERE host = :host")
 
 
@@ -39,17 +41,20 @@ class StoredTemplate:
 
 def save_site_templates(c: Connection, templates: Sequence[SiteTemplate], *, now: float) -> None:
     """Store *templates* in place of what was stored of their hosts."""
-    _SAVE.run_many(c, [
-        {
-            "host": clean_host(template.host),
-            "pages": template.pages,
-            "redesigns": template.redesigns,
-            "updated_at": epoch_time(now),
-            "template": to_json(template.to_dict(), max_chars=_MAX_JSON_CHARS),
-        }
-        # In one order, so that crawls on one database do not deadlock.
-        for template in sorted(templates, key=lambda template: template.host)
-    ])  # fmt: skip
+    _SAVE.run_many(
+        c,
+        [
+            {
+                "host": clean_host(template.host),
+                "pages": template.pages,
+                "redesigns": template.redesigns,
+                "updated_at": epoch_time(now),
+                "template": to_json(template.to_dict(), max_chars=_MAX_JSON_CHARS),
+            }
+            # In one order, so that crawls on one database do not deadlock.
+            for template in sorted(templates, key=lambda template: template.host)
+        ],
+    )
 
 
 def load_site_template(c: Connection, host: str) -> SiteTemplate | None:

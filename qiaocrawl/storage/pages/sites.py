@@ -35,8 +35,9 @@ _MAX_CUT_CHARS = 200
 _SAVE_SCORE = upsert(
     "url_form",
     "`key`, host, form, credit, fetched, stories, trees, listed, cut, updated_at",
-    key="`key`", change="credit, fetched, stories, trees, listed, cut, updated_at",
-)  # fmt: skip
+    key="`key`",
+    change="credit, fetched, stories, trees, listed, cut, updated_at",
+)
 _FIELDS = "host, form, credit, fetched, stories, trees, listed, cut"
 # Cut groups first: where there are too many, forgetting a trap costs more than forgetting others.
 _LOAD_SCORES = Statement(
@@ -46,9 +47,11 @@ _LOAD_SCORES = Statement(
 )
 _SCORES_OF = ListStatement(f"SELECT {_FIELDS} FROM url_form WHERE `key` IN ({{list}})")
 _SAVE_MISSING = upsert(
-    "missing_page", "host, title, digest, simhash, updated_at",
-    key="host", change="title, digest, simhash, updated_at",
-)  # fmt: skip
+    "missing_page",
+    "host, title, digest, simhash, updated_at",
+    key="host",
+    change="title, digest, simhash, updated_at",
+)
 _LOAD_MISSING = Statement(
     "SELECT host, title, digest, simhash FROM missing_page WHERE updated_at >= :since"
 )
@@ -65,14 +68,19 @@ def save_pattern_scores(c: Connection, scores: Sequence[StoredPatternScore], *, 
     """Store *scores*, replacing those of their groups; the last write wins."""
     rows = [
         {
-            "key": _form_key(score.form), "host": clean_host(score.host),
-            "form": clean_text(score.form, _MAX_FORM_CHARS), "credit": score.points,
-            "fetched": score.fetched, "stories": score.stories, "trees": score.trees,
-            "listed": score.listed, "cut": clean_word(score.cut, _MAX_CUT_CHARS),
+            "key": _form_key(score.form),
+            "host": clean_host(score.host),
+            "form": clean_text(score.form, _MAX_FORM_CHARS),
+            "credit": score.points,
+            "fetched": score.fetched,
+            "stories": score.stories,
+            "trees": score.trees,
+            "listed": score.listed,
+            "cut": clean_word(score.cut, _MAX_CUT_CHARS),
             "updated_at": now,
         }
         for score in scores
-    ]  # fmt: skip
+    ]
     # In key order, so that two workers do not deadlock.
     _SAVE_SCORE.run_many(c, sorted(rows, key=lambda row: bytes(row["key"])))
 
@@ -110,11 +118,17 @@ def cut_reason(c: Connection, url: str) -> str:
 def save_missing_page(c: Connection, page: MissingPage, *, now: float) -> None:
     """Store what a host shows for pages that do not exist."""
     # One row a host: a redesigned error page replaces what was stored of the old one.
-    _SAVE_MISSING.run(c, {
-        "host": clean_host(page.host), "title": clean_word(page.title, _MAX_TITLE_CHARS),
-        # 8 bytes, big-endian: MariaDB's BIGINT is signed, and a SimHash uses all 64 bits.
-        "digest": page.digest, "simhash": page.simhash.to_bytes(8, "big"), "updated_at": now,
-    })  # fmt: skip
+    _SAVE_MISSING.run(
+        c,
+        {
+            "host": clean_host(page.host),
+            "title": clean_word(page.title, _MAX_TITLE_CHARS),
+            # 8 bytes, big-endian: MariaDB's BIGINT is signed, and a SimHash uses all 64 bits.
+            "digest": page.digest,
+            "simhash": page.simhash.to_bytes(8, "big"),
+            "updated_at": now,
+        },
+    )
 
 
 def load_missing_pages(c: Connection, *, since: float) -> list[MissingPage]:
@@ -153,9 +167,11 @@ _MAX_RENDERED_FORM_CHARS = 200
 _MAX_REASON_CHARS = 500
 
 _SAVE_RENDERING = upsert(
-    "rendering", "`key`, host, form, gained, in_vain, plain, voted_at",
-    key="`key`", change="gained, in_vain, plain, voted_at",
-)  # fmt: skip
+    "rendering",
+    "`key`, host, form, gained, in_vain, plain, voted_at",
+    key="`key`",
+    change="gained, in_vain, plain, voted_at",
+)
 _NEWEST = Statement(
     "SELECT host, form, gained, in_vain, plain, voted_at FROM rendering"
     # By time, and by key among equal times: the same rows at every start.
@@ -183,10 +199,18 @@ def newest_votes(c: Connection, limit: int) -> list[Row]:
 def save_votes(c: Connection, votes: Row) -> None:
     """Replace what is known of one host and form. Of two workers the last one counts."""
     host, form = clean_host(votes[0]), clean_word(votes[1], _MAX_RENDERED_FORM_CHARS)
-    _SAVE_RENDERING.run(c, {
-        "key": digest16(f"{host} {form}".encode()), "host": host, "form": form,
-        "gained": votes[2], "in_vain": votes[3], "plain": votes[4], "voted_at": votes[5],
-    })  # fmt: skip
+    _SAVE_RENDERING.run(
+        c,
+        {
+            "key": digest16(f"{host} {form}".encode()),
+            "host": host,
+            "form": form,
+            "gained": votes[2],
+            "in_vain": votes[3],
+            "plain": votes[4],
+            "voted_at": votes[5],
+        },
+    )
 
 
 def wait_for_browser(c: Connection, lease: Lease, reason: str) -> bool:
@@ -197,11 +221,14 @@ def wait_for_browser(c: Connection, lease: Lease, reason: str) -> bool:
     Returns:
         False when the lease was lost.
     """
-    changed = _WAIT.run(c, {
-        **fence(lease),
-        "payload": payload_text(replace(lease.payload, render=reason)),
-        "reason": clean_text(reason, _MAX_REASON_CHARS),
-    })  # fmt: skip
+    changed = _WAIT.run(
+        c,
+        {
+            **fence(lease),
+            "payload": payload_text(replace(lease.payload, render=reason)),
+            "reason": clean_text(reason, _MAX_REASON_CHARS),
+        },
+    )
     return bool(changed.rowcount)
 
 

@@ -87,15 +87,18 @@ def put_off(c: Connection, topic: str, engine: str, host: str, reason: str, now:
 
     The ledger has them all: a later run asks them.
     """
-    return _PUT_OFF.run(c, {
-        "queue": Queue.SEARCH.value,
-        "topic_id": topic_id(c, topic),
-        "host_id": host_id(clean_host(host)),
-        # A name stands there as '"engine":"baidu"'; quotes keep "baidu" from meeting "baidu_news".
-        "engine": f'%"engine":"{engine}"%',
-        "reason": clean_word(reason, _MAX_REASON_CHARS),
-        "done_at": epoch_time(now),
-    }).rowcount  # fmt: skip
+    return _PUT_OFF.run(
+        c,
+        {
+            "queue": Queue.SEARCH.value,
+            "topic_id": topic_id(c, topic),
+            "host_id": host_id(clean_host(host)),
+            # A name stands there as '"engine":"baidu"'; quotes keep it from meeting "baidu_news".
+            "engine": f'%"engine":"{engine}"%',
+            "reason": clean_word(reason, _MAX_REASON_CHARS),
+            "done_at": epoch_time(now),
+        },
+    ).rowcount
 
 
 def move_to_the_end(c: Connection, topic: str, most: int) -> int:
@@ -107,10 +110,15 @@ def move_to_the_end(c: Connection, topic: str, most: int) -> int:
     Returns:
         How many there were; again until there is none.
     """
-    rows = _BEFORE_THE_END.run(c, {
-        "queue": Queue.SEARCH.value, "topic_id": topic_id(c, topic), "score": _LAST_IN_LINE,
-        "most": most,
-    }).fetchall()  # fmt: skip
+    rows = _BEFORE_THE_END.run(
+        c,
+        {
+            "queue": Queue.SEARCH.value,
+            "topic_id": topic_id(c, topic),
+            "score": _LAST_IN_LINE,
+            "most": most,
+        },
+    ).fetchall()
     # In order, so that workers that do the same wait for each other in turn.
     _TO_THE_END.run(c, sorted(row_id for (row_id,) in rows), {"score": _LAST_IN_LINE})
     return len(rows)

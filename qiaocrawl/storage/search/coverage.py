@@ -84,11 +84,26 @@ def ledger_rows(c: Connection, topic: str, chosen: Chosen) -> list[LedgerRow]:
     table = schema.query
     topic_row = topic_id(c, topic)
     brought = _brought(c, topic_row, chosen)
-    statement = select(
-        table.c.id, table.c.term, table.c.site, table.c.engine, table.c.period, table.c.page,
-        table.c.state, table.c.hits, table.c.new_urls, table.c.message, table.c.tries,
-        table.c.planned_at, table.c.asked_at, table.c.due_at,
-    ).where(table.c.topic_id == topic_row, *_conditions(chosen)).order_by(table.c.id)  # fmt: skip
+    statement = (
+        select(
+            table.c.id,
+            table.c.term,
+            table.c.site,
+            table.c.engine,
+            table.c.period,
+            table.c.page,
+            table.c.state,
+            table.c.hits,
+            table.c.new_urls,
+            table.c.message,
+            table.c.tries,
+            table.c.planned_at,
+            table.c.asked_at,
+            table.c.due_at,
+        )
+        .where(table.c.topic_id == topic_row, *_conditions(chosen))
+        .order_by(table.c.id)
+    )
     return [_ledger_row(row, brought.get(row[0], (0, 0))) for row in c.execute(statement)]
 
 
@@ -111,9 +126,23 @@ def _ledger_row(row: Any, brought: tuple[int, int]) -> LedgerRow:
     row_id, term, site, engine, period, page, state, hits, new_urls, message, tries = row[:11]
     articles, on_topic = brought
     return LedgerRow(
-        row_id, term, site, engine, period, page, AnswerState(state), hits, new_urls, message,
-        tries, planned_at, from_time(row[12]), from_time(row[13]), articles, on_topic,
-    )  # fmt: skip
+        row_id,
+        term,
+        site,
+        engine,
+        period,
+        page,
+        AnswerState(state),
+        hits,
+        new_urls,
+        message,
+        tries,
+        planned_at,
+        from_time(row[12]),
+        from_time(row[13]),
+        articles,
+        on_topic,
+    )
 
 
 def _conditions(chosen: Chosen) -> list[ColumnElement[bool]]:
@@ -303,9 +332,10 @@ _PER_PAGE = 10
 
 
 def cells_of(
-    rows: Iterable[LedgerRow], lost: dict[int, PastAnswer],
+    rows: Iterable[LedgerRow],
+    lost: dict[int, PastAnswer],
     per_page: Mapping[str, int] | None = None,
-) -> list[Cell]:  # fmt: skip
+) -> list[Cell]:
     """The cells of *rows*, in the order of the plan; *per_page* is how many hits fill a page."""
     by_cell: dict[tuple[str, str, str], list[LedgerRow]] = {}
     for row in rows:
@@ -331,7 +361,10 @@ def _cell(rows: Sequence[LedgerRow], lost: dict[int, PastAnswer], per_page: int)
     rest = [row for row in rows if row is not first]
     times = [row.asked_at for row in rows if row.asked_at is not None]
     return Cell(
-        first.term, first.site, first.engine, first.state,
+        first.term,
+        first.site,
+        first.engine,
+        first.state,
         hits=sum(row.hits for row in rows),
         new_urls=sum(row.new_urls for row in rows),
         tries=sum(row.tries for row in rows),
@@ -343,7 +376,7 @@ def _cell(rows: Sequence[LedgerRow], lost: dict[int, PastAnswer], per_page: int)
         failed=sum(row.state in NO_ANSWER for row in rest),
         lost=lost.get(first.id),
         cut_off=_is_cut_off(rows, per_page),
-    )  # fmt: skip
+    )
 
 
 @dataclass(slots=True)
@@ -388,9 +421,12 @@ _NO_ROW = 0
 
 
 def with_not_chosen(
-    c: Connection, topic: str, chosen: Chosen,
-    engines: Iterable[EngineDefinition], in_use: Collection[str],
-) -> list[LedgerRow]:  # fmt: skip
+    c: Connection,
+    topic: str,
+    chosen: Chosen,
+    engines: Iterable[EngineDefinition],
+    in_use: Collection[str],
+) -> list[LedgerRow]:
     """As :func:`ledger_rows`; behind them what engines nobody chose were not asked.
 
     That is each term and site some engine was asked, by every scraped engine that has no such
@@ -410,10 +446,13 @@ def with_not_chosen(
     in_use = in_use or _engines_with_queries(c, topic)
     # Names that never lead to a real host are the demo's: no gap in anybody's coverage.
     others = [
-        engine for engine in engines
-        if engine.kind == "scraped" and engine.name not in in_use
-        and not engine.host.endswith(".test") and chosen.engine in ("", engine.name)
-    ]  # fmt: skip
+        engine
+        for engine in engines
+        if engine.kind == "scraped"
+        and engine.name not in in_use
+        and not engine.host.endswith(".test")
+        and chosen.engine in ("", engine.name)
+    ]
     return rows + list(_left_out(c, topic, chosen, others)) if others else rows
 
 

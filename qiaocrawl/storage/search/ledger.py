@@ -37,10 +37,15 @@ MEMORY = 0.7
 as of dynamic models (West and Harrison, Bayesian Forecasting and Dynamic Models, 2nd ed., 6.3),
 since what was new once is not new again."""
 
-NO_ANSWER = frozenset({
-    AnswerState.BLOCKED, AnswerState.DECOY, AnswerState.LAYOUT_CHANGED, AnswerState.ERROR,
-    AnswerState.UNKNOWN,
-})  # fmt: skip
+NO_ANSWER = frozenset(
+    {
+        AnswerState.BLOCKED,
+        AnswerState.DECOY,
+        AnswerState.LAYOUT_CHANGED,
+        AnswerState.ERROR,
+        AnswerState.UNKNOWN,
+    }
+)
 """States that prove neither that there are hits nor that there are none."""
 
 _LONGEST_PAUSE_SECONDS = 7 * 86_400.0
@@ -133,10 +138,14 @@ def plan_queries(c: Connection, topic_id: int, queries: Sequence[Query], now: fl
     # Inserted in the order of the plan, which the row numbers keep.
     new = [row for key, row in rows.items() if key not in stored]
     _PLAN.run_many(c, new)
-    _CHANGE.run_many(c, [
-        {"key": key, "also": rows[key]["also"]}
-        for key, also in sorted(stored.items()) if rows[key]["also"] != also
-    ])  # fmt: skip
+    _CHANGE.run_many(
+        c,
+        [
+            {"key": key, "also": rows[key]["also"]}
+            for key, also in sorted(stored.items())
+            if rows[key]["also"] != also
+        ],
+    )
     return len(new)
 
 
@@ -197,9 +206,14 @@ def _due_at(answer: Answered, bad_in_a_row: int, now: float) -> str | None:
 
 
 def due_queries(
-    c: Connection, topic: str, engines: Sequence[str], *, repeat_seconds: float, now: float,
+    c: Connection,
+    topic: str,
+    engines: Sequence[str],
+    *,
+    repeat_seconds: float,
+    now: float,
     among: range | None = None,
-) -> list[DueQuery]:  # fmt: skip
+) -> list[DueQuery]:
     """What *engines* should be asked now, in the order it was planned.
 
     That is: what was never asked; first result pages answered more than *repeat_seconds* ago;
@@ -219,8 +233,16 @@ def due_queries(
     )
     statement = (
         select(
-            table.c.term, table.c.site, table.c.engine, table.c.page, table.c.period,
-            table.c.also, table.c.planned_at, table.c.asked_at, table.c.due_at, table.c.id,
+            table.c.term,
+            table.c.site,
+            table.c.engine,
+            table.c.page,
+            table.c.period,
+            table.c.also,
+            table.c.planned_at,
+            table.c.asked_at,
+            table.c.due_at,
+            table.c.id,
         )
         .where(
             table.c.topic_id == topic_id(c, topic),
@@ -233,7 +255,8 @@ def due_queries(
                     or_(table.c.page == 1, table.c.bad_in_a_row > 0),
                 ),
                 and_(
-                    table.c.due_at.is_(None), table.c.page == 1,
+                    table.c.due_at.is_(None),
+                    table.c.page == 1,
                     or_(
                         table.c.asked_at < to_stored_time(before),
                         table.c.asked_at > to_stored_time(moment + _SKEW),
@@ -242,7 +265,7 @@ def due_queries(
             ),
         )
         .order_by(table.c.id)
-    )  # fmt: skip
+    )
     return [_due_query(topic, row, repeat_seconds) for row in c.execute(statement)]
 
 
@@ -279,9 +302,11 @@ def entered_queries(
     """
     table = schema.query
     statement = select(table.c.key, table.c.also).where(
-        table.c.topic_id == topic_id, table.c.engine.in_(list(engines)), table.c.page == 1,
+        table.c.topic_id == topic_id,
+        table.c.engine.in_(list(engines)),
+        table.c.page == 1,
         *_within(among),
-    )  # fmt: skip
+    )
     return [(bytes(key), also) for key, also in c.execute(statement)]
 
 
@@ -305,9 +330,12 @@ def _epoch(stored: datetime) -> float:
 def query_key(topic: int, query: Query) -> bytes:
     """The 16-byte key of a query; synonyms asked with its term make no other query."""
     parts = [
-        str(topic), clean_word(query.engine, 64), clean_word(query.term, 200),
-        clean_host(query.site), str(query.page),
-    ]  # fmt: skip
+        str(topic),
+        clean_word(query.engine, 64),
+        clean_word(query.term, 200),
+        clean_host(query.site),
+        str(query.page),
+    ]
     # Without a period the key is that of ledgers made before there were periods.
     return digest16("\x1f".join([*parts, query.period] if query.period else parts).encode())
 
@@ -335,9 +363,7 @@ def _row(topic: int, query: Query, now: float) -> dict[str, Any]:
     }
 
 
-def ask_again(
-    c: Connection, topic: str, *, term: str, site: str, engine: str, now: float
-) -> int:  # fmt: skip
+def ask_again(c: Connection, topic: str, *, term: str, site: str, engine: str, now: float) -> int:
     """Let the queries of a term, site ("" = the whole web) and engine be due; how many there are.
 
     The next search asks them, within the engine's budget of the day.
@@ -347,14 +373,17 @@ def ask_again(
     """
     own = schema.query.c
     return _let_be_due(
-        c, topic, now, own.term == clean_word(term, 200), own.site == clean_host(site),
-        own.engine == clean_word(engine, 64), own.state != AnswerState.ROBOTS.value,
-    )  # fmt: skip
+        c,
+        topic,
+        now,
+        own.term == clean_word(term, 200),
+        own.site == clean_host(site),
+        own.engine == clean_word(engine, 64),
+        own.state != AnswerState.ROBOTS.value,
+    )
 
 
-def ask_all_again(
-    c: Connection, topic: str, *, engine: str, state: AnswerState, now: float
-) -> int:  # fmt: skip
+def ask_all_again(c: Connection, topic: str, *, engine: str, state: AnswerState, now: float) -> int:
     """As :func:`ask_again`, for all queries of *engine* whose last answer was *state*.
 
     Raises:
@@ -362,10 +391,14 @@ def ask_all_again(
     """
     own = schema.query.c
     return _let_be_due(
-        c, topic, now, own.engine == clean_word(engine, 64), own.state == state.value,
+        c,
+        topic,
+        now,
+        own.engine == clean_word(engine, 64),
+        own.state == state.value,
         # What was never asked is due anyway, and nobody chose to ask the others.
         own.state.not_in([AnswerState.ROBOTS.value, AnswerState.NOT_ASKED.value]),
-    )  # fmt: skip
+    )
 
 
 def _let_be_due(c: Connection, topic: str, now: float, *conditions: ColumnElement[bool]) -> int:

@@ -30,9 +30,14 @@ def add_account(c: Connection, site: str, name: str, secret: bytes, *, now: date
     # As after the first login: cookies belong to the login that got them, and a rest to
     # the old password.
     values = {
-        "state": AccountState.NEW.value, "reason": "", "secret": secret, "session": b"",
-        "logged_in_at": None, "rests_until": None, "updated_at": to_stored_time(now),
-    }  # fmt: skip
+        "state": AccountState.NEW.value,
+        "reason": "",
+        "secret": secret,
+        "session": b"",
+        "logged_in_at": None,
+        "rests_until": None,
+        "updated_at": to_stored_time(now),
+    }
     there = find_account(c, site, name)
     if there is not None:
         c.execute(update(accounts).where(accounts.c.id == there.id).values(values))
@@ -94,8 +99,12 @@ def save_session(
     values: dict[str, Any] = {"session": session, "updated_at": to_stored_time(now)}
     if logged_in:
         # The rest applied to the refused session; a new login starts without one.
-        values |= {"state": AccountState.ACTIVE.value, "reason": "", "rests_until": None,
-                   "logged_in_at": to_stored_time(now)}  # fmt: skip
+        values |= {
+            "state": AccountState.ACTIVE.value,
+            "reason": "",
+            "rests_until": None,
+            "logged_in_at": to_stored_time(now),
+        }
     c.execute(update(accounts).where(accounts.c.id == account_id).values(values))
 
 
@@ -110,10 +119,11 @@ def save_state(
 ) -> None:
     """Store the state of an account; one that is logged out loses its cookies."""
     values: dict[str, Any] = {
-        "state": state.value, "reason": clean_word(reason, _MAX_REASON_CHARS),
+        "state": state.value,
+        "reason": clean_word(reason, _MAX_REASON_CHARS),
         "rests_until": None if rests_until is None else to_stored_time(rests_until),
         "updated_at": to_stored_time(now),
-    }  # fmt: skip
+    }
     # A session that a site has ended would only be refused again.
     if state is AccountState.OUT:
         values["session"] = b""
@@ -204,13 +214,22 @@ def add_proxy(c: Connection, proxy: Proxy, *, password_env: str, note: str, now:
             )
         )
     try:
-        c.execute(insert(table).values(
-            scheme=proxy.scheme, host=proxy.host, port=proxy.port, login=proxy.user,
-            password_env=password_env, note=clean_word(note, _MAX_NOTE_CHARS),
-            added_at=datetime.fromtimestamp(now, UTC).replace(tzinfo=None),
-            successes=0.0, failures=0.0, latency_seconds=0.0, failures_in_row=0,
-            resting_until=0.0,
-        ))  # fmt: skip
+        c.execute(
+            insert(table).values(
+                scheme=proxy.scheme,
+                host=proxy.host,
+                port=proxy.port,
+                login=proxy.user,
+                password_env=password_env,
+                note=clean_word(note, _MAX_NOTE_CHARS),
+                added_at=datetime.fromtimestamp(now, UTC).replace(tzinfo=None),
+                successes=0.0,
+                failures=0.0,
+                latency_seconds=0.0,
+                failures_in_row=0,
+                resting_until=0.0,
+            )
+        )
     # from None: the driver's error would show the whole statement with its values.
     except IntegrityError:
         raise ConfigError(_("proxy {proxy} is in the database already", proxy=proxy)) from None
@@ -229,15 +248,20 @@ def list_proxies(c: Connection) -> list[StoredProxy]:
     """All proxies in the order they were added."""
     return [
         StoredProxy(
-            row.id, Proxy(row.scheme, row.host, row.port, row.login), row.password_env, row.note,
+            row.id,
+            Proxy(row.scheme, row.host, row.port, row.login),
+            row.password_env,
+            row.note,
             ProxyState(
-                successes=row.successes, failures=row.failures,
-                latency_seconds=row.latency_seconds, failures_in_row=row.failures_in_row,
+                successes=row.successes,
+                failures=row.failures,
+                latency_seconds=row.latency_seconds,
+                failures_in_row=row.failures_in_row,
                 resting_until=row.resting_until,
             ),
         )
         for row in c.execute(select(table).order_by(table.c.id))
-    ]  # fmt: skip
+    ]
 
 
 def save_states(c: Connection, states: Sequence[tuple[Proxy, ProxyState]]) -> None:
@@ -249,8 +273,10 @@ def save_states(c: Connection, states: Sequence[tuple[Proxy, ProxyState]]) -> No
             .where(table.c.scheme == proxy.scheme, table.c.host == proxy.host)
             .where(table.c.port == proxy.port, table.c.login == proxy.user)
             .values(
-                successes=state.successes, failures=state.failures,
-                latency_seconds=state.latency_seconds, failures_in_row=state.failures_in_row,
+                successes=state.successes,
+                failures=state.failures,
+                latency_seconds=state.latency_seconds,
+                failures_in_row=state.failures_in_row,
                 resting_until=state.resting_until,
             )
-        )  # fmt: skip
+        )

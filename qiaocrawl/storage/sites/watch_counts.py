@@ -24,9 +24,11 @@ _DAY_SECONDS = 86_400
 _CHINA_SECONDS = 8 * 3_600
 
 _COUNT_REQUEST = upsert(
-    "watch_day", "topic_id, day, host_id, pages, articles, looks", key="topic_id, day, host_id",
+    "watch_day",
+    "topic_id, day, host_id, pages, articles, looks",
+    key="topic_id, day, host_id",
     change={name: f"{name} + :{name}" for name in ("pages", "articles", "looks")},
-)  # fmt: skip
+)
 _SPENT = Statement(
     "SELECT h.name, d.pages + d.articles + d.looks FROM watch_day d"
     " JOIN host h ON h.id = d.host_id WHERE d.topic_id = :topic_id AND d.day = :day"
@@ -41,11 +43,14 @@ _TOTALS = Statement(
     " FROM watch_day WHERE topic_id = :topic_id AND day = :day"
 )
 _ADD_HOUR = upsert(
-    "watch_hour", {"host_id": ":host_id", "hour": ":hour", "articles": "1"},
-    key="host_id, hour", change={"articles": "articles + 1"},
-)  # fmt: skip
-_HOURS = Statement("SELECT h.name, w.hour, w.articles FROM watch_hour w"
-                   " JOIN host h ON h.id = w.host_id")  # fmt: skip
+    "watch_hour",
+    {"host_id": ":host_id", "hour": ":hour", "articles": "1"},
+    key="host_id, hour",
+    change={"articles": "articles + 1"},
+)
+_HOURS = Statement(
+    "SELECT h.name, w.hour, w.articles FROM watch_hour w JOIN host h ON h.id = w.host_id"
+)
 
 
 def day_of(now: float) -> int:
@@ -57,10 +62,15 @@ def count_request(c: Connection, topic: str, host: str, kind: Kind, now: float) 
     """Count a request to *host*, whose row is there."""
     # The upsert adds all three: those of the other kinds add 0.
     counts = {"pages": 0, "articles": 0, "looks": 0, kind: 1}
-    _COUNT_REQUEST.run(c, {
-        "topic_id": topic_id(c, topic), "day": day_of(now),
-        "host_id": host_id(clean_host(host)), **counts,
-    })  # fmt: skip
+    _COUNT_REQUEST.run(
+        c,
+        {
+            "topic_id": topic_id(c, topic),
+            "day": day_of(now),
+            "host_id": host_id(clean_host(host)),
+            **counts,
+        },
+    )
 
 
 def spent_today(c: Connection, topic: str, now: float) -> Mapping[str, int]:
@@ -138,10 +148,23 @@ def watched_list(
         StorageError: the topic was never imported.
     """
     columns = watched_page.c
-    chosen = _of(c, topic, find, select(
-        url.c.url, columns.kind, columns.name, columns.weight, columns.failures, columns.visits,
-        columns.news, columns.wait_hours, columns.changed_at, columns.next_at,
-    ))  # fmt: skip
+    chosen = _of(
+        c,
+        topic,
+        find,
+        select(
+            url.c.url,
+            columns.kind,
+            columns.name,
+            columns.weight,
+            columns.failures,
+            columns.visits,
+            columns.news,
+            columns.wait_hours,
+            columns.changed_at,
+            columns.next_at,
+        ),
+    )
     # Its own failures first, then host by host.
     ordered = chosen.order_by(columns.failures.desc(), host.c.name, url.c.url, url.c.id)
     pages = [ListedPage(*row) for row in c.execute(ordered.offset(skip).limit(limit))]

@@ -17,9 +17,24 @@ MAX_VALIDATOR_CHARS = 500
 MAX_PAGE_WEIGHT = 100.0
 
 _PAGE_COLUMNS = (
-    "kind", "name", "weight", "since", "next_at", "last_at", "changed_at", "rate", "wait_hours",
-    "visits", "changes", "news", "failures", "etag", "modified", "digest", "memory",
-)  # fmt: skip
+    "kind",
+    "name",
+    "weight",
+    "since",
+    "next_at",
+    "last_at",
+    "changed_at",
+    "rate",
+    "wait_hours",
+    "visits",
+    "changes",
+    "news",
+    "failures",
+    "etag",
+    "modified",
+    "digest",
+    "memory",
+)
 _PAGE = (
     "SELECT w.url_id, u.`key`, u.url, h.name, u.state, "
     + ", ".join(f"w.{name}" for name in _PAGE_COLUMNS)
@@ -71,12 +86,16 @@ _DUE_ARTICLES = Statement(
 )
 # The earliest publication time holds: a correction must not begin the schedule anew.
 _PUT_ARTICLE = upsert(
-    "watched_article", "url_id, topic_id, published, next_at, etag, modified", key="url_id",
+    "watched_article",
+    "url_id, topic_id, published, next_at, etag, modified",
+    key="url_id",
     change={
-        "next_at": "new.next_at", "etag": "new.etag", "modified": "new.modified",
+        "next_at": "new.next_at",
+        "etag": "new.etag",
+        "modified": "new.modified",
         "published": "CASE WHEN published < new.published THEN published ELSE new.published END",
     },
-)  # fmt: skip
+)
 _DROP_ARTICLE = Statement("DELETE FROM watched_article WHERE url_id = :url_id")
 # A due time beyond every step of the schedule was set by a clock that ran ahead.
 _RIGHT_ARTICLES = Statement(
@@ -225,11 +244,19 @@ def save_page(c: Connection, topic: str, page: WatchedPage) -> None:
 def save_plan(c: Connection, topic: str, pages: Sequence[WatchedPage]) -> None:
     """Write rate, interval and next visit of *pages*."""
     whose = topic_id(c, topic)
-    _SAVE_PLAN.run_many(c, [
-        {"topic_id": whose, "url_id": page.url_id, "rate": page.rate,
-         "wait_hours": page.wait_hours, "next_at": page.next_at}
-        for page in sorted(pages, key=lambda page: page.url_id)
-    ])  # fmt: skip
+    _SAVE_PLAN.run_many(
+        c,
+        [
+            {
+                "topic_id": whose,
+                "url_id": page.url_id,
+                "rate": page.rate,
+                "wait_hours": page.wait_hours,
+                "next_at": page.next_at,
+            }
+            for page in sorted(pages, key=lambda page: page.url_id)
+        ],
+    )
 
 
 def has_source(c: Connection, url_id: int) -> bool:
@@ -265,15 +292,20 @@ def due_articles(c: Connection, topic: str, now: float, limit: int) -> list[Watc
 
 def right_articles(c: Connection, topic: str, now: float, longest_seconds: float) -> int:
     """Let articles be due that are to wait longer than that: a clock was ahead. How many."""
-    return _RIGHT_ARTICLES.run(c, {
-        "topic_id": topic_id(c, topic), "now": now, "latest": latest_due(now, longest_seconds),
-    }).rowcount  # fmt: skip
+    return _RIGHT_ARTICLES.run(
+        c, {"topic_id": topic_id(c, topic), "now": now, "latest": latest_due(now, longest_seconds)}
+    ).rowcount
 
 
 def put_article(
-    c: Connection, topic: str, url_id: int, *, published: float, next_at: float | None,
+    c: Connection,
+    topic: str,
+    url_id: int,
+    *,
+    published: float,
+    next_at: float | None,
     validators: tuple[str, str] = ("", ""),
-) -> None:  # fmt: skip
+) -> None:
     """Look at the article of *url_id* again at *next_at*; never again for None.
 
     The earliest *published* that was ever given holds.
@@ -281,10 +313,16 @@ def put_article(
     if next_at is None:
         _DROP_ARTICLE.run(c, {"url_id": url_id})
         return
-    _PUT_ARTICLE.run(c, {
-        "url_id": url_id, "topic_id": topic_id(c, topic), "published": published,
-        "next_at": next_at, **_validators(*validators),
-    })  # fmt: skip
+    _PUT_ARTICLE.run(
+        c,
+        {
+            "url_id": url_id,
+            "topic_id": topic_id(c, topic),
+            "published": published,
+            "next_at": next_at,
+            **_validators(*validators),
+        },
+    )
 
 
 def articles_waiting(c: Connection, topic: str) -> tuple[int, float | None]:
@@ -331,9 +369,12 @@ def _article(row: Any) -> WatchedArticle:
 def _page_params(c: Connection, topic: str, page: WatchedPage) -> dict[str, Any]:
     values = {name: value for name, value in asdict(page).items() if name in _PAGE_COLUMNS}
     return {
-        **values, **_validators(page.etag, page.modified), "name": clean_word(page.name, 200),
-        "topic_id": topic_id(c, topic), "url_id": page.url_id,
-    }  # fmt: skip
+        **values,
+        **_validators(page.etag, page.modified),
+        "name": clean_word(page.name, 200),
+        "topic_id": topic_id(c, topic),
+        "url_id": page.url_id,
+    }
 
 
 def _validators(etag: str, modified: str) -> dict[str, str]:

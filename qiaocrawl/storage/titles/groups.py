@@ -47,10 +47,12 @@ _SIZES = (
     " LIMIT :count"
 )
 _LARGEST = Statement(_SIZES.format(where=""))
-_LARGEST_OF_TOPIC = Statement(_SIZES.format(
-    where="JOIN relevance r ON r.article_id = a.id JOIN topic t ON t.id = r.topic_id"
-    " WHERE t.name = :topic AND r.relevant"
-))  # fmt: skip
+_LARGEST_OF_TOPIC = Statement(
+    _SIZES.format(
+        where="JOIN relevance r ON r.article_id = a.id JOIN topic t ON t.id = r.topic_id"
+        " WHERE t.name = :topic AND r.relevant"
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +161,11 @@ def largest_groups(c: Connection, topic: str, *, least: int, limit: int) -> list
     params = {"least": least, "count": limit, **({"topic": topic} if topic else {})}
     rows = statement.run(c, params).fetchall()
     heads = members(c, [row[0] for row in rows])
-    return [GroupSize(heads[row[0]], row[1], row[2], from_time(row[3]), from_time(row[4]))
-            for row in rows if row[0] in heads]  # fmt: skip
+    return [
+        GroupSize(heads[row[0]], row[1], row[2], from_time(row[3]), from_time(row[4]))
+        for row in rows
+        if row[0] in heads
+    ]
 
 
 def _member(row: Any) -> Member:
@@ -250,8 +255,9 @@ def ranked(c: Connection, after: int, limit: int) -> list[Ranked]:
 
 def stored_places(c: Connection, article_ids: Sequence[int]) -> dict[int, Stored]:
     """The stored verdicts of articles, by their row ids."""
-    return {row[0]: Stored(Place(*row[:6]), row[6], row[7])
-            for row in _PLACES.fetch(c, article_ids)}  # fmt: skip
+    return {
+        row[0]: Stored(Place(*row[:6]), row[6], row[7]) for row in _PLACES.fetch(c, article_ids)
+    }
 
 
 def names(c: Connection, article_ids: Sequence[int]) -> dict[int, tuple[str, str]]:
@@ -276,8 +282,9 @@ def compare(pairs: Iterable[tuple[Place | None, Place]]) -> Changes:
     moved = moved_members(before, after)
     changes.moved = len(moved)
     changes.articles = [Change(old, new, new.article_id in moved) for old, new in differing]
-    changes.articles.sort(key=lambda change: (not change.has_moved, change.after.group,
-                                           change.after.article_id))  # fmt: skip
+    changes.articles.sort(
+        key=lambda change: (not change.has_moved, change.after.group, change.after.article_id)
+    )
     return changes
 
 

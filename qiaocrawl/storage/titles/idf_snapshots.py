@@ -48,10 +48,17 @@ def list_snapshots(c: Connection) -> list[SnapshotLine]:
     lines = [SnapshotLine(0, None, 0, 0, "shipped with the program", used == 0, judged[0])]
     statement = select(idf_snapshot).order_by(idf_snapshot.c.version)
     for row in c.execute(statement):
-        lines.append(SnapshotLine(
-            row.version, from_time(row.created_at), row.documents, terms[row.version], row.note,
-            row.version == used, judged[row.version],
-        ))  # fmt: skip
+        lines.append(
+            SnapshotLine(
+                row.version,
+                from_time(row.created_at),
+                row.documents,
+                terms[row.version],
+                row.note,
+                row.version == used,
+                judged[row.version],
+            )
+        )
     return lines
 
 
@@ -93,15 +100,23 @@ def save_snapshot(c: Connection, snapshot: IdfSnapshot, *, note: str, now: float
     Raises:
         DriverError: its version is there already.
     """
-    _ADD.run(c, {
-        "version": snapshot.version, "created_at": epoch_time(now),
-        "documents": snapshot.documents, "note": clean_word(note, 200),
-    })  # fmt: skip
+    _ADD.run(
+        c,
+        {
+            "version": snapshot.version,
+            "created_at": epoch_time(now),
+            "documents": snapshot.documents,
+            "note": clean_word(note, 200),
+        },
+    )
     # Cut to the column's length, two long terms may become one: their counts add up.
     terms: Counter[str] = Counter()
     for term, df in snapshot.frequencies.items():
         terms[clean_word(term, MAX_TERM_CHARS)] += df
-    rows = [{"version": snapshot.version, "term": term, "df": df}
-            for term, df in sorted(terms.items()) if term]  # fmt: skip
+    rows = [
+        {"version": snapshot.version, "term": term, "df": df}
+        for term, df in sorted(terms.items())
+        if term
+    ]
     for start in range(0, len(rows), _TERMS_AT_A_TIME):
         _ADD_TERM.run_many(c, rows[start : start + _TERMS_AT_A_TIME])

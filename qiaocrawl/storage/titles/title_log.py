@@ -167,20 +167,23 @@ def append(c: Connection, entry: TitleEntry) -> int:
     """
     lock(c)
     record = entry.record
-    written = _APPEND.run(c, {
-        "key": record.key,
-        "article_id": entry.article_id,
-        "title": record.title,
-        "host": record.host,
-        "published_at": to_time(record.published_at),
-        "source": record.source,
-        "body_digest": record.body_digest,
-        # 8 bytes, big-endian: no signed 64-bit column holds all SimHashes.
-        "body_simhash": record.body_simhash.to_bytes(8, "big"),
-        "body_sketch": record.body_sketch[:MAX_SKETCH_BYTES],
-        "text_chars": entry.text_chars,
-        "taken_out": entry.taken_out,
-    })  # fmt: skip
+    written = _APPEND.run(
+        c,
+        {
+            "key": record.key,
+            "article_id": entry.article_id,
+            "title": record.title,
+            "host": record.host,
+            "published_at": to_time(record.published_at),
+            "source": record.source,
+            "body_digest": record.body_digest,
+            # 8 bytes, big-endian: no signed 64-bit column holds all SimHashes.
+            "body_simhash": record.body_simhash.to_bytes(8, "big"),
+            "body_sketch": record.body_sketch[:MAX_SKETCH_BYTES],
+            "text_chars": entry.text_chars,
+            "taken_out": entry.taken_out,
+        },
+    )
     ConnectionCache.of(c).title_writes += 1
     assert written.lastrowid is not None
     return written.lastrowid
@@ -206,8 +209,20 @@ def follow(c: Connection, article_id: int) -> None:
 
 
 def _entry(row: Any) -> TitleEntry:
-    (seq, key, article_id, title, host, published_at, source, digest, simhash, sketch, chars,
-     taken_out) = row  # fmt: skip
+    (
+        seq,
+        key,
+        article_id,
+        title,
+        host,
+        published_at,
+        source,
+        digest,
+        simhash,
+        sketch,
+        chars,
+        taken_out,
+    ) = row
     record = TitleRecord(
         bytes(key),
         title,

@@ -66,9 +66,11 @@ _FORGET = Statement(
 _DELETE = Statement("DELETE FROM verdict WHERE article_id = :article_id")
 
 _SAVE = upsert(
-    "verdict", "article_id, kind, of_article_id, group_id, similarity, why, method, snapshot",
-    key="article_id", change="kind, of_article_id, group_id, similarity, why, method, snapshot",
-)  # fmt: skip
+    "verdict",
+    "article_id, kind, of_article_id, group_id, similarity, why, method, snapshot",
+    key="article_id",
+    change="kind, of_article_id, group_id, similarity, why, method, snapshot",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +138,22 @@ def stored_verdict(c: Connection, article_id: int) -> Verdict | None:
 
 def write_places(c: Connection, places: Sequence[Place], *, method: str, snapshot: int) -> None:
     """Write rows as they are given; the caller answers for the groups they name."""
-    _SAVE.run_many(c, [
-        {
-            "article_id": place.article_id,
-            "kind": str(place.kind),
-            "of_article_id": place.of,
-            "group_id": place.group,
-            "similarity": place.similarity,
-            "why": clean_text(place.why, 500),
-            "method": clean_word(method, 64),
-            "snapshot": snapshot,
-        }
-        for place in places
-    ])  # fmt: skip
+    _SAVE.run_many(
+        c,
+        [
+            {
+                "article_id": place.article_id,
+                "kind": str(place.kind),
+                "of_article_id": place.of,
+                "group_id": place.group,
+                "similarity": place.similarity,
+                "why": clean_text(place.why, 500),
+                "method": clean_word(method, 64),
+                "snapshot": snapshot,
+            }
+            for place in places
+        ],
+    )
 
 
 def group_members(c: Connection, article_id: int) -> list[int]:

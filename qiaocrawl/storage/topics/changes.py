@@ -61,8 +61,9 @@ class Basis:
             return ""
         words = ngettext(
             "judged by {count} word alone, without samples of both kinds",
-            "judged by {count} words alone, without samples of both kinds", self.words,
-        )  # fmt: skip
+            "judged by {count} words alone, without samples of both kinds",
+            self.words,
+        )
         if not self.words:
             words = _("judged without words and without samples of both kinds")
         few = _("few words find few articles; ") if 0 < self.words < _FEW_WORDS else ""
@@ -97,9 +98,11 @@ class FewOnTopic:
     def why(self) -> str:
         """What is the matter, in words."""
         counted = _(
-            "{title}: {on_topic} of {articles} articles are on topic", title=self.title,
-            on_topic=self.on_topic, articles=self.articles,
-        )  # fmt: skip
+            "{title}: {on_topic} of {articles} articles are on topic",
+            title=self.title,
+            on_topic=self.on_topic,
+            articles=self.articles,
+        )
         if self.line is None:
             reason = _("the others hardly have one of its words: look through its words and sites")
         else:
@@ -114,9 +117,10 @@ class FewOnTopic:
             return ""
         return ngettext(
             "with the threshold at {line:.2f} {count} article more is on topic",
-            "with the threshold at {line:.2f} {count} articles more are on topic", self.more,
+            "with the threshold at {line:.2f} {count} articles more are on topic",
+            self.more,
             line=self.line,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +224,9 @@ def few_on_topic(c: Connection, name: str) -> FewOnTopic | None:
 
     def count(most: int, *conditions: ColumnElement[bool]) -> int:
         rows = select(relevance.c.article_id).where(relevance.c.topic_id == whose, *conditions)
-        return int(c.execute(select(func.count()).select_from(rows.limit(most).subquery()))
-                   .scalar_one())  # fmt: skip
+        return int(
+            c.execute(select(func.count()).select_from(rows.limit(most).subquery())).scalar_one()
+        )
 
     articles = count(_MOST_ARTICLES)
     on_topic = count(_MOST_ARTICLES // _FEW, relevance.c.relevant == true())

@@ -81,9 +81,10 @@ _AT_A_TIME = 500
 
 # What people said stays, also what they say while this is written.
 _KEEP = upsert(
-    "article_class", "url_id, topic_id, name, certainty, words, model, marked_by",
+    "article_class",
+    "url_id, topic_id, name, certainty, words, model, marked_by",
     key="url_id, topic_id",
-)  # fmt: skip
+)
 _STALE = (
     " FROM relevance r JOIN article a ON a.id = r.article_id"
     " LEFT JOIN article_class k ON k.url_id = a.url_id AND k.topic_id = r.topic_id"
@@ -130,20 +131,30 @@ def mark_class(
     """
     if len(name) > MOST_NAME_CHARS:
         raise ConfigError(
-            _("a class has a name of at most {most} characters, got {name!r}",
-              most=MOST_NAME_CHARS, name=name)
-        )  # fmt: skip
+            _(
+                "a class has a name of at most {most} characters, got {name!r}",
+                most=MOST_NAME_CHARS,
+                name=name,
+            )
+        )
     url_id, address = page_of(c, article_id)
     own = article_class.c
     key = own.url_id == url_id, own.topic_id == topic_id(c, topic_name)
     before = c.execute(select(own.name).where(*key, own.model == "")).scalar()
     c.execute(delete(article_class).where(*key))
     if name:
-        c.execute(insert(article_class).values(
-            url_id=url_id, topic_id=topic_id(c, topic_name), name=clean_word(name, MOST_NAME_CHARS),
-            certainty=1.0, words="[]", model="", marked_by=clean_word(by, 100),
-            marked_at=to_stored_time(now),
-        ))  # fmt: skip
+        c.execute(
+            insert(article_class).values(
+                url_id=url_id,
+                topic_id=topic_id(c, topic_name),
+                name=clean_word(name, MOST_NAME_CHARS),
+                certainty=1.0,
+                words="[]",
+                model="",
+                marked_by=clean_word(by, 100),
+                marked_at=to_stored_time(now),
+            )
+        )
     return ClassMark(address, str(before or ""))
 
 
@@ -190,9 +201,7 @@ def stale(
     c: Connection, topic_name: str, model: str, after: int, most: int
 ) -> list[tuple[int, str, str]]:
     """The next such articles behind the URL with row id *after*: its row id, title and text."""
-    values = {
-        "topic_id": topic_id(c, topic_name), "after": after, "model": model, "most": most,
-    }  # fmt: skip
+    values = {"topic_id": topic_id(c, topic_name), "after": after, "model": model, "most": most}
     return [
         (url_id, title, unpack_text(body))
         for url_id, title, body in _READ.run(c, values).fetchall()
@@ -205,15 +214,24 @@ def keep_classes(
     """Keep what articles, by the row ids of their URLs, were judged to be about."""
     topic_row, own = topic_id(c, topic_name), article_class.c
     urls = [url_id for url_id, _judged in judged]
-    c.execute(delete(article_class).where(
-        own.url_id.in_(urls), own.topic_id == topic_row, own.model != ""
-    ))  # fmt: skip
+    c.execute(
+        delete(article_class).where(
+            own.url_id.in_(urls), own.topic_id == topic_row, own.model != ""
+        )
+    )
     for url_id, found in judged:
-        _KEEP.run(c, {
-            "url_id": url_id, "topic_id": topic_row, "name": found.name,
-            "certainty": found.certainty, "words": to_json(found.words), "model": model,
-            "marked_by": "",
-        })  # fmt: skip
+        _KEEP.run(
+            c,
+            {
+                "url_id": url_id,
+                "topic_id": topic_row,
+                "name": found.name,
+                "certainty": found.certainty,
+                "words": to_json(found.words),
+                "model": model,
+                "marked_by": "",
+            },
+        )
 
 
 def topic_classes(c: Connection, topic_name: str | None = None) -> tuple[str, ...]:

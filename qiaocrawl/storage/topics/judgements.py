@@ -28,9 +28,11 @@ _MAX_TITLE_CHARS = 200
 _MAX_TEXT_CHARS = 20_000
 
 _SAVE = upsert(
-    "judgement", "topic_id, `key`, url, relevant, note, judged_at",
-    key="topic_id, `key`", change="relevant, note, judged_at",
-)  # fmt: skip
+    "judgement",
+    "topic_id, `key`, url, relevant, note, judged_at",
+    key="topic_id, `key`",
+    change="relevant, note, judged_at",
+)
 _DROP = Statement("DELETE FROM judgement WHERE topic_id = :topic_id AND `key` = :key")
 _FROM = (
     " FROM judgement j LEFT JOIN url u ON u.`key` = j.`key`"
@@ -62,9 +64,11 @@ _ARTICLE = Statement(
 )
 # An article that was stored before its topic was imported has no verdict yet.
 _BEGIN = upsert(
-    "relevance", "article_id, topic_id, score, relevant, method, terms",
-    key="article_id, topic_id", change="method",
-)  # fmt: skip
+    "relevance",
+    "article_id, topic_id, score, relevant, method, terms",
+    key="article_id, topic_id",
+    change="method",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +99,31 @@ def save_judgement(
     topic_row, key = topic_id(c, topic), url_key(url)
     # Its samples are others now, which running crawls take over.
     mark_changed(c, topic_row, now)
-    _SAVE.run(c, {
-        "topic_id": topic_row,
-        "key": key,
-        "url": url,
-        "relevant": relevant,
-        "note": clean_word(note, 500),
-        "judged_at": epoch_time(now),
-    })  # fmt: skip
+    _SAVE.run(
+        c,
+        {
+            "topic_id": topic_row,
+            "key": key,
+            "url": url,
+            "relevant": relevant,
+            "note": clean_word(note, 500),
+            "judged_at": epoch_time(now),
+        },
+    )
     article = _ARTICLE.run(c, {"key": key}).fetchone()
     if article is None:
         return False
-    _BEGIN.run(c, {
-        "article_id": article[0], "topic_id": topic_row, "score": 0.0, "relevant": False,
-        "method": OPERATOR, "terms": "[]",
-    })  # fmt: skip
+    _BEGIN.run(
+        c,
+        {
+            "article_id": article[0],
+            "topic_id": topic_row,
+            "score": 0.0,
+            "relevant": False,
+            "method": OPERATOR,
+            "terms": "[]",
+        },
+    )
     decide_article(c, article[0])
     return True
 
@@ -170,12 +184,14 @@ def judged_samples(
     samples = []
     for key, url, relevant, title, packed in reversed(rows):
         shown, text = collapse(title) or url, unpack_text(packed)
-        samples.append(Sample(
-            name=sample_name(bytes(key)),
-            title=clean_word(shown[:_MAX_TITLE_CHARS], _MAX_TITLE_CHARS),
-            text=clean_text((text.strip() or shown)[:_MAX_TEXT_CHARS], _MAX_TEXT_CHARS),
-            relevant=bool(relevant),
-        ))  # fmt: skip
+        samples.append(
+            Sample(
+                name=sample_name(bytes(key)),
+                title=clean_word(shown[:_MAX_TITLE_CHARS], _MAX_TITLE_CHARS),
+                text=clean_text((text.strip() or shown)[:_MAX_TEXT_CHARS], _MAX_TEXT_CHARS),
+                relevant=bool(relevant),
+            )
+        )
     return tuple(samples)
 
 

@@ -124,10 +124,12 @@ def list_topics(c: Connection) -> list[TopicRow]:
     """All imported topics by name."""
     topic = schema.topic
     counts = [
-        select(func.count()).select_from(table).where(table.c.topic_id == topic.c.id)
+        select(func.count())
+        .select_from(table)
+        .where(table.c.topic_id == topic.c.id)
         .scalar_subquery()
         for table in (schema.term, schema.site, schema.sample)
-    ]  # fmt: skip
+    ]
     columns = (topic.c.id, topic.c.name, topic.c.title, topic.c.description, topic.c.threshold)
     rows = c.execute(select(*columns, *counts).order_by(topic.c.name))
     return [TopicRow(*row) for row in rows]
@@ -235,9 +237,16 @@ def _site_row(site: Site) -> dict[str, Any]:
 
 def _site(row: Any) -> Site:
     return Site(
-        host=row.host, name=row.name, role=row.role, tier=row.tier, region=row.region,
-        kind=row.kind, start_url=row.start_url, render=row.render, note=row.note,
-    )  # fmt: skip
+        host=row.host,
+        name=row.name,
+        role=row.role,
+        tier=row.tier,
+        region=row.region,
+        kind=row.kind,
+        start_url=row.start_url,
+        render=row.render,
+        note=row.note,
+    )
 
 
 def _sample_row(sample: Sample) -> dict[str, Any]:

@@ -119,9 +119,7 @@ def _message(group: Sequence[Finding]) -> str:
     kind = KINDS[group[0].kind]
     lines = sorted({finding.line for finding in group if finding.line})
     has_rows = bool(lines) and group[0].kind != "unused_column"
-    values = list(dict.fromkeys(
-        f"“{_short(finding.value)}”" for finding in group if finding.value
-    ))  # fmt: skip
+    values = list(dict.fromkeys(f"“{_short(finding.value)}”" for finding in group if finding.value))
     more = "…" if len(values) > _SHOWN_VALUES else ""
     value = f" {_(', ').join(values[:_SHOWN_VALUES])}{more}" if values else ""
     text = _(kind.text) + value

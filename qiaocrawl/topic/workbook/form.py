@@ -41,14 +41,19 @@ class _Column:
 
 _TERMS = (
     _Column("序号", 6, "可不填。"),
-    _Column("词", 20, "必填。一格一个词，最多 40 个字；"
-            "一格写几个时用顿号或逗号隔开，导入时会拆开。"),
+    _Column(
+        "词", 20, "必填。一格一个词，最多 40 个字；一格写几个时用顿号或逗号隔开，导入时会拆开。"
+    ),
     _Column("类别", 12, "从下拉列表选，不填为“其他”。", tuple(TERM_KINDS.values())),
-    _Column("重要程度", 12, "核心、重要、一般、次要，"
-            "或直接写权重（大于 0、不超过 10 的数）；不填为 3。",
-            ("核心", "重要", "一般", "次要"), is_strict=False),
+    _Column(
+        "重要程度",
+        12,
+        "核心、重要、一般、次要，或直接写权重（大于 0、不超过 10 的数）；不填为 3。",
+        ("核心", "重要", "一般", "次要"),
+        is_strict=False,
+    ),
     _Column("备注", 30, "可不填。写“示例”的行不会导入。"),
-)  # fmt: skip
+)
 _SITES = (
     _Column("序号", 6, "可不填。"),
     _Column("网址", 34, "必填。可以只写主机名（www.example.com），也可以写完整网址；"
@@ -268,8 +273,9 @@ _YES, _NO = (
 ANSWERS = {**dict.fromkeys(_YES.split(), True), **dict.fromkeys(_NO.split(), False)}
 """What may be answered, and whether the page is on topic then."""
 
-_JUDGEMENT_HEADERS = frozenset({"判断", "判断是否", "判断是/否", "是否切题", "切题", "judgement",
-                                "judgment", "ontopic"})  # fmt: skip
+_JUDGEMENT_HEADERS = frozenset(
+    {"判断", "判断是否", "判断是/否", "是否切题", "切题", "judgement", "judgment", "ontopic"}
+)
 _URL_HEADERS = frozenset({"网址", "url", "链接", "地址", "网页地址", "原文链接"})
 _NOTE_HEADERS = frozenset({"备注", "判断备注", "理由", "note"})
 _HEADER_WITHIN_ROWS = 20

@@ -41,11 +41,14 @@ def addresses_in(text: str) -> list[str]:
     A mail address is none; an international host name counts when it is all of the text.
     """
     folded = unicodedata.normalize("NFKC", text).replace("。", ".").strip()
-    urls = [re.sub(r"^(https?):/{1,3}", r"\1://", url, flags=re.IGNORECASE).rstrip(".")
-            for url in _URL.findall(folded)]  # fmt: skip
+    urls = [
+        re.sub(r"^(https?):/{1,3}", r"\1://", url, flags=re.IGNORECASE).rstrip(".")
+        for url in _URL.findall(folded)
+    ]
     rest = _URL.sub(" ", folded)
-    urls += [f"http://{bare.rstrip('.')}" for bare in _BARE.findall(rest)
-             if not _NO_SITE.search(bare)]  # fmt: skip
+    urls += [
+        f"http://{bare.rstrip('.')}" for bare in _BARE.findall(rest) if not _NO_SITE.search(bare)
+    ]
     if not urls and _INTERNATIONAL.fullmatch(folded):
         urls = [f"http://{folded}"]
     return [url for url in urls if _is_site(url)]
@@ -271,8 +274,14 @@ def _without_header(sheet: Sheet, hint: str, purpose: str) -> SheetLayout:
 
 
 def _address_column(sheet: Sheet, width: int) -> int | None:
-    return next((at for at in range(width) if _holds_addresses(sheet, 0, at)
-                 and any(row.cell(at).text for row in sheet.rows)), None)  # fmt: skip
+    return next(
+        (
+            at
+            for at in range(width)
+            if _holds_addresses(sheet, 0, at) and any(row.cell(at).text for row in sheet.rows)
+        ),
+        None,
+    )
 
 
 def _is_text(sheet: Sheet, column: int) -> bool:

@@ -205,9 +205,10 @@ class TableReader:
         """Note cells whose value is lost, where it matters."""
         problems = [
             (row.cell(column), column)
-            for name in names for column in self._table.columns.get(name, ())
+            for name in names
+            for column in self._table.columns.get(name, ())
             if row.cell(column).problem
-        ]  # fmt: skip
+        ]
         for cell, column in problems:
             self._note(cell.problem, row, column, cell.text)
         return bool(problems)
@@ -450,8 +451,8 @@ def _chinese_kind(kind: str, table: str) -> str:
 def _kind_question(table: str, word: str) -> Question:
     kinds = TERM_KINDS if table == "terms" else SITE_KINDS
     return Question(
-        f"kind:{table}:{plain(word)}", _("Which kind is “{word}”?", word=word), kinds, "other",
-    )  # fmt: skip
+        f"kind:{table}:{plain(word)}", _("Which kind is “{word}”?", word=word), kinds, "other"
+    )
 
 
 def _is_per_cent(text: str) -> bool:

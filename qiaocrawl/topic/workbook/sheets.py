@@ -238,9 +238,10 @@ def _value_text(value: Any, number_format: str) -> str:
 def clean(text: str) -> str:
     """*text* without invisible characters, its lines stripped; blank lines are left out."""
     visible = "".join(
-        char for char in text.replace("\r", "\n").replace("_x000D_", "\n").replace("\t", " ")
+        char
+        for char in text.replace("\r", "\n").replace("_x000D_", "\n").replace("\t", " ")
         if char == "\n" or unicodedata.category(char) not in ("Cf", "Cc", "Cs", "Co", "Cn")
-    )  # fmt: skip
+    )
     return "\n".join(line for line in (" ".join(x.split()) for x in visible.split("\n")) if line)
 
 

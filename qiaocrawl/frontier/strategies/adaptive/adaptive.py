@@ -100,10 +100,12 @@ class Adaptive:
         self.rescore_pages = _RESCORE_PAGES
         self._second_opinion = within(self.name, "second_opinion", second_opinion, 0.0, 1.0)
         self.replaying = False
-        self._rates = np.array([
-            within(self.name, "sign_rate", sign_rate, 0.0, 10.0),
-            within(self.name, "word_rate", word_rate, 0.0, 10.0),
-        ])  # fmt: skip
+        self._rates = np.array(
+            [
+                within(self.name, "sign_rate", sign_rate, 0.0, 10.0),
+                within(self.name, "word_rate", word_rate, 0.0, 10.0),
+            ]
+        )
         self._replays = int(within(self.name, "replays", replays, 0, 1_000))
         self._words = LinkWords(topic)
         self._memory = LinkMemory(self._words)
@@ -167,9 +169,10 @@ class Adaptive:
         parts = np.append(features * learnt.weights, words.sum() / np.sqrt(1 + count))
         best = np.argsort(-np.abs(parts), kind="stable")[:_EXPLAINED]
         return {
-            _PARTS[at]: part for at, part in zip(best.tolist(), parts[best].tolist(), strict=True)
+            _PARTS[at]: part
+            for at, part in zip(best.tolist(), parts[best].tolist(), strict=True)
             if part
-        }  # fmt: skip
+        }
 
     # --- models ------------------------------------------------------------------------------
 
@@ -233,9 +236,12 @@ class Adaptive:
             for sample in topic.pack.samples:
                 title = self._words.of_anchor(sample.title[:_SAMPLE_TITLE_CHARS], "")
                 model.learn_title(
-                    learnt, title.weighed, sample.relevant, self._rates[1],
+                    learnt,
+                    title.weighed,
+                    sample.relevant,
+                    self._rates[1],
                     1.0 if sample.relevant else _COUNTER_EXAMPLE_WEIGHT,
-                )  # fmt: skip
+                )
 
 
 def _log_odds(share: float) -> float:

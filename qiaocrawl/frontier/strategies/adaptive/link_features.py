@@ -68,15 +68,23 @@ def url_features(url: str, host: str) -> UrlFeatures:
     # Path, kind of file and writing together: the URLs of one template of a site.
     form = f"{folder}/{ending}{marks}{'?' if query else ''}"
     return UrlFeatures(
-        groups=(place("host", host), place("section", section), place("folder", folder),
-                place("form", form)),
+        groups=(
+            place("host", host),
+            place("section", section),
+            place("folder", folder),
+            place("form", form),
+        ),
         numbers=(
-            math.exp(-0.7 * len(named)), float(not named), float(not parts[-1]), float(bool(query)),
-            float(bool(_DIGITS.search(path))), float("." in parts[-1]),
+            math.exp(-0.7 * len(named)),
+            float(not named),
+            float(not parts[-1]),
+            float(bool(query)),
+            float(bool(_DIGITS.search(path))),
+            float("." in parts[-1]),
             min(1.0, len(path) / _LONG_PATH_CHARS),
         ),
         words=_NO_WORD.sub(" ", unquote(rest, errors="replace")),
-    )  # fmt: skip
+    )
 
 
 @lru_cache(maxsize=8_192)
@@ -181,10 +189,16 @@ class LinkWords:
 
     def _of_link(self, anchor: str, title: str, context: str) -> LinkText:
         words = self.of_anchor(anchor, title)
-        return LinkText(words, (
-            words.similarity, self.of_context(context), anchor_length(len(words.weighed)),
-            float(not anchor), float(is_pager(anchor)),
-        ))  # fmt: skip
+        return LinkText(
+            words,
+            (
+                words.similarity,
+                self.of_context(context),
+                anchor_length(len(words.weighed)),
+                float(not anchor),
+                float(is_pager(anchor)),
+            ),
+        )
 
     def _places(self, kind: str, words: tuple[str, ...]) -> WordPlaces:
         return WordPlaces(

@@ -48,25 +48,38 @@ class LinkMemory:
         self._known = Column(np.bool_)
         self._last_link = Column(np.int32, -1)
         self._nodes = {
-            "first_link": Column(np.int32, -1), "links_here": Column(np.float64),
-            "depth": Column(np.float64), "distance": Column(np.float64, _FAR),
-            "similarity": Column(np.float64), "groups": Column(np.int32, width=GROUPS),
+            "first_link": Column(np.int32, -1),
+            "links_here": Column(np.float64),
+            "depth": Column(np.float64),
+            "distance": Column(np.float64, _FAR),
+            "similarity": Column(np.float64),
+            "groups": Column(np.int32, width=GROUPS),
             "numbers": Column(np.float32, width=URL_NUMBERS),
             "words": Column(np.int32, width=MAX_WORDS),
-            "plain_words": Column(np.int32, width=MAX_WORDS), "number_of_words": Column(np.int32),
-            "fetched": Column(np.bool_), "relevance": Column(np.float64),
-            "value": Column(np.float64), "score": Column(np.float64),
-            "yield_sum": Column(np.float64), "yield_count": Column(np.float64),
-            "link_start": Column(np.int32), "link_count": Column(np.int32),
-            "new_start": Column(np.int32), "new_count": Column(np.int32),
-        }  # fmt: skip
+            "plain_words": Column(np.int32, width=MAX_WORDS),
+            "number_of_words": Column(np.int32),
+            "fetched": Column(np.bool_),
+            "relevance": Column(np.float64),
+            "value": Column(np.float64),
+            "score": Column(np.float64),
+            "yield_sum": Column(np.float64),
+            "yield_count": Column(np.float64),
+            "link_start": Column(np.int32),
+            "link_count": Column(np.int32),
+            "new_start": Column(np.int32),
+            "new_count": Column(np.int32),
+        }
         self._links = {
-            "source": Column(np.int32), "target": Column(np.int32),
-            "next_here": Column(np.int32, -1), "region": Column(np.int32),
-            "similarity": Column(np.float64), "context": Column(np.float64),
-            "position": Column(np.float64), "numbers": Column(np.float32, width=LINK_NUMBERS),
+            "source": Column(np.int32),
+            "target": Column(np.int32),
+            "next_here": Column(np.int32, -1),
+            "region": Column(np.int32),
+            "similarity": Column(np.float64),
+            "context": Column(np.float64),
+            "position": Column(np.float64),
+            "numbers": Column(np.float32, width=LINK_NUMBERS),
             "discovered": Column(np.int32),
-        }  # fmt: skip
+        }
         self._number_of_links = self._number_discovered = 0
         self._refresh()
 
@@ -125,9 +138,8 @@ class LinkMemory:
         nodes.new_count[node] = self._number_discovered - nodes.new_start[node]
 
     def _fill_columns(
-        self, part: slice, page: VisitedPage, found: Sequence[FoundLink],
-        texts: Sequence[LinkText],
-    ) -> None:  # fmt: skip
+        self, part: slice, page: VisitedPage, found: Sequence[FoundLink], texts: Sequence[LinkText]
+    ) -> None:
         """What is known of the links of *page* by themselves, a column at a time."""
         columns, links = self.links, [one.link for one in found]
         # A page has few regions.
@@ -149,9 +161,13 @@ class LinkMemory:
         numbers[:, 5] = min(1.0, math.log1p(len(found)) / 6.0)
 
     def _add_links(
-        self, first: int, depth: int, distance: float, found: Sequence[FoundLink],
+        self,
+        first: int,
+        depth: int,
+        distance: float,
+        found: Sequence[FoundLink],
         texts: Sequence[LinkText],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Note the links *found*, of which the first has the number *first*, at their targets."""
         nodes = self.nodes
         targets = self.links.target[first : self._number_of_links]
@@ -313,8 +329,14 @@ def from_bytes(data: bytes) -> ModelArrays:
                 learnt._asdict()[name][places] = arrays[name]
     except (KeyError, ValueError, IndexError, TypeError) as error:
         raise ModelError(f"model of the adaptive order: arrays do not fit: {error}") from error
-    numbers = (learnt.weights, learnt.squares, learnt.word_weights, learnt.word_squares,
-               learnt.sums, learnt.counts)  # fmt: skip
+    numbers = (
+        learnt.weights,
+        learnt.squares,
+        learnt.word_weights,
+        learnt.word_squares,
+        learnt.sums,
+        learnt.counts,
+    )
     # The checksum tells of damage, not of a faulty writer: one NaN would make every score NaN.
     whole = all(np.isfinite(array).all() for array in numbers)
     if not whole or learnt.squares.min() <= 0 or learnt.word_squares.min() <= 0:

@@ -13,9 +13,12 @@ revision = "0018_structure"
 down_revision = "0017_excerpts"
 
 _ADDED = (
-    (article, "html"), (article, "engagement"), (article, "comments"), (article, "kind"),
+    (article, "html"),
+    (article, "engagement"),
+    (article, "comments"),
+    (article, "kind"),
     (article_part, "html"),
-)  # fmt: skip
+)
 
 
 def _copy(column: Column[Any]) -> Column[Any]:

@@ -22,9 +22,15 @@ revision = "0022_console"
 down_revision = "0021_modified_at"
 
 _TABLES = (
-    console_user, console_session, login_failure, audit_entry, api_token, saved_search,
-    article_mark, article_tag,
-)  # fmt: skip
+    console_user,
+    console_session,
+    login_failure,
+    audit_entry,
+    api_token,
+    saved_search,
+    article_mark,
+    article_tag,
+)
 _REPLACED = ("ix_article_fetched_at", "ix_article_published_at", "ix_article_site")
 
 

@@ -18,9 +18,14 @@ revision = "0025_stories"
 down_revision = "0024_page_picture"
 
 _TABLES = (
-    story_clock, story, story_article, story_change, story_correction, story_background,
+    story_clock,
+    story,
+    story_article,
+    story_change,
+    story_correction,
+    story_background,
     story_follow,
-)  # fmt: skip
+)
 
 
 def upgrade() -> None:
