@@ -35,13 +35,13 @@ from benchmarks.rows import write_rows
 from benchmarks.stories import b_cubed, pairwise
 from qiaocrawl.cli.demo import look_again, run_demo
 from qiaocrawl.cli.demo_meaning import LEAST_OUTLETS, MONTH, check_demo_rules, tell_stories
-from qiaocrawl.cli.output import Terminal
 from qiaocrawl.demo.model import Gold
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.news.trends.usual import default_calendar
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.schema import article, story_article, url, verdict
+from qiaocrawl.text.visible import Terminal
 
 TOPIC = "qiaoqing"
 _CHECKS = 3

@@ -17,7 +17,7 @@ from typer.main import get_command, get_group
 
 from qiaocrawl import __version__
 from qiaocrawl.cli.help_language import localise_parameters, localised, localised_errors
-from qiaocrawl.cli.output import Terminal, echo
+from qiaocrawl.cli.output import echo
 from qiaocrawl.errors import QiaoError, TopicError
 from qiaocrawl.jobs import COMMAND_VARIABLE
 from qiaocrawl.language import _
@@ -25,6 +25,7 @@ from qiaocrawl.options.project import note_database
 from qiaocrawl.text.visible import (
     JSON,
     PLAIN_LINE,
+    Terminal,
     is_json_log,
     use_json_records,
     use_visible_records,

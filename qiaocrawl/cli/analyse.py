@@ -11,9 +11,10 @@ import typer
 
 from qiaocrawl.cli.db import DatabaseUrl
 from qiaocrawl.cli.options import SchedulerAddress, start_of
-from qiaocrawl.cli.output import Terminal, shown_pass, stopping
+from qiaocrawl.cli.output import shown_pass, stopping
 from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import _
+from qiaocrawl.text.visible import Terminal
 
 if TYPE_CHECKING:
     from threading import Event

@@ -11,7 +11,6 @@ import typer
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.options import end_of, start_of
 from qiaocrawl.cli.output import (
-    Terminal,
     check_output,
     echo,
     folding_table,
@@ -24,6 +23,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import advised
+from qiaocrawl.text.visible import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -10,9 +10,9 @@ import threading
 import time
 from contextlib import suppress
 
-from qiaocrawl.cli.output import Terminal
 from qiaocrawl.kernels.compiled import NotOnDiskError, has_compiler, loading
 from qiaocrawl.language import _
+from qiaocrawl.text.visible import Terminal
 
 # A story, itself again with other words around, under a title without a word in common, and
 # another one.
@@ -49,6 +49,9 @@ def compile_() -> None:
     if why_not_c:
         console.print(why_not_c)
     if not has_compiler():
+        if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+            console.print(_("nothing to compile: the variable NUMBA_DISABLE_JIT forbids it"))
+            return
         command = f"{sys.executable} -m pip install numba"
         console.print(_("nothing to compile, numba is not installed: {command}", command=command))
         return

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.output import Terminal, echo
+from qiaocrawl.cli.output import echo
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import note_database
+from qiaocrawl.text.visible import Terminal
 
 if TYPE_CHECKING:
     from qiaocrawl.console.page import ConsoleSettings

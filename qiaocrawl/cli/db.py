@@ -15,7 +15,7 @@ from rich.table import Table
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from qiaocrawl.cli.output import Terminal, folding_table, table_console
+from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.language.reasons import shown_reason
@@ -30,6 +30,7 @@ from qiaocrawl.storage.page_store.moving import StorePruned, prune_store
 from qiaocrawl.storage.page_store.stores import held_store, known_stores, open_store
 from qiaocrawl.storage.sql import unreachable
 from qiaocrawl.storage.upkeep import table_bytes
+from qiaocrawl.text.visible import Terminal
 
 # --- Tables of a database as people read them: rows, counts, sizes --------------------------------
 

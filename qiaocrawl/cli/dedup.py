@@ -13,12 +13,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.cli import CommandEntry, lazy_group
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.output import (
-    Terminal,
-    folding_table,
-    shown_moment,
-    table_console,
-)
+from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
@@ -29,6 +24,7 @@ from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.titles.groups import Member
 from qiaocrawl.storage.titles.title_log import TitleEntry
 from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.text.visible import Terminal
 
 if TYPE_CHECKING:
     from qiaocrawl.runtime.runtime import Runtime

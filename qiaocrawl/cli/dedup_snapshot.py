@@ -15,7 +15,6 @@ from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import (
-    Terminal,
     check_output,
     folding_table,
     say_written,
@@ -33,7 +32,7 @@ from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.titles.groups import Change, Changes
 from qiaocrawl.storage.titles.idf_snapshots import list_snapshots
 from qiaocrawl.storage.titles.title_log import count_compared
-from qiaocrawl.text.visible import visible_json
+from qiaocrawl.text.visible import Terminal, visible_json
 from qiaocrawl.vsm import IdfSnapshot
 
 # --- Shows what a new grouping of all titles changes, printed and as JSON Lines -------------------

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from qiaocrawl.cli.coverage import write_heat_map
 from qiaocrawl.cli.heat_map import summary_lines
-from qiaocrawl.cli.output import Terminal, echo, print_hanging
+from qiaocrawl.cli.output import echo, print_hanging
 from qiaocrawl.cli.run import print_report
 from qiaocrawl.cli.spider_process import run_with_bar
 from qiaocrawl.demo import happenings as office
@@ -37,6 +37,7 @@ from qiaocrawl.storage.search import coverage as stored
 from qiaocrawl.storage.search.coverage import Cell, cells_of
 from qiaocrawl.storage.sites import watched
 from qiaocrawl.storage.topics.topics import save_pack
+from qiaocrawl.text.visible import Terminal
 from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack
 from qiaocrawl.topic.pack import Site, TopicPack
 

@@ -9,7 +9,6 @@ from threading import Event
 
 from qiaocrawl.cli.analyse import read_articles
 from qiaocrawl.cli.briefing import write_files
-from qiaocrawl.cli.output import Terminal
 from qiaocrawl.demo.stories import LAST_DAY
 from qiaocrawl.export.briefing import briefing_files, keep
 from qiaocrawl.news.briefing_making import briefing_file_of, list_briefings, make_briefing
@@ -21,6 +20,7 @@ from qiaocrawl.news.warnings.rules import RuleBook, read_rules
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database
+from qiaocrawl.text.visible import Terminal
 
 _ENDINGS = ("docx", "html")
 MONTH = LAST_DAY - timedelta(days=30), LAST_DAY + timedelta(days=1)

@@ -24,11 +24,11 @@ from qiaocrawl.cli.options import (
     topic_choice,
     words_choice,
 )
-from qiaocrawl.cli.output import Terminal
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options.project import advised
 from qiaocrawl.storage.backup import is_stdout, standard_output
+from qiaocrawl.text.visible import Terminal
 from qiaocrawl.text.zones import SHANGHAI
 
 if TYPE_CHECKING:

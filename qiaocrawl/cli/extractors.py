@@ -19,7 +19,6 @@ from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database
 from qiaocrawl.cli.output import (
-    Terminal,
     check_output,
     echo,
     folding_table,
@@ -52,6 +51,7 @@ from qiaocrawl.storage.frontier.url_aliases import stored_host_votes
 from qiaocrawl.storage.pages.raw_pages import iter_pages
 from qiaocrawl.storage.pages.reprocessing import count_pages
 from qiaocrawl.storage.pages.site_templates import StoredTemplate, stored_templates
+from qiaocrawl.text.visible import Terminal
 from qiaocrawl.urls.aliases import MAX_HOSTS, AliasRule, AliasRules
 
 # --- ``qiaocrawl extractors train blend``: the default extractor, from pages with known bodies ----

@@ -44,7 +44,6 @@ from qiaocrawl.cli.lexicon_tables import (
 )
 from qiaocrawl.cli.options import combined
 from qiaocrawl.cli.output import (
-    Terminal,
     check_output,
     echo,
     joined,
@@ -67,6 +66,7 @@ from qiaocrawl.storage.search.yields import term_yields
 from qiaocrawl.storage.topics.lexicon_decisions import rejected_words
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
+from qiaocrawl.text.visible import Terminal
 from qiaocrawl.topic.pack import TopicPack
 
 # --- ``qiaocrawl lexicon yield``: what each term brings, and which terms would do -----------------

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from qiaocrawl.cli.output import Terminal, folding_table, say_written, table_console
+from qiaocrawl.cli.output import folding_table, say_written, table_console
 from qiaocrawl.errors import ConfigError, OntologyError
 from qiaocrawl.language import _
 from qiaocrawl.ontology.concepts import Ontology
@@ -30,6 +30,7 @@ from qiaocrawl.ontology.sources import install as install_one
 from qiaocrawl.ontology.stored import ENDING, StoredWordnet, read_wordnet
 from qiaocrawl.options import Options
 from qiaocrawl.text.normalise import fold
+from qiaocrawl.text.visible import Terminal
 
 app = typer.Typer(
     help="Ontologies: wordnets in one space of Chinese and English concepts.",

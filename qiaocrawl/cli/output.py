@@ -39,8 +39,6 @@ from qiaocrawl.text.zones import china_time
 
 # --- The terminal: all that commands print goes through here, so that no page can steer it --------
 
-__all__ = ["Terminal", "echo", "echo_json"]
-
 
 def echo(text: str = "", *, err: bool = False) -> None:
     """Print *text* as a line, on stderr if *err*."""

@@ -17,7 +17,6 @@ from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database, shown_
 from qiaocrawl.cli.options import end_of, start_of
 from qiaocrawl.cli.output import (
     Pass,
-    Terminal,
     check_output,
     folding_table,
     not_an_address,
@@ -31,6 +30,7 @@ from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.options.kinds import page_store as store_address
 from qiaocrawl.storage import Database, Reader, Writer
+from qiaocrawl.text.visible import Terminal
 from qiaocrawl.urls import canonical_url, url_key
 
 app = typer.Typer(

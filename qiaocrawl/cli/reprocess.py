@@ -17,7 +17,6 @@ from rich.table import Table
 from qiaocrawl.cli.dedup_snapshot import print_changes, write_changes
 from qiaocrawl.cli.options import SchedulerAddress
 from qiaocrawl.cli.output import (
-    Terminal,
     check_output,
     echo,
     folding_table,
@@ -42,6 +41,7 @@ from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.pages.reprocessing import count_articles, count_pages
 from qiaocrawl.storage.titles.title_log import count_compared
 from qiaocrawl.storage.values import changes as stored_changes
+from qiaocrawl.text.visible import Terminal
 
 _LARGEST_CHANGE = 0.1
 _READ_AGAIN = ", read again"

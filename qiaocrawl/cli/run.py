@@ -22,7 +22,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.options import budget_seconds
-from qiaocrawl.cli.output import Terminal, folding_table, print_hanging, shown_moment
+from qiaocrawl.cli.output import folding_table, print_hanging, shown_moment
 from qiaocrawl.cli.spider_process import LOGS, run_with_bar, topic_command
 from qiaocrawl.errors import ConfigError, QiaoError
 from qiaocrawl.interrupts import INTERRUPTED
@@ -48,6 +48,7 @@ from qiaocrawl.storage.run_log import (
 from qiaocrawl.storage.search.coverage import Cell, sums_by
 from qiaocrawl.storage.topics.changes import few_on_topic
 from qiaocrawl.storage.topics.topics import find_topic_id, list_topics, load_pack
+from qiaocrawl.text.visible import Terminal
 from qiaocrawl.topic.pack import TopicPack
 
 # (spider, what an operator sees, its share of the time that is left when it begins)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from qiaocrawl.cli import CommandEntry, lazy_group
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database
-from qiaocrawl.cli.output import Terminal, echo, folding_table
+from qiaocrawl.cli.output import echo, folding_table
 from qiaocrawl.cli.topic_report import (
     SitesFile,
     TermsFile,
@@ -31,6 +31,7 @@ from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.storage.topics.changes import basis_of
 from qiaocrawl.storage.topics.judgements import judged_pack
 from qiaocrawl.storage.topics.topics import list_topics, load_pack
+from qiaocrawl.text.visible import Terminal
 from qiaocrawl.topic import folder as pack_folder
 from qiaocrawl.topic.tables import write_sites, write_terms
 from qiaocrawl.topic.tree import golden_faults

@@ -19,7 +19,6 @@ from sqlalchemy import Connection
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.options import combined
 from qiaocrawl.cli.output import (
-    Terminal,
     check_output,
     choice_name,
     folding_table,
@@ -43,6 +42,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.storage.topics.lexicon_decisions import under_decisions
 from qiaocrawl.storage.topics.topics import list_topics, load_pack_to_change, save_pack
+from qiaocrawl.text.visible import Terminal
 from qiaocrawl.topic import folder as pack_folder
 from qiaocrawl.topic.check import (
     MAX_TITLE_CHARACTERS,

@@ -17,7 +17,6 @@ from rich.text import Text
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.options import combined
 from qiaocrawl.cli.output import (
-    Terminal,
     choice_name,
     echo,
     folding_table,
@@ -46,6 +45,7 @@ from qiaocrawl.runtime.sent_files import FileWorker
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.changes import articles_with_words, hit_hosts
 from qiaocrawl.storage.topics.topics import list_topics, save_pack
+from qiaocrawl.text.visible import Terminal
 from qiaocrawl.topic.check import PACK_FILE, pack_name_reason
 from qiaocrawl.topic.folder import parse_sample
 from qiaocrawl.topic.folder import save_pack as save_folder

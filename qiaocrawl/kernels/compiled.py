@@ -276,12 +276,15 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 @cache
 def has_compiler() -> bool:
-    """Whether numba is installed; without it all is slower, and nothing else."""
+    """Whether numba is installed and may compile; without it all is slower, and nothing else."""
     try:
-        import numba  # noqa: F401
+        import numba
     except ImportError:
         return False
-    return True
+    # Its attributes are made when it is imported.
+    config: Any = numba.config
+    # An operator may have forbidden it (NUMBA_DISABLE_JIT=1).
+    return not config.DISABLE_JIT
 
 
 def _jitted(function: Callable[..., Any]) -> Any:
@@ -330,7 +333,10 @@ def _let_integers_overflow() -> None:
 @cache
 def _say_missing() -> None:
     """Let the log say what machine code this is not."""
-    _log.info("numba is not installed: the inner loops run as Python, several times as slow")
+    _log.info(
+        "numba is not installed or NUMBA_DISABLE_JIT forbids it: the inner loops run as Python, "
+        "several times as slow"
+    )
 
 
 @cache

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 logging.getLogger("alembic").setLevel(logging.WARNING)
 
 # Schemas before the first release; the first migration has their last.
-_DEVELOPMENT = re.compile(r"00(0\d|1[0-4])")
+_DEVELOPMENT = re.compile(r"00([0-2]\d|3[0-5])\w*")
 
 # Two upgrades at once would both create the tables; on SQLite the write lock prevents it.
 _MYSQL_LOCK = "qiaocrawl.upgrade"

@@ -12,10 +12,10 @@ from rich.table import Table
 
 from command_runs import Run
 from fresh_schema import make_tables
-from qiaocrawl.cli.output import Terminal
 from qiaocrawl.items import Relevance
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
+from qiaocrawl.text.visible import Terminal
 from storage_samples import PACK, add_article, add_topic
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,11 +94,14 @@ def test_all_that_is_printed_goes_through_it() -> None:
     """``typer.echo`` and Rich's own console let everything through."""
     wrong = []
     for path in sorted((ROOT / "qiaocrawl").rglob("*.py")):
-        if path.name == "terminal.py" and path.parent.name == "cli":
-            continue
         text = path.read_text("utf-8")
+        # The two functions that all the others call.
+        tree = ast.parse(text)
+        if path == ROOT / "qiaocrawl" / "cli" / "output.py":
+            own = {"echo", "echo_json"}
+            tree.body = [node for node in tree.body if getattr(node, "name", "") not in own]
         printers = PRINTERS | ({"Console"} if "rich.console" in text else set())
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(tree):
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             if name in printers:
                 wrong.append(f"{path.relative_to(ROOT)}:{node.lineno} {name}")

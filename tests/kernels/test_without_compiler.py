@@ -18,7 +18,7 @@ from qiaocrawl.kernels.compiled import has_compiler
 ROOT = Path(__file__).resolve().parents[2]
 
 WORK = """
-import random, sys
+import os, random, sys
 if sys.argv[1] == "plain":
     sys.modules["numba"] = None
 from qiaocrawl.dedup import TitleIndex
@@ -61,7 +61,8 @@ for name in ("adaptive", "url_structure"):
                           1.8e9 + number, links))
         if not number % 10:
             print(order.best(5))
-assert has_compiler() is (sys.argv[1] != "plain")
+forbidden = os.environ["NUMBA_DISABLE_JIT"] == "1"
+assert has_compiler() is (sys.argv[1] != "plain" and not forbidden)
 """
 
 
@@ -70,12 +71,12 @@ def test_results_are_the_same() -> None:
         subprocess.run(
             [sys.executable, "-W", "error::RuntimeWarning", "-c", WORK, how],
             capture_output=True, text=True, check=True, cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_DISABLE_JIT": forbidden},
         ).stdout
-        for how in ("plain", "compiled", "late")
+        for how, forbidden in (("plain", "0"), ("compiled", "0"), ("late", "0"), ("late", "1"))
     ]  # fmt: skip
     assert len(said[0]) > 10_000
-    assert said[0] == said[1] == said[2]
+    assert len(set(said)) == 1
 
 
 def test_there_is_nothing_to_compile(
@@ -86,3 +87,16 @@ def test_there_is_nothing_to_compile(
     compile_()
     has_compiler.cache_clear()
     assert "-m pip install numba" in capsys.readouterr().out
+
+
+def test_where_compiling_is_forbidden_it_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import numba
+
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    has_compiler.cache_clear()
+    compile_()
+    has_compiler.cache_clear()
+    assert "NUMBA_DISABLE_JIT" in capsys.readouterr().out

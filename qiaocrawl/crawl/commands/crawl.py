@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import crawl
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from qiaocrawl.crawl.starting import StoppableCrawler, collect_once_opened, rest_until_opened
 from qiaocrawl.interrupts import end_on_interrupt
 from qiaocrawl.language import _
 from qiaocrawl.options.project import note_database
@@ -37,6 +36,9 @@ class Command(crawl.Command):
         """As Scrapy does; the last moment before the log begins, with all of -s known."""
         # Until the reactor runs and signals end the crawl in order; nothing is in hand before.
         end_on_interrupt()
+        # Long to import: a signal meanwhile ends it as any other.
+        from qiaocrawl.crawl.starting import rest_until_opened
+
         rest_until_opened()
         super().process_options(args, opts)
         assert self.settings is not None
@@ -65,6 +67,8 @@ class Command(crawl.Command):
         self._print_summary(lost)
 
     def _create_crawler(self, spidercls: Any) -> Crawler:
+        from qiaocrawl.crawl.starting import StoppableCrawler, collect_once_opened
+
         assert self.crawler_process is not None
         if isinstance(spidercls, str):
             spidercls = self.crawler_process.spider_loader.load(spidercls)

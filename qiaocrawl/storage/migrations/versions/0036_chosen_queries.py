@@ -1,13 +1,26 @@
-"""The ledger holds what was chosen to be asked; what nobody chose follows from it."""
+"""The first schema: every table of the metadata.
+
+It bears the name of the last of the development versions it replaces, so a database of that
+version is one of this schema.
+"""
 
 from __future__ import annotations
 
 from alembic import op
+from sqlalchemy import insert, select
+
+from qiaocrawl.storage.schema import metadata, title_clock
 
 revision = "0036_chosen_queries"
-down_revision = "0035_title_marks"
+down_revision = None
 
 
 def upgrade() -> None:
-    """Delete the rows of engines nobody chose; they were never asked, so nothing refers to them."""
-    op.execute("DELETE FROM `query` WHERE state = 'robots'")
+    """Create what is missing: MySQL cannot roll back an upgrade that was interrupted."""
+    bind = op.get_bind()
+    for table in metadata.sorted_tables:
+        table.create(bind, checkfirst=True)
+        for index in table.indexes:
+            index.create(bind, checkfirst=True)
+    if bind.execute(select(title_clock.c.id)).first() is None:
+        bind.execute(insert(title_clock).values(id=1, snapshot=0))

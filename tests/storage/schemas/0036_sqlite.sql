@@ -141,7 +141,7 @@ CREATE TABLE page_source (
 	truncated BOOLEAN NOT NULL, 
 	fetched_at DATETIME NOT NULL, 
 	last_seen_at DATETIME NOT NULL, 
-	body BLOB NOT NULL, 
+	body BLOB NOT NULL, record_id INTEGER CONSTRAINT fk_page_source_record_id REFERENCES page_record (id), 
 	CONSTRAINT pk_page_source PRIMARY KEY (id), 
 	CONSTRAINT uq_page_source_url_id_digest UNIQUE (url_id, digest), 
 	CONSTRAINT fk_page_source_url_id FOREIGN KEY(url_id) REFERENCES url (id)
@@ -167,7 +167,7 @@ CREATE TABLE article (
 	truncated BOOLEAN NOT NULL, 
 	fetched_at DATETIME NOT NULL, 
 	updated_at DATETIME NOT NULL, 
-	text TEXT NOT NULL, 
+	text TEXT NOT NULL, html BLOB, engagement TEXT, comments TEXT, kind VARCHAR(32) DEFAULT 'article' NOT NULL, modified_at DATETIME, 
 	CONSTRAINT pk_article PRIMARY KEY (id), 
 	CONSTRAINT uq_article_url_id UNIQUE (url_id), 
 	CONSTRAINT fk_article_url_id FOREIGN KEY(url_id) REFERENCES url (id), 
@@ -238,7 +238,7 @@ CREATE TABLE article_part (
 	digest BLOB NOT NULL, 
 	note VARCHAR(500) NOT NULL, 
 	about TEXT NOT NULL, 
-	text TEXT NOT NULL, 
+	text TEXT NOT NULL, html BLOB, 
 	CONSTRAINT pk_article_part PRIMARY KEY (url_id), 
 	CONSTRAINT fk_article_part_url_id FOREIGN KEY(url_id) REFERENCES url (id), 
 	CONSTRAINT fk_article_part_page_source_id FOREIGN KEY(page_source_id) REFERENCES page_source (id)
@@ -527,9 +527,6 @@ CREATE INDEX ix_site_host ON site (host);
 CREATE INDEX ix_query_topic_id_engine_state ON "query" (topic_id, engine, state);
 CREATE INDEX ix_url_frontier ON url (queue, topic_id, state, host_id, score DESC, id);
 CREATE INDEX ix_article_page_source_id ON article (page_source_id);
-CREATE INDEX ix_article_fetched_at ON article (fetched_at);
-CREATE INDEX ix_article_published_at ON article (published_at);
-CREATE INDEX ix_article_site ON article (site);
 CREATE INDEX ix_relevance_topic_id_relevant_score ON relevance (topic_id, relevant, score);
 CREATE INDEX ix_title_term_term ON title_term (term);
 CREATE INDEX ix_verdict_kind ON verdict (kind);
@@ -549,3 +546,476 @@ CREATE INDEX ix_watched_page_url_id ON watched_page (url_id);
 CREATE INDEX ix_watched_article_topic_id_next_at ON watched_article (topic_id, next_at);
 CREATE INDEX ix_revision_page_source_id ON revision (page_source_id);
 CREATE INDEX ix_revision_url_id ON revision (url_id);
+CREATE TABLE excerpt (
+	url_id INTEGER NOT NULL, 
+	number SMALLINT NOT NULL, 
+	target_key BLOB NOT NULL, 
+	opening VARCHAR(64) NOT NULL, 
+	share DOUBLE NOT NULL, 
+	stands BOOLEAN NOT NULL, 
+	CONSTRAINT pk_excerpt PRIMARY KEY (url_id, number), 
+	CONSTRAINT fk_excerpt_url_id FOREIGN KEY(url_id) REFERENCES url (id)
+);
+CREATE INDEX ix_excerpt_target_key ON excerpt (target_key);
+CREATE TABLE lexicon_decision (
+	id INTEGER NOT NULL, 
+	topic_id INTEGER NOT NULL, 
+	text VARCHAR(100) NOT NULL, 
+	action VARCHAR(16) NOT NULL, 
+	weight DOUBLE, 
+	kind VARCHAR(32) NOT NULL, 
+	synonym_of VARCHAR(100) NOT NULL, 
+	note TEXT NOT NULL, 
+	decided_by VARCHAR(100) NOT NULL, 
+	decided_at DATETIME NOT NULL, 
+	earlier TEXT, 
+	undone_at DATETIME, 
+	CONSTRAINT pk_lexicon_decision PRIMARY KEY (id), 
+	CONSTRAINT fk_lexicon_decision_topic_id FOREIGN KEY(topic_id) REFERENCES topic (id)
+);
+CREATE INDEX ix_lexicon_decision_topic_id ON lexicon_decision (topic_id);
+CREATE TABLE query_hit (
+	query_id INTEGER NOT NULL, 
+	"key" BLOB NOT NULL, 
+	CONSTRAINT pk_query_hit PRIMARY KEY (query_id, "key"), 
+	CONSTRAINT fk_query_hit_query_id FOREIGN KEY(query_id) REFERENCES "query" (id)
+)
+ WITHOUT ROWID
+
+;
+CREATE TABLE console_user (
+	id INTEGER NOT NULL, 
+	name VARCHAR(64) NOT NULL, 
+	password VARCHAR(200) NOT NULL, 
+	role VARCHAR(32) NOT NULL, 
+	must_change BOOLEAN NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	disabled_at DATETIME, 
+	CONSTRAINT pk_console_user PRIMARY KEY (id), 
+	CONSTRAINT uq_console_user_name UNIQUE (name)
+);
+CREATE TABLE console_session (
+	digest BLOB NOT NULL, 
+	user_id INTEGER NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	last_seen_at DATETIME NOT NULL, 
+	address VARCHAR(64) NOT NULL, 
+	CONSTRAINT pk_console_session PRIMARY KEY (digest), 
+	CONSTRAINT fk_console_session_user_id FOREIGN KEY(user_id) REFERENCES console_user (id)
+)
+ WITHOUT ROWID
+
+;
+CREATE INDEX ix_console_session_user_id ON console_session (user_id);
+CREATE TABLE login_failure (
+	id INTEGER NOT NULL, 
+	name_key BLOB NOT NULL, 
+	address VARCHAR(64) NOT NULL, 
+	failed_at DATETIME NOT NULL, 
+	CONSTRAINT pk_login_failure PRIMARY KEY (id)
+);
+CREATE INDEX ix_login_failure_failed_at ON login_failure (failed_at);
+CREATE TABLE audit_entry (
+	id INTEGER NOT NULL, 
+	at DATETIME NOT NULL, 
+	user_name VARCHAR(64) NOT NULL, 
+	address VARCHAR(64) NOT NULL, 
+	action VARCHAR(64) NOT NULL, 
+	target VARCHAR(500) NOT NULL, 
+	"before" TEXT, 
+	"after" TEXT, 
+	CONSTRAINT pk_audit_entry PRIMARY KEY (id)
+);
+CREATE INDEX ix_audit_entry_at ON audit_entry (at);
+CREATE TABLE api_token (
+	id INTEGER NOT NULL, 
+	digest BLOB NOT NULL, 
+	user_id INTEGER NOT NULL, 
+	name VARCHAR(100) NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	last_used_at DATETIME, 
+	CONSTRAINT pk_api_token PRIMARY KEY (id), 
+	CONSTRAINT uq_api_token_digest UNIQUE (digest), 
+	CONSTRAINT fk_api_token_user_id FOREIGN KEY(user_id) REFERENCES console_user (id)
+);
+CREATE INDEX ix_api_token_user_id ON api_token (user_id);
+CREATE TABLE saved_search (
+	id INTEGER NOT NULL, 
+	user_id INTEGER NOT NULL, 
+	name VARCHAR(100) NOT NULL, 
+	"query" TEXT NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	CONSTRAINT pk_saved_search PRIMARY KEY (id), 
+	CONSTRAINT uq_saved_search_user_id_name UNIQUE (user_id, name), 
+	CONSTRAINT fk_saved_search_user_id FOREIGN KEY(user_id) REFERENCES console_user (id)
+);
+CREATE TABLE article_mark (
+	url_id INTEGER NOT NULL, 
+	starred BOOLEAN NOT NULL, 
+	note TEXT NOT NULL, 
+	marked_by VARCHAR(64) NOT NULL, 
+	marked_at DATETIME NOT NULL, 
+	CONSTRAINT pk_article_mark PRIMARY KEY (url_id), 
+	CONSTRAINT fk_article_mark_url_id FOREIGN KEY(url_id) REFERENCES url (id)
+);
+CREATE INDEX ix_article_mark_starred_marked_at ON article_mark (starred, marked_at);
+CREATE TABLE article_tag (
+	url_id INTEGER NOT NULL, 
+	tag VARCHAR(50) NOT NULL, 
+	CONSTRAINT pk_article_tag PRIMARY KEY (url_id, tag), 
+	CONSTRAINT fk_article_tag_url_id FOREIGN KEY(url_id) REFERENCES url (id)
+)
+ WITHOUT ROWID
+
+;
+CREATE INDEX ix_article_tag_tag ON article_tag (tag);
+CREATE INDEX ix_article_published_at_fetched_at ON article (published_at, fetched_at, site);
+CREATE INDEX ix_article_site_fetched_at ON article (site, fetched_at, published_at);
+CREATE INDEX ix_article_fetched_at_published_at ON article (fetched_at, published_at, site);
+CREATE INDEX ix_article_updated_at ON article (updated_at);
+CREATE INDEX ix_url_outcome_done_at ON url (outcome, done_at) WHERE outcome = 'dead';
+CREATE TABLE job_schedule (
+	id INTEGER NOT NULL, 
+	spider VARCHAR(32) NOT NULL, 
+	topic VARCHAR(64) NOT NULL, 
+	arguments TEXT NOT NULL, 
+	settings TEXT NOT NULL, 
+	server VARCHAR(100) NOT NULL, 
+	times VARCHAR(200) NOT NULL, 
+	zone VARCHAR(64) NOT NULL, 
+	is_on BOOLEAN NOT NULL, 
+	when_missed VARCHAR(8) NOT NULL, 
+	next_at DOUBLE NOT NULL, 
+	last_at DOUBLE, 
+	last_result VARCHAR(32) NOT NULL, 
+	created_by VARCHAR(100) NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	since_at DOUBLE, 
+	CONSTRAINT pk_job_schedule PRIMARY KEY (id)
+);
+CREATE INDEX ix_job_schedule_next_at ON job_schedule (next_at);
+CREATE TABLE job (
+	id INTEGER NOT NULL, 
+	schedule_id INTEGER, 
+	spider VARCHAR(32) NOT NULL, 
+	topic VARCHAR(64) NOT NULL, 
+	arguments TEXT NOT NULL, 
+	settings TEXT NOT NULL, 
+	server VARCHAR(100) NOT NULL, 
+	machine VARCHAR(255) NOT NULL, 
+	state VARCHAR(16) NOT NULL, 
+	token VARCHAR(32) NOT NULL, 
+	attempts SMALLINT NOT NULL, 
+	pid INTEGER, 
+	exit_code INTEGER, 
+	log VARCHAR(500) NOT NULL, 
+	message VARCHAR(500) NOT NULL, 
+	requested_by VARCHAR(100) NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	started_at DATETIME, 
+	ended_at DATETIME, 
+	missing_since DOUBLE, 
+	CONSTRAINT pk_job PRIMARY KEY (id), 
+	CONSTRAINT fk_job_schedule_id FOREIGN KEY(schedule_id) REFERENCES job_schedule (id)
+);
+CREATE INDEX ix_job_state ON job (state);
+CREATE INDEX ix_job_schedule_id ON job (schedule_id);
+CREATE TABLE page_store (
+	id INTEGER NOT NULL, 
+	address VARCHAR(400) NOT NULL, 
+	mark VARCHAR(32) NOT NULL, 
+	holder VARCHAR(200) NOT NULL, 
+	held_until DOUBLE NOT NULL, 
+	CONSTRAINT pk_page_store PRIMARY KEY (id), 
+	CONSTRAINT uq_page_store_address UNIQUE (address)
+);
+CREATE TABLE page_file (
+	id INTEGER NOT NULL, 
+	store_id INTEGER NOT NULL, 
+	name VARCHAR(100) NOT NULL, 
+	state SMALLINT NOT NULL, 
+	file_bytes INTEGER NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	retired_at DATETIME, 
+	CONSTRAINT pk_page_file PRIMARY KEY (id), 
+	CONSTRAINT fk_page_file_store_id FOREIGN KEY(store_id) REFERENCES page_store (id), 
+	CONSTRAINT uq_page_file_name UNIQUE (name)
+);
+CREATE INDEX ix_page_file_state ON page_file (store_id, state);
+CREATE TABLE page_record (
+	id INTEGER NOT NULL, 
+	digest BLOB NOT NULL, 
+	file_id INTEGER NOT NULL, 
+	offset_bytes INTEGER NOT NULL, 
+	length_bytes INTEGER NOT NULL, 
+	fault VARCHAR(200) NOT NULL, 
+	CONSTRAINT pk_page_record PRIMARY KEY (id), 
+	CONSTRAINT uq_page_record_digest UNIQUE (digest), 
+	CONSTRAINT fk_page_record_file_id FOREIGN KEY(file_id) REFERENCES page_file (id)
+);
+CREATE INDEX ix_page_record_place ON page_record (file_id, offset_bytes);
+CREATE TABLE page_picture (
+	page_source_id INTEGER NOT NULL, 
+	media_type VARCHAR(32) NOT NULL, 
+	width INTEGER NOT NULL, 
+	height INTEGER NOT NULL, 
+	cut BOOLEAN NOT NULL, 
+	taken_at DATETIME NOT NULL, 
+	picture BLOB NOT NULL, 
+	record_id INTEGER, 
+	CONSTRAINT pk_page_picture PRIMARY KEY (page_source_id), 
+	CONSTRAINT fk_page_picture_page_source_id FOREIGN KEY(page_source_id) REFERENCES page_source (id) ON DELETE CASCADE, 
+	CONSTRAINT fk_page_picture_record_id FOREIGN KEY(record_id) REFERENCES page_record (id)
+);
+CREATE INDEX ix_page_picture_record_id ON page_picture (record_id);
+CREATE TABLE story_clock (
+	id INTEGER NOT NULL, 
+	version INTEGER NOT NULL, 
+	title_seq INTEGER NOT NULL, 
+	next_id INTEGER NOT NULL, 
+	minute INTEGER NOT NULL, 
+	day INTEGER NOT NULL, 
+	learnt INTEGER NOT NULL, 
+	CONSTRAINT pk_story_clock PRIMARY KEY (id)
+);
+CREATE TABLE story (
+	id INTEGER NOT NULL, 
+	title VARCHAR(500) NOT NULL, 
+	head_url_id INTEGER, 
+	state VARCHAR(16) NOT NULL, 
+	merged_into INTEGER, 
+	opened INTEGER NOT NULL, 
+	touched INTEGER NOT NULL, 
+	first_published DATETIME, 
+	last_published DATETIME, 
+	articles INTEGER NOT NULL, 
+	voices INTEGER NOT NULL, 
+	likeness INTEGER NOT NULL, 
+	checked INTEGER NOT NULL, 
+	by_hand BOOLEAN NOT NULL, 
+	apart TEXT NOT NULL, 
+	words TEXT NOT NULL, 
+	signature BLOB NOT NULL, 
+	CONSTRAINT pk_story PRIMARY KEY (id), 
+	CONSTRAINT fk_story_head_url_id FOREIGN KEY(head_url_id) REFERENCES url (id)
+);
+CREATE INDEX ix_story_last_published ON story (last_published);
+CREATE INDEX ix_story_head_url_id ON story (head_url_id);
+CREATE INDEX ix_story_state_touched ON story (state, touched);
+CREATE TABLE story_article (
+	url_id INTEGER NOT NULL, 
+	story_id INTEGER, 
+	voice_url_id INTEGER NOT NULL, 
+	minute INTEGER NOT NULL, 
+	published DOUBLE, 
+	words TEXT NOT NULL, 
+	`vector` BLOB, 
+	CONSTRAINT pk_story_article PRIMARY KEY (url_id), 
+	CONSTRAINT fk_story_article_url_id FOREIGN KEY(url_id) REFERENCES url (id), 
+	CONSTRAINT fk_story_article_story_id FOREIGN KEY(story_id) REFERENCES story (id), 
+	CONSTRAINT fk_story_article_voice_url_id FOREIGN KEY(voice_url_id) REFERENCES url (id)
+);
+CREATE INDEX ix_story_article_voice_url_id ON story_article (voice_url_id);
+CREATE INDEX ix_story_article_story_id ON story_article (story_id);
+CREATE TABLE story_change (
+	id INTEGER NOT NULL, 
+	minute INTEGER NOT NULL, 
+	story_id INTEGER NOT NULL, 
+	kind VARCHAR(16) NOT NULL, 
+	other_id INTEGER, 
+	url_ids TEXT NOT NULL, 
+	score DOUBLE NOT NULL, 
+	words TEXT NOT NULL, 
+	by_hand BOOLEAN NOT NULL, 
+	CONSTRAINT pk_story_change PRIMARY KEY (id)
+);
+CREATE INDEX ix_story_change_minute ON story_change (minute);
+CREATE INDEX ix_story_change_story_id ON story_change (story_id);
+CREATE TABLE story_correction (
+	id INTEGER NOT NULL, 
+	kind VARCHAR(16) NOT NULL, 
+	url_ids TEXT NOT NULL, 
+	other_url_ids TEXT NOT NULL, 
+	corrected_by VARCHAR(100) NOT NULL, 
+	corrected_at DATETIME NOT NULL, 
+	minute INTEGER, 
+	CONSTRAINT pk_story_correction PRIMARY KEY (id)
+);
+CREATE INDEX ix_story_correction_minute ON story_correction (minute);
+CREATE TABLE story_background (
+	id INTEGER NOT NULL, 
+	minute INTEGER, 
+	articles INTEGER NOT NULL, 
+	data BLOB NOT NULL, 
+	CONSTRAINT pk_story_background PRIMARY KEY (id)
+);
+CREATE TABLE story_follow (
+	url_id INTEGER NOT NULL, 
+	followed_by VARCHAR(100) NOT NULL, 
+	followed_at DATETIME NOT NULL, 
+	CONSTRAINT pk_story_follow PRIMARY KEY (url_id), 
+	CONSTRAINT fk_story_follow_url_id FOREIGN KEY(url_id) REFERENCES url (id)
+);
+CREATE TABLE story_warning (
+	id INTEGER NOT NULL, 
+	opened_for VARCHAR(64) NOT NULL, 
+	story VARCHAR(64) NOT NULL, 
+	severity VARCHAR(16) NOT NULL, 
+	status VARCHAR(16) NOT NULL, 
+	changed_at DATETIME NOT NULL, 
+	record TEXT NOT NULL, 
+	CONSTRAINT pk_story_warning PRIMARY KEY (id), 
+	CONSTRAINT uq_story_warning_opened_for UNIQUE (opened_for), 
+	CONSTRAINT uq_story_warning_story UNIQUE (story)
+);
+CREATE INDEX ix_story_warning_changed_at ON story_warning (changed_at);
+CREATE TABLE warning_message (
+	id INTEGER NOT NULL, 
+	message_id VARCHAR(32) NOT NULL, 
+	channel VARCHAR(64) NOT NULL, 
+	severity VARCHAR(16) NOT NULL, 
+	title TEXT NOT NULL, 
+	body TEXT NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	state VARCHAR(16) NOT NULL, 
+	attempts SMALLINT NOT NULL, 
+	next_at DOUBLE NOT NULL, 
+	sent_at DATETIME, 
+	sent_chars INTEGER DEFAULT '0' NOT NULL, 
+	error VARCHAR(500) NOT NULL, 
+	CONSTRAINT pk_warning_message PRIMARY KEY (id), 
+	CONSTRAINT uq_warning_message_message_id UNIQUE (message_id)
+);
+CREATE INDEX ix_warning_message_state_next_at ON warning_message (state, next_at);
+CREATE TABLE article_name (
+	url_id INTEGER NOT NULL, 
+	kind VARCHAR(16) NOT NULL, 
+	name VARCHAR(100) NOT NULL, 
+	mentions INTEGER NOT NULL, 
+	CONSTRAINT pk_article_name PRIMARY KEY (url_id, kind, name), 
+	CONSTRAINT fk_article_name_url_id FOREIGN KEY(url_id) REFERENCES url (id)
+);
+CREATE INDEX ix_article_name_kind_name ON article_name (kind, name);
+CREATE TABLE node (
+	id INTEGER NOT NULL, 
+	name VARCHAR(100) NOT NULL, 
+	address VARCHAR(300) NOT NULL, 
+	login_env VARCHAR(100) NOT NULL, 
+	weight DOUBLE NOT NULL, 
+	spiders VARCHAR(200) NOT NULL, 
+	topics VARCHAR(500) NOT NULL, 
+	is_draining BOOLEAN NOT NULL, 
+	version VARCHAR(64) NOT NULL, 
+	deployed_at DATETIME, 
+	added_at DATETIME NOT NULL, 
+	away_since DOUBLE, 
+	CONSTRAINT pk_node PRIMARY KEY (id), 
+	CONSTRAINT uq_node_name UNIQUE (name)
+);
+CREATE TABLE collector (
+	token INTEGER NOT NULL, 
+	crawl INTEGER NOT NULL, 
+	run_id INTEGER, 
+	weight DOUBLE NOT NULL, 
+	fetch_seconds DOUBLE NOT NULL, 
+	pages INTEGER NOT NULL, 
+	pages_per_minute DOUBLE NOT NULL, 
+	turns DOUBLE NOT NULL, 
+	started_at DOUBLE NOT NULL, 
+	seen_at DOUBLE NOT NULL, 
+	CONSTRAINT pk_collector PRIMARY KEY (token)
+);
+CREATE INDEX ix_collector_run_id ON collector (run_id);
+CREATE INDEX ix_collector_crawl ON collector (crawl);
+CREATE TABLE host_round (
+	crawl INTEGER NOT NULL, 
+	at DOUBLE NOT NULL, 
+	CONSTRAINT pk_host_round PRIMARY KEY (crawl)
+);
+CREATE TABLE host_owner (
+	crawl INTEGER NOT NULL, 
+	host_id INTEGER NOT NULL, 
+	token INTEGER NOT NULL, 
+	CONSTRAINT pk_host_owner PRIMARY KEY (crawl, host_id)
+)
+ WITHOUT ROWID
+
+;
+CREATE INDEX ix_host_owner_crawl_token ON host_owner (crawl, token);
+CREATE TABLE briefing (
+	id INTEGER NOT NULL, 
+	topic_id INTEGER NOT NULL, 
+	since_at DATETIME NOT NULL, 
+	before_at DATETIME NOT NULL, 
+	made_at DATETIME NOT NULL, 
+	articles INTEGER NOT NULL, 
+	stories TEXT NOT NULL, 
+	CONSTRAINT pk_briefing PRIMARY KEY (id), 
+	CONSTRAINT fk_briefing_topic_id FOREIGN KEY(topic_id) REFERENCES topic (id)
+);
+CREATE INDEX ix_briefing_topic_id_before_at ON briefing (topic_id, before_at);
+CREATE TABLE briefing_file (
+	briefing_id INTEGER NOT NULL, 
+	ending VARCHAR(8) NOT NULL, 
+	data BLOB NOT NULL, 
+	CONSTRAINT pk_briefing_file PRIMARY KEY (briefing_id, ending), 
+	CONSTRAINT fk_briefing_file_briefing_id FOREIGN KEY(briefing_id) REFERENCES briefing (id)
+);
+CREATE TABLE warning_rule (
+	id INTEGER NOT NULL, 
+	name VARCHAR(100) NOT NULL, 
+	record TEXT NOT NULL, 
+	revision INTEGER NOT NULL, 
+	changed_by VARCHAR(100) NOT NULL, 
+	changed_at DATETIME NOT NULL, 
+	CONSTRAINT pk_warning_rule PRIMARY KEY (id), 
+	CONSTRAINT uq_warning_rule_name UNIQUE (name)
+);
+CREATE TABLE quiet_hours (
+	id INTEGER NOT NULL, 
+	record TEXT NOT NULL, 
+	changed_by VARCHAR(100) NOT NULL, 
+	changed_at DATETIME NOT NULL, 
+	CONSTRAINT pk_quiet_hours PRIMARY KEY (id)
+);
+CREATE TABLE warning_notice (
+	message_id INTEGER NOT NULL, 
+	opened_for VARCHAR(64) NOT NULL, 
+	CONSTRAINT pk_warning_notice PRIMARY KEY (message_id, opened_for), 
+	CONSTRAINT fk_warning_notice_message_id FOREIGN KEY(message_id) REFERENCES warning_message (id)
+);
+CREATE INDEX ix_warning_notice_opened_for ON warning_notice (opened_for);
+CREATE TABLE article_class (
+	url_id INTEGER NOT NULL, 
+	topic_id INTEGER NOT NULL, 
+	name VARCHAR(32) NOT NULL, 
+	certainty DOUBLE NOT NULL, 
+	words TEXT NOT NULL, 
+	model VARCHAR(16) NOT NULL, 
+	marked_by VARCHAR(100) NOT NULL, 
+	marked_at DATETIME, 
+	CONSTRAINT pk_article_class PRIMARY KEY (url_id, topic_id), 
+	CONSTRAINT fk_article_class_url_id FOREIGN KEY(url_id) REFERENCES url (id), 
+	CONSTRAINT fk_article_class_topic_id FOREIGN KEY(topic_id) REFERENCES topic (id)
+);
+CREATE INDEX ix_article_class_topic_id_name ON article_class (topic_id, name);
+CREATE INDEX ix_article_class_model_name ON article_class (model, name);
+CREATE INDEX ix_page_source_record_id ON page_source (record_id);
+CREATE TABLE page_dictionary (
+	id INTEGER NOT NULL, 
+	host_id INTEGER NOT NULL, 
+	pages INTEGER NOT NULL, 
+	learnt_at DATETIME NOT NULL, 
+	content BLOB NOT NULL, 
+	CONSTRAINT pk_page_dictionary PRIMARY KEY (id), 
+	CONSTRAINT fk_page_dictionary_host_id FOREIGN KEY(host_id) REFERENCES host (id)
+);
+CREATE INDEX ix_page_dictionary_host_id ON page_dictionary (host_id);
+CREATE TABLE title_mark (
+	mark BLOB NOT NULL, 
+	seq INTEGER NOT NULL, 
+	CONSTRAINT pk_title_mark PRIMARY KEY (mark)
+)
+ WITHOUT ROWID
+
+;
