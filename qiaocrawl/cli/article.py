@@ -51,17 +51,17 @@ class _Shown:
     """How much of a list is shown, and out of which database."""
 
     limit: int
-    by_story: bool
+    by_group: bool
     database: str
 
 
 def _shown(
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="Rows shown.")] = 20,
-    stories: Annotated[bool, typer.Option("--stories", help="One row a story.")] = False,
+    groups: Annotated[bool, typer.Option("--groups", help="One row a reprint group.")] = False,
     database: DatabaseUrl = "",
 ) -> _Shown:
     """The options beside the choice of articles."""
-    return _Shown(limit, stories, database)
+    return _Shown(limit, groups, database)
 
 
 def _searched(
@@ -77,7 +77,7 @@ def _searched(
 @combined(_shown, topic_choice, words_choice, publication_choice, outlet_choice)
 def list_(shown: _Shown, *choices: dict[str, Any]) -> None:
     """List articles, newest first, a page once."""
-    _print_list(shown, selection_of(*choices, by_story=shown.by_story))
+    _print_list(shown, selection_of(*choices, by_group=shown.by_group))
 
 
 @app.command()
@@ -86,7 +86,7 @@ def search(words: dict[str, Any], shown: _Shown, *choices: dict[str, Any]) -> No
     """Search titles and texts; simplified and traditional characters find each other."""
     if not words["words"]:
         raise ConfigError(_("article search: no word was given"))
-    _print_list(shown, selection_of(words, *choices, by_story=shown.by_story))
+    _print_list(shown, selection_of(words, *choices, by_group=shown.by_group))
 
 
 @app.command()
@@ -212,8 +212,8 @@ def _print_list(shown: _Shown, selection: Selection) -> None:
     more = len(listed) - len(page)
     count = len(listed)
     total = ngettext("{count} article", "{count} articles", count)
-    if shown.by_story:
-        total = ngettext("{count} story", "{count} stories", count)
+    if shown.by_group:
+        total = ngettext("{count} reprint group", "{count} reprint groups", count)
     console.print(total + (_(", {more} not listed (--limit)", more=more) if more else ""))
     if page:
         command = advised(f"qiaocrawl article show {page[0][0].id}")
@@ -225,9 +225,9 @@ def _lines(article: ListedArticle, selection: Selection, text: str) -> Iterator[
     from qiaocrawl.export.readable import shown_time
 
     yield Text(" ".join(article.title.split()), style="bold")
-    outlets = article.story.outlets
+    outlets = article.group.outlets
     taken_up = (
-        _("{count} outlets", count=len(outlets)) if selection.by_story else _taken_up(article)
+        _("{count} outlets", count=len(outlets)) if selection.by_group else _taken_up(article)
     )
     score = "" if article.score is None else _("on topic {score:.0%}", score=article.score)
     facts = shown_time(article.published_at) or _("no date"), article.outlet.name, score, taken_up
@@ -236,13 +236,13 @@ def _lines(article: ListedArticle, selection: Selection, text: str) -> Iterator[
 
 
 def _taken_up(article: ListedArticle) -> str:
-    """Who had it first and how many took it up; "" for a story of one outlet."""
-    others = len(article.story.outlets) - 1
+    """Who had it first and how many took it up; "" for a group of one outlet."""
+    others = len(article.group.outlets) - 1
     if others < 1:
         return ""
     if article.is_first:
         return _("first here, {count} more outlets", count=others)
-    return _("first: {outlet}", outlet=article.story.first_outlet)
+    return _("first: {outlet}", outlet=article.group.first_outlet)
 
 
 def _passages(text: str, words: Sequence[str]) -> Iterator[Text]:
@@ -279,7 +279,7 @@ def _opening(text: str) -> str:
 
 
 def _evidence_lines(evidence: ArticleEvidence) -> Iterator[tuple[str, str]]:
-    listed, story = evidence.listed, evidence.listed.story
+    listed, group = evidence.listed, evidence.listed.group
     yield _("number"), str(listed.id)
     yield _("URL"), listed.url
     for address in listed.other_urls:
@@ -301,10 +301,10 @@ def _evidence_lines(evidence: ArticleEvidence) -> Iterator[tuple[str, str]]:
             _("topic {topic}", topic=judgement.topic),
             f"{verdict} {judgement.score:.0%} ({by}) {terms}".strip(),
         )
-    outlets = _("{count} outlets: {names}", count=len(story.outlets), names=joined(story.outlets))
-    yield _("story"), outlets
+    outlets = _("{count} outlets: {names}", count=len(group.outlets), names=joined(group.outlets))
+    yield _("reprint group"), outlets
     if not listed.is_first:
-        yield _("first"), f"{story.first_outlet} {story.first_url}"
+        yield _("first"), f"{group.first_outlet} {group.first_url}"
     if evidence.found_on:
         anchor = f"“{evidence.anchor}” " if evidence.anchor else ""
         yield _("found on"), f"{anchor}{evidence.found_on}"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 class _By(StrEnum):
     ARTICLE = "article"
-    STORY = "story"
+    GROUP = "group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _wanted(
 ) -> _Wanted:
     """The options beside the choice of articles."""
     choice = {
-        "by_story": by is _By.STORY,
+        "by_group": by is _By.GROUP,
         "with_copies": copies,
         "fetched_since": start_of(fetched_since, "--fetched-since"),
     }
@@ -103,9 +103,9 @@ def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     if to_stdout and exporter.for_people and selection.with_copies:
         selection = replace(selection, with_copies=False)
         notes = (_("without the stored pages, which stand beside a file"),)
-    if selection.by_story and not exporter.for_people:
+    if selection.by_group and not exporter.for_people:
         raise ConfigError(
-            _("--by story is for xlsx, docx and html; {format} has a record each", format=format_)
+            _("--by group is for xlsx, docx and html; {format} has a record each", format=format_)
         )
     target = _target(wanted, exporter, selection.topic)
     unread = changes["unread_pages"]

@@ -39,7 +39,7 @@ class Exporter:
     count: Callable[[Connection, Selection], int]
     write: Callable[[Connection, Selection, Path, Progress], ExportReport]
     for_people: bool = False
-    """Whether it can hold one record a story (``Selection.by_story``)."""
+    """Whether it can hold one record a reprint group (``Selection.by_group``)."""
     in_order: bool = False
     """Whether it is written from beginning to end, as a pipe takes it."""
     is_text: bool = False

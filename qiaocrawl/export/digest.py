@@ -57,8 +57,8 @@ def digest_of(c: Connection, selection: Selection, out: Path, progress: Progress
         StorageError: the selection's topic was never imported.
     """
     listed = list_articles(c, selection)
-    kind, stories = ("则", "报道") if selection.by_story else ("篇", "文章")
-    about = f"{stories} {len(listed)} {kind} · {_period(selection)}制于 {_now()}（北京时间）"
+    kind, what = ("个", "转载组") if selection.by_group else ("篇", "文章")
+    about = f"{what} {len(listed)} {kind} · {_period(selection)}制于 {_now()}（北京时间）"
     pages = _entries(c, selection, listed, out, progress)
     days = ((day, (entry for _, entry in rows)) for day, rows in groupby(pages, key=_first))
     return Digest(f"{_topic_title(c, selection)}摘报", about, days, len(listed))
@@ -80,7 +80,7 @@ def _entries(
             DigestEntry(
                 article.title or article.url,
                 article.url,
-                _facts(article, selection.by_story),
+                _facts(article, selection.by_group),
                 summary_of(details.text, _SUMMARY_CHARS),
                 link_to_copy(file) if is_there else "",
             ),
@@ -95,13 +95,13 @@ def _day(article: ListedArticle) -> str:
     return f"{local.year}年{local.month}月{local.day}日 星期{_WEEKDAYS[local.weekday()]}"
 
 
-def _facts(article: ListedArticle, by_story: bool) -> str:
-    outlets = article.story.outlets
+def _facts(article: ListedArticle, by_group: bool) -> str:
+    outlets = article.group.outlets
     when = shown_time(article.published_at) or "发布日期不明"
     facts = [article.outlet.name, article.outlet.region, when]
     if article.score is not None:
         facts.append(f"切题度 {article.score:.0%}")
-    if by_story and len(outlets) > 1:
+    if by_group and len(outlets) > 1:
         facts.append(f"{len(outlets)} 家媒体刊发：{'、'.join(outlets)}")
     else:
         facts.append(reprint_note(article))

@@ -68,13 +68,13 @@ def summary_of(text: str, max_chars: int = _SUMMARY_CHARS) -> str:
 
 
 def reprint_note(listed: ListedArticle) -> str:
-    """Who had it first and how many took it up; "" for a story of one outlet."""
-    others = len(listed.story.outlets) - 1
+    """Who had it first and how many took it up; "" for a group of one outlet."""
+    others = len(listed.group.outlets) - 1
     if others < 1:
         return ""
     if listed.is_first:
         return f"首发，另有 {others} 家刊发"
-    return f"首发：{listed.story.first_outlet}"
+    return f"首发：{listed.group.first_outlet}"
 
 
 def shown_time(when: datetime | None) -> str:

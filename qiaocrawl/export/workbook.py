@@ -1,4 +1,4 @@
-"""Articles as an Excel workbook for people: one row an article, or one a story.
+"""Articles as an Excel workbook for people: one row an article, or one a reprint group.
 
 The first column is for the reader's own judgement; a marked file goes back by
 ``qiaocrawl topic judge TOPIC --from FILE``, which looks for :data:`JUDGEMENT` and :data:`URL`.
@@ -99,7 +99,7 @@ _SCORE = _Column(
 _OUTLETS = _Column(
     "媒体数",
     9,
-    lambda row: len(row.listed.story.outlets),
+    lambda row: len(row.listed.group.outlets),
     "刊发同一报道的媒体数，同一媒体的几个网址只算一家。",
 )
 _ABOUT = (
@@ -168,29 +168,29 @@ _BY_ARTICLE = (
     _Column("作者", 12, lambda row: row.listed.author, "原网页写明的作者。"),
     *_END,
 )
-_BY_STORY = (
+_BY_GROUP = (
     _JUDGED,
     _TITLE,
     _OUTLETS,
-    _Column("首发媒体", 16, lambda row: row.listed.story.first_outlet, "最早刊发该报道的媒体。"),
+    _Column("首发媒体", 16, lambda row: row.listed.group.first_outlet, "最早刊发该报道的媒体。"),
     _Column(
         "首发时间",
         17,
-        lambda row: row.listed.story.first,
+        lambda row: row.listed.group.first,
         f"各家之中最早的发布时间，{_TIMES}",
         _MOMENT,
     ),
     _Column(
         "最近刊发",
         17,
-        lambda row: row.listed.story.last,
+        lambda row: row.listed.group.last,
         f"各家之中最近的发布时间，{_TIMES}",
         _MOMENT,
     ),
     _Column(
         "刊发媒体",
         36,
-        lambda row: "、".join(row.listed.story.outlets),
+        lambda row: "、".join(row.listed.group.outlets),
         "刊发该报道的各家媒体，先发者在前。",
     ),
     _SCORE,
@@ -211,7 +211,7 @@ def write_workbook(
     with (
         growing_folder(out.with_name(f"{out.stem}-copies")) as folder,
         growing_file(out) as part,
-        _new_book(selection.by_story) as book,
+        _new_book(selection.by_group) as book,
     ):
         for article, details in with_details(c, listed, selection.topic):
             copy = folder / f"{article.id}.html"
@@ -223,8 +223,8 @@ def write_workbook(
 
 
 @contextmanager
-def _new_book(by_story: bool) -> Iterator[_Book]:
-    book = _Book(_BY_STORY if by_story else _BY_ARTICLE, by_story)
+def _new_book(by_group: bool) -> Iterator[_Book]:
+    book = _Book(_BY_GROUP if by_group else _BY_ARTICLE, by_group)
     try:
         yield book
     except BaseException:
@@ -235,9 +235,9 @@ def _new_book(by_story: bool) -> Iterator[_Book]:
 class _Book:
     """A workbook written row by row."""
 
-    def __init__(self, columns: Sequence[_Column], by_story: bool) -> None:
+    def __init__(self, columns: Sequence[_Column], by_group: bool) -> None:
         self._columns = columns
-        self._name = "报道" if by_story else "文章"
+        self._name = "转载组" if by_group else "文章"
         self._book = Workbook(write_only=True)
         self._sheets: list[Any] = []
         self._rows = self._links = 0

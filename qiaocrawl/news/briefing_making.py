@@ -219,21 +219,21 @@ def make_briefing(
     chosen = Selection(topic=topic, only_relevant=True, since=since, before=before)
     rows = _rows(c, chosen)
     outlets = OutletNames(c, topic)
-    by_story: dict[int, list[Any]] = defaultdict(list)
+    by_group: dict[int, list[Any]] = defaultdict(list)
     for row in rows:
         if row.story_id is not None:
-            by_story[row.story_id].append(row)
+            by_group[row.story_id].append(row)
     ranked = sorted(
-        by_story,
+        by_group,
         key=lambda number: (
-            -len({row.site for row in by_story[number]}),
-            -len(by_story[number]),
+            -len({row.site for row in by_group[number]}),
+            -len(by_group[number]),
             number,
         ),
     )
     told = ranked[:most_stories]
     desk = _Desk(c, topic, since, story_texts.texts_of(c, told, topic), _warnings(c))
-    stories = tuple(desk.story(number, len(by_story[number])) for number in told)
+    stories = tuple(desk.story(number, len(by_group[number])) for number in told)
     trend, curve = _trends(c, chosen, calendar)
     titles = story_lists.titles_of(c, ranked)
     url_ids = [row.url_id for row in rows]

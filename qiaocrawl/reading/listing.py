@@ -1,7 +1,7 @@
-"""Articles as people read them: newest first, a page once, each with the story it belongs to.
+"""Articles as people read them: newest first, a page once, each with its reprint group.
 
 One page often stands under several addresses: for print, with a mark of where its reader came
-from, on a mobile host. People get it once, under its plainest address, and a story counts
+from, on a mobile host. People get it once, under its plainest address, and a group counts
 outlets, not addresses.
 """
 
@@ -62,8 +62,8 @@ class Outlet:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
-    """All articles that tell one story.
+class ReprintGroup:
+    """All articles that are copies of one report.
 
     Attributes:
         id: of the article that represents it.
@@ -98,12 +98,12 @@ class ListedArticle:
     score: float | None
     relevant: bool | None
     other_urls: tuple[str, ...]
-    story: Story
+    group: ReprintGroup
 
     @property
     def is_first(self) -> bool:
-        """Whether it is the one that its story began with."""
-        return self.story.first_url in (self.url, *self.other_urls)
+        """Whether it is the one that its group began with."""
+        return self.group.first_url in (self.url, *self.other_urls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class _Member(NamedTuple):
 
 
 def list_articles(c: Connection, selection: Selection, limit: int = 0) -> list[ListedArticle]:
-    """The selected articles in their order, else newest first; with ``by_story`` one a story.
+    """The selected articles in their order, else newest first; ``by_group``: one a group.
 
     Args:
         limit: the newest so many; 0 for all.
@@ -142,21 +142,21 @@ def list_articles(c: Connection, selection: Selection, limit: int = 0) -> list[L
     """
     rows = _selected(c, selection)
     outlets = OutletNames(c, selection.topic)
-    stories = _stories(c, rows.values())
+    groups = _groups(c, rows.values())
     if selection.only_relevant:
-        for row_id in _refused(c, rows.values(), stories, selection):
+        for row_id in _refused(c, rows.values(), groups, selection):
             del rows[row_id]
     listed: dict[object, ListedArticle] = {}
     for row in rows.values():
-        pages = stories[row.group_id or -row.id]
+        pages = groups[row.group_id or -row.id]
         page = next(page for page in pages if any(member.id == row.id for member in page))
-        place = row.group_id or -row.id if selection.by_story else page[0].id
+        place = row.group_id or -row.id if selection.by_group else page[0].id
         if place in listed:
             continue
-        if selection.by_story:
+        if selection.by_group:
             page = next(page for page in pages if any(member.id in rows for member in page))
         shown = next(member for member in page if member.id in rows)
-        listed[place] = _listed(rows[shown.id], page, _story(row, pages, outlets), outlets)
+        listed[place] = _listed(rows[shown.id], page, _group(row, pages, outlets), outlets)
         if limit and len(listed) == limit:
             break
     return list(listed.values())
@@ -259,8 +259,8 @@ _Page = list[_Member]
 """The addresses of one page, the plainest first."""
 
 
-def _stories(c: Connection, rows: Iterable[Any]) -> dict[int, list[_Page]]:
-    """The pages of each story, first published first; a row without a verdict is one by itself."""
+def _groups(c: Connection, rows: Iterable[Any]) -> dict[int, list[_Page]]:
+    """The pages of each group, first published first; a row without a verdict is one."""
     members: dict[int, list[_Member]] = {}
     groups = set()
     for row in rows:
@@ -279,7 +279,7 @@ def _member(values: Sequence[Any]) -> _Member:
 
 
 def _pages(members: Iterable[_Member]) -> list[_Page]:
-    """*members* of one story as pages: on one domain, title or text tells the same page."""
+    """*members* of one group as pages: on one domain, title or text tells the same page."""
     pages: list[_Page] = []
     of_mark: dict[tuple[str, object], _Page] = {}
     for member in sorted(members, key=lambda member: plainness(member.url)):
@@ -295,21 +295,21 @@ def _pages(members: Iterable[_Member]) -> list[_Page]:
 
 
 def _refused(
-    c: Connection, rows: Iterable[Any], stories: Mapping[int, list[_Page]], selection: Selection
+    c: Connection, rows: Iterable[Any], groups: Mapping[int, list[_Page]], selection: Selection
 ) -> list[int]:
     """Those of *rows* that stand for what operators called off topic at another address.
 
-    An operator's no to one address is a no to the page; in a list of stories it is a no to the
-    story, unless another of its pages was said to be on topic.
+    An operator's no to one address is a no to the page; in a list of groups it is a no to the
+    group, unless another of its pages was said to be on topic.
     """
     answers = operator_answers(c)
     scopes: dict[int, list[list[dict[int, bool]]]] = {}
     for row in rows if answers else ():
-        pages = stories[row.group_id or -row.id]
+        pages = groups[row.group_id or -row.id]
         own = [page for page in pages if any(member.id == row.id for member in page)]
         judged = [
             [answers[copy.id] for page in scope for copy in page if copy.id in answers]
-            for scope in ((own, pages) if selection.by_story else (own,))
+            for scope in ((own, pages) if selection.by_group else (own,))
         ]
         if any(judged):
             scopes[row.id] = judged
@@ -332,15 +332,15 @@ def _is_refused(topic: int, answered: Iterable[Mapping[int, bool]]) -> bool:
     return bool(verdicts) and not any(verdicts)
 
 
-def _story(row: Any, pages: Sequence[_Page], outlets: OutletNames) -> Story:
-    """The story of *pages*, first published first."""
+def _group(row: Any, pages: Sequence[_Page], outlets: OutletNames) -> ReprintGroup:
+    """The reprint group of *pages*, first published first."""
     names: dict[str, str] = {}
     for page in pages:
         outlet = outlets.of(page[0].host)
         names.setdefault(outlet.key, outlet.name)
     dates = [member.published_at for page in pages for member in page if member.published_at]
     first = pages[0][0]
-    return Story(
+    return ReprintGroup(
         row.group_id or row.id,
         first.url,
         outlets.of(first.host).name,
@@ -350,7 +350,7 @@ def _story(row: Any, pages: Sequence[_Page], outlets: OutletNames) -> Story:
     )
 
 
-def _listed(row: Any, page: _Page, story: Story, outlets: OutletNames) -> ListedArticle:
+def _listed(row: Any, page: _Page, group: ReprintGroup, outlets: OutletNames) -> ListedArticle:
     return ListedArticle(
         row.id,
         row.url,
@@ -363,7 +363,7 @@ def _listed(row: Any, page: _Page, story: Story, outlets: OutletNames) -> Listed
         row.score,
         None if row.relevant is None else bool(row.relevant),
         tuple(member.url for member in page if member.id != row.id),
-        story,
+        group,
     )
 
 

@@ -151,7 +151,7 @@ class Selection:
         terms: words the topic's scorer found in the article.
         words: each must stand in title or text, in simplified or traditional characters.
         without_words: none of these may.
-        by_story: one record a story instead of one an article, in formats for people.
+        by_group: one record a reprint group instead of one an article, in formats for people.
         article_ids: these articles only.
         only_irrelevant: what the topic (or, without one, any) judged irrelevant.
         marks: of ``MARKS``, all of them.
@@ -177,7 +177,7 @@ class Selection:
     only_irrelevant: bool = False
     marks: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    by_story: bool = False
+    by_group: bool = False
     with_copies: bool = True
     without_words: tuple[str, ...] = ()
     fetched_before: datetime | None = None
@@ -194,7 +194,7 @@ class Selection:
             topic=None,
             fetched_since=None,
             fetched_before=None,
-            by_story=False,
+            by_group=False,
             with_copies=True,
             order="",
         )

@@ -78,13 +78,13 @@ def told(runtime: Runtime) -> list[tuple[object, ...]]:
 
 
 def groups(runtime: Runtime) -> list[list[str]]:
-    by_story: dict[int, list[str]] = {}
+    by_group: dict[int, list[str]] = {}
     query = (
         "SELECT a.story_id, u.url FROM story_article a JOIN url u ON u.id = a.url_id ORDER BY u.url"
     )
     for number, url in runtime.reader.run(lambda c: list(c.execute(text(query)))):
-        by_story.setdefault(number, []).append(url.rpartition("/")[2])
-    return sorted(by_story.values())
+        by_group.setdefault(number, []).append(url.rpartition("/")[2])
+    return sorted(by_group.values())
 
 
 def test_it_goes_on_where_it_stopped_and_is_made_anew_alike(runtime: Runtime) -> None:

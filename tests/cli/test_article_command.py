@@ -133,11 +133,11 @@ def test_the_same_choice_is_exported(run: Run, url: str, tmp_path: Path) -> None
     assert (tmp_path / "a-copies" / "2.html").is_file()
     assert "僑胞捐款[bold]" in (tmp_path / "a.html").read_text("utf-8")
     out_file = ("--out", str(tmp_path / "b.xlsx"))
-    code, out, _ = run("export", "--database", url, "--by", "story", "--no-copies", *out_file)
+    code, out, _ = run("export", "--database", url, "--by", "group", "--no-copies", *out_file)
     assert (code, "ok: 2 records" in out) == (0, True)
     assert not (tmp_path / "b-copies").exists()
     for arguments, words in (
-        (("--by", "story", "--format", "csv"), "--by story is for xlsx, docx and html"),
+        (("--by", "group", "--format", "csv"), "--by group is for xlsx, docx and html"),
         (("--tier", "6"), "--tier must be 1 to 5, got 6"),
         (("--since", "soon"), "--since must be as"),
         (out_file, "exists already; --force replaces a file"),

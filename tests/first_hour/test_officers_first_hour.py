@@ -129,10 +129,10 @@ def test_from_a_messy_workbook_to_the_next_day(say: Say, tmp_path: Path) -> None
     assert wrong[URL] not in urls
     assert right[URL] in urls
 
-    stories = exported("stories.xlsx", "--by", "story")
+    stories = exported("stories.xlsx", "--by", "group")
     assert 0 < len(stories) <= len(urls)
     assert wrong["标题"] not in {row["标题"] for row in stories}
-    assert f"共 {len(stories)} 则" in say("article", "list", *CHOICE, "--stories")
+    assert f"共 {len(stories)} 个转载组" in say("article", "list", *CHOICE, "--groups")
     say("export", *CHOICE, "--out", "digest.html")
     say("export", *CHOICE, "--out", "digest.docx")
     assert right["标题"] in (tmp_path / "digest.html").read_text("utf-8")

@@ -181,11 +181,11 @@ async def export(request: Request) -> Response:
     # All of the list: where the index cannot name them, all texts are read.
     matches, _notice = await matches_of(request, choice, None)
     selection = replace(
-        selection_of(choice, matches), by_story=choice.folded, with_copies=False, order=choice.sort
+        selection_of(choice, matches), by_group=choice.folded, with_copies=False, order=choice.sort
     )
     exporter = exporters.get(name)
     if not exporter.for_people:
-        selection = replace(selection, by_story=False)
+        selection = replace(selection, by_group=False)
     name = f"articles-{datetime.now(SHANGHAI):%Y%m%d-%H%M}{exporter.suffix}"
     return await download(
         request, name, lambda c, file: exporter.write(c, selection, file, lambda _count: None)

@@ -95,10 +95,10 @@ def names_of_stories(c: Connection, numbers: Sequence[int]) -> dict[int, list[St
         .group_by(story_article.c.story_id, article_name.c.kind, article_name.c.name)
         .order_by(articles.desc(), func.sum(article_name.c.mentions).desc(), article_name.c.name)
     )
-    by_story: dict[int, list[StoryName]] = {number: [] for number in numbers}
+    by_group: dict[int, list[StoryName]] = {number: [] for number in numbers}
     for number, kind, name, count in c.execute(statement):
-        by_story[number].append(StoryName(kind, name, count))
-    return by_story
+        by_group[number].append(StoryName(kind, name, count))
+    return by_group
 
 
 def names_of_articles(c: Connection, url_ids: Sequence[int]) -> dict[int, list[tuple[str, str]]]:

@@ -473,10 +473,10 @@ def forget_all(c: Connection) -> None:
 
 
 def _stories(rows: Iterable[Any], article_rows: Sequence[Any]) -> list[Story]:
-    by_story: dict[int, list[Any]] = defaultdict(list)
+    by_group: dict[int, list[Any]] = defaultdict(list)
     for row in article_rows:
-        by_story[row[0]].append(row)
-    return [_story(row, _voices(by_story[row.id])) for row in rows]
+        by_group[row[0]].append(row)
+    return [_story(row, _voices(by_group[row.id])) for row in rows]
 
 
 def _voices(rows: Sequence[Any]) -> tuple[Voice, ...]:

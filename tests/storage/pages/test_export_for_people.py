@@ -101,14 +101,14 @@ def test_a_page_is_listed_once_and_outlets_are_counted(stored: Connection) -> No
     assert first.other_urls == (
         "http://www.first.cn/print/1.html", "http://www.first.cn/1.html?from=hot",
     )  # fmt: skip
-    assert first.story == second.story
-    assert first.story.outlets == ("甲侨网", "乙新闻")
+    assert first.group == second.group
+    assert first.group.outlets == ("甲侨网", "乙新闻")
     assert (first.is_first, second.is_first) == (True, False)
     assert (undated.outlet.name, undated.outlet.tier) == ("www.third.com", None)
 
 
 _CHOICES: list[tuple[dict[str, Any], list[str]]] = [
-    ({"by_story": True}, ["www.third.com/b", "www.first.cn/1.html"]),
+    ({"by_group": True}, ["www.third.com/b", "www.first.cn/1.html"]),
     ({"only_relevant": True}, ["m.news.second.com/a", "www.first.cn/1.html"]),
     ({"since": datetime(2026, 3, 5, 1, tzinfo=UTC), "topic": PACK.name},
      ["www.third.com/b", "m.news.second.com/a"]),
@@ -148,16 +148,16 @@ def test_an_operators_no_holds_for_the_other_addresses_of_a_page_and_for_its_sto
     judge("www.first.cn/1.html", False)
     for choice in ({}, {"topic": PACK.name}):
         assert shown(**choice) == both[:1], "not by its other addresses"
-        assert shown(by_story=True, **choice) == [], "nor by its copies"
+        assert shown(by_group=True, **choice) == [], "nor by its copies"
     judge("m.news.second.com/a", True)
-    assert shown(by_story=True) == both[:1], "a yes is never overruled"
+    assert shown(by_group=True) == both[:1], "a yes is never overruled"
 
 
-@pytest.mark.parametrize("by_story", [False, True])
+@pytest.mark.parametrize("by_group", [False, True])
 def test_every_column_of_the_workbook_is_explained(
-    stored: Connection, tmp_path: Path, by_story: bool
+    stored: Connection, tmp_path: Path, by_group: bool
 ) -> None:
-    chosen = Selection(PACK.name, by_story=by_story, with_copies=False)
+    chosen = Selection(PACK.name, by_group=by_group, with_copies=False)
     _write(stored, "xlsx", tmp_path / "a.xlsx", chosen)
     book = load_workbook(tmp_path / "a.xlsx")
     headers = [cell.value for cell in book.worksheets[0][1]]
@@ -216,7 +216,7 @@ def test_rows_are_as_high_as_what_they_hold(stored: Connection, tmp_path: Path) 
 
 
 def test_a_story_is_one_row(stored: Connection, tmp_path: Path) -> None:
-    chosen = Selection(PACK.name, by_story=True, with_copies=False)
+    chosen = Selection(PACK.name, by_group=True, with_copies=False)
     assert _write(stored, "xlsx", tmp_path / "a.xlsx", chosen) == 2
     header, _, row = load_workbook(tmp_path / "a.xlsx").active.iter_rows(values_only=True)
     story = dict(zip(header, row, strict=True))

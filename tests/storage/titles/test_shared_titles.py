@@ -18,7 +18,7 @@ from qiaocrawl.runtime.shared_titles import MANY_TITLES
 from qiaocrawl.storage.pages.reprocessing import drop_article
 from qiaocrawl.storage.titles import title_log
 from storage_samples import child_environment, put_article
-from title_samples import Sample, by_story, groups, judge, made, runtime_on, samples, store
+from title_samples import Sample, by_group, groups, judge, made, runtime_on, samples, store
 
 _COUNT, _STORIES, _WORKERS = 300, 61, 2
 
@@ -67,7 +67,7 @@ def test_several_processes_reach_the_groups_of_one(mariadb_url: str, tmp_path: o
         store(shared, chosen[::_WORKERS])
         assert [other.wait(300) for other in others] == [0] * (_WORKERS - 1)
         assert groups(shared) == groups(alone)
-        assert set(groups(shared).values()) == by_story(chosen)
+        assert set(groups(shared).values()) == by_group(chosen)
         shared.reader.run(shared.articles.titles.load)
         assert len(shared.articles.titles) == _COUNT
 
