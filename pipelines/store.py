@@ -49,10 +49,6 @@ class StorePipeline:
         if not isinstance(item, CrawledPage):
             return item
         assert item.analysis is not None
-        if item.analysis.article is not None:
-            # Whether it is a reprint is decided in the transaction that stores it: no copy that
-            # another worker stores at the same moment is missed.
-            await self._runtime.articles.load_titles()
         if item.analysis.part is not None:
             url_id = await self._store_part(item, item.analysis)
         else:
@@ -78,11 +74,11 @@ class StorePipeline:
             save_missing_page(c, item.missing_page, now=time.time())
         if item.rendering is not None and lease.payload.render:
             forget_mark(c, lease)
+        save = partial(self._runtime.articles.save, titles=item.titles)
         if article is not None:
-            save = self._runtime.articles.save
             verdict = save_assembled(c, article, save, own_url_id=lease.url_id)
         elif analysis.article is not None:
-            verdict = self._runtime.articles.save(
+            verdict = save(
                 c, lease.url_id, analysis, anchor=lease.anchor, title_words=analysis.title_tokens
             )
         if item.candidates:
@@ -100,7 +96,7 @@ class StorePipeline:
         )
         is_mine = await self._crawl.worker.complete(
             completion,
-            before=self._runtime.articles.titles.lock if analysis.article is not None else None,
+            before=None if item.titles is None else item.titles.lock,
             then=lambda: self._remember(item),
         )
         self._count(f"outcome/{analysis.outcome}" if is_mine else "lease_lost")
@@ -144,8 +140,9 @@ class StorePipeline:
             write=lambda c: self._write_page(c, item, article),
             guard=partial(is_current, group=article.group),
         )
+        assert item.titles is not None, "pipelines.dedup has them for each part"
         is_mine = await self._crawl.worker.complete(
-            completion, before=self._runtime.articles.titles.lock, then=lambda: self._remember(item)
+            completion, before=item.titles.lock, then=lambda: self._remember(item)
         )
         self._count(f"outcome/{outcome}" if is_mine else "lease_lost")
         if is_mine:

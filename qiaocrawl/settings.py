@@ -97,6 +97,7 @@ ITEM_PIPELINES = {
     "pipelines.render.RenderPipeline": 240,
     "pipelines.discovery.DiscoveryPipeline": 250,
     "pipelines.links.LinksPipeline": 500,
+    "pipelines.dedup.TitleDeduplicationPipeline": 550,
     "pipelines.store_answer.StoreAnswerPipeline": 590,
     "pipelines.store.StorePipeline": 600,
 }

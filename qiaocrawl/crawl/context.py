@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from qiaocrawl.frontier.worker import FrontierWorker
     from qiaocrawl.runs.site import SiteDiscovery
     from qiaocrawl.runtime.runtime import CrawlScope
+    from qiaocrawl.runtime.shared_titles import SharedTitleIndex
 
 
 def _as_it_is(lease: Lease, analysis: PageAnalysis) -> PageAnalysis:
@@ -154,6 +155,7 @@ class CrawledPage:
         missing_page: what the page shows of pages that do not exist on its host.
         rendering: what it teaches about pages that need a browser.
         picture: of the page in the browser, until it is stored.
+        titles: what its article's title is judged by as it is stored; None for no article.
         article_url_id: of the URL whose article was committed with the page; None for none.
     """
 
@@ -165,6 +167,7 @@ class CrawledPage:
     missing_page: MissingPage | None = None
     rendering: RenderLesson | None = None
     picture: PagePicture | None = None
+    titles: SharedTitleIndex | None = None
     article_url_id: int | None = None
 
     def __repr__(self) -> str:

@@ -99,11 +99,13 @@ class RunArticles:
         *,
         anchor: str,
         title_words: Sequence[str] | None = None,
+        titles: SharedTitleIndex | None = None,
     ) -> Verdict | None:
         """Write the article of *analysis* with all topics' judgements and its verdict.
 
         Args:
             title_words: of its title, if they were cut in this run, with :attr:`title_terms`.
+            titles: what it is judged by; this run's where none are given.
 
         Returns:
             None where its text is that of stored pages it leads to, or its page is stored under a
@@ -122,7 +124,8 @@ class RunArticles:
         articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
         articles.save_title_terms(c, saved.id, analysis.title_tokens, is_new=saved.is_new)
         # After the article is written: the verdict refers to its row.
-        verdict = self.titles.judge(c, saved, title_words)
+        index = self.titles if titles is None else titles
+        verdict = index.judge(c, saved, title_words)
         topics = frozenset(judged.topic for judged in analysis.relevance if judged.relevant)
         # A transaction that is played again does not make it a known one.
         is_new = saved.is_new or self.stored.get(url_id, (False,))[0]

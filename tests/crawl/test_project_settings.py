@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from scrapy.settings import Settings
 
@@ -55,3 +57,13 @@ def test_a_recorded_web_lifts_what_nobody_set(monkeypatch: pytest.MonkeyPatch) -
     QiaoAddon.update_pre_crawler_settings(settings)
     assert (settings["DOWNLOAD_DELAY"], settings["QIAO_MAX_DEPTH"]) == (0, 0)
     assert settings["QIAO_TRAPS"] is False
+
+
+def test_the_stages_that_a_user_of_scrapy_looks_for_stand_by_name_and_in_order() -> None:
+    order = sorted(shipped.ITEM_PIPELINES, key=lambda path: shipped.ITEM_PIPELINES[path])
+    named = [path for path in order if re.search("Extract|TitleDeduplication|StorePipeline", path)]
+    assert named == [
+        "pipelines.extract.ExtractPipeline",
+        "pipelines.dedup.TitleDeduplicationPipeline",
+        "pipelines.store.StorePipeline",
+    ]

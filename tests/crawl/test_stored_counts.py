@@ -31,7 +31,7 @@ def test_articles_on_topic_are_articles_that_are_stored(mine: bool) -> None:
     stats: Counter[str] = Counter()
     counter = SimpleNamespace(inc_value=lambda name, by=1: stats.update({name: by}))
     runtime = SimpleNamespace(
-        articles=SimpleNamespace(titles=SimpleNamespace(lock=None)),
+        articles=SimpleNamespace(save=None),
         analysis=SimpleNamespace(learning=None),
     )
     crawl = SimpleNamespace(worker=_Worker(mine=mine), runtime=runtime)
