@@ -1,4 +1,4 @@
-"""``qiaocrawl extract``: the article of one page, for people or as JSON, and why it is that."""
+"""``qiaocrawl extract``: the article of one page from a file, a pipe or the network."""
 
 from __future__ import annotations
 

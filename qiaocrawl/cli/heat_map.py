@@ -1,4 +1,4 @@
-"""The coverage ledger as a picture: keyword x site for each engine, as SVG."""
+"""The coverage ledger for people: a heat map (keyword x site, an engine each, SVG), a few lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of ``qiaocrawl lexicon``."""
+"""``qiaocrawl lexicon …``: words of a topic from texts; what each term brings."""
 
 from __future__ import annotations
 

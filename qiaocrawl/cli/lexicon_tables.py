@@ -1,4 +1,4 @@
-"""The tables of a lexicon as people read them: on the screen, and as sheets."""
+"""Lexicons as tables on the screen and as sheets, and the texts they are built from."""
 
 from __future__ import annotations
 

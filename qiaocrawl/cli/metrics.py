@@ -1,4 +1,4 @@
-"""``qiaocrawl health``: what an operator should look at, for eyes and for cron."""
+"""``qiaocrawl health`` and ``metrics``: what to look at, for eyes, cron and Prometheus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and commands with more of them than a function takes."""
+"""Options that several commands share: times, secrets, and more than a function takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared output of commands: tables that cut nothing off, and files."""
+"""All that commands print: lines, tables that cut nothing off, bars, files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qiaocrawl run``: a topic's whole round (watch, search, pages, site, analyse), for cron."""
+"""``qiaocrawl run`` and ``crawl``: a topic's whole round, or one spider; what came of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qiaocrawl init``: asks for the few things a first crawl needs, and writes them down."""
+"""``qiaocrawl init``, ``startproject``, ``schedule``, ``units``: a folder to crawl from, daily."""
 
 from __future__ import annotations
 

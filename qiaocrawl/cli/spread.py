@@ -1,4 +1,4 @@
-"""``qiaocrawl spread GROUP``: who published first, who took it from whom, how far, how fast."""
+"""``qiaocrawl spread`` and ``outlets``: who published first, who took it from whom."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workbook on its way into a topic: asked about, shown, marked."""
+"""``qiaocrawl topic import`` and ``template``: packs, tables, and a workbook asked about."""
 
 from __future__ import annotations
 

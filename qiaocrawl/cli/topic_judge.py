@@ -1,4 +1,4 @@
-"""``qiaocrawl topic evaluate``: a pack measured by its golden set of labelled titles."""
+"""``qiaocrawl topic evaluate``, ``judge``, ``seeds``: packs measured, pages judged by people."""
 
 from __future__ import annotations
 

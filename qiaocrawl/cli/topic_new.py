@@ -1,4 +1,4 @@
-"""``qiaocrawl topic new``: from samples, a few words or a node of the tree to a usable pack."""
+"""``qiaocrawl topic new`` and ``tree``: from samples, a few words or a node to a usable pack."""
 
 from __future__ import annotations
 

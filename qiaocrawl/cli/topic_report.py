@@ -1,4 +1,4 @@
-"""What a topic holds and what an import changed, as text for an operator."""
+"""What a topic holds and what an import changed, as text; where packs are."""
 
 from __future__ import annotations
 

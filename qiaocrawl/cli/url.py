@@ -1,4 +1,4 @@
-"""``qiaocrawl url …``: single URLs of the frontier."""
+"""``qiaocrawl url …`` and ``why``: single URLs of the frontier, and what became of them."""
 
 from __future__ import annotations
 

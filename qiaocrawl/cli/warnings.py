@@ -1,4 +1,4 @@
-"""``qiaocrawl warnings …``: stories the office is warned of, and the messages that tell of them."""
+"""``qiaocrawl warnings …``: stories the office is warned of, messages, and the rules."""
 
 from __future__ import annotations
 

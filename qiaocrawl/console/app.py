@@ -1,4 +1,4 @@
-"""The console as an ASGI application."""
+"""The console as an ASGI application: its pages, its start and its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What forms and addresses bring, read and checked."""
+"""What forms and addresses bring, read and checked: fields, topics, files in and out."""
 
 from __future__ import annotations
 

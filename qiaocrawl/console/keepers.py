@@ -1,4 +1,4 @@
-"""Templates that the console writes: a file each in the folder that QIAO_TEMPLATES names."""
+"""What the console keeps beside requests: templates, jobs that go on, the scorer of crawls."""
 
 from __future__ import annotations
 

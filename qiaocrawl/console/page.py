@@ -1,4 +1,4 @@
-"""What a page is: a path, what answers it, and who may ask."""
+"""What a page is, and what its request knows: console, visitor, language, database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages out of templates: escaped, in the language of who reads, in our one look."""
+"""Pages out of templates, escaped; stored words, strangers' HTML and differences for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The full text index in its folder: tantivy, with tokens of ours."""
+"""The full text index in its folder: tantivy, with tokens of ours for Chinese."""
 
 from __future__ import annotations
 

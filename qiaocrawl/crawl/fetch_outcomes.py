@@ -1,4 +1,4 @@
-"""Carries out the decision on a lease whose fetch brought no page to read."""
+"""A fetch that brought no page: what it says of its URL and its host, and what is done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log line every ten seconds (LOGSTATS_INTERVAL): pages, articles, and what a run waits for."""
+"""What a crawl says: a line every ten seconds, quiet log lines, plain statistics."""
 
 from __future__ import annotations
 

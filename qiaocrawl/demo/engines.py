@@ -1,4 +1,4 @@
-"""Two small search engines over the demo web that misbehave like real ones.
+"""Two search engines over the demo web, 搜搜看 and 找找网, that misbehave like real ones.
 
 Each knows about 70 % of the pages, so that together they find more than either. By a fixed
 draw per query some answers are check pages, redirects to one, empty bodies, hits that have

@@ -1,4 +1,4 @@
-"""Feeds, sitemaps and robots.txt of the sites that have them."""
+"""Feeds, sitemaps, robots.txt, home pages and lists of the demo's sites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What surrounds a page's own text: navigation, lists, hot words, notices, comments."""
+"""What surrounds a page's own text, in the templates of each theme."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The happenings of ``data/happenings.toml`` as postings of the sites that tell them."""
+"""The happenings of ``data/happenings.toml``: posted, true, and what their office has beside."""
 
 from __future__ import annotations
 

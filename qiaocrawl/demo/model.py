@@ -1,4 +1,4 @@
-"""The demo web's records: what a page answers with, and what is known to be true of it."""
+"""The demo web's records, and how it writes them: charsets, scripts, small files."""
 
 from __future__ import annotations
 

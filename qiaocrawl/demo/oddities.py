@@ -1,4 +1,4 @@
-"""What real sites have beside articles: moved, dead and looping links, traps, files, forms."""
+"""What real sites have beside articles: moved, dead, looping and, a week later, changed pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who publishes what: stories placed on sites and channels, then reprinted by others."""
+"""Who publishes what: stories placed on sites and channels, then reprinted in other words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories: what happened, told once. Sites publish them, other sites reprint them."""
+"""Stories: what happened, told once by a small grammar. Sites publish and reprint them."""
 
 from __future__ import annotations
 

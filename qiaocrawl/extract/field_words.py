@@ -1,4 +1,4 @@
-"""Where a field of an article was read, in the operator's language.
+"""The words for fields of an article: their names, their values, and where they were read.
 
 Extractors name it in English codes (``meta og:title``, ``text near the title: 记者``), which
 exports and tests have as they are; a screen shows :func:`shown_origin`.

@@ -1,4 +1,4 @@
-"""Features of a page by which its kind is judged: sentences, linked titles, a headline.
+"""By what a page's kind is judged: its names, its bytes, its sentences and links.
 
 Sizes are UTF-8 bytes, which weigh a Han letter like three Latin ones, so that one threshold
 serves both scripts. All rules and thresholds here are **(ours)**.

@@ -1,4 +1,4 @@
-"""Finds lines that are no text of an article whatever stands around them.
+"""Lines that are no text of an article, excerpts of others, and bodies without sentences.
 
 What else to read, whom to write to, what the site sells or asks leave for, and labels that a page
 repeats. They look like text to any judge of looks: they stand between its paragraphs, in the same

@@ -1,4 +1,4 @@
-"""The samples of a topic as TF-IDF vectors, for linear classifiers over their words."""
+"""The samples of a topic as TF-IDF vectors, and a linear judge learnt from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of a page scorer, and the registry of all scorers."""
+"""The contract of a page scorer, the registry of all, and word counts of a page's places."""
 
 from __future__ import annotations
 

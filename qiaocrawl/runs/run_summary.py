@@ -1,4 +1,4 @@
-"""What a run came to, in a few lines for people: new, known, on topic, missed, what next."""
+"""What a run came to, in a few lines for people; start pages from an operator's file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where pages are analysed: ordinary slots for the quick, one separate slot for all others.
+"""Where the pages of a run are analysed: ordinary slots, one apart, and what workers are told.
 
 In an ordinary slot a page has a second of the processor, thirty times what pages need. One that
 outlasts it, or kills its worker, gets its one further try in the separate slot: with all the

@@ -1,4 +1,4 @@
-"""The articles of one run on their way into the database, judged by the titles of all workers."""
+"""A run's articles on their way into the database: parts joined, titles judged, sites learnt."""
 
 from __future__ import annotations
 
@@ -124,8 +124,8 @@ class RunArticles:
         articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
         articles.save_title_terms(c, saved.id, analysis.title_tokens, is_new=saved.is_new)
         # After the article is written: the verdict refers to its row.
-        index = self.titles if titles is None else titles
-        verdict = index.judge(c, saved, title_words)
+        judge = self.titles if titles is None else titles
+        verdict = judge.judge(c, saved, title_words)
         topics = frozenset(judged.topic for judged in analysis.relevance if judged.relevant)
         # A transaction that is played again does not make it a known one.
         is_new = saved.is_new or self.stored.get(url_id, (False,))[0]

@@ -1,4 +1,4 @@
-"""What a bulk stage asks for, and of whom."""
+"""Bulk stages: what they ask for, and who does it: this machine's processors, or a cluster."""
 
 from __future__ import annotations
 

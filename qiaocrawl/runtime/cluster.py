@@ -1,4 +1,4 @@
-"""Bulk work on a Dask cluster. The only module, with :mod:`.worker`, that imports Dask."""
+"""Bulk work on a Dask cluster: both ends. The only module that imports Dask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shared objects of one run, built from the options: database, topics, analysis, articles.
+"""The shared objects of one run, built from the options; its frontier rows; pages into files.
 
 Spiders, pipelines and the scheduler of one crawl hold the same ``Runtime``. It knows the
 library, not Scrapy.

@@ -1,4 +1,4 @@
-"""Worker processes that analyse pages: off the event loop, on time, killable.
+"""Worker processes that analyse pages: forked, off the event loop, on time, killable.
 
 A hostile page can hang or kill a parser (faults F-R6 to F-R10). Here it takes down one
 worker and is named; the crawl and the other pages go on. Time is that of the processor: a busy

@@ -1,4 +1,4 @@
-"""Accounts of sites: how they stand, and their log-ins, with the QR code to scan."""
+"""Accounts of sites: made, how they stand, and their log-ins, with the QR code to scan."""
 
 from __future__ import annotations
 

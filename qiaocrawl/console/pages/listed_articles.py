@@ -1,4 +1,4 @@
-"""The articles of a list: found, in their order, as they are shown; and the place of one."""
+"""The articles of a list: chosen by its address, found, in their order; the place of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages behind an article: as they were fetched, each stored version, and what is read there.
+"""Beside an article: stored versions, what speaks for it; beside a list: its choices counted.
 
 A version is named by its row in the address (``?version=7``); without one it is the page that the
 article was read from.

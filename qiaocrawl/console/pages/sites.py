@@ -1,4 +1,4 @@
-"""Sites and watched pages: what they bring, when they are looked at, and who logs in to them."""
+"""Sites, watched pages, and templates written beside a stored page."""
 
 from __future__ import annotations
 

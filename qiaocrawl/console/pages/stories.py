@@ -1,4 +1,4 @@
-"""What articles tell together: stories, each with its spread; whom one follows."""
+"""Stories, each with its spread, and briefings: made, kept, downloaded."""
 
 from __future__ import annotations
 

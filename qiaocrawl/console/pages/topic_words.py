@@ -1,4 +1,4 @@
-"""Words that may belong to a topic, decided about one by one, a key each."""
+"""Words proposed for a topic, a key each, and its threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics: their terms and sites, edited and exported; the threshold and what another would do."""
+"""Topics: made, named, edited, exported, ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The warnings there are: listed, muted, taken note of, followed by a news reader."""
+"""Warnings: listed, muted, followed by a news reader; the channels that are told."""
 
 from __future__ import annotations
 

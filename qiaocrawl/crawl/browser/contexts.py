@@ -1,4 +1,4 @@
-"""Scrapy-playwright's handler, so that every context of the browser is a guarded one.
+"""The guarded browser: its contexts, what a page may load, its memory and its open pages.
 
 A context is a browser profile: cookies, storage, user agent, proxy. Requests share one only
 where all of these are the same.

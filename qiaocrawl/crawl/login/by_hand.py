@@ -1,4 +1,4 @@
-"""A login by hand: a window on a screen, or the QR code as a picture where there is none.
+"""Log-ins for an operator: by hand, by QR code, or one asked for on the command line.
 
 Only cookies and local storage are taken; user name, password and captcha are between the
 person, the browser and the site.

@@ -1,4 +1,4 @@
-"""Decides where this process may connect (faults F-S1, F-S2, F-S6).
+"""Where this process may connect: names resolved once, public addresses only (F-S1, F-S2, F-S6).
 
 Handler, name service and browser ask an :class:`AddressGuard`, and all guards of a process have one
 memory of names. What was looked up for the check is what is connected to, so an answer cannot

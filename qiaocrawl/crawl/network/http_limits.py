@@ -1,4 +1,4 @@
-"""What one HTTP answer may cost beside its body (faults F-R2, F-R3, F-R5).
+"""What one HTTP answer may cost, alone and beside others (F-R2, F-R3, F-R5, F-K7).
 
 ``DOWNLOAD_MAXSIZE`` bounds bodies. Twisted bounds neither the heads before them, 1xx answers
 among them, nor the framing of chunks, and reads as fast as a host sends: a flood of any of them

@@ -1,4 +1,4 @@
-"""Analyses of files: what a page's analysis is, from a PDF, Word or Excel file."""
+"""Files as pages: the analysis of a PDF, Word or Excel file; the text of an operator's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who wrote an article, by the lines of a Chinese page: labels (作者, 记者, 文/) and places."""
+"""Who wrote an article: labels and places of Chinese lines, and which claim is believed."""
 
 from __future__ import annotations
 

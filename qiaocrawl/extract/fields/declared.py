@@ -1,4 +1,4 @@
-"""What a page declares about its article: JSON-LD objects, the people and names in them."""
+"""What a page declares about its article: JSON-LD objects, people, figures of its readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of people and media as bylines write them: splitting, tidying, telling them apart."""
+"""Names of people and media in bylines: split, tidied, told from other words."""
 
 from __future__ import annotations
 

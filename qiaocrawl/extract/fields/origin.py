@@ -1,4 +1,4 @@
-"""Where an article comes from (来源) and where it stands in its site (channel)."""
+"""Where an article comes from (来源), its channel, and names of sites in titles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When an article was published: every witness of the page votes for a day.
+"""When an article was published: text, markup and leaves of a calendar vote for a day.
 
 A vote's weight is how far its kind of witness can be trusted **(ours)**; votes of different
 witnesses for the same day add up as independent ones do, 1 - prod(1 - weight). The day with

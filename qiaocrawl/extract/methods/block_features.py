@@ -1,4 +1,4 @@
-"""Features of the blocks of a page: the input of the ``blend`` extractor.
+"""Features of the blocks of a page, with sums and word counts: the input of ``blend``.
 
 Everything is worked out for all blocks at once: characters are classed by table lookup over
 the joined text, sums over elements are differences of running sums. ``block_features.c`` does the

@@ -1,4 +1,4 @@
-"""Trains the network of ``blend`` on pages whose body is known.
+"""Trains the network of ``blend``, on pages whose right body is known.
 
 The blocks of a page are labelled by how much of their text the known body holds, measured in
 4-grams (characters in Chinese, words otherwise). Weights follow what a mistake costs in F1: a

@@ -1,4 +1,4 @@
-"""``template``: the regions of a site as its operator describes them (E2).
+"""``template``: the regions of a site as its operator describes them (E2), and shown on a page.
 
 The format of the descriptions is in :mod:`qiaocrawl.extract.methods.template_file`. Pages of a site
 without one, and pages whose regions are not there, are read by the general method

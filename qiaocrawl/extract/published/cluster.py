@@ -1,4 +1,4 @@
-"""Incremental k-means over the nodes of pages, k by validity (U5).
+"""``cluster`` (U5): incremental k-means over the nodes of pages, and the body it points to.
 
 Definitions, with n_i the nodes of cluster i and r_i their mean Euclidean distance to its centre:
 

@@ -1,4 +1,4 @@
-"""A trained clustering as a record and as a JSON file, and the membership of nodes (U5)."""
+"""A trained clustering (U5) as a record and a JSON file, and a page's nodes as it sees them."""
 
 from __future__ import annotations
 

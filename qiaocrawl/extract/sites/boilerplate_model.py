@@ -1,4 +1,4 @@
-"""Learns what the pages of a site have in common **(ours)**; does no I/O.
+"""Learns what the pages of a site have in common **(ours)**: observed, counted, forgotten.
 
 Only articles teach. A block counts once for each of them that has another title than the
 article it was last seen on, so that a reprint of a story on its own site does not make it

@@ -1,4 +1,4 @@
-"""What is known of a site **(ours)**: the blocks it repeats, where bodies stand, its names.
+"""What is known of a site **(ours)**: repeated blocks, where bodies stand; applied to its pages.
 
 A :class:`SiteTemplate` is the knowledge, plain data that goes to worker processes and into the
 database. :mod:`~qiaocrawl.extract.sites.boilerplate_model` gathers it, and

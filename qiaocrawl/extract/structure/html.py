@@ -1,4 +1,4 @@
-"""The body as HTML: the blocks that were taken, in the elements that structure them.
+"""The body as HTML, of tags from a fixed list with no attributes but theirs.
 
 Nothing of the page's markup is copied. Tags are written from a fixed list, with these
 attributes: ``href`` (http, https or mailto), ``src`` and ``alt``, ``colspan`` and ``rowspan``,

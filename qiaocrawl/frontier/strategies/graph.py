@@ -1,4 +1,4 @@
-"""Ranks that flow along links: the iteration PageRank and IPageRank share."""
+"""The crawled graph, and ranks that flow along its links: PageRank's iteration, HITS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""URL structure (U1-U3): links whose URLs look like those of relevant pages first."""
+"""Orders that learn: URL structure (U1-U3), Shark-Search (1998), SVM + HITS (O5)."""
 
 from __future__ import annotations
 

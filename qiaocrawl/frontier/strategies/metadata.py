@@ -1,4 +1,4 @@
-"""Whether a link's extended metadata (T5) hold a term of the topic: what T6 is built on.
+"""Orders by a link's extended metadata (T5, T6): TeH, TiH, UH, AMH.
 
 A synonym of a term, by the ontologies at hand, counts as the term.
 """

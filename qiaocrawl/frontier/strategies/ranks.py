@@ -1,4 +1,4 @@
-"""HITS on the crawled graph (Kleinberg 1999), the best authority first."""
+"""Orders by ranks of the crawled graph: HITS (1999), PageRank (1998), IPageRank (T7)."""
 
 from __future__ import annotations
 

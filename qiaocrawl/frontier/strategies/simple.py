@@ -1,4 +1,4 @@
-"""The weight model (E1): links of home, channel and list pages before those of articles."""
+"""Orders by a rule: breadth, depth and best first, random, and the weight model (E1)."""
 
 from __future__ import annotations
 

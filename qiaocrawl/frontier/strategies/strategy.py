@@ -1,4 +1,4 @@
-"""The contract of a crawl strategy, and the records of pages and links it gets."""
+"""The contract of a crawl strategy: its topic, the records it gets, its options, its maker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ontology (O3): anchor and URL by the concepts of their words, and the page they are on."""
+"""Orders by the words of links: ontology (O3), RW and RWB (T6)."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ class NearestWordWithTunnels:
     page_scorer: ClassVar[str] = "nearest_word"
 
     def __init__(
-        self, topic: CrawlTopic, *, c: float = THRESHOLD, d: float = SECOND_LOOK, seed: int = 0
+        self, topic: CrawlTopic, *, c: float = RW_THRESHOLD, d: float = SECOND_LOOK, seed: int = 0
     ) -> None:
         self._threshold = within(self.name, "c", c, 0.0, 1.0)
         self._stay = within(self.name, "d", d, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Boolean expressions over words (T8): ``侨 AND (领事 OR "consul general") AND NOT 足球``."""
+"""What the published scorers share: boolean expressions over words (T8), terms, judgements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ontology relevance (O2): the page's words against the topic's concepts, in any language."""
+"""Scorers by nearness of words: ontology (O2), the nearest word (T6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probabilistic relevance (T8): BM25 of the topic's terms over the background collection."""
+"""Probabilistic scorers (T8): BM25, and an inference network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extended Boolean relevance (T8): the p-norm between strict Boolean and vector space."""
+"""Scorers by terms and their places (E5, T8): p-norm, vector space, full text, tags, Boolean."""
 
 from __future__ import annotations
 
