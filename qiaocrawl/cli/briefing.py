@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
-from qiaocrawl.cli.options import end_of, start_of
+from qiaocrawl.cli.options import calendar, end_of, start_of
 from qiaocrawl.cli.output import (
     check_output,
     echo,
@@ -18,7 +18,6 @@ from qiaocrawl.cli.output import (
     shown_moment,
     table_console,
 )
-from qiaocrawl.cli.trends import calendar
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options

@@ -30,8 +30,8 @@ from qiaocrawl.language import N_, _
 from qiaocrawl.options.project import advised
 
 if TYPE_CHECKING:
-    from qiaocrawl.news import RegionCounts
     from qiaocrawl.news.names.entity import Entity
+    from qiaocrawl.news.names.places import RegionCounts
     from qiaocrawl.news.names.stored import Named, NamedOfTopic
     from qiaocrawl.news.names.tagger import Tagger
     from qiaocrawl.news.names.training import MarkedText
@@ -77,8 +77,8 @@ def list_(
 
     Names are those that `qiaocrawl analyse` has read.
     """
-    from qiaocrawl.news import place_map_svg
     from qiaocrawl.news.names.stored import named_of_topic
+    from qiaocrawl.news.pictures.place_map import place_map_svg
 
     topic, kind, stretch = choice
     limit, picture, out, database = output

@@ -16,10 +16,12 @@ import typer
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
+from qiaocrawl.options import Options
 from qiaocrawl.text.zones import SHANGHAI
 from qiaocrawl.topic.pack import MAX_TIER, MIN_TIER
 
 if TYPE_CHECKING:
+    from qiaocrawl.news.trends.usual import HolidayCalendar
     from qiaocrawl.storage.selection import Selection
 
 # --- Times as operators write them: moments in China's time (today, 7d, 2026-03-05), budgets ------
@@ -201,6 +203,13 @@ def selection_of(*choices: dict[str, Any], **more: Any) -> Selection:
 
     values = {name: value for choice in (*choices, more) for name, value in choice.items()}
     return Selection(**values)
+
+
+def calendar() -> HolidayCalendar:
+    """The shipped holidays, and those of QIAO_HOLIDAYS."""
+    from qiaocrawl.news.trends.usual import calendar_with
+
+    return calendar_with(Options.from_environment()["QIAO_HOLIDAYS"])
 
 
 # --- Secrets come in without echo, from a variable, a private file or standard input --------------

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.options import combined, end_of, start_of
+from qiaocrawl.cli.options import calendar, combined, end_of, start_of
 from qiaocrawl.cli.output import (
     check_output,
     echo,
@@ -25,13 +25,11 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
 from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.news.trends.usual import SECONDS, Stretch, Unit
-from qiaocrawl.options import Options
 from qiaocrawl.options.project import advised
 from qiaocrawl.storage.selection import Selection
 
 if TYPE_CHECKING:
     from qiaocrawl.news.trends.trend import ArticleMoment, Direction, Trend
-    from qiaocrawl.news.trends.usual import HolidayCalendar
 
 # --- A trend at the terminal ----------------------------------------------------------------------
 
@@ -263,13 +261,6 @@ def _moments(
 
 def _times(moments: list[ArticleMoment]) -> list[datetime]:
     return [moment.at for moment in moments]
-
-
-def calendar() -> HolidayCalendar:
-    """The shipped holidays, and those of QIAO_HOLIDAYS."""
-    from qiaocrawl.news.trends.usual import calendar_with
-
-    return calendar_with(Options.from_environment()["QIAO_HOLIDAYS"])
 
 
 def _write(trend: Trend, selection: Selection, output: _Output) -> None:

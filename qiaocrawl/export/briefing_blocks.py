@@ -8,10 +8,11 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from qiaocrawl.language import N_, _, language
-from qiaocrawl.news import CHINA, Region, place_map_svg
 from qiaocrawl.news.briefing import BriefEvent, Briefing, BriefSource, BriefStory
 from qiaocrawl.news.events.finding import event_place, event_time
+from qiaocrawl.news.names.places import CHINA, Region
 from qiaocrawl.news.pictures.charts import trend_svg
+from qiaocrawl.news.pictures.place_map import place_map_svg
 from qiaocrawl.news.pictures.spread import tree_svg
 from qiaocrawl.news.summaries import Contradiction
 from qiaocrawl.news.warnings.machine import SEVERITY_NAMES, reason_text

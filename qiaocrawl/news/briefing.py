@@ -8,8 +8,8 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qiaocrawl.news import RegionCounts
     from qiaocrawl.news.events.mentions import Event
+    from qiaocrawl.news.names.places import RegionCounts
     from qiaocrawl.news.spread.tree import SpreadTree
     from qiaocrawl.news.summaries import Contradiction
     from qiaocrawl.news.tone import Share

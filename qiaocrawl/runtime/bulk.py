@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from qiaocrawl.errors import ExtractionError
-from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
-from qiaocrawl.runtime.analysis_setup import JoinedText
-from qiaocrawl.runtime.analysis_slots import AnalysisSlots, Submit
-from qiaocrawl.runtime.runtime import Runtime
-from qiaocrawl.runtime.workers import AnalysisPool
+
+if TYPE_CHECKING:
+    from qiaocrawl.extract.sites.site_template import SiteTemplate
+    from qiaocrawl.runtime.analysis_setup import JoinedText
+    from qiaocrawl.runtime.analysis_slots import AnalysisSlots, Submit
+    from qiaocrawl.runtime.runtime import Runtime
+    from qiaocrawl.runtime.workers import AnalysisPool
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

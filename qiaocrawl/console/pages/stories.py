@@ -35,10 +35,10 @@ from qiaocrawl.export.briefing import (
 )
 from qiaocrawl.language import N_, _, language
 from qiaocrawl.news import briefing_making as stored
-from qiaocrawl.news import place_map_svg
 from qiaocrawl.news.briefing import Briefing, BriefSource, BriefStory
 from qiaocrawl.news.briefing_making import make_briefing, tell_story
 from qiaocrawl.news.names.stored import regions_of_story
+from qiaocrawl.news.pictures.place_map import place_map_svg
 from qiaocrawl.news.pictures.spread import time_line_svg
 from qiaocrawl.news.stories import lists as story_lists
 from qiaocrawl.news.stories.story import CHANGE_NAMES, STATE_NAMES

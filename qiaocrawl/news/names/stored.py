@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from qiaocrawl.news import RegionCounts, count_regions
 from qiaocrawl.news.names.entity import Gazetteers, KnownName, default_gazetteers, gazetteers_of
-from qiaocrawl.news.names.places import resolve_place
+from qiaocrawl.news.names.places import RegionCounts, count_regions, resolve_place
 from qiaocrawl.news.names.recognition import entities_of
 from qiaocrawl.reading.listing import OutletNames
 from qiaocrawl.runtime.bulk import Bulk, LocalBulk, Pending

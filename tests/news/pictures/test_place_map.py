@@ -8,8 +8,8 @@ from importlib import resources
 
 from lxml import etree
 
-from qiaocrawl.news import CHINA, count_regions, place_map_svg
-from qiaocrawl.news.names.places import gazetteer
+from qiaocrawl.news.names.places import CHINA, count_regions, gazetteer
+from qiaocrawl.news.pictures.place_map import place_map_svg
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _TEXTS = (
