@@ -85,7 +85,7 @@ def list_(
     database: DatabaseUrl = "",
 ) -> None:
     """List briefings that are kept, the newest first."""
-    from qiaocrawl.news.briefing_making import list_briefings
+    from qiaocrawl.news.kept_briefings import list_briefings
 
     with connection_to(database) as c:
         kept = list_briefings(c, topic, limit)
@@ -121,7 +121,7 @@ def show(
     database: DatabaseUrl = "",
 ) -> None:
     """Print a kept briefing as it was made, or write it to files."""
-    from qiaocrawl.news.briefing_making import ENDINGS, briefing_file_of
+    from qiaocrawl.news.kept_briefings import ENDINGS, briefing_file_of
 
     _check_files(out or ())
     with connection_to(database) as c:

@@ -11,7 +11,8 @@ from qiaocrawl.cli.analyse import read_articles
 from qiaocrawl.cli.briefing import write_files
 from qiaocrawl.demo.stories import LAST_DAY
 from qiaocrawl.export.briefing import briefing_files, keep
-from qiaocrawl.news.briefing_making import briefing_file_of, list_briefings, make_briefing
+from qiaocrawl.news.briefing_making import make_briefing
+from qiaocrawl.news.kept_briefings import briefing_file_of, list_briefings
 from qiaocrawl.news.trends.usual import default_calendar
 from qiaocrawl.news.warnings.check import Checked, check_warnings
 from qiaocrawl.news.warnings.machine import Moment

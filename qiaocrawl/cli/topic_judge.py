@@ -268,7 +268,7 @@ def threshold(
     a new threshold within a minute; `qiaocrawl reprocess --stage relevance` judges anew what is
     stored.
     """
-    from qiaocrawl.console.keepers import Stale, crawl_scorer, move_line, threshold_of
+    from qiaocrawl.console.crawl_scorer import Stale, crawl_scorer, move_line, threshold_of
 
     if not line:
         with connection_to(database) as c:

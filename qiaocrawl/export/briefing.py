@@ -45,7 +45,7 @@ from qiaocrawl.export.readable import xml_text
 from qiaocrawl.export.word_files import add_link, add_small, set_fonts
 from qiaocrawl.language import _, language
 from qiaocrawl.news.briefing import Briefing, BriefSource, BriefStory
-from qiaocrawl.news.briefing_making import KeptBriefing, ToldStory, keep_briefing
+from qiaocrawl.news.kept_briefings import KeptBriefing, ToldStory, keep_briefing
 from qiaocrawl.text.visible import visible
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from console_client import Desk, visible
-from qiaocrawl.console import keepers
+from qiaocrawl.console import crawl_scorer
 from qiaocrawl.console.app import AREAS
 from qiaocrawl.console.pages.people import ACTION_NAMES
 from qiaocrawl.console.security import credentials
@@ -136,7 +136,7 @@ def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("QIAO_TEMPLATES", str(tmp_path / "templates"))
     monkeypatch.setenv("QIAO_SECRET_KEY", new_key())
     # Its stories were judged by hand, as no scorer would.
-    monkeypatch.setattr(keepers, "is_stale", lambda *_what: False)
+    monkeypatch.setattr(crawl_scorer, "is_stale", lambda *_what: False)
     monkeypatch.setattr(Logins, "start", lambda *_self, **_named: None)
     monkeypatch.setattr(credentials, "hashed", lambda password: f"-{password}")
     monkeypatch.setattr(credentials, "is_right", lambda stored, given: bool(stored))

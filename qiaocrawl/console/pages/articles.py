@@ -13,8 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from qiaocrawl.console.crawl_scorer import crawl_scorer, pack_without, page_text
 from qiaocrawl.console.forms import back, download, field
-from qiaocrawl.console.keepers import crawl_scorer, pack_without, page_text
 from qiaocrawl.console.page import (
     EDITOR,
     READER,

@@ -20,8 +20,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from qiaocrawl.console.crawl_scorer import crawl_scorer, pack_without, page_text
 from qiaocrawl.console.forms import download, whole_number
-from qiaocrawl.console.keepers import crawl_scorer, pack_without, page_text
 from qiaocrawl.console.page import Page, read, read_files, read_kept
 from qiaocrawl.console.pages.listed_articles import (
     MOST_PLACES,

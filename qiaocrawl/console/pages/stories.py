@@ -34,7 +34,7 @@ from qiaocrawl.export.briefing import (
     to_pdf,
 )
 from qiaocrawl.language import N_, _, language
-from qiaocrawl.news import briefing_making as stored
+from qiaocrawl.news import kept_briefings
 from qiaocrawl.news.briefing import Briefing, BriefSource, BriefStory
 from qiaocrawl.news.briefing_making import make_briefing, tell_story
 from qiaocrawl.news.names.stored import regions_of_story
@@ -63,7 +63,7 @@ _TYPES = {
 async def show_briefings(request: Request) -> Response:
     """What is kept, and a form for a new one."""
     topics = await read(request, list_topics)
-    kept = await read(request, stored.list_briefings, "", _SHOWN)
+    kept = await read(request, kept_briefings.list_briefings, "", _SHOWN)
     return render(
         request, "stories/briefings.html", topics=topics, kept=kept, all_days=_BRIEFING_DAYS
     )
@@ -141,16 +141,16 @@ async def file(request: Request) -> Response:
     )
 
 
-def _kept(c: Connection, number: int) -> stored.KeptBriefing:
+def _kept(c: Connection, number: int) -> kept_briefings.KeptBriefing:
     try:
-        return stored.one_briefing(c, number)
+        return kept_briefings.one_briefing(c, number)
     except StorageError as error:
         raise HTTPException(404, _("There is no such briefing.")) from error
 
 
 def _file(c: Connection, number: int, ending: str) -> bytes:
     _kept(c, number)
-    return stored.briefing_file_of(c, number, ending)
+    return kept_briefings.briefing_file_of(c, number, ending)
 
 
 BRIEFINGS = (

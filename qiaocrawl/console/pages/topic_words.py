@@ -16,8 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import field, known_topic, whole_number
-from qiaocrawl.console.keepers import (
+from qiaocrawl.console.crawl_scorer import (
     MOVED,
     Stale,
     crawl_scorer,
@@ -26,6 +25,7 @@ from qiaocrawl.console.keepers import (
     threshold_of,
     wanted_threshold,
 )
+from qiaocrawl.console.forms import field, known_topic, whole_number
 from qiaocrawl.console.page import (
     EDITOR,
     Page,
