@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     use_settings_file({})
     for name in set(sys.modules) - before:
-        if name.partition(".")[0] in ("news", "project"):
+        if name.partition(".")[0] in ("gazette", "project"):
             del sys.modules[name]
 
 
@@ -134,7 +134,7 @@ def test_what_init_writes_is_read_back_as_it_was(
 
 def test_what_stands_in_the_way_changes_nothing(run: Run, folder: Path) -> None:
     (folder / ".env").write_text("SECRET=1\n")
-    code, _, error = run("startproject", ".", "--name", "news")
+    code, _, error = run("startproject", ".", "--name", "gazette")
     assert (code, ".env is there already" in error) == (1, True)
     assert [*folder.iterdir()] == [folder / ".env"]
     name = package_name(folder)
@@ -146,9 +146,9 @@ def test_what_stands_in_the_way_changes_nothing(run: Run, folder: Path) -> None:
 
 
 def test_a_database_of_the_projects_settings_is_seen(run: Run, folder: Path) -> None:
-    assert run("startproject", ".", "--name", "news")[0] == 0
+    assert run("startproject", ".", "--name", "gazette")[0] == 0
     # .env as it was written: it takes no word of the operator's back.
-    settings = folder / "news" / "settings.py"
+    settings = folder / "gazette" / "settings.py"
     with settings.open("a", encoding="utf-8") as file:
         file.write('QIAO_DATABASE_URL = "sqlite:///of_settings.db"\n')
     assert run("db", "upgrade")[0] == 0
@@ -162,9 +162,9 @@ def test_a_database_of_the_projects_settings_is_seen(run: Run, folder: Path) -> 
 def test_init_over_a_project_keeps_to_the_database_of_its_settings(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, asks: bool
 ) -> None:
-    assert run("startproject", ".", "--name", "news")[0] == 0
+    assert run("startproject", ".", "--name", "gazette")[0] == 0
     (folder / ".env").unlink()
-    with (folder / "news" / "settings.py").open("a", encoding="utf-8") as file:
+    with (folder / "gazette" / "settings.py").open("a", encoding="utf-8") as file:
         file.write('QIAO_DATABASE_URL = "sqlite:///of_settings.db"\n')
     monkeypatch.setattr(sys, "stdin", StringIO("qiaoqing\na@example.org\n\n\n"))
     code, out, error = run("init", *([] if asks else ["--yes", "--topic", "qiaoqing"]))
@@ -284,11 +284,11 @@ def test_a_project_crawls_with_a_pipeline_of_its_own(run: Run, folder: Path) -> 
     hook = ThreadingHTTPServer(("127.0.0.1", 0), _Hook)
     Thread(target=hook.serve_forever, args=(0.05,), daemon=True).start()
     with local_server(lambda host, path: Answer(pages[path]) if path in pages else None) as server:
-        assert run("startproject", "work", "--name", "news")[0] == 0
+        assert run("startproject", "work", "--name", "gazette")[0] == 0
         os.chdir("work")
-        settings = Path("news/settings.py")
+        settings = Path("gazette/settings.py")
         settings.write_text(
-            settings.read_text("utf-8").replace('    # "news.pip', '    "news.pip')
+            settings.read_text("utf-8").replace('    # "gazette.pip', '    "gazette.pip')
             + f'WEBHOOK_URL = "http://127.0.0.1:{hook.server_port}/"\n'
             f"QIAO_ALLOW_ADDRESSES = '{server.origin}'\nQIAO_DATABASE_URL = 'sqlite:///q.db'\n"
             "QIAO_SITEMAPS = 'off'\nQIAO_SOFT_404_PROBE = 'off'\nDOWNLOAD_DELAY = 0\n",
@@ -350,9 +350,9 @@ def test_a_spider_that_is_none_of_ours_runs_as_scrapy_runs_it(run: Run, folder: 
     """Without database, topic or leases; inside addresses stay shut."""
     pages = {"/": article("侨乡首页", links=("/1.html",)), "/1.html": article("侨胞回乡办学")}
     with local_server(lambda host, path: Answer(pages[path]) if path in pages else None) as server:
-        assert run("startproject", ".", "--name", "news")[0] == 0
+        assert run("startproject", ".", "--name", "gazette")[0] == 0
         spider = _OWN_SPIDER.replace("ORIGIN", server.origin)
-        Path("news/spiders/titles.py").write_text(spider, "utf-8")
+        Path("gazette/spiders/titles.py").write_text(spider, "utf-8")
         crawl = ("-m", "qiaocrawl", "crawl", "titles", "-s", "DOWNLOAD_DELAY=0", "-O")
         shut = _python(*crawl, "shut.json")
         done = _python(*crawl, "out.json", "-s", f"QIAO_ALLOW_ADDRESSES={server.origin}")
