@@ -122,7 +122,7 @@ def test_backup_upgrade_and_log_of_a_crawl_that_runs(
 
         # An older schema, as a new version of the program finds it.
         with Database.open(database_url) as database:
-            _set_schema(database_url, "0030_warning_rules")
+            _set_schema(database_url, "0037_term_weights")
             with pytest.raises(SchemaError, match=r"is in use: run 1 of site \(process \d+ on"):
                 database.upgrade()
             _set_schema(database_url, head)
