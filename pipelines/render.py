@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem, NotConfigured
 
-from qiaocrawl.crawl.browser.downloads import render_learning
+from qiaocrawl.crawl.browser.learning import render_learning
 from qiaocrawl.crawl.context import CrawledPage, CrawlItem, RenderLesson, crawl_of
 from qiaocrawl.items import PageAnalysis
 from qiaocrawl.storage.pages.sites import wait_for_browser

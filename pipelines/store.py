@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pipelines.extract import AnalysisStopped
-from qiaocrawl.crawl.browser.downloads import saving
+from qiaocrawl.crawl.browser.learning import saving
 from qiaocrawl.crawl.context import CrawledPage, CrawlItem, crawl_of
 from qiaocrawl.errors import ConfigError, OutdatedError
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd

@@ -89,6 +89,13 @@ class Module:
         return parts[1] if parts[0] == "qiaocrawl" and len(parts) > 1 else parts[0]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _forgotten() -> Iterator[None]:
+    """The trees of all files are 280 MB, which the tests behind these do without."""
+    yield
+    _modules_of.cache_clear()
+
+
 def modules(*folders: str) -> tuple[Module, ...]:
     """All modules of *folders*."""
     return tuple(module for folder in folders for module in _modules_of(folder))

@@ -11,7 +11,7 @@ import scrapy.core.downloader.contextfactory  # noqa: F401
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from qiaocrawl import settings as own_settings
-from qiaocrawl.crawl.browser.contexts import BrowserGuard, require_playwright
+from qiaocrawl.crawl.browser.guard import BrowserGuard, require_playwright
 from qiaocrawl.crawl.context import options_from_settings
 from qiaocrawl.crawl.scrapy_settings import honour, say_what_does_not_act
 from qiaocrawl.errors import ConfigError, SecretKeyError

@@ -113,9 +113,14 @@ def _log_in(context: BrowserContext, base: str, url: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["zh_CN", pytest.param("en", marks=pytest.mark.thorough)])
-def test_every_page_looks_right_in_every_dress(url: str, language: str) -> None:
-    """No page is wider than its window, and axe-core has nothing against it; pictures in var/."""
-    PICTURES.mkdir(parents=True, exist_ok=True)
+def test_every_page_looks_right_in_every_dress(
+    url: str, language: str, pytestconfig: pytest.Config
+) -> None:
+    """No page is wider than its window, and axe-core has nothing against it.
+
+    With ``--all`` there are pictures of all in var/.
+    """
+    with_pictures = bool(pytestconfig.getoption("--all"))
     wrong: list[str] = []
     with served(url) as base, chromium() as browser:
         context = new_context(browser)
@@ -131,11 +136,14 @@ def test_every_page_looks_right_in_every_dress(url: str, language: str) -> None:
             assert answer is not None
             assert answer.status == 200, path
             assert page.locator("html").get_attribute("data-bs-theme") == theme
-            wrong += [f"{name} {language} {fault}" for fault in _faults(page, name, language)]
+            wrong += [
+                f"{name} {language} {fault}"
+                for fault in _faults(page, name, language, with_pictures)
+            ]
     assert not wrong, "\n".join(wrong)
 
 
-def _faults(page: Page, name: str, language: str) -> list[str]:
+def _faults(page: Page, name: str, language: str, with_pictures: bool) -> list[str]:
     """What is wrong with an open page, in the dresses of its language."""
     wrong = []
     # Another language changes no colour and no name of a field.
@@ -149,8 +157,10 @@ def _faults(page: Page, name: str, language: str) -> list[str]:
             wrong.append(f"{theme} {width}: wider than the window")
         found = _violations(page) if with_axe else []
         wrong += [f"{theme} {width}: {violation}" for violation in found]
-        picture = PICTURES / f"{name}-{language}-{theme}-{width}.png"
-        page.screenshot(path=picture, full_page=True)
+        if with_pictures:
+            PICTURES.mkdir(parents=True, exist_ok=True)
+            picture = PICTURES / f"{name}-{language}-{theme}-{width}.png"
+            page.screenshot(path=picture, full_page=True)
     return wrong
 
 

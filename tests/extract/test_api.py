@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hostile_pages import HOSTILE
+from hostile_pages import HOSTILE, hostile_and_methods
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.api import LIMITS, MAX_BODY_BYTES, extract_article
 from qiaocrawl.extract.base import extractors
@@ -176,8 +176,7 @@ def test_control_characters_and_lone_surrogates_do_not_come_through() -> None:
 # --- no bytes hurt ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", sorted(HOSTILE))
+@pytest.mark.parametrize(("name", "method"), hostile_and_methods(METHODS))
 def test_hostile_pages(name: str, method: str) -> None:
     check(extract_article(HOSTILE[name].encode(), URL, "", method), method)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hostile_pages import HOSTILE
+from hostile_pages import HOSTILE, hostile_and_methods
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import Body, extractors
 from qiaocrawl.extract.page import analyse_html
@@ -192,8 +192,7 @@ def test_every_extractor_takes_any_bytes(name: str, body: bytes) -> None:
     assert (outcome.outcome is Outcome.ARTICLE) == (outcome.article is not None)
 
 
-@pytest.mark.parametrize("method", extractors.names())
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(("name", "method"), hostile_and_methods(extractors.names()))
 def test_hostile_pages_are_read_to_the_end(name: str, method: str) -> None:
     text = "\n".join(f"<p>{i}：{PARAGRAPHS}" for i in range(3))
     analysis = analyse_html(

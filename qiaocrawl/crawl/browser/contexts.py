@@ -1,4 +1,4 @@
-"""The guarded browser: its contexts, what a page may load, its memory and its open pages.
+"""The browser itself: guarded contexts, how much memory it uses, how many pages are open."""
 
 A context is a browser profile: cookies, storage, user agent, proxy. Requests share one only
 where all of these are the same.
@@ -9,28 +9,20 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-import sys
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from playwright.async_api import Error
 from scrapy_playwright.handler import DEFAULT_CONTEXT_NAME, ScrapyPlaywrightDownloadHandler
 
 from qiaocrawl.crawl.browser.proxy import BrowserProxy, ProxySettings
-from qiaocrawl.errors import ConfigError
-from qiaocrawl.fetch.addresses import Allowance, Origin, leads_inside
-from qiaocrawl.language import _
-from qiaocrawl.page.layout import LAYOUT_SCRIPT
 
 if TYPE_CHECKING:
     from playwright.async_api import Page, Route
-    from playwright.async_api import Request as BrowserRequest
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy_playwright.handler import BrowserContextWrapper
@@ -181,74 +173,6 @@ def context_of(request: Request, proxy: ProxySettings) -> tuple[str, dict[str, A
 async def _abort(route: Route) -> None:
     with suppress(Error):
         await route.abort("blockedbyclient")
-
-
-# --- What a rendered page may load: its own markup, scripts and data; no media, no internal
-# hosts
-# Before the source is taken, the page's layout is written into it.
-
-# Style sheets are among them: without them there is no layout. No images, media, fonts, event
-# streams, pings, prefetches: they add nothing to the text.
-_NEEDED = frozenset({"document", "script", "stylesheet", "xhr", "fetch"})
-_LAYOUT_SECONDS = 5.0
-
-
-def require_playwright(what: str) -> None:
-    """Check that the extra ``render`` is installed, which *what* needs.
-
-    Raises:
-        ConfigError: it is not; the message says how to install it.
-    """
-    if find_spec("scrapy_playwright") is None:
-        command = f"{sys.executable} -m pip install scrapy-playwright"
-        raise ConfigError(
-            _("{what} needs scrapy-playwright: {command}", what=what, command=command)
-        )
-
-
-class BrowserGuard:
-    """Decides about the browser's own requests before they are sent.
-
-    It sees the URLs a page names. Where they lead by redirect or by name is judged by the proxy
-    they go through (:mod:`qiaocrawl.crawl.browser.proxy`).
-    """
-
-    def __init__(self, allowance: Allowance) -> None:
-        self._allowance = allowance
-
-    def should_abort(self, request: BrowserRequest) -> bool:
-        """Scrapy-playwright's hook: True stops a request before it is sent."""
-        return request.resource_type not in _NEEDED or not self.may_open(request.url)
-
-    def may_open(self, url: str) -> bool:
-        """Whether a page may load *url*."""
-        parts = urlsplit(url)
-        # Nothing leaves the machine: the bytes stand in the URL, or in the page's memory.
-        if parts.scheme in {"data", "blob"}:
-            return True
-        try:
-            origin = Origin.of(url)
-        except ValueError:
-            return False
-        if self._allowance.permits(origin):
-            return True
-        # Named, but not this very origin: refused, as AddressGuard does for other requests.
-        named = self._allowance.names(origin.host, origin.port)
-        return not leads_inside(origin.host) and not named
-
-
-async def stamp_layout(page: Page) -> None:
-    """Write the layout of an open page into it; a page that hinders this is kept without.
-
-    The script runs in the page's own world, where the page's scripts may have replaced what
-    it calls. That can spoil the layout, so it is read like anything else a page says.
-    """
-    from playwright.async_api import Error
-
-    try:
-        await asyncio.wait_for(page.evaluate(LAYOUT_SCRIPT), _LAYOUT_SECONDS)
-    except (Error, TimeoutError) as error:
-        logger.warning("no layout of %s: %s", page.url, str(error).split("\n")[0] or "timed out")
 
 
 # --- How much memory the browser uses, all its processes together ---------------------------------

@@ -13,8 +13,6 @@ import os
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import astuple
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -38,19 +36,14 @@ from qiaocrawl.crawl.slow_pages import suspects_of
 from qiaocrawl.crawl.spider import CONNECTION_LOST, PICTURE, fetched_page
 from qiaocrawl.errors import BrowserLostError, ExtractionError, RenderError
 from qiaocrawl.fetch.rendering import (
-    MAX_REMEMBERED,
     RENDER_IF_NEEDED,
     RENDERED_HEADER,
-    RenderModel,
-    RenderVotes,
     lacks_content,
 )
-from qiaocrawl.storage.pages.sites import newest_votes, save_votes
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from sqlalchemy import Connection
 
     from qiaocrawl.items import Lease
 
@@ -319,28 +312,3 @@ class RenderedDownloads:
 
     def _count(self, name: str) -> None:
         self._stats.inc_value(f"qiaocrawl/render/{name}")
-
-
-# --- What a crawl knows of pages that need a browser, read from the database when first asked -----
-
-_readings: WeakKeyDictionary[Crawler, asyncio.Task[RenderModel]] = WeakKeyDictionary()
-
-
-async def render_learning(crawler: Crawler) -> RenderModel:
-    """The one memory of *crawler*'s run."""
-    if crawler not in _readings:
-        _readings[crawler] = asyncio.ensure_future(_read(crawler))
-    # shield: a cancelled page must not end the reading others wait for.
-    return await asyncio.shield(_readings[crawler])
-
-
-async def _read(crawler: Crawler) -> RenderModel:
-    learning = RenderModel()
-    rows = await runtime_of(crawler).read(lambda c: newest_votes(c, MAX_REMEMBERED))
-    learning.restore(RenderVotes(*row) for row in rows)
-    return learning
-
-
-def saving(votes: RenderVotes) -> Callable[[Connection], None]:
-    """An operation that stores *votes*; it may be played again."""
-    return partial(save_votes, votes=astuple(votes))

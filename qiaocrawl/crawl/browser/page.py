@@ -19,7 +19,7 @@ from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag
 
-from qiaocrawl.crawl.browser.contexts import stamp_layout
+from qiaocrawl.crawl.browser.guard import stamp_layout
 from qiaocrawl.items import PagePicture
 from qiaocrawl.text.charset import decode_page
 from qiaocrawl.urls import host_of, in_site, registrable_domain

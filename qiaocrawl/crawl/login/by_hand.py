@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 
-from qiaocrawl.crawl.browser.contexts import BrowserGuard, require_playwright
+from qiaocrawl.crawl.browser.guard import BrowserGuard, require_playwright
 from qiaocrawl.crawl.login.login import LoginRunner
 from qiaocrawl.errors import ConfigError, LoginError, QiaoError
 from qiaocrawl.fetch.addresses import Allowance
