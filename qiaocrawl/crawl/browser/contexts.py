@@ -1,4 +1,4 @@
-"""The browser itself: guarded contexts, how much memory it uses, how many pages are open."""
+"""The browser itself: guarded contexts, how much memory it uses, how many pages are open.
 
 A context is a browser profile: cookies, storage, user agent, proxy. Requests share one only
 where all of these are the same.
