@@ -68,9 +68,9 @@ def test_the_document_names_every_page_and_the_docs_client_runs(
     document = desk.get("/api/v1/openapi.json", headers=headers).json()
     for path in document["paths"]:
         assert desk.get(path, headers=headers).status_code == 200
-        assert path in (ROOT / "docs/console-api.md").read_text("utf-8")
+        assert path in (ROOT / "docs/console.md").read_text("utf-8")
     code = re.search(
-        r"```python\n(.*?)```", (ROOT / "docs/console-api.md").read_text("utf-8"), re.S
+        r"```python\n(.*?)```", (ROOT / "docs/console.md").read_text("utf-8"), re.S
     )
     assert code is not None
     assert len([line for line in code[1].splitlines() if line.strip()]) <= 11
