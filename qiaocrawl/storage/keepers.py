@@ -118,27 +118,28 @@ class KeeperLog:
             logger.debug("%s: its end is not written: %s", self._name, error)
 
     def _write(self, trouble: str, *, looked_at: float | None) -> None:
+        error = error_of(lambda: self._put(trouble, looked_at))
+        if error is not None:
+            # Whatever it is: who looks after others must not end by what only tells of it.
+            logger.debug("%s: its look is not written: %s", self._name, error)
+            return
+        self._written_at = time.monotonic()
+
+    def _put(self, trouble: str, looked_at: float | None) -> None:
         machine = clean_word(self._machine, 255)
         mine = keeper.c.name == self._name, keeper.c.machine == machine
         values: dict[str, object] = {"trouble": clean_word(trouble, 500)}
         if looked_at is not None:
             values["looked_at"] = looked_at
         now = time.time()
-        try:
-            with self._database.engine.begin() as c:
-                if not c.execute(update(keeper).where(*mine).values(values)).rowcount:
-                    c.execute(
-                        insert(keeper).values(
-                            {"name": self._name, "machine": machine, "looked_at": now, **values}
-                        )
-                    )
-                gone = keeper.c.looked_at < now - _FORGOTTEN_SECONDS
+        with self._database.engine.begin() as c:
+            if not c.execute(update(keeper).where(*mine).values(values)).rowcount:
                 c.execute(
-                    delete(keeper).where(
-                        keeper.c.name == self._name, keeper.c.machine != machine, gone
+                    insert(keeper).values(
+                        {"name": self._name, "machine": machine, "looked_at": now, **values}
                     )
                 )
-        except SQLAlchemyError as error:
-            logger.debug("%s: its look is not written: %s", self._name, error)
-            return
-        self._written_at = time.monotonic()
+            gone = keeper.c.looked_at < now - _FORGOTTEN_SECONDS
+            c.execute(
+                delete(keeper).where(keeper.c.name == self._name, keeper.c.machine != machine, gone)
+            )

@@ -69,9 +69,7 @@ def test_the_document_names_every_page_and_the_docs_client_runs(
     for path in document["paths"]:
         assert desk.get(path, headers=headers).status_code == 200
         assert path in (ROOT / "docs/console.md").read_text("utf-8")
-    code = re.search(
-        r"```python\n(.*?)```", (ROOT / "docs/console.md").read_text("utf-8"), re.S
-    )
+    code = re.search(r"```python\n(.*?)```", (ROOT / "docs/console.md").read_text("utf-8"), re.S)
     assert code is not None
     assert len([line for line in code[1].splitlines() if line.strip()]) <= 11
     monkeypatch.setenv("QIAOCRAWL_TOKEN", token)

@@ -258,6 +258,24 @@ def test_one_that_does_not_look_is_silent(database: Database) -> None:
     assert later == row._replace(trouble="no")
 
 
+def test_what_only_tells_of_a_look_ends_no_keeper(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even an error that no driver raises."""
+    log = KeeperLog(database, JOBS)
+
+    def mutated() -> None:
+        raise RuntimeError("deque mutated during iteration")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(database.engine, "begin", mutated)
+        log.looked()
+        log.failed(OSError("no disk"))
+    assert _row(database, JOBS) is None
+    log.looked()
+    assert _row(database, JOBS) is not None
+
+
 def test_a_search_by_an_index_that_fails_reads_texts_instead(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
