@@ -41,9 +41,9 @@ from qiaocrawl.console.search import read_state
 from qiaocrawl.console.search_keeper import SearchKeeper
 from qiaocrawl.news.overview import overview
 from qiaocrawl.reading import pages_of_a_list as article_list
-from qiaocrawl.reading.evidence import count_articles
 from qiaocrawl.reading.pages_of_a_list import ListWish
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.pages.reprocessing import count_articles
 from qiaocrawl.storage.selection import Selection
 
 AIM_MS = 200.0

@@ -15,7 +15,7 @@ from rich.table import Table
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.cli.output import folding_table, print_line, table_console
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.language.reasons import shown_reason
@@ -162,7 +162,7 @@ def upgrade(
     """
     with opened_database(database, may_make=True) as opened:
         opened.upgrade(despite_running=despite_running)
-        _print(_("ok: {shown_url} has this version's schema", shown_url=opened.shown_url))
+        print_line(_("ok: {shown_url} has this version's schema", shown_url=opened.shown_url))
 
 
 @app.command()
@@ -177,7 +177,7 @@ def check(database: DatabaseUrl = "") -> None:
                 [_("{count} problems in {shown}", count=len(problems), shown=shown), *problems]
             )
         )
-    _print(_("ok: {shown} is healthy", shown=shown))
+    print_line(_("ok: {shown} is healthy", shown=shown))
 
 
 @app.command()
@@ -201,7 +201,7 @@ def stats(
     outcomes = {outcome_with_code(name): count for name, count in figures.outcomes.items()}
     print_counts(console, _("URLs"), states)
     print_counts(console, _("outcome"), outcomes)
-    _print(
+    print_line(
         _(
             "raw pages: {fetched} as fetched, {stored} stored in the database",
             fetched=shown_size(figures.body_bytes),
@@ -209,7 +209,7 @@ def stats(
         )
     )
     for one in stores:
-        _print(
+        print_line(
             _(
                 "{address}: {records:,} pages and pictures, {files:,} files, {size}",
                 address=one.address,
@@ -260,7 +260,7 @@ def backup(
                 progress.update(task, completed=done * page, total=total * page or None)
 
             copies.backup(opened, target, tell)
-    _print(_("ok: {target} ({size})", target=target, size=shown_size(target.stat().st_size)))
+    print_line(_("ok: {target} ({size})", target=target, size=shown_size(target.stat().st_size)))
 
 
 @app.command()
@@ -292,7 +292,9 @@ def restore(
             put_back(opened, source, tell, overwrite=overwrite)
         # Whoever goes on with it needs this version's; the backup may be of an earlier one.
         opened.require_current()
-    _print(_("ok: {shown_url} is as {source} has it", shown_url=opened.shown_url, source=source))
+    print_line(
+        _("ok: {shown_url} is as {source} has it", shown_url=opened.shown_url, source=source)
+    )
 
 
 _PRUNED = {
@@ -345,7 +347,7 @@ def prune(
     if dry_run:
         text = _("would delete {rows:,} {what}")
     for table, rows in pruned.items():
-        _print(text.format(rows=rows, what=_(_PRUNED[table])))
+        print_line(text.format(rows=rows, what=_(_PRUNED[table])))
     if not dry_run:
         with opened_database(database) as opened:
             _prune_stores(opened, keep_days)
@@ -371,7 +373,7 @@ def _prune_pages(opened: Database, before: datetime, *, dry_run: bool) -> None:
     text = _("deleted {pages:,} raw pages, {size}")
     if dry_run:
         text = _("would delete {pages:,} raw pages, {size}")
-    _print(text.format(pages=pruned.pages, size=shown_size(pruned.body_bytes)))
+    print_line(text.format(pages=pruned.pages, size=shown_size(pruned.body_bytes)))
 
 
 @app.command()
@@ -390,7 +392,7 @@ def compress(database: DatabaseUrl = "") -> None:
             done = upkeep.pack_texts(opened, lambda n: progress.advance(task, n))
             raw = upkeep.pack_pages(opened, lambda n: progress.advance(task, n))
         is_sqlite = opened.engine.dialect.name == "sqlite"
-    _print(
+    print_line(
         _(
             "packed {packed:,} of {rows:,} texts, {before} to {after}",
             packed=done.packed,
@@ -399,7 +401,7 @@ def compress(database: DatabaseUrl = "") -> None:
             after=shown_size(done.after),
         )
     )
-    _print(
+    print_line(
         _(
             "packed {packed:,} of {rows:,} raw pages, {before} to {after}",
             packed=raw.packed,
@@ -412,7 +414,7 @@ def compress(database: DatabaseUrl = "") -> None:
         room = _("New rows take the room; `VACUUM` gives it back to the file system.")
         if not is_sqlite:
             room = _("New rows take the room; `OPTIMIZE TABLE` gives it back to the file system.")
-        _print(room)
+        print_line(room)
 
 
 def _prune_stores(opened: Database, keep_days: int) -> None:
@@ -428,9 +430,9 @@ def _prune_stores(opened: Database, keep_days: int) -> None:
     for address, done in pruned_stores(opened, before):
         if isinstance(done, str):
             failed = True
-            _print(f"{address}: {done}")
+            print_line(f"{address}: {done}")
             continue
-        _print(
+        print_line(
             _(
                 "{address}: {records:,} records forgotten, {packed:,} files packed anew, "
                 "{deleted:,} deleted, {size}",
@@ -443,13 +445,9 @@ def _prune_stores(opened: Database, keep_days: int) -> None:
         )
         for line in done.faults:
             failed = True
-            _print(line)
+            print_line(line)
     if failed:
         raise StorageError(_("not all of the page store could be pruned"))
-
-
-def _print(line: str) -> None:
-    Terminal(soft_wrap=True, highlight=False).print(line, markup=False)
 
 
 # --- The stores of a database pruned one after the other, for `db prune` --------------------------

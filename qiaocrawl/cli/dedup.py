@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.cli import CommandEntry, lazy_group
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.output import folding_table, shown_moment, table_console
+from qiaocrawl.cli.output import folding_table, print_line, shown_moment, table_console
 from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
@@ -24,7 +24,6 @@ from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.titles.groups import Member
 from qiaocrawl.storage.titles.title_log import TitleEntry
 from qiaocrawl.storage.topics.topics import list_topics
-from qiaocrawl.text.visible import Terminal
 
 if TYPE_CHECKING:
     from qiaocrawl.runtime.runtime import Runtime
@@ -66,7 +65,7 @@ def group(url: Url, database: DatabaseUrl = "") -> None:
         )
     table_console().print(table)
     sites = len({member.site for member in chain})
-    _print(
+    print_line(
         _("{count} articles, {sites} sites; ● represents the group", count=len(chain), sites=sites)
     )
 
@@ -95,8 +94,8 @@ def why(url: Url, database: DatabaseUrl = "") -> None:
     ):
         table.add_row(name, *(escape(cell or "") for cell in cells))
     table_console().print(table)
-    _print(f"{_verdict(article)}: {shown_reason(article.why)}")
-    _print(
+    print_line(f"{_verdict(article)}: {shown_reason(article.why)}")
+    print_line(
         _(
             "method {method}, IDF snapshot {snapshot}",
             method=article.method or "-",
@@ -148,11 +147,11 @@ def take_out(url: Url, database: DatabaseUrl = "") -> None:
     with _runtime(database) as runtime:
         entry, before = _entry(runtime, url)
         if entry.taken_out:
-            _print(_("is out already: {title}", title=entry.record.title))
+            print_line(_("is out already: {title}", title=entry.record.title))
             return
         runtime.articles.load_titles_now()
         runtime.write_now(partial(_take_out, runtime=runtime, key=entry.record.key))
-        _print(_("taken out: {title}", title=entry.record.title))
+        print_line(_("taken out: {title}", title=entry.record.title))
         _print_rest(runtime, [member for member in before if member.article_id != entry.article_id])
 
 
@@ -167,7 +166,7 @@ def put_back(url: Url, database: DatabaseUrl = "") -> None:
         runtime.write_now(partial(_put_back, runtime=runtime, key=entry.record.key))
         after = _entry(runtime, url)[1]
         own = next(member for member in after if member.article_id == entry.article_id)
-        _print(
+        print_line(
             _(
                 "put back: {title}: {verdict}, {count} in its group",
                 title=own.title,
@@ -214,7 +213,9 @@ def _print_rest(runtime: Runtime, rest: Sequence[Member]) -> None:
     heads = [member for member in now.values() if member.represents]
     for head in heads:
         size = sum(member.group == head.article_id for member in now.values())
-        _print(_("the rest: {size} × {title} ({url})", size=size, title=head.title, url=head.url))
+        print_line(
+            _("the rest: {size} × {title} ({url})", size=size, title=head.title, url=head.url)
+        )
 
 
 @contextmanager
@@ -235,7 +236,3 @@ def _verdict(member: Member) -> str:
         return _("taken out")
     similarity = f" {member.similarity:.2f}" if member.of is not None else ""
     return verdict_name(member.kind) + similarity
-
-
-def _print(line: str) -> None:
-    Terminal(soft_wrap=True, highlight=False).print(line, markup=False)

@@ -16,6 +16,7 @@ from rich.markup import escape
 
 from qiaocrawl.cli import nodes_running as running
 from qiaocrawl.cli.db import DatabaseUrl, opened_database, transaction_on
+from qiaocrawl.cli.nodes_running import NodeName
 from qiaocrawl.cli.output import echo, folding_table, shown_moment, shown_seconds, table_console
 from qiaocrawl.errors import ConfigError, JobError, NoLoginError, ServerAwayError
 from qiaocrawl.jobs.nodes import SEED, NodeServers, no_node_yet
@@ -30,7 +31,6 @@ app = typer.Typer(
     help="Machines that crawl together: scrapyd servers, their jobs, updates without a stop.",
     no_args_is_help=True,
 )
-NodeName = Annotated[str, typer.Argument(help="HOST:PORT, as `qiaocrawl nodes list` has it.")]
 _TROUBLE_NAMES = {ServerAwayError: N_("no answer"), NoLoginError: N_("no password here")}
 
 

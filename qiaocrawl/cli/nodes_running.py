@@ -180,17 +180,22 @@ def jobs(
                 live.update(_shown_jobs(opened), refresh=True)
 
 
-def _ended_table(opened: Database) -> FoldingTable:
-    table = folding_table(
+def _table_of_jobs(*columns: str) -> FoldingTable:
+    """With *columns* between what all jobs have and what is to be noted."""
+    return folding_table(
         _("job"),
         _("crawl node"),
         _("spider"),
         _("topic"),
         _("state"),
         _("since"),
-        _("ended"),
+        *columns,
         _("note"),
     )
+
+
+def _ended_table(opened: Database) -> FoldingTable:
+    table = _table_of_jobs(_("ended"))
     with opened.reading() as c:
         newest = stored.newest_jobs(c, _ENDED_LOOKED_AT)
     over = [job for job in newest if job.request.server and job.ended_at is not None]
@@ -242,17 +247,7 @@ def _is_search(job: Job) -> bool:
 
 
 def _job_table(opened: Database) -> FoldingTable:
-    table = folding_table(
-        _("job"),
-        _("crawl node"),
-        _("spider"),
-        _("topic"),
-        _("state"),
-        _("since"),
-        _("fetched"),
-        _("a minute"),
-        _("note"),
-    )
+    table = _table_of_jobs(_("fetched"), _("a minute"))
     with opened.reading() as c:
         active = [job for job in stored.active_jobs(c) if job.request.server]
         workers = workers_of(c, active)

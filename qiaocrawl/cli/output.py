@@ -45,6 +45,11 @@ def echo(text: str = "", *, err: bool = False) -> None:
     typer.echo(visible(text), err=err)
 
 
+def print_line(line: str) -> None:
+    """Print *line* for people: nothing in it is markup, and it may be longer than the terminal."""
+    Terminal(soft_wrap=True, highlight=False).print(line, markup=False)
+
+
 def echo_json(value: Any) -> None:
     """Print *value* as JSON for programs; what JSON has no form for as text."""
     typer.echo(visible_json(json.dumps(value, ensure_ascii=False, indent=2, default=str)))

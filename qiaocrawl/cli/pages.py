@@ -20,6 +20,7 @@ from qiaocrawl.cli.output import (
     check_output,
     folding_table,
     not_an_address,
+    print_line,
     shown_pass,
     stopping,
     table_console,
@@ -95,7 +96,7 @@ def verify(
         _bar(_("verify"), reader.run(payload_count), stopped) as shown,
     ):
         done = verify(reader, writer, shown.advance, share=sample / 100)
-    _say(_("{count:,} pages and pictures are as they were stored", count=done.good))
+    print_line(_("{count:,} pages and pictures are as they were stored", count=done.good))
     _fail_for(done.faults)
     if done.is_cut:
         raise typer.Exit(INTERRUPTED)
@@ -129,7 +130,7 @@ def export(
             written, unread = write_versions(c, choice, out, shown.advance)
         if shown.is_cut:
             shown.leave(Terminal(stderr=True))
-    _say(_("ok: {written:,} records in {target}", written=written, target=out))
+    print_line(_("ok: {written:,} records in {target}", written=written, target=out))
     if unread:
         raise StorageError(_("{count} pages could not be read and are not in it", count=unread))
 
@@ -191,10 +192,10 @@ def _move(threads: _Threads, address: str, stopped: Event, *, to_database: bool)
             moved = move_records(work)
             number += moved.records
     place = address if "://" in address else _("database")
-    _say(_("{count:,} pages and pictures are in {place} now", count=number, place=place))
+    print_line(_("{count:,} pages and pictures are in {place} now", count=number, place=place))
     _fail_for(moved.faults)
     if stopped.is_set():
-        _say(_("stopped; the same command goes on"))
+        print_line(_("stopped; the same command goes on"))
         raise typer.Exit(INTERRUPTED)
 
 
@@ -213,7 +214,7 @@ def relocate(
     with opened_database(database) as opened:
         opened.require_current()
         count = stores.relocate(opened, old.rstrip("/"), store_address(new))
-    _say(
+    print_line(
         _(
             "{count:,} files are known at {new} now; `qiaocrawl pages verify` reads them",
             count=count,
@@ -276,11 +277,7 @@ def _fail_for(faults: list[str] | None) -> None:
     # A file that is gone is the same fault for each of its records.
     counts = Counter(faults)
     for line, count in list(counts.items())[:_FAULTS_SHOWN]:
-        _say(f"{line} ×{count:,}" if count > 1 else line)
+        print_line(f"{line} ×{count:,}" if count > 1 else line)
     if len(counts) > _FAULTS_SHOWN:
-        _say(_("  … {more} more", more=len(counts) - _FAULTS_SHOWN))
+        print_line(_("  … {more} more", more=len(counts) - _FAULTS_SHOWN))
     raise StorageError(_("{count} pages cannot be read", count=len(faults)))
-
-
-def _say(line: str) -> None:
-    Terminal(soft_wrap=True, highlight=False).print(line, markup=False)

@@ -152,6 +152,11 @@ async def download(
 # --- The topic an address or a form names ---------------------------------------------------------
 
 
+async def topic_of_path(request: Request) -> str:
+    """The topic that the address names, see :func:`known_topic`."""
+    return await known_topic(request, str(request.path_params["topic"]))
+
+
 async def known_topic(request: Request, name: str) -> str:
     """*name*, which is an imported topic's.
 

@@ -29,6 +29,7 @@ from qiaocrawl.reading import evidence as changed_articles
 from qiaocrawl.reading.evidence import ChangedArticle
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.keepers import SEARCH, KeeperLog, error_of
+from qiaocrawl.storage.pages.reprocessing import count_articles
 
 logger = logging.getLogger(__name__)
 
@@ -235,7 +236,7 @@ class SearchKeeper:
 
     def _count(self) -> int:
         with self._database.reading() as c:
-            return changed_articles.count_articles(c)
+            return count_articles(c)
 
 
 def _indexed(row: ChangedArticle) -> IndexedArticle:

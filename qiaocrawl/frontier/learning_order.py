@@ -23,8 +23,6 @@ from qiaocrawl.runtime.runtime import CrawlScope, Runtime
 from qiaocrawl.storage.frontier import KeyLeases, Scope, orders
 from qiaocrawl.storage.frontier.orders import LoggedVisit, ModelName, StoredModel
 
-# --- Loading what former crawls have learnt, and keeping what this one learns ---------------------
-
 # --- The order of a learning strategy: rebuilt from the log, and kept in step while crawling ------
 
 logger = logging.getLogger(__name__)

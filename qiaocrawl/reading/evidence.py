@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, and_, exists, func, or_, select
+from sqlalchemy import Connection, and_, exists, or_, select
 
 from qiaocrawl.items import FetchedPage, Outcome
 from qiaocrawl.reading.listing import ListedArticle, list_articles
@@ -253,12 +253,6 @@ def changed_since(
         behind = article.c.updated_at >= moment, or_(article.c.updated_at > moment, same)
         statement = statement.where(*behind)
     return [ChangedArticle(*row) for row in c.execute(statement)]
-
-
-def count_articles(c: Connection) -> int:
-    """How many there are."""
-    count: int = c.execute(select(func.count()).select_from(article)).scalar_one()
-    return count
 
 
 def withdrawn_since(c: Connection, revision_id: int) -> tuple[list[int], int]:

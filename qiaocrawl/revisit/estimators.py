@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from qiaocrawl.language import N_
 from qiaocrawl.registry import Registry
 
-# --- The visit history of pages: sums that fade, and the last intervals ---------------------------
-
 # --- How often a page brings something new, from what its visits brought (T10) --------------------
 
 Floats = NDArray[np.float64]

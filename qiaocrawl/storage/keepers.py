@@ -110,12 +110,13 @@ class KeeperLog:
 
     def ended(self) -> None:
         """It ends in order: nobody is to miss it."""
-        mine = keeper.c.name == self._name, keeper.c.machine == self._machine
-        try:
-            with self._database.engine.begin() as c:
-                c.execute(delete(keeper).where(*mine))
-        except SQLAlchemyError as error:
+        if (error := error_of(self._remove)) is not None:
             logger.debug("%s: its end is not written: %s", self._name, error)
+
+    def _remove(self) -> None:
+        mine = keeper.c.name == self._name, keeper.c.machine == self._machine
+        with self._database.engine.begin() as c:
+            c.execute(delete(keeper).where(*mine))
 
     def _write(self, trouble: str, *, looked_at: float | None) -> None:
         error = error_of(lambda: self._put(trouble, looked_at))

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import field, known_topic, whole_number
+from qiaocrawl.console.forms import field, topic_of_path, whole_number
 from qiaocrawl.console.page import EDITOR, Page, actor_of, link, read, read_files, write
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import credentials
@@ -44,7 +44,7 @@ class Given(NamedTuple):
 
 async def show(request: Request) -> Response:
     """The samples, a part at a time; the one that is named, to be changed."""
-    topic = await _topic(request)
+    topic = await topic_of_path(request)
     pack = await read(request, load_pack, topic)
     part = whole_number(request, "part", 0, 0, 10_000)
     name = request.query_params.get("name", "")
@@ -67,13 +67,13 @@ async def show(request: Request) -> Response:
     )
 
 
-async def _topic(request: Request) -> str:
-    return await known_topic(request, str(request.path_params["topic"]))
-
-
 async def save(request: Request) -> Response:
     """Change a sample, or take it away."""
-    topic, actor, name = await _topic(request), actor_of(request), await field(request, "name", 100)
+    topic, actor, name = (
+        await topic_of_path(request),
+        actor_of(request),
+        await field(request, "name", 100),
+    )
     changed = None
     if not await field(request, "remove"):
         title, text = await _written(request)
@@ -109,7 +109,7 @@ async def _is_relevant(request: Request) -> bool:
 
 async def take(request: Request) -> Response:
     """Take texts as samples: those that were written or pasted, and those of files."""
-    topic, actor = await _topic(request), actor_of(request)
+    topic, actor = await topic_of_path(request), actor_of(request)
     relevant = await _is_relevant(request)
     pasted = [
         _of_text("", text) for text in parted(await field(request, "texts", MAX_SAMPLE_CHARACTERS))

@@ -25,7 +25,7 @@ from qiaocrawl.console.crawl_scorer import (
     threshold_of,
     wanted_threshold,
 )
-from qiaocrawl.console.forms import field, known_topic, whole_number
+from qiaocrawl.console.forms import field, topic_of_path, whole_number
 from qiaocrawl.console.page import (
     EDITOR,
     Page,
@@ -87,7 +87,7 @@ def _reviews(request: Request) -> _Reviews:
 
 async def words(request: Request) -> Response:
     """The next word to decide about; before the first, a button that looks for words."""
-    name = await _topic(request)
+    name = await topic_of_path(request)
     review = _reviews(request).by_topic.get(name)
     open_words = [] if review is None else await read(request, _undecided, name, review)
     word = open_words[0] if open_words else None
@@ -107,10 +107,6 @@ async def words(request: Request) -> Response:
     )
 
 
-async def _topic(request: Request) -> str:
-    return await known_topic(request, str(request.path_params["topic"]))
-
-
 def _undecided(c: Connection, topic: str, review: Review) -> list[Candidate]:
     known = {fold(term.text) for term in load_pack(c, topic).terms} | rejected_words(c, topic)
     return [word for word in review.words if fold(word.text) not in known]
@@ -118,7 +114,7 @@ def _undecided(c: Connection, topic: str, review: Review) -> list[Candidate]:
 
 async def collect(request: Request) -> Response:
     """Look for words in the texts on topic, and beside the topic's terms."""
-    name = await _topic(request)
+    name = await topic_of_path(request)
     reviews = _reviews(request)
     reviews.by_topic[name] = await read_heavy(request, _made, name, reviews.lock)
     return _back(request, name)
@@ -145,7 +141,7 @@ def _made(c: Connection, topic: str, lock: threading.Lock) -> Review:
 
 async def decide_word(request: Request) -> Response:
     """Accept, reject or merge a word, or put it off."""
-    name = await _topic(request)
+    name = await topic_of_path(request)
     action, text = await field(request, "action"), await field(request, "word", 100)
     if action == "skip":
         _put_off(_reviews(request), name, text)
@@ -196,7 +192,7 @@ def _weight(text: str) -> float | None:
 
 async def undo_last(request: Request) -> Response:
     """Take the last decision back."""
-    name, actor = await _topic(request), actor_of(request)
+    name, actor = await topic_of_path(request), actor_of(request)
 
     def take_back(c: Connection) -> None:
         before = load_pack_to_change(c, name)
@@ -228,7 +224,7 @@ _AROUND_THRESHOLD = 10
 
 async def show_threshold(request: Request) -> Response:
     """The articles next to a score, and what it would turn if it were the threshold."""
-    topic = await _topic(request)
+    topic = await topic_of_path(request)
     pack = await read(request, judged_pack, topic)
     scorer = await run_in_threadpool(crawl_scorer, pack)
     present = threshold_of(scorer)
@@ -259,7 +255,7 @@ async def move(request: Request) -> Response:
 
     With ``judge`` the stored articles are judged anew by it, too.
     """
-    topic, actor = await _topic(request), actor_of(request)
+    topic, actor = await topic_of_path(request), actor_of(request)
     score, judges = _score(await field(request, "percent")), await field(request, "judge") == "yes"
     page = link(request, "topics.threshold", topic=topic)
     try:

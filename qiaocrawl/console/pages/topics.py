@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import field, known_topic, wanted_number, whole_number
+from qiaocrawl.console.forms import field, known_topic, topic_of_path, wanted_number, whole_number
 from qiaocrawl.console.page import EDITOR, Area, Page, actor_of, link, read, write
 from qiaocrawl.console.pages import topic_import, topic_samples, topic_words
 from qiaocrawl.console.pages.topic_import import EXCEL, download
@@ -96,7 +96,7 @@ SHIPPED = (Page("/topics/shipped", "topics.take_shipped", take, EDITOR, "POST"),
 
 async def show_about(request: Request) -> Response:
     """Title and description, what the topic holds, and what its end would mean."""
-    name = await _topic(request)
+    name = await topic_of_path(request)
     pack = await read(request, load_pack, name)
     held = await read(request, topic_changes.holdings, name)
     return render(
@@ -104,13 +104,9 @@ async def show_about(request: Request) -> Response:
     )
 
 
-async def _topic(request: Request) -> str:
-    return await known_topic(request, str(request.path_params["topic"]))
-
-
 async def save(request: Request) -> Response:
     """Give it another title and description."""
-    name, actor = await _topic(request), actor_of(request)
+    name, actor = await topic_of_path(request), actor_of(request)
     title, text = await field(request, "title", 200), await field(request, "description", 4_000)
     description = text.replace("\r\n", "\n")
 
@@ -128,7 +124,7 @@ async def save(request: Request) -> Response:
 
 async def rename(request: Request) -> Response:
     """Call it by another name, everywhere."""
-    name, actor = await _topic(request), actor_of(request)
+    name, actor = await topic_of_path(request), actor_of(request)
     new = await field(request, "name", 64)
 
     def change(c: Connection) -> None:
@@ -171,7 +167,7 @@ async def _confirmed(request: Request) -> str:
     Raises:
         ConfigError: it was not.
     """
-    name = await _topic(request)
+    name = await topic_of_path(request)
     if await field(request, "sure", 64) != name:
         raise ConfigError(
             _("write the name of the topic, {name}, to say that you mean it", name=name)

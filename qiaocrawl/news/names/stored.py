@@ -247,9 +247,6 @@ def _keep(c: Connection, found: _Found) -> None:
         keep_names(c, url_id, own)
 
 
-# --- Whom and what stored articles name, and where the places lie; as `analyse` has read it -------
-
-
 # --- Whom and what the articles of stories name: kept once an article, counted over stories -------
 
 
