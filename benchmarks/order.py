@@ -30,10 +30,10 @@ from rich.table import Table
 from benchmarks.rows import write_rows
 from qiaocrawl.frontier import CrawlTopic, LearningStrategy, make_strategy
 from qiaocrawl.frontier.explain import remade_order
-from qiaocrawl.frontier.memory_order import InMemoryFrontier
+from qiaocrawl.frontier.in_memory_frontier import InMemoryFrontier
 from qiaocrawl.items import Candidate, Link, Queue, Visit
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.frontier import Scope, orders
+from qiaocrawl.storage.frontier import Scope, visit_log
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 from qiaocrawl.urls import url_key
@@ -126,7 +126,7 @@ def rescoring(name: str, waiting: int, links: int) -> Iterator[Row]:
     strategy = learner(name)
     in_memory = InMemoryFrontier(strategy, lambda host: True)
     web = RandomWeb(links, new_share=0.3)
-    order = in_memory.order
+    order = in_memory.index
     in_memory.begin_telling()
     while len(order) - web.pages < waiting:
         in_memory.visit(web.next_page())
@@ -184,7 +184,7 @@ def _fill(database: Database, pages: int, links: int) -> None:
             leased = frontier.lease_keys(
                 c, scope, {visit.key: 1.0}, token=1, lease_seconds=60.0, now=1.8e9
             )
-            orders.append_visit(c, leased.leases[0], visit, orders.pack_links(visit.links))
+            visit_log.append_visit(c, leased.leases[0], visit, visit_log.pack_links(visit.links))
             candidates = [_candidate(link) for link in visit.links]
             frontier.enqueue(c, candidates, run_id=None, now=1.8e9)
 

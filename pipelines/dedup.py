@@ -7,10 +7,9 @@ moment is not missed then.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qiaocrawl.crawl.context import CrawledPage, CrawlItem, runtime_of
+from qiaocrawl.crawl.context import AnalysedPage, CrawlItem, runtime_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TitleDeduplicationPipeline:
-    """Reads the stored titles before the first article, and hands them on with each."""
+    """Reads the stored titles before the first article is stored."""
 
     def __init__(self, articles: RunArticles) -> None:
         self._articles = articles
@@ -32,11 +31,7 @@ class TitleDeduplicationPipeline:
         return cls(runtime_of(crawler).articles)
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
-        """Attach the titles that the article of *item* is to be judged by."""
-        if not isinstance(item, CrawledPage) or item.analysis is None:
-            return item
-        if item.analysis.article is not None:
+        """Load the titles that the article of *item* is to be judged by."""
+        if isinstance(item, AnalysedPage) and item.analysis.article is not None:
             await self._articles.load_titles()
-        elif item.analysis.part is None:
-            return item
-        return replace(item, titles=self._articles.titles)
+        return item

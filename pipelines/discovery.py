@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from qiaocrawl.crawl.context import CrawledPage, CrawlItem, crawl_of
+from qiaocrawl.crawl.context import AnalysedPage, CrawlItem, crawl_of
 from qiaocrawl.extract.base import NO_LINK_REGION
 from qiaocrawl.items import Outcome
 
@@ -46,7 +46,7 @@ class DiscoveryPipeline:
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
         """Correct the analysis of a page by what is known about its site."""
-        if not isinstance(item, CrawledPage) or item.analysis is None:
+        if not isinstance(item, AnalysedPage):
             return item
         self._warn_of_lost_region(item)
         analysis, missing_page = self._discovery.judged(item.lease, item.analysis)
@@ -59,8 +59,8 @@ class DiscoveryPipeline:
             self._stats.inc_value("qiaocrawl/lists/ended_dry")
         return replace(item, analysis=turned.analysis, missing_page=missing_page)
 
-    def _warn_of_lost_region(self, item: CrawledPage) -> None:
-        if item.analysis is None or NO_LINK_REGION not in item.analysis.reason:
+    def _warn_of_lost_region(self, item: AnalysedPage) -> None:
+        if NO_LINK_REGION not in item.analysis.reason:
             return
         self._stats.inc_value("qiaocrawl/links/template_matches_nothing")
         if item.lease.host not in self._warned_hosts:

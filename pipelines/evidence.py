@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem
 
-from qiaocrawl.crawl.context import CrawledPage, CrawlItem, crawl_of
+from qiaocrawl.crawl.context import AnalysedPage, CrawledPage, CrawlItem, crawl_of
 from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.pages.revisions import save_picture
 
@@ -40,7 +40,7 @@ class EvidencePipeline:
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
         """Commit the page, then let it pass."""
-        if isinstance(item, CrawledPage) and item.analysis is not None:
+        if isinstance(item, AnalysedPage):
             return item  # it comes back from being analysed apart
         if item.lease.stored:
             self._stats.inc_value("qiaocrawl/evidence/resumed")

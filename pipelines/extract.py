@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import CancelledError
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem
 
-from qiaocrawl.crawl.context import CrawledPage, CrawlItem, crawl_of, runtime_of
+from qiaocrawl.crawl.context import AnalysedPage, CrawledPage, CrawlItem, crawl_of, runtime_of
 from qiaocrawl.crawl.slow_pages import AnalysedApart, set_aside, slow_pages_of
 from qiaocrawl.errors import ConfigError, ExtractionError, PoisonPageError
 
@@ -38,16 +37,14 @@ class ExtractPipeline:
         return cls(crawler)
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
-        """Fill in the analysis; search answers pass, and pages that were analysed apart."""
-        if not isinstance(item, CrawledPage):
-            return item
-        analysis = item.analysis or await self._in_ordinary_slot(item)
-        self._crawler.stats.inc_value(f"qiaocrawl/extract/charset/{analysis.charset_source}")
-        return replace(item, analysis=analysis)
-
-    async def _in_ordinary_slot(self, item: CrawledPage) -> PageAnalysis:
-        async with slow_pages_of(self._crawler).ordinary_places:
-            return await self._analyse(item)
+        """Analyse a fetched page; search answers pass, and pages that were analysed apart."""
+        if isinstance(item, CrawledPage):
+            async with slow_pages_of(self._crawler).ordinary_places:
+                item = AnalysedPage(item.lease, item.page, await self._analyse(item))
+        if isinstance(item, AnalysedPage):
+            charset_source = item.analysis.charset_source
+            self._crawler.stats.inc_value(f"qiaocrawl/extract/charset/{charset_source}")
+        return item
 
     async def _analyse(self, item: CrawledPage) -> PageAnalysis:
         apart = slow_pages_of(self._crawler)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qiaocrawl.crawl.context import CrawledPage, CrawlItem, crawl_of
+from qiaocrawl.crawl.context import AnalysedPage, CrawlItem, crawl_of
 from qiaocrawl.runtime.follow_links import far_entries
 
 if TYPE_CHECKING:
@@ -30,19 +30,18 @@ class LinksPipeline:
         return cls(crawl_of(crawler), crawler.stats)
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
-        """Attach the candidates of an analysed page, and its entry for the log of visits."""
-        if not isinstance(item, CrawledPage) or item.analysis is None:
+        """Attach what the crawl's order makes of an analysed page's links."""
+        if not isinstance(item, AnalysedPage):
             return item
         analysis = self._crawl.refine(item.lease, item.analysis)
-        page = await self._crawl.ordering.follow(item.lease, analysis, self._crawl.policy)
-        for reason, links in page.links.left.items():
-            if links:
-                self._stats.inc_value(f"qiaocrawl/links/{reason}", links)
+        followed = await self._crawl.order.follow(item.lease, analysis, self._crawl.policy)
+        for reason, count in followed.selection.left_by_reason.items():
+            if count:
+                self._stats.inc_value(f"qiaocrawl/links/{reason}", count)
         number, said = far_entries(analysis, self._crawl.policy)
         if number:
             analysis = replace(analysis, reason="; ".join(filter(None, (analysis.reason, said))))
             self._stats.inc_value("qiaocrawl/links/far_entries", number)
-        candidates = page.links.candidates
-        proposed = sum(candidate.left_out is None for candidate in candidates)
+        proposed = sum(one.left_out is None for one in followed.selection.candidates)
         self._stats.inc_value("qiaocrawl/links/offered", proposed)
-        return replace(item, analysis=analysis, candidates=candidates, followed=page)
+        return replace(item, analysis=analysis, followed=followed)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import DropItem, NotConfigured
 
 from qiaocrawl.crawl.browser.learning import render_learning
-from qiaocrawl.crawl.context import CrawledPage, CrawlItem, RenderLesson, crawl_of
+from qiaocrawl.crawl.context import AnalysedPage, CrawlItem, RenderLesson, crawl_of
 from qiaocrawl.items import PageAnalysis
 from qiaocrawl.storage.pages.sites import wait_for_browser
 
@@ -45,7 +45,7 @@ class RenderPipeline:
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
         """Let the page pass, or put its row back."""
-        if not isinstance(item, CrawledPage) or item.analysis is None:
+        if not isinstance(item, AnalysedPage):
             return item
         learning = await render_learning(self._crawler)
         if learning.needs_rendering(item.lease, item.page, item.analysis):
@@ -68,7 +68,7 @@ class RenderPipeline:
         # wait_for_browser() gave the row back, so it is forgotten here, not released.
         if crawl.worker.holds(lease):
             if is_mine:
-                crawl.ordering.wait_until(lease.key, 0.0)
+                crawl.order.wait_until(lease.key, 0.0)
             crawl.worker.forget(lease)
         self._count("found_out" if is_mine else "lease_lost")
         raise RenderedLater(f"{lease.url} is fetched again with the browser: {reason}")

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract import AnalysisStopped
 from qiaocrawl.crawl.browser.learning import saving
-from qiaocrawl.crawl.context import CrawledPage, CrawlItem, crawl_of
+from qiaocrawl.crawl.context import AnalysedPage, CrawlItem, crawl_of
 from qiaocrawl.errors import ConfigError, OutdatedError
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict
-from qiaocrawl.runtime.articles import AssembledArticle, add_part, assemble_article, save_assembled
-from qiaocrawl.storage.frontier import orders
+from qiaocrawl.runtime.articles import AssembledArticle, add_part, assemble_article
+from qiaocrawl.storage.frontier import visit_log
 from qiaocrawl.storage.pages.article_parts import is_current
 from qiaocrawl.storage.pages.sites import forget_mark, save_missing_page
 
@@ -46,19 +46,20 @@ class StorePipeline:
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
         """Store *item*; its frontier row is done when this returns."""
-        if not isinstance(item, CrawledPage):
+        if not isinstance(item, AnalysedPage):
             return item
-        assert item.analysis is not None
-        if item.analysis.part is not None:
-            url_id = await self._store_part(item, item.analysis)
-        else:
-            url_id = await self._store_page(item, item.analysis)
+        is_part = item.analysis.part is not None
+        url_id = await (self._store_part(item) if is_part else self._store_page(item))
         return item if url_id is None else replace(item, article_url_id=url_id)
 
     def _write_page(
-        self, c: Connection, item: CrawledPage, article: AssembledArticle | None
+        self, c: Connection, item: AnalysedPage, article: AssembledArticle | None
     ) -> Verdict | None:
         """Write all that is kept of a page, in the transaction that has closed its lease.
+
+        In this order, behind the page's own ``url`` row: what the kind of crawl keeps (its
+        journal), ``missing_page``, the host's mark for the browser, the article with all that
+        belongs to it (:meth:`RunArticles.save`), the ``url`` rows of its links, and its ``visit``.
 
         Args:
             article: what the page is a part of.
@@ -66,29 +67,30 @@ class StorePipeline:
         Returns:
             How its article relates to others; None if there is none.
         """
-        lease, analysis, verdict = item.lease, item.analysis, None
-        assert analysis is not None
-        links = item.followed.links.visit.links if item.followed is not None else ()
+        lease, analysis, followed, verdict = item.lease, item.analysis, item.followed, None
+        links = followed.visit.links if followed is not None else ()
         self._crawl.journal.page_closes(c, lease, item.page, analysis, links)
         if item.missing_page is not None:
             save_missing_page(c, item.missing_page, now=time.time())
         if item.rendering is not None and lease.payload.render:
             forget_mark(c, lease)
-        save = partial(self._runtime.articles.save, titles=item.titles)
+        articles = self._runtime.articles
         if article is not None:
-            verdict = save_assembled(c, article, save, own_url_id=lease.url_id)
+            verdict = articles.save_assembled(c, article, own_url_id=lease.url_id)
         elif analysis.article is not None:
-            verdict = save(
+            verdict = articles.save(
                 c, lease.url_id, analysis, anchor=lease.anchor, title_words=analysis.title_tokens
             )
-        if item.candidates:
-            self._runtime.enqueue(c, self._crawl.worker.share.admitted(c, item.candidates))
-        if item.followed is not None:
-            orders.append_visit(c, lease, item.followed.links.visit, item.followed.packed)
+        if followed is not None:
+            candidates = followed.selection.candidates
+            if candidates:
+                self._runtime.enqueue(c, self._crawl.worker.share.admitted(c, candidates))
+            visit_log.append_visit(c, lease, followed.visit, followed.packed_links)
         return verdict
 
-    async def _store_page(self, item: CrawledPage, analysis: PageAnalysis) -> int | None:
+    async def _store_page(self, item: AnalysedPage) -> int | None:
         """Store the page; returns the URL its article stands at, if it brought one."""
+        analysis = item.analysis
         completion = CompleteLease(
             item.lease,
             LeaseEnd(analysis.outcome, analysis.reason, item.page.status),
@@ -96,7 +98,7 @@ class StorePipeline:
         )
         is_mine = await self._crawl.worker.complete(
             completion,
-            before=None if item.titles is None else item.titles.lock,
+            before=None if analysis.article is None else self._runtime.articles.titles.lock,
             then=lambda: self._remember(item),
         )
         self._count(f"outcome/{analysis.outcome}" if is_mine else "lease_lost")
@@ -105,12 +107,13 @@ class StorePipeline:
             self._count_judgement(item.lease, analysis.outcome, analysis)
         return item.lease.url_id if is_mine and analysis.article is not None else None
 
-    async def _store_part(self, item: CrawledPage, analysis: PageAnalysis) -> int | None:
+    async def _store_part(self, item: AnalysedPage) -> int | None:
         """Store one page of a paged article, and the article rebuilt with it.
 
         Returns:
             The URL the article stands at, if it was stored.
         """
+        analysis = item.analysis
         while True:
             group = await self._runtime.write(lambda c: add_part(c, item.lease, analysis))
             if group is None:
@@ -119,7 +122,7 @@ class StorePipeline:
                 return None
             try:
                 article = await assemble_article(group, analysis, self._runtime.analysis.join)
-                return await self._close_part(item, analysis, article)
+                return await self._close_part(item, article)
             except ConfigError as error:
                 self._crawl.worker.stop("config_error", error)
                 raise AnalysisStopped(item.page.url) from None
@@ -129,9 +132,8 @@ class StorePipeline:
                 # Another part came meanwhile. Each time it is one more, so this ends.
                 self._count("parts/joined_again")
 
-    async def _close_part(
-        self, item: CrawledPage, analysis: PageAnalysis, article: AssembledArticle
-    ) -> int | None:
+    async def _close_part(self, item: AnalysedPage, article: AssembledArticle) -> int | None:
+        analysis = item.analysis
         assert analysis.part is not None
         outcome = article.group.outcome(analysis.part.number)
         completion = CompleteLease(
@@ -140,9 +142,8 @@ class StorePipeline:
             write=lambda c: self._write_page(c, item, article),
             guard=partial(is_current, group=article.group),
         )
-        assert item.titles is not None, "pipelines.dedup has them for each part"
         is_mine = await self._crawl.worker.complete(
-            completion, before=item.titles.lock, then=lambda: self._remember(item)
+            completion, before=self._runtime.articles.titles.lock, then=lambda: self._remember(item)
         )
         self._count(f"outcome/{outcome}" if is_mine else "lease_lost")
         if is_mine:
@@ -151,19 +152,18 @@ class StorePipeline:
             self._count_judgement(item.lease, outcome, article.analysis)
         return article.group.head.url_id if is_mine and article.analysis is not None else None
 
-    def _remember(self, item: CrawledPage) -> None:
+    def _remember(self, item: AnalysedPage) -> None:
         """Update the memories with what the page brought, now that it is committed."""
-        crawl, lease, analysis, page = self._crawl, item.lease, item.analysis, item.followed
-        assert analysis is not None
+        crawl, lease, analysis, followed = self._crawl, item.lease, item.analysis, item.followed
         if (lesson := item.rendering) is not None:
             votes = lesson.learning.learn(lease, item.page, lesson.extracted)
             self._post(None if votes is None else saving(votes))
-        if page is not None:
-            new_keys = set(crawl.ordering.stored(page))
+        if followed is not None:
+            new_keys = set(crawl.order.stored(followed))
             if crawl.policy.rules is not None:
-                crawl.policy.rules.stored(page.links.visit.links)
+                crawl.policy.rules.stored(followed.visit.links)
             if crawl.discovery is not None:
-                self._post(crawl.discovery.learn(lease, analysis, page.links, new_keys))
+                self._post(crawl.discovery.learn(lease, analysis, followed.selection, new_keys))
         crawl.worker.aliases.observe(lease, analysis)
         if self._runtime.analysis.learning is not None:
             self._runtime.analysis.learning.observe(analysis)

@@ -44,7 +44,7 @@ class StoreAnswerPipeline:
         # Engines and plans of searches: not for crawls that ask no engine.
         from qiaocrawl.runs.search import AskingOrder, store_answer
 
-        order = self._crawl.ordering
+        order = self._crawl.order
         assert isinstance(order, AskingOrder), "answers are of searches"
         completion = CompleteLease(
             item.lease,

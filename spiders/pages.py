@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from qiaocrawl.crawl.context import CrawlContext, CrawlItem, usual_limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.fetch.failure_policy import FetchDecision
-from qiaocrawl.frontier.explain import USUAL_STRATEGY, chosen_ordering
+from qiaocrawl.frontier.explain import USUAL_STRATEGY, chosen_order
 from qiaocrawl.items import FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.runs.site import link_rules
 from qiaocrawl.runtime.follow_links import FollowPolicy
@@ -41,7 +41,7 @@ class PagesSpider(FrontierSpider):
             runtime,
             scope,
             policy,
-            ordering=chosen_ordering(runtime, scope),
+            order=chosen_order(runtime, scope),
             asked={**self.arguments, "strategy": USUAL_STRATEGY, "strategy_options": ""},
             limits=usual_limits(options),
         )

@@ -101,7 +101,7 @@ class SearchSpider(FrontierSpider):
             runtime,
             scope,
             FollowPolicy(sites=frozenset()),
-            ordering=self.asking,
+            order=self.asking,
             asked={**self.arguments, "strategy": USUAL_STRATEGY, "strategy_options": ""},
             limits=usual_limits(options),
             journal=SearchJournal(runtime),

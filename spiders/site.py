@@ -7,7 +7,7 @@ from typing import Any
 from qiaocrawl.crawl.context import CrawlContext, usual_limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.frontier.explain import chosen_ordering
+from qiaocrawl.frontier.explain import chosen_order
 from qiaocrawl.items import Candidate, Lease, Queue
 from qiaocrawl.language import _
 from qiaocrawl.options.kinds import flag
@@ -59,7 +59,7 @@ class SiteSpider(FrontierSpider):
             runtime,
             scope,
             policy,
-            ordering=chosen_ordering(runtime, scope, strategy, strategy_options),
+            order=chosen_order(runtime, scope, strategy, strategy_options),
             asked={**self.arguments, "strategy": strategy, "strategy_options": strategy_options},
             limits=usual_limits(options),
             discovery=discovery,

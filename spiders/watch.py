@@ -66,7 +66,7 @@ class WatchSpider(FrontierSpider):
             scope,
             policy,
             # Pages first, then what they bring; no strategy learns here.
-            ordering=WatchOrder(chosen_strategy(runtime, scope)),
+            order=WatchOrder(chosen_strategy(runtime, scope)),
             asked={**self.arguments, "strategy": USUAL_STRATEGY, "strategy_options": ""},
             limits=self.round.limits(self._usual_limits(), time.time()),
             journal=WatchJournal(self.round),

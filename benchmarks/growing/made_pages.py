@@ -20,7 +20,7 @@ from benchmarks.growing.made_texts import MadeText, TextMaker, lots_of
 from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.items import FetchedPage, Lease, Link, Outcome, PageAnalysis, Relevance, Visit
 from qiaocrawl.items.article import Article
-from qiaocrawl.storage.frontier.orders import pack_links
+from qiaocrawl.storage.frontier.visit_log import pack_links
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.urls import host_of, url_key
 

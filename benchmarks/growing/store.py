@@ -21,7 +21,7 @@ from qiaocrawl.items import Candidate, Lease, Outcome, Queue
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.frontier import Scope, orders
+from qiaocrawl.storage.frontier import Scope, visit_log
 from qiaocrawl.storage.frontier.lease import Decision, save_decisions
 from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.topics.topics import save_pack
@@ -186,7 +186,7 @@ class GrowingStore:
         if analysis.article is not None:
             articles = self._runtime.articles
             is_article = articles.save(c, lease.url_id, analysis, anchor=lease.anchor) is not None
-        orders.append_visit(c, lease, page.visit(lease, time.time()), page.links)
+        visit_log.append_visit(c, lease, page.visit(lease, time.time()), page.links)
         return is_article
 
     def _end(self, ends: Sequence[CompleteLease[bool]]) -> None:

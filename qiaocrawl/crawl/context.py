@@ -12,9 +12,9 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from qiaocrawl.discovery.soft_404 import MissingPage
 from qiaocrawl.fetch.rendering import RenderModel
-from qiaocrawl.frontier.completion import CrawlJournal
+from qiaocrawl.frontier.crawl_order import FollowedPage
 from qiaocrawl.frontier.host_slots import Limits
-from qiaocrawl.frontier.ordering import FollowedPage
+from qiaocrawl.frontier.journal import CrawlJournal
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, PageAnalysis, PagePicture
 from qiaocrawl.options import PREFIX, Options, given_in_environment
 from qiaocrawl.runtime.follow_links import FollowPolicy, follow_redirect
@@ -24,11 +24,10 @@ from qiaocrawl.search.query import Hit, Query, SearchAnswer
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from qiaocrawl.frontier.ordering import FrontierOrder
+    from qiaocrawl.frontier.crawl_order import CrawlOrder
     from qiaocrawl.frontier.worker import FrontierWorker
     from qiaocrawl.runs.site import SiteDiscovery
-    from qiaocrawl.runtime.runtime import CrawlScope
-    from qiaocrawl.runtime.shared_titles import SharedTitleIndex
+    from qiaocrawl.runtime.crawl_rows import CrawlScope
 
 
 def _as_it_is(lease: Lease, analysis: PageAnalysis) -> PageAnalysis:
@@ -49,7 +48,7 @@ class CrawlContext:
     runtime: Runtime
     scope: CrawlScope
     policy: FollowPolicy
-    ordering: FrontierOrder
+    order: CrawlOrder
     asked: Mapping[str, str]
     limits: Limits
     journal: CrawlJournal = field(default_factory=CrawlJournal)
@@ -149,29 +148,37 @@ class RenderLesson:
 
 @dataclass(frozen=True, slots=True)
 class CrawledPage:
-    """A page on its way through the pipelines; each stage fills in its part.
+    """A page as it was fetched; *picture* of it in the browser, until it is stored."""
+
+    lease: Lease
+    page: FetchedPage
+    picture: PagePicture | None = None
+
+    def __repr__(self) -> str:
+        return f"<CrawledPage {self.page.url}>"
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedPage:
+    """A page from its extraction on; each further stage fills in its part.
 
     Attributes:
-        missing_page: what the page shows of pages that do not exist on its host.
         rendering: what it teaches about pages that need a browser.
-        picture: of the page in the browser, until it is stored.
-        titles: what its article's title is judged by as it is stored; None for no article.
+        missing_page: what it shows of pages that do not exist on its host.
+        followed: its links, as the crawl's order chose among them.
         article_url_id: of the URL whose article was committed with the page; None for none.
     """
 
     lease: Lease
     page: FetchedPage
-    analysis: PageAnalysis | None = None
-    candidates: tuple[Candidate, ...] = ()
-    followed: FollowedPage | None = None
-    missing_page: MissingPage | None = None
+    analysis: PageAnalysis
     rendering: RenderLesson | None = None
-    picture: PagePicture | None = None
-    titles: SharedTitleIndex | None = None
+    missing_page: MissingPage | None = None
+    followed: FollowedPage | None = None
     article_url_id: int | None = None
 
     def __repr__(self) -> str:
-        return f"<CrawledPage {self.page.url}>"
+        return f"<AnalysedPage {self.page.url}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,4 +195,4 @@ class SearchedPage:
         return f"<SearchedPage {self.query.engine} {self.query.term}>"
 
 
-CrawlItem = CrawledPage | SearchedPage
+CrawlItem = CrawledPage | AnalysedPage | SearchedPage

@@ -28,6 +28,7 @@ from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
 from qiaocrawl.crawl.context import (
+    AnalysedPage,
     CrawledPage,
     SearchedPage,
     find_crawl,
@@ -154,10 +155,10 @@ class ArticleFeeds(FeedExporter):
         if not isinstance(item, CrawledPage | SearchedPage):
             self.item_scraped(item, spider)
             return
-        url_id = item.article_url_id if isinstance(item, CrawledPage) else None
+        url_id = item.article_url_id if isinstance(item, AnalysedPage) else None
         if url_id is None:
             return
-        assert isinstance(item, CrawledPage)
+        assert isinstance(item, AnalysedPage)
         if item.analysis is not None and item.analysis.part is not None:
             self._paged[url_id] = None
             return

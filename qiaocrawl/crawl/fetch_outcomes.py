@@ -46,11 +46,12 @@ from qiaocrawl.fetch.failure_policy import (
     Release,
     Retry,
 )
-from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd, PagelessEnd
+from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
 from qiaocrawl.frontier.host_slots import FOREVER
+from qiaocrawl.frontier.journal import PagelessEnd
 from qiaocrawl.items import Candidate, Lease, Outcome, Queue, Visit
-from qiaocrawl.storage.frontier import orders
-from qiaocrawl.storage.frontier.orders import pack_links
+from qiaocrawl.storage.frontier import visit_log
+from qiaocrawl.storage.frontier.visit_log import pack_links
 from qiaocrawl.storage.frontier.workers import end_rest, note_rest, resting_hosts
 from qiaocrawl.text.zones import china_time
 
@@ -378,11 +379,11 @@ class FetchOutcomes:
                 self._crawl.runtime.enqueue(c, [target])
             self._crawl.journal.closes_without_page(c, lease, ending)
             if lesson is not None:
-                orders.append_visit(c, lease, lesson, pack_links(()))
+                visit_log.append_visit(c, lease, lesson, pack_links(()))
 
         is_mine = await self._crawl.worker.complete(CompleteLease(lease, end, write))
         if is_mine and lesson is not None:
-            self._crawl.ordering.brought_nothing(lesson)
+            self._crawl.order.brought_nothing(lesson)
         self._count(f"outcome/{end.outcome}" if is_mine else "lease_lost")
         if is_mine and (name := self._crawl.journal.counts_pageless_as):
             self._count(name)
@@ -416,7 +417,7 @@ class FetchOutcomes:
                 memory.redirected(lease.url, decision.target)
         if target is not None:
             # Only after the commit: a URL without a row cannot be leased.
-            crawl.ordering.enqueued([target])
+            crawl.order.enqueued([target])
 
     async def _fail(self, lease: Lease, failure: FetchFailure) -> None:
         waits = self._waits[lease.url_id]

@@ -27,13 +27,13 @@ from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Outcome
 from qiaocrawl.reading.summary import refused_pages
 from qiaocrawl.runs.run_summary import article_numbers
+from qiaocrawl.runtime.crawl_rows import rows_of
 from qiaocrawl.runtime.run_end import (
     END_REASON,
     NOBODY_ANSWERED,
     SEED_SET_ASIDE,
     START_REFUSED,
 )
-from qiaocrawl.runtime.runtime import rows_of
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier.lifecycle import seeds_set_aside
 
@@ -89,7 +89,7 @@ class FrontierScheduler(BaseScheduler):
             self._runtime,
             crawl.scope,
             limits=crawl.limits,
-            ordering=crawl.ordering,
+            order=crawl.order,
             fetches=Fetches(
                 # As many as Scrapy fetches at once, per host and in all: more leases
                 # would only wait.

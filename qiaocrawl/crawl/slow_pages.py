@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import DropItem
 
-from qiaocrawl.crawl.context import CrawledPage, crawl_of, frontier_closing, runtime_of
+from qiaocrawl.crawl.context import AnalysedPage, crawl_of, frontier_closing, runtime_of
 from qiaocrawl.errors import ConfigError, ExtractionError, StorageError
 from qiaocrawl.fetch.failure_policy import FailurePolicy
 from qiaocrawl.items import Outcome, PageAnalysis
@@ -214,7 +214,9 @@ class SlowPages:
         analysis = await self._analysis(lease, page)
         engine = self._crawler.engine
         assert engine is not None
-        await engine.scraper.start_itemproc_async(CrawledPage(lease, page, analysis), response=None)
+        await engine.scraper.start_itemproc_async(
+            AnalysedPage(lease, page, analysis), response=None
+        )
 
     def _next(self) -> Lease:
         """The page that came first; if possible of another host than the last one."""

@@ -12,6 +12,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from http import HTTPStatus
+from typing import Any
 
 from qiaocrawl.fetch.block_detection import BlockKind, BlockSign, find_block
 from qiaocrawl.items import FetchedPage, Outcome
@@ -22,6 +23,8 @@ from qiaocrawl.urls.login import looks_like_login, sends_to_login
 
 GROWTH = 4.0
 """How much longer each further pause is."""
+HOST_PAUSES = 3
+"""The pauses of a host that refuses again and again grow to this one: 2, 8, 32 s by default."""
 
 
 def backoff_seconds(failures: int, first_seconds: float) -> float:
@@ -50,13 +53,24 @@ def retry_after_seconds(header: str, now: datetime, longest_seconds: float) -> f
     return min(max((moment - now).total_seconds(), 0.0), longest_seconds)
 
 
+# Whatever the options, a host that does not answer or blocks rests for up to an hour.
+_LEAST_SECONDS = 3_600.0
+# For clocks of several machines, and for transactions that had to wait.
+_SLACK_SECONDS = 60.0
+
+
+def longest_wait_seconds(options: Mapping[str, Any]) -> float:
+    """The longest pause these options can give a row or a host."""
+    asked: float = options["QIAO_MAX_RETRY_AFTER_SECONDS"]
+    growing = FailurePolicy.of(options).longest_pause_seconds
+    return max(_LEAST_SECONDS, asked, growing) + _SLACK_SECONDS
+
+
 # --- What becomes of a URL that brought no page: another try, a wait without blame, or its end ----
 
 # Times a URL waits for a busy host before it fails. With the default pauses (2, 8, 32 s, then three
 # counted tries) a host that stays away is given up after two minutes.
 _PATIENCE = 3
-# The third pause of a host is its longest.
-_HOST_PAUSES = 3
 
 
 class FailureKind(StrEnum):
@@ -184,7 +198,7 @@ class FailurePolicy:
     def longest_pause_seconds(self) -> float:
         """The longest pause of a URL or of its host."""
         # Of the URL or of the host, whichever lasts longer.
-        return backoff_seconds(max(self.max_failures, _HOST_PAUSES), self.first_pause_seconds)
+        return backoff_seconds(max(self.max_failures, HOST_PAUSES), self.first_pause_seconds)
 
 
 # --- Decides by status code what to do with a URL: read it, follow it, try again, or give up ------

@@ -5,7 +5,7 @@ Each strategy is one file; :data:`strategies` finds it by name.
 
 from __future__ import annotations
 
-from qiaocrawl.frontier.order import NodeState, PriorityIndex, scores_of
+from qiaocrawl.frontier.priority_index import NodeState, PriorityIndex, scores_of
 from qiaocrawl.frontier.strategies.strategy import (
     CrawlTopic,
     FoundLink,

@@ -74,10 +74,10 @@ class AliasLearning:
     async def load(self) -> None:
         """Read what former runs learnt, and settle what they left open."""
         if self._is_on:
-            # Even with the option switched off: aliases of earlier runs still have to be released.
             read = partial(stored_host_votes, limit=MAX_HOSTS)
             for stored in await in_loop(self._reader.submit(read)):
                 self.rules.restore(stored)
+        # Even with the option switched off: aliases of earlier runs still have to be released.
         await self.settle()
 
     async def settle(self) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from sqlalchemy import Connection
 
-from qiaocrawl.items import PRUNED, FetchedPage, Lease, Link, Outcome, PageAnalysis
+from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier import url_aliases
 
@@ -105,99 +105,3 @@ def retry_lease(
         return bool(ended)
 
     return operation
-
-
-# --- What a kind of crawl writes beside the frontier, in the same transactions --------------------
-
-
-@dataclass(frozen=True, slots=True)
-class PagelessEnd:
-    """The end of a URL that brought no page to read; ``target`` is where a redirect leads."""
-
-    outcome: Outcome
-    reason: str
-    status: int | None
-    at: float
-    target: str = ""
-
-
-# A base class rather than a protocol: a deep crawl uses it as it is.
-class CrawlJournal:
-    """Writes nothing; crawls that keep records of their own override what they need.
-
-    Every method with a connection is called by the writer within a transaction, which may be
-    played again.
-    """
-
-    counts_pageless_as = ""
-    """The name of a further figure of the run that counts leases closed without a page."""
-
-    def page_arrives(self, c: Connection, lease: Lease, page: FetchedPage) -> None:
-        """The page of *lease* is stored; nothing has been derived from it yet."""
-
-    def page_arrived(self, lease: Lease) -> None:
-        """What :meth:`page_arrives` wrote is committed: caches may learn of it."""
-
-    def page_closes(
-        self,
-        c: Connection,
-        lease: Lease,
-        page: FetchedPage,
-        analysis: PageAnalysis,
-        links: Sequence[Link],
-    ) -> None:
-        """The analysed page of *lease* is closed, before what it brought is written.
-
-        Args:
-            links: those that are followed.
-        """
-
-    def closes_without_page(self, c: Connection, lease: Lease, end: PagelessEnd) -> None:
-        """*lease* is closed, and no page came."""
-
-    def try_fails(self, c: Connection, lease: Lease, reason: str) -> None:
-        """*lease* waits for another try."""
-
-
-# --- URLs that pages of this process have brought: a cache in front of the frontier's unique
-# key
-
-# About 100 bytes each: 50 MB at the most.
-_REMEMBERED = 500_000
-
-
-class ProposedUrls:
-    """Saves a crawl from writing links it has stored; the frontier's unique key decides.
-
-    It learns of links once they are committed, never before: a page whose transaction was
-    refused brings all of them again. The oldest are forgotten first; that only costs a write.
-
-    Args:
-        by_score: a known URL is news with a higher score; else only after it had been left out.
-    """
-
-    def __init__(self, remembered: int = _REMEMBERED, *, by_score: bool = True) -> None:
-        self._remembered = remembered
-        self._by_score = by_score
-        self._scores: dict[bytes, float] = {}
-
-    def is_news(self, key: bytes, score: float) -> bool:
-        """Whether *key* is unknown or known with a lower score. Any thread may ask."""
-        best = self._scores.get(key)
-        # Asked of every link of every page, most of which are known.
-        return best is None or (score > best and (self._by_score or best == PRUNED))
-
-    def remember(self, stored: Iterable[tuple[bytes, float]]) -> list[bytes]:
-        """Keys and scores of links that are committed now; the keys that were unknown."""
-        new = []
-        for key, score in stored:
-            best = self._scores.get(key)
-            if best is None:
-                new.append(key)
-            # A higher score keeps the key's place in the dict: age counts from the first sighting.
-            if best is None or score > best:
-                self._scores[key] = score
-        # A dict keeps insertion order, so its first key is the oldest.
-        while len(self._scores) > self._remembered:
-            del self._scores[next(iter(self._scores))]
-        return new

@@ -8,15 +8,16 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import ConfigError, ModelError
 from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, Trainable, make_strategy
+from qiaocrawl.frontier.crawl_order import CrawlOrder, explained
+from qiaocrawl.frontier.in_memory_frontier import InMemoryFrontier
 from qiaocrawl.frontier.learning_order import LearningOrder
-from qiaocrawl.frontier.memory_order import InMemoryFrontier
-from qiaocrawl.frontier.ordering import FrontierOrder, explained
 from qiaocrawl.frontier.threshold import moving_threshold
 from qiaocrawl.items import Queue, Standing
-from qiaocrawl.runtime.runtime import CrawlScope, Runtime
-from qiaocrawl.storage.frontier import orders
-from qiaocrawl.storage.frontier.orders import ModelName
+from qiaocrawl.runtime.crawl_rows import CrawlScope
+from qiaocrawl.runtime.runtime import Runtime
+from qiaocrawl.storage.frontier import visit_log
 from qiaocrawl.storage.frontier.scope import Scope
+from qiaocrawl.storage.frontier.visit_log import ModelName
 from qiaocrawl.storage.topics.topics import load_pack
 from qiaocrawl.storage.url_history import UrlHistory, last_arguments
 
@@ -58,7 +59,7 @@ def standing_of(
         return _learned(c, strategy, found, most_visits)
     scope = Scope(found.queue, found.topic)
     # Strategies that remember nothing store their scores, so the database alone knows the place.
-    place, among = orders.place_of(c, scope, found.id, found.score)
+    place, among = visit_log.place_of(c, scope, found.id, found.score)
     parts = {} if parent_id is None else _parts(c, strategy, found, parent_id)
     return Standing(strategy.name, found.score, place, among, parts)
 
@@ -67,7 +68,7 @@ def _parts(
     c: Connection, strategy: Strategy, found: UrlHistory, parent_id: int
 ) -> Mapping[str, float]:
     """The parts of the score the link on the parent gave it; {} where that is not in the log."""
-    row = orders.last_visit_of(c, parent_id)
+    row = visit_log.last_visit_of(c, parent_id)
     # The candidates of a search run are queries: no page links to them.
     if row is None or found.queue is Queue.SEARCH:
         return {}
@@ -80,12 +81,12 @@ def _learned(
     c: Connection, strategy: LearningStrategy, found: UrlHistory, most_visits: int
 ) -> Standing | None:
     in_memory = remade_order(c, strategy, Scope(found.queue, found.topic), most_visits)
-    order = in_memory.order
-    node = order.node_of(found.key)
+    index = in_memory.index
+    node = index.node_of(found.key)
     if node is None:
         return None
-    place, among = order.place_of(node)
-    return Standing(strategy.name, order.score_of(node), place, among, strategy.explain_node(node))
+    place, among = index.place_of(node)
+    return Standing(strategy.name, index.score_of(node), place, among, strategy.explain_node(node))
 
 
 def remade_order(
@@ -97,9 +98,9 @@ def remade_order(
     upto = _load_model(c, strategy, scope)
     # The steps OrderFeed.begin takes in a crawl, without a thread in between.
     in_memory.begin_telling()
-    after = orders.start_of_newest_visits(c, scope, most_visits)
-    while heads := orders.visit_heads_since(c, scope, after, _AT_A_TIME):
-        for row in orders.load_visits(c, [seq for seq, _ in heads]):
+    after = visit_log.start_of_newest_visits(c, scope, most_visits)
+    while heads := visit_log.visit_heads_since(c, scope, after, _AT_A_TIME):
+        for row in visit_log.load_visits(c, [seq for seq, _ in heads]):
             if isinstance(strategy, Trainable):
                 # Visits the model has already learnt from only rebuild the graph; they must not
                 # teach it twice.
@@ -108,7 +109,7 @@ def remade_order(
         after = heads[-1][0]
     in_memory.begin_reading()
     last, room = 0, True
-    while room and (rows := orders.waiting_after(c, scope, last, _ROWS_AT_A_TIME)):
+    while room and (rows := visit_log.waiting_after(c, scope, last, _ROWS_AT_A_TIME)):
         room = in_memory.found_waiting(rows)
         last = rows[-1].id
     in_memory.end_reading(complete=room)
@@ -119,7 +120,7 @@ def _load_model(c: Connection, strategy: LearningStrategy, scope: Scope) -> int:
     """Load the newest model that can be read; returns up to where in the log it has learnt."""
     if not isinstance(strategy, Trainable):
         return 0
-    for model in orders.stored_models(c, ModelName(scope.topic, strategy.name)):
+    for model in visit_log.stored_models(c, ModelName(scope.topic, strategy.name)):
         try:
             strategy.load(model.unpacked())
         except ModelError:
@@ -146,9 +147,9 @@ def chosen_strategy(
     return _judged_strategy(runtime, scope, topic, name, options)
 
 
-def chosen_ordering(
+def chosen_order(
     runtime: Runtime, scope: CrawlScope, name: str = USUAL_STRATEGY, options: str = ""
-) -> FrontierOrder:
+) -> CrawlOrder:
     """The crawl order by the strategy *name*.
 
     Raises:
@@ -161,7 +162,7 @@ def chosen_ordering(
         threshold = moving_threshold(strategy, runtime.options["QIAO_THRESHOLD_OPTIONS"])
     if isinstance(strategy, LearningStrategy):
         return LearningOrder(strategy, threshold, runtime, scope, topic)
-    return FrontierOrder(strategy, threshold, topic)
+    return CrawlOrder(strategy, threshold, topic)
 
 
 def _judged_strategy(

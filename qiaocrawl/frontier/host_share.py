@@ -29,7 +29,8 @@ from qiaocrawl.frontier.host_policies import (
     make_policy,
 )
 from qiaocrawl.items import Candidate, Lease
-from qiaocrawl.runtime.runtime import CrawlScope, Runtime
+from qiaocrawl.runtime.crawl_rows import CrawlScope
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier import workers as stored
 from qiaocrawl.storage.frontier.lease import BatchShape

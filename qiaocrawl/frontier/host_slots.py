@@ -1,17 +1,14 @@
-"""The load on each host: fetches under way, pauses, turns, pages of this run."""
+"""The load on each host: fetches under way, pauses, turns, pages; the leases in hand."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
 
-from sqlalchemy import Connection
-
-from qiaocrawl.runtime.runtime import CrawlScope, Runtime, rows_of
-from qiaocrawl.storage import frontier
-from qiaocrawl.storage.pages.sites import host_names
+from qiaocrawl.items import Lease
 
 # --- When a run stops on its own ------------------------------------------------------------------
 
@@ -168,50 +165,57 @@ class HostUse:
         return {host for host, until in self._parked.items() if until == FOREVER}
 
 
-def nothing_elsewhere(rows: frontier.Scope, spent: Collection[str]) -> Callable[[Connection], bool]:
-    """An operation that says whether *rows* hold nothing on other hosts than *spent*."""
-
-    def operation(c: Connection) -> bool:
-        # Reads the stored rows: other workers and the pages still in flight may have added some.
-        left = frontier.remaining(c, elsewhere(c, rows, spent), now=time.time())
-        return not left.pending and not left.leased
-
-    return operation
+# --- The leases in hand that are not fetched yet, host by host ------------------------------------
 
 
-def elsewhere(c: Connection, rows: frontier.Scope, spent: Collection[str]) -> frontier.Scope:
-    """*rows* without those on the hosts *spent*."""
-    if not spent:
-        return rows
-    # None stands for all hosts; to leave some out they must be listed first.
-    hosts = host_names(c) if rows.hosts is None else rows.hosts
-    return replace(rows, hosts=frozenset(hosts) - frozenset(spent))
+class ReadyLeases:
+    """Hands out the best lease of the hosts that may be asked.
 
+    Args:
+        present_score: of a lease, where scores change while it waits here; None where leases
+            come in the order they are to be fetched in.
+    """
 
-# --- The rows of one crawl, as the database knows its hosts now -----------------------------------
+    def __init__(self, present_score: Callable[[Lease], float] | None = None) -> None:
+        self._present_score = present_score
+        self._hosts: dict[str, deque[Lease]] = defaultdict(deque)
 
+    def __len__(self) -> int:
+        """How many leases wait here."""
+        return sum(map(len, self._hosts.values()))
 
-class CrawlRows:
-    """The frontier rows of *scope*; links may bring new subdomains, so they are looked up anew."""
+    def add(self, leases: Iterable[Lease]) -> None:
+        """Leases that have come in."""
+        for lease in leases:
+            self._hosts[lease.host].append(lease)
 
-    def __init__(self, runtime: Runtime, scope: CrawlScope) -> None:
-        self._runtime = runtime
-        self._scope = scope
-        self._found_at = float("-inf")
-        self.now = frontier.Scope(scope.queue, scope.topic, frozenset())
-        """As they were looked up last; none before the first time."""
+    def next(self, is_free: Callable[[str], bool]) -> Lease | None:
+        """Take the best lease of the hosts that are free; None when there is none."""
+        free = [host for host in self._hosts if is_free(host)]
+        if not free:
+            return None
+        if self._present_score is None:
+            # Leases come best first, so the first of each host is its best.
+            lease = max((self._hosts[host][0] for host in free), key=attrgetter("score"))
+        else:
+            # Scores change while leases wait here, so all of them are looked at: at
+            # most four batches.
+            every = [lease for host in free for lease in self._hosts[host]]
+            lease = max(every, key=self._present_score)
+        self._hosts[lease.host].remove(lease)
+        if not self._hosts[lease.host]:
+            del self._hosts[lease.host]
+        return lease
 
-    async def find(self, *, older_than_seconds: float = 0.0) -> None:
-        """Look up the hosts, unless that was done less than so long ago."""
-        if time.monotonic() - self._found_at >= older_than_seconds:
-            self._found_at = time.monotonic()
-            self.now = await self._runtime.write(rows_of(self._scope))
+    def take_host(self, host: str) -> list[Lease]:
+        """Take all leases of *host*."""
+        # pop(): a defaultdict would make an empty queue for a host that has none.
+        return list(self._hosts.pop(host, ()))
 
-    async def remaining(self) -> frontier.Remaining:
-        """What the frontier still holds of them."""
-        rows = self.now
-        return await self._runtime.write(lambda c: frontier.remaining(c, rows, now=time.time()))
+    def hosts_with(self, leases: int) -> set[str]:
+        """Hosts with at least this many *leases* waiting here."""
+        return {host for host, queue in self._hosts.items() if len(queue) >= leases}
 
-    async def are_only_on(self, hosts: Collection[str]) -> bool:
-        """Whether there are *hosts*, and nothing is left on any other."""
-        return bool(hosts) and await self._runtime.write(nothing_elsewhere(self.now, hosts))
+    def all(self) -> list[Lease]:
+        """All that wait here, in no order."""
+        return [lease for queue in self._hosts.values() for lease in queue]

@@ -13,15 +13,16 @@ from functools import lru_cache, partial
 
 from qiaocrawl.errors import ModelError, StorageError
 from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Trainable
-from qiaocrawl.frontier.memory_order import Chosen, InMemoryFrontier
+from qiaocrawl.frontier.crawl_order import CrawlOrder, FollowedPage, reason_of
+from qiaocrawl.frontier.in_memory_frontier import Chosen, InMemoryFrontier
 from qiaocrawl.frontier.order_feed import OrderFeed, Run, Store
-from qiaocrawl.frontier.ordering import FollowedPage, FrontierOrder, reason_of
 from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import Candidate, Lease, PageAnalysis, Visit
+from qiaocrawl.runtime.crawl_rows import CrawlScope
 from qiaocrawl.runtime.follow_links import FollowPolicy
-from qiaocrawl.runtime.runtime import CrawlScope, Runtime
-from qiaocrawl.storage.frontier import KeyLeases, Scope, orders
-from qiaocrawl.storage.frontier.orders import LoggedVisit, ModelName, StoredModel
+from qiaocrawl.runtime.runtime import Runtime
+from qiaocrawl.storage.frontier import KeyLeases, Scope, visit_log
+from qiaocrawl.storage.frontier.visit_log import LoggedVisit, ModelName, StoredModel
 
 # --- The order of a learning strategy: rebuilt from the log, and kept in step while crawling ------
 
@@ -56,7 +57,7 @@ class ModelKeeping:
         """Load the newest version that can be read; says so of those that cannot."""
         if self._strategy is None:
             return
-        models = await self._store.read(partial(orders.stored_models, name=self._name))
+        models = await self._store.read(partial(visit_log.stored_models, name=self._name))
         for model in models:
             try:
                 await run(partial(self._load, model))
@@ -105,7 +106,7 @@ class ModelKeeping:
         # In the thread of the order, where nothing learns while the arrays are read.
         model = await run(self._strategy.save)
         operation = partial(
-            orders.save_model,
+            visit_log.save_model,
             name=self._name,
             model=model,
             pages=pages,
@@ -134,7 +135,7 @@ _PATIENCE_SECONDS = 0.25
 _CLOSE_SECONDS = 3.0
 
 
-class LearningOrder(FrontierOrder):
+class LearningOrder(CrawlOrder):
     """The order of one crawl in memory, shared with other workers through the log of visits.
 
     Args:
@@ -203,7 +204,7 @@ class LearningOrder(FrontierOrder):
             "crawl order %s: %d pages of the log, %d URLs wait (%.1f s)",
             self.strategy.name,
             self.in_memory.visits,
-            len(self.in_memory.order.waiting),
+            len(self.in_memory.index.waiting),
             time.monotonic() - began,
         )
 
@@ -238,8 +239,8 @@ class LearningOrder(FrontierOrder):
         page = super()._follow(lease, analysis, policy, now)
         # Candidates are links of the page, which have a node now, and others such as later parts
         # of the article or a redirect's target, which get theirs once they are stored.
-        linked = {link.key for link in page.links.visit.links}
-        added = [candidate for candidate in page.links.candidates if candidate.left_out is None]
+        linked = {link.key for link in page.visit.links}
+        added = [candidate for candidate in page.selection.candidates if candidate.left_out is None]
         self.in_memory.hold(
             lease.key,
             [candidate.key for candidate in added if candidate.key in linked],
@@ -249,7 +250,7 @@ class LearningOrder(FrontierOrder):
 
     def stored(self, page: FollowedPage) -> list[bytes]:
         """See the base class; what *page* brought may be leased from now on."""
-        self.soon(partial(self.in_memory.stored, page.links.visit.key))
+        self.soon(partial(self.in_memory.stored, page.visit.key))
         return super().stored(page)
 
     def brought_nothing(self, visit: Visit) -> None:
@@ -273,7 +274,7 @@ class LearningOrder(FrontierOrder):
 
     def why_pruned(self, visit: Visit, place: int) -> str:
         """Why the link at *place* is left out: strategy and parts of the score."""
-        node = self.in_memory.order.node_of(visit.links[place].key)
+        node = self.in_memory.index.node_of(visit.links[place].key)
         parts = {} if node is None else self.in_memory.strategy.explain_node(node)
         return reason_of(self.strategy.name, parts)
 
@@ -369,7 +370,7 @@ class LearningOrder(FrontierOrder):
         """Figures for the run's statistics."""
         found: dict[str, float] = {
             "qiaocrawl/order/pages": self.in_memory.visits,
-            "qiaocrawl/order/waiting": len(self.in_memory.order.waiting),
+            "qiaocrawl/order/waiting": len(self.in_memory.index.waiting),
             "qiaocrawl/order/models_saved": self._models.saved,
             "qiaocrawl/order/models_damaged": self._models.damaged,
         }

@@ -15,10 +15,10 @@ from typing import Protocol, TypeVar
 from sqlalchemy import Connection
 
 from qiaocrawl.errors import StorageError
-from qiaocrawl.frontier.memory_order import InMemoryFrontier
-from qiaocrawl.storage.frontier import orders
-from qiaocrawl.storage.frontier.orders import LoggedVisit
+from qiaocrawl.frontier.in_memory_frontier import InMemoryFrontier
+from qiaocrawl.storage.frontier import visit_log
 from qiaocrawl.storage.frontier.scope import Scope
+from qiaocrawl.storage.frontier.visit_log import LoggedVisit
 
 # --- Finds the new rows of the log of visits: those after a place, and late ones before it --------
 # Numbers are given when a row is written, not when it is committed, so a row may become visible
@@ -154,7 +154,7 @@ class OrderFeed:
             token: of this worker; its own visits are known already.
         """
         start = await self._store.read(
-            lambda c: orders.start_of_newest_visits(c, self._rows, most_visits)
+            lambda c: visit_log.start_of_newest_visits(c, self._rows, most_visits)
         )
         # The log is read from here on: older visits are skipped, so the order knows the
         # newest ones only.
@@ -210,10 +210,10 @@ class OrderFeed:
         self._reader.settle(time.monotonic())
 
     def _heads(self, c: Connection, after: int) -> list[tuple[int, int]]:
-        return orders.visit_heads_since(c, self._rows, after, _HEADS_AT_A_TIME)
+        return visit_log.visit_heads_since(c, self._rows, after, _HEADS_AT_A_TIME)
 
     async def _take_in(self, seqs: Sequence[int]) -> None:
-        rows = await self._store.read(partial(orders.load_visits, seqs=seqs))
+        rows = await self._store.read(partial(visit_log.load_visits, seqs=seqs))
 
         def tell() -> None:
             for row in rows:
@@ -241,12 +241,12 @@ class OrderFeed:
             if len(rows) < _ROWS_AT_A_TIME:
                 return True
 
-    def _next_rows(self, c: Connection) -> list[orders.PendingUrl]:
-        return orders.waiting_after(c, self._rows, self._newest_row, _ROWS_AT_A_TIME)
+    def _next_rows(self, c: Connection) -> list[visit_log.PendingUrl]:
+        return visit_log.waiting_after(c, self._rows, self._newest_row, _ROWS_AT_A_TIME)
 
     async def keep_scores(self) -> None:
         """Write the best scores to their rows, some at a time."""
         best = await self._run(partial(self._in_memory.best_scores, _SCORES_KEPT))
         for start in range(0, len(best), _SCORES_A_TRANSACTION):
             some = best[start : start + _SCORES_A_TRANSACTION]
-            await self._store.write(partial(orders.keep_scores, scope=self._rows, scores=some))
+            await self._store.write(partial(visit_log.keep_scores, scope=self._rows, scores=some))

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from qiaocrawl.discovery.static_traps import TRAP
-from qiaocrawl.frontier.host_slots import HostUse, elsewhere
-from qiaocrawl.frontier.ordering import FrontierOrder
+from qiaocrawl.frontier.crawl_order import CrawlOrder
+from qiaocrawl.frontier.host_slots import HostUse
+from qiaocrawl.runtime.crawl_rows import elsewhere
 from qiaocrawl.runtime.follow_links import FollowPolicy
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.frontier.postponed import (
@@ -74,15 +75,15 @@ class TakingUp:
     tries again.
 
     Args:
-        ordering: is told of what waits again.
+        order: is told of what waits again.
         within: its rules judge the URLs closed as traps, since a trap makes up articles too.
     """
 
     def __init__(
-        self, runtime: Runtime, ordering: FrontierOrder, within: FollowPolicy | None = None
+        self, runtime: Runtime, order: CrawlOrder, within: FollowPolicy | None = None
     ) -> None:
         self._runtime = runtime
-        self._ordering = ordering
+        self._order = order
         rules = within.rules if within is not None else None
         self._traps = rules.watch if rules is not None else None
         self._trials: dict[str, _Trial] = {}
@@ -98,7 +99,7 @@ class TakingUp:
             False when there is nothing to try.
         """
         # Rows of spent hosts stay postponed: they could wait again, but nobody would fetch them.
-        rows = await self._runtime.read(partial(elsewhere, rows=rows, spent=hosts.spent))
+        rows = await self._runtime.read(partial(elsewhere, rows=rows, hosts=hosts.spent))
         waiting = await self._runtime.read(partial(count_postponed, scope=rows))
         self.left = sum(waiting.values())
         await self._judge()
@@ -114,7 +115,7 @@ class TakingUp:
         )
         for row in taken:
             self._trials[row.reason].keys.add(row.candidate.key)
-        self._ordering.enqueued([row.candidate for row in taken])
+        self._order.enqueued([row.candidate for row in taken])
         self.taken_up += len(taken)
         self.left -= len(taken)
         if taken:

@@ -19,15 +19,17 @@ from sqlalchemy import Connection
 from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.frontier.aliases import AliasLearning
 from qiaocrawl.frontier.completion import CompleteLease, retry_lease
+from qiaocrawl.frontier.crawl_order import CrawlOrder
 from qiaocrawl.frontier.host_share import HostShare
-from qiaocrawl.frontier.host_slots import FOREVER, CrawlRows, Fetches, HostUse, Limits
+from qiaocrawl.frontier.host_slots import FOREVER, Fetches, HostUse, Limits, ReadyLeases
 from qiaocrawl.frontier.learning_order import LearningOrder
-from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.postponed import TakingUp
-from qiaocrawl.frontier.supply import ReadyLeases, RowWaits, make_supply, renew_topic
+from qiaocrawl.frontier.row_waits import RowWaits
+from qiaocrawl.frontier.supply import make_supply
 from qiaocrawl.items import Candidate, Lease
+from qiaocrawl.runtime.crawl_rows import CrawlRows, CrawlScope
 from qiaocrawl.runtime.run_end import Ending
-from qiaocrawl.runtime.runtime import CrawlScope, Runtime
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier.lease import BatchShape
 from qiaocrawl.storage.writer import in_loop
@@ -48,7 +50,7 @@ class FrontierWorker:
 
     Args:
         wake: called when leases have come or all is done, to ask :meth:`next_lease` again.
-        ordering: scores links, and says which leases come first.
+        order: scores links, and says which leases come first.
     """
 
     def __init__(
@@ -56,7 +58,7 @@ class FrontierWorker:
         runtime: Runtime,
         scope: CrawlScope,
         *,
-        ordering: FrontierOrder,
+        order: CrawlOrder,
         limits: Limits,
         fetches: Fetches,
         run_id: int | None,
@@ -72,13 +74,18 @@ class FrontierWorker:
         self._lease_seconds: float = runtime.options["QIAO_FRONTIER_LEASE_SECONDS"]
         # Random: no worker may take another's lease, or its own before a restart, for its own.
         self.token = secrets.randbits(62)
-        self._ordering = ordering
+        self._order = order
         self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
         self._rows_per_host = fetches.per_host * _ROWS_PER_FETCH
-        self._supply = make_supply(runtime, ordering, self.token)
-        self._ready = self._order_leases(fetches)
+        self._supply = make_supply(runtime, order, self.token)
+        self._ready = ReadyLeases()
+        if isinstance(order, LearningOrder):
+            # Small batches, leased late, so that what the last pages taught counts at once.
+            self._batch = min(self._batch, 2 * fetches.at_once)
+            self._rows_per_host = fetches.per_host
+            self._ready = ReadyLeases(order.present_score)
         self.share = HostShare(runtime, scope, token=self.token, run_id=run_id)
-        self._postponed = TakingUp(runtime, ordering, scope.within)
+        self._postponed = TakingUp(runtime, order, scope.within)
         self._outstanding: dict[int, Lease] = {}
         self._hosts = HostUse(fetches, limits)
         self.waits = RowWaits(runtime, self._hosts)
@@ -91,14 +98,6 @@ class FrontierWorker:
         self.drained = False
         self.ending = Ending(wake)
 
-    def _order_leases(self, fetches: Fetches) -> ReadyLeases:
-        if not isinstance(self._ordering, LearningOrder):
-            return ReadyLeases()
-        # Small batches, leased late, so that what the last pages taught counts at once.
-        self._batch = min(self._batch, 2 * fetches.at_once)
-        self._rows_per_host = fetches.per_host
-        return ReadyLeases(self._ordering.present_score)
-
     # --- life ---------------------------------------------------------------------
 
     async def open(self) -> None:
@@ -108,8 +107,8 @@ class FrontierWorker:
         await self.waits.take_back(self._rows.now, all_dead=self._runtime.database.is_exclusive)
         await self._renew_share()
         await self.aliases.load()
-        if isinstance(self._ordering, LearningOrder):
-            self._ordering.open(self.token, self._event.set)
+        if isinstance(self._order, LearningOrder):
+            self._order.open(self.token, self._event.set)
         self._pump_task = asyncio.ensure_future(self._pump())
         self._pump_task.add_done_callback(self.ending.pump_ended)
 
@@ -125,13 +124,13 @@ class FrontierWorker:
         await self._runtime.write(lambda c: frontier.release(c, held, now=time.time()))
         await self.share.close()
         await self._runtime.write(self.aliases.saving())
-        await self._ordering.close()
+        await self._order.close()
         left = await self._rows.remaining()
         return left.pending + left.leased
 
     def numbers(self) -> dict[str, float]:
         """Figures of aliases, order and postponed URLs for the run's statistics."""
-        parts = (self.aliases, self._ordering, self._postponed, self.share)
+        parts = (self.aliases, self._order, self._postponed, self.share)
         return {name: number for part in parts for name, number in part.numbers().items()}
 
     # --- handing out ----------------------------------------------------------------
@@ -184,7 +183,7 @@ class FrontierWorker:
         """Queue *candidates* for the frontier; it cannot drain before they are stored."""
         self.post(
             lambda c: frontier.enqueue(c, candidates, run_id=self._run_id, now=time.time()),
-            then=lambda: self._ordering.enqueued(candidates),
+            then=lambda: self._order.enqueued(candidates),
         )
 
     def post(
@@ -244,7 +243,7 @@ class FrontierWorker:
         operation = retry_lease(lease, reason, pause_seconds, limit, write)
         is_mine = await self.ending.stops_with(self._runtime.write(operation))
         if is_mine:
-            self._ordering.wait_until(lease.key, time.time() + pause_seconds)
+            self._order.wait_until(lease.key, time.time() + pause_seconds)
         return self._settled(lease, is_mine)
 
     def release(self, lease: Lease, reason: str) -> None:
@@ -259,7 +258,7 @@ class FrontierWorker:
 
     def _wait_again(self, leases: Sequence[Lease]) -> None:
         for lease in leases:
-            self._ordering.wait_until(lease.key, 0.0)
+            self._order.wait_until(lease.key, 0.0)
 
     def forget(self, lease: Lease) -> None:
         """*lease* was lost to another worker: it needs no outcome here."""
@@ -273,10 +272,10 @@ class FrontierWorker:
         # A lost lease may have come back to us under a new attempt, which is not settled here.
         if self.holds(lease):
             del self._outstanding[lease.url_id]
-        self._ordering.closed(lease)
+        self._order.closed(lease)
         if not mine:
             # Its new holder may give it up: look for it again when that lease could be over.
-            self._ordering.wait_until(lease.key, time.time() + self._lease_seconds)
+            self._order.wait_until(lease.key, time.time() + self._lease_seconds)
         self._event.set()
         return mine
 
@@ -300,9 +299,9 @@ class FrontierWorker:
             return
         await self._renew_when_due()
         await self._renew_share()
-        if self._starved and self._ordering.may_lease and len(self._ready) < self._batch * 4:
+        if self._starved and self._order.may_lease and len(self._ready) < self._batch * 4:
             await self._lease_more()
-        if self._ordering.is_complete and not (len(self._ready) or self._is_busy):
+        if self._order.is_complete and not (len(self._ready) or self._is_busy):
             await self._check_drained()
 
     async def _renew_when_due(self) -> None:
@@ -332,7 +331,7 @@ class FrontierWorker:
         await self._rows.find(older_than_seconds=_HOSTS_FRESH_SECONDS)
         busy = self._ready.hosts_with(self._rows_per_host) | self._hosts.parked | self._hosts.spent
         shape = BatchShape(limit=self._batch, per_host=self._rows_per_host, busy_hosts=busy)
-        await renew_topic(self._runtime, self._ordering, self._scope.topic)
+        await self._renew_topic()
         leases = await self.share.take(self._supply.take, self._rows.now, shape)
         kept, preferred = await self.aliases.to_fetch(leases, self._scope.within)
         self._ready.add(kept)
@@ -340,15 +339,22 @@ class FrontierWorker:
         for host in {lease.host for lease in kept} & self._hosts.given_up:
             self.park(host, FOREVER)
         if preferred:
-            self._ordering.enqueued(preferred)
+            self._order.enqueued(preferred)
         if len(kept) < len(leases):
             held = {lease.url_id for lease in kept}
             for lease in (one for one in leases if one.url_id not in held):
-                self._ordering.closed(lease)
+                self._order.closed(lease)
             self._starve()
         if leases:
             self.drained = False
             self._wake_caller()
+
+    async def _renew_topic(self) -> None:
+        """Take over what was changed in the crawl's topic since it was read."""
+        topic = self._scope.topic
+        if await self._runtime.renew_topics():
+            logger.info("topic %r has changed: pages and links are judged by it from now on", topic)
+            await self._order.renew_topic(self._runtime.catalogue.pack(topic))
 
     async def _check_drained(self) -> None:
         # First: an alias whose preferred version brought no page makes a row wait again.
@@ -367,7 +373,7 @@ class FrontierWorker:
             self._wake_caller()
         elif await self._rows.are_only_on(self._hosts.spent):
             self.stop(self._hosts.why_spent)
-        elif await self._ordering.is_below_threshold() and not self._outstanding:
+        elif await self._order.is_below_threshold() and not self._outstanding:
             self.stop("below_threshold")
         else:
             await self.waits.note(self._rows.now, left)

@@ -19,9 +19,9 @@ from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.reading.outcome_names import STATE_NAMES, outcome_with_code
 from qiaocrawl.reading.summary import FarFeed, HeldHost, far_feeds, held_hosts, held_words
 from qiaocrawl.storage import url_history
-from qiaocrawl.storage.frontier import orders
+from qiaocrawl.storage.frontier import visit_log
 from qiaocrawl.storage.frontier.lease import decision_of
-from qiaocrawl.storage.frontier.orders import LoggedVisit
+from qiaocrawl.storage.frontier.visit_log import LoggedVisit
 from qiaocrawl.storage.pages.sites import cut_reason, is_known_host
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.topics.changes import bases_of
@@ -106,8 +106,8 @@ def answer_of(c: Connection, url: str, place: Place | None = None) -> UrlAnswer:
     parent = path[-2] if len(path) > 1 else None
     standing, decided_at = _standing(c, history, parent, place)
     target = url_history.url_history(c, history.redirect) if history.redirect else None
-    led_by = orders.last_visit_of(c, parent.id) if parent is not None else None
-    visit = orders.last_visit_of(c, history.id)
+    led_by = visit_log.last_visit_of(c, parent.id) if parent is not None else None
+    visit = visit_log.last_visit_of(c, history.id)
     article = url_history.article_at(c, history.id)
     return UrlAnswer(
         url,

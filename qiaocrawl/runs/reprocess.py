@@ -17,7 +17,7 @@ from qiaocrawl.errors import ClusterError, ExtractionError
 from qiaocrawl.items import Outcome, PageAnalysis, PageText, Queue, Relevance
 from qiaocrawl.runtime.analyse_page import judge_texts
 from qiaocrawl.runtime.analysis_setup import JoinedText
-from qiaocrawl.runtime.articles import AssembledArticle, assembled_of, head_alone, save_assembled
+from qiaocrawl.runtime.articles import AssembledArticle, assembled_of, head_alone
 from qiaocrawl.runtime.bulk import Bulk, JoinParts, Judged, JudgeTexts, LocalBulk, Pending, ReadPage
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.pages import article_parts, articles, reprocessing
@@ -217,7 +217,7 @@ def _whole(
 def _save_articles(c: Connection, runtime: Runtime, wholes: Sequence[AssembledArticle]) -> None:
     runtime.articles.titles.lock(c)
     for whole in wholes:
-        save_assembled(c, whole, runtime.articles.save)
+        runtime.articles.save_assembled(c, whole)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from sqlalchemy import Connection
 
 from qiaocrawl.fetch.failure_policy import retry_after_seconds
 from qiaocrawl.frontier import LearningStrategy, Strategy
-from qiaocrawl.frontier.completion import CrawlJournal, PagelessEnd
-from qiaocrawl.frontier.ordering import FrontierOrder
+from qiaocrawl.frontier.crawl_order import CrawlOrder
+from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, Outcome
 from qiaocrawl.runs.asking_plan import (
     PIECE,
@@ -76,7 +76,7 @@ class _Stage(IntEnum):
     """No more of it comes."""
 
 
-class AskingOrder(FrontierOrder):
+class AskingOrder(CrawlOrder):
     """Lets through the queries of engines that are chosen, not parked, and within budget.
 
     Args:

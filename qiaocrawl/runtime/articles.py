@@ -8,7 +8,6 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Protocol
 
 from sqlalchemy import Connection
 
@@ -99,13 +98,15 @@ class RunArticles:
         *,
         anchor: str,
         title_words: Sequence[str] | None = None,
-        titles: SharedTitleIndex | None = None,
     ) -> Verdict | None:
         """Write the article of *analysis* with all topics' judgements and its verdict.
 
+        The rows, in order: ``excerpt``, ``article`` (``revision`` where its text is another now),
+        ``relevance``, ``title_term``, ``title_entry`` and ``verdict``; the ``url`` row where the
+        article is withdrawn.
+
         Args:
             title_words: of its title, if they were cut in this run, with :attr:`title_terms`.
-            titles: what it is judged by; this run's where none are given.
 
         Returns:
             None where its text is that of stored pages it leads to, or its page is stored under a
@@ -124,8 +125,7 @@ class RunArticles:
         articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
         articles.save_title_terms(c, saved.id, analysis.title_tokens, is_new=saved.is_new)
         # After the article is written: the verdict refers to its row.
-        judge = self.titles if titles is None else titles
-        verdict = judge.judge(c, saved, title_words)
+        verdict = self.titles.judge(c, saved, title_words)
         topics = frozenset(judged.topic for judged in analysis.relevance if judged.relevant)
         # A transaction that is played again does not make it a known one.
         is_new = saved.is_new or self.stored.get(url_id, (False,))[0]
@@ -144,6 +144,25 @@ class RunArticles:
         )
         return verdict
 
+    def save_assembled(
+        self, c: Connection, whole: AssembledArticle, *, own_url_id: int | None = None
+    ) -> Verdict | None:
+        """Write a paged article where it belongs, and the state of its parts.
+
+        Args:
+            own_url_id: of the part whose row is closed in this transaction.
+
+        Returns:
+            How the article relates to others; None if there is none.
+        """
+        group = whole.group
+        # First: the article may have to move before it is written at its new place.
+        place_article(c, group)
+        update_part_outcomes(c, group, own_url_id)
+        if whole.analysis is None:
+            return None
+        return self.save(c, group.head.url_id, whole.analysis, anchor=group.head.anchor)
+
 
 # --- Paged articles in a crawl: with each part the article is rebuilt from all stored parts -------
 # Three steps: the part is stored by itself; what is stored of its article is joined and judged
@@ -155,14 +174,6 @@ logger = logging.getLogger(__name__)
 
 Join = Callable[[str, Sequence[PartText]], Awaitable[JoinedText]]
 """Joins the texts of an article's parts under its title, in a worker process."""
-
-
-class SaveArticle(Protocol):
-    """Writes an article with all that is known of it; returns how it relates to others."""
-
-    def __call__(  # noqa: D102
-        self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str
-    ) -> Verdict | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,30 +257,6 @@ def assembled_of(group: PartGroup, joined: JoinedText) -> AssembledArticle:
             relevance=joined.relevance,
         ),
     )
-
-
-def save_assembled(
-    c: Connection,
-    whole: AssembledArticle,
-    save_article: SaveArticle,
-    *,
-    own_url_id: int | None = None,
-) -> Verdict | None:
-    """Write the article where it belongs, and the state of its parts.
-
-    Args:
-        own_url_id: of the part whose row is closed in this transaction.
-
-    Returns:
-        How the article relates to others; None if there is none.
-    """
-    group = whole.group
-    # First: the article may have to move before it is written at its new place.
-    place_article(c, group)
-    update_part_outcomes(c, group, own_url_id)
-    if whole.analysis is None:
-        return None
-    return save_article(c, group.head.url_id, whole.analysis, anchor=group.head.anchor)
 
 
 # --- The site templates of a run: learnt in memory, read from and written to the database ---------

@@ -68,12 +68,12 @@ class LinkSelection:
 
     Attributes:
         candidates: what is new, in document order; what is left out is to be stored as such.
-        left: by reason, how many links were left.
+        left_by_reason: how many links were left, by reason.
         visit: the page as its strategy saw it, with all links that are followed now.
     """
 
     candidates: tuple[Candidate, ...]
-    left: Counter[str]
+    left_by_reason: Counter[str]
     visit: Visit
 
 

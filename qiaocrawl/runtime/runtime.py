@@ -1,4 +1,4 @@
-"""The shared objects of one run, built from the options; its frontier rows; pages into files.
+"""The shared objects of one run, built from the options.
 
 Spiders, pipelines and the scheduler of one crawl hold the same ``Runtime``. It knows the
 library, not Scrapy.
@@ -7,30 +7,25 @@ library, not Scrapy.
 from __future__ import annotations
 
 import asyncio
-import logging
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, func, select
 
-from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.items import Candidate, Queue
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.analysis_slots import RunAnalysis
 from qiaocrawl.runtime.articles import RunArticles
 from qiaocrawl.runtime.catalogue import Catalogue
+from qiaocrawl.runtime.crawl_rows import CrawlScope, rows_of
 from qiaocrawl.runtime.follow_links import FollowPolicy
+from qiaocrawl.runtime.page_packer import PagePacker
 from qiaocrawl.runtime.shared_titles import MANY_TITLES
 from qiaocrawl.storage import Database, Reader, Writer, frontier, run_log
 from qiaocrawl.storage.migrate import require_current
-from qiaocrawl.storage.page_store.packing import enough_for, pack
-from qiaocrawl.storage.page_store.stores import DATABASE, held_store, open_store
-from qiaocrawl.storage.pages.sites import host_names
 from qiaocrawl.storage.schema import url
 from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.titles.title_log import rebuild_term_weights
@@ -39,111 +34,6 @@ from qiaocrawl.text.visible import note_context
 
 if TYPE_CHECKING:
     from qiaocrawl.fetch.replay.web import RecordedWeb
-
-# --- What a crawl stored goes from the database into files, beside the crawl (QIAO_PAGE_STORE) ----
-
-logger = logging.getLogger(__name__)
-
-_LOOK_SECONDS = 30.0
-_QUIET_SECONDS = 600.0
-# A run has ten seconds to end; a file that is not sent by then is made again by the next one.
-_PATIENCE_SECONDS = 5.0
-
-
-class PagePacker:
-    """A thread that fills a file whenever enough pages for one are in the database.
-
-    Of several workers one does it at a time, for all of them. A store that is away costs nothing
-    but room: pages stay in the database until it is back.
-    """
-
-    def __init__(
-        self, options: Options, database: Database, reader: Reader, writer: Writer
-    ) -> None:
-        self._database = database
-        self._reader = reader
-        self._writer = writer
-        self._address: str = options["QIAO_PAGE_STORE"]
-        self._file_bytes: int = options["QIAO_PAGE_STORE_FILE_MB"] * 10**6
-        self._stopped = threading.Event()
-        self._told_at = -_QUIET_SECONDS
-        self._thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Look at the store, then begin; nothing where pages stay in the database.
-
-        Raises:
-            ConfigError: the store cannot be used; the message says why.
-        """
-        if self._address == DATABASE or self._thread is not None:
-            return
-        self._store = open_store(self._database, self._address)
-        self._thread = threading.Thread(target=self._run, name="qiaocrawl-pages", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """Finish the file in hand, if that is soon done."""
-        self._stopped.set()
-        if self._thread is not None:
-            self._thread.join(_PATIENCE_SECONDS)
-
-    def _run(self) -> None:
-        while not self._stopped.is_set():
-            try:
-                self._look()
-            # Of the store, which may be away, or of a database that ends this run anyway.
-            except (StorageError, ConfigError) as error:
-                self._tell(error)
-            self._stopped.wait(_LOOK_SECONDS)
-
-    def _look(self) -> None:
-        if not self._reader.run(partial(enough_for, file_bytes=self._file_bytes)):
-            return
-        with held_store(
-            self._reader,
-            self._writer,
-            self._store,
-            file_bytes=self._file_bytes,
-            advance=lambda number: not self._stopped.is_set(),
-        ) as work:
-            packed = pack(work, whole_files=True)
-        logger.info("%d pages went from the database to %s", packed, self._address)
-
-    def _tell(self, error: Exception) -> None:
-        # Once in a while: a store that is away for a night is no line every half minute.
-        if not self._stopped.is_set() and time.monotonic() - self._told_at > _QUIET_SECONDS:
-            self._told_at = time.monotonic()
-            logger.warning("pages stay in the database for now: %s", error)
-
-
-# --- The frontier rows of one crawl ---------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlScope:
-    """The frontier rows of one crawl: a queue of a topic, within the sites of *within*.
-
-    Subdomains come to light during a crawl, so the exact hosts are looked up anew by
-    :func:`rows_of`.
-    """
-
-    queue: Queue
-    topic: str
-    within: FollowPolicy | None
-
-
-def rows_of(scope: CrawlScope) -> Callable[[Connection], frontier.Scope]:
-    """An operation that finds the exact hosts of *scope* as the database knows them."""
-
-    def operation(c: Connection) -> frontier.Scope:
-        if scope.within is None or scope.within.across:
-            return frontier.Scope(scope.queue, scope.topic, None)
-        hosts = (host for host in host_names(c) if scope.within.covers(host))
-        # Also the sites themselves, of which no row may be there yet.
-        return frontier.Scope(scope.queue, scope.topic, frozenset(hosts) | scope.within.sites)
-
-    return operation
-
 
 # Waiting URLs are scored by loops as Python in 20 us each.
 _MUCH_URLS = 20_000

@@ -18,9 +18,9 @@ from qiaocrawl.crawl.fetch_outcomes import FetchOutcomes
 from qiaocrawl.errors import BlockedError, TrapError
 from qiaocrawl.fetch.failure_policy import FetchDecision
 from qiaocrawl.frontier import CrawlTopic, strategies
-from qiaocrawl.frontier.completion import CrawlJournal, PagelessEnd
+from qiaocrawl.frontier.crawl_order import CrawlOrder
 from qiaocrawl.frontier.host_slots import Fetches, Limits
-from qiaocrawl.frontier.ordering import FrontierOrder
+from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Lease, Outcome, Queue
 from qiaocrawl.runtime.follow_links import FollowPolicy, seed_candidate
@@ -58,13 +58,13 @@ class Crawl:
         self.runtime = runtime_of(self.crawler)
         policy = FollowPolicy(frozenset([HOST]))
         scope = self.runtime.scope(Queue.SITE, PACK.name, policy)
-        order = FrontierOrder(strategies.get("bfs")(CrawlTopic(PACK)))  # type: ignore[arg-type]
+        order = CrawlOrder(strategies.get("bfs")(CrawlTopic(PACK)))  # type: ignore[arg-type]
         self.journal = Journal()
         self.context = CrawlContext(
             self.runtime, scope, policy, order, {}, Limits(), journal=self.journal
         )
         self.context.worker = self.worker = FrontierWorker(
-            self.runtime, scope, ordering=order, limits=Limits(), fetches=Fetches(1, 1),
+            self.runtime, scope, order=order, limits=Limits(), fetches=Fetches(1, 1),
             run_id=None, wake=lambda: None,
         )  # fmt: skip
         self.outcomes = FetchOutcomes(self.crawler, self.context)

@@ -35,8 +35,8 @@ from qiaocrawl.errors import (
 )
 from qiaocrawl.fetch.failure_policy import Close, FailureKind, FetchFailure, Release, Retry
 from qiaocrawl.frontier import CrawlTopic, strategies
+from qiaocrawl.frontier.crawl_order import CrawlOrder
 from qiaocrawl.frontier.host_slots import FOREVER, Fetches, Limits
-from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Lease, Outcome, Queue
 from qiaocrawl.runtime.follow_links import FollowPolicy
@@ -57,9 +57,9 @@ class Failures:
         })  # fmt: skip
         self.runtime = runtime_of(self.crawler)
         scope = self.runtime.scope(Queue.SITE, PACK.name, FollowPolicy(frozenset([HOST])))
-        order = FrontierOrder(strategies.get("bfs")(CrawlTopic(PACK)))  # type: ignore[arg-type]
+        order = CrawlOrder(strategies.get("bfs")(CrawlTopic(PACK)))  # type: ignore[arg-type]
         self.worker = FrontierWorker(
-            self.runtime, scope, ordering=order, limits=Limits(), fetches=Fetches(1, 1),
+            self.runtime, scope, order=order, limits=Limits(), fetches=Fetches(1, 1),
             run_id=None, wake=lambda: None,
         )  # fmt: skip
         self.handler = HostFailureHandler(self.crawler, self.worker)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from qiaocrawl.frontier.host_slots import Fetches, HostUse, Limits
-from qiaocrawl.frontier.supply import ReadyLeases
+from qiaocrawl.frontier.host_slots import Fetches, HostUse, Limits, ReadyLeases
 from qiaocrawl.items import Lease, Queue
 
 

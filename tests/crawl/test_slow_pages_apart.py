@@ -13,8 +13,8 @@ from fresh_schema import make_tables
 from qiaocrawl.crawl.context import CrawlContext, runtime_of, share_crawl
 from qiaocrawl.crawl.slow_pages import SlowPages, set_aside, slow_pages_of
 from qiaocrawl.frontier import CrawlTopic, strategies
+from qiaocrawl.frontier.crawl_order import CrawlOrder
 from qiaocrawl.frontier.host_slots import Fetches, Limits
-from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.runtime.analysis_slots import QUICK_BYTES
@@ -49,10 +49,10 @@ def slow(url: str) -> Iterator[SlowPages]:
     runtime = runtime_of(crawler)
     policy = FollowPolicy(frozenset())
     scope = runtime.scope(Queue.SITE, PACK.name, policy)
-    order = FrontierOrder(strategies.get("bfs")(CrawlTopic(PACK)))  # type: ignore[arg-type]
+    order = CrawlOrder(strategies.get("bfs")(CrawlTopic(PACK)))  # type: ignore[arg-type]
     crawl = CrawlContext(runtime, scope, policy, order, {}, Limits())
     crawl.worker = FrontierWorker(
-        runtime, scope, ordering=order, limits=Limits(), fetches=Fetches(1, 1), run_id=None,
+        runtime, scope, order=order, limits=Limits(), fetches=Fetches(1, 1), run_id=None,
         wake=lambda: None,
     )  # fmt: skip
     share_crawl(crawler, crawl)

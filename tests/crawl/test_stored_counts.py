@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from pipelines.store import StorePipeline
-from qiaocrawl.crawl.context import CrawledPage
+from qiaocrawl.crawl.context import AnalysedPage
 from qiaocrawl.items import Outcome, PageAnalysis, Relevance
 
 
@@ -42,7 +42,7 @@ def test_articles_on_topic_are_articles_that_are_stored(mine: bool) -> None:
     lease = SimpleNamespace(topic="侨情", key=b"")
     page = SimpleNamespace(status=200, url="http://a.test/")
 
-    asyncio.run(store.process_item(CrawledPage(cast(Any, lease), cast(Any, page), analysis)))
+    asyncio.run(store.process_item(AnalysedPage(cast(Any, lease), cast(Any, page), analysis)))
 
     assert stats["qiaocrawl/outcome/article"] == mine
     assert stats["qiaocrawl/relevance/relevant"] == mine

@@ -11,8 +11,9 @@ import pytest
 from sqlalchemy import text
 
 from crawling import import_pack, pack, rows
+from qiaocrawl.fetch.failure_policy import longest_wait_seconds
 from qiaocrawl.frontier.host_slots import Fetches, HostUse, Limits
-from qiaocrawl.frontier.supply import RowWaits, longest_wait_seconds
+from qiaocrawl.frontier.row_waits import RowWaits
 from qiaocrawl.items import Queue
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.follow_links import seed_candidate

@@ -18,8 +18,8 @@ from qiaocrawl.frontier.host_share import (
 from qiaocrawl.items import Queue
 from qiaocrawl.options import Options
 from qiaocrawl.options.table import OPTIONS
+from qiaocrawl.runtime.crawl_rows import CrawlScope
 from qiaocrawl.runtime.follow_links import FollowPolicy
-from qiaocrawl.runtime.runtime import CrawlScope
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import Scope
 from qiaocrawl.storage.frontier import workers as stored

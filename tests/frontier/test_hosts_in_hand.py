@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.frontier.host_slots import FOREVER, Fetches, HostUse, Limits
-from qiaocrawl.frontier.supply import ReadyLeases
+from qiaocrawl.frontier.host_slots import FOREVER, Fetches, HostUse, Limits, ReadyLeases
 from qiaocrawl.items import Lease, Queue
 
 

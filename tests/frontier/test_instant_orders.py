@@ -8,8 +8,8 @@ import threading
 import pytest
 
 from qiaocrawl.frontier import CrawlTopic, make_strategy
-from qiaocrawl.frontier.order import scores_of
-from qiaocrawl.frontier.ordering import FrontierOrder
+from qiaocrawl.frontier.crawl_order import CrawlOrder
+from qiaocrawl.frontier.priority_index import scores_of
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Queue, Visit
 from qiaocrawl.runtime.follow_links import FollowPolicy, link_to
@@ -37,11 +37,11 @@ def test_no_thread_is_started_for_them(name: str, threads: int) -> None:
 
 
 async def _followed(name: str, threads: int) -> None:
-    order = FrontierOrder(make_strategy(name, _TOPIC, ""))
+    order = CrawlOrder(make_strategy(name, _TOPIC, ""))
     analysis = PageAnalysis(Outcome.LIST, None, _LINKS, "utf-8")
     policy = FollowPolicy(frozenset({"a.example"}))
     page = await order.follow(_LEASE, analysis, policy)
-    assert [candidate.url for candidate in page.links.candidates] == [one.url for one in _LINKS]
+    assert [candidate.url for candidate in page.selection.candidates] == [one.url for one in _LINKS]
     began = [one for one in threading.enumerate() if one.name.startswith("qiaocrawl-order")]
     await order.close()
     assert len(began) == threads
@@ -55,7 +55,7 @@ def test_what_nobody_waits_for_is_done_before_the_next_question(
 
 
 async def _asked_after_others() -> None:
-    order = FrontierOrder(make_strategy("url_structure", _TOPIC, ""))
+    order = CrawlOrder(make_strategy("url_structure", _TOPIC, ""))
     done: list[str] = []
 
     def fail() -> None:

@@ -13,8 +13,8 @@ from crawling import import_pack, outcomes, pack, rows
 from learning_samples import SITE, AnchorYield, link
 from qiaocrawl.items import Visit
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.frontier import orders
-from qiaocrawl.storage.frontier.orders import ModelName
+from qiaocrawl.storage.frontier import visit_log
+from qiaocrawl.storage.frontier.visit_log import ModelName
 from small_crawl import TOPIC, WEB, SmallCrawl, Web, crawl_all
 
 GOOD = [str(n) for n in range(2, 40, 2)]
@@ -50,10 +50,10 @@ def test_links_like_one_that_led_to_no_page_are_worth_less(database_url: str) ->
         crawl = SmallCrawl(database_url, WEB)
         await crawl.run(most=1)
         like_it, dead = link("3", "bad"), link("1", "bad")
-        before = crawl.ordering.in_memory.score_of(like_it.key)
-        crawl.ordering.brought_nothing(Visit(dead.key, dead.url, dead.host, 1, 0.0, False, 0.0))
+        before = crawl.order.in_memory.score_of(like_it.key)
+        crawl.order.brought_nothing(Visit(dead.key, dead.url, dead.host, 1, 0.0, False, 0.0))
         await crawl.close()
-        return before, crawl.ordering.in_memory.score_of(like_it.key)
+        return before, crawl.order.in_memory.score_of(like_it.key)
 
     assert asyncio.run(scores()) == (0.5, 0.0)
 
@@ -240,9 +240,9 @@ def test_a_damaged_model_is_told_of_and_left_alone(
     import_pack(url, pack(SITE))
     with Database.open(url) as database, database.engine.begin() as c:
         name = ModelName(TOPIC, "anchor_yield", SITE)
-        orders.save_model(c, name, b'{"anchor_yield": 1, "taught": {"good": [1.0]}}',
+        visit_log.save_model(c, name, b'{"anchor_yield": 1, "taught": {"good": [1.0]}}',
                                 pages=1, upto=0, now=1.0)  # fmt: skip
-        orders.save_model(c, name, b"another's", pages=9, upto=9, now=2.0)
+        visit_log.save_model(c, name, b"another's", pages=9, upto=9, now=2.0)
     with caplog.at_level(logging.WARNING):
         crawl = crawl_all(url, {"0": (0.0, [])})
     assert "cannot be read" in caplog.text

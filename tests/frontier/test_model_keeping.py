@@ -15,8 +15,8 @@ from learning_samples import AnchorYield
 from qiaocrawl.errors import ModelError
 from qiaocrawl.frontier.learning_order import ModelKeeping
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.frontier import orders
-from qiaocrawl.storage.frontier.orders import VERSIONS_KEPT, ModelName, stored_models
+from qiaocrawl.storage.frontier import visit_log
+from qiaocrawl.storage.frontier.visit_log import VERSIONS_KEPT, ModelName, stored_models
 from storage_samples import NOW, PACK, add_topic
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ def loaded(store: Store, name: ModelName = TOPIC) -> tuple[AnchorYield, ModelKee
     return strategy, kept
 
 
-def versions(store: Store, name: ModelName = TOPIC) -> list[orders.StoredModel]:
+def versions(store: Store, name: ModelName = TOPIC) -> list[visit_log.StoredModel]:
     return asyncio.run(store.read(lambda c: stored_models(c, name)))
 
 
@@ -156,7 +156,7 @@ def test_only_the_newest_versions_are_kept(store: Store) -> None:
 def test_a_model_that_is_too_large_is_said_once_and_not_tried_with_every_page(
     store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(orders, "MAX_MODEL_BYTES", 10)
+    monkeypatch.setattr(visit_log, "MAX_MODEL_BYTES", 10)
     kept = save(store, learnt(good=0.9), pages=3)
     assert (kept.saved, kept.is_due) == (0, False)
     assert "what was learnt is not kept: the model of anchor_yield takes" in caplog.text
@@ -168,7 +168,7 @@ def test_what_could_not_be_written_is_written_the_next_time(
     kept = keeping(store, learnt(good=0.9))
     kept.begin(known=False)
     with monkeypatch.context() as patch:
-        patch.setattr(orders, "save_model", lambda c, **_: 1 / 0)
+        patch.setattr(visit_log, "save_model", lambda c, **_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             asyncio.run(kept.save(run, 1))
     asyncio.run(kept.save(run, 1))
@@ -189,7 +189,7 @@ def test_a_strategy_that_cannot_be_trained_is_left_alone(store: Store) -> None:
 
 
 def test_what_is_no_model_of_the_strategy_is_damaged_too(store: Store) -> None:
-    asyncio.run(store.write(lambda c: orders.save_model(
+    asyncio.run(store.write(lambda c: visit_log.save_model(
         c, TOPIC, b"another's", pages=1, upto=1, now=NOW
     )))  # fmt: skip
     with pytest.raises(ModelError):

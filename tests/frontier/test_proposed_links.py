@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qiaocrawl.frontier.completion import ProposedUrls
+from qiaocrawl.frontier.crawl_order import ProposedUrls
 from qiaocrawl.items import PRUNED
 
 _A, _B, _C = (bytes([n]) * 16 for n in range(3))

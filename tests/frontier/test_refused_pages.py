@@ -9,7 +9,7 @@ import pytest
 
 from crawling import import_pack, outcomes, pack, rows
 from learning_samples import SITE
-from qiaocrawl.frontier.supply import recover_rows
+from qiaocrawl.frontier.row_waits import recover_rows
 from qiaocrawl.items import Lease, Queue
 from qiaocrawl.storage import Database, frontier
 from small_crawl import TOPIC, WEB, SmallCrawl

@@ -14,8 +14,8 @@ from qiaocrawl.discovery.rules import LinkRules, UrlSourceOptions
 from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_watch import TrapWatch
 from qiaocrawl.frontier import CrawlTopic, strategies
+from qiaocrawl.frontier.crawl_order import CrawlOrder
 from qiaocrawl.frontier.host_slots import FOREVER, Fetches, HostUse, Limits
-from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.postponed import TakingUp
 from qiaocrawl.items import LeftOut, Outcome, Queue
 from qiaocrawl.options import Options
@@ -34,7 +34,7 @@ class Rounds:
 
     def __init__(self, url: str) -> None:
         self.runtime = Runtime(Options.from_environment({"QIAO_DATABASE_URL": url}))
-        self.order = FrontierOrder(strategies.get("bfs")(CrawlTopic(PACK)))  # type: ignore[arg-type]
+        self.order = CrawlOrder(strategies.get("bfs")(CrawlTopic(PACK)))  # type: ignore[arg-type]
         self.taking_up = TakingUp(self.runtime, self.order)
 
     def put_off(self, reason: str, number: int, *, host: str = HOSTS[0], most: str = "x") -> None:

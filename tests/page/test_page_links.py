@@ -5,7 +5,7 @@ from __future__ import annotations
 from qiaocrawl.items import Link
 from qiaocrawl.page.other_links import control_links
 from qiaocrawl.page.page import parse_page
-from qiaocrawl.storage.frontier.orders import pack_links, unpack_links
+from qiaocrawl.storage.frontier.visit_log import pack_links, unpack_links
 
 URL = "https://www.example.com/news/list.html"
 

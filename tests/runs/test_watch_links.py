@@ -90,14 +90,14 @@ def test_what_is_left_is_counted_by_its_reason() -> None:
     policy = replace(POLICY, max_links=3)
     selection = follow(lease(0, HOME), seen, policy, known={seen.links[0].key})
     assert queues(selection) == {"2.html": "watch"}
-    assert selection.left == {"too_many": 6, "offsite": 1, "known": 1}
+    assert selection.left_by_reason == {"too_many": 6, "offsite": 1, "known": 1}
     deep = follow(lease(4), analysis("a/"), replace(POLICY, max_depth=4))
     assert (deep.candidates, deep.left["too_deep"]) == ((), 1)
 
 
 def test_a_page_that_asks_for_it_is_not_followed() -> None:
     selection = follow(lease(0, HOME), analysis("1.html", "2.html", nofollow=True))
-    assert (selection.candidates, selection.left["nofollow"]) == ((), 2)
+    assert (selection.candidates, selection.left_by_reason["nofollow"]) == ((), 2)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_links_of_the_sites_become_candidates_one_deeper() -> None:
     )
     followed = follow(analysis(*urls), SITES)
     assert [one.url for one in followed.candidates] == list(urls[:3])
-    assert followed.left["offsite"] == 2
+    assert followed.left_by_reason["offsite"] == 2
     first = followed.candidates[0]
     assert (first.queue, first.topic, first.depth, first.score) == (Queue.SITE, "t", 3, -3.0)
     assert first.parent == lease().key
@@ -86,17 +86,17 @@ def test_known_links_are_counted_and_not_built() -> None:
     known = link_to("http://www.a.test/1")
     followed = follow(analysis(known.url, "http://www.a.test/2"), SITES, known={known.key})
     assert [one.url for one in followed.candidates] == ["http://www.a.test/2"]
-    assert followed.left["known"] == 1
+    assert followed.left_by_reason["known"] == 1
 
 
 def test_bounds_leave_links_and_say_so() -> None:
     urls = [f"http://www.a.test/{n}" for n in range(5)]
     deep = follow(analysis(*urls), FollowPolicy(SITES.sites, max_depth=2))
     assert not deep.candidates
-    assert deep.left["too_deep"] == 5
+    assert deep.left_by_reason["too_deep"] == 5
     many = follow(analysis(*urls, links_left=10), FollowPolicy(SITES.sites, max_links=3))
     assert len(many.candidates) == 3
-    assert many.left["too_many"] == 12
+    assert many.left_by_reason["too_many"] == 12
 
 
 def test_what_the_strategy_leaves_out_is_kept_with_its_reason() -> None:
@@ -110,7 +110,7 @@ def test_what_the_strategy_leaves_out_is_kept_with_its_reason() -> None:
     assert (kept.score, kept.left_out) == (1.0, None)
     why_left = LeftOut(Outcome.PRUNED, "link 1 of http://www.a.test/page")
     assert (left_out.score, left_out.left_out) == (PRUNED, why_left)
-    assert (followed.left["pruned"], followed.left["known"]) == (2, 0)
+    assert (followed.left_by_reason["pruned"], followed.left_by_reason["known"]) == (2, 0)
 
 
 def test_what_a_guess_puts_off_is_kept_beside_what_is_followed() -> None:
@@ -143,7 +143,7 @@ def test_what_a_guess_puts_off_is_kept_beside_what_is_followed() -> None:
     assert (put_off.url, put_off.score) == (urls[0], 0.4)
     assert put_off.left_out == LeftOut(Outcome.POSTPONED, "a pager")
     assert asked[-1] == (later.key, PRUNED), "a plain link to it is news"
-    assert both.left["postponed"] == 1
+    assert both.left_by_reason["postponed"] == 1
 
 
 def test_a_page_without_links_to_follow_teaches_as_well() -> None:
@@ -169,7 +169,7 @@ def test_a_page_may_forbid_to_follow_it() -> None:
     followed = follow(analysis("http://www.a.test/1", "http://b.test/", nofollow=True), SITES)
     (one,) = followed.candidates
     assert one.left_out == LeftOut(Outcome.PRUNED, NOFOLLOW), "it is listed"
-    assert followed.left["nofollow"] == 1
+    assert followed.left_by_reason["nofollow"] == 1
     assert followed.visit.links == []
 
 

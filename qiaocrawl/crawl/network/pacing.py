@@ -24,8 +24,7 @@ from twisted.web.client import HTTPConnectionPool
 
 from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.errors import HostParkedError
-from qiaocrawl.fetch.failure_policy import backoff_seconds
-from qiaocrawl.frontier.supply import longest_wait_seconds
+from qiaocrawl.fetch.failure_policy import HOST_PAUSES, backoff_seconds, longest_wait_seconds
 from qiaocrawl.storage import Database, Writer
 from qiaocrawl.storage.frontier import workers as host_pacing
 from qiaocrawl.storage.frontier.workers import NO_MARK, TurnAnswer
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Pauses of a host that refuses again and again grow to the third: 2, 8, 32 s by default.
-_STEPS = 3
 # A pause with no more than this left is waited for with the request in hand.
 _SHORT_SECONDS = 1.0
 # In a process of its own a turn used later than this is dated anew.
@@ -124,7 +121,7 @@ class LocalClock:
             return turn.parked_until - now
         forgotten = turn.parked_until + host_pacing.FORGOTTEN_SECONDS < now
         turn.busy = 1 if forgotten else turn.busy + 1
-        pause = max(asked, backoff_seconds(min(turn.busy, _STEPS), first))
+        pause = max(asked, backoff_seconds(min(turn.busy, HOST_PAUSES), first))
         turn.parked_until = now + pause
         return pause
 
@@ -173,7 +170,9 @@ class SharedClock:
         """Nobody asks *host* for the longer of its wish and a growing pause, in seconds."""
         return await self._run(
             host,
-            lambda c: host_pacing.park_host(c, host, asked, first, _STEPS, self._longest_seconds),
+            lambda c: host_pacing.park_host(
+                c, host, asked, first, HOST_PAUSES, self._longest_seconds
+            ),
         )
 
     async def answered(self, host: str) -> None:

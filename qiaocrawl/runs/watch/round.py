@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from qiaocrawl.discovery.url_sources import ENTRY_TAG
+from qiaocrawl.frontier.crawl_order import CrawlOrder, FollowedPage
 from qiaocrawl.frontier.host_slots import Limits
-from qiaocrawl.frontier.ordering import FollowedPage, FrontierOrder
 from qiaocrawl.frontier.strategies.simple import FULL_DEPTH, page_group
 from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Payload, Queue
 from qiaocrawl.runs.watch.planning import GROUP_WEIGHTS, WatchSettings, plan_pages, righted
@@ -30,8 +30,8 @@ from qiaocrawl.runtime.follow_links import (
     visit_of,
 )
 from qiaocrawl.runtime.runtime import Runtime
-from qiaocrawl.storage.frontier.orders import pack_links
 from qiaocrawl.storage.frontier.url_aliases import AS_WRITTEN
+from qiaocrawl.storage.frontier.visit_log import pack_links
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.sites import watch_counts, watched
 from qiaocrawl.storage.sites.watch_counts import Kind
@@ -52,7 +52,7 @@ PAGE_SCORE, LOOK_SCORE, NEW_SCORE, BACKLOG_SCORE = 100.0, 30.0, 50.0, 10.0
 """Pages first, then what they bring, then articles again, then what was there before the watch."""
 
 
-class WatchOrder(FrontierOrder):
+class WatchOrder(CrawlOrder):
     """Follows links as E1 does, in the order of :data:`PAGE_SCORE` and the others."""
 
     def _follow(

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
-from qiaocrawl.frontier.completion import CrawlJournal, PagelessEnd
+from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.strategies.simple import FULL_DEPTH, page_group
 from qiaocrawl.items import FetchedPage, Lease, Link, Outcome, PageAnalysis
 from qiaocrawl.revisit import next_recheck

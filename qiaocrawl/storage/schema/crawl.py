@@ -149,7 +149,7 @@ visit = table(
     Column("relevance", seconds_type(), nullable=False),
     Column("relevant", Boolean, nullable=False),
     Column("at", seconds_type(), nullable=False),
-    # The links within the bounds of the crawl; see storage.frontier.orders.
+    # The links within the bounds of the crawl; see storage.frontier.visit_log.
     Column("links", blob_type(), nullable=False),
     UniqueConstraint("url_id", "token", "attempt"),
     Index(None, "topic_id", "queue", "seq", "token"),

@@ -13,10 +13,10 @@ from qiaocrawl.errors import ModelError
 from qiaocrawl.items import Lease, LeftOut, Link, Outcome, Queue, Visit
 from qiaocrawl.reading.summary import outcomes, queue_progress
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.frontier import orders
+from qiaocrawl.storage.frontier import visit_log
 from qiaocrawl.storage.frontier.lease import Decision, decision_of, save_decisions
-from qiaocrawl.storage.frontier.orders import ModelName
 from qiaocrawl.storage.frontier.scope import Scope
+from qiaocrawl.storage.frontier.visit_log import ModelName
 from qiaocrawl.urls import host_of
 from qiaocrawl.urls import url_key as real_key
 from storage_samples import (
@@ -157,15 +157,15 @@ def test_waiting_rows_are_read_in_batches_and_keep_new_scores(database: Database
     with database.engine.begin() as c:
         enqueue(c, [candidate(str(n), score=float(n), anchor="锚") for n in range(5)])
         first = take(c, 1)[0]
-        page = orders.waiting_after(c, SITE, 0, 3)
-        rest = orders.waiting_after(c, SITE, page[-1].id, 3)
+        page = visit_log.waiting_after(c, SITE, 0, 3)
+        rest = visit_log.waiting_after(c, SITE, page[-1].id, 3)
         assert sorted(one.url[-1] for one in [*page, *rest]) == ["0", "1", "2", "3"]
         assert page[0].anchor == "锚"
-        orders.keep_scores(c, SITE, [(key_of("1"), 8.0), (first.key, 9.0)])
+        visit_log.keep_scores(c, SITE, [(key_of("1"), 8.0), (first.key, 9.0)])
         (best,) = take(c, 1)
         assert (best.url[-1], best.score) == ("1", 8.0)
         three = next(one for one in [*page, *rest] if one.url.endswith("2"))
-        assert orders.place_of(c, SITE, three.id, 2.0) == (2, 3)
+        assert visit_log.place_of(c, SITE, three.id, 2.0) == (2, 3)
 
 
 # --- the log of visits ----------------------------------------------------------------------------
@@ -196,26 +196,28 @@ def test_visits_come_back_as_they_were_and_once(database: Database) -> None:
         enqueue(c, [candidate("1"), candidate("2"), candidate("3", queue=Queue.PAGES)])
         for lease in [*take(c), *take(c, scope=Scope(Queue.PAGES, PACK.name))]:
             for _ in range(2):  # a transaction that is played again
-                orders.append_visit(c, lease, visit_of(lease, *links), orders.pack_links(links))
-        heads = orders.visit_heads_since(c, SITE, 0, 10)
+                visit_log.append_visit(
+                    c, lease, visit_of(lease, *links), visit_log.pack_links(links)
+                )
+        heads = visit_log.visit_heads_since(c, SITE, 0, 10)
         assert [token for _, token in heads] == [1, 1]
         seqs = [seq for seq, _ in heads]
-        one, two = orders.load_visits(c, seqs[::-1])
+        one, two = visit_log.load_visits(c, seqs[::-1])
         assert [one.seq, two.seq] == seqs
         assert one.visit() == replace(visit_of(lease, *links), key=one.page.key, url=one.page.url)
         assert [x.host for x in two.visit(lambda host: host == "b.example").links] == ["b.example"]
-        assert orders.start_of_newest_visits(c, SITE, 1) == seqs[0]
-        assert orders.start_of_newest_visits(c, SITE, 9) == 0
-        assert orders.visit_heads_since(c, SITE, seqs[0], 10) == [(seqs[1], 1)]
-        last = orders.last_visit_of(c, lease.url_id)
+        assert visit_log.start_of_newest_visits(c, SITE, 1) == seqs[0]
+        assert visit_log.start_of_newest_visits(c, SITE, 9) == 0
+        assert visit_log.visit_heads_since(c, SITE, seqs[0], 10) == [(seqs[1], 1)]
+        last = visit_log.last_visit_of(c, lease.url_id)
         assert last is not None
         assert last.page.relevance == 0.75
-        assert orders.last_visit_of(c, 99) is None
+        assert visit_log.last_visit_of(c, 99) is None
 
 
-@pytest.mark.parametrize("packed", [b"", b"junk", orders.pack_links(())[:-2]])
+@pytest.mark.parametrize("packed", [b"", b"junk", visit_log.pack_links(())[:-2]])
 def test_damaged_links_are_none(packed: bytes) -> None:
-    assert orders.unpack_links(packed) == ()
+    assert visit_log.unpack_links(packed) == ()
 
 
 # --- decisions and models -------------------------------------------------------------------------
@@ -239,13 +241,13 @@ def test_the_newest_models_are_kept_and_damage_is_noticed(database: Database) ->
     site, topic = ModelName(PACK.name, "s", "a.example"), ModelName(PACK.name, "s")
     with database.engine.begin() as c:
         for pages in range(1, 6):
-            orders.save_model(c, site, b"model %d" % pages, pages=pages, upto=7, now=NOW)
-        orders.save_model(c, topic, b"whole", pages=9, upto=8, now=NOW)
-        found = orders.stored_models(c, site)
+            visit_log.save_model(c, site, b"model %d" % pages, pages=pages, upto=7, now=NOW)
+        visit_log.save_model(c, topic, b"whole", pages=9, upto=8, now=NOW)
+        found = visit_log.stored_models(c, site)
         assert [one.unpacked() for one in found] == [b"model 5", b"model 4", b"model 3", b"whole"]
         assert (found[0].pages, found[0].upto, found[0].host) == (5, 7, "a.example")
-        assert [one.unpacked() for one in orders.stored_models(c, topic)] == [b"whole"]
-        assert orders.stored_models(c, ModelName(PACK.name, "other")) == []
+        assert [one.unpacked() for one in visit_log.stored_models(c, topic)] == [b"whole"]
+        assert visit_log.stored_models(c, ModelName(PACK.name, "other")) == []
         for damaged in (
             replace(found[0], packed=b"junk"),
             replace(found[0], digest=b"0" * 16),

@@ -24,7 +24,6 @@ from qiaocrawl.runtime.articles import (
     add_part,
     assembled_of,
     head_alone,
-    save_assembled,
 )
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage import Database, frontier, upkeep
@@ -126,7 +125,7 @@ def bring(runtime: Runtime, number: int, analysis: PageAnalysis | None = None) -
                 redirect_key=None,
                 now=NOW,
             )
-            save_assembled(c, found, runtime.articles.save, own_url_id=lease.url_id)
+            runtime.articles.save_assembled(c, found, own_url_id=lease.url_id)
 
 
 def stored(runtime: Runtime) -> list[tuple[object, ...]]:
@@ -255,7 +254,7 @@ def test_pages_stored_as_articles_before_become_one(runtime: Runtime) -> None:
             assert close(c, lease)
             article_parts.save_part(c, lease.url_id, part(number))
         group = article_parts.load_group(c, real_key(URLS[0]))
-        save_assembled(c, whole(group), runtime.articles.save)
+        runtime.articles.save_assembled(c, whole(group))
     assert [row[0] for row in stored(runtime)] == [URLS[0]]
     assert [outcome for outcome, _ in told(runtime)] == ["article", "part"]
 
@@ -294,7 +293,7 @@ def test_what_cannot_be_joined_keeps_the_heads_text(runtime: Runtime) -> None:
     with runtime.database.engine.begin() as c:
         group = article_parts.load_group(c, real_key(URLS[0]))
         assert group is not None
-        save_assembled(c, head_alone(group, None), runtime.articles.save)
+        runtime.articles.save_assembled(c, head_alone(group, None))
     assert [row[3] for row in stored(runtime)] == [TEXTS[0]]
 
 

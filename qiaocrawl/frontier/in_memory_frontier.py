@@ -19,7 +19,7 @@ from qiaocrawl.frontier import LearningStrategy, NodeState, PriorityIndex
 from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import SEED_SCORE, Candidate, Lease, Visit
 from qiaocrawl.storage.frontier.lease import Decision
-from qiaocrawl.storage.frontier.orders import PendingUrl
+from qiaocrawl.storage.frontier.visit_log import PendingUrl
 
 MAX_WAITING = 500_000
 """Waiting URLs read from the database; what is beyond waits there until the order runs dry."""
@@ -84,7 +84,7 @@ class InMemoryFrontier:
         covers: Callable[[str], bool],
         threshold: MovingThreshold | None = None,
     ) -> None:
-        self.order = PriorityIndex(strategy, threshold)
+        self.index = PriorityIndex(strategy, threshold)
         self.strategy = strategy
         self.covers = covers
         self.visits = 0
@@ -117,8 +117,8 @@ class InMemoryFrontier:
         began = time.thread_time()
         # Not while the log is replayed: 20,000 visits would rescore thousands of
         # times for nothing.
-        self.order.scores_anew = not self._is_telling and time.monotonic() >= self._rests_until
-        scores = self.order.visit(visit)
+        self.index.scores_anew = not self._is_telling and time.monotonic() >= self._rests_until
+        scores = self.index.visit(visit)
         self._rests_until = time.monotonic() + REST * (time.thread_time() - began)
         return scores
 
@@ -138,7 +138,7 @@ class InMemoryFrontier:
         nodes = [node for key in links if (node := self._waiting_node(key)) is not None]
         # Closed, not unlinked: the node keeps its score until stored() lets it wait.
         for node in nodes:
-            self.order.close(node)
+            self.index.close(node)
         self._held[page] = _Held(nodes, tuple(candidates))
 
     def stored(self, page: bytes) -> None:
@@ -148,7 +148,7 @@ class InMemoryFrontier:
             return
         for node in held.nodes:
             self._see(node)
-            self.order.put_back(node)
+            self.index.put_back(node)
         self.enqueued(held.candidates)
 
     def closed(self, page: bytes) -> None:
@@ -158,7 +158,7 @@ class InMemoryFrontier:
         if held is not None:
             for node in held.nodes:
                 # No transaction, no row: a lease of this node would find nothing.
-                self.order.unlink(node)
+                self.index.unlink(node)
 
     def enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* have rows now; no link of a visited page need lead to them."""
@@ -194,21 +194,21 @@ class InMemoryFrontier:
             own_hosts: those nodes may be of; None for all.
         """
         self._wake(now)
-        order = self.order
+        index = self.index
         nodes: list[int] = []
         of_host: Counter[str] = Counter()
         full = set(busy_hosts)
         while len(nodes) < limit:
             # Asks again without the hosts that are full: sorting all nodes for the sake of
             # a few would cost ten times as much.
-            best = order.best(limit, busy_hosts=full, own_hosts=own_hosts)
+            best = index.best(limit, busy_hosts=full, own_hosts=own_hosts)
             # best() repeats what is in hand here: these nodes are taken only at the end.
             best = [node for node in best if node not in nodes]
             if not best:
                 break
             before = len(full)
             for node in best[: limit - len(nodes)]:
-                host = order.host_of(node)
+                host = index.host_of(node)
                 if of_host[host] < per_host:
                     of_host[host] += 1
                     nodes.append(node)
@@ -218,19 +218,19 @@ class InMemoryFrontier:
             if len(full) == before:
                 break
         choices = tuple(self._choice(node) for node in nodes)
-        waiting = choices[0].waiting if choices else len(order.waiting)
+        waiting = choices[0].waiting if choices else len(index.waiting)
         # Held-back nodes count: their rows come in a moment, so the order has not run dry.
         waiting += sum(len(held.nodes) + len(held.candidates) for held in self._held.values())
-        order.take(nodes)
+        index.take(nodes)
         # Taken out before the lease is made: the next call must not choose them a second time.
         self._out.update(choice.key for choice in choices)
         return Chosen(choices, waiting)
 
     def _choice(self, node: int) -> Choice:
-        order = self.order
-        place, waiting = order.place_of(node)
+        index = self.index
+        place, waiting = index.place_of(node)
         parts = self.strategy.explain_node(node)
-        return Choice(order.key_of(node), order.score_of(node), place, waiting, parts)
+        return Choice(index.key_of(node), index.score_of(node), place, waiting, parts)
 
     def settle(self, later: Mapping[bytes, float], gone: Iterable[bytes]) -> None:
         """Chosen rows that were not leased: *later* from their second on, *gone* never."""
@@ -248,20 +248,20 @@ class InMemoryFrontier:
         for lease in leases:
             # A row another worker proposed: it enters the order as taken, so that links found
             # later to it add no second node.
-            node = self.order.node_of(lease.key)
+            node = self.index.node_of(lease.key)
             if node is None:
-                node = self.order.add(lease.key, lease.url, lease.host, lease.depth, lease.score)
-            self.order.close(node)
+                node = self.index.add(lease.key, lease.url, lease.host, lease.depth, lease.score)
+            self.index.close(node)
             self._out.add(lease.key)
 
     def _wake(self, now: float) -> None:
         while self._later and self._later[0][0] <= now:
             _, key = heapq.heappop(self._later)
-            node = self.order.node_of(key)
+            node = self.index.node_of(key)
             # Already in hand again: a row taken past the order while its pause ran.
             if node is not None and key not in self._out:
                 self._see(node)
-                self.order.put_back(node)
+                self.index.put_back(node)
 
     # --- what waits in the database -----------------------------------------------------------
 
@@ -276,7 +276,7 @@ class InMemoryFrontier:
             Whether there is room for more.
         """
         # The limit is for new rows; known ones are only ticked off.
-        room = MAX_WAITING - len(self.order.waiting)
+        room = MAX_WAITING - len(self.index.waiting)
         # A node that is held back waits for the transaction of its page, even where a row of it
         # can be seen already.
         held = {node for page in self._held.values() for node in page.nodes}
@@ -290,7 +290,7 @@ class InMemoryFrontier:
                     return False
                 room -= 1
                 self._led(row.key, row.host, row.via)
-                node = self._add(row, row.score, again=self.order.node_of(row.key) not in held)
+                node = self._add(row, row.score, again=self.index.node_of(row.key) not in held)
             if self._fresh is not None:
                 self._found.add(node)
         return True
@@ -304,46 +304,46 @@ class InMemoryFrontier:
         # If reading was cut short, the missing nodes may be among the unread rows: none is closed.
         if complete and self._fresh is not None:
             waiting = self._found | self._fresh
-            for node in self.order.waiting.tolist():
+            for node in self.index.waiting.tolist():
                 # Another worker took or closed its row.
                 if node not in waiting:
-                    self.order.close(node)
+                    self.index.close(node)
         self._fresh, self._found = None, set()
         self._is_telling = False
-        self.order.rescore()
+        self.index.rescore()
 
     # --- asking -------------------------------------------------------------------------------
 
     def best_scores(self, most: int) -> list[tuple[bytes, float]]:
         """(key, score) of the *most* best waiting nodes."""
-        order = self.order
-        return [(order.key_of(node), order.score_of(node)) for node in order.best(most)]
+        index = self.index
+        return [(index.key_of(node), index.score_of(node)) for node in index.best(most)]
 
     @property
     def is_below_threshold(self) -> bool:
         """Whether URLs wait, and none of them may be handed out."""
-        return len(self.order.waiting) > 0 and not self.order.best(1)
+        return len(self.index.waiting) > 0 and not self.index.best(1)
 
     def score_of(self, key: bytes) -> float | None:
         """The present score of *key*; None where it is unknown. Any thread may ask."""
-        node = self.order.node_of(key)
-        return None if node is None else self.order.score_of(node)
+        node = self.index.node_of(key)
+        return None if node is None else self.index.score_of(node)
 
     # --- inside -------------------------------------------------------------------------------
 
     def _add(self, one: Candidate | PendingUrl, score: float, *, again: bool) -> int:
         """Let *one* wait; with *again* even if it was fetched or given up before."""
-        order = self.order
-        node = order.node_of(one.key)
-        state = None if node is None else order.state_of(node)
+        index = self.index
+        node = index.node_of(one.key)
+        state = None if node is None else index.state_of(node)
         if node is not None and state is NodeState.TAKEN and again:
-            order.put_back(node)
+            index.put_back(node)
         taken = state is NodeState.TAKEN and not again
         # A node that links lead to keeps the strategy's score, not the stored one.
-        has_score = node is not None and order.score_of(node) > -np.inf
+        has_score = node is not None and index.score_of(node) > -np.inf
         # A start page, or no known score: the stored score is all there is.
         if node is None or (not taken and (not has_score or score >= SEED_SCORE)):
-            node = order.add(one.key, one.url, one.host, one.depth, score)
+            node = index.add(one.key, one.url, one.host, one.depth, score)
         self._see(node)
         return node
 
@@ -353,11 +353,11 @@ class InMemoryFrontier:
         Returns:
             Whether it did: not where either is unknown, or both are known.
         """
-        node = None if via is None else self.order.node_of(via)
+        node = None if via is None else self.index.node_of(via)
         # If the target is known, both have links of their own; merging them is not worth the cost.
-        if node is None or self.order.node_of(key) is not None:
+        if node is None or self.index.node_of(key) is not None:
             return False
-        self.order.readdress(node, key, host)
+        self.index.readdress(node, key, host)
         return True
 
     def _see(self, node: int) -> None:
@@ -367,6 +367,6 @@ class InMemoryFrontier:
             self._fresh.add(node)
 
     def _waiting_node(self, key: bytes) -> int | None:
-        node = self.order.node_of(key)
-        waits = node is not None and self.order.state_of(node) is NodeState.WAITING
+        node = self.index.node_of(key)
+        waits = node is not None and self.index.state_of(node) is NodeState.WAITING
         return node if waits else None

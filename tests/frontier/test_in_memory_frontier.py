@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from learning_samples import SITE, AnchorYield, link, visit
-from qiaocrawl.frontier import memory_order as keeping
-from qiaocrawl.frontier.memory_order import Chosen, InMemoryFrontier
+from qiaocrawl.frontier import in_memory_frontier as keeping
+from qiaocrawl.frontier.in_memory_frontier import Chosen, InMemoryFrontier
 from qiaocrawl.frontier.order_feed import LOOK_BACK_SECONDS, VisitReader
 from qiaocrawl.items import SEED_SCORE, Candidate, LeftOut, Link, Outcome, Payload, Queue
 from qiaocrawl.runtime.follow_links import seed_candidate
-from qiaocrawl.storage.frontier.orders import PendingUrl
+from qiaocrawl.storage.frontier.visit_log import PendingUrl
 
 
 @pytest.fixture

@@ -21,11 +21,10 @@ from qiaocrawl.frontier import (
     VisitedPage,
     scores_of,
 )
-from qiaocrawl.frontier.completion import ProposedUrls
 from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
 from qiaocrawl.runtime.follow_links import FollowPolicy, LinkSelection, follow_links
-from qiaocrawl.storage.frontier.orders import pack_links
+from qiaocrawl.storage.frontier.visit_log import pack_links
 from qiaocrawl.storage.writer import in_loop
 from qiaocrawl.topic.pack import TopicPack
 
@@ -37,15 +36,61 @@ T = TypeVar("T")
 _REASON_CHARS = 300
 
 
+# About 100 bytes each: 50 MB at the most.
+_REMEMBERED = 500_000
+
+
+class ProposedUrls:
+    """Saves a crawl from writing links it has stored; the frontier's unique key decides.
+
+    It learns of links once they are committed, never before: a page whose transaction was
+    refused brings all of them again. The oldest are forgotten first; that only costs a write.
+
+    Args:
+        by_score: a known URL is news with a higher score; else only after it had been left out.
+    """
+
+    def __init__(self, remembered: int = _REMEMBERED, *, by_score: bool = True) -> None:
+        self._remembered = remembered
+        self._by_score = by_score
+        self._scores: dict[bytes, float] = {}
+
+    def is_news(self, key: bytes, score: float) -> bool:
+        """Whether *key* is unknown or known with a lower score. Any thread may ask."""
+        best = self._scores.get(key)
+        # Asked of every link of every page, most of which are known.
+        return best is None or (score > best and (self._by_score or best == PRUNED))
+
+    def remember(self, stored: Iterable[tuple[bytes, float]]) -> list[bytes]:
+        """Keys and scores of links that are committed now; the keys that were unknown."""
+        new = []
+        for key, score in stored:
+            best = self._scores.get(key)
+            if best is None:
+                new.append(key)
+            # A higher score keeps the key's place in the dict: age counts from the first sighting.
+            if best is None or score > best:
+                self._scores[key] = score
+        # A dict keeps insertion order, so its first key is the oldest.
+        while len(self._scores) > self._remembered:
+            del self._scores[next(iter(self._scores))]
+        return new
+
+
 @dataclass(frozen=True, slots=True)
 class FollowedPage:
     """What the order made of a page: its candidates, and what the log is to keep of it."""
 
-    links: LinkSelection
-    packed: bytes
+    selection: LinkSelection
+    packed_links: bytes
+
+    @property
+    def visit(self) -> Visit:
+        """The page as its strategy saw it, with all links that are followed now."""
+        return self.selection.visit
 
 
-class FrontierOrder:
+class CrawlOrder:
     """A strategy that remembers nothing, in a thread of its own; its scores stay as they are.
 
     Args:
@@ -125,7 +170,7 @@ class FrontierOrder:
     def _follow(
         self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, now: float
     ) -> FollowedPage:
-        links = follow_links(
+        selection = follow_links(
             lease,
             analysis,
             policy,
@@ -134,14 +179,14 @@ class FrontierOrder:
             why_pruned=self.why_pruned,
             now=now,
         )
-        return FollowedPage(links, pack_links(links.visit.links))
+        return FollowedPage(selection, pack_links(selection.visit.links))
 
     def stored(self, page: FollowedPage) -> list[bytes]:
         """All that *page* brought is committed; keys of links no page had brought before."""
         return self._proposed.remember(
             # A left-out link is remembered as the worst, so that any better or plain link is news.
             (candidate.key, candidate.score if candidate.left_out is None else PRUNED)
-            for candidate in page.links.candidates
+            for candidate in page.selection.candidates
         )
 
     def brought_nothing(self, visit: Visit) -> None:

@@ -1,4 +1,4 @@
-"""The crawl order in memory: every URL of one crawl a node, the best waiting node next.
+"""The waiting URLs of one crawl in memory, best first: every URL a node with a score.
 
 The same code orders a crawl and a simulation. The database stays the truth about what is
 waiting; this is the view of one process, which may hear of other processes' pages as well.
