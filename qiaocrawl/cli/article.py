@@ -25,10 +25,11 @@ from qiaocrawl.cli.options import (
     topic_choice,
     words_choice,
 )
-from qiaocrawl.cli.output import echo, folding_table, joined, shown_moment, table_console
+from qiaocrawl.cli.output import echo, folding_table, joined, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _, ngettext
 from qiaocrawl.options.project import advised
+from qiaocrawl.text.zones import china_time, china_time_or_day
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -222,15 +223,18 @@ def _print_list(shown: _Shown, selection: Selection) -> None:
 
 def _lines(article: ListedArticle, selection: Selection, text: str) -> Iterator[Text]:
     """Title, a line of facts, and where the words that were searched for stand."""
-    from qiaocrawl.export.readable import shown_time
-
     yield Text(" ".join(article.title.split()), style="bold")
     outlets = article.group.outlets
     taken_up = (
         _("{count} outlets", count=len(outlets)) if selection.by_group else _taken_up(article)
     )
     score = "" if article.score is None else _("on topic {score:.0%}", score=article.score)
-    facts = shown_time(article.published_at) or _("no date"), article.outlet.name, score, taken_up
+    facts = (
+        china_time_or_day(article.published_at) or _("no date"),
+        article.outlet.name,
+        score,
+        taken_up,
+    )
     yield Text(" · ".join(fact for fact in facts if fact), style="dim")
     yield from _passages(text, selection.words)
 
@@ -286,8 +290,8 @@ def _evidence_lines(evidence: ArticleEvidence) -> Iterator[tuple[str, str]]:
         yield _("also at"), address
     tier = _("tier {tier}", tier=listed.outlet.tier) if listed.outlet.tier else ""
     yield _("outlet"), joined(filter(None, (listed.outlet.name, listed.outlet.region, tier)))
-    yield _("published"), shown_moment(listed.published_at) or _("not stated")
-    yield _("fetched"), shown_moment(listed.fetched_at)
+    yield _("published"), china_time(listed.published_at) or _("not stated")
+    yield _("fetched"), china_time(listed.fetched_at)
     for name, value in ((_("source"), listed.source), (_("author"), listed.author)):
         if value:
             yield name, value
@@ -309,6 +313,6 @@ def _evidence_lines(evidence: ArticleEvidence) -> Iterator[tuple[str, str]]:
         anchor = f"“{evidence.anchor}” " if evidence.anchor else ""
         yield _("found on"), f"{anchor}{evidence.found_on}"
     for source in evidence.sources:
-        period = f"{shown_moment(source.fetched_at)} – {shown_moment(source.last_seen_at)}"
+        period = f"{china_time(source.fetched_at)} – {china_time(source.last_seen_at)}"
         yield _("stored page"), f"{period}, HTTP {source.http_status}, {source.body_bytes:,} B"
     yield _("why it was fetched"), advised(f"qiaocrawl why {shlex.quote(listed.url)}")

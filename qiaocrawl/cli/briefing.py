@@ -10,19 +10,13 @@ import typer
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.options import calendar, end_of, start_of
-from qiaocrawl.cli.output import (
-    check_output,
-    echo,
-    folding_table,
-    say_written,
-    shown_moment,
-    table_console,
-)
+from qiaocrawl.cli.output import check_output, echo, folding_table, say_written, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import advised
 from qiaocrawl.text.visible import Terminal
+from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -106,10 +100,10 @@ def list_(
         table.add_row(
             str(own.id),
             own.topic,
-            *(shown_moment(at, _SHORT) for at in (own.since, own.before)),
+            *(china_time(at, _SHORT) for at in (own.since, own.before)),
             str(len(own.stories)),
             str(own.articles),
-            shown_moment(own.made_at, _SHORT),
+            china_time(own.made_at, _SHORT),
         )
     table_console().print(table)
 

@@ -22,7 +22,6 @@ from qiaocrawl.cli.output import (
     folding_table,
     print_hanging,
     say_written,
-    shown_moment,
     table_console,
 )
 from qiaocrawl.errors import ConfigError
@@ -37,7 +36,7 @@ from qiaocrawl.storage.backup import growing_file
 from qiaocrawl.storage.search import coverage as stored
 from qiaocrawl.storage.search.coverage import STATES, Cell, Sums, cells_of, sums_by, with_not_chosen
 from qiaocrawl.storage.topics.topics import find_topic_id, list_topics
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import DAY, SHANGHAI, china_time
 
 _ROWS_SHOWN = 20
 _MISSED_SHOWN = 10
@@ -215,14 +214,14 @@ def _missed_table(cells: Sequence[Cell]) -> Table:
             before = _(
                 "{hits} hits {day}",
                 hits=cell.lost.hits,
-                day=shown_moment(cell.lost.asked_at, "%Y-%m-%d"),
+                day=china_time(cell.lost.asked_at, DAY),
             )
         table.add_row(
             escape(cell.term),
             escape(shown_site(cell.site)),
             cell.engine,
             answer_name(cell.state),
-            shown_moment(cell.asked_at),
+            china_time(cell.asked_at),
             before,
             escape(shown_reason(cell.message)),
         )
@@ -251,7 +250,7 @@ def _show_history(rows: Sequence[stored.LedgerRow], past: Sequence[stored.PastAn
             row.engine,
             row.period,
             str(row.page),
-            shown_moment(answer.asked_at),
+            china_time(answer.asked_at),
             answer_name(answer.state),
             str(answer.hits),
             str(answer.new_urls),

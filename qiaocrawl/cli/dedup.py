@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.cli import CommandEntry, lazy_group
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.output import folding_table, print_line, shown_moment, table_console
+from qiaocrawl.cli.output import folding_table, print_line, table_console
 from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
@@ -24,6 +24,7 @@ from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.titles.groups import Member
 from qiaocrawl.storage.titles.title_log import TitleEntry
 from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
     from qiaocrawl.runtime.runtime import Runtime
@@ -55,7 +56,7 @@ def group(url: Url, database: DatabaseUrl = "") -> None:
     for member in chain:
         table.add_row(
             ("●" if member.represents else "") + numbers[member.article_id],
-            shown_moment(member.published_at),
+            china_time(member.published_at),
             escape(member.site_name or member.site),
             escape(member.source),
             escape(member.title),
@@ -88,7 +89,7 @@ def why(url: Url, database: DatabaseUrl = "") -> None:
     for name, cells in (
         (_("title"), [row and row.title for row in shown]),
         (_("site"), [row and f"{row.site_name} {row.site}".strip() for row in shown]),
-        (_("time"), [row and shown_moment(row.published_at) for row in shown]),
+        (_("time"), [row and china_time(row.published_at) for row in shown]),
         (_("source line"), [row and row.source for row in shown]),
         (_("URL"), [row and row.url for row in shown]),
     ):
@@ -133,8 +134,8 @@ def groups(
         table.add_row(
             str(group_row.articles),
             str(group_row.sites),
-            shown_moment(group_row.first),
-            shown_moment(group_row.last),
+            china_time(group_row.first),
+            china_time(group_row.last),
             escape(group_row.head.title),
             escape(group_row.head.url),
         )

@@ -18,7 +18,6 @@ from qiaocrawl.cli.output import (
     check_output,
     folding_table,
     say_written,
-    shown_moment,
     shown_pass,
     stopping,
     table_console,
@@ -33,6 +32,7 @@ from qiaocrawl.storage.titles.groups import Change, Changes
 from qiaocrawl.storage.titles.idf_snapshots import list_snapshots
 from qiaocrawl.storage.titles.title_log import count_compared
 from qiaocrawl.text.visible import Terminal, visible_json
+from qiaocrawl.text.zones import china_time
 from qiaocrawl.vsm import IdfSnapshot
 
 # --- Shows what a new grouping of all titles changes, printed and as JSON Lines -------------------
@@ -122,7 +122,7 @@ def list_(database: DatabaseUrl = "") -> None:
         table.add_row(
             str(snapshot.version),
             "●" if snapshot.is_used else "",
-            shown_moment(snapshot.created_at),
+            china_time(snapshot.created_at),
             f"{snapshot.documents:,}",
             f"{snapshot.terms:,}",
             f"{snapshot.verdicts:,}",

@@ -16,7 +16,7 @@ from rich.markup import escape
 
 from qiaocrawl.cli.output import echo, folding_table, table_console
 from qiaocrawl.errors import AddressRefusedError
-from qiaocrawl.fetch.addresses import Allowance, Origin, is_public_address
+from qiaocrawl.fetch.addresses import DEFAULT_PORTS, Allowance, Origin, is_public_address
 from qiaocrawl.fetch.user_agent import default_user_agent
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
@@ -41,7 +41,6 @@ from qiaocrawl.text.normalise import fold
 _TIMEOUT_SECONDS = 20.0
 _MAX_BODY_BYTES = 4 * 1024 * 1024
 _DEMO_SUFFIX = ".test"
-_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def _address(url: str, options: Options) -> tuple[str, int]:
     demo: str = options["QIAO_DEMO"]
     if demo and host.endswith(_DEMO_SUFFIX):
         parts = urlsplit(f"//{demo}")
-        return parts.hostname or "", parts.port or _PORTS["http"]
+        return parts.hostname or "", parts.port or DEFAULT_PORTS["http"]
     allowance = Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])
     is_own = _origin(options["QIAO_SEARXNG_URL"]) == (scheme, host, port)
     resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -112,7 +111,7 @@ def _address(url: str, options: Options) -> tuple[str, int]:
 
 def _origin(url: str) -> tuple[str, str, int]:
     parts = urlsplit(url)
-    return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
+    return parts.scheme, parts.hostname or "", parts.port or DEFAULT_PORTS.get(parts.scheme, 0)
 
 
 def _connection(scheme: str, host: str, address: tuple[str, int]) -> http.client.HTTPConnection:

@@ -18,14 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database
-from qiaocrawl.cli.output import (
-    check_output,
-    echo,
-    folding_table,
-    say_written,
-    shown_moment,
-    table_console,
-)
+from qiaocrawl.cli.output import check_output, echo, folding_table, say_written, table_console
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.extract.base import Configurable, extractors
@@ -52,6 +45,7 @@ from qiaocrawl.storage.pages.raw_pages import iter_pages
 from qiaocrawl.storage.pages.reprocessing import count_pages
 from qiaocrawl.storage.pages.site_templates import StoredTemplate, stored_templates
 from qiaocrawl.text.visible import Terminal
+from qiaocrawl.text.zones import china_time
 from qiaocrawl.urls.aliases import MAX_HOSTS, AliasRule, AliasRules
 
 # --- ``qiaocrawl extractors train blend``: the default extractor, from pages with known bodies ----
@@ -148,7 +142,7 @@ def _list(templates: list[StoredTemplate]) -> None:
             str(len(template.repeated[0])),
             escape(next(iter(template.body_places), "?")),
             str(template.redesigns),
-            shown_moment(row.updated_at),
+            china_time(row.updated_at),
         )
     table_console().print(table)
 
@@ -198,7 +192,7 @@ def _show(row: StoredTemplate) -> None:
             blocks=len(template.repeated[0]),
             redesigns=template.redesigns,
             disagreements=template.disagreements,
-            updated_at=shown_moment(row.updated_at),
+            updated_at=china_time(row.updated_at),
         ),
         markup=False,
         highlight=False,

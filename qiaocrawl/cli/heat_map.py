@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from xml.sax.saxutils import escape, quoteattr
 
-from qiaocrawl.cli.output import joined, shown_moment
+from qiaocrawl.cli.output import joined
 from qiaocrawl.export.readable import xml_text
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
@@ -18,6 +18,7 @@ from qiaocrawl.search.definition import EngineDefinition
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.search.coverage import MISSED, STATES, Cell, Sums, sums_by
 from qiaocrawl.storage.search.ledger import NO_ANSWER
+from qiaocrawl.text.zones import DAY, china_time
 
 # --- What was searched, got, missed, and why: the ledger in a few lines, Chinese and English ------
 
@@ -147,7 +148,7 @@ def _lost(cells: Sequence[Cell]) -> Iterator[str]:
                 site=shown_site(worst.site),
                 engine=worst.engine,
                 hits=worst.lost.hits,
-                asked_at=shown_moment(worst.lost.asked_at, "%Y-%m-%d"),
+                asked_at=china_time(worst.lost.asked_at, DAY),
                 state=answer_name(worst.state),
             )
         )
@@ -332,7 +333,7 @@ def _summary(cells: Sequence[Cell], state: AnswerState, hits: int) -> str:
             "{count} queries: {summary}; {hits} hits", count=len(cells), summary=summary, hits=hits
         )
     (cell,) = cells
-    when = shown_moment(cell.asked_at)
+    when = china_time(cell.asked_at)
     where = f"{cell.term} @ {shown_site(cell.site)}"
     summary = _("{state}, {hits} hits", state=answer_name(state), hits=hits)
     return f"{where}: {summary}, {cell.tries}× {when} {shown_reason(cell.message)}".strip()

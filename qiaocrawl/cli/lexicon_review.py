@@ -22,14 +22,7 @@ from rich.text import Text
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.lexicon_tables import DECISION_COLUMNS, TopicName
 from qiaocrawl.cli.options import start_of
-from qiaocrawl.cli.output import (
-    choice_name,
-    echo,
-    folding_table,
-    joined,
-    shown_moment,
-    table_console,
-)
+from qiaocrawl.cli.output import choice_name, echo, folding_table, joined, table_console
 from qiaocrawl.cli.topic_report import add_plain
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
@@ -41,6 +34,7 @@ from qiaocrawl.search.plan import plan
 from qiaocrawl.storage import Database, Reader
 from qiaocrawl.storage.topics.lexicon_decisions import decide, list_decisions, undo
 from qiaocrawl.text.normalise import fold
+from qiaocrawl.text.zones import china_time
 from qiaocrawl.topic.files import read_limited
 from qiaocrawl.topic.pack import TERM_KINDS, Term, TopicPack
 
@@ -144,14 +138,14 @@ def history(
         own = one.decision
         add_plain(
             table,
-            shown_moment(one.decided_at),
+            china_time(one.decided_at),
             one.decided_by,
             own.text,
             choice_name(own.action, ACTIONS),
             "" if own.weight is None else f"{own.weight:g}",
             choice_name(own.kind or "", TERM_KINDS),
             own.note or (_("synonym of {term}", term=own.synonym_of) if own.synonym_of else ""),
-            shown_moment(one.undone_at),
+            china_time(one.undone_at),
         )
     table_console().print(table)
 

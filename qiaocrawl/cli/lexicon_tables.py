@@ -30,7 +30,7 @@ from qiaocrawl.runtime.sent_files import FileWorker
 from qiaocrawl.storage.pages.articles import count_texts, iter_texts
 from qiaocrawl.storage.topics.topics import load_pack
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import china_time
 from qiaocrawl.topic.pack import TopicPack
 
 DECISION_COLUMNS = ("决定（收/弃/同义）", "权重", "类别", "同义于", "备注")
@@ -390,8 +390,7 @@ def documents(source: Source, database: str) -> Iterator[Document]:
         return
     with connection_to(database) as c:
         for one in iter_texts(c, *_stored(source)):
-            when = one.published_at
-            month = f"{when.astimezone(SHANGHAI):%Y-%m}" if when is not None else ""
+            month = china_time(one.published_at, "%Y-%m")
             yield Document(one.title, one.text, one.site, month, one.url)
 
 

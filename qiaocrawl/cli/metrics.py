@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database
-from qiaocrawl.cli.output import echo, echo_json, folding_table, shown_moment, table_console
+from qiaocrawl.cli.output import echo, echo_json, folding_table, table_console
 from qiaocrawl.jobs.local import schedule_alarms
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
@@ -24,6 +24,7 @@ from qiaocrawl.reading.alarms import (
     store_figures,
 )
 from qiaocrawl.reading.outcome_names import end_name
+from qiaocrawl.text.zones import china_time
 
 
 def health(
@@ -65,13 +66,13 @@ def _show(last: list[RunLine], problems: list[str]) -> None:
         _("run"), _("spider"), _("topic"), _("started"), _("ended"), _("reason"), _("waiting")
     )
     for run in last:
-        end = _("died") if run.is_dead else shown_moment(run.ended) or _("running")
+        end = _("died") if run.is_dead else china_time(run.ended) or _("running")
         waiting = "" if run.remaining is None else str(run.remaining)
         table.add_row(
             str(run.id),
             run.spider,
             run.topic,
-            shown_moment(run.started),
+            china_time(run.started),
             end,
             escape(run.reason and end_name(run.reason)),
             waiting,

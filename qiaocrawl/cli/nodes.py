@@ -17,7 +17,7 @@ from rich.markup import escape
 from qiaocrawl.cli import nodes_running as running
 from qiaocrawl.cli.db import DatabaseUrl, opened_database, transaction_on
 from qiaocrawl.cli.nodes_running import NodeName
-from qiaocrawl.cli.output import echo, folding_table, shown_moment, shown_seconds, table_console
+from qiaocrawl.cli.output import echo, folding_table, table_console
 from qiaocrawl.errors import ConfigError, JobError, NoLoginError, ServerAwayError
 from qiaocrawl.jobs.nodes import SEED, NodeServers, no_node_yet
 from qiaocrawl.jobs.scrapyd import VERSION_FORM, build_egg, code_of, server_address, version_of
@@ -26,6 +26,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.options.kinds import scrapyd_servers
 from qiaocrawl.storage import schedules
 from qiaocrawl.storage.schedules import Node, NodeTerms
+from qiaocrawl.text.zones import china_time, china_time_at
 
 app = typer.Typer(
     help="Machines that crawl together: scrapyd servers, their jobs, updates without a stop.",
@@ -123,7 +124,7 @@ def list_(database: DatabaseUrl = "") -> None:
         counts = running.job_counts(database)
         for name, node in servers.nodes.items():
             terms = node.terms
-            sent = f"{node.version} {shown_moment(node.deployed_at)}".strip()
+            sent = f"{node.version} {china_time(node.deployed_at)}".strip()
             table.add_row(
                 name,
                 f"{terms.weight:g}",
@@ -158,7 +159,7 @@ def _state(servers: NodeServers, node: Node) -> str:
     if node.is_draining:
         return _("draining")
     if node.away_since is not None:
-        return _("away since {time}", time=shown_seconds(node.away_since))
+        return _("away since {time}", time=china_time_at(node.away_since))
     return _("ready")
 
 

@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.output import FoldingTable, echo, folding_table, shown_moment, table_console
+from qiaocrawl.cli.output import FoldingTable, echo, folding_table, table_console
 from qiaocrawl.console.keepers import LOGS
 from qiaocrawl.errors import ConfigError, JobError
 from qiaocrawl.items import Queue
@@ -30,6 +30,7 @@ from qiaocrawl.storage import Database
 from qiaocrawl.storage import jobs as stored
 from qiaocrawl.storage.frontier.workers import StoredCollector
 from qiaocrawl.storage.jobs import Job, JobRequest, JobState
+from qiaocrawl.text.zones import china_time
 
 JobId = Annotated[int, typer.Argument(help="Its number, as `qiaocrawl nodes jobs` has it.")]
 NodeName = Annotated[str, typer.Argument(help="HOST:PORT, as `qiaocrawl nodes list` has it.")]
@@ -207,7 +208,7 @@ def _ended_table(opened: Database) -> FoldingTable:
             job.request.spider,
             escape(job.request.topic),
             _(STATE_NAMES[job.state]),
-            *(shown_moment(one, "%m-%d %H:%M") for one in moments),
+            *(china_time(one, "%m-%d %H:%M") for one in moments),
             escape(end_name(job.message) if job.message else ""),
         )
     return table
@@ -253,7 +254,7 @@ def _job_table(opened: Database) -> FoldingTable:
         workers = workers_of(c, active)
     for job in active:
         worker = workers.get(job.id)
-        since = shown_moment(job.started_at or job.created_at, "%m-%d %H:%M")
+        since = china_time(job.started_at or job.created_at, "%m-%d %H:%M")
         table.add_row(
             str(job.id),
             escape(job.request.server),

@@ -8,7 +8,6 @@ import signal
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from types import FrameType
@@ -35,7 +34,6 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import CHINESE, _, language
 from qiaocrawl.text.visible import Terminal, visible, visible_json
-from qiaocrawl.text.zones import china_time
 
 # --- The terminal: all that commands print goes through here, so that no page can steer it --------
 
@@ -177,18 +175,6 @@ def wrapped(text: str, width: int) -> list[str]:
         rows[-1] += piece
         used += size
     return rows
-
-
-def shown_moment(when: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
-    """A moment as people read it, in China's time; "" for none."""
-    return china_time(when, form) if when is not None else ""
-
-
-def shown_seconds(epoch_seconds: float | None) -> str:
-    """As :func:`shown_moment`; "" for none and for 0, which is never."""
-    if not epoch_seconds:
-        return ""
-    return shown_moment(datetime.fromtimestamp(epoch_seconds, UTC))
 
 
 def not_an_address(text: str) -> str:

@@ -22,7 +22,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.options import budget_seconds
-from qiaocrawl.cli.output import folding_table, print_hanging, shown_moment
+from qiaocrawl.cli.output import folding_table, print_hanging
 from qiaocrawl.cli.spider_process import LOGS, run_with_bar, topic_command
 from qiaocrawl.errors import ConfigError, QiaoError
 from qiaocrawl.interrupts import INTERRUPTED
@@ -49,6 +49,7 @@ from qiaocrawl.storage.search.coverage import Cell, sums_by
 from qiaocrawl.storage.topics.changes import few_on_topic
 from qiaocrawl.storage.topics.topics import find_topic_id, list_topics, load_pack
 from qiaocrawl.text.visible import Terminal
+from qiaocrawl.text.zones import DAY, china_time
 from qiaocrawl.topic.pack import TopicPack
 
 # (spider, what an operator sees, its share of the time that is left when it begins)
@@ -424,6 +425,6 @@ def _print_articles(console: Console, lines: list[summary.ArticleLine]) -> None:
     # Whole, for it is what people look for next.
     table.add_column(_("site"), no_wrap=True)
     for line in lines:
-        cells = (shown_moment(line.published, "%Y-%m-%d"), line.title, line.host)
+        cells = (china_time(line.published, DAY), line.title, line.host)
         table.add_row(f"{line.score:.2f}", *map(escape, cells))
     console.print(table)

@@ -14,9 +14,10 @@ from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.options import read_secret
-from qiaocrawl.cli.output import echo, folding_table, shown_moment, table_console
+from qiaocrawl.cli.output import echo, folding_table, table_console
 from qiaocrawl.errors import ConfigError, LoginError, SessionError
 from qiaocrawl.fetch.sessions.accounts import (
+    ACCOUNT_STATES,
     Account,
     AccountState,
     Credentials,
@@ -27,22 +28,16 @@ from qiaocrawl.fetch.sessions.cookies import read_pasted, usable_for
 from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes
 from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.jobs.spider_command import login_command
-from qiaocrawl.language import N_, _
+from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import advised
 from qiaocrawl.storage.sites import accounts as stored
+from qiaocrawl.text.zones import china_time
 
 app = typer.Typer(help="Accounts of sites that want a login.", no_args_is_help=True)
 key_app = typer.Typer(help="The key accounts are encrypted with.", no_args_is_help=True)
 app.add_typer(key_app, name="key")
-
-_STATES = {
-    AccountState.NEW: N_("new"),
-    AccountState.ACTIVE: N_("active"),
-    AccountState.RESTING: N_("resting"),
-    AccountState.OUT: N_("logged out"),
-}
 
 SiteName = Annotated[str, typer.Argument(help="Name of a login recipe (`session sites`).")]
 AccountName = Annotated[str, typer.Argument(help="Name of the account, as you call it.")]
@@ -113,9 +108,9 @@ def list_command(database: DatabaseUrl = "") -> None:
             str(account.id),
             account.site,
             escape(account.name),
-            _(_STATES[account.state]),
-            shown_moment(account.logged_in_at),
-            shown_moment(account.rests_until),
+            _(ACCOUNT_STATES[account.state]),
+            china_time(account.logged_in_at),
+            china_time(account.rests_until),
             escape(shown_reason(account.reason)),
         )
     table_console().print(table)

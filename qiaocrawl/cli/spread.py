@@ -18,7 +18,6 @@ from qiaocrawl.cli.output import (
     folding_table,
     joined,
     say_written,
-    shown_moment,
     table_console,
     write_text,
 )
@@ -28,6 +27,7 @@ from qiaocrawl.language import CHINESE, _, ngettext, using_language
 from qiaocrawl.news.spread.influence import CHANGES, duration, edge_text, tier_name
 from qiaocrawl.news.spread.tree import change_reports, spread_figures
 from qiaocrawl.options.project import advised
+from qiaocrawl.text.zones import DAY, MINUTE, china_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,7 +149,7 @@ def print_spread(console: Console, tree: SpreadTree) -> None:
     for report in change_reports(tree):
         change = report.change
         outlet = f"{numbers[report.key]} {tree.publications[report.key].name}"
-        line = f"{outlet} {_(CHANGES[change.kind])} {shown_moment(change.at)}"
+        line = f"{outlet} {_(CHANGES[change.kind])} {china_time(change.at)}"
         if report.not_followed:
             line += ngettext(
                 "; {count} that took it still stands as it was",
@@ -163,7 +163,7 @@ def moment_of(own: Publication) -> str:
     """When it came out, as closely as is known."""
     if own.published_at is None:
         return _("unknown time")
-    return shown_moment(own.published_at, "%Y-%m-%d %H:%M" if own.tells_hour else "%Y-%m-%d")
+    return china_time(own.published_at, MINUTE if own.tells_hour else DAY)
 
 
 def parent_of(tree: SpreadTree, key: str, numbers: Mapping[str, str]) -> str:

@@ -21,7 +21,6 @@ from qiaocrawl.cli.output import (
     joined,
     print_hanging,
     say_written,
-    shown_moment,
     table_console,
 )
 from qiaocrawl.errors import ConfigError
@@ -32,6 +31,7 @@ from qiaocrawl.news.names.stored import names_of_stories
 from qiaocrawl.news.stories import lists as story_lists
 from qiaocrawl.news.stories.story import CHANGE_NAMES, STATE_NAMES
 from qiaocrawl.options.project import advised
+from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -158,8 +158,8 @@ def _print(lines: Sequence[StoryLine], *, words: bool = False) -> None:
             f"{'★' if line.is_followed else ''}{line.id}",
             str(line.voices),
             str(line.articles),
-            shown_moment(line.first, _SHORT),
-            shown_moment(line.last, _SHORT),
+            china_time(line.first, _SHORT),
+            china_time(line.last, _SHORT),
             escape(_titled(line) if words else line.title),
         )
     table_console().print(table)
@@ -201,7 +201,7 @@ def show(number: Number, database: DatabaseUrl = "") -> None:
     for at, one in enumerate(articles, start=1):
         table.add_row(
             f"{at}{' =' if one.is_reprint else ''}",
-            shown_moment(one.published_at),
+            china_time(one.published_at),
             escape(one.site),
             escape(one.title),
             escape(one.url),
@@ -319,7 +319,7 @@ def _state(line: StoryLine) -> str:
 
 def _told(change: StoryEvent) -> str:
     facts = [
-        shown_moment(change.at),
+        china_time(change.at),
         _(CHANGE_NAMES[change.kind]),
         "" if change.other is None else str(change.other),
         _("by hand") if change.by_hand else "",
@@ -364,8 +364,8 @@ def story_sheets(
                 _STATES.get(line.state, line.state),
                 line.voices,
                 line.articles,
-                shown_moment(line.first),
-                shown_moment(line.last),
+                china_time(line.first),
+                china_time(line.last),
                 "、".join(line.words),
                 *(
                     "、".join(own.name for own in names[line.id] if own.kind == kind)
@@ -382,7 +382,7 @@ def story_sheets(
         [
             (
                 line.id,
-                shown_moment(own.published_at),
+                china_time(own.published_at),
                 own.site,
                 own.title,
                 own.url,

@@ -15,14 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
-from qiaocrawl.cli.output import (
-    echo,
-    echo_json,
-    folding_table,
-    not_an_address,
-    shown_moment,
-    table_console,
-)
+from qiaocrawl.cli.output import echo, echo_json, folding_table, not_an_address, table_console
 from qiaocrawl.cli.topic_report import find_pack
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText
@@ -45,6 +38,7 @@ from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.search.seed_offers import SeedOffer, seed_offers
 from qiaocrawl.storage.topics import judgements as stored
 from qiaocrawl.storage.topics.changes import basis_of, few_on_topic
+from qiaocrawl.text.zones import china_time
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.tree import GOLDEN_FILE, read_golden
 from qiaocrawl.topic.workbook.form import answer_of, read_judgements
@@ -352,7 +346,7 @@ def judgements(
     for row in judged:
         title = _("(none yet)") if row.title is None else row.title
         table.add_row(
-            shown_moment(row.judged_at),
+            china_time(row.judged_at),
             _shown_judgement(row.relevant),
             escape(row.url),
             escape(title),

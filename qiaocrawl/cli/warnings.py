@@ -12,12 +12,13 @@ from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database, transaction_on
 from qiaocrawl.cli.options import start_of
-from qiaocrawl.cli.output import echo, folding_table, shown_moment, table_console
+from qiaocrawl.cli.output import echo, folding_table, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import advised
+from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -155,7 +156,7 @@ def list_(
             numbers.get(warning.story, ""),
             _(SEVERITY_NAMES[warning.severity]),
             _(_STATES[warning.status]),
-            shown_moment(warning.opened_at),
+            china_time(warning.opened_at),
             str(warning.articles),
             escape(_told(warning)),
         )

@@ -13,15 +13,7 @@ from rich.markup import escape
 from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
-from qiaocrawl.cli.output import (
-    echo,
-    echo_json,
-    folding_table,
-    not_an_address,
-    shown_moment,
-    shown_seconds,
-    table_console,
-)
+from qiaocrawl.cli.output import echo, echo_json, folding_table, not_an_address, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
@@ -31,6 +23,7 @@ from qiaocrawl.storage.pages.revisions import Revision, Source
 from qiaocrawl.storage.sites import watch_counts, watched
 from qiaocrawl.storage.sites.watched import MAX_PAGE_WEIGHT, WatchedPage
 from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.text.zones import china_time, china_time_at
 from qiaocrawl.urls import canonical_url, url_key
 
 app = typer.Typer(
@@ -117,7 +110,7 @@ def _show_topic(facts: dict[str, Any]) -> None:
         table.add_row(*_cells(page))
     console = table_console()
     requests = facts["requests_today"]
-    first = shown_seconds(facts["next_article_at"])
+    first = china_time_at(facts["next_article_at"])
     console.print(
         _(
             "{topic}: {count} pages watched; {requests} of {daily} requests today (pages "
@@ -146,8 +139,8 @@ def _cells(page: dict[str, Any]) -> Iterator[str]:
     yield escape(page["name"])
     yield _hours(page["wait_hours"]) if page["wait_hours"] else ""
     yield f"{24 * page['rate']:.3g}"
-    yield shown_seconds(page["changed_at"])
-    yield shown_seconds(page["next_at"])
+    yield china_time_at(page["changed_at"])
+    yield china_time_at(page["next_at"])
     for name in ("visits", "changes", "news", "failures"):
         yield str(page[name])
 
@@ -221,7 +214,7 @@ def _show_history(
         for fact in facts
     ]
     for at, what, title, note in sorted(rows, key=lambda row: row[0]):
-        table.add_row(shown_moment(at, "%Y-%m-%d %H:%M:%S"), what, escape(title), escape(note))
+        table.add_row(china_time(at, "%Y-%m-%d %H:%M:%S"), what, escape(title), escape(note))
     if today is not None:
         table.add_row(
             "", _("stored now"), escape(today[0]), _("{count} characters", count=len(today[1]))
@@ -233,13 +226,13 @@ def _seen(source: Source) -> str:
     return _(
         "{bytes} bytes, seen until {when}",
         bytes=source.body_bytes,
-        when=shown_moment(source.last_seen_at),
+        when=china_time(source.last_seen_at),
     )
 
 
 def _show_changes(facts: list[Revision], today: tuple[str, str] | None) -> None:
     versions = [
-        (f"{fact.title}", fact.text, shown_moment(fact.at))
+        (f"{fact.title}", fact.text, china_time(fact.at))
         for fact in facts
         if fact.kind == revisions.REVISED
     ]

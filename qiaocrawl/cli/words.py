@@ -22,7 +22,6 @@ from qiaocrawl.cli.output import (
     folding_table,
     joined,
     say_written,
-    shown_moment,
     table_console,
     write_text,
 )
@@ -32,6 +31,7 @@ from qiaocrawl.language import N_, _
 from qiaocrawl.lexicon.terms import example_sentences
 from qiaocrawl.options.project import advised
 from qiaocrawl.text.visible import visible_json
+from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -80,7 +80,7 @@ def fresh_sheet(words: Sequence[FreshWord], now: WordCounter) -> Sheet:
                 word.text,
                 word.documents,
                 word.sites,
-                shown_moment(word.first),
+                china_time(word.first),
                 ORIGINS[word.origin],
                 examples[word.text],
             )
@@ -129,7 +129,7 @@ def hit_sheets(found: Sequence[GroupHits], texts: Iterable[TimedText]) -> list[S
             own.group.name,
             by_key[hit.key].title,
             by_key[hit.key].site,
-            shown_moment(by_key[hit.key].at),
+            china_time(by_key[hit.key].at),
             "、".join(hit.terms),
             hit.key,
         )
@@ -181,7 +181,7 @@ def print_fresh(console: Console, words: Sequence[FreshWord]) -> None:
             word.text,
             str(word.documents),
             str(word.sites),
-            shown_moment(word.first),
+            china_time(word.first),
             choice_name(word.origin, ORIGINS),
         )
         for word in words
@@ -287,7 +287,7 @@ class _Stretch:
     def shown(self) -> str:
         """As a reader is told, in China's time."""
         last = self.before - timedelta(seconds=1)
-        return _("{since} to {until}", since=shown_moment(self.since), until=shown_moment(last))
+        return _("{since} to {until}", since=china_time(self.since), until=china_time(last))
 
     def base_since(self, days: int) -> datetime:
         """Since when texts are compared with: *days* before, or for 0 as long as is usual."""
@@ -397,7 +397,7 @@ def new(stretch: _Stretch, wanted: _Wanted) -> None:
         _(
             "in none of {texts:,} texts since {since}",
             texts=texts,
-            since=shown_moment(stretch.base_since(wanted.base_days)),
+            since=china_time(stretch.base_since(wanted.base_days)),
         )
     )
     print_fresh(table_console(), words)
@@ -552,7 +552,7 @@ def _say_base(stretch: _Stretch, base_days: int, now: WordCounter, before: WordC
             _(
                 "compared with {texts:,} texts since {since}",
                 texts=before.documents,
-                since=shown_moment(stretch.base_since(base_days)),
+                since=china_time(stretch.base_since(base_days)),
             )
         )
     else:

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from email.utils import format_datetime
 from functools import cache
 from typing import Any
@@ -22,13 +21,13 @@ from starlette.responses import HTMLResponse
 from qiaocrawl import __version__
 from qiaocrawl.console.page import Area, link, visit_of
 from qiaocrawl.console.security import credentials
-from qiaocrawl.export.readable import shown_time, xml_text
+from qiaocrawl.export.readable import xml_text
 from qiaocrawl.language import ENGLISH, N_, _, language, ngettext
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.storage.topics.classes import class_label
 from qiaocrawl.storage.topics.judgements import OPERATOR
 from qiaocrawl.text.visible import marked_pieces
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import DAY, china_time, china_time_or_day
 
 # --- What the database has in English words, in the words of who reads: notes, names of methods
 
@@ -125,9 +124,9 @@ def _environment() -> Environment:
         "version": __version__,
     }
     environment.filters |= {
-        "moment": _moment,
-        "day": _day,
-        "published": shown_time,
+        "moment": china_time,
+        "day": lambda when: china_time(when, DAY),
+        "published": china_time_or_day,
         "number": _number,
         "web": _web,
         "xml": xml_text,
@@ -138,15 +137,6 @@ def _environment() -> Environment:
         "class_label": class_label,
     }
     return environment
-
-
-def _moment(value: datetime | None) -> str:
-    """A time by the clocks of China, to the minute; "" for none."""
-    return "" if value is None else value.astimezone(SHANGHAI).strftime("%Y-%m-%d %H:%M")
-
-
-def _day(value: datetime | None) -> str:
-    return "" if value is None else value.astimezone(SHANGHAI).strftime("%Y-%m-%d")
 
 
 def _number(value: float) -> str:

@@ -13,12 +13,12 @@ from sqlalchemy import Connection, select
 
 from qiaocrawl.export.base import ExportReport, Progress
 from qiaocrawl.export.pages import link_to_copy, write_copy_beside
-from qiaocrawl.export.readable import reprint_note, shown_time, summary_of, xml_text
+from qiaocrawl.export.readable import reprint_note, summary_of, xml_text
 from qiaocrawl.reading.listing import ListedArticle, list_articles, with_details
 from qiaocrawl.storage.backup import growing_file, growing_folder
 from qiaocrawl.storage.schema import topic
 from qiaocrawl.storage.selection import Selection
-from qiaocrawl.text.zones import SHANGHAI, china_time
+from qiaocrawl.text.zones import SHANGHAI, china_time, china_time_or_day
 
 _WEEKDAYS = "一二三四五六日"
 _SUMMARY_CHARS = 200
@@ -97,7 +97,7 @@ def _day(article: ListedArticle) -> str:
 
 def _facts(article: ListedArticle, by_group: bool) -> str:
     outlets = article.group.outlets
-    when = shown_time(article.published_at) or "发布日期不明"
+    when = china_time_or_day(article.published_at) or "发布日期不明"
     facts = [article.outlet.name, article.outlet.region, when]
     if article.score is not None:
         facts.append(f"切题度 {article.score:.0%}")
@@ -110,8 +110,8 @@ def _facts(article: ListedArticle, by_group: bool) -> str:
 
 def _period(selection: Selection) -> str:
     # `before` is the first moment that no longer counts.
-    first = f"{shown_time(selection.since)} 起 " if selection.since else ""
-    last = f"{shown_time(selection.before)} 前 " if selection.before else ""
+    first = f"{china_time_or_day(selection.since)} 起 " if selection.since else ""
+    last = f"{china_time_or_day(selection.before)} 前 " if selection.before else ""
     return f"{first}{last}· " if first or last else ""
 
 

@@ -6,7 +6,6 @@ import csv
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from qiaocrawl.reading.summary import MissedPage
 from qiaocrawl.storage.backup import growing_file
 from qiaocrawl.text.normalise import collapse
 from qiaocrawl.text.visible import visible
-from qiaocrawl.text.zones import SHANGHAI, china_time
+from qiaocrawl.text.zones import china_time
 
 # What starts a formula, also in the full-width forms, which some programs fold. It counts behind
 # blanks, double quotes and delimiters too, and at the start of every line of a cell: a program
@@ -77,14 +76,6 @@ def reprint_note(listed: ListedArticle) -> str:
     return f"首发：{listed.group.first_outlet}"
 
 
-def shown_time(when: datetime | None) -> str:
-    """*when* in China's time; the day alone where its hour is not known, "" for none."""
-    if when is None:
-        return ""
-    local = when.astimezone(SHANGHAI)
-    return f"{local:%Y-%m-%d %H:%M}" if local.hour or local.minute else f"{local:%Y-%m-%d}"
-
-
 def check_ending(out: Path) -> None:
     """Refuse what is neither a workbook nor CSV.
 
@@ -134,7 +125,6 @@ def write_missed(pages: Iterable[MissedPage], file: Path) -> int:
         writer = csv.writer(out)
         writer.writerow(_HEADER)
         for page in pages:
-            closed = "" if page.closed_at is None else china_time(page.closed_at)
             writer.writerow(
                 [
                     neutral(value)
@@ -145,7 +135,7 @@ def write_missed(pages: Iterable[MissedPage], file: Path) -> int:
                         shown_reason(page.why),
                         str(page.http_status or ""),
                         page.anchor,
-                        closed,
+                        china_time(page.closed_at),
                         _advice(page.outcome),
                     )
                 ]

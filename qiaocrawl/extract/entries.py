@@ -18,6 +18,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from qiaocrawl.text.normalise import letters_of
 from qiaocrawl.urls import canonical_host, url_key
 
 if TYPE_CHECKING:
@@ -54,7 +55,6 @@ _MIN_SAMPLE_CHARS, _OPENING_CHARS, _MIDDLE_CHARS = 12, 32, 24
 middle, since a comment may begin with a quotation."""
 _LARGEST_LEAD = 0.2
 """A page with more text of its own above or beside its entries is a digest or a review."""
-_NOT_WORD = re.compile(r"[\W_]+")
 
 
 class Excerpt(NamedTuple):
@@ -101,7 +101,7 @@ def page_entries(page: Page, marks: BlockMarks, headline: int) -> tuple[Entry, .
     if not url:
         return ()
     own = {_address(address) for address in (url, page.canonical_link) if address}
-    host, name = canonical_host(url), _tight(page.title)
+    host, name = canonical_host(url), letters_of(page.title)
     headings: list[tuple[int, str]] = []
     for index, is_near in candidates:
         is_heading = _is_heading(page, index)
@@ -111,11 +111,11 @@ def page_entries(page: Page, marks: BlockMarks, headline: int) -> tuple[Entry, .
         target = _target(page, link)
         if not target or canonical_host(target) != host or _is_first_page(target):
             continue
-        title = _tight(page.blocks.blocks[index].text)
+        title = letters_of(page.blocks.blocks[index].text)
         if not title or _address(target) in own or _is_in(name, title):
             continue  # the headline of this very page, whatever other address it leads to
         # The block may hold the date beside the title, the link does not.
-        if _is_in(name, _tight(link.text())):
+        if _is_in(name, letters_of(link.text())):
             continue
         headings.append((index, target))
     return tuple(_with_ends(page, headings, headline))
@@ -193,7 +193,7 @@ def excerpts_of(page: Page, entries: Sequence[Entry], text: Sequence[int]) -> li
         return []
     excerpts = []
     for index in below[:_MAX_EXCERPTS]:
-        sample = _sample(_tight(blocks[index].text))
+        sample = _sample(letters_of(blocks[index].text))
         if len(sample) >= _MIN_SAMPLE_CHARS:
             share = len(blocks[index].text) / total
             excerpts.append(Excerpt(url_key(urls[index]), sample, share))
@@ -205,11 +205,6 @@ def _sample(letters: str) -> str:
         return letters
     middle = (len(letters) - _MIDDLE_CHARS) // 2
     return letters[:_OPENING_CHARS] + letters[middle : middle + _MIDDLE_CHARS]
-
-
-def letters_of(text: str) -> str:
-    """*text* in lower case, letters and digits only."""
-    return _tight(text)
 
 
 def stands_in(sample: str, letters: str) -> bool:
@@ -307,7 +302,3 @@ def _address(url: str) -> str:
 def _is_first_page(url: str) -> bool:
     parts = urlsplit(url)
     return not parts.query and not _INDEX_FILE.sub("", parts.path).strip("/")
-
-
-def _tight(text: str) -> str:
-    return _NOT_WORD.sub("", text).lower()

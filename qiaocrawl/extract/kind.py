@@ -31,12 +31,12 @@ from qiaocrawl.extract.kind_features import (
     index_kind,
     page_kind_features,
     story_kind,
-    tight,
 )
 from qiaocrawl.extract.notices import is_table_body, is_verse_body
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.items import Outcome
 from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import letters_of
 from qiaocrawl.urls import canonical_url
 from qiaocrawl.urls.login import sends_to_login
 
@@ -421,7 +421,7 @@ def _points_of_list(
     if features.summary_blocks >= 3 and features.summary_bytes >= 0.6 * features.prose_bytes:
         points += 3
         why.append(f"{features.summary_blocks} summaries below titles that are links")
-    if title and len(tight(title)) <= _SHORT_TITLE:
+    if title and len(letters_of(title)) <= _SHORT_TITLE:
         points += 1
     if _LIST_TITLE.search(title):
         points += 2

@@ -19,6 +19,7 @@ from qiaocrawl.extract.entries import Entry, page_entries
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.fields.title import without_date
 from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import letters_of, without_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,6 @@ _SITE_NAME = re.compile(
     r"(?:网|網|网站|網站|在线|频道|頻道|门户|官网|博客|论坛|論壇|日报|晚报|时报|中心|首页|blog|news)$",
     re.IGNORECASE,
 )
-_NOT_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def _is_site_name(title: str, page_title: str) -> bool:
 
 
 def _headline(page: Page, title: str) -> int:
-    tight_title = tight(title)
+    tight_title = letters_of(title)
     if len(tight_title.encode()) < 9:
         return -1
     blocks = page.blocks.blocks
@@ -165,7 +165,7 @@ def _headline(page: Page, title: str) -> int:
         lower = text.lower()
         if first not in lower:
             continue
-        shown = tight(lower)
+        shown = letters_of(lower)
         if 2 * blocks[index].linked > len(text):
             # A headline may lead to its own page; a list does not show its <title> as an entry.
             # A menu may show the name of a section, but without a date.
@@ -186,7 +186,7 @@ def _headline(page: Page, title: str) -> int:
 
 def _is_dated(text: str, title: str, tight_title: str) -> bool:
     """Whether *text* is *title* with nothing but a date beside it."""
-    return tight(without_date(text, ("".join(title.split()),))) == tight_title
+    return letters_of(without_date(text, (without_blanks(title),))) == tight_title
 
 
 def _dated(texts: Sequence[str], headline: int, prose: Sequence[int]) -> bool:
@@ -204,11 +204,6 @@ def _dated(texts: Sequence[str], headline: int, prose: Sequence[int]) -> bool:
                 if len(text) <= _SHORT_CHARS and _DIGIT.search(text) and _DATE.search(text):
                     return True
     return False
-
-
-def tight(text: str) -> str:
-    """*text* in lower case, letters and digits only."""
-    return _NOT_WORD.sub("", text).lower()
 
 
 # --- What an index is called, and what a page is that tells something but is no plain article -----

@@ -34,7 +34,7 @@ from qiaocrawl.page.blocks import MAX_BLOCKS
 from qiaocrawl.page.other_links import control_links, document_links, feed_links
 from qiaocrawl.page.page import Page, header_refresh, parse_page, robots_tags
 from qiaocrawl.page.sanitize import MAX_LINKS
-from qiaocrawl.text.normalise import clean_text, collapse
+from qiaocrawl.text.normalise import clean_text, collapse, without_blanks
 from qiaocrawl.urls import host_of
 
 _MAX_REPLACED_SHARE = 0.005
@@ -303,11 +303,11 @@ def _article(extracted: ExtractedPage, method: str, now: datetime | None) -> Art
 
 def without_title_line(text: str, title: str) -> str:
     """*text* without leading lines that only repeat the title."""
-    tight_title = "".join(title.split())
+    tight_title = without_blanks(title)
     lines = text.split("\n") if tight_title else []
     first = 0
     # The last line stays even if it repeats the title: an article is never left empty.
-    while first < len(lines) - 1 and "".join(lines[first].split()) == tight_title:
+    while first < len(lines) - 1 and without_blanks(lines[first]) == tight_title:
         first += 1
     return "\n".join(lines[first:]) if first else text
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from qiaocrawl.extract.block_texts import enclosing, lines_with
 from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import without_blanks
 from qiaocrawl.urls import UrlJoiner
 
 if TYPE_CHECKING:
@@ -227,11 +228,11 @@ def joined(texts: Sequence[str]) -> str:
     parts = [[line for line in text.split("\n") if line.strip()] for text in texts]
     parts = [lines for lines in parts if lines]
     whole: list[str] = []
-    heads = {_tight(line) for lines in parts[:1] for line in lines[:_JOINT_LINES]}
+    heads = {without_blanks(line) for lines in parts[:1] for line in lines[:_JOINT_LINES]}
     for position, lines in enumerate(parts):
         start, end = 0, len(lines)
         if position:
-            while start < min(_JOINT_LINES, end) and _tight(lines[start]) in heads:
+            while start < min(_JOINT_LINES, end) and without_blanks(lines[start]) in heads:
                 start += 1
         if position + 1 < len(parts):
             end -= _same_tail(lines, parts[position + 1])
@@ -243,10 +244,6 @@ def _same_tail(one: Sequence[str], other: Sequence[str]) -> int:
     """How many last lines both have, at most as many as a joint may repeat."""
     same = 0
     limit = min(_JOINT_LINES, len(one) - 1, len(other) - 1)
-    while same < limit and _tight(one[-1 - same]) == _tight(other[-1 - same]):
+    while same < limit and without_blanks(one[-1 - same]) == without_blanks(other[-1 - same]):
         same += 1
     return same
-
-
-def _tight(line: str) -> str:
-    return "".join(line.split())

@@ -14,6 +14,9 @@ from urllib.parse import urlsplit
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 
+DEFAULT_PORTS = {"http": 80, "https": 443}
+"""Of the schemes a crawler speaks."""
+
 _V4 = ipaddress.IPv4Address
 _V6 = ipaddress.IPv6Address
 
@@ -21,7 +24,6 @@ _V6 = ipaddress.IPv6Address
 # calls global although they never are public hosts.
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 _V4_COMPATIBLE = ipaddress.IPv6Network("::/96")
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _SITE_LOCAL = ipaddress.IPv6Network("fec0::/10")
 # Answers on the metadata port of one large cloud although it looks public.
 _METADATA = frozenset({_V4("168.63.129.16")})
@@ -105,10 +107,10 @@ class Origin:
             ValueError: *url* has no host, another scheme, or a port that is none.
         """
         parts = urlsplit(url)
-        if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or parts.port == 0:
+        if parts.scheme not in DEFAULT_PORTS or not parts.hostname or parts.port == 0:
             raise ValueError(f"{url!r} is no http or https address")
         # Compared as numbers, so http://a and http://a:80 are one origin.
-        port = parts.port or _DEFAULT_PORTS[parts.scheme]
+        port = parts.port or DEFAULT_PORTS[parts.scheme]
         return cls(parts.scheme, _plain(parts.hostname), port)
 
     def __str__(self) -> str:
@@ -159,7 +161,7 @@ class Allowance:
 
 def _origins(entry: str, option: str) -> list[Origin]:
     scheme, has_scheme, rest = entry.partition("://")
-    schemes = [scheme.lower()] if has_scheme else list(_DEFAULT_PORTS)
+    schemes = [scheme.lower()] if has_scheme else list(DEFAULT_PORTS)
     netloc = rest if has_scheme else entry
     # More than one colon without brackets: an IPv6 address without a port.
     if netloc.count(":") > 1 and not netloc.startswith("["):

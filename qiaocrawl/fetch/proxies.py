@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote, urlsplit
 
+from qiaocrawl.fetch.addresses import DEFAULT_PORTS
 from qiaocrawl.fetch.failure_policy import backoff_seconds
 from qiaocrawl.language import _
 
@@ -23,7 +24,6 @@ from qiaocrawl.language import _
 # https); a site over https cannot be asked through a proxy that speaks https itself, and SOCKS
 # is not spoken at all: its lines are refused by name.
 
-_PORTS = {"http": 80, "https": 443}
 # A name, or an IPv6 address without its brackets.
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|[0-9a-f:.]+")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}")
@@ -138,7 +138,7 @@ def parse_proxy(text: str, environment: Mapping[str, str]) -> Proxy:
     # rpartition: a password may hold "://".
     scheme, _sign, rest = filled.rpartition("://")
     scheme = scheme.lower() or "http"
-    if scheme not in _PORTS:
+    if scheme not in DEFAULT_PORTS:
         if not _SCHEME.fullmatch(scheme):
             # Whatever stands there, such as USER:PASSWORD before the scheme, is not shown.
             raise ValueError(_FORM)
@@ -157,7 +157,7 @@ def parse_proxy(text: str, environment: Mapping[str, str]) -> Proxy:
     user, password = unquote(user), unquote(password)
     if max(len(user), len(password), len(host)) > _LONGEST_PART:
         raise ValueError("host, user or password is too long")
-    return Proxy(scheme, host, port or _PORTS[scheme], user, password)
+    return Proxy(scheme, host, port or DEFAULT_PORTS[scheme], user, password)
 
 
 def _usual(rest: str) -> str:

@@ -22,7 +22,7 @@ from qiaocrawl.news.words import (
     whole_words_among,
 )
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import DAY, china_time
 from qiaocrawl.topic.profile import background_frequencies
 from qiaocrawl.topic.workbook.sheets import SheetRow, read_file
 from qiaocrawl.topic.workbook.vocabulary import plain
@@ -111,7 +111,7 @@ def group_hits(groups: Sequence[TermGroup], texts: Iterable[TimedText]) -> list[
             if terms := own.group.terms_in(folded):
                 own.hits.append(Hit(text.key, dict(terms)))
                 own.by_site[text.site] += 1
-                own.by_day[f"{text.at.astimezone(SHANGHAI):%Y-%m-%d}"] += 1
+                own.by_day[china_time(text.at, DAY)] += 1
                 own.by_term.update(terms.keys())
     return found
 

@@ -16,7 +16,7 @@ from qiaocrawl.news.names.features import SURNAMES, tagged
 from qiaocrawl.news.names.recognition import default_tagger
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import RjiebaCutter
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import DAY, china_time
 from qiaocrawl.topic.profile import background_frequencies
 
 # --- Which of many candidate words say something by themselves ------------------------------------
@@ -166,7 +166,7 @@ class WordCounter:
         """Count one text."""
         folded = self._fresh.of(fold(f"{text.title}\n{text.text}"))
         words = whole_words(self._cutter.tags(folded))
-        day = f"{text.at.astimezone(SHANGHAI):%Y-%m-%d}"
+        day = china_time(text.at, DAY)
         self.counts.add(Document(text.title, text.text, text.site, day), words)
         if self._keeps_texts:
             self.texts.append(KeptText(text.key, text.site, text.at, folded))

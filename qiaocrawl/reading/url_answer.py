@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection
@@ -27,7 +26,7 @@ from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.topics.changes import bases_of
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.storage.url_history import StoredArticle, UrlHistory
-from qiaocrawl.text.zones import china_time
+from qiaocrawl.text.zones import china_time, china_time_at
 from qiaocrawl.urls import canonical_host, canonical_url, url_key
 from qiaocrawl.urls.hosts import LINK_CLASSES, PAGE_CLASSES, link_class, page_class
 
@@ -252,7 +251,7 @@ def answer_lines(answer: UrlAnswer, topic: str = "") -> Iterator[tuple[str, str]
         (_("fetched"), history.fetched_at),
     ):
         if when is not None:
-            yield name, _moment(when)
+            yield name, china_time(when)
     if answer.article is not None:
         yield from _article_lines(answer.article, topic, answer.bases)
 
@@ -269,7 +268,7 @@ def _page_class(answer: UrlAnswer) -> str:
 
 def _waiting_lines(history: UrlHistory) -> Iterator[tuple[str, str]]:
     if history.state is State.PENDING and history.not_before > time.time():
-        yield _("not before"), _seconds(history.not_before)
+        yield _("not before"), china_time_at(history.not_before)
     if history.failures:
         yield _("failures"), str(history.failures)
     if history.http_status is not None:
@@ -288,13 +287,13 @@ def _order_lines(answer: UrlAnswer) -> Iterator[tuple[str, str]]:
         when = "" if answer.decided_at is None else _(" (when it was taken)")
         yield _("place"), f"{standing.place} / {standing.waiting}{when}"
     if answer.decided_at is not None:
-        yield _("taken at"), _seconds(answer.decided_at)
+        yield _("taken at"), china_time_at(answer.decided_at)
 
 
 def _article_lines(
     article: StoredArticle, topic: str, bases: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    yield _("article"), f"{article.title} {_moment(article.published_at)}".strip()
+    yield _("article"), f"{article.title} {china_time(article.published_at)}".strip()
     if structure := _structure(article.html):
         yield _("structure"), structure
     for judgement in article.judgements:
@@ -328,11 +327,3 @@ def _parts(parts: Mapping[str, float]) -> str:
 
 def _number(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, int | float) else str(value)
-
-
-def _moment(when: datetime | None) -> str:
-    return "" if when is None else china_time(when, "%Y-%m-%d %H:%M")
-
-
-def _seconds(epoch_seconds: float) -> str:
-    return _moment(datetime.fromtimestamp(epoch_seconds, UTC))

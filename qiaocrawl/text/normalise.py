@@ -63,6 +63,7 @@ _WIDE = {mark: unicodedata.normalize("NFKC", mark) for mark in "，：；？！�
 
 # C0 and C1 controls but tab and newline, lone surrogates, noncharacters: no database and no
 # export format carries them all.
+_NOT_WORD = re.compile(r"[\W_]+")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 _HAN = range(0x3400, 0xA000)
@@ -130,6 +131,16 @@ def collapse(text: str) -> str:
     """*text* on one line, every run of white space one space, and cleaned."""
     joined = " ".join(text.split())
     return joined if joined.isprintable() else _UNPRINTABLE.sub("", joined)
+
+
+def without_blanks(text: str) -> str:
+    """*text* less all its white space: two that differ in their breaks alone are the same."""
+    return "".join(text.split())
+
+
+def letters_of(text: str) -> str:
+    """*text* in lower case, letters and digits only."""
+    return _NOT_WORD.sub("", text).lower()
 
 
 def script_forms(text: str) -> tuple[str, ...]:

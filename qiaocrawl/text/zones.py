@@ -1,4 +1,4 @@
-"""Time zones as pages write them: offsets, and the abbreviations of news sites."""
+"""Time zones: as pages write them (offsets, abbreviations), and China's, which people read."""
 
 from __future__ import annotations
 
@@ -10,9 +10,25 @@ SHANGHAI = timezone(timedelta(hours=8), "Asia/Shanghai")
 """Assumed where a Chinese page names no zone: UTC+8 without summer time since 1991."""
 
 
-def china_time(when: datetime, form: str = "%Y-%m-%d %H:%M") -> str:
-    """*when*, an aware moment, as everything that people read shows it: in China's time."""
-    return f"{when.astimezone(SHANGHAI):{form}}"
+MINUTE, DAY = "%Y-%m-%d %H:%M", "%Y-%m-%d"
+
+
+def china_time(when: datetime | None, form: str = MINUTE) -> str:
+    """*when*, an aware moment, as everything that people read shows it; "" for none."""
+    return "" if when is None else f"{when.astimezone(SHANGHAI):{form}}"
+
+
+def china_time_at(epoch_seconds: float | None) -> str:
+    """As :func:`china_time`; "" for none and for 0, which is never."""
+    return china_time(datetime.fromtimestamp(epoch_seconds, UTC)) if epoch_seconds else ""
+
+
+def china_time_or_day(when: datetime | None) -> str:
+    """As :func:`china_time`; the day alone where no hour was written, which is midnight."""
+    if when is None:
+        return ""
+    local = when.astimezone(SHANGHAI)
+    return china_time(local, MINUTE if local.hour or local.minute else DAY)
 
 
 # Minutes east of UTC. Where summer time is not said (ET, PT), standard time is taken: an hour

@@ -13,11 +13,11 @@ from qiaocrawl.extract.entries import (
     excerpts_of,
     is_link_to_site,
     is_linked_again,
-    letters_of,
     page_entries,
     stands_in,
 )
 from qiaocrawl.page.page import Page, parse_page
+from qiaocrawl.text.normalise import letters_of
 from qiaocrawl.urls import url_key
 
 URL = "http://www.a.test/list.html"

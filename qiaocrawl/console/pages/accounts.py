@@ -18,6 +18,7 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.security.credentials import form_of
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.sessions.accounts import (
+    ACCOUNT_STATES,
     Account,
     AccountState,
     Credentials,
@@ -28,18 +29,12 @@ from qiaocrawl.fetch.sessions.cookies import read_pasted, usable_for
 from qiaocrawl.fetch.sessions.recipe import Recipe, find_recipe, load_recipes
 from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.jobs.local import Logins
-from qiaocrawl.language import N_, _
+from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.sites import accounts
 from qiaocrawl.storage.values import clean_word
 
-STATE_NAMES = {
-    AccountState.NEW: N_("new"),
-    AccountState.ACTIVE: N_("active"),
-    AccountState.RESTING: N_("resting"),
-    AccountState.OUT: N_("logged out"),
-}
 _MOST_COOKIE_CHARS = 100_000
 
 
@@ -53,7 +48,7 @@ async def show(request: Request) -> Response:
         "sites/account.html",
         account=account,
         recipe=recipe,
-        state_names=STATE_NAMES,
+        state_names=ACCOUNT_STATES,
         login=login,
         is_under_way=login is not None and not login.is_over,
     )

@@ -31,7 +31,7 @@ from qiaocrawl.storage.search.coverage import MISSED, Cell, Sums, cells_of, with
 from qiaocrawl.storage.search.ledger import NO_ANSWER, ask_again, ask_all_again
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import DAY, china_time
 
 TERMS_SHOWN, SITES_SHOWN = 40, 24
 _HEALTH_DAYS = 30
@@ -220,8 +220,8 @@ class Bar:
 
 
 def _bars(health: Mapping[str, EngineHealth]) -> dict[str, list[Bar]]:
-    first = _since().astimezone(SHANGHAI)
-    days = [f"{first + timedelta(days=n):%Y-%m-%d}" for n in range(_HEALTH_DAYS + 1)]
+    first = _since()
+    days = [china_time(first + timedelta(days=n), DAY) for n in range(_HEALTH_DAYS + 1)]
     return {name: _engine_bars(own, days) for name, own in health.items()}
 
 

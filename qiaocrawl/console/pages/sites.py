@@ -39,6 +39,7 @@ from qiaocrawl.console.template_preview import (
     sent_form,
 )
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.fetch.sessions.accounts import ACCOUNT_STATES
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
@@ -215,7 +216,7 @@ async def show(request: Request) -> Response:
         "sites/show.html",
         topics=topics,
         topic=topic,
-        account_names=accounts.STATE_NAMES,
+        account_names=ACCOUNT_STATES,
         page_kinds=PAGE_KINDS,
         most_weight=watched.MAX_PAGE_WEIGHT,
         sites=lines,

@@ -22,10 +22,9 @@ from scrapy.exceptions import CannotResolveHostError
 
 from qiaocrawl.crawl.network.address_guard import AddressGuard
 from qiaocrawl.errors import AddressRefusedError, ProxyError, RenderError
-from qiaocrawl.fetch.addresses import Origin
+from qiaocrawl.fetch.addresses import DEFAULT_PORTS, Origin
 
 _DEMO_SUFFIX = ".test"
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _HEAD_BYTES = 64 * 1024
 _CHUNK_BYTES = 64 * 1024
 MAX_CONNECTION_BYTES = 32 * 1024 * 1024
@@ -63,14 +62,14 @@ class Upstream:
             RenderError: another scheme, such as socks5; the message does not show credentials.
         """
         parts = urlsplit(url if "://" in url else f"http://{url}")
-        if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
+        if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
             raise RenderError(
                 f"a rendered page cannot go through a {parts.scheme!r} proxy (http and https can)"
             )
         if parts.username and not authorization:
             pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
             authorization = "Basic " + base64.b64encode(pair.encode()).decode()
-        port = parts.port or _DEFAULT_PORTS[parts.scheme]
+        port = parts.port or DEFAULT_PORTS[parts.scheme]
         return cls(parts.hostname, port, parts.scheme == "https", authorization)
 
 

@@ -16,6 +16,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.crawl.network.proxy_source import ProxySource
+from qiaocrawl.fetch.addresses import DEFAULT_PORTS
 from qiaocrawl.fetch.block_detection import UsualSizes
 from qiaocrawl.fetch.host_rules import (
     HostHealth,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from qiaocrawl.runtime.runtime import Runtime
 
 _DIRECT = "direct"
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 _by_crawler: WeakKeyDictionary[Crawler, HostAccess] = WeakKeyDictionary()
 
@@ -183,7 +183,7 @@ def host_of_request(request: Request) -> str:
     parts = urlparse_cached(request)
     host = (parts.hostname or "").lower()
     port = parts.port
-    return host if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{port}"
+    return host if port in (None, DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{port}"
 
 
 def _engine_hosts(runtime: Runtime) -> dict[str, str]:

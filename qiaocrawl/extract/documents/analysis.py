@@ -19,7 +19,7 @@ from qiaocrawl.language import _
 from qiaocrawl.page.page import parse_page
 from qiaocrawl.text.charset import decode_page
 from qiaocrawl.text.dates import find_date
-from qiaocrawl.text.normalise import clean_text
+from qiaocrawl.text.normalise import clean_text, without_blanks
 from qiaocrawl.urls import canonical_url
 
 _HEAD_BYTES = 1024
@@ -126,7 +126,7 @@ def _title(document: Document, url: str) -> str:
     """
     declared = clean_text(_OF_PROGRAMS.sub("", document.title)).strip()
     head = document.lines[:_TITLE_LINES]
-    if declared and _tight(declared) in _tight("".join(head)):
+    if declared and without_blanks(declared) in without_blanks("".join(head)):
         return declared
     lines = (line for line in head if len(line) <= _TITLE_CHARS and not _NO_TITLE.match(line))
     first = next((line for line in lines if sum(map(str.isalpha, line)) > 3), "")
@@ -151,10 +151,6 @@ def _date(document: Document, now: datetime) -> datetime | None:
             return found
     created = document.created_at
     return created if created is not None and created <= now else None
-
-
-def _tight(text: str) -> str:
-    return "".join(text.split())
 
 
 # --- The text of a file of an operator: plain, a web page, Word or PDF ----------------------------

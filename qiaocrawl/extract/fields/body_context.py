@@ -6,6 +6,8 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from qiaocrawl.text.normalise import without_blanks
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -137,7 +139,7 @@ def body_context(page: Page, span: tuple[int, int], title: str) -> BodyContext:
     blocks = page.blocks.blocks
     first, last = span
     at = -1
-    if tight := "".join(title.split()):
+    if tight := without_blanks(title):
         limit = 2 * len(title) + 20
         end = min(first + _INTO_BODY, len(blocks)) if first >= 0 else len(blocks)
         # Just above the body; else, where the body may begin too early, below its beginning.
@@ -146,7 +148,7 @@ def body_context(page: Page, span: tuple[int, int], title: str) -> BodyContext:
             for i in (*range(end - 1, -1, -1), *range(end, min(last, len(blocks))))
             if len(text := blocks[i].text) < limit
             and tight[0] in text  # a space may stand anywhere behind it
-            and tight in "".join(text.split())
+            and tight in without_blanks(text)
         )
         at = next(shown, -1)
     return BodyContext(blocks, title, at, first, last)

@@ -19,7 +19,7 @@ from qiaocrawl.extract.fields.declared import Declared, declared_by, text_declar
 from qiaocrawl.extract.fields.origin import SEPARATOR, is_called_as_sites, without_site_name
 from qiaocrawl.page.blocks import Element
 from qiaocrawl.page.page import Page
-from qiaocrawl.text.normalise import collapse
+from qiaocrawl.text.normalise import collapse, without_blanks
 
 # --- Dates that markup puts into a heading beside the title ---------------------------------------
 
@@ -49,7 +49,7 @@ def without_date(text: str, witnesses: Iterable[str]) -> str:
         if match is None:
             continue
         rest = text[: match.start()] + text[match.end() :]
-        tight, tight_rest = "".join(text.split()), "".join(rest.split())
+        tight, tight_rest = without_blanks(text), without_blanks(rest)
         if tight_rest and any(tight_rest in other and tight not in other for other in witnesses):
             return rest.strip()
     return text
@@ -79,7 +79,7 @@ def has_word(text: str, words: frozenset[str]) -> bool:
 
 def pairs_of(text: str) -> frozenset[str]:
     """Pairs of neighbouring characters, white space aside, lower case."""
-    tight = "".join(text.split()).lower()
+    tight = without_blanks(text).lower()
     return frozenset(map(add, tight, tight[1:]))
 
 
@@ -208,9 +208,9 @@ def _witnesses(page: Page, body_first: int, site: Declared) -> _Witnesses:
         declared=stripped,
         site=site,
         body=body_first,
-        tight=_tight(whole),
-        tight_short=_tight(short),
-        tight_declared=frozenset(_tight(text) for _, text in stripped),
+        tight=without_blanks(whole),
+        tight_short=without_blanks(short),
+        tight_declared=frozenset(without_blanks(text) for _, text in stripped),
         words=words,
     )
 
@@ -222,7 +222,7 @@ def _best(page: Page, w: _Witnesses) -> _Candidate | None:
     shown = []
     for heading, score in _placed(page, w):
         heading = heading._replace(text=without_date(heading.text, (w.tight, *w.tight_declared)))
-        tight = _tight(heading.text)
+        tight = without_blanks(heading.text)
         score += _confirmed(heading.text, tight, w)
         if score + _MOST_WORTH < best:
             continue  # most headings of a page end here
@@ -457,9 +457,5 @@ def _line_in(title: str, page: Page) -> str:
 
 def _is_most_of(whole: str, part: str) -> bool:
     """Whether *part* stands in *whole* and is at least half of it, white space aside."""
-    whole, part = _tight(whole), _tight(part)
+    whole, part = without_blanks(whole), without_blanks(part)
     return bool(part) and part in whole and 2 * len(part) >= len(whole)
-
-
-def _tight(text: str) -> str:
-    return "".join(text.split())

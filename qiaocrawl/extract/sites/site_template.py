@@ -20,6 +20,7 @@ import numpy as np
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.fields.body_context import body_span
 from qiaocrawl.page.blocks import element_path
+from qiaocrawl.text.normalise import without_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -428,4 +429,4 @@ def _expected_container(template: SiteTemplate, page: Page, body: Body) -> int:
 
 def _size(text: str) -> int:
     """Characters of *text*, white space apart."""
-    return len("".join(text.split()))
+    return len(without_blanks(text))

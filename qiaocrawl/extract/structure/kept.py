@@ -9,6 +9,7 @@ from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.page.blocks import Block, Element, PageBlocks
 from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import without_blanks
 
 LEAD_BLOCKS = 6
 """A picture stands at most so many blocks before the body that it leads."""
@@ -69,9 +70,9 @@ def kept_of(page: Page, body: Body, title: str, pictures: Mapping[str, str]) -> 
 
 
 def _after_title(blocks: Sequence[Block], taken: Sequence[int], title: str) -> Sequence[int]:
-    tight = "".join(title.split())
+    tight = without_blanks(title)
     first = 0
-    while first < len(taken) - 1 and "".join(blocks[taken[first]].text.split()) == tight:
+    while first < len(taken) - 1 and without_blanks(blocks[taken[first]].text) == tight:
         first += 1
     return taken[first:]
 

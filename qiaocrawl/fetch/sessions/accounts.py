@@ -27,6 +27,7 @@ from qiaocrawl.errors import LoginError, LoginPageError, SessionRestError
 from qiaocrawl.fetch.sessions.cookies import StoredCookie
 from qiaocrawl.fetch.sessions.recipe import Recipe
 from qiaocrawl.fetch.sessions.vault import Vault
+from qiaocrawl.language import N_
 
 MAX_FAILED_LOGINS = 3
 """Of one account in one run; most sites lock an account after five (faults F-C10)."""
@@ -241,6 +242,15 @@ class AccountState(StrEnum):
     """Its logins failed, or its cookies ran out where nobody can log in without a person."""
     OUT = "out"
     """The operator logged it out."""
+
+
+ACCOUNT_STATES = {
+    AccountState.NEW: N_("new"),
+    AccountState.ACTIVE: N_("active"),
+    AccountState.RESTING: N_("resting"),
+    AccountState.OUT: N_("logged out"),
+}
+"""In words, untranslated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from pydantic import (
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.fetch.addresses import DEFAULT_PORTS
 from qiaocrawl.language import N_, _
 from qiaocrawl.text.toml_file import (
     Text,
@@ -58,7 +59,6 @@ from qiaocrawl.urls.hosts import in_site, suffix_list
 # A backslash is a slash to browsers and Scrapy, but part of a user name to urlsplit:
 # https://evil.cn\@good.cn/ would be judged as good.cn and sent to evil.cn.
 _AMBIGUOUS = re.compile(r"[\\\x00-\x20\x7f]")
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def without_query(url: str) -> str:
@@ -76,7 +76,7 @@ class Origin(NamedTuple):
     @property
     def netloc(self) -> str:
         """Host, with its port where that is not the scheme's own."""
-        usual = self.port == _DEFAULT_PORTS[self.scheme]
+        usual = self.port == DEFAULT_PORTS[self.scheme]
         return self.host if usual else f"{self.host}:{self.port}"
 
     def __str__(self) -> str:
@@ -95,9 +95,9 @@ def origin_of(url: str) -> Origin | None:
     except ValueError:
         return None
     scheme, host = parts.scheme.lower(), (parts.hostname or "").lower()
-    if scheme not in _DEFAULT_PORTS or not host or _AMBIGUOUS.search(parts.netloc):
+    if scheme not in DEFAULT_PORTS or not host or _AMBIGUOUS.search(parts.netloc):
         return None
-    return Origin(scheme, host, port or _DEFAULT_PORTS[scheme])
+    return Origin(scheme, host, port or DEFAULT_PORTS[scheme])
 
 
 def is_same_origin(one: str, other: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from qiaocrawl.language import CHINESE, N_, _, ngettext, using_language
 from qiaocrawl.news.pictures import charts as svg
 from qiaocrawl.news.spread.influence import CHANGES, edge_text, tier_name
-from qiaocrawl.text.zones import SHANGHAI, china_time
+from qiaocrawl.text.zones import DAY, SHANGHAI, china_time
 
 if TYPE_CHECKING:
     from qiaocrawl.news.spread.publication import Publication
@@ -155,7 +155,7 @@ def _drawn(tree: SpreadTree, box: _Box) -> str:
 def _facts(own: Publication) -> str:
     moment = _("time unknown")
     if own.published_at is not None:
-        moment = china_time(own.published_at, "%m-%d %H:%M" if own.tells_hour else "%Y-%m-%d")
+        moment = china_time(own.published_at, "%m-%d %H:%M" if own.tells_hour else DAY)
     return moment if own.tier is None else f"{moment} · {tier_name(own.tier)}"
 
 

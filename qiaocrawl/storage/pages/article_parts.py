@@ -23,6 +23,7 @@ from qiaocrawl.storage.pages.articles import (
     comments_json,
     packed_html,
 )
+from qiaocrawl.storage.pages.raw_pages import newest_page_of
 from qiaocrawl.storage.pages.reprocessing import drop_article
 from qiaocrawl.storage.sql import Statement, upsert
 from qiaocrawl.storage.titles import title_log
@@ -48,15 +49,10 @@ _MOST_NAMED = 10
 
 _NAMES = ("author", "source", "channel", "keywords", "description", "language", "method")
 
-# The newest page as in raw_pages: the one seen last, not the one stored last.
-_NEWEST_PAGE = (
-    "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
-    " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1)"
-)
 _CHANGING = "first_key, number, parts, reads_alone, digest, note, about, text, html"
 _SAVE = upsert(
     "article_part",
-    {"url_id": ":url_id", "page_source_id": _NEWEST_PAGE}
+    {"url_id": ":url_id", "page_source_id": newest_page_of(":url_id")}
     | {name: f":{name}" for name in _CHANGING.split(", ")},
     key="url_id",
     change=f"page_source_id, {_CHANGING}",

@@ -15,6 +15,7 @@ from qiaocrawl.items import PageAnalysis, Relevance, TitleRecord
 from qiaocrawl.items.article import Article, Comment
 from qiaocrawl.language import _
 from qiaocrawl.storage.packed_text import pack_html, pack_text
+from qiaocrawl.storage.pages.raw_pages import newest_page_of
 from qiaocrawl.storage.pages.revisions import keep_version
 from qiaocrawl.storage.schema import article, relevance, url, verdict
 from qiaocrawl.storage.selection import published, published_within
@@ -88,10 +89,7 @@ _FIELDS = (
     "comments",
     "kind",
 )
-_NEWEST_PAGE = (
-    "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
-    " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1)"
-)
+_NEWEST_PAGE = newest_page_of(":url_id")
 _FETCHED_AT = "COALESCE(u.fetched_at, :updated_at)"
 _INSERT = Statement(
     f"INSERT INTO article (url_id, page_source_id, site, fetched_at, {', '.join(_FIELDS)})"

@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from qiaocrawl.discovery.rules import plain_spelling
-from qiaocrawl.extract.entries import letters_of, stands_in
+from qiaocrawl.extract.entries import stands_in
 from qiaocrawl.items import Outcome
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages.reprocessing import drop_article, set_outcome
 from qiaocrawl.storage.pages.revisions import note_withdrawn
 from qiaocrawl.storage.sql import Statement
 from qiaocrawl.storage.values import clean_word
+from qiaocrawl.text.normalise import letters_of
 from qiaocrawl.urls import host_of, registrable_domain, url_key
 from qiaocrawl.urls.versions import identity, plainness
 

@@ -20,7 +20,7 @@ from qiaocrawl.storage import schema
 from qiaocrawl.storage.sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.topics.topics import topic_id
 from qiaocrawl.storage.values import clean_host, clean_word, epoch_time, host_id, to_stored_time
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import DAY, china_time
 
 _MAX_REASON_CHARS = 500
 # Below every score a plan gives.
@@ -58,7 +58,7 @@ _TO_THE_END = ListStatement(
 
 def day_of(now: float) -> str:
     """The Beijing day of epoch second *now*, as ``2026-03-05``."""
-    return f"{datetime.fromtimestamp(now, UTC).astimezone(SHANGHAI):%Y-%m-%d}"
+    return china_time(datetime.fromtimestamp(now, UTC), DAY)
 
 
 def count_request(c: Connection, engine: str, most: int | None, now: float) -> bool:
@@ -152,11 +152,11 @@ def engine_health(c: Connection, since: datetime) -> dict[str, EngineHealth]:
         .group_by(query.c.engine, hour, past.c.state)
     )
     for engine, text, state, count in c.execute(statement):
-        moment = datetime.fromisoformat(f"{text}:00").replace(tzinfo=UTC).astimezone(SHANGHAI)
+        moment = datetime.fromisoformat(f"{text}:00").replace(tzinfo=UTC)
         answers = engines.setdefault(engine, EngineHealth()).answers
-        answers.setdefault(f"{moment:%Y-%m-%d}", Counter())[AnswerState(state)] += count
+        answers.setdefault(china_time(moment, DAY), Counter())[AnswerState(state)] += count
     day = schema.engine_day
-    first = f"{since.astimezone(SHANGHAI):%Y-%m-%d}"
+    first = china_time(since, DAY)
     for engine, text, count in c.execute(
         select(day.c.engine, day.c.day, day.c.asked).where(day.c.day >= first)
     ):
