@@ -97,7 +97,7 @@ def write_sheets(out: Path, sheets: Sequence[Sheet]) -> None:
             _write_csv(part, sheets[0])
         else:
             # openpyxl takes long to import.
-            from qiaocrawl.export.office_files import write_workbook
+            from qiaocrawl.export.excel import write_workbook
 
             write_workbook(part, sheets)
 

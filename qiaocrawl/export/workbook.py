@@ -1,7 +1,7 @@
 """Articles as an Excel workbook for people: one row an article, or one a reprint group.
 
 The first column is for the reader's own judgement; a marked file goes back by
-``qiaocrawl topic judge TOPIC --from FILE``, which looks for :data:`JUDGEMENT` and :data:`URL`.
+``qiaocrawl topic judge TOPIC --from FILE``, which finds its column and that of the addresses.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from typing import Any, NamedTuple
 
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
-from openpyxl.styles import Alignment, Font, PatternFill
-from openpyxl.utils import get_column_letter
+from openpyxl.styles import Alignment, Font
 from openpyxl.utils.exceptions import WorkbookAlreadySaved
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.hyperlink import Hyperlink
 from sqlalchemy import Connection
 
 from qiaocrawl.export.base import ExportReport, Progress
-from qiaocrawl.export.office_files import MAX_CELL_CHARS, height_of, text_cell
+from qiaocrawl.export.excel import MAX_CELL_CHARS, add_filter, height_of, new_sheet, text_cell
 from qiaocrawl.export.pages import link_to_copy, write_copy_beside
 from qiaocrawl.export.readable import reprint_note, summary_of
 from qiaocrawl.reading.listing import Details, ListedArticle, list_articles, with_details
@@ -30,19 +29,12 @@ from qiaocrawl.storage.backup import growing_file, growing_folder
 from qiaocrawl.storage.selection import Selection
 from qiaocrawl.text.zones import SHANGHAI
 from qiaocrawl.topic.pack import TERM_KINDS
-
-JUDGEMENT = "判断（是/否）"
-URL = "网址"
+from qiaocrawl.topic.workbook.vocabulary import JUDGEMENT_HEADER, URL_HEADER
 
 _TIMES = "均为北京时间。"
 _MAX_SHEET_ROWS = 1_048_576
 _MAX_SHEET_LINKS = 65_530
 _DAY, _MOMENT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm"
-_HEADER = {
-    "font": Font(bold=True, color="FFFFFF"),
-    "fill": PatternFill("solid", fgColor="305496"),
-    "alignment": Alignment(horizontal="center", vertical="center", wrap_text=True),
-}
 # At the right edge a number would touch the text of the next column.
 _CENTRED = Alignment(horizontal="center", vertical="top")
 _LINK = Font(color="0563C1", underline="single")
@@ -80,7 +72,7 @@ def _outlet(row: _Row) -> Any:
 
 
 _JUDGED = _Column(
-    JUDGEMENT,
+    JUDGEMENT_HEADER,
     17,
     lambda row: None,
     "请在下拉单中选 是（切题）或 否（不切题），留空为未判。存盘后用 "
@@ -132,7 +124,9 @@ _END = (
         "点开即采集时存下的网页（不运行脚本，不载入外部内容），文件在本表旁的文件夹里，"
         "移动本表时请一并移动。",
     ),
-    _Column(URL, 44, lambda row: row.listed.url, "原网页的地址；交回判断时凭此认文章，请勿改动。"),
+    _Column(
+        URL_HEADER, 44, lambda row: row.listed.url, "原网页的地址；交回判断时凭此认文章，请勿改动。"
+    ),
     _Column(
         "其他网址",
         30,
@@ -261,7 +255,7 @@ class _Book:
     def save(self, path: Path) -> None:
         """Write the file."""
         self._finish_sheet()
-        self._bodies.auto_filter.ref = f"A1:C{self._body_row}"
+        add_filter(self._bodies, len(_BODY_COLUMNS), self._body_row)
         help_sheet = self._new_sheet(_HELP_SHEET, (("栏目", 16), ("说明", 90)), "A2")
         for number, column in enumerate(self._columns, start=2):
             texts = (column.header, column.explanation)
@@ -285,7 +279,7 @@ class _Book:
 
     def _finish_sheet(self) -> None:
         sheet = self._sheets[-1]
-        sheet.auto_filter.ref = f"A1:{get_column_letter(len(self._columns))}{self._rows}"
+        add_filter(sheet, len(self._columns), self._rows)
         if self._rows > 1:
             choice = DataValidation(
                 type="list",
@@ -293,24 +287,16 @@ class _Book:
                 allow_blank=True,
                 showErrorMessage=True,
                 error="请选 是 或 否，或留空",
-                errorTitle=JUDGEMENT,
+                errorTitle=JUDGEMENT_HEADER,
             )
             choice.add(f"A2:A{self._rows}")
             sheet.data_validations.append(choice)
 
     def _new_sheet(self, name: str, columns: Sequence[tuple[str, int]], frozen: str) -> Any:
-        sheet = self._book.create_sheet(name)
-        sheet.freeze_panes = frozen
+        sheet = new_sheet(self._book, name, columns, frozen)
         # On paper: lying, the header on every page.
         sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", _A4
         sheet.print_title_rows = "1:1"
-        for number, (_, width) in enumerate(columns, start=1):
-            sheet.column_dimensions[get_column_letter(number)].width = width
-        cells = [WriteOnlyCell(sheet, value=header) for header, _ in columns]
-        for cell in cells:
-            for name, style in _HEADER.items():
-                setattr(cell, name, style)
-        sheet.append(cells)
         return sheet
 
     def _add_body(self, listed: ListedArticle, text: str) -> None:

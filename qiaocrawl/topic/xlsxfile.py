@@ -61,6 +61,11 @@ def format_xlsx(rows: Iterable[Sequence[str | float | int]], title: str) -> byte
     sheet = workbook.create_sheet(title)
     for row in rows:
         sheet.append([_cell(sheet, value) for value in row])
+    return workbook_bytes(workbook)
+
+
+def workbook_bytes(workbook: Any) -> bytes:
+    """*workbook*, openpyxl's object, as the bytes of an ``.xlsx`` file."""
     file = io.BytesIO()
     workbook.save(file)
     return file.getvalue()

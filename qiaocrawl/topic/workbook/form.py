@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,8 @@ from qiaocrawl.topic.workbook.findings import Finding, Level, messages
 from qiaocrawl.topic.workbook.reading import read_sent
 from qiaocrawl.topic.workbook.records import EXAMPLE
 from qiaocrawl.topic.workbook.sheets import Sheet, SheetRow, opened_workbook, read_file
-from qiaocrawl.topic.workbook.vocabulary import plain
+from qiaocrawl.topic.workbook.vocabulary import JUDGEMENT_HEADER, URL_HEADER, plain
+from qiaocrawl.topic.xlsxfile import workbook_bytes
 from qiaocrawl.urls import canonical_url
 
 _ROWS = 2_000
@@ -102,9 +102,7 @@ def format_form() -> bytes:
     for name, columns in (("词表", _TERMS), ("站点", _SITES)):
         _fill(workbook.create_sheet(name), columns, _EXAMPLES[name])
     _explain(workbook.create_sheet("填写说明"))
-    file = io.BytesIO()
-    workbook.save(file)
-    return file.getvalue()
+    return workbook_bytes(workbook)
 
 
 def _fill(sheet: Any, columns: Sequence[_Column], examples: Sequence[Sequence[str | int]]) -> None:
@@ -226,9 +224,7 @@ def _written(workbook: Any, findings: Sequence[Finding]) -> bytes:
     if REPORT_SHEET in workbook.sheetnames:
         workbook.remove(workbook[REPORT_SHEET])
     _add_report(workbook.create_sheet(REPORT_SHEET), findings)
-    file = io.BytesIO()
-    workbook.save(file)
-    return file.getvalue()
+    return workbook_bytes(workbook)
 
 
 def _mark(sheet: Any, line: int, column: int, findings: Sequence[Finding]) -> None:
@@ -261,10 +257,6 @@ def _add_report(sheet: Any, findings: Sequence[Finding]) -> None:
 
 
 # --- Judgements in a table: the exported Excel or CSV with one column filled in -------------------
-
-JUDGEMENT_HEADER = "判断（是/否）"
-"""How exported tables head the column to fill in."""
-URL_HEADER = "网址"
 
 _YES, _NO = (
     "yes y true 1 是 是的 对 切题 相关 √ ✓ ✔",

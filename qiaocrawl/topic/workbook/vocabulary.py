@@ -28,6 +28,11 @@ def _by_spelling(*lists: Mapping[str, str | tuple[str, ...]]) -> dict[str, str]:
     return spellings
 
 
+JUDGEMENT_HEADER = "判断（是/否）"
+"""How exported tables head the column to fill in."""
+URL_HEADER = "网址"
+"""How they head the column of addresses; both are found again in a table that comes back."""
+
 TERM_HEADERS = _by_spelling(
     TERM_COLUMNS,
     {

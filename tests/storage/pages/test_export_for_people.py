@@ -17,7 +17,7 @@ from openpyxl import load_workbook
 from sqlalchemy import Connection, update
 
 from qiaocrawl.export.base import exporters
-from qiaocrawl.export.office_files import height_of, places_of
+from qiaocrawl.export.excel import height_of, places_of
 from qiaocrawl.export.pages import stored_copy
 from qiaocrawl.items import Relevance, Verdict, VerdictKind
 from qiaocrawl.reading.listing import list_articles

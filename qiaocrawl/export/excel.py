@@ -1,4 +1,7 @@
-"""The tables of a lexicon as an Excel workbook; apart, since openpyxl takes long to import."""
+"""Excel workbooks for people: their heads and cells, and plain tables as one.
+
+Apart from what else writes tables, since openpyxl takes long to import.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.readable import Sheet, neutral, xml_text
 from qiaocrawl.language import _
 
-# --- Cells of an Excel workbook that hold text of strangers ---------------------------------------
-
 MAX_CELL_CHARS = 32_767
 """What Excel holds in one cell."""
 WRAPPED = Alignment(vertical="top", wrap_text=True)
 _LINE_POINTS = 16
+_HEAD_FONT, _HEAD_FILL = Font(bold=True, color="FFFFFF"), PatternFill("solid", fgColor="305496")
+_HEAD_PLACE = Alignment(horizontal="center", vertical="center", wrap_text=True)
 
 
 def places_of(text: str) -> int:
@@ -51,7 +54,30 @@ def text_cell(sheet: Any, text: str) -> Any:
     return cell
 
 
-# --- The tables of a lexicon as an Excel workbook; apart, since openpyxl takes long to import -----
+def new_sheet(book: Any, name: str, columns: Iterable[tuple[str, float]], frozen: str) -> Any:
+    """A sheet of the write-only *book*, its head written: the names and widths of *columns*.
+
+    Args:
+        frozen: the cell above and left of which all stays in sight.
+    """
+    sheet = book.create_sheet(name)
+    sheet.freeze_panes = frozen
+    head = []
+    for number, (text, width) in enumerate(columns, start=1):
+        sheet.column_dimensions[get_column_letter(number)].width = width
+        cell = text_cell(sheet, text)
+        cell.font, cell.fill, cell.alignment = _HEAD_FONT, _HEAD_FILL, _HEAD_PLACE
+        head.append(cell)
+    sheet.append(head)
+    return sheet
+
+
+def add_filter(sheet: Any, columns: int, rows: int) -> None:
+    """Let people filter *sheet* by its *columns*; of its *rows* the head is one."""
+    sheet.auto_filter.ref = f"A1:{get_column_letter(columns)}{rows}"
+
+
+# --- Plain tables as a workbook -------------------------------------------------------------------
 
 _MOST_COLUMNS = 16_384
 _MOST_WIDTH = 60
@@ -75,15 +101,10 @@ def write_workbook(part: Path, sheets: Sequence[Sheet]) -> None:
                     most=_MOST_COLUMNS,
                 )
             )
-        own = book.create_sheet(sheet.name)
-        own.freeze_panes = "B2"
-        for number, width in enumerate(_widths(sheet), 1):
-            own.column_dimensions[get_column_letter(number)].width = width
-        own.append([_heading(own, name) for name in sheet.columns])
+        own = new_sheet(book, sheet.name, zip(sheet.columns, _widths(sheet), strict=True), "B2")
         for row in sheet.rows:
             own.append([_cell(own, value) for value in row])
-        last = get_column_letter(len(sheet.columns))
-        own.auto_filter.ref = f"A1:{last}{len(sheet.rows) + 1}"
+        add_filter(own, len(sheet.columns), len(sheet.rows) + 1)
     book.save(part)
 
 
@@ -94,13 +115,6 @@ def _widths(sheet: Sheet) -> list[float]:
         min(_MOST_WIDTH, 3 + max(places_of(str(row[number] or "")) for row in rows))
         for number in range(len(sheet.columns))
     ]
-
-
-def _heading(sheet: Any, name: str) -> Any:
-    cell = _cell(sheet, name)
-    cell.font = Font(bold=True, color="FFFFFF")
-    cell.fill = PatternFill("solid", fgColor="305496")
-    return cell
 
 
 def _cell(sheet: Any, value: Any) -> Any:
