@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email.utils import format_datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import starlette_admin
@@ -125,7 +125,7 @@ def _environment() -> Environment:
     }
     environment.filters |= {
         "moment": china_time,
-        "day": lambda when: china_time(when, DAY),
+        "day": partial(china_time, form=DAY),
         "published": china_time_or_day,
         "number": _number,
         "web": _web,
@@ -143,44 +143,24 @@ def _number(value: float) -> str:
     return f"{value:,}"
 
 
+def is_web_address(url: str) -> bool:
+    """Whether a browser may be led there: not to ``javascript:`` and the like."""
+    return url.lower().startswith(("http://", "https://"))
+
+
 def _web(url: str) -> str:
-    """*url* if a browser may be led to it; "" for ``javascript:`` and the like."""
-    return url if url.lower().startswith(("http://", "https://")) else ""
+    return url if is_web_address(url) else ""
 
 
 # --- An article's stored HTML for our pages: known elements only, topic words marked --------------
 # The extractor writes nothing active. What stands in a database may have come there otherwise, so
 # all is written anew here. Pictures are links: to load them would tell their sites who reads.
 
-_KEPT = frozenset(
-    (
-        "p",
-        "ul",
-        "ol",
-        "li",
-        "dl",
-        "dt",
-        "dd",
-        "table",
-        "tr",
-        "td",
-        "th",
-        "caption",
-        "blockquote",
-        "figure",
-        "figcaption",
-        "pre",
-        "code",
-        "strong",
-        "b",
-        "em",
-        "i",
-        "u",
-        "s",
-        "sub",
-        "sup",
-    )
-)
+_ELEMENTS = """
+    p ul ol li dl dt dd table tr td th caption blockquote figure figcaption pre code
+    strong b em i u s sub sup
+"""
+_KEPT = frozenset(_ELEMENTS.split())
 # The page has headings of its own above these.
 _RENAMED = {f"h{level}": f"h{min(level + 2, 6)}" for level in range(1, 7)}
 _DROPPED = frozenset(("script", "style", "template", "noscript", "svg", "math", "iframe", "object"))
@@ -199,11 +179,6 @@ def marked_text(text: str, words: Sequence[str]) -> Markup:
         Markup("<mark>{}</mark>").format(piece) if is_word else escape(piece)
         for piece, is_word in marked_pieces(text, words)
     )
-
-
-def is_web_address(url: str) -> bool:
-    """Whether a link may lead there."""
-    return url.lower().startswith(("http://", "https://"))
 
 
 def _inside(parent: LexborNode, words: Sequence[str], depth: int) -> Iterator[Markup]:
