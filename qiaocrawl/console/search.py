@@ -8,10 +8,10 @@ import re
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC
 from operator import add
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tantivy
 
@@ -19,6 +19,9 @@ from qiaocrawl.errors import StorageError
 from qiaocrawl.language import _
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
+
+if TYPE_CHECKING:
+    from qiaocrawl.reading.evidence import ChangedArticle
 
 # --- Texts as tokens: pairs of Chinese characters, whole words of other scripts -------------------
 # Any run of two or more characters is found, whether a dictionary has it or not: it is a row of
@@ -87,17 +90,6 @@ _STATE_FILE = "state.json"
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedArticle:
-    """What is indexed of an article; ``url_id`` is its key."""
-
-    id: int
-    url_id: int
-    title: str
-    text: str
-    fetched_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class IndexState:
     """How far the index has followed the database.
 
@@ -163,7 +155,7 @@ class FullTextIndex:
         return int(self._index.searcher().num_docs)
 
     def write(
-        self, articles: Iterable[IndexedArticle], removed: Iterable[int], state: IndexState
+        self, articles: Iterable[ChangedArticle], removed: Iterable[int], state: IndexState
     ) -> None:
         """Put articles in, in place of what was there at their URLs, and take others out.
 
@@ -219,12 +211,12 @@ class FullTextIndex:
             raise _unusable(self._folder, error) from error
         return Matches(tuple(int(value) for value in ids), int(result.count or 0))
 
-    def _document(self, article: IndexedArticle) -> tantivy.Document:
+    def _document(self, article: ChangedArticle) -> tantivy.Document:
         words = self._segmenter.terms(f"{article.title}\n{article.text}")
         document = tantivy.Document()
         document.add_integer("id", article.id)
         document.add_integer("url_id", article.url_id)
-        document.add_integer("fetched", int(article.fetched_at.timestamp()))
+        document.add_integer("fetched", int(article.fetched_at.replace(tzinfo=UTC).timestamp()))
         document.add_text("title", " ".join(tokens(article.title)))
         document.add_text("text", " ".join(tokens(article.text)))
         document.add_text("words", " ".join(word for word in words if not word.isspace()))

@@ -8,7 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from sqlalchemy import Connection
 from qiaocrawl.console.search import (
     MOST_MATCHES,
     FullTextIndex,
-    IndexedArticle,
     IndexState,
     Matches,
     Term,
@@ -195,7 +194,7 @@ class SearchKeeper:
         if fresh or revision > state.revision:
             newest = max([row.updated_at for row in fresh] + ([watermark] if watermark else []))
             full_text.write(
-                (_indexed(row) for row in fresh),
+                fresh,
                 removed,
                 IndexState(
                     state.version, newest.isoformat(), max(revision, state.revision), state.built
@@ -237,9 +236,3 @@ class SearchKeeper:
     def _count(self) -> int:
         with self._database.reading() as c:
             return count_articles(c)
-
-
-def _indexed(row: ChangedArticle) -> IndexedArticle:
-    return IndexedArticle(
-        row.id, row.url_id, row.title, row.text, row.fetched_at.replace(tzinfo=UTC)
-    )

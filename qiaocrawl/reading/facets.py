@@ -3,7 +3,7 @@
 A value's count is that of the list one gets by choosing it: of several sites, regions or tiers
 one must be met, so the count beside a site leaves the chosen sites out of account. At most
 ``MOST_FACETED`` articles are looked at for each list; of more the counts are lower bounds. Those
-articles are found as lists find them (``article_list.py``), by an index in their order.
+articles are found as lists find them (``pages_of_a_list.py``), by an index in their order.
 """
 
 from __future__ import annotations

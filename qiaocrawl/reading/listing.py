@@ -13,11 +13,18 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, and_, func, select
+from sqlalchemy import Connection, Select, select
 
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.schema import article, relevance, site, url, verdict
-from qiaocrawl.storage.selection import Selection, article_conditions, batches, in_order, published
+from qiaocrawl.storage.selection import (
+    Selection,
+    article_conditions,
+    batches,
+    best_judgement,
+    in_order,
+    published,
+)
 from qiaocrawl.storage.sql import ListStatement
 from qiaocrawl.storage.topics.judgements import operator_answers
 from qiaocrawl.storage.topics.topics import topic_id
@@ -228,10 +235,6 @@ class OutletNames:
 
 
 def _rows(c: Connection, selection: Selection) -> Select[Any]:
-    judged = and_(
-        relevance.c.article_id == article.c.id,
-        *([relevance.c.topic_id == topic_id(c, selection.topic)] if selection.topic else []),
-    )
     columns = (
         article.c.id,
         url.c.url,
@@ -243,8 +246,8 @@ def _rows(c: Connection, selection: Selection) -> Select[Any]:
         article.c.source,
         article.c.author,
         verdict.c.group_id,
-        select(func.max(relevance.c.score)).where(judged).scalar_subquery().label("score"),
-        select(func.max(relevance.c.relevant)).where(judged).scalar_subquery().label("relevant"),
+        best_judgement(c, selection, relevance.c.score).label("score"),
+        best_judgement(c, selection, relevance.c.relevant).label("relevant"),
     )
     return (
         select(*columns)

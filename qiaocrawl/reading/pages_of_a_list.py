@@ -27,6 +27,7 @@ from qiaocrawl.storage.schema import article, article_tag, relevance, site, topi
 from qiaocrawl.storage.selection import (
     Selection,
     article_conditions,
+    best_judgement,
     chosen_sites,
     indexed_conditions,
 )
@@ -236,11 +237,7 @@ def _sort_keys(c: Connection, wish: ListWish) -> list[ColumnElement[Any]]:
     """What the list is ordered by, each the highest first; what has no date comes last."""
     if wish.sort != SCORE:
         return [*_ORDERS[wish.sort], article.c.id]
-    judged = [relevance.c.article_id == article.c.id]
-    if wish.selection.topic is not None:
-        judged.append(relevance.c.topic_id == topic_id(c, wish.selection.topic))
-    best = select(func.max(relevance.c.score)).where(*judged).scalar_subquery()
-    return [best, article.c.id]
+    return [best_judgement(c, wish.selection, relevance.c.score), article.c.id]
 
 
 def _of_many(c: Connection, wish: ListWish) -> list[int]:

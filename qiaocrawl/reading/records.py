@@ -30,6 +30,7 @@ from qiaocrawl.storage.selection import (
     Selection,
     article_conditions,
     batches,
+    best_judgement,
     judged_conditions,
     ordered_ids,
 )
@@ -176,12 +177,6 @@ def iter_pages(c: Connection, selection: Selection) -> Iterator[FetchedPage]:
 def _article_rows(c: Connection, selection: Selection) -> Select[Any]:
     representative = article.alias("representative")
     group_url, found_on = url.alias("group_url"), url.alias("found_on")
-    # Without a topic, the best judgement of any.
-    judged = relevance.c.article_id == article.c.id
-    if selection.topic is not None:
-        judged = and_(judged, relevance.c.topic_id == topic_id(c, selection.topic))
-    score = select(func.max(relevance.c.score)).where(judged).scalar_subquery()
-    relevant = select(func.max(relevance.c.relevant)).where(judged).scalar_subquery()
     # In the order of ArticleRecord's fields.
     return (
         select(
@@ -199,8 +194,8 @@ def _article_rows(c: Connection, selection: Selection) -> Select[Any]:
             article.c.anchor,
             article.c.language,
             article.c.fetched_at,
-            score,
-            relevant,
+            best_judgement(c, selection, relevance.c.score),
+            best_judgement(c, selection, relevance.c.relevant),
             verdict.c.kind,
             verdict.c.similarity,
             group_url.c.url,
@@ -339,14 +334,8 @@ def article_records(
 
 
 def _conditions(c: Connection, choice: ArticleChoice) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
-    judged: list[ColumnElement[bool]] = [relevance.c.article_id == article.c.id]
-    if choice.topic_name:
-        judged.append(relevance.c.topic_id == topic_id(c, choice.topic_name))
-    if choice.only_relevant:
-        judged.append(relevance.c.relevant)
-    if len(judged) > 1:
-        conditions.append(select(1).where(*judged).exists())
+    selection = Selection(choice.topic_name or None, only_relevant=choice.only_relevant)
+    conditions = judged_conditions(c, selection)
     if choice.since is not None:
         conditions.append(article.c.updated_at >= to_stored_time(choice.since))
     if choice.group_id is not None:

@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
     Connection,
+    ScalarSelect,
     Select,
     and_,
     exists,
@@ -267,6 +269,14 @@ def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement
     return [*conditions, *text_conditions(c, selection.words, selection.without_words, conditions)]
 
 
+def best_judgement(c: Connection, selection: Selection, column: Column[Any]) -> ScalarSelect[Any]:
+    """*column* of ``relevance`` for an article: of the selection's topic, or the best of all."""
+    judged = [relevance.c.article_id == article.c.id]
+    if selection.topic is not None:
+        judged.append(relevance.c.topic_id == topic_id(c, selection.topic))
+    return select(func.max(column)).where(*judged).scalar_subquery()
+
+
 def indexed_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
     """Those of the conditions for which an index finds all articles that meet them."""
     fetched = _fetched_within(selection)
@@ -439,12 +449,15 @@ def ordered_ids(c: Connection, selection: Selection) -> Iterator[int]:
     Raises:
         StorageError: its topic was never imported.
     """
-    judged = relevance.c.article_id == article.c.id
-    if selection.topic is not None:
-        judged &= relevance.c.topic_id == topic_id(c, selection.topic)
-    columns = [article.c.id, article.c.site, article.c.fetched_at, article.c.published_at]
-    score = select(func.max(relevance.c.score)).where(judged).scalar_subquery().label("score")
-    statement = select(*columns, *([score] if selection.order == SCORE else []))
+    columns: list[ColumnElement[Any]] = [
+        article.c.id,
+        article.c.site,
+        article.c.fetched_at,
+        article.c.published_at,
+    ]
+    if selection.order == SCORE:
+        columns.append(best_judgement(c, selection, relevance.c.score).label("score"))
+    statement = select(*columns)
     rows = [
         row
         for part in batches(c, selection)

@@ -28,7 +28,7 @@ from qiaocrawl.news.trends.usual import HolidayCalendar
 from qiaocrawl.news.warnings.machine import Moment, noted, step
 from qiaocrawl.news.warnings.office_rules import add_rule
 from qiaocrawl.news.warnings.rules import Rule
-from qiaocrawl.news.warnings.signals import First, StoryArticle, StorySignal
+from qiaocrawl.news.warnings.signals import First, SignalArticle, StorySignal
 from qiaocrawl.news.warnings.stored import keep_step, note_failed, take_due
 from qiaocrawl.reading import marks
 from qiaocrawl.search.query import AnswerState, Query
@@ -164,7 +164,7 @@ def _fill_work(database: Database, wanted: list[str]) -> None:
 def _fill_warnings(database: Database, wanted: list[str]) -> None:
     """The same in rules, in a warning, and in what channels answered."""
     parts, now = wanted[: len(OURS)], datetime.now(UTC)
-    articles = (StoryArticle(parts[0], parts[1], parts[2], parts[3], now),)
+    articles = (SignalArticle(parts[0], parts[1], parts[2], parts[3], now),)
     rules = [Rule(part, any_of=(part,), channels=(part[:50],)) for part in parts]
     warning = Rule(parts[4], first=("place",), channels=(parts[5][:50],))
     signal = StorySignal("1", "\n".join(parts), articles, firsts=(First("place", parts[6], ""),))

@@ -13,7 +13,7 @@ from qiaocrawl.news.trends.usual import HolidayCalendar
 from qiaocrawl.news.warnings.delivery import channel_names, deliver_due, read_channels, send_test
 from qiaocrawl.news.warnings.machine import Moment, step
 from qiaocrawl.news.warnings.rules import Rule
-from qiaocrawl.news.warnings.signals import StoryArticle, StorySignal
+from qiaocrawl.news.warnings.signals import SignalArticle, StorySignal
 from qiaocrawl.news.warnings.stored import keep_step, last_deliveries, take_due
 from qiaocrawl.storage import Database
 from webhooks import Webhook, served_webhook
@@ -28,7 +28,7 @@ def webhook() -> Iterator[Webhook]:
 
 
 def _keep_warning(database: Database, *channels: str) -> None:
-    article = StoryArticle("http://a.example/1", "唐人街失火", "", "甲报", NOW)
+    article = SignalArticle("http://a.example/1", "唐人街失火", "", "甲报", NOW)
     signal = StorySignal("a", "唐人街失火", (article,))
     rules = [Rule("火情", any_of=("失火",), channels=channels)]
     after, messages = step({}, rules, [signal], Moment(NOW, HolidayCalendar()))

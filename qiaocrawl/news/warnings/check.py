@@ -20,7 +20,7 @@ from qiaocrawl.news.trends.trend import article_moments
 from qiaocrawl.news.trends.usual import HolidayCalendar, seconds_of
 from qiaocrawl.news.warnings.machine import Moment, step
 from qiaocrawl.news.warnings.rules import Rule
-from qiaocrawl.news.warnings.signals import First, StoryArticle, StorySignal
+from qiaocrawl.news.warnings.signals import First, SignalArticle, StorySignal
 from qiaocrawl.news.warnings.stored import keep_step, load_warnings, lock_warnings
 from qiaocrawl.storage.selection import Selection
 
@@ -46,10 +46,10 @@ def wants_trend(rules: Iterable[Rule]) -> bool:
     return any(rule.in_burst or rule.least_deviation is not None for rule in rules)
 
 
-def signal_article(text: StoryText, with_tone: bool) -> StoryArticle:
+def signal_article(text: StoryText, with_tone: bool) -> SignalArticle:
     """An article as rules see it; its tone is read only where one asks for it."""
     tone = tone_of(text.title, text.text).label if with_tone else "unsure"
-    return StoryArticle(
+    return SignalArticle(
         text.url,
         text.title,
         text.text,

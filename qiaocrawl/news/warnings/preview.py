@@ -24,7 +24,7 @@ from qiaocrawl.news.warnings.check import (
 )
 from qiaocrawl.news.warnings.machine import Moment
 from qiaocrawl.news.warnings.rules import Rule
-from qiaocrawl.news.warnings.signals import RuleHit, StoryArticle, StorySignal, rule_hit
+from qiaocrawl.news.warnings.signals import RuleHit, SignalArticle, StorySignal, rule_hit
 from qiaocrawl.text.zones import SHANGHAI
 
 if TYPE_CHECKING:
@@ -86,11 +86,11 @@ def first_hit(
     return None
 
 
-def _published(article: StoryArticle) -> datetime:
+def _published(article: SignalArticle) -> datetime:
     return article.at
 
 
-def _moments(articles: Sequence[StoryArticle], since: datetime, *, by_day: bool) -> list[datetime]:
+def _moments(articles: Sequence[SignalArticle], since: datetime, *, by_day: bool) -> list[datetime]:
     """When *articles*, in their order, were published since; the last moment of each day only."""
     moments = sorted({own.at for own in articles if own.at >= since})
     if not by_day:

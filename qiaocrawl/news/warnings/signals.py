@@ -21,7 +21,7 @@ _WORDS_NAMED, _KEYS_KEPT = 5, 20
 
 
 @dataclass(frozen=True, slots=True)
-class StoryArticle:
+class SignalArticle:
     """An article of a story; *at* is its publication, aware, or its fetch."""
 
     key: str
@@ -53,7 +53,7 @@ class StorySignal:
 
     story: str
     title: str
-    articles: tuple[StoryArticle, ...]
+    articles: tuple[SignalArticle, ...]
     deviation: float | None = None
     in_burst: bool = False
     firsts: tuple[First, ...] = ()
@@ -102,7 +102,7 @@ def rule_hit(rule: Rule, signal: StorySignal, now: datetime) -> RuleHit | None:
     return RuleHit(rule, (*reasons, *more), keys)
 
 
-def _counts(rule: Rule, article: StoryArticle, now: datetime, terms: Counter[str]) -> bool:
+def _counts(rule: Rule, article: SignalArticle, now: datetime, terms: Counter[str]) -> bool:
     """Whether an article is one that the rule means; its words are added to *terms*."""
     if rule.topic and rule.topic not in article.topics:
         return False
@@ -118,7 +118,7 @@ def _counts(rule: Rule, article: StoryArticle, now: datetime, terms: Counter[str
 
 
 def _more_reasons(
-    rule: Rule, signal: StorySignal, articles: Sequence[StoryArticle]
+    rule: Rule, signal: StorySignal, articles: Sequence[SignalArticle]
 ) -> list[Reason] | None:
     """Of tone, dynamics and novelty; None where a condition does not hold."""
     reasons: list[Reason] = []

@@ -18,7 +18,7 @@ from qiaocrawl.news.warnings.machine import (
     unmuted,
 )
 from qiaocrawl.news.warnings.rules import Rule
-from qiaocrawl.news.warnings.signals import StoryArticle, StorySignal
+from qiaocrawl.news.warnings.signals import SignalArticle, StorySignal
 
 NOON = datetime(2026, 3, 5, 4, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -30,7 +30,7 @@ def _step(
     warnings: Warnings, hours: float, count: int, story: str = "1",
     merged: Mapping[str, str] | None = None,
 ) -> tuple[Warnings, list[Message]]:  # fmt: skip
-    articles = tuple(StoryArticle(f"http://a.example/{n}", "失火", "", f"{n}报", NOON)
+    articles = tuple(SignalArticle(f"http://a.example/{n}", "失火", "", f"{n}报", NOON)
                      for n in range(count))  # fmt: skip
     signals = [StorySignal(story, "唐人街失火", articles)] if count else []
     return step(warnings, RULES, signals, Moment(NOON + hours * HOUR, HolidayCalendar()), merged)

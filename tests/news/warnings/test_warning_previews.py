@@ -22,7 +22,7 @@ from qiaocrawl.news.warnings.rules import (
     rule_table,
     rules_text,
 )
-from qiaocrawl.news.warnings.signals import First, StoryArticle, StorySignal
+from qiaocrawl.news.warnings.signals import First, SignalArticle, StorySignal
 from qiaocrawl.text.toml_file import check_table
 
 START = datetime(2026, 3, 1, 4, tzinfo=UTC)
@@ -36,7 +36,7 @@ EVERYTHING = Rule(
 
 
 def _signal(hours: Iterable[float], firsts: tuple[First, ...] = (), **more: Any) -> StorySignal:
-    articles = tuple(StoryArticle(f"http://a.example/{n}", "失火", "", f"{n}报", START + at * HOUR,
+    articles = tuple(SignalArticle(f"http://a.example/{n}", "失火", "", f"{n}报", START + at * HOUR,
                                   **more) for n, at in enumerate(hours))  # fmt: skip
     return StorySignal("1", "唐人街失火", articles, firsts=firsts)
 
@@ -70,7 +70,7 @@ def test_what_was_not_known_yet_does_not_count() -> None:
 def test_tone_comes_and_goes() -> None:
     hours = range(4)
     tones = ("negative", "positive", "negative", "negative")
-    articles = tuple(StoryArticle(f"k{n}", "失火", "", f"{n}报", START + n * HOUR, tone=tone)
+    articles = tuple(SignalArticle(f"k{n}", "失火", "", f"{n}报", START + n * HOUR, tone=tone)
                      for n, tone in zip(hours, tones, strict=True))  # fmt: skip
     signal = StorySignal("1", "t", articles)
     assert _first(Rule("r", least_negative=0.6), signal) == 2

@@ -26,7 +26,7 @@ from qiaocrawl.news.warnings.machine import (
     to_record,
 )
 from qiaocrawl.news.warnings.rules import QuietHours, Rule, read_rules
-from qiaocrawl.news.warnings.signals import First, StoryArticle, StorySignal, rule_hit
+from qiaocrawl.news.warnings.signals import First, SignalArticle, StorySignal, rule_hit
 from qiaocrawl.text.zones import SHANGHAI
 
 # A Thursday.
@@ -35,8 +35,8 @@ HOUR = timedelta(hours=1)
 NIGHT = QuietHours(22 * 60, 7 * 60)
 
 
-def article(number: int = 0, **more: Any) -> StoryArticle:
-    return StoryArticle(**{
+def article(number: int = 0, **more: Any) -> SignalArticle:
+    return SignalArticle(**{
         "key": f"http://a.example/{number}", "title": "唐人街失火", "text": "商铺受损。",
         "outlet": f"{number}报", "at": NOON - number * HOUR, **more,
     })  # fmt: skip

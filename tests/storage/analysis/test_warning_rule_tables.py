@@ -14,7 +14,7 @@ from qiaocrawl.news.warnings import office_rules as warning_rules
 from qiaocrawl.news.warnings import stored
 from qiaocrawl.news.warnings.machine import Moment, muted, step
 from qiaocrawl.news.warnings.rules import QuietHours, Rule
-from qiaocrawl.news.warnings.signals import StoryArticle, StorySignal
+from qiaocrawl.news.warnings.signals import SignalArticle, StorySignal
 from qiaocrawl.storage import Database
 
 NOW = datetime(2026, 3, 5, 4, tzinfo=UTC)
@@ -60,7 +60,7 @@ def _warn(database: Database, *stories: str, hours: int = 0, count: int = 1) -> 
     now = NOW + timedelta(hours=hours)
     rules = [Rule("任何", channels=("mail", "desk")), Rule("多", "urgent", least_articles=3,
                                                        channels=("mail",))]  # fmt: skip
-    articles = tuple(StoryArticle(f"http://a.example/{n}", "失火", "", f"{n}报", NOW)
+    articles = tuple(SignalArticle(f"http://a.example/{n}", "失火", "", f"{n}报", NOW)
                      for n in range(count))  # fmt: skip
     signals = [StorySignal(story, f"故事{story}", articles) for story in stories]
     with database.engine.begin() as c:

@@ -8,7 +8,7 @@ from qiaocrawl.news.trends.usual import HolidayCalendar
 from qiaocrawl.news.warnings import stored as warnings
 from qiaocrawl.news.warnings.machine import Moment, step
 from qiaocrawl.news.warnings.rules import Rule
-from qiaocrawl.news.warnings.signals import StoryArticle, StorySignal
+from qiaocrawl.news.warnings.signals import SignalArticle, StorySignal
 from qiaocrawl.news.warnings.stored import GIVEN_UP, WAITING
 from qiaocrawl.storage import Database
 
@@ -17,7 +17,7 @@ RULES = [Rule("任何", channels=("mail", "wecom"))]
 
 
 def _signal(story: str, count: int = 1) -> StorySignal:
-    articles = tuple(StoryArticle(f"http://a.example/{n}", "失火", "", f"{n}报", NOW)
+    articles = tuple(SignalArticle(f"http://a.example/{n}", "失火", "", f"{n}报", NOW)
                      for n in range(count))  # fmt: skip
     return StorySignal(story, f"故事{story}🔥", articles)
 
