@@ -4,7 +4,7 @@
 
 The sentences are in ``named/sentences.txt`` and in the demo's stories; their names come from
 jieba's dictionary (MIT) and our gazetteers. No collection of others' texts is read: see
-docs/licences.md.
+docs/benchmarks.md.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Adding a plug-in to this project is adding a file::
     class DensityExtractor: ...
 
 Adding one from elsewhere is an entry point of a package of one's own; its name is the
-plug-in's, its value the object that would be registered (docs/plugins.md)::
+plug-in's, its value the object that would be registered (CONTRIBUTING.md)::
 
     [project.entry-points."qiaocrawl.extractors"]
     longest = "my_package:LongestParagraph"

@@ -1,4 +1,4 @@
-"""Pictures of the console over what the demo found: every page, or those of docs/operators.md.
+"""Pictures of the console over what the demo found: every page, or those of docs/console.md.
 
 Usage: ``python scripts/console_pictures.py [FOLDER] [--docs]``, after ``qiaocrawl demo --folder
 FOLDER`` (``data/demo`` when not given) and ``qiaocrawl demo console``, which tells stories. All

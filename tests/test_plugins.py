@@ -1,4 +1,4 @@
-"""Plug-ins of other packages: the example of docs/plugins.md installed and run, and bad ones."""
+"""Plug-ins of other packages: the example of CONTRIBUTING.md installed and run, and bad ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qiaocrawl.relevance.scorer import page_scorers
 from qiaocrawl.revisit import estimators, policies
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCS = (ROOT / "docs" / "plugins.md").read_text("utf-8")
+DOCS = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 KINDS: tuple[Registry[object], ...] = (
     extractors,
     page_scorers,

@@ -71,7 +71,7 @@ class Crawl:
     moved: int
 
     def figures(self, web: LinkedWeb, speeds: Ints) -> dict[str, float]:
-        """In the terms of Cho and Garcia-Molina, *Parallel Crawlers*; see docs/nodes.md."""
+        """In the terms of Cho and Garcia-Molina, *Parallel Crawlers*; see docs/fleet.md."""
         total = int(self.pages.sum())
         share = self.pages / speeds
         # The end of a crawl is that of its largest host; most of it is over long before.

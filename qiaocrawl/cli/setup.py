@@ -545,7 +545,7 @@ def all_units(user: str, folder: Path, scrapyd: Path = SCRAPYD) -> dict[str, str
     """Name and text of every unit.
 
     Args:
-        scrapyd: the program of a node, as docs/scrapyd.md installs it.
+        scrapyd: the program of a node, as docs/fleet.md installs it.
 
     Raises:
         ConfigError: a unit cannot name the folder.

@@ -69,11 +69,11 @@ HONOURED: Mapping[str, Honoured] = {
 }
 
 _RETRIES = (
-    "which failures are tried again is fixed (docs/failures.md); how often, "
+    "which failures are tried again is fixed (docs/running.md); how often, "
     "QIAO_FRONTIER_MAX_FAILURES; after which pause, QIAO_FRONTIER_RETRY_SECONDS"
 )
 _FRONTIER = "the frontier is a table of the database (QIAO_DATABASE_URL); the same command goes on"
-_STATUS = "every status code is an outcome of its URL (docs/failures.md)"
+_STATUS = "every status code is an outcome of its URL (docs/running.md)"
 _REFRESH = "a meta refresh is followed as a link of its page, within QIAO_MAX_DEPTH"
 _REDIRECTS = (
     "a page's redirect is a URL of the frontier, followed once and within the crawl's "

@@ -518,7 +518,7 @@ def start_on_nodes(
     """
     if count > 1 and database.dialect == "sqlite":
         raise ConfigError(
-            _("SQLite runs one crawl at a time: several nodes need MariaDB, see docs/mysql.md")
+            _("SQLite runs one crawl at a time: several nodes need MariaDB, see docs/operations.md")
         )
     active = active_jobs(database)
     chosen: list[str] = []

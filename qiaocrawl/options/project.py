@@ -148,7 +148,7 @@ def require_own_packages(home: Path) -> None:
                 raise ConfigError(
                     _(
                         "an egg and another copy of the project: {yours} and {ours}. scrapyd runs "
-                        "in an environment and a folder of its own, see docs/scrapyd.md",
+                        "in an environment and a folder of its own, see docs/fleet.md",
                         yours=yours,
                         ours=home / name,
                     )

@@ -53,7 +53,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_PAGE_STORE", "database", "address",
            "Where raw pages and pictures are kept: database, file:///FOLDER, s3://BUCKET/FOLDER "
            "or another address of fsspec; its credentials come from the environment "
-           "(page-store.md).", page_store, secret=True),
+           "(fleet.md).", page_store, secret=True),
     Option("QIAO_PAGE_STORE_FILE_MB", 64, "MB",
            "Size of a file in QIAO_PAGE_STORE. Pages stay in the database until one is full.",
            count(1, 1024)),

@@ -232,7 +232,7 @@ def test_an_egg_beside_another_copy_of_the_project_is_refused_as_such(folder: Pa
     with ZipFile(egg, "w") as file:
         file.writestr("spiders/__init__.py", "")
     sys.path.insert(0, str(egg))
-    with pytest.raises(ConfigError, match=r"an egg and another copy .* docs/scrapyd\.md"):
+    with pytest.raises(ConfigError, match=r"an egg and another copy .* docs/fleet\.md"):
         project.require_own_packages(_ROOT)
 
 

@@ -1,4 +1,4 @@
-"""docs/mysql.md: what it tells an operator to do works."""
+"""docs/operations.md: what it tells an operator to do works."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mariadb_fixtures import MariaDB
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.backup import backup
 
-_DOC = (Path(__file__).parents[2] / "docs" / "mysql.md").read_text("utf-8")
+_DOC = (Path(__file__).parents[2] / "docs" / "operations.md").read_text("utf-8")
 
 
 def test_the_documented_grants_are_enough(

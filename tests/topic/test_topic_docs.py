@@ -24,7 +24,7 @@ def _section(heading: str) -> str:
     [
         ("terms.csv", TERM_COLUMNS),
         ("sites.csv", SITE_COLUMNS),
-        ("golden.csv 金标", GOLDEN_COLUMNS),
+        ("golden.csv", GOLDEN_COLUMNS),
         ("golden_digests.csv", DIGEST_COLUMNS),
     ],
 )

@@ -225,7 +225,7 @@ class PageFiles:
         Raises:
             PageStoreError: it cannot be written.
         """
-        about = {"what": "raw pages of qiaocrawl (docs/page-store.md)", "format": 1, "mark": mark}
+        about = {"what": "raw pages of qiaocrawl (docs/fleet.md)", "format": 1, "mark": mark}
         with self.writing(MARK_FILE) as file:
             file.write(json.dumps(about).encode())
 
