@@ -13,6 +13,8 @@ import pytest
 from typer.main import get_command
 
 from qiaocrawl.cli import Unloaded, app, load
+from qiaocrawl.items import Outcome
+from qiaocrawl.storage.schema.base import metadata
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/zh/*.md")])
@@ -114,3 +116,13 @@ def test_files_that_are_named_are_there(name: str) -> None:
         # What a reader is told to make lies elsewhere, or has NAME in it.
         if path.startswith(PLACES) and "NAME" not in path and "wenlv" not in path:
             assert any((base / path).is_file() for base in (ROOT, ROOT / "qiaocrawl")), path
+
+
+def test_the_glossary_tells_every_table_and_outcome() -> None:
+    tables, outcomes = (
+        _text("docs/glossary.md").split("## The tables")[1].split("Outcomes of a URL")
+    )
+    first_cells = "".join(re.findall(r"^\| [^|]+ \|", tables, re.MULTILINE))
+    assert set(re.findall(r"`(\w+)`", first_cells)) == set(metadata.tables)
+    # A URL that is to be tried again has not ended.
+    assert set(re.findall(r"`(\w+)`", outcomes)) == {one.value for one in Outcome} - {"retry"}
