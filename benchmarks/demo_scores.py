@@ -433,7 +433,7 @@ def _score_bursts(
 def _score_changes(
     c: Connection, score: MeaningScore, truth: Truth, groups: dict[str, list[_Stored]], topic: str
 ) -> None:
-    for address, kind, not_followed in truth.changed():
+    for address, kind, not_followed in truth.changes():
         members = groups.get(truth.by_url[address].reprint_group, [])
         here = {own.gold.url for own in members}
         if address not in here:

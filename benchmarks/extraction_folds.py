@@ -29,7 +29,7 @@ from benchmarks.extraction import BenchmarkError, GoldPage, load_pages
 from benchmarks.rows import write_rows
 from qiaocrawl.extract.methods.blend import BlendExtractor
 from qiaocrawl.extract.methods.block_network import BlockNetwork
-from qiaocrawl.extract.methods.block_training import LabelledPage, Recipe, labelled, train
+from qiaocrawl.extract.methods.block_training import LabelledPage, Recipe, label_page, train
 from qiaocrawl.extract.page import extract_page
 from qiaocrawl.page.page import Page, parse_page
 from qiaocrawl.urls import host_of, registrable_domain
@@ -48,7 +48,7 @@ def judged_by_others(
     """The score of every page by a network trained without its site."""
     parsed = [parse_page(page.body, url=page.url) for page in pages]
     labelled_pages = [
-        labelled(page, gold.gold.text or "", chinese=gold.gold.language == "zh")
+        label_page(page, gold.gold.text or "", chinese=gold.gold.language == "zh")
         for page, gold in zip(parsed, pages, strict=True)
     ]
     fold_of = [zlib.crc32(site_of(page).encode()) // 2 % folds for page in pages]

@@ -142,7 +142,7 @@ def _seconds_of_comparing(desk: StoryDesk, items: list[Item]) -> float:
     """CPU seconds an article, where it is compared with every story awake."""
     multiplier, stories = Multiplier(), list(desk.stories.values())
     vectors = [story.vector for story in stories]
-    background = Background.restored(desk.background.saved())  # type: ignore[arg-type]
+    background = Background.from_state(desk.background.to_state())  # type: ignore[arg-type]
     reader = VoiceReader(background)
     started = time.process_time()
     for item in items:

@@ -73,20 +73,20 @@ class BlockMiddleware:
     ) -> None:
         proxy = request.meta.get("access_proxy")
         if proxy is not None and response.status in _NOT_SERVED:
-            self._access.pool.unanswered(proxy, host, time.monotonic())
+            self._access.pool.note_no_answer(proxy, host, time.monotonic())
         elif proxy is not None:
             latency: float = request.meta.get("download_latency", 0.0)
-            self._access.pool.answered(proxy, host, latency)
+            self._access.pool.note_answer(proxy, host, latency)
         if lease is None or lease.queue is Queue.SEARCH or response.status >= _SERVER_ERRORS:
             return
-        self._access.answered(host)
+        self._access.note_answer(host)
         if response.status == _OK:
             self._access.sizes.add(response.url, len(response.body))
 
     def _as_somebody_else(self, request: Request, host: str, sign: BlockSign) -> Request | None:
         proxy = request.meta.get("access_proxy")
         if proxy is not None:
-            self._access.pool.blocked(proxy, host, time.monotonic())
+            self._access.pool.note_block(proxy, host, time.monotonic())
             request.meta["access_tried"] = (*request.meta.get("access_tried", ()), proxy)
         if not self._access.can_switch(host):
             return None

@@ -121,14 +121,14 @@ class ProxyMiddleware:
 
         Nor is one that sends us to a private address, as gateways do that want a login.
         """
-        proxy = self._used(request)
+        proxy = self._proxy_of(request)
         if proxy is None:
             return response
         if response.status == _PROXY_AUTHENTICATION_REQUIRED:
-            return self._failed(request, proxy, sure=True, why="asks for a login")
+            return self._fail_proxy(request, proxy, sure=True, why="asks for a login")
         if _sends_inside(response):
             # It may be the site after all, so this speaks against the two together only.
-            return self._failed(request, proxy, sure=False, why="leads to a private address")
+            return self._fail_proxy(request, proxy, sure=False, why="leads to a private address")
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
@@ -138,7 +138,7 @@ class ProxyMiddleware:
             ProxyError: instead of *exception*, whose words may come from the proxy.
         """
         self._release(request)
-        proxy = self._used(request)
+        proxy = self._proxy_of(request)
         # Neither of the two is the proxy's fault.
         passing = (AddressRefusedError, DownloadCancelledError)
         if proxy is None or isinstance(exception, passing):
@@ -148,7 +148,7 @@ class ProxyMiddleware:
         refused = isinstance(exception, (DownloadConnectionRefusedError, CannotResolveHostError))
         if isinstance(exception, TunnelError):
             refused = any(words in str(exception) for words in _REFUSES_US)
-        return self._failed(request, proxy, sure=refused, why=type(exception).__name__)
+        return self._fail_proxy(request, proxy, sure=refused, why=type(exception).__name__)
 
     # --- behind it ----------------------------------------------------------------------
 
@@ -172,12 +172,12 @@ class ProxyMiddleware:
                 raise ProxiesRestError(f"no proxy is left for {host}", seconds)
             await asyncio.sleep(seconds)
 
-    def _failed(self, request: Request, proxy: Proxy, *, sure: bool, why: str) -> Request:
+    def _fail_proxy(self, request: Request, proxy: Proxy, *, sure: bool, why: str) -> Request:
         host, now = host_of_request(request), time.monotonic()
         if sure:
-            self._access.pool.failed(proxy, now)
+            self._access.pool.note_failure(proxy, now)
         else:
-            self._access.pool.unanswered(proxy, host, now)
+            self._access.pool.note_no_answer(proxy, host, now)
         self._access.counts["proxies/failures"] += 1
         request.meta["access_tried"] = (*request.meta.get("access_tried", ()), proxy)
         again = retry_request(self._crawler, request, f"proxy {why}")
@@ -193,7 +193,7 @@ class ProxyMiddleware:
             guard = address_guard_of(self._crawler)
             guard.connect_through(f"{proxy.scheme}://{host}:{proxy.port}", "QIAO_PROXY_POOL")
 
-    def _used(self, request: Request) -> Proxy | None:
+    def _proxy_of(self, request: Request) -> Proxy | None:
         return request.meta.get("access_proxy")
 
     def _left_downloader(self, request: Request) -> None:

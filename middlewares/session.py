@@ -113,7 +113,7 @@ class SessionMiddleware:
         if _ACCOUNT_USE not in request.meta or self._sessions is None:
             return response
         recipe, use = request.meta[_ACCOUNT_USE]
-        if not await self._sessions.judge(recipe, use, _seen(response)):
+        if not await self._sessions.judge(recipe, use, _seen_page(response)):
             return response
         tries = request.meta.get(_TRIES, 0) + 1
         if tries > _MOST_TRIES:
@@ -158,7 +158,7 @@ class SessionMiddleware:
         return len(waiting)
 
 
-def _seen(response: Response) -> SeenPage:
+def _seen_page(response: Response) -> SeenPage:
     headers = [
         (name.decode("latin-1").lower(), value.decode("latin-1"))
         for name, values in response.headers.items()

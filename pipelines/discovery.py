@@ -49,7 +49,7 @@ class DiscoveryPipeline:
         if not isinstance(item, AnalysedPage):
             return item
         self._warn_of_lost_region(item)
-        analysis, missing_page = self._discovery.judged(item.lease, item.analysis)
+        analysis, missing_page = self._discovery.judge(item.lease, item.analysis)
         if analysis.outcome is Outcome.SOFT_404 and item.analysis.outcome is not Outcome.SOFT_404:
             self._stats.inc_value("qiaocrawl/soft_404/by_look")
         turned = await self._discovery.turn(item.lease, analysis, self._policy)

@@ -54,7 +54,7 @@ class ExtractPipeline:
             analysis = await self._runtime.analysis.analyse(item.page)
         except PoisonPageError:
             self._crawler.stats.inc_value("qiaocrawl/extract/worker_lost")
-            apart.outlasted(item.lease)
+            apart.note_outlasted(item.lease)
             raise self._apart(item) from None
         except ExtractionError as error:
             # The same bytes give the same error; another try would not.

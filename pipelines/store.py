@@ -84,7 +84,7 @@ class StorePipeline:
         if followed is not None:
             candidates = followed.selection.candidates
             if candidates:
-                self._runtime.enqueue(c, self._crawl.worker.share.admitted(c, candidates))
+                self._runtime.enqueue(c, self._crawl.worker.share.admit(c, candidates))
             visit_log.append_visit(c, lease, followed.visit, followed.packed_links)
         return verdict
 
@@ -159,9 +159,9 @@ class StorePipeline:
             votes = lesson.learning.learn(lease, item.page, lesson.extracted)
             self._post(None if votes is None else saving(votes))
         if followed is not None:
-            new_keys = set(crawl.order.stored(followed))
+            new_keys = set(crawl.order.note_stored(followed))
             if crawl.policy.rules is not None:
-                crawl.policy.rules.stored(followed.visit.links)
+                crawl.policy.rules.note_stored(followed.visit.links)
             if crawl.discovery is not None:
                 self._post(crawl.discovery.learn(lease, analysis, followed.selection, new_keys))
         crawl.worker.aliases.observe(lease, analysis)

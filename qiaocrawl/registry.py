@@ -82,7 +82,7 @@ class Registry(Generic[T]):
         self._import_one(name)
         self._load(until=name)
         if name not in self._registered and name in self._installed:
-            self._registered[name] = self._imported(self._installed[name])
+            self._registered[name] = self._load_entry_point(self._installed[name])
         if name not in self._registered:
             close = get_close_matches(name, self.names(), n=1)
             hint = _("; did you mean {close!r}?", close=close[0]) if close else ""
@@ -145,7 +145,7 @@ class Registry(Generic[T]):
             )
         self._installed[entry_point.name] = entry_point
 
-    def _imported(self, entry_point: EntryPoint) -> T:
+    def _load_entry_point(self, entry_point: EntryPoint) -> T:
         try:
             return cast(T, entry_point.load())
         except Exception as error:

@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import sync_playwright
 
-from qiaocrawl.cli.explain import explained
+from qiaocrawl.cli.explain import explain_as_html
 from qiaocrawl.demo.model import Kind
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract.api import examine
@@ -44,7 +44,7 @@ def explained_page() -> str:
     _, path, page = min(pages, key=lambda entry: entry[:2])
     url = f"http://{HOST}{path}"
     reading, extraction = examine(page.body, url, dict(page.headers)["Content-Type"], "blend")
-    return explained(reading, extraction, url)
+    return explain_as_html(reading, extraction, url)
 
 
 def draw(markup: str, picture: Path) -> None:

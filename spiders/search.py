@@ -179,7 +179,7 @@ class SearchSpider(FrontierSpider):
         name = query_of(lease).engine
         rest = self.rests.note(name, sign, seconds, answer)
         if rest.seconds or rest.parked:
-            self.crawl.worker.park(lease.host, rest.seconds)
+            self.crawl.worker.park_here(lease.host, rest.seconds)
             self.count(f"search/rests/{name}")
         if not rest.parked:
             return

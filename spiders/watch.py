@@ -46,9 +46,11 @@ class WatchSpider(FrontierSpider):
         """Scope: what waits to be watched on the topic's sites."""
         runtime, options = self.runtime, self.runtime.options
         sites = runtime.catalogue.deep_sites(self.topic, self.arguments.get("site", ""))
-        self.starts = [_checked(site.start_url or f"http://{site.host}/") for site in sites]
+        self.starts = [_canonical_start(site.start_url or f"http://{site.host}/") for site in sites]
         self.extra = [
-            _checked(url) for url in self.arguments.get("start", "").split(",") if url.strip()
+            _canonical_start(url)
+            for url in self.arguments.get("start", "").split(",")
+            if url.strip()
         ]
         hosts = {host_of(url) for url in (*self.starts, *self.extra)}
         policy = FollowPolicy(
@@ -133,7 +135,7 @@ def _validators(lease: Lease) -> dict[str, str]:
     return {name: value for name, value in asked.items() if value}
 
 
-def _checked(url: str) -> str:
+def _canonical_start(url: str) -> str:
     canonical = canonical_url(url.strip())
     if canonical is None:
         raise ConfigError(_("start URL {url!r} is no http or https address", url=url.strip()))

@@ -16,7 +16,7 @@ import pytest
 from crawl_starter import StartedCrawl
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import OPTIONS, RENAMED, Option, Options
-from qiaocrawl.options.project import advised, note_database
+from qiaocrawl.options.project import command_here, note_database
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("qiaocrawl", "spiders", "pipelines", "middlewares", "benchmarks", "scripts")
@@ -42,11 +42,11 @@ def _sources() -> Iterator[Path]:
 def test_advice_names_the_database_that_was_given_and_no_password() -> None:
     url = "mysql+pymysql://qiao:hunter2@db.example/q?charset=utf8mb4"
     try:
-        assert advised("qiaocrawl missed t") == "qiaocrawl missed t"
+        assert command_here("qiaocrawl missed t") == "qiaocrawl missed t"
         note_database(url)
         shown = shlex.quote(url.replace("hunter2", "***"))
-        assert advised("qiaocrawl missed t") == f"qiaocrawl missed t --database {shown}"
-        assert advised("qiaocrawl crawl pages -a topic=t").split(" -s ")[1] == (
+        assert command_here("qiaocrawl missed t") == f"qiaocrawl missed t --database {shown}"
+        assert command_here("qiaocrawl crawl pages -a topic=t").split(" -s ")[1] == (
             f"QIAO_DATABASE_URL={shown}"
         )
     finally:

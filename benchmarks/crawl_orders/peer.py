@@ -39,7 +39,7 @@ class Peer:
         self.task = task
         self.random = random.Random(_SEED)
 
-    def seen(self, node: int, url: str, host: str, depth: int) -> None:
+    def add_node(self, node: int, url: str, host: str, depth: int) -> None:
         """Start pages tell nothing."""
 
     def explain_node(self, node: int) -> Mapping[str, float]:
@@ -48,9 +48,9 @@ class Peer:
 
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """As :meth:`rescored`."""
-        return [float(one) for one in self.rescored(np.array([link.node for link in links], int))]
+        return [float(one) for one in self.rescore(np.array([link.node for link in links], int))]
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """A number for every node."""
         raise NotImplementedError
 
@@ -78,7 +78,7 @@ class LinkWords(Peer):
                 self.hosts[found_link.node] = found_link.link.host
         nodes = np.array([found_link.node for found_link in links], np.int64)
         self.learn(page, nodes)
-        return [float(one) for one in self.rescored(nodes)]
+        return [float(one) for one in self.rescore(nodes)]
 
     def learn(self, page: VisitedPage, nodes: NDArray[np.int64]) -> None:
         """What *page* says of the link that led to it; *nodes* are its own links."""

@@ -34,7 +34,7 @@ class Random(Peer):
         super().__init__(topic, task)
         self._drawn: dict[int, float] = {}
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """A number of each node's own."""
         return np.array([self._drawn.setdefault(int(n), self.random.random()) for n in nodes])
 
@@ -62,7 +62,7 @@ class Oracle(Peer):
             self._numbers[found_link.node] = self.task.numbers[found_link.link.key]
         return [-self._distances.get(self._numbers[found_link.node], _FAR) for found_link in links]
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Minus the number of links to the nearest page to find."""
         self._distances = self._measured()
         return np.array([-self._distances.get(self._numbers[int(n)], _FAR) for n in nodes])
@@ -108,7 +108,7 @@ class LikeAche(LinkWords):
             value = page.relevance + (self.random.random() if page.relevant else 0.0)
             self._first[int(node)] = max(value, self._first.get(int(node), 0.0))
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Log odds by the counts; as the parents are, while too little is known."""
         if sum(self._pages) % self.rescore_pages == 0 and min(self._pages) >= 3:
             share = self._counts + self._alpha
@@ -168,7 +168,7 @@ class LikeAnthelion(_OnlineWords):
     name = "like_anthelion"
     _chance = 0.05
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Probability x (relevant + 0.5) / (fetched + 1) of the host, one in twenty by chance."""
         return np.array([
             self.random.random() * 2 if self.random.random() < self._chance
@@ -194,7 +194,7 @@ class LikeDeepDeep(_OnlineWords):
         best = max((self.guess(int(node)) for node in nodes), default=0.0)
         return max(float(page.relevant), self._discount * best)
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """The model's guess; chance adds to one in twenty."""
         return np.array(
             [

@@ -63,7 +63,7 @@ class Prototype(LinkWords):
     def learn(self, page: VisitedPage, nodes: NDArray[np.int64]) -> None:
         """Done in :meth:`score`, which knows what the links promise."""
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Probability, and what pages of such a path have led to."""
         return np.array(
             [

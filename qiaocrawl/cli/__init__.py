@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from qiaocrawl import __version__
-from qiaocrawl.cli.help_language import localise_parameters, localised, localised_errors
+from qiaocrawl.cli.help_language import localise, localise_parameters, localised_errors
 from qiaocrawl.cli.output import echo
 from qiaocrawl.errors import QiaoError, TopicError
 from qiaocrawl.jobs import COMMAND_VARIABLE
@@ -68,7 +68,7 @@ class _LazyGroup(TyperGroup):
         super().__init__(**settings)
         # In the order of the table; what was registered as usual comes last.
         self.commands = {entry.name: Unloaded(entry) for entry in self.table} | dict(self.commands)
-        localised(self)
+        localise(self)
 
     def make_context(self, *args: Any, **settings: Any) -> Any:
         """As Typer has it; what is wrong is said in the operator's language."""
@@ -98,12 +98,12 @@ def load(entry: CommandEntry) -> Any:
     module, _, attribute = entry.home.partition(":")
     target = getattr(import_module(module), attribute)
     if isinstance(target, typer.Typer):
-        return localised(get_group(target))
+        return localise(get_group(target))
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     # A spider's own -a and -s are Scrapy's matter.
     passes_on = {"allow_extra_args": True, "ignore_unknown_options": True}
     single.command(entry.name, context_settings=passes_on if entry.passes_on else None)(target)
-    return localised(get_command(single))
+    return localise(get_command(single))
 
 
 _FAULTS_SHOWN = 100

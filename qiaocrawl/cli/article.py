@@ -18,17 +18,17 @@ from rich.text import Text
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.options import (
-    combined,
     outlet_choice,
     publication_choice,
     selection_of,
     topic_choice,
+    with_options,
     words_choice,
 )
-from qiaocrawl.cli.output import echo, folding_table, joined, table_console
+from qiaocrawl.cli.output import echo, folding_table, join_with_commas, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _, ngettext
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.text.zones import china_time, china_time_or_day
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class _Shown:
     database: str
 
 
-def _shown(
+def _display_options(
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="Rows shown.")] = 20,
     groups: Annotated[bool, typer.Option("--groups", help="One row a reprint group.")] = False,
     database: DatabaseUrl = "",
@@ -65,7 +65,7 @@ def _shown(
     return _Shown(limit, groups, database)
 
 
-def _searched(
+def _search_filter(
     words: Annotated[
         list[str], typer.Argument(help="Words that all stand in title or text, in either script.")
     ],
@@ -75,14 +75,14 @@ def _searched(
 
 
 @app.command("list")
-@combined(_shown, topic_choice, words_choice, publication_choice, outlet_choice)
+@with_options(_display_options, topic_choice, words_choice, publication_choice, outlet_choice)
 def list_(shown: _Shown, *choices: dict[str, Any]) -> None:
     """List articles, newest first, a page once."""
     _print_list(shown, selection_of(*choices, by_group=shown.by_group))
 
 
 @app.command()
-@combined(_searched, _shown, topic_choice, publication_choice, outlet_choice)
+@with_options(_search_filter, _display_options, topic_choice, publication_choice, outlet_choice)
 def search(words: dict[str, Any], shown: _Shown, *choices: dict[str, Any]) -> None:
     """Search titles and texts; simplified and traditional characters find each other."""
     if not words["words"]:
@@ -106,7 +106,7 @@ def show(which: Which, database: DatabaseUrl = "") -> None:
     console.print(table)
     console.print(f"\n{evidence.listed.title}\n", style="bold", markup=False)
     console.print(evidence.text, markup=False, highlight=False, soft_wrap=not console.is_terminal)
-    command = advised(f"qiaocrawl article open {evidence.listed.id}")
+    command = command_here(f"qiaocrawl article open {evidence.listed.id}")
     console.print(_("\nstored page: {command}", command=command), soft_wrap=True)
 
 
@@ -169,7 +169,7 @@ def _class_line(own: StoredClass) -> tuple[str, str]:
     """The class of an article for a topic, who said so or what spoke for it."""
     from qiaocrawl.storage.topics.classes import class_label
 
-    why = _("by {name}", name=own.marked_by) if own.marked_by else joined(own.words)
+    why = _("by {name}", name=own.marked_by) if own.marked_by else join_with_commas(own.words)
     facts = class_label(own.name), f"{own.certainty:.0%}", f"({why})" if why else ""
     return _("class ({topic})", topic=own.topic), " ".join(filter(None, facts))
 
@@ -217,7 +217,7 @@ def _print_list(shown: _Shown, selection: Selection) -> None:
         total = ngettext("{count} reprint group", "{count} reprint groups", count)
     console.print(total + (_(", {more} not listed (--limit)", more=more) if more else ""))
     if page:
-        command = advised(f"qiaocrawl article show {page[0][0].id}")
+        command = command_here(f"qiaocrawl article show {page[0][0].id}")
         console.print(_("read one: {command}", command=command), soft_wrap=True)
 
 
@@ -270,7 +270,7 @@ def _keyphrases(evidence: ArticleEvidence) -> str:
         tagged_words(segmenter, text[:_READ_CHARS])
         for text in (evidence.listed.title, evidence.text)
     )
-    return joined(keyphrases(title, body, Frequencies(1, {}), _KEYPHRASES))
+    return join_with_commas(keyphrases(title, body, Frequencies(1, {}), _KEYPHRASES))
 
 
 def _opening(text: str) -> str:
@@ -289,7 +289,10 @@ def _evidence_lines(evidence: ArticleEvidence) -> Iterator[tuple[str, str]]:
     for address in listed.other_urls:
         yield _("also at"), address
     tier = _("tier {tier}", tier=listed.outlet.tier) if listed.outlet.tier else ""
-    yield _("outlet"), joined(filter(None, (listed.outlet.name, listed.outlet.region, tier)))
+    yield (
+        _("outlet"),
+        join_with_commas(filter(None, (listed.outlet.name, listed.outlet.region, tier))),
+    )
     yield _("published"), china_time(listed.published_at) or _("not stated")
     yield _("fetched"), china_time(listed.fetched_at)
     for name, value in ((_("source"), listed.source), (_("author"), listed.author)):
@@ -300,12 +303,14 @@ def _evidence_lines(evidence: ArticleEvidence) -> Iterator[tuple[str, str]]:
     for judgement in evidence.judgements:
         verdict = _("on topic") if judgement.relevant else _("off topic")
         by = _("by an operator") if judgement.method == "operator" else judgement.method
-        terms = joined(str(term[0]) for term in judgement.terms[:_TERMS_SHOWN])
+        terms = join_with_commas(str(term[0]) for term in judgement.terms[:_TERMS_SHOWN])
         yield (
             _("topic {topic}", topic=judgement.topic),
             f"{verdict} {judgement.score:.0%} ({by}) {terms}".strip(),
         )
-    outlets = _("{count} outlets: {names}", count=len(group.outlets), names=joined(group.outlets))
+    outlets = _(
+        "{count} outlets: {names}", count=len(group.outlets), names=join_with_commas(group.outlets)
+    )
     yield _("reprint group"), outlets
     if not listed.is_first:
         yield _("first"), f"{group.first_outlet} {group.first_url}"
@@ -315,4 +320,4 @@ def _evidence_lines(evidence: ArticleEvidence) -> Iterator[tuple[str, str]]:
     for source in evidence.sources:
         period = f"{china_time(source.fetched_at)} – {china_time(source.last_seen_at)}"
         yield _("stored page"), f"{period}, HTTP {source.http_status}, {source.body_bytes:,} B"
-    yield _("why it was fetched"), advised(f"qiaocrawl why {shlex.quote(listed.url)}")
+    yield _("why it was fetched"), command_here(f"qiaocrawl why {shlex.quote(listed.url)}")

@@ -14,7 +14,7 @@ from qiaocrawl.cli.output import check_output, echo, folding_table, say_written,
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.text.visible import Terminal
 from qiaocrawl.text.zones import china_time
 
@@ -84,7 +84,7 @@ def list_(
     with connection_to(database) as c:
         kept = list_briefings(c, topic, limit)
     if not kept:
-        command = advised("qiaocrawl briefing make TOPIC")
+        command = command_here("qiaocrawl briefing make TOPIC")
         echo(_("no briefing is kept; `{command}` makes one", command=command))
         return
     table = folding_table(

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.heat_map import heat_map, missed_first, shown_site, summary_lines
-from qiaocrawl.cli.options import combined, start_of
+from qiaocrawl.cli.options import start_of, with_options
 from qiaocrawl.cli.output import (
     check_output,
     folding_table,
@@ -60,7 +60,7 @@ _CSV_COLUMNS = (
 )
 
 
-def _chosen(
+def _query_choice(
     engine: Annotated[str, typer.Option(help="Only this engine.")] = "",
     site: Annotated[str, typer.Option(help="Only this host; - = the whole web.")] = "",
     term: Annotated[str, typer.Option(help="Only this term.")] = "",
@@ -84,7 +84,7 @@ class _Wanted:
     database: str
 
 
-def _wanted(
+def _output_options(
     topic: Annotated[str, typer.Argument(help="The topic.")],
     history: Annotated[bool, typer.Option("--history", help="Show the last answers.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Write a heat map (.svg).")] = None,
@@ -96,7 +96,7 @@ def _wanted(
     return _Wanted(topic, history, picture, csv_file, database)
 
 
-@combined(_wanted, _chosen)
+@with_options(_output_options, _query_choice)
 def coverage(wanted: _Wanted, chosen: stored.Chosen) -> None:
     """Show what was searched, what it brought, what was missed, and why."""
     options = Options.from_environment()

@@ -143,7 +143,7 @@ def renew(
 
     No crawl may run meanwhile on SQLite; on MariaDB workers go over with their next title.
     """
-    _go_over(database, regrouping.counted, _How(yes, dry_run, changes, note))
+    _go_over(database, regrouping.new_snapshot, _How(yes, dry_run, changes, note))
 
 
 @app.command()
@@ -157,7 +157,7 @@ def use(
     """Go over to another version that is there, as `renew` does."""
 
     def find(runtime: Runtime, _: Advance) -> IdfSnapshot:
-        return regrouping.stored(runtime, version)
+        return regrouping.load_snapshot(runtime, version)
 
     _go_over(database, find, _How(yes, dry_run, changes))
 
@@ -176,7 +176,7 @@ def _go_over(database: str, find: Callable[[Runtime, Advance], IdfSnapshot], how
     options = Options.from_environment({"QIAO_DATABASE_URL": database} if database else None)
     runtime, console = Runtime(options), Terminal(soft_wrap=True, highlight=False)
     try:
-        trial = _tried(runtime, find, console)
+        trial = _try_snapshot(runtime, find, console)
         print_changes(runtime, trial.changes, console)
         if how.changes is not None:
             write_changes(runtime, trial.changes, how.changes)
@@ -198,7 +198,7 @@ def _go_over(database: str, find: Callable[[Runtime, Advance], IdfSnapshot], how
         runtime.close()
 
 
-def _tried(
+def _try_snapshot(
     runtime: Runtime, find: Callable[[Runtime, Advance], IdfSnapshot], console: Console
 ) -> regrouping.Trial:
     """What the snapshot that *find* finds would change.
@@ -207,12 +207,12 @@ def _tried(
         Exit: Ctrl-C.
     """
     titles = runtime.reader.run(count_compared)
-    passes = regrouping.PASSES_TO_TRY + (find is regrouping.counted)
+    passes = regrouping.PASSES_TO_TRY + (find is regrouping.new_snapshot)
     with (
         stopping() as stopped,
         shown_pass(_("compare"), passes * titles, console, stopped) as shown,
     ):
         try:
-            return regrouping.tried(runtime, find(runtime, shown.advance), shown.advance)
+            return regrouping.try_snapshot(runtime, find(runtime, shown.advance), shown.advance)
         except Stopped:
             shown.leave(console)

@@ -157,7 +157,7 @@ def look_again(url: str, folder: Path, console: Console) -> None:
     with DemoServer(web) as server, Database.open(url) as database:
         database.upgrade()
         with database.engine.begin() as c:
-            office.look_again(c, _TOPIC, web.changed(), datetime.now(UTC))
+            office.look_again(c, _TOPIC, web.changing_urls(), datetime.now(UTC))
         command = SpiderCommand(
             "watch",
             _("look again"),
@@ -197,7 +197,7 @@ def _furnish(url: str, folder: Path, web: DemoWeb) -> None:
             deep = {site.host for site in web.sites.values() if site.role == "authoritative"}
             is_watching = deep <= hosts
             if not is_watching:
-                office.look_again(c, _TOPIC, web.changed(), datetime.now(UTC))
+                office.look_again(c, _TOPIC, web.changing_urls(), datetime.now(UTC))
         if not is_watching:
             command = SpiderCommand(
                 "watch",
@@ -239,7 +239,7 @@ def run_demo(folder: Path, console: Console) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     url = f"sqlite:///{(folder / 'demo.db').resolve()}"
-    web, database = _prepared(url, console)
+    web, database = _prepare(url, console)
     server = DemoServer(web)
     host, port = server.start()
     console.print(
@@ -267,7 +267,7 @@ def run_demo(folder: Path, console: Console) -> None:
     database.close()
 
 
-def _prepared(url: str, console: Console) -> tuple[DemoWeb, Database]:
+def _prepare(url: str, console: Console) -> tuple[DemoWeb, Database]:
     """The demo web, and the database at *url*; compiles meanwhile what a crawl runs compiled."""
     with console.status(_("building the demo web …")) as status:
         compiling = subprocess.Popen(

@@ -77,7 +77,7 @@ def send(request: EngineRequest, options: Options) -> EngineReply:
         response = connection.getresponse()
         raw = response.read(_MAX_BODY_BYTES)
         encoding = response.getheader("Content-Encoding", "")
-        return EngineReply(response.status, tuple(response.getheaders()), _unpacked(raw, encoding))
+        return EngineReply(response.status, tuple(response.getheaders()), _unpack(raw, encoding))
     finally:
         connection.close()
 
@@ -125,7 +125,7 @@ def _connection(scheme: str, host: str, address: tuple[str, int]) -> http.client
     return Checked(host, timeout=_TIMEOUT_SECONDS)
 
 
-def _unpacked(raw: bytes, encoding: str) -> bytes:
+def _unpack(raw: bytes, encoding: str) -> bytes:
     name = encoding.strip().lower()
     if name not in ("gzip", "deflate"):
         return raw
@@ -190,7 +190,7 @@ def check(
     verdicts = []
     chosen = [find_definition(definitions, name)] if name else list(definitions.values())
     for definition in chosen:
-        verdicts.append(_checked(definition, options))
+        verdicts.append(_check_engine(definition, options))
         _say(verdicts[-1])
     if any(verdict.holds is False for verdict in verdicts) or (name and not verdicts[0].holds):
         raise typer.Exit(1)
@@ -210,7 +210,7 @@ def _say(verdict: Verdict) -> None:
     echo(f"{verdict.name}: {mark}: {verdict.said}")
 
 
-def _checked(definition: EngineDefinition, options: Options) -> Verdict:
+def _check_engine(definition: EngineDefinition, options: Options) -> Verdict:
     why_not = _why_not(definition, options)
     check = definition.check
     if why_not or check is None:
@@ -227,7 +227,7 @@ def _checked(definition: EngineDefinition, options: Options) -> Verdict:
     answer = parse_answer(definition, query, reply.status, reply.headers, reply.body)
     # What is expected decides here, not whether snippets show the words of the query.
     answer = answer.doubted or answer
-    return _judged(definition, query, reply, answer)
+    return _judge_reply(definition, query, reply, answer)
 
 
 def _why_not(definition: EngineDefinition, options: Options) -> str:
@@ -243,7 +243,7 @@ def _why_not(definition: EngineDefinition, options: Options) -> str:
     return ""
 
 
-def _judged(
+def _judge_reply(
     definition: EngineDefinition, query: Query, reply: EngineReply, answer: SearchAnswer
 ) -> Verdict:
     findings = [_(_STATES[answer.state])]
@@ -254,18 +254,20 @@ def _judged(
     if holds and not _shows_expected(definition, answer.hits):
         holds = False
         findings.append(
-            _("none shows what was expected ({expected})", expected=_expected(definition))
+            _("none shows what was expected ({expected})", expected=_expectation(definition))
         )
     if answer.state in WITH_HITS or answer.state is AnswerState.LAYOUT_CHANGED:
         headers = {name.lower(): value for name, value in reply.headers}
         uses = selectors_in_use(definition, headers.get("content-type", ""), reply.body)
         outdated = [use for use in uses if not use.found and use.part != "date"]
-        findings += [_outdated(use) for use in outdated if use.entries or use.part == "each"]
+        findings += [
+            _outdated_selector(use) for use in outdated if use.entries or use.part == "each"
+        ]
         holds = holds and not outdated
     return Verdict(definition.name, holds, "; ".join(findings))
 
 
-def _outdated(use: SelectorUse) -> str:
+def _outdated_selector(use: SelectorUse) -> str:
     where = _(" in {count} entries", count=use.entries) if use.entries else ""
     return _(
         "hits.{part} finds nothing{where}: {selectors}",
@@ -285,6 +287,6 @@ def _shows_expected(definition: EngineDefinition, hits: tuple[Hit, ...]) -> bool
     return by_word or (bool(check.host) and any(is_on_site(hit.url, check.host) for hit in hits))
 
 
-def _expected(definition: EngineDefinition) -> str:
+def _expectation(definition: EngineDefinition) -> str:
     check = definition.check
     return " / ".join(filter(None, (check.word, check.host))) if check else ""

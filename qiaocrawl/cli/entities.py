@@ -14,12 +14,12 @@ from rich.markup import escape
 from rich.text import Text
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.options import combined, end_of, start_of
+from qiaocrawl.cli.options import end_of, start_of, with_options
 from qiaocrawl.cli.output import (
     check_output,
     echo,
     folding_table,
-    joined,
+    join_with_commas,
     say_written,
     table_console,
     write_text,
@@ -27,7 +27,7 @@ from qiaocrawl.cli.output import (
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
 from qiaocrawl.language import N_, _
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 
 if TYPE_CHECKING:
     from qiaocrawl.news.names.entity import Entity
@@ -68,7 +68,7 @@ def _output(
     return limit, picture, out, database
 
 
-@combined(_choice, _output)
+@with_options(_choice, _output)
 def list_(
     choice: tuple[str, Kind | None, tuple[datetime, datetime]],
     output: tuple[int, Path | None, Path | None, str],
@@ -91,7 +91,9 @@ def list_(
         say_written(out)
     chosen = [own for own in found.names if kind is None or own.kind == kind]
     if not chosen:
-        echo(_("no name is read; `{command}` reads them", command=advised("qiaocrawl analyse")))
+        echo(
+            _("no name is read; `{command}` reads them", command=command_here("qiaocrawl analyse"))
+        )
         return
     _print(chosen, limit)
 
@@ -180,7 +182,7 @@ def show(
     by_name = Counter((entity.kind, entity.normal_form) for entity in entities)
     for (kind, name), times in by_name.most_common():
         own = [one for one in entities if (one.kind, one.normal_form) == (kind, name)]
-        spellings = joined(dict.fromkeys(one.text for one in own))
+        spellings = join_with_commas(dict.fromkeys(one.text for one in own))
         certainty = max(one.certainty for one in own)
         table.add_row(
             *map(
@@ -296,12 +298,14 @@ def _name_sheets(found: NamedOfTopic) -> Iterator[Sheet]:
 
 def _region_sheet(regions: RegionCounts) -> Sheet:
     rows: list[tuple[object, ...]] = [
-        ("国家", own.name, own.articles, _listed(own.places)) for own in regions.countries
+        ("国家", own.name, own.articles, _name_counts(own.places)) for own in regions.countries
     ]
-    rows += [("中国省份", own.name, own.articles, _listed(own.places)) for own in regions.provinces]
-    rows.append(("未能定位", "", regions.unplaced_articles, _listed(regions.unplaced)))
+    rows += [
+        ("中国省份", own.name, own.articles, _name_counts(own.places)) for own in regions.provinces
+    ]
+    rows.append(("未能定位", "", regions.unplaced_articles, _name_counts(regions.unplaced)))
     return Sheet("地区", ("类别", "地区", "文章", "所提地名（篇数）"), rows)
 
 
-def _listed(names: tuple[tuple[str, int], ...]) -> str:
+def _name_counts(names: tuple[tuple[str, int], ...]) -> str:
     return "、".join(f"{name} {articles}" for name, articles in names)

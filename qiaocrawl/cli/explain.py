@@ -51,7 +51,7 @@ border-bottom:1px solid #e4e4e4;overflow-wrap:anywhere}}td.n{{white-space:nowrap
 """
 
 
-def explained(extracted: ExtractedPage | None, extraction: Extraction, source: str) -> str:
+def explain_as_html(extracted: ExtractedPage | None, extraction: Extraction, source: str) -> str:
     """The page as HTML.
 
     Args:
@@ -72,7 +72,7 @@ def explained(extracted: ExtractedPage | None, extraction: Extraction, source: s
         f"<h1>{_('Extraction explained')}</h1><p>{escape(source)}</p>",
         *_overview(extracted, extraction),
         *_field_table(extraction),
-        *(_shown(extracted, extraction.method) if extracted is not None else ()),
+        *(_shown_lines(extracted, extraction.method) if extracted is not None else ()),
         "</body></html>\n",
     ]
     return visible("\n".join(parts))
@@ -125,7 +125,7 @@ def _field_table(extraction: Extraction) -> Iterator[str]:
     yield "</table>"
 
 
-def _shown(extracted: ExtractedPage, method: str) -> Iterator[str]:
+def _shown_lines(extracted: ExtractedPage, method: str) -> Iterator[str]:
     """The blocks for a method that chose or judged blocks, else the source lines."""
     extractor = extractors.get(method)
     if isinstance(extractor, DensityExtractor):

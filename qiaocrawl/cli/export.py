@@ -16,17 +16,17 @@ from rich.progress import Progress
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.options import (
-    combined,
     outlet_choice,
     publication_choice,
     selection_of,
     start_of,
     topic_choice,
+    with_options,
     words_choice,
 )
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.storage.backup import is_stdout, standard_output
 from qiaocrawl.text.visible import Terminal
 from qiaocrawl.text.zones import SHANGHAI
@@ -51,7 +51,7 @@ class _Wanted:
     choice: dict[str, Any]
 
 
-def _wanted(
+def _output_options(
     format_: Annotated[
         str,
         typer.Option(
@@ -88,7 +88,7 @@ def _wanted(
     return _Wanted(format_, out, force, database, choice)
 
 
-@combined(_wanted, topic_choice, words_choice, publication_choice, outlet_choice)
+@with_options(_output_options, topic_choice, words_choice, publication_choice, outlet_choice)
 def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     """Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages."""
     from qiaocrawl.export.base import exporters
@@ -171,7 +171,7 @@ def _tell(report: ExportReport, target: Path) -> None:
         markup=False,
     )
     if not report.written:
-        command = advised("qiaocrawl article list")
+        command = command_here("qiaocrawl article list")
         console.print(_("nothing stored fits; what there is: {command}", command=command))
     for note in report.notes:
         console.print(f"  {note}", markup=False)

@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from qiaocrawl.cli.explain import MARK, explained
+from qiaocrawl.cli.explain import MARK, explain_as_html
 from qiaocrawl.cli.output import check_output, echo, folding_table, say_written, table_console
 from qiaocrawl.errors import ConfigError, QiaoError
 from qiaocrawl.extract.api import LIMITS, examine
@@ -71,7 +71,7 @@ def page_from(source: str, allow: str = "") -> SourcePage:
         return SourcePage(sys.stdin.buffer.read(MAX_FILE_BYTES))
     scheme, mark, _rest = source.partition("://")
     if mark and scheme.isalpha():
-        return _fetched(source, allow)
+        return _fetch(source, allow)
     path = Path(source)
     try:
         with path.open("rb") as file:
@@ -84,7 +84,7 @@ def page_from(source: str, allow: str = "") -> SourcePage:
         raise PageSourceError(f"{source!r}: {error.strerror or error}") from None
 
 
-def _fetched(url: str, allow: str) -> SourcePage:
+def _fetch(url: str, allow: str) -> SourcePage:
     if urlsplit(url).scheme.lower() not in ("http", "https") or canonical_url(url) is None:
         raise PageSourceError(_("{url!r} is no http or https URL", url=url))
     named = ",".join(filter(None, (os.environ.get("QIAO_ALLOW_ADDRESSES", ""), allow)))
@@ -194,7 +194,7 @@ def extract(
     if target is not None:
         shown = visible(page.url or source)
         try:
-            target.write_text(explained(extracted, extraction, shown), encoding="utf-8")
+            target.write_text(explain_as_html(extracted, extraction, shown), encoding="utf-8")
         except OSError as error:
             raise PageSourceError(f"{str(target)!r}: {error.strerror or error}") from None
         say_written(target, err=True)

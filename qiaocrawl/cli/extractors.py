@@ -27,7 +27,7 @@ from qiaocrawl.extract.methods.block_training import (
     LabelledPage,
     Recipe,
     gold_bodies,
-    labelled,
+    label_page,
 )
 from qiaocrawl.extract.methods.block_training import (
     train as train_network,
@@ -76,7 +76,7 @@ def blend(
         bodies = list(progress.track(gold_bodies(gold), description=_("reading")))
         pages: list[LabelledPage] = []
         for gold_body in progress.track(bodies, description=_("labelling")):
-            page = labelled(
+            page = label_page(
                 parse_page(gold_body.body, url=gold_body.url),
                 gold_body.text,
                 chinese=gold_body.chinese,
@@ -139,7 +139,7 @@ def _list(templates: list[StoredTemplate]) -> None:
         table.add_row(
             template.host,
             str(template.pages),
-            str(len(template.repeated[0])),
+            str(len(template.repeated_blocks[0])),
             escape(next(iter(template.body_places), "?")),
             str(template.redesigns),
             china_time(row.updated_at),
@@ -189,7 +189,7 @@ def _show(row: StoredTemplate) -> None:
             "{disagreements} pages disagreed, {updated_at}",
             host=template.host,
             pages=template.pages,
-            blocks=len(template.repeated[0]),
+            blocks=len(template.repeated_blocks[0]),
             redesigns=template.redesigns,
             disagreements=template.disagreements,
             updated_at=china_time(row.updated_at),
@@ -234,10 +234,10 @@ def list_() -> None:
         options = extractor.option_names if isinstance(extractor, Configurable) else ()
         read = f" [{' '.join(options)}]" if options else ""
         mark = "*" if name == chosen else " "
-        echo(f"{mark} {name:{width}}  {described(extractor, name)}{read}")
+        echo(f"{mark} {name:{width}}  {describe(extractor, name)}{read}")
 
 
-def described(extractor: object, name: str) -> str:
+def describe(extractor: object, name: str) -> str:
     """One line about *extractor*: its own summary, or the first of a docstring.
 
     That of its module when it is about *name*, else that of its class.
@@ -273,19 +273,19 @@ def cluster(
     check_output(output, "--output")
     training = Training(least_k=least_k, most_k=most_k)
     if pages is not None:
-        model = _trained(_saved_pages(pages), limit, training)
+        model = _train(_saved_pages(pages), limit, training)
     elif demo:
-        model = _trained(_demo_pages(), limit, training)
+        model = _train(_demo_pages(), limit, training)
     else:
         with opened_database(database) as opened:
             opened.require_current()
-            model = _trained(_stored_pages(opened), limit, training)
+            model = _train(_stored_pages(opened), limit, training)
     with growing_file(output) as part:
         part.write_text(model.to_json(), encoding="utf-8")
     _tell(model, output)
 
 
-def _trained(source: _Source, limit: int, training: Training) -> ClusterModel:
+def _train(source: _Source, limit: int, training: Training) -> ClusterModel:
     clusters = IncrementalClusters(training)
     columns = (
         TextColumn("{task.description}"),
@@ -323,7 +323,7 @@ def _saved_pages(folder: Path) -> _Source:
     if not folder.is_dir():
         raise ConfigError(_("--pages must be a folder, got {folder!r}", folder=str(folder)))
     files = [file for file in folder.rglob("*") if file.name.lower().endswith(_ENDINGS)]
-    files.sort(key=lambda file: _shuffled(str(file.relative_to(folder))))
+    files.sort(key=lambda file: _shuffle_key(str(file.relative_to(folder))))
 
     def pages() -> Iterator[tuple[bytes, str, str]]:
         for file in files:
@@ -345,11 +345,11 @@ def _demo_pages() -> _Source:
         content_type = dict(page.headers).get("Content-Type", "")
         if page.status == 200 and "html" in content_type:
             sources.append((page.body, content_type, f"http://{host}{path}"))
-    sources.sort(key=lambda page: _shuffled(page[2]))
+    sources.sort(key=lambda page: _shuffle_key(page[2]))
     return _Source(len(sources), iter(sources))
 
 
-def _shuffled(name: str) -> tuple[int, str]:
+def _shuffle_key(name: str) -> tuple[int, str]:
     """An order that mixes the sites, and is the same each time: the first pages count most."""
     return zlib.crc32(name.encode("utf-8", "surrogateescape")), name
 

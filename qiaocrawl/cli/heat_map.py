@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from xml.sax.saxutils import escape, quoteattr
 
-from qiaocrawl.cli.output import joined
+from qiaocrawl.cli.output import join_with_commas
 from qiaocrawl.export.readable import xml_text
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
@@ -40,7 +40,7 @@ def summary_lines(
     total = Sums()
     for cell in cells:
         total.add(cell)
-    yield from _searched(cells, total)
+    yield from _searched_lines(cells, total)
     yield (
         _(
             "What did we get: {with_hits} queries with hits, {hits} hits, {new_urls} new URLs "
@@ -54,7 +54,7 @@ def summary_lines(
             empty=total.states[AnswerState.EMPTY],
         )
     )
-    yield from _missed(cells, total)
+    yield from _missed_lines(cells, total)
     yield from _cut_off(cells)
     yield from _lost(cells)
     yield from _advice(cells, engines or {})
@@ -64,7 +64,7 @@ def summary_lines(
         )
 
 
-def _searched(cells: Sequence[Cell], total: Sums) -> Iterator[str]:
+def _searched_lines(cells: Sequence[Cell], total: Sums) -> Iterator[str]:
     # What nobody chose to ask is told of at the end.
     chosen = [cell for cell in cells if cell.state is not AnswerState.ROBOTS]
     if not chosen:
@@ -90,7 +90,7 @@ def _searched(cells: Sequence[Cell], total: Sums) -> Iterator[str]:
     )
 
 
-def _missed(cells: Sequence[Cell], total: Sums) -> Iterator[str]:
+def _missed_lines(cells: Sequence[Cell], total: Sums) -> Iterator[str]:
     states = (*MISSED, AnswerState.PARTIAL)
     counts = [
         f"{total.states[state]} {answer_name(state)}" for state in states if total.states[state]
@@ -98,7 +98,7 @@ def _missed(cells: Sequence[Cell], total: Sums) -> Iterator[str]:
     rest = sum(cell.open + cell.failed for cell in cells)
     if rest:
         counts.append(_("{rest} further pages and periods", rest=rest))
-    listed = joined(counts) or _("nothing")
+    listed = join_with_commas(counts) or _("nothing")
     yield _("What did we miss: {listed}.", listed=listed)
     for engine, sums in sums_by(cells, lambda cell: cell.engine).items():
         told_of = (*sorted(NO_ANSWER), AnswerState.PARTIAL)

@@ -52,7 +52,7 @@ _USAGE_ERRORS = (
 _PLACE = re.compile(r"\\\{(\w+)\\\}")
 
 
-def localised(command: Any) -> Any:
+def localise(command: Any) -> Any:
     """*command* and all below it with help in the operator's language."""
     # A group localises what it holds, and is itself part of one that does.
     if getattr(command, "is_localised", False):
@@ -64,7 +64,7 @@ def localised(command: Any) -> Any:
         _translate(command, name)
     localise_parameters(command)
     for part in getattr(command, "commands", {}).values():
-        localised(part)
+        localise(part)
     command.get_usage = partial(_usage, command.get_usage)
     command.get_help_option = partial(_help_option, command.get_help_option)
     return command

@@ -42,11 +42,11 @@ from qiaocrawl.cli.lexicon_tables import (
     weight_sheet,
     yield_sheet,
 )
-from qiaocrawl.cli.options import combined
+from qiaocrawl.cli.options import with_options
 from qiaocrawl.cli.output import (
     check_output,
     echo,
-    joined,
+    join_with_commas,
     say_written,
     shown_pass,
     stopping,
@@ -61,7 +61,7 @@ from qiaocrawl.lexicon.expansion import Proposal, expansion
 from qiaocrawl.lexicon.phrases import PUBLISHED_STOP_TAGS, STOP_TAGS, tagged_words
 from qiaocrawl.lexicon.terms import weight_table
 from qiaocrawl.ontology.sources import current_ontology
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.storage.search.yields import term_yields
 from qiaocrawl.storage.topics.lexicon_decisions import rejected_words
 from qiaocrawl.text.normalise import fold
@@ -107,7 +107,7 @@ def yield_(
             _(
                 "topic {topic!r}: nothing was asked yet: {command}",
                 topic=topic,
-                command=advised(f"qiaocrawl crawl search -a topic={topic}"),
+                command=command_here(f"qiaocrawl crawl search -a topic={topic}"),
             )
         )
     only = found_only_by(yields)
@@ -187,7 +187,7 @@ def _print_useless(console: Console, yields: Sequence[TermYield]) -> None:
     useless = [own for own in yields if own.is_useless]
     if useless:
         requests = sum(own.requests for own in useless)
-        names = joined(own.term for own in useless[:_SHOWN])
+        names = join_with_commas(own.term for own in useless[:_SHOWN])
         more = _(" and others, {count} in all", count=len(useless)) if len(useless) > _SHOWN else ""
         console.print(
             _(
@@ -204,12 +204,12 @@ def _print_useless(console: Console, yields: Sequence[TermYield]) -> None:
 def _print_next(console: Console, topic: str, waiting: int) -> None:
     """What is to be done next: fetch what was found, then look for new words in it."""
     if waiting:
-        fetch = advised(f"qiaocrawl crawl pages -a topic={topic}")
+        fetch = command_here(f"qiaocrawl crawl pages -a topic={topic}")
         console.print(
             _("hits that wait to be fetched: {count:,}: {command}", count=waiting, command=fetch),
             markup=False,
         )
-    review = advised(f"qiaocrawl lexicon review --topic {topic} --since 7d")
+    review = command_here(f"qiaocrawl lexicon review --topic {topic} --since 7d")
     console.print(_("new words of this week's articles: {command}", command=review), markup=False)
 
 
@@ -262,7 +262,7 @@ def _tables(
 
 
 @app.command()
-@combined(source_choice, _tables)
+@with_options(source_choice, _tables)
 def build(source: Source, wanted: _Tables) -> None:
     """Rank the words, phrases and new words of a corpus by how much they are of it."""
     topic, database = source.topic, wanted.database
@@ -274,11 +274,11 @@ def build(source: Source, wanted: _Tables) -> None:
         stop_tags=wanted.stop_tags,
     )
     _read(builder, source, database)
-    lexicon = builder.lexicon(least_documents=wanted.least, without=_rejected(topic, database))
+    lexicon = builder.lexicon(least_documents=wanted.least, without=_load_rejected(topic, database))
     known = {fold(term.text) for term in pack.terms}
     rows, new = lexicon.terms[: wanted.top], lexicon.new_words[: wanted.top]
     examples = builder.examples([*(row.text for row in rows), *(word.text for word in new)])
-    print_lexicon(table_console(), source.shown, lexicon, known)
+    print_lexicon(table_console(), source.label, lexicon, known)
     write_sheets(
         target,
         [
@@ -288,7 +288,7 @@ def build(source: Source, wanted: _Tables) -> None:
         ],
     )
     say_written(target, _("{terms:,} terms, {words:,} new words", terms=len(rows), words=len(new)))
-    command = advised(f"qiaocrawl lexicon expand --topic {topic}")
+    command = command_here(f"qiaocrawl lexicon expand --topic {topic}")
     echo(_("next: {command}", command=command))
 
 
@@ -304,7 +304,7 @@ class _Expansion:
 
 
 @app.command()
-@combined(source_choice, _Expansion)
+@with_options(source_choice, _Expansion)
 def expand(source: Source, wanted: _Expansion) -> None:
     """Propose words beside the topic's terms, each with where it comes from."""
     topic, database = source.topic, wanted.database
@@ -316,7 +316,7 @@ def expand(source: Source, wanted: _Expansion) -> None:
     else:
         _read(builder, source, database)
         proposals = _proposals(pack, builder)
-    rejected = _rejected(topic, database)
+    rejected = _load_rejected(topic, database)
     proposals = [one for one in proposals if fold(one.text) not in rejected]
     examples = builder.examples([fold(proposal.text) for proposal in proposals])
     proposals = _evident_first(proposals, examples)
@@ -335,7 +335,7 @@ class _Sitting:
 
 
 @app.command()
-@combined(source_choice, _Sitting)
+@with_options(source_choice, _Sitting)
 def review(source: Source, wanted: _Sitting) -> None:
     """Decide about proposed words one by one, a key each; what is decided is kept at once."""
     require_terminal()
@@ -376,7 +376,7 @@ class _WeightTable:
 
 
 @app.command()
-@combined(source_choice, _WeightTable)
+@with_options(source_choice, _WeightTable)
 def table(source: Source, wanted: _WeightTable) -> None:
     """Write the segmentation and weight table: token × title with TF-IDF."""
     database = wanted.database
@@ -415,7 +415,7 @@ def _evident_first(
     )
 
 
-def _rejected(topic: str, database: str) -> frozenset[str]:
+def _load_rejected(topic: str, database: str) -> frozenset[str]:
     with connection_to(database) as c:
         return rejected_words(c, topic)
 

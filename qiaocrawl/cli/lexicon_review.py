@@ -22,7 +22,7 @@ from rich.text import Text
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.lexicon_tables import DECISION_COLUMNS, TopicName
 from qiaocrawl.cli.options import start_of
-from qiaocrawl.cli.output import choice_name, echo, folding_table, joined, table_console
+from qiaocrawl.cli.output import choice_name, echo, folding_table, join_with_commas, table_console
 from qiaocrawl.cli.topic_report import add_plain
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
@@ -102,7 +102,7 @@ def decide_from(
     decisions, undecided = _decisions(file)
     with transaction_on(database) as c:
         decide(c, topic, decisions, by=by or user(), now=datetime.now(UTC))
-    counts = joined(
+    counts = join_with_commas(
         f"{choice_name(action, ACTIONS)} {sum(one.action == action for one in decisions)}"
         for action in ACTIONS
     )
@@ -335,8 +335,8 @@ class Desk:
         self.console.print(
             _(
                 "accepted {taken}, rejected {rejected}, left {left}",
-                taken=self.taken,
-                rejected=self.rejected,
+                taken=self.taken_count,
+                rejected=self.rejected_count,
                 left=len(self.words) - self._place,
             ),
             markup=False,
@@ -354,7 +354,7 @@ class Desk:
         elif key == "w":
             self._draft = replace(draft, weight=_number(self.ask(_("weight (0–10]: "))))
         elif key == "k":
-            kinds = joined(choice_name(kind, TERM_KINDS) for kind in TERM_KINDS)
+            kinds = join_with_commas(choice_name(kind, TERM_KINDS) for kind in TERM_KINDS)
             self._draft = replace(draft, kind=kind_of(self.ask(_("kind ({kinds}): ", kinds=kinds))))
         elif key == "n":
             self._draft = replace(draft, note=self.ask(_("note: ")).strip())
@@ -366,14 +366,14 @@ class Desk:
             self._notice = _("no such key: {key!r}", key=key)
 
     @property
-    def rejected(self) -> int:
+    def rejected_count(self) -> int:
         """Words that were rejected here, and not taken back."""
         return sum(one.action == "reject" for one in self._decided)
 
     @property
-    def taken(self) -> int:
+    def taken_count(self) -> int:
         """Words that were accepted or merged here, and not taken back."""
-        return len(self._decided) - self.rejected
+        return len(self._decided) - self.rejected_count
 
     def _merge(self, draft: Decision, proposed: str) -> None:
         shown = f" [{proposed}]" if proposed else ""
@@ -411,15 +411,15 @@ class Desk:
         if self.cost:
             lines.append(Text(_("if accepted: {cost}", cost=self.cost), style="dim"))
         if self._draft is not None:
-            lines.append(Text(_("so far: {shown}", shown=_shown(self._draft)), style="green"))
+            lines.append(Text(_("so far: {shown}", shown=_draft_facts(self._draft)), style="green"))
         if self._notice:
             lines.append(Text(self._notice, style="yellow"))
         title = _(
             "{number}/{count}  accepted {taken}  rejected {rejected}",
             number=self._place + 1,
             count=len(self.words),
-            taken=self.taken,
-            rejected=self.rejected,
+            taken=self.taken_count,
+            rejected=self.rejected_count,
         )
         self.console.clear()
         self.console.print(Panel(Group(*lines), title=title, title_align="left"))
@@ -438,13 +438,13 @@ def _number(text: str) -> float:
         ) from None
 
 
-def _shown(draft: Decision) -> str:
+def _draft_facts(draft: Decision) -> str:
     parts = (
         "" if draft.weight is None else _("weight {weight:g}", weight=draft.weight),
         "" if draft.kind is None else _("kind {kind}", kind=choice_name(draft.kind, TERM_KINDS)),
         draft.note,
     )
-    return joined(part for part in parts if part)
+    return join_with_commas(part for part in parts if part)
 
 
 # --- Single keys from a terminal, with lines typed in between -------------------------------------

@@ -25,7 +25,7 @@ from qiaocrawl.lexicon.expansion import RELATIONS, Alias, Proposal
 from qiaocrawl.lexicon.new_words import NewWord
 from qiaocrawl.lexicon.terms import Document, TermRow, WeightRow
 from qiaocrawl.options import Options
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.runtime.sent_files import FileWorker
 from qiaocrawl.storage.pages.articles import count_texts, iter_texts
 from qiaocrawl.storage.topics.topics import load_pack
@@ -319,7 +319,7 @@ class Source:
     since: datetime | None = None
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """As a reader is told."""
         if self.files is not None:
             return str(self.files)
@@ -370,12 +370,12 @@ def count_documents(source: Source, database: str) -> int:
         hint = _("put .txt, .md, .html, .docx or .pdf files there")
     else:
         with connection_to(database) as c:
-            number = count_texts(c, *_stored(source))
+            number = count_texts(c, *_stored_source(source))
         start = f" -a start=https://{source.site}/" if source.site else ""
-        command = advised(f"qiaocrawl crawl site -a topic={source.topic}{start}")
+        command = command_here(f"qiaocrawl crawl site -a topic={source.topic}{start}")
         hint = _("crawl first: {command}", command=command)
     if not number:
-        raise StorageError(_("no texts: {shown}; {hint}", shown=source.shown, hint=hint))
+        raise StorageError(_("no texts: {shown}; {hint}", shown=source.label, hint=hint))
     return number
 
 
@@ -389,11 +389,11 @@ def documents(source: Source, database: str) -> Iterator[Document]:
                 yield Document(page.title, page.text, path.parent.name, url=page.url or str(path))
         return
     with connection_to(database) as c:
-        for one in iter_texts(c, *_stored(source)):
+        for one in iter_texts(c, *_stored_source(source)):
             month = china_time(one.published_at, "%Y-%m")
             yield Document(one.title, one.text, one.site, month, one.url)
 
 
-def _stored(source: Source) -> tuple[str | None, str | None, datetime | None]:
+def _stored_source(source: Source) -> tuple[str | None, str | None, datetime | None]:
     """Topic, site and earliest fetch of its stored articles."""
     return (None, source.site, source.since) if source.site else (source.topic, None, source.since)

@@ -17,7 +17,7 @@ from qiaocrawl.cli.output import (
     check_output,
     echo,
     folding_table,
-    joined,
+    join_with_commas,
     say_written,
     table_console,
 )
@@ -25,7 +25,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.reading.outcome_names import ADVICE, outcome_name
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def missed(
             _show_held(held, feeds)
             _show(topic, by_site, first, is_all=not held and not feeds)
         else:
-            command = advised(f"qiaocrawl run {topic}")
+            command = command_here(f"qiaocrawl run {topic}")
             echo(_("nothing was crawled yet; next: {command}", command=command))
         if csv_file is not None:
             count = write_missed(missed_pages(c, topic, sites, outcomes), csv_file)
@@ -139,10 +139,10 @@ def _show(
         console.print(f"  {outcome_name(outcome)} ×{count}")
         console.print(Padding(escape(_(advice.words)), (0, 0, 0, _INDENT), expand=False))
         if advice.command:
-            console.print(f"{' ' * _INDENT}{advised(advice.command)}", soft_wrap=True)
+            console.print(f"{' ' * _INDENT}{command_here(advice.command)}", soft_wrap=True)
     if pages:
         _show_pages(pages, total.total())
-    command = advised(f"qiaocrawl coverage {topic}")
+    command = command_here(f"qiaocrawl coverage {topic}")
     console.print(_("what engines did not answer: {command}", command=command), soft_wrap=True)
 
 
@@ -160,4 +160,4 @@ def _show_pages(pages: Sequence[MissedPage], total: int) -> None:
 
 def _counts(counts: dict[Outcome, int]) -> str:
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
-    return joined(f"{outcome_name(outcome)} {count}" for outcome, count in ordered)
+    return join_with_commas(f"{outcome_name(outcome)} {count}" for outcome, count in ordered)

@@ -234,7 +234,7 @@ def deploy(
             _("--version {name!r}: must be of letters A-Z, digits, - and _", name=name)
         )
     with opened_nodes(database) as servers:
-        chosen = _chosen(servers, node or ())
+        chosen = _choose_servers(servers, node or ())
         body = _read_egg(egg) if egg is not None else build_egg(Path.cwd())
         version = name or version_of(body, time.time())
         failed = sum(not _send(servers, one, body, version, database) for one in chosen)
@@ -249,7 +249,7 @@ def _read_egg(path: Path) -> bytes:
         raise ConfigError(f"{path}: {error.strerror}") from None
 
 
-def _chosen(servers: NodeServers, names: Sequence[str]) -> Sequence[str]:
+def _choose_servers(servers: NodeServers, names: Sequence[str]) -> Sequence[str]:
     for name in names:
         if name not in servers.nodes:
             raise _no_node(name)

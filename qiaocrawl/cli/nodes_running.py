@@ -101,13 +101,13 @@ def start(
         desk.tick()
         for job, node in started.items():
             echo(_("job {job} on {node}", job=job, node=node))
-        if failed := _failed(opened, started):
+        if failed := _refused_jobs(opened, started):
             for line in failed:
                 echo(line, err=True)
             raise typer.Exit(1)
 
 
-def _failed(opened: Database, numbers: Iterable[int]) -> list[str]:
+def _refused_jobs(opened: Database, numbers: Iterable[int]) -> list[str]:
     """Of jobs that were just handed over, those that their node has refused, and why."""
     with opened.reading() as c:
         found = [stored.find_job(c, number) for number in numbers]

@@ -20,7 +20,7 @@ from qiaocrawl.ontology.sources import (
     OPTION,
     OWN,
     folder_of,
-    installed,
+    installed_files,
     open_ontology,
     own_wordnet,
     size_of,
@@ -76,7 +76,7 @@ def check() -> None:
     folder = _folder()
     wordnets: list[StoredWordnet] = []
     damaged: list[str] = []
-    for file in installed(folder):
+    for file in installed_files(folder):
         try:
             wordnets.append(read_wordnet(file))
         except OntologyError as error:

@@ -99,7 +99,7 @@ def _moment(text: str, option: str) -> tuple[datetime, bool]:
         ) from None
 
 
-def combined(
+def with_options(
     *kinds: Callable[..., Any],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a command that takes the options of all *kinds*.

@@ -110,8 +110,10 @@ class FoldingTable(Table):
                 if value.strip()
             ]
             for line in first.splitlines():
-                yield from (Text(part, "bold", overflow="fold") for part in wrapped(line, width))
-            yield from (Text(f"  {part}", overflow="fold") for part in _joined(facts, width - 2))
+                yield from (Text(part, "bold", overflow="fold") for part in wrap(line, width))
+            yield from (
+                Text(f"  {part}", overflow="fold") for part in _join_facts(facts, width - 2)
+            )
         if self.caption:
             yield Text(_plain(self.caption), "dim")
 
@@ -128,14 +130,14 @@ def _plain(value: RenderableType) -> str:
     return value.plain if isinstance(value, Text) else Text.from_markup(str(value)).plain
 
 
-def _joined(facts: Iterable[str], width: int) -> list[str]:
+def _join_facts(facts: Iterable[str], width: int) -> list[str]:
     """*facts* one behind the other in rows of at most *width* cells, each whole if it can be."""
     rows: list[str] = []
     for fact in facts:
         if rows and cell_len(f"{rows[-1]} · {fact}") <= width:
             rows[-1] = f"{rows[-1]} · {fact}"
         else:
-            rows += [row for line in fact.splitlines() for row in wrapped(line, width)]
+            rows += [row for line in fact.splitlines() for row in wrap(line, width)]
     return rows
 
 
@@ -153,13 +155,13 @@ def print_hanging(console: Console, line: str, hang: int = 2) -> None:
     indent = len(line) - len(text)
     # The last column stays free: some terminals wrap when it is written.
     width = max(console.width - indent - hang - 1, 20)
-    rows = wrapped(text, width) if console.is_terminal else [text]
+    rows = wrap(text, width) if console.is_terminal else [text]
     for number, row in enumerate(rows):
         lead = " " * (indent + (hang if number else 0))
         console.print(f"{lead}{row}", markup=False, highlight=False, soft_wrap=True)
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrap(text: str, width: int) -> list[str]:
     """*text* in rows of at most *width* cells, parted between words and Chinese characters.
 
     A word that is wider (an address) has a row of its own, whole.
@@ -201,7 +203,7 @@ def check_output(file: Path, option: str) -> None:
         raise ConfigError(_("{option} {file!r} is a folder", option=option, file=str(file)))
 
 
-def joined(parts: Iterable[str]) -> str:
+def join_with_commas(parts: Iterable[str]) -> str:
     """*parts* one after the other, with commas as the operator's language writes them."""
     return _(", ").join(parts)
 

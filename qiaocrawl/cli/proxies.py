@@ -45,7 +45,7 @@ def add(
     database: DatabaseUrl = "",
 ) -> None:
     """Add a proxy. A password stays in the environment: only its variable is stored."""
-    parsed = _named(proxy)
+    parsed = _parse_proxy(proxy)
     if password_env and not user:
         raise ConfigError(_("--password-env needs --user"))
     if not password_env.isidentifier() and password_env:
@@ -64,7 +64,7 @@ def add(
 @app.command()
 def remove(proxy: ProxyUrl, database: DatabaseUrl = "") -> None:
     """Remove a proxy, whatever user names it is known with."""
-    parsed = _named(proxy)
+    parsed = _parse_proxy(proxy)
     with transaction_on(database) as c:
         if not accounts.remove_proxy(c, parsed):
             raise ConfigError(_("there is no proxy {parsed} in the database", parsed=parsed))
@@ -123,7 +123,7 @@ def check(
     echo(_("usable for {target}: {good}", target=target, good=good))
 
 
-def _named(text: str) -> Proxy:
+def _parse_proxy(text: str) -> Proxy:
     try:
         parsed = parse_proxy(text, {})
     except ValueError as error:

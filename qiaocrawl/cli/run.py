@@ -29,7 +29,7 @@ from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
-from qiaocrawl.options.project import SETTINGS_VARIABLE, advised, settings_module
+from qiaocrawl.options.project import SETTINGS_VARIABLE, command_here, settings_module
 from qiaocrawl.reading import summary
 from qiaocrawl.reading.outcome_names import OUTCOME_NAMES, outcome_name
 from qiaocrawl.reading.summary import held_hosts, held_words, more_held
@@ -108,7 +108,7 @@ def run(
     seconds = budget_seconds(hours, minutes)
     console = Terminal(highlight=False)
     with opened_database(database) as opened:
-        stages = _chosen_stages(only, _imported(opened, topic), console)
+        stages = _chosen_stages(only, _require_topic(opened, topic), console)
         # Two rounds on one SQLite file would take each other's turn between two stages.
         opened.lock_crawl(Options.from_environment()["QIAO_LOCK_WAIT_SECONDS"], "run")
         ends_at = time.time() + seconds if seconds else None
@@ -117,7 +117,7 @@ def run(
     raise typer.Exit(code)
 
 
-def _imported(database: Database, topic: str) -> TopicPack:
+def _require_topic(database: Database, topic: str) -> TopicPack:
     """The topic called *topic*.
 
     Raises:
@@ -132,7 +132,7 @@ def _imported(database: Database, topic: str) -> TopicPack:
             "topic {topic!r} is not in the database (imported: {there}); run `{command}` first",
             topic=topic,
             there=there,
-            command=advised(f"qiaocrawl topic import {topic}"),
+            command=command_here(f"qiaocrawl topic import {topic}"),
         )
     )
 
@@ -306,7 +306,7 @@ def _print_summary(
         f"missed {plan.topic}",
         f"briefing make {plan.topic}",
     ):
-        console.print(f"  {advised(f'qiaocrawl {step}')}", soft_wrap=True)
+        console.print(f"  {command_here(f'qiaocrawl {step}')}", soft_wrap=True)
 
 
 def _counts(record: RunRecord) -> tuple[int, ...]:

@@ -31,7 +31,7 @@ from qiaocrawl.jobs.spider_command import login_command
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.storage.sites import accounts as stored
 from qiaocrawl.text.zones import china_time
 
@@ -91,7 +91,7 @@ def add(
         stored.add_account(c, site, account, sealed, now=datetime.now(UTC))
     echo(_("{site}: account {account} is kept", site=site, account=account))
     if recipe.way in ("browser", "cookies"):
-        command = advised(f"qiaocrawl session login {site} {account}")
+        command = command_here(f"qiaocrawl session login {site} {account}")
         echo(_("log it in: {command}", command=command))
 
 

@@ -23,7 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.cli.db import connection_to
 from qiaocrawl.cli.options import budget_seconds
-from qiaocrawl.cli.output import echo, joined, say_written
+from qiaocrawl.cli.output import echo, join_with_commas, say_written
 from qiaocrawl.cli.topic_report import pack_folders, topics_dir
 from qiaocrawl.errors import ConfigError, QiaoError, StorageError
 from qiaocrawl.language import N_, _
@@ -31,7 +31,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.options.project import CONFIG_FILE, ENV_FILE, use_project, user_units_folder
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.engine import shown, sqlite_path
+from qiaocrawl.storage.engine import display_url, sqlite_path
 from qiaocrawl.storage.topics.topics import find_topic_id, list_topics, save_pack
 from qiaocrawl.topic.check import pack_name_reason
 from qiaocrawl.topic.folder import find_pack_folder, load_pack
@@ -120,7 +120,7 @@ def write_project(
         raise ConfigError(_("{there} is there already: nothing was written", there=there))
     for path in made:
         source = contents.get(path)
-        _write_start(path, filled(source, {"name": name}) if source else "", _ALL)
+        _write_start(path, fill_template(source, {"name": name}) if source else "", _ALL)
     write_env(folder, env or {}, replace=replace_env)
 
 
@@ -144,11 +144,11 @@ def write_env(folder: Path, values: Mapping[str, str], *, replace: bool) -> None
     given = {key: value for key, value in values.items() if value}
     marks = {f"{key.removesuffix('_url')}_mark": "" for key in given}
     written = {key: env_value(value) for key, value in given.items()}
-    text = filled("env", {**_ENV_DEFAULTS, **written, **marks})
+    text = fill_template("env", {**_ENV_DEFAULTS, **written, **marks})
     _write_start(folder / ENV_FILE, text, _NO_SECRETS, replace=replace)
 
 
-def filled(source: str, values: Mapping[str, str]) -> str:
+def fill_template(source: str, values: Mapping[str, str]) -> str:
     """The template of that name with *values* in it."""
     template = files("qiaocrawl.cli") / "files" / f"{source}.txt"
     return Template(template.read_text("utf-8")).substitute(values)
@@ -202,14 +202,17 @@ def init(
         raise ConfigError(_("{file} is there already: edit it, or --force", file=folder / ENV_FILE))
     if yes and not topic:
         raise ConfigError(
-            _("missing: --topic (shipped: {shipped}, or a name of your own)", shipped=_shipped())
+            _(
+                "missing: --topic (shipped: {shipped}, or a name of your own)",
+                shipped=_shipped_names(),
+            )
         )
     given = {"topic": topic, "contact": contact, "database": database, "engines": engines}
     for question in _QUESTIONS:
         if given[question.name]:
             given[question.name] = question.check(given[question.name])
     if not yes:
-        asked = _asked(given)
+        asked = _ask_missing(given)
         # Enter is no word for the usual place: .env would win over a settings.py with another.
         is_usual = not given["database"] and asked["database"] == _SQLITE
         given = {**asked, "database": "" if is_usual else asked["database"]}
@@ -236,7 +239,7 @@ def _write(folder: Path, answers: _Answers) -> None:
         write_project(folder, package_name(folder), values, replace_env=True)
 
 
-def _asked(given: Mapping[str, str]) -> dict[str, str]:
+def _ask_missing(given: Mapping[str, str]) -> dict[str, str]:
     """*given*, the rest asked for; a wrong answer is asked for again at once."""
     echo(_("Enter takes what is in brackets.\n"))
     return {question.name: given[question.name] or _answer(question) for question in _QUESTIONS}
@@ -246,7 +249,7 @@ def _answer(question: _Question) -> str:
     """A right answer, however often it has to be asked for."""
     while True:
         text = typer.prompt(
-            _(question.text).format(shipped=_shipped()),
+            _(question.text).format(shipped=_shipped_names()),
             question.default,
             show_default=bool(question.default),
         )
@@ -335,8 +338,8 @@ _QUESTIONS = (
 )
 
 
-def _shipped() -> str:
-    return joined(path.name for path in pack_folders())
+def _shipped_names() -> str:
+    return join_with_commas(path.name for path in pack_folders())
 
 
 def _prepare_database(answers: _Answers) -> None:
@@ -353,7 +356,7 @@ def _prepare_database(answers: _Answers) -> None:
             if answers.topic not in names and pack is not None:
                 save_pack(c, load_pack(pack), now=time.time())
                 echo(_("topic imported: {topic}", topic=answers.topic))
-        echo(_("database is ready: {shown}", shown=shown(database.engine.url)))
+        echo(_("database is ready: {shown}", shown=display_url(database.engine.url)))
 
 
 def _say_next(topic: str) -> None:
@@ -428,16 +431,20 @@ def units_for(topic: str, at: str, hours: float, folder: Path) -> dict[str, str]
         ConfigError: *at* is no list of times, *hours* no time, or a unit cannot name a path.
     """
     times = [_time_of_day(time.strip()) for time in _COMMA.split(at)]
+    python = quote_program(Path(sys.executable))
     values = {
         "topic": topic,
-        "folder": escaped(folder),
-        "command": f"{quoted(Path(sys.executable))} -m qiaocrawl run {topic} --hours {hours:g}",
+        "folder": escape_path(folder),
+        "command": f"{python} -m qiaocrawl run {topic} --hours {hours:g}",
         "times": "\n".join(f"OnCalendar=*-*-* {time}:00" for time in times),
         # Time for the last stage to end in order, then the system ends it.
         "limit": f"{budget_seconds(hours) + 900:.0f}",
     }
     name = f"qiaocrawl-{topic}"
-    return {f"{name}.service": filled("service", values), f"{name}.timer": filled("timer", values)}
+    return {
+        f"{name}.service": fill_template("service", values),
+        f"{name}.timer": fill_template("timer", values),
+    }
 
 
 def _time_of_day(text: str) -> str:
@@ -452,7 +459,7 @@ def _time_of_day(text: str) -> str:
     return f"{int(match[1]):02}:{match[2]}"
 
 
-def escaped(path: Path) -> str:
+def escape_path(path: Path) -> str:
     """*path* in a unit; there is no way to write a line end, or a backslash or blank at its end.
 
     Raises:
@@ -464,9 +471,9 @@ def escaped(path: Path) -> str:
     return text.replace("%", "%%")
 
 
-def quoted(program: Path) -> str:
+def quote_program(program: Path) -> str:
     """A program's path as systemd reads it (systemd.syntax, "Quoting"), which is not the shell."""
-    text = escaped(program).replace("\\", "\\\\").replace('"', '\\"')
+    text = escape_path(program).replace("\\", "\\\\").replace('"', '\\"')
     return text if PLAIN.fullmatch(text) else f'"{text}"'
 
 
@@ -559,11 +566,11 @@ def all_units(user: str, folder: Path, scrapyd: Path = SCRAPYD) -> dict[str, str
     program = Path(sys.executable)
     values = {
         "user": user,
-        "folder": escaped(folder),
-        "qiaocrawl": f"{quoted(program)} -m qiaocrawl",
-        "scrapyd": quoted(scrapyd),
+        "folder": escape_path(folder),
+        "qiaocrawl": f"{quote_program(program)} -m qiaocrawl",
+        "scrapyd": quote_program(scrapyd),
         "suffix": "db" if database.startswith("sqlite") else "sql.gz",
     }
     sources = files("qiaocrawl.cli") / "files" / "units"
     names = sorted(entry.name.removesuffix(".txt") for entry in sources.iterdir())
-    return {name: filled(f"units/{name}", values) for name in names}
+    return {name: fill_template(f"units/{name}", values) for name in names}

@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.options import combined, start_of
+from qiaocrawl.cli.options import start_of, with_options
 from qiaocrawl.cli.output import (
     check_output,
     echo,
     folding_table,
-    joined,
+    join_with_commas,
     say_written,
     table_console,
     write_text,
@@ -26,7 +26,7 @@ from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
 from qiaocrawl.language import CHINESE, _, ngettext, using_language
 from qiaocrawl.news.spread.influence import CHANGES, duration, edge_text, tier_name
 from qiaocrawl.news.spread.tree import change_reports, spread_figures
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.text.zones import DAY, MINUTE, china_time
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _files(
     return tree, time_line, out
 
 
-@combined(_group, _files)
+@with_options(_group, _files)
 def spread(group: tuple[str, str, bool, str], files: _Files) -> None:
     """Show who published a story first, who took it from whom and by what, how far and how fast.
 
@@ -174,7 +174,7 @@ def parent_of(tree: SpreadTree, key: str, numbers: Mapping[str, str]) -> str:
     if edge.outside:
         return edge.outside
     if edge.alternatives:
-        others = joined(numbers[other] for other in edge.alternatives)
+        others = join_with_commas(numbers[other] for other in edge.alternatives)
         return _("unknown ({others}?)", others=others)
     return "–" if edge.evidence or _is_first(tree, key) else _("origin unknown")
 
@@ -205,7 +205,7 @@ def first_lines(tree: SpreadTree, numbers: Mapping[str, str]) -> Iterator[str]:
             count=first.named_by,
         )
     if first.alternatives:
-        others = joined(numbers.get(other, other) for other in first.alternatives)
+        others = join_with_commas(numbers.get(other, other) for other in first.alternatives)
         yield _("it may also have been {others}: times do not tell", others=others)
 
 
@@ -220,9 +220,9 @@ def figure_lines(figures: SpreadFigures) -> Iterator[str]:
         unknown=figures.unknown,
     )
     tiers = sorted(figures.by_tier.items(), key=lambda entry: (entry[0] is None, entry[0]))
-    yield joined(f"{tier_name(tier)} ×{count}" for tier, count in tiers)
+    yield join_with_commas(f"{tier_name(tier)} ×{count}" for tier, count in tiers)
     regions = sorted(figures.by_region.items(), key=lambda entry: (-entry[1], entry[0]))
-    yield joined(f"{region or _('region unknown')} ×{count}" for region, count in regions)
+    yield join_with_commas(f"{region or _('region unknown')} ×{count}" for region, count in regions)
     if figures.half_seconds is not None:
         yield _(
             "half of them within {half}, at most {count} in an hour (of {timed} that tell "
@@ -314,7 +314,7 @@ def outlets(
         write_sheets(out, [_sheet(found)])
         say_written(out)
     if not found:
-        echo(_("no story fits; `{command}` makes them", command=advised("qiaocrawl analyse")))
+        echo(_("no story fits; `{command}` makes them", command=command_here("qiaocrawl analyse")))
         return
     table = folding_table(
         _("outlet"),

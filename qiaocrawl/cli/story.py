@@ -18,7 +18,7 @@ from qiaocrawl.cli.output import (
     check_output,
     echo,
     folding_table,
-    joined,
+    join_with_commas,
     print_hanging,
     say_written,
     table_console,
@@ -30,7 +30,7 @@ from qiaocrawl.news.events.finding import event_place, event_time
 from qiaocrawl.news.names.stored import names_of_stories
 from qiaocrawl.news.stories import lists as story_lists
 from qiaocrawl.news.stories.story import CHANGE_NAMES, STATE_NAMES
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def uncovered(
 def _print(lines: Sequence[StoryLine], *, words: bool = False) -> None:
     """A table of stories; their *words* behind the title."""
     if not lines:
-        echo(_("no story fits; `{command}` makes them", command=advised("qiaocrawl analyse")))
+        echo(_("no story fits; `{command}` makes them", command=command_here("qiaocrawl analyse")))
         return
     table = folding_table(
         _("story number"),
@@ -160,13 +160,17 @@ def _print(lines: Sequence[StoryLine], *, words: bool = False) -> None:
             str(line.articles),
             china_time(line.first, _SHORT),
             china_time(line.last, _SHORT),
-            escape(_titled(line) if words else line.title),
+            escape(_title_with_words(line) if words else line.title),
         )
     table_console().print(table)
 
 
-def _titled(line: StoryLine) -> str:
-    return _("{title} (words: {words})", title=line.title, words=joined(line.words[:_MOST_NAMES]))
+def _title_with_words(line: StoryLine) -> str:
+    return _(
+        "{title} (words: {words})",
+        title=line.title,
+        words=join_with_commas(line.words[:_MOST_NAMES]),
+    )
 
 
 def _write(c: Connection, lines: Sequence[StoryLine], out: Path) -> None:
@@ -195,7 +199,7 @@ def show(number: Number, database: DatabaseUrl = "") -> None:
     console = table_console()
     console.print(f"{line.id}  {escape(line.title)}", style="bold")
     console.print(_state(line), markup=False)
-    for shown in _named(names):
+    for shown in _name_lines(names):
         print_hanging(console, shown)
     table = folding_table("", _("time"), _("site"), _("title"), _("URL"))
     for at, one in enumerate(articles, start=1):
@@ -212,7 +216,7 @@ def show(number: Number, database: DatabaseUrl = "") -> None:
     if events:
         console.print(event_table(events, articles))
     for change in changes:
-        console.print(_told(change), markup=False)
+        console.print(_change_line(change), markup=False)
 
 
 @app.command()
@@ -293,15 +297,15 @@ def _correct(c: Connection, correction: Correction) -> None:
 
 
 def _say_noted() -> None:
-    echo(_("noted; `{command}` does it", command=advised("qiaocrawl analyse")))
+    echo(_("noted; `{command}` does it", command=command_here("qiaocrawl analyse")))
 
 
-def _named(names: Sequence[StoryName]) -> Iterator[str]:
+def _name_lines(names: Sequence[StoryName]) -> Iterator[str]:
     """Whom and what a story names, a line a kind, with in how many articles."""
     for kind, line in _NAMES.items():
         own = [f"{name.name} {name.articles}" for name in names if name.kind == kind]
         if own:
-            yield _(line, names=joined(own[:_MOST_NAMES]))
+            yield _(line, names=join_with_commas(own[:_MOST_NAMES]))
 
 
 def _state(line: StoryLine) -> str:
@@ -313,18 +317,18 @@ def _state(line: StoryLine) -> str:
         state=state,
         voices=line.voices,
         articles=line.articles,
-        words=joined(line.words),
+        words=join_with_commas(line.words),
     )
 
 
-def _told(change: StoryEvent) -> str:
+def _change_line(change: StoryEvent) -> str:
     facts = [
         china_time(change.at),
         _(CHANGE_NAMES[change.kind]),
         "" if change.other is None else str(change.other),
         _("by hand") if change.by_hand else "",
         f"{change.score:.2f}" if change.score else "",
-        joined(change.words),
+        join_with_commas(change.words),
     ]
     return "  ".join(filter(None, facts))
 

@@ -17,12 +17,12 @@ from rich.text import Text
 from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.options import combined
+from qiaocrawl.cli.options import with_options
 from qiaocrawl.cli.output import (
     check_output,
     choice_name,
     folding_table,
-    joined,
+    join_with_commas,
     say_written,
     table_console,
 )
@@ -118,7 +118,7 @@ def read_for_import(
     reading = read_workbook(sheets, answers)
     may_ask = sys.stdin.isatty() if choices.ask is None else choices.ask
     if may_ask and not choices.strict and reading.questions:
-        answers |= _asked(console, reading.questions)
+        answers |= _ask_all(console, reading.questions)
         reading = read_workbook(sheets, answers)
     if choices.preview:
         _print_preview(console, reading)
@@ -155,7 +155,7 @@ def _sheet_answers(given: str) -> dict[str, str]:
     return answers
 
 
-def _asked(console: Console, questions: Iterable[Question]) -> dict[str, str]:
+def _ask_all(console: Console, questions: Iterable[Question]) -> dict[str, str]:
     return {question.name: _ask(console, question) for question in questions}
 
 
@@ -188,8 +188,10 @@ def _require_usable(path: Path, reading: WorkbookReading, choices: WorkbookChoic
     hint = _(", --faults-to FILE.xlsx marks them") if choices.faults_to is None else ""
     if choices.strict and (reading.findings or reading.questions):
         raise TopicError(_("{name}: nothing imported: --strict guesses nothing", name=path.name))
-    if reading.unanswered and not (reading.terms or reading.sites):
-        names = joined(question.name.partition(":")[2] for question in reading.unanswered)
+    if reading.open_questions and not (reading.terms or reading.sites):
+        names = join_with_commas(
+            question.name.partition(":")[2] for question in reading.open_questions
+        )
         raise TopicError(
             _(
                 "{name}: neither terms nor sites can be told: {names}; say what the sheets are "
@@ -259,7 +261,7 @@ def _print_sheets(reading: WorkbookReading) -> None:
 def _shown_columns(layout: SheetLayout) -> str:
     if layout.header is None:
         return ""
-    return joined(
+    return join_with_commas(
         layout.header.cell(column).text
         for entry in layout.tables
         for columns in entry.columns.values()
@@ -346,7 +348,7 @@ class ImportChoices:
     database: DatabaseUrl = ""
 
 
-@combined(ImportFiles, ImportChoices, WorkbookChoices)
+@with_options(ImportFiles, ImportChoices, WorkbookChoices)
 def import_(files: ImportFiles, how: ImportChoices, workbook: WorkbookChoices) -> None:
     """Import a pack, a workbook or tables; the database is the truth afterwards.
 
@@ -414,7 +416,7 @@ def _store(console: Console, incoming: _Incoming, how: ImportChoices) -> None:
         if not how.dry_run:
             make_tables(opened)
         with opened.engine.begin() as c:
-            before = _imported(c, incoming)
+            before = _topic_before(c, incoming)
             after = incoming.over(before, how.replace_all)
             if how.keep:
                 after = kept_as_it_is(before, after)
@@ -498,7 +500,7 @@ def read_tables(
     return term_rows, site_rows
 
 
-def _imported(c: Connection, incoming: _Incoming) -> TopicPack | None:
+def _topic_before(c: Connection, incoming: _Incoming) -> TopicPack | None:
     """The topic as it is; None when it is new, or on a dry run without tables."""
     names = [row.name for row in list_topics(c)] if current_revision(c) else []
     name = incoming.pack.name

@@ -21,7 +21,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.relevance.evaluation import (
     Counts,
     JudgedTitle,
@@ -65,7 +65,7 @@ def evaluate(
     """
     folder = find_pack(name)
     setup = _setup(folder, method, threshold)
-    titles = _judged(folder / GOLDEN_FILE, setup)
+    titles = _judge_titles(folder / GOLDEN_FILE, setup)
     console = table_console()
     (in_use,) = thresholds(setup)
     console.print(
@@ -110,7 +110,7 @@ def _setup(folder: Path, method: str, threshold: float | None) -> AnalysisSetup:
     )
 
 
-def _judged(file: Path, setup: AnalysisSetup) -> list[JudgedTitle]:
+def _judge_titles(file: Path, setup: AnalysisSetup) -> list[JudgedTitle]:
     if not file.is_file():
         raise ConfigError(_("the pack has no golden set: {file!r} does not exist", file=str(file)))
     golden = read_golden(file)
@@ -123,7 +123,7 @@ def _figures(titles: Sequence[JudgedTitle]) -> Table:
     tuned, held_out = halves(titles)
     for what, part in ((_("all"), titles), (_("for tuning"), tuned), (_("held out"), held_out)):
         cells = counts(part)
-        table.add_row(what, str(cells.total), *map(_shown, _rates(cells)))
+        table.add_row(what, str(cells.total), *map(_rate_text, _rates(cells)))
     return table
 
 
@@ -140,7 +140,7 @@ def _groups(titles: Sequence[JudgedTitle]) -> Table:
             escape(group or _("(none)")),
             labels,
             f"{right}/{len(members)}",
-            _shown(wilson(right, len(members))),
+            _rate_text(wilson(right, len(members))),
         )
     return table
 
@@ -182,7 +182,7 @@ def _rates(cells: Counts) -> tuple[Rate, Rate, Rate]:
     return cells.precision, cells.recall, cells.f1
 
 
-def _shown(rate: Rate) -> str:
+def _rate_text(rate: Rate) -> str:
     return f"{rate.value:.3f} ({rate.low:.2f}–{rate.high:.2f})"
 
 
@@ -273,7 +273,7 @@ def threshold(
             if text:
                 echo(text)
         return
-    anew = advised("qiaocrawl reprocess --stage relevance --yes")
+    anew = command_here("qiaocrawl reprocess --stage relevance --yes")
     with transaction_on(database) as c:
         try:
             new, view = move_line(c, Actor(by or getpass.getuser()), topic, line)
@@ -320,7 +320,7 @@ def _judge_table(topic: str, table: Path, note: str, database: str) -> None:
     )
     _print_unknown(unknown)
     if judged.rows:
-        command = advised("qiaocrawl reprocess --stage relevance --dry-run")
+        command = command_here("qiaocrawl reprocess --stage relevance --dry-run")
         echo(_("next: {command}", command=command))
 
 

@@ -15,12 +15,12 @@ from rich.console import Console
 from rich.text import Text
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.options import combined
+from qiaocrawl.cli.options import with_options
 from qiaocrawl.cli.output import (
     choice_name,
     echo,
     folding_table,
-    joined,
+    join_with_commas,
     print_hanging,
     table_console,
 )
@@ -32,7 +32,7 @@ from qiaocrawl.items import PageText
 from qiaocrawl.language import _
 from qiaocrawl.lexicon.terms import Document
 from qiaocrawl.options import Options
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.relevance.blend import VsmBreadthScorer
 from qiaocrawl.relevance.topic_draft import (
     DraftSources,
@@ -262,7 +262,7 @@ class _Choices:
     database: DatabaseUrl = ""
 
 
-@combined(_Start, _Choices)
+@with_options(_Start, _Choices)
 def new(start: _Start, choices: _Choices) -> None:
     """Make a topic from samples, a few words or a node of the tree.
 
@@ -270,7 +270,7 @@ def new(start: _Start, choices: _Choices) -> None:
     QIAO_TOPICS_DIR and a topic of the database.
     """
     asks = not choices.yes and sys.stdin.isatty() and sys.stdout.isatty()
-    given = _given(start, asks)
+    given = _given_values(start, asks)
     console = table_console()
     with opened_database(choices.database, may_make=True) as database:
         make_tables(database)
@@ -282,7 +282,7 @@ def new(start: _Start, choices: _Choices) -> None:
             draft = replace(draft, pack=replace(draft.pack, threshold=choices.threshold))
         _print_draft(console, draft, sources)
         if asks:
-            draft = _chosen(draft)
+            draft = _choose_words(draft)
         save_folder(draft.pack, folder)
         with database.engine.begin() as c:
             save_pack(c, draft.pack, now=time.time())
@@ -290,7 +290,7 @@ def new(start: _Start, choices: _Choices) -> None:
     _print_afterwards(console, given, has_stored=any(text.url for text in sources.texts))
 
 
-def _given(start: _Start, asks: bool) -> Given:
+def _given_values(start: _Start, asks: bool) -> Given:
     """What the options and answers begin with.
 
     Raises:
@@ -395,7 +395,7 @@ def _print_draft(console: Console, draft: TopicDraft, sources: DraftSources) -> 
     console.print(sites)
 
 
-def _chosen(draft: TopicDraft) -> TopicDraft:
+def _choose_words(draft: TopicDraft) -> TopicDraft:
     """*draft* without what the operator leaves out."""
     terms = _asked_numbers(_("terms to leave out, as 3 7-9, Enter for none"), len(draft.terms))
     sites: list[int] = []
@@ -452,13 +452,13 @@ def _print_end(console: Console, draft: TopicDraft, folder: Path) -> None:
 def _print_afterwards(console: Console, given: Given, *, has_stored: bool) -> None:
     """What to do beside crawling: stored articles were judged before the topic was what it is."""
     review = f"qiaocrawl lexicon review --topic {given.name}"
-    show = advised(f"qiaocrawl topic show {given.name} --all")
+    show = command_here(f"qiaocrawl topic show {given.name} --all")
     lines = [_("all of it:  {command}", command=show)]
     if given.samples is not None or has_stored:
         files = f" --from-files {given.samples}" if given.samples is not None else ""
-        lines.insert(0, _("review its terms:  {command}", command=advised(review + files)))
+        lines.insert(0, _("review its terms:  {command}", command=command_here(review + files)))
     if has_stored:
-        judge = advised("qiaocrawl reprocess --stage relevance")
+        judge = command_here("qiaocrawl reprocess --stage relevance")
         lines.insert(0, _("judge what is stored anew:  {command}", command=judge))
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)
@@ -501,6 +501,6 @@ def _print_node(nodes: TopicTree, node: TopicNode) -> None:
     threshold = _("threshold {threshold:g}", threshold=THRESHOLDS[node.level])
     console.print(f"{nodes.path(node)}  {threshold}", markup=False)
     if node.words:
-        print_hanging(console, _("words: {words}", words=joined(node.words)))
+        print_hanging(console, _("words: {words}", words=join_with_commas(node.words)))
     for number, sample in enumerate(nodes.samples(node), 1):
         print_hanging(console, f"{number:4}  {sample.title}")

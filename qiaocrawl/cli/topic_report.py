@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qiaocrawl.cli.output import choice_name, folding_table, joined
+from qiaocrawl.cli.output import choice_name, folding_table, join_with_commas
 from qiaocrawl.errors import ConfigError, SchemaError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.topic import folder as pack_folder
@@ -50,12 +50,12 @@ def print_summary(console: Console, pack: TopicPack) -> None:
         _(
             "terms {count}: {counted}",
             count=len(pack.terms),
-            counted=_counted((t.kind for t in pack.terms), TERM_KINDS),
+            counted=_count_choices((t.kind for t in pack.terms), TERM_KINDS),
         ),
         _(
             "sites {count}: {counted}",
             count=len(pack.sites),
-            counted=_counted((s.role for s in pack.sites), ROLES),
+            counted=_count_choices((s.role for s in pack.sites), ROLES),
         ),
         _(
             "samples {count}: {relevant} on topic, {against} counter-examples",
@@ -68,8 +68,8 @@ def print_summary(console: Console, pack: TopicPack) -> None:
         console.print(Text(f"  {line}"))
 
 
-def _counted(words: Iterable[str], chinese: Mapping[str, str]) -> str:
-    return joined(
+def _count_choices(words: Iterable[str], chinese: Mapping[str, str]) -> str:
+    return join_with_commas(
         f"{choice_name(word, chinese)} {count}" for word, count in Counter(words).most_common()
     )
 
@@ -139,7 +139,7 @@ def print_next_step(console: Console, pack: TopicPack) -> None:
             why = _("terms only: choose search engines and name them in QIAO_ENGINES")
     if why:
         console.print(f"  {why}", markup=False, highlight=False)
-    command = advised(step) if step else "qiaocrawl engines list"
+    command = command_here(step) if step else "qiaocrawl engines list"
     console.print(
         _("next: {command}", command=command), markup=False, highlight=False, soft_wrap=True
     )

@@ -11,12 +11,12 @@ import typer
 from rich.console import Console
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.options import calendar, combined, end_of, start_of
+from qiaocrawl.cli.options import calendar, end_of, start_of, with_options
 from qiaocrawl.cli.output import (
     check_output,
     echo,
     folding_table,
-    joined,
+    join_with_commas,
     say_written,
     table_console,
     write_text,
@@ -25,7 +25,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
 from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.news.trends.usual import SECONDS, Stretch, Unit
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.storage.selection import Selection
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def print_trend(console: Console, trend: Trend) -> None:
             _number(step.expected),
             # Of a step that is not over it would tell of the hour, not of the news.
             f"{step.deviation:+.1f}" if step.deviation is not None and step.is_whole else "",
-            joined(filter(None, notes)),
+            join_with_commas(filter(None, notes)),
         )
     console.print(table)
     direction = _(_DIRECTIONS[trend.direction])
@@ -82,7 +82,7 @@ def print_trend(console: Console, trend: Trend) -> None:
             )
         )
     if trend.unknown_years:
-        years = joined(map(str, trend.unknown_years))
+        years = join_with_commas(map(str, trend.unknown_years))
         echo(_("holidays of {years} are unknown: QIAO_HOLIDAYS", years=years))
 
 
@@ -214,7 +214,7 @@ def _output(
     return _Output(once, picture, out, database)
 
 
-@combined(_selection, _stretch, _output)
+@with_options(_selection, _stretch, _output)
 def trends(selection: Selection, stretch: Stretch, output: _Output) -> None:
     """Count articles of TOPIC over time, against weekdays, hours and holidays as usual.
 
@@ -224,7 +224,7 @@ def trends(selection: Selection, stretch: Stretch, output: _Output) -> None:
 
     moments, all_moments, left_out = _moments(selection, stretch, output)
     if not moments:
-        command = advised(f"qiaocrawl article list --topic {selection.topic}")
+        command = command_here(f"qiaocrawl article list --topic {selection.topic}")
         echo(_("nothing stored fits; what there is: {command}", command=command))
         return
     trend = trend_of(moments, all_moments, stretch, calendar())
@@ -267,7 +267,7 @@ def _write(trend: Trend, selection: Selection, output: _Output) -> None:
     from qiaocrawl.news.pictures.charts import trend_svg
 
     if output.picture is not None:
-        title = joined(
+        title = join_with_commas(
             filter(
                 None,
                 (

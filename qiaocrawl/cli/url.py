@@ -91,13 +91,13 @@ def _choice(urls: Sequence[str], hosts: str, outcomes: str) -> Choice:
             raise ConfigError(_("{url!r} is not the http(s) address of a page", url=url))
         addresses.append(address)
     try:
-        names = [normalise_host(name) for name in _listed(hosts)]
+        names = [normalise_host(name) for name in _split_list(hosts)]
     except ValueError as error:
         raise ConfigError(_("--host: {error}", error=error)) from None
-    return Choice([_outcome(name) for name in _listed(outcomes)] or USUAL, addresses, names)
+    return Choice([_outcome(name) for name in _split_list(outcomes)] or USUAL, addresses, names)
 
 
-def _listed(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 

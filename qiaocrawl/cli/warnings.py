@@ -17,7 +17,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def list_(
             _(_STATES[warning.status]),
             china_time(warning.opened_at),
             str(warning.articles),
-            escape(_told(warning)),
+            escape(_warning_text(warning)),
         )
     if warnings:
         table_console().print(table)
@@ -229,9 +229,9 @@ def mute(
     story: Annotated[int, typer.Argument(help="Number of a story.")], database: DatabaseUrl = ""
 ) -> None:
     """Tell nobody of a story any more."""
-    from qiaocrawl.news.warnings.machine import muted
+    from qiaocrawl.news.warnings.machine import mute
 
-    _mark(database, story, muted)
+    _mark(database, story, mute)
     echo(_("noted: nobody is told of it any more"))
 
 
@@ -240,9 +240,9 @@ def unmute(
     story: Annotated[int, typer.Argument(help="Number of a story.")], database: DatabaseUrl = ""
 ) -> None:
     """Tell of a muted story again; the next check tells channels what they missed."""
-    from qiaocrawl.news.warnings.machine import unmuted
+    from qiaocrawl.news.warnings.machine import unmute
 
-    _mark(database, story, lambda warnings, own: unmuted(warnings, own, datetime.now(UTC)))
+    _mark(database, story, lambda warnings, own: unmute(warnings, own, datetime.now(UTC)))
     echo(_("noted: it is told of again"))
 
 
@@ -294,7 +294,7 @@ def check_with(runtime: Runtime, options: Options, since: datetime) -> int | Non
 
 def say_how_to_send() -> None:
     """Say which command sends what waits."""
-    echo(_("`{command}` sends them", command=advised("qiaocrawl warnings send")))
+    echo(_("`{command}` sends them", command=command_here("qiaocrawl warnings send")))
 
 
 def send_with(database: Database, options: Options) -> bool:
@@ -322,7 +322,7 @@ def _numbers(c: Connection, warnings: Iterable[StoryWarning]) -> Mapping[str, st
     return {str(url_id): str(number) for url_id, number in numbers.items()}
 
 
-def _told(warning: StoryWarning) -> str:
+def _warning_text(warning: StoryWarning) -> str:
     from qiaocrawl.news.warnings.machine import reason_text
 
     whys = [

@@ -203,7 +203,7 @@ def _show_history(
     facts: list[Revision], sources: list[Source], today: tuple[str, str] | None
 ) -> None:
     table = folding_table(_("time"), _("what happened"), _("title"), _("note"))
-    rows = [(source.fetched_at, _("page stored"), "", _seen(source)) for source in sources]
+    rows = [(source.fetched_at, _("page stored"), "", _source_facts(source)) for source in sources]
     rows += [
         (
             fact.at,
@@ -222,7 +222,7 @@ def _show_history(
     table_console().print(table)
 
 
-def _seen(source: Source) -> str:
+def _source_facts(source: Source) -> str:
     return _(
         "{bytes} bytes, seen until {when}",
         bytes=source.body_bytes,

@@ -14,13 +14,13 @@ from rich.console import Console
 from rich.text import Text
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.options import combined, end_of, start_of
+from qiaocrawl.cli.options import end_of, start_of, with_options
 from qiaocrawl.cli.output import (
     check_output,
     choice_name,
     echo,
     folding_table,
-    joined,
+    join_with_commas,
     say_written,
     table_console,
     write_text,
@@ -29,7 +29,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
 from qiaocrawl.language import N_, _
 from qiaocrawl.lexicon.terms import example_sentences
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.text.visible import visible_json
 from qiaocrawl.text.zones import china_time
 
@@ -214,7 +214,9 @@ def print_hits(console: Console, found: Sequence[GroupHits]) -> None:
             own.group.name,
             str(len(own.hits)),
             str(len(own.by_site)),
-            joined(f"{term} {count}" for term, count in own.by_term.most_common(_TERMS_SHOWN)),
+            join_with_commas(
+                f"{term} {count}" for term, count in own.by_term.most_common(_TERMS_SHOWN)
+            ),
             max(own.by_day, key=lambda day: (own.by_day[day], day)) if own.hits else "",
         )
         for own in found
@@ -284,7 +286,7 @@ class _Stretch:
     database: str
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """As a reader is told, in China's time."""
         last = self.before - timedelta(seconds=1)
         return _("{since} to {until}", since=china_time(self.since), until=china_time(last))
@@ -322,7 +324,7 @@ class _Wanted:
     out: Path | None
 
 
-def _wanted(
+def _word_options(
     base_days: Annotated[
         int,
         typer.Option(
@@ -348,12 +350,12 @@ def _wanted(
 
 
 @app.command()
-@combined(_stretch, _wanted)
+@with_options(_stretch, _word_options)
 def hot(stretch: _Stretch, wanted: _Wanted) -> None:
     """List words that stand in more texts than before; a story told by several counts once."""
     from qiaocrawl.news.words import hot_words
 
-    now, before = _counted(stretch, wanted.base_days)
+    now, before = _count_words(stretch, wanted.base_days)
     words = hot_words(
         now,
         before,
@@ -371,7 +373,7 @@ def hot(stretch: _Stretch, wanted: _Wanted) -> None:
 
 
 @app.command()
-@combined(_stretch, _wanted)
+@with_options(_stretch, _word_options)
 def new(stretch: _Stretch, wanted: _Wanted) -> None:
     """List words of no dictionary that no earlier text has."""
     from qiaocrawl.news.words import fresh_words
@@ -423,13 +425,13 @@ def _pictures(
 
 
 @app.command()
-@combined(_stretch, _wanted, _pictures)
+@with_options(_stretch, _word_options, _pictures)
 def cloud(stretch: _Stretch, wanted: _Wanted, pictures: tuple[Path | None, Path | None]) -> None:
     """Show the words that tell a stretch of time: as table, picture and data to navigate by."""
     from qiaocrawl.news.pictures.charts import cloud_svg
     from qiaocrawl.news.word_groups import cloud_words
 
-    now, before = _counted(stretch, wanted.base_days)
+    now, before = _count_words(stretch, wanted.base_days)
     words = cloud_words(
         now,
         before,
@@ -444,7 +446,7 @@ def cloud(stretch: _Stretch, wanted: _Wanted, pictures: tuple[Path | None, Path 
     picture, json_file = pictures
     if picture is not None:
         legend = cloud_legend(words[0].before is not None)
-        write_text(picture, cloud_svg(words, f"{stretch.topic} {stretch.shown}", legend))
+        write_text(picture, cloud_svg(words, f"{stretch.topic} {stretch.label}", legend))
     if json_file is not None:
         write_text(json_file, cloud_json(words, now, (stretch.since, stretch.before)))
     if wanted.out is not None:
@@ -452,7 +454,7 @@ def cloud(stretch: _Stretch, wanted: _Wanted, pictures: tuple[Path | None, Path 
         say_written(wanted.out)
 
 
-def _grouped(
+def _group_options(
     groups: Annotated[
         Path,
         typer.Option(
@@ -469,7 +471,7 @@ def _grouped(
 
 
 @app.command()
-@combined(_stretch, _grouped)
+@with_options(_stretch, _group_options)
 def hits(stretch: _Stretch, files: tuple[Path, Path | None]) -> None:
     """Show which of your groups of terms the articles touch, day by day; articles with each."""
     from qiaocrawl.news.word_groups import group_hits, read_groups
@@ -486,7 +488,7 @@ def hits(stretch: _Stretch, files: tuple[Path, Path | None]) -> None:
         say_written(out)
 
 
-def _counted(stretch: _Stretch, base_days: int) -> tuple[WordCounter, WordCounter]:
+def _count_words(stretch: _Stretch, base_days: int) -> tuple[WordCounter, WordCounter]:
     """The words of the stretch and of its base."""
     from qiaocrawl.news.words import WordCounter
 
@@ -524,7 +526,7 @@ def _say_texts(stretch: _Stretch, texts: int) -> None:
         _(
             "{topic}, {stretch}: {texts:,} texts",
             topic=stretch.topic,
-            stretch=stretch.shown,
+            stretch=stretch.label,
             texts=texts,
         )
     )
@@ -538,7 +540,7 @@ def _said_nothing(stretch: _Stretch, now: WordCounter, words: int) -> bool:
     if now.documents:
         echo(_("no word stands out"))
     else:
-        command = advised(f"qiaocrawl article list --topic {stretch.topic}")
+        command = command_here(f"qiaocrawl article list --topic {stretch.topic}")
         echo(_("nothing stored fits; what there is: {command}", command=command))
     return True
 

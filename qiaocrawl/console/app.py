@@ -224,7 +224,7 @@ def first_administrator(database: Database) -> str:
         if stored_people.count_users(c):
             return ""
     password = credentials.made_up()
-    stored = credentials.hashed(password)
+    stored = credentials.hash_password(password)
     try:
         with database.engine.begin() as c:
             if stored_people.count_users(c):
@@ -282,11 +282,13 @@ def _most_connections() -> int:
 def _serve(server: uvicorn.Server, listener: socket.socket, ready: Callable[[], None]) -> None:
     """Serve; a signal ends it well instead of being raised again when all is over."""
 
-    def ended(_number: int, _frame: FrameType | None) -> None:
+    def stop_server(_number: int, _frame: FrameType | None) -> None:
         server.should_exit = True
 
     # uvicorn puts these back when it is done, and sends itself the signal it got.
-    before = {number: signal.signal(number, ended) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.signal(number, stop_server) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         # Not before: whoever is told the address may send a signal at once.
         ready()

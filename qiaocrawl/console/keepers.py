@@ -64,7 +64,7 @@ def table_of(form: Mapping[str, str]) -> dict[str, Any]:
     return table
 
 
-def checked(table: Mapping[str, Any]) -> Template:
+def check_template(table: Mapping[str, Any]) -> Template:
     """The template in *table*.
 
     Raises:
@@ -76,7 +76,7 @@ def checked(table: Mapping[str, Any]) -> Template:
     return template
 
 
-def written(table: Mapping[str, Any]) -> str:
+def template_text(table: Mapping[str, Any]) -> str:
     """*table* as the text of a template file."""
     lines = [f"{key} = {_toml(value)}" for key, value in table.items()]
     return "\n".join(["[[template]]", *lines]) + "\n"
@@ -108,10 +108,10 @@ def save(place: str, table: Mapping[str, Any], url: str) -> Path:
             for the page.
         StorageError: the file cannot be written.
     """
-    template, file = checked(table), file_of(place, table)
+    template, file = check_template(table), file_of(place, table)
     before = file.read_bytes() if file.is_file() else None
     with growing_file(file) as part:
-        part.write_text(written(table), "utf-8")
+        part.write_text(template_text(table), "utf-8")
     try:
         if present_templates(place).find_for(url) == template:
             return file
@@ -184,7 +184,7 @@ class JobKeeper:
         while not self._is_over.wait(_TICK_SECONDS):
             # The database may be away for a while; every job is a row in it.
             if (error := error_of(self.desk.tick)) is not None:
-                self._log.failed(error)
+                self._log.note_failure(error)
             else:
-                self._log.looked(self.desk.trouble)
-        self._log.ended()
+                self._log.note_look(self.desk.trouble)
+        self._log.note_end()

@@ -274,13 +274,13 @@ class Comparison:
         most = min(_MOST_SENTENCES, self._sentences)
         cut_old, cut_new = old[head:end_old][:most], new[head:end_new][:most]
         self._sentences -= max(len(cut_old), len(cut_new))
-        pieces = [_plain(old[:head]), *self._changed(cut_old, cut_new)]
+        pieces = [_plain(old[:head]), *self._mark_changes(cut_old, cut_new)]
         if is_whole := max(end_old, end_new) - head <= most:
             pieces.append(_plain(old[end_old:]))
         is_cut = not is_whole or max(len(before), len(after)) > _MOST_CHARS
         return Difference(Markup("").join(pieces), is_cut)
 
-    def _changed(self, old: Sequence[str], new: Sequence[str]) -> list[Markup]:
+    def _mark_changes(self, old: Sequence[str], new: Sequence[str]) -> list[Markup]:
         often = {sentence for sentence, count in Counter(new).items() if count > _MOST_ALIKE}
         matcher = difflib.SequenceMatcher(often.__contains__, old, new, autojunk=False)
         return [
@@ -294,11 +294,11 @@ class Comparison:
         """The same of two pieces, by characters where they are short."""
         longer = max(len(before), len(after))
         if not (before and after) or longer > min(_MOST_WITHIN, self._characters):
-            return _gone(before) + _come(after)
+            return _deletion(before) + _come(after)
         self._characters -= longer
         matcher = difflib.SequenceMatcher(None, before, after)
         return Markup("").join(
-            escape(before[a:b]) if tag == "equal" else _gone(before[a:b]) + _come(after[x:y])
+            escape(before[a:b]) if tag == "equal" else _deletion(before[a:b]) + _come(after[x:y])
             for tag, a, b, x, y in matcher.get_opcodes()
         )
 
@@ -321,7 +321,7 @@ def _plain(sentences: Sequence[str]) -> Markup:
     return escape("".join(sentences))
 
 
-def _gone(text: str) -> Markup:
+def _deletion(text: str) -> Markup:
     return Markup("<del>{}</del>").format(text) if text else Markup("")
 
 

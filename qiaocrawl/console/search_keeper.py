@@ -102,14 +102,14 @@ class SearchKeeper:
         if not self._in_step or self._problem:
             return None
         found: list[Matches | None] = []
-        ask = partial(self._searched, wanted, newest_first, most)
+        ask = partial(self._search, wanted, newest_first, most)
         if (error := error_of(lambda: found.append(ask()))) is not None:
             # Whatever it is, texts are read instead, and the page says so.
             self._give_up(error)
             return None
         return found[0]
 
-    def _searched(
+    def _search(
         self, wanted: Sequence[Term], newest_first: bool, most: int | None
     ) -> Matches | None:
         with self._turn:
@@ -145,11 +145,11 @@ class SearchKeeper:
         while not self._ended.is_set():
             if (error := error_of(self._look)) is not None:
                 self._give_up(error)
-                self._log.failed(error)
+                self._log.note_failure(error)
             else:
-                self._log.looked()
+                self._log.note_look()
             self._ended.wait(_PAUSE_SECONDS if self._in_step or self._problem else 0.0)
-        self._log.ended()
+        self._log.note_end()
 
     def _look(self) -> None:
         with self._turn:
@@ -187,7 +187,7 @@ class SearchKeeper:
         state = full_text.state
         watermark = datetime.fromisoformat(state.watermark) if state.watermark else None
         place = None if watermark is None else watermark - _OVERLAP
-        fresh, is_last = self._changed(c, place, batch)
+        fresh, is_last = self._next_changes(c, place, batch)
         removed, revision = changed_articles.withdrawn_since(
             c, max(state.revision - _REVISIONS_AGAIN, 0)
         )
@@ -206,7 +206,7 @@ class SearchKeeper:
             }
         return is_last
 
-    def _changed(
+    def _next_changes(
         self, c: Connection, place: datetime | None, batch: int
     ) -> tuple[list[ChangedArticle], bool]:
         """The next articles behind *place* that the index does not have as they are."""

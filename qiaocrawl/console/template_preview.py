@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from qiaocrawl.console import keepers
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.pages import sandboxed
+from qiaocrawl.export.pages import sandbox_page
 from qiaocrawl.extract.field_words import FIELD_LABELS, field_text
 from qiaocrawl.extract.methods.template import TemplateExtractor, body_places, marked_page
 from qiaocrawl.extract.methods.template_file import Template, Templates
@@ -55,11 +55,11 @@ def preview_of(fetched: FetchedPage, given: Mapping[str, str], place: str) -> Pr
     Args:
         place: folder of templates.
     """
-    page = _parsed(fetched)
+    page = _parse(fetched)
     places = body_places(page)
     form = _form(given, page, place, places)
     try:
-        taken = _taken(page, keepers.checked(keepers.table_of(form)))
+        taken = _apply_template(page, keepers.check_template(keepers.table_of(form)))
     except ConfigError as error:
         return Preview(form, places, str(error), None)
     return Preview(form, places, "", taken)
@@ -73,22 +73,22 @@ def sent_form(given: Mapping[str, str]) -> dict[str, str]:
 
 def marked_copy(fetched: FetchedPage, given: Mapping[str, str]) -> bytes:
     """The stored page with what the template takes marked; it can do nothing by itself."""
-    page = _parsed(fetched)
+    page = _parse(fetched)
     try:
-        template = keepers.checked(keepers.table_of(given))
+        template = keepers.check_template(keepers.table_of(given))
         markup = marked_page(page, template)
     except ConfigError:
         markup = page.source
-    return sandboxed(fetched, page.title, markup).encode("utf-8", "replace")
+    return sandbox_page(fetched, page.title, markup).encode("utf-8", "replace")
 
 
 def plain_copy(fetched: FetchedPage) -> bytes:
     """The same without marks."""
-    page = _parsed(fetched)
-    return sandboxed(fetched, page.title, page.source).encode("utf-8", "replace")
+    page = _parse(fetched)
+    return sandbox_page(fetched, page.title, page.source).encode("utf-8", "replace")
 
 
-def _parsed(fetched: FetchedPage) -> ParsedPage:
+def _parse(fetched: FetchedPage) -> ParsedPage:
     return parse_page(fetched.body, fetched.header("content-type"), fetched.final_url)
 
 
@@ -105,7 +105,7 @@ def _form(
     return {**dict.fromkeys(keepers.FIELDS, ""), **first}
 
 
-def _taken(page: ParsedPage, template: Template) -> Taken:
+def _apply_template(page: ParsedPage, template: Template) -> Taken:
     reader = TemplateExtractor(Templates([template]))
     if reader.template_of(page) is None:
         raise ConfigError(_("hosts and path do not fit this page: {url}", url=page.url))

@@ -158,13 +158,13 @@ class HostFailureHandler:
             case AddressRefusedError():
                 return FetchFailure(FailureKind.ADDRESS_REFUSED, str(error))
             case BlockedError():
-                return self._blocked(lease, error)
+                return self._block_failure(lease, error)
             case ProxiesRestError():
                 return self._without_proxy(lease, error)
             case TrapError():
                 return FetchFailure(FailureKind.TRAP, str(error))
             case HostParkedError():
-                self._worker.park(lease.host, error.seconds)
+                self._worker.park_here(lease.host, error.seconds)
                 return FetchFailure(FailureKind.CANNOT_ASK, str(error))
             case RobotsUnreachableError():
                 return await self._without_robots(lease, error)
@@ -187,7 +187,7 @@ class HostFailureHandler:
         await self._silent(lease, error)
         return FetchFailure(FailureKind.NO_PAGE, words_of(error))
 
-    def answered(self, host: str) -> None:
+    def note_answer(self, host: str) -> None:
         """*host* gave an answer that is no refusal: nothing is told against it any more."""
         # An answer that was under way when the host was paused does not end the pause, nor what is
         # told of it. Another worker may have met its silence: its first page here ends that too.
@@ -224,7 +224,7 @@ class HostFailureHandler:
             name = "returned" if isinstance(decision, Retry) else "given_up"
             self._access.counts[f"blocks/{name}"] += 1
 
-    def _blocked(self, lease: Lease, error: BlockedError) -> FetchFailure:
+    def _block_failure(self, lease: Lease, error: BlockedError) -> FetchFailure:
         reason = str(error)
         if error.pause_seconds is not None:
             self._rest(lease.host, error.pause_seconds, reason, give_up=error.give_up)
@@ -248,7 +248,7 @@ class HostFailureHandler:
         """No account may be used for the URL now."""
         # 0: this account rests, and the next try gets another one.
         if error.retry_seconds:
-            self._worker.park(lease.host, error.retry_seconds)
+            self._worker.park_here(lease.host, error.retry_seconds)
             self._note_rest(lease.host, str(error), error.retry_seconds)
         self._count("session/put_back")
         return FetchFailure(FailureKind.CANNOT_ASK, str(error)[:_REASON_CHARS])
@@ -275,8 +275,8 @@ class HostFailureHandler:
 
     async def _park_in_turn(self, lease: Lease, seconds: float, reason: str) -> float:
         """Park the host for all crawls; returns for how many seconds."""
-        pause = await self._pacing.park(host_name(lease), seconds)
-        self._worker.park(lease.host, pause)
+        pause = await self._pacing.park_for_all(host_name(lease), seconds)
+        self._worker.park_here(lease.host, pause)
         # One that was given up stays so: that it is parked too says less.
         if not self._worker.has_given_up(lease.host):
             self._note_rest(lease.host, reason, pause)
@@ -293,7 +293,7 @@ class HostFailureHandler:
             seconds = FOREVER
         else:
             logger.warning("%s rests for %.0f s: %s", host, seconds, reason)
-        self._worker.park(host, seconds)
+        self._worker.park_here(host, seconds)
         self._note_rest(host, reason, seconds)
         self._count("politeness/parked")
 
@@ -337,9 +337,9 @@ class FetchOutcomes:
                 FetchFailure(FailureKind.NO_PAGE, decision.reason, is_refusal=decision.is_refusal),
             )
 
-    def answered(self, host: str) -> None:
+    def note_answer(self, host: str) -> None:
         """*host* gave an answer that is no refusal."""
-        self._hosts.answered(host)
+        self._hosts.note_answer(host)
 
     async def record_error(self, lease: Lease, error: BaseException | None) -> None:
         """Store that *error* came instead of a response."""
@@ -414,10 +414,10 @@ class FetchOutcomes:
             return
         for memory in (crawl.worker.aliases, crawl.discovery):
             if memory is not None:
-                memory.redirected(lease.url, decision.target)
+                memory.note_redirect(lease.url, decision.target)
         if target is not None:
             # Only after the commit: a URL without a row cannot be leased.
-            crawl.order.enqueued([target])
+            crawl.order.note_enqueued([target])
 
     async def _fail(self, lease: Lease, failure: FetchFailure) -> None:
         waits = self._waits[lease.url_id]

@@ -148,7 +148,7 @@ class SlowPages:
         # A page that may have killed a worker is never analysed beside others.
         return bool(lease.crashes) or is_large or self._slowness[lease.host] >= _MOST_SLOWNESS
 
-    def outlasted(self, lease: Lease) -> None:
+    def note_outlasted(self, lease: Lease) -> None:
         """Note that *lease* used up an ordinary slot's time."""
         self._slowness[lease.host] += _SLOW_PAGE
 
@@ -179,7 +179,7 @@ class SlowPages:
             seconds,
         )
         self._crawler.stats.inc_value("qiaocrawl/extract/hosts_waiting")
-        self._worker.park(host, seconds)
+        self._worker.park_here(host, seconds)
 
     def _enter(self, lease: Lease) -> None:
         self._waiting.append(lease)

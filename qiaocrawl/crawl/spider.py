@@ -269,10 +269,10 @@ class FrontierSpider(Spider):
         is_busy = isinstance(result, FetchDecision) and result.is_busy
         if not is_busy and page.status not in BUSY_STATUSES:
             # Any answer but "busy" ends the series of refusals that lengthens the host's pauses.
-            await rate_limiter_of(self.crawler).answered(host_name(lease))
+            await rate_limiter_of(self.crawler).note_answer(host_name(lease))
             is_refusal = isinstance(result, FetchDecision) and result.is_refusal
             if not is_refusal and not _may_be_refusal(response):
-                self.outcomes.answered(lease.host)
+                self.outcomes.note_answer(lease.host)
         if isinstance(result, FetchDecision):
             await self.outcomes.record(lease, page.status, result)
         elif isinstance(result, CrawledPage):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.dedup.comparison import BodyEvidence, Sketch, Weights, compare, read_sketch
-from qiaocrawl.dedup.vocabulary import SavedState, State, packed, unpacked
+from qiaocrawl.dedup.vocabulary import SavedState, State, pack, unpack
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.kernels.compiled import compiled
 from qiaocrawl.vsm.growing_array import Column
@@ -208,7 +208,7 @@ class BodyIndex:
         if self._dead > max(_FEW_DEAD, self._size // 2):
             self._pack()
 
-    def saved(self) -> State:
+    def to_state(self) -> State:
         """Entries, lists and bodies."""
         size, slots = self._size, self._slots
         rows = int(self._row_of.data[:slots].max(initial=-1)) + 1
@@ -359,10 +359,10 @@ class BodyCopies:
             if not left:
                 del self._numbers[digest]
 
-    def saved(self) -> State:
+    def to_state(self) -> State:
         """Digests with their titles, in the order in which they came."""
         return {
-            "copies": packed(
+            "copies": pack(
                 [[digest.hex(), [*numbers]] for digest, numbers in self._numbers.items()]
             )
         }
@@ -371,7 +371,7 @@ class BodyCopies:
         """Take up what was saved."""
         self._numbers = {
             bytes.fromhex(digest): dict.fromkeys(numbers)
-            for digest, numbers in unpacked(state["copies"])
+            for digest, numbers in unpack(state["copies"])
         }
         self._digests = {
             number: digest for digest, numbers in self._numbers.items() for number in numbers

@@ -28,7 +28,7 @@ from qiaocrawl.dedup.site_names import (
     role_of,
     separators,
 )
-from qiaocrawl.dedup.vocabulary import SavedState, State, TermTable, packed, unpacked
+from qiaocrawl.dedup.vocabulary import SavedState, State, TermTable, pack, unpack
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
@@ -115,14 +115,14 @@ class TitleCleaner:
             marked.append(BEGINNING + head)
         return endings.count(marked, is_ended=is_ended)
 
-    def saved(self) -> dict[str, list[Any]]:
+    def to_state(self) -> dict[str, list[Any]]:
         """What is known of each host, as JSON has it, in the order they were learnt from."""
-        return {host: endings.saved() for host, endings in self._hosts.items()}
+        return {host: endings.to_state() for host, endings in self._hosts.items()}
 
     def restore(self, saved: dict[str, list[Any]]) -> None:
         """Take up what was saved."""
         self._hosts = OrderedDict(
-            (host, HostEndings.restored(endings)) for host, endings in saved.items()
+            (host, HostEndings.from_state(endings)) for host, endings in saved.items()
         )
 
 
@@ -279,21 +279,21 @@ class HostTitles:
             rest = (entry for entry in latest if entry[0] != key)
             self._titles[host] = deque(rest, maxlen=_KEPT_TITLES)
 
-    def saved(self) -> State:
+    def to_state(self) -> State:
         """Titles that may be corrected, and what is known of hosts."""
         titles = [
             (host, [(key.hex(), title) for key, title in latest])
             for host, latest in self._titles.items()
         ]
-        return {"hosts.titles": packed(titles), "hosts.endings": packed(self._cleaner.saved())}
+        return {"hosts.titles": pack(titles), "hosts.endings": pack(self._cleaner.to_state())}
 
     def restore(self, state: SavedState) -> None:
         """Take up what was saved."""
         self._titles = OrderedDict(
             (host, deque(((bytes.fromhex(key), title) for key, title in latest), _KEPT_TITLES))
-            for host, latest in unpacked(state["hosts.titles"])
+            for host, latest in unpack(state["hosts.titles"])
         )
-        self._cleaner.restore(unpacked(state["hosts.endings"]))
+        self._cleaner.restore(unpack(state["hosts.endings"]))
 
     def clean(self, record: TitleRecord) -> str:
         """The title of *record* without names of its site and channels."""

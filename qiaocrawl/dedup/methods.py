@@ -98,7 +98,7 @@ methods: Registry[MethodFactory] = Registry(
 )
 
 
-def checked(threshold: float | None, default: float, *, least: float) -> float:
+def check_threshold(threshold: float | None, default: float, *, least: float) -> float:
     """*threshold*, or *default* for None.
 
     Raises:
@@ -159,7 +159,7 @@ class Reprint:
     uses_general_usage: ClassVar[bool] = True
 
     def __init__(self, threshold: float | None = None) -> None:
-        self.threshold = checked(threshold, _DEFAULT, least=0.0)
+        self.threshold = check_threshold(threshold, _DEFAULT, least=0.0)
 
     @property
     def least_cosine(self) -> float:

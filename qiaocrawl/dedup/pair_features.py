@@ -244,7 +244,7 @@ def _letters(a, b, letters_at, letters, out, at):  # type: ignore[no-untyped-def
 
 
 @compiled
-def _aligned(a, b):  # type: ignore[no-untyped-def]
+def _common_words(a, b):  # type: ignore[no-untyped-def]
     """Which words of *a* and of *b* belong to their longest common subsequence."""
     rows, columns = len(a), len(b)
     table = np.zeros((rows + 1, columns + 1), np.int16)
@@ -288,7 +288,7 @@ def _gap(a, aligned, start, idf, kinds):  # type: ignore[no-untyped-def]
 def _order(a, b, idf, kinds, out, at):  # type: ignore[no-untyped-def]
     """Features of the words replaced and inserted between one title and the other."""
     a, b = a[:MAX_TOKENS], b[:MAX_TOKENS]
-    kept_a, kept_b = _aligned(a, b)
+    kept_a, kept_b = _common_words(a, b)
     exchanges = insertions = numbers = names = 0
     exchanged_top = exchanged = inserted = 0.0
     i = j = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from qiaocrawl.dedup.methods import LEAST_COSINE, Relation, TitlePair, checked, methods
+from qiaocrawl.dedup.methods import LEAST_COSINE, Relation, TitlePair, check_threshold, methods
 from qiaocrawl.items import VerdictKind
 
 _VSM_DEFAULT = 0.8
@@ -31,7 +31,7 @@ class Vsm:
     uses_general_usage: ClassVar[bool] = False
 
     def __init__(self, threshold: float | None = None) -> None:
-        self.threshold = checked(threshold, _VSM_DEFAULT, least=LEAST_COSINE)
+        self.threshold = check_threshold(threshold, _VSM_DEFAULT, least=LEAST_COSINE)
 
     @property
     def least_cosine(self) -> float:
@@ -90,7 +90,7 @@ class Shingles:
     uses_general_usage: ClassVar[bool] = True
 
     def __init__(self, threshold: float | None = None) -> None:
-        self.threshold = checked(threshold, _SHINGLES_DEFAULT, least=_SHINGLES_DEFAULT)
+        self.threshold = check_threshold(threshold, _SHINGLES_DEFAULT, least=_SHINGLES_DEFAULT)
 
     @property
     def least_cosine(self) -> float:

@@ -188,7 +188,7 @@ class TitleRows:
         member_row[:] = numbers[member_row]
         return new
 
-    def saved(self) -> State:
+    def to_state(self) -> State:
         """Rows and postings."""
         rows, pool = self._sizes.tolist()
         terms = len(self._table)

@@ -315,7 +315,7 @@ class HostEndings:
             self._fade()
         return is_changed
 
-    def saved(self) -> list[Any]:
+    def to_state(self) -> list[Any]:
         """All that is known, as JSON has it; dicts are in order."""
         return [
             self._counts,
@@ -327,7 +327,7 @@ class HostEndings:
         ]
 
     @classmethod
-    def restored(cls, saved: list[Any]) -> HostEndings:
+    def from_state(cls, saved: list[Any]) -> HostEndings:
         """The host that was saved."""
         host = cls()
         host._counts, host._known, seen, host._titles, host._ended, host._turn = saved

@@ -215,9 +215,9 @@ class TitleIndex:
             self._hosts.forget(key, self._known.members.host(number))
             self._known.remove(number)
 
-    def saved(self) -> State:
+    def to_state(self) -> State:
         """All that is remembered, in arrays that change with this index."""
-        return self._known.saved() | self._hosts.saved()
+        return self._known.to_state() | self._hosts.to_state()
 
     def restore(self, state: SavedState) -> None:
         """Take up what an index of the same :attr:`recipe` has saved, in place of all there is.

@@ -59,10 +59,15 @@ class TitleStore:
         bodies = self.bodies.memory_bytes if self.bodies is not None and len(self.bodies) else 0
         return self.rows.nbytes + self.members.nbytes + bodies
 
-    def saved(self) -> State:
+    def to_state(self) -> State:
         """All of it but the bodies' absence: a store of the same settings takes it up."""
-        state = self.table.saved() | self.rows.saved() | self.members.saved() | self.copies.saved()
-        return state if self.bodies is None else state | self.bodies.saved()
+        state = (
+            self.table.to_state()
+            | self.rows.to_state()
+            | self.members.to_state()
+            | self.copies.to_state()
+        )
+        return state if self.bodies is None else state | self.bodies.to_state()
 
     def restore(self, state: SavedState) -> None:
         """Take up what a store of the same settings has saved; this one is empty."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qiaocrawl.dedup.methods import seconds
-from qiaocrawl.dedup.vocabulary import SavedState, State, packed, unpacked
+from qiaocrawl.dedup.vocabulary import SavedState, State, pack, unpack
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.kernels.compiled import compiled
 from qiaocrawl.vsm.growing_array import Column
@@ -121,7 +121,7 @@ class TitleTable:
 
     def numbers(self, records: Sequence[TitleRecord]) -> Array:
         """The number of each record's key, -1 where it is not remembered."""
-        numbers: Array = _find_all(_hashed([r.key for r in records]), self._keys, self._slots)
+        numbers: Array = _find_all(_split_keys([r.key for r in records]), self._keys, self._slots)
         return numbers
 
     def key(self, number: int) -> bytes:
@@ -135,7 +135,7 @@ class TitleTable:
         Raises:
             OverflowError: a SimHash outside of [0, 2**64); nothing is taken in then.
         """
-        keys = _hashed([record.key for record in records])
+        keys = _split_keys([record.key for record in records])
         minutes = np.array([_minutes(record) for record in records], np.int32)
         digests = np.array([_digest(record) for record in records], np.uint64)
         simhashes = np.array([record.body_simhash for record in records], np.uint64)
@@ -186,21 +186,23 @@ class TitleTable:
         """The SimHash of its body; 0 if unknown."""
         return self._simhashes.of(number)
 
-    def saved(self) -> State:
+    def to_state(self) -> State:
         """Keys and columns."""
         size = self._size
         odd = [(number, key.hex()) for number, key in self._odd_keys.items()]
         state: State = {
             "titles.counts": np.array([size, self._gone], np.int64),
             "titles.free": np.array(self._free, np.int32),
-            "titles.odd_keys": packed(odd),
+            "titles.odd_keys": pack(odd),
             "titles.keys": self._keys[:size],
             "titles.slots": self._slots,
             "titles.row": self._row.data[:size],
             "titles.next": self._next.data[:size],
         }
         for name, column in self._optional.items():
-            state |= {f"titles.{name}{part}": array for part, array in column.saved(size).items()}
+            state |= {
+                f"titles.{name}{part}": array for part, array in column.to_state(size).items()
+            }
         return state
 
     def restore(self, state: SavedState) -> None:
@@ -208,7 +210,7 @@ class TitleTable:
         self._size, self._gone = state["titles.counts"].tolist()
         self._free = state["titles.free"].tolist()
         self._odd_keys = {
-            number: bytes.fromhex(key) for number, key in unpacked(state["titles.odd_keys"])
+            number: bytes.fromhex(key) for number, key in unpack(state["titles.odd_keys"])
         }
         self._keys = state["titles.keys"]
         self._slots = state["titles.slots"]
@@ -275,16 +277,16 @@ class _Names:
                 self._names.append(name)
         self.column.reserve(size)[numbers] = [self._ids[name] for name in names]
 
-    def saved(self, size: int) -> State:
+    def to_state(self, size: int) -> State:
         if self.column is None:
             return {}
         # Not every one was long enough for the titles without a value that came after it.
-        return {"": self.column.reserve(size)[:size], "_names": packed(self._names)}
+        return {"": self.column.reserve(size)[:size], "_names": pack(self._names)}
 
     def restore(self, state: SavedState, name: str) -> None:
         if name not in state:
             return
-        self._names = unpacked(state[f"{name}_names"])
+        self._names = unpack(state[f"{name}_names"])
         self._ids = {text: number for number, text in enumerate(self._names)}
         self.column = Column(np.int32)
         self.column.restore(state[name])
@@ -307,7 +309,7 @@ class _Numbers:
             self.column = Column(self._dtype, self._unknown)
         self.column.reserve(size)[numbers] = values
 
-    def saved(self, size: int) -> State:
+    def to_state(self, size: int) -> State:
         return {} if self.column is None else {"": self.column.reserve(size)[:size]}
 
     def restore(self, state: SavedState, name: str) -> None:
@@ -319,7 +321,7 @@ class _Numbers:
         return int(self.column.data[number]) if self.column is not None else self._unknown
 
 
-def _hashed(keys: Sequence[bytes]) -> Array:
+def _split_keys(keys: Sequence[bytes]) -> Array:
     """Keys as two numbers each: those of 16 bytes as they are."""
     exact = [
         key if len(key) == KEY_BYTES else blake2b(key, digest_size=KEY_BYTES).digest()

@@ -25,15 +25,15 @@ SavedState = Mapping[str, Array]
 """A state that may be read array by array, each when it is asked for."""
 
 
-def packed(value: object) -> Array:
+def pack(value: object) -> Array:
     """Lists, dicts, texts and numbers as bytes; for what is small or of no even shape."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     # Titles of pages may hold lone surrogates.
     return np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
 
 
-def unpacked(array: Array) -> Any:
-    """What :func:`packed` was given, tuples as lists."""
+def unpack(array: Array) -> Any:
+    """What :func:`pack` was given, tuples as lists."""
     return json.loads(array.tobytes().decode("utf-8", "surrogatepass"))
 
 
@@ -102,7 +102,7 @@ class TermTable:
         """Where each word's code points begin (one more than there are words), and they."""
         return self._letters_at.data, self._letters.data
 
-    def saved(self) -> State:
+    def to_state(self) -> State:
         """The words by number; marks are left out, since they have none."""
         size = self._size
         return {

@@ -108,7 +108,7 @@ class EngineIndex:
         ranked = sorted(numbers, key=lambda n: (-self._score(n, postings), self.pages[n].url))
         return [self.pages[number] for number in ranked]
 
-    def unrelated(self, words: str, count: int) -> list[IndexedPage]:
+    def unrelated_pages(self, words: str, count: int) -> list[IndexedPage]:
         """*count* pages that hold no unit of *words*, always the same for the same words."""
         units = text_units(fold(words))
         related = {number for unit in units for number in self._postings.get(unit, {})}

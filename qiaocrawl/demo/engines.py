@@ -117,7 +117,7 @@ def _sou_block(results: ResultList, number: int, page: IndexedPage) -> str:
     return (
         f'<div class="result c-container" id="{number}"><h3 class="t">'
         f'<a href="/link?url={LINK_PREFIX}{code}" target="_blank">'
-        f"{_highlighted(page.title, results.words)}</a></h3>"
+        f"{_highlight(page.title, results.words)}</a></h3>"
         f'<div class="c-abstract">{date}{_snippet(page, results.words)}</div>'
         f'<span class="c-showurl">{escape(page.host)}</span></div>'
     )
@@ -132,7 +132,7 @@ def _zhao_item(results: ResultList, page: IndexedPage) -> str:
         date = f'<span class="date">{page.published_at.astimezone(CHINA_TIME):%Y-%m-%d}</span>'
     return (
         f'<li class="item"><a class="tit" href="{escape(url)}">'
-        f"{_highlighted(page.title, results.words)}</a>"
+        f"{_highlight(page.title, results.words)}</a>"
         f'<p class="desc">{_snippet(page, results.words)}</p>'
         f"<cite>{escape(page.host)}</cite>{date}</li>\n"
     )
@@ -187,10 +187,10 @@ def _snippet(page: IndexedPage, words: str) -> str:
     place = folded.find(folded_words) if len(folded) == len(page.text) else -1
     start = max(0, place - _SNIPPET_CHARS // 3)
     piece = page.text[start : start + _SNIPPET_CHARS]
-    return ("…" if start else "") + _highlighted(piece, words) + "…"
+    return ("…" if start else "") + _highlight(piece, words) + "…"
 
 
-def _highlighted(text: str, words: str) -> str:
+def _highlight(text: str, words: str) -> str:
     """*text* as HTML, every whole match or, without one, every unit of *words* marked."""
     folded, folded_words = fold(text), fold(words)
     if len(folded) != len(text):
@@ -343,7 +343,7 @@ class DemoEngine(ABC):
             elsewhere = self._index.search(search.words)
             on_site = {page.url for page in self._index.search(search.words, search.site)}
             pages = [page for page in elsewhere if page.url not in on_site][:_DECOY_HITS]
-        pages = pages or self._index.unrelated(search.words, _DECOY_HITS)
+        pages = pages or self._index.unrelated_pages(search.words, _DECOY_HITS)
         return ResultList(search.words, search.site, pages, len(pages), search.number)
 
     def _page(self, html: str, status: int = 200) -> DemoPage:
@@ -376,7 +376,7 @@ class SouEngine(DemoEngine):
     def _other(self, path: str, values: Mapping[str, str]) -> DemoPage:
         if path == "/antispider":
             return self._page(captcha_page(self.title, self.charset))
-        if path == "/link" and (url := _unwrapped(values.get("url", ""))):
+        if path == "/link" and (url := _unwrap(values.get("url", ""))):
             return DemoPage(302, (("Location", url),), b"")
         return super()._other(path, values)
 
@@ -414,7 +414,7 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 1
 
 
-def _unwrapped(code: str) -> str:
+def _unwrap(code: str) -> str:
     """The address in a wrapped link; "" when it is none."""
     raw = code.removeprefix(LINK_PREFIX)
     try:

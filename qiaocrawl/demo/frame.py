@@ -86,12 +86,12 @@ class SiteFrame:
             on_topic=posting.story.on_topic,
             reprint_group=posting.story.key,
             target_url=site.url(posting.path) if kind in (Kind.PART, Kind.PRINT) else "",
-            robots_allowed=_allowed(site, path),
+            robots_allowed=_is_open_to_all(site, path),
             taken_from=posting.taken_from,
         )
 
 
-def _allowed(site: Site, path: str) -> bool:
+def _is_open_to_all(site: Site, path: str) -> bool:
     """Whether the site's robots.txt lets everyone read *path* (it has prefixes only)."""
     rules = [
         line.removeprefix("Disallow: ")

@@ -24,7 +24,7 @@ from qiaocrawl.demo.inventory import (
     read_data,
 )
 from qiaocrawl.demo.model import ARTICLE_KINDS, CHINA_TIME, Gold, Kind
-from qiaocrawl.demo.publishing import Later, Posting, kind_on, numbered, shortened
+from qiaocrawl.demo.publishing import Later, Posting, kind_on, number_posting, shorten
 from qiaocrawl.demo.stories import Story
 from qiaocrawl.fetch.sessions.vault import new_key
 from qiaocrawl.storage import schedules
@@ -95,7 +95,9 @@ def with_happenings(postings: Sequence[Posting]) -> list[Posting]:
         own = [posting for posting in postings if posting.site is site]
         new = sorted((posting for posting in told if posting.site is site), key=_when)
         last = max(posting.number for posting in own)
-        own += [numbered(posting, last + _NUMBERS_ON + 7 * at) for at, posting in enumerate(new)]
+        own += [
+            number_posting(posting, last + _NUMBERS_ON + 7 * at) for at, posting in enumerate(new)
+        ]
         joined += sorted(own, key=_when)
     return joined
 
@@ -121,12 +123,14 @@ def _postings(happening: Happening) -> list[Posting]:
     postings = []
     for telling in happening.tellings:
         taken = lines_on.get(telling.taken_from, happening.text)
-        lines_on[telling.site] = shortened(_told(telling, taken), kind_on(sites[telling.site]))
+        lines_on[telling.site] = shorten(
+            _telling_lines(telling, taken), kind_on(sites[telling.site])
+        )
         postings.append(_posting(sites[telling.site], story, telling, lines_on[telling.site]))
     return postings
 
 
-def _told(telling: Telling, taken: Sequence[str]) -> list[str]:
+def _telling_lines(telling: Telling, taken: Sequence[str]) -> list[str]:
     """The lines of *telling*, made of those it was taken from."""
     first, *rest = (line for at, line in enumerate(taken) if at not in telling.cut)
     return [telling.lead + first, *rest, *telling.add]
@@ -243,7 +247,7 @@ class Truth:
         """The address of one article of a happening."""
         return self._urls[telling.site, happening.group]
 
-    def changed(self) -> list[tuple[str, str, set[str]]]:
+    def changes(self) -> list[tuple[str, str, set[str]]]:
         """What changes later: its address, corrected or deleted, and who does not follow."""
         changes, later = [], set()
         for happening in load_happenings():

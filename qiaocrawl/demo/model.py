@@ -149,10 +149,10 @@ _QUOTES = str.maketrans("“”‘’", "「」『』")
 
 def script_converter(script: str) -> Callable[[str], str]:
     """What turns simplified text into *script*: ``"hans"`` (as it is) or ``"hant"``."""
-    return _to_traditional if script == "hant" else _unchanged
+    return _to_traditional if script == "hant" else _same_text
 
 
-def _unchanged(text: str) -> str:
+def _same_text(text: str) -> str:
     return text
 
 

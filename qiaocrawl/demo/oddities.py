@@ -80,16 +80,18 @@ def _meta_refresh(rng: random.Random, site: Site, postings: Sequence[Posting]) -
 
 
 def _dead(rng: random.Random, site: Site, postings: Sequence[Posting]) -> Iterator[Oddity]:
-    for posting, text in _vanished(rng, postings, _DEAD_LINKS):
+    for posting, text in _false_paths(rng, postings, _DEAD_LINKS):
         yield _missing(site, posting, text, 404)
 
 
-def _gone(rng: random.Random, site: Site, postings: Sequence[Posting]) -> Iterator[Oddity]:
-    for posting, text in _vanished(rng, postings, _GONE_LINKS):
+def _gone_articles(rng: random.Random, site: Site, postings: Sequence[Posting]) -> Iterator[Oddity]:
+    for posting, text in _false_paths(rng, postings, _GONE_LINKS):
         yield _missing(site, posting, text, 410)
 
 
-def _broken(rng: random.Random, site: Site, postings: Sequence[Posting]) -> Iterator[Oddity]:
+def _broken_answers(
+    rng: random.Random, site: Site, postings: Sequence[Posting]
+) -> Iterator[Oddity]:
     """A server error and a connection that is cut."""
     yield _missing(site, "/html/error/content_1.htm", "读者来信选登", 500)
     gold = Gold(site.url("/html/error/content_2.htm"), Kind.DEAD, site.charset)
@@ -104,7 +106,9 @@ def _missing(site: Site, path: str, text: str, status: int) -> Oddity:
     return Oddity(path, text, lambda _: page)
 
 
-def _vanished(rng: random.Random, postings: Sequence[Posting], count: int) -> list[tuple[str, str]]:
+def _false_paths(
+    rng: random.Random, postings: Sequence[Posting], count: int
+) -> list[tuple[str, str]]:
     """Paths that look like articles of the site but are none, with words for their links."""
     texts = rng.sample(load_furniture()["old_news"], count)
     chosen = rng.sample(list(postings), count)
@@ -116,7 +120,7 @@ def _vanished(rng: random.Random, postings: Sequence[Posting], count: int) -> li
 
 def _soft(rng: random.Random, site: Site, postings: Sequence[Posting]) -> Iterator[Oddity]:
     """Pages that are gone but answer 200."""
-    for path, text in _vanished(rng, postings, _SOFT_LINKS):
+    for path, text in _false_paths(rng, postings, _SOFT_LINKS):
         yield Oddity(path, text, _soft_page(path, rng.choice(load_furniture()["soft_404"])))
 
 
@@ -183,8 +187,8 @@ _MAKERS: dict[str, Callable[[random.Random, Site, Sequence[Posting]], Iterator[O
     "loop": _loop,
     "meta_refresh": _meta_refresh,
     "dead": _dead,
-    "gone": _gone,
-    "broken": _broken,
+    "gone": _gone_articles,
+    "broken": _broken_answers,
     "login": _login,
     "calendar": _calendar,
     "files": _files,
@@ -199,7 +203,7 @@ _GONE = 410
 
 def later_pages(seed: int, frame: SiteFrame) -> Iterator[tuple[str, DemoPage]]:
     """Every page of the site that changes, as it is then, by path."""
-    changed = [_corrected(posting) for posting in frame.postings]
+    changed = [_correct(posting) for posting in frame.postings]
     positions = [at for at, posting in enumerate(frame.postings) if posting.later]
     if not positions:
         return
@@ -210,7 +214,7 @@ def later_pages(seed: int, frame: SiteFrame) -> Iterator[tuple[str, DemoPage]]:
             yield path, _gone_a_week_later(frame, path) if later and later.deleted else page
 
 
-def _corrected(posting: Posting) -> Posting:
+def _correct(posting: Posting) -> Posting:
     if posting.later is None:
         return posting
     title, lines = posting.title, list(posting.lines)

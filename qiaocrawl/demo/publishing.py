@@ -36,12 +36,12 @@ def reprint_title(rng: random.Random, story: Story, shown: str) -> str:
     if change == "retold" and other_titles:
         return rng.choice(other_titles)
     if change == "synonyms":
-        return _decorated(rng, _with_synonyms(shown), story.on_topic, share=0.5)
+        return _decorate(rng, _with_synonyms(shown), story.on_topic, share=0.5)
     if change == "reordered":
-        return _reordered(shown)
+        return _reorder(shown)
     if change == "shortened":
-        return _shortened(rng, shown)
-    return _decorated(rng, shown, story.on_topic, share=0.0 if change == "same" else 1.0)
+        return _shorten(rng, shown)
+    return _decorate(rng, shown, story.on_topic, share=0.0 if change == "same" else 1.0)
 
 
 def reprint_lines(rng: random.Random, lines: Sequence[str], editor_note: str) -> list[str]:
@@ -69,7 +69,7 @@ def _with_synonyms(title: str) -> str:
     return title
 
 
-def _decorated(rng: random.Random, title: str, on_topic: bool, *, share: float) -> str:
+def _decorate(rng: random.Random, title: str, on_topic: bool, *, share: float) -> str:
     if rng.random() >= share:
         return title
     furniture = load_furniture()
@@ -79,12 +79,12 @@ def _decorated(rng: random.Random, title: str, on_topic: bool, *, share: float) 
     return word + title if where == "prefixes" else title + word
 
 
-def _reordered(title: str) -> str:
+def _reorder(title: str) -> str:
     clauses = [clause for clause in _CLAUSE.split(title) if clause]
     return " ".join(reversed(clauses)) if len(clauses) > 1 else title
 
 
-def _shortened(rng: random.Random, title: str) -> str:
+def _shorten(rng: random.Random, title: str) -> str:
     clauses = [clause for clause in _CLAUSE.split(title) if len(clause) >= _MIN_TITLE]
     return rng.choice(clauses) if len(clauses) > 1 else title
 
@@ -170,7 +170,7 @@ class Publisher:
         for site, channel, count in copies:
             for _ in range(count):
                 self._reprint(site, channel)
-        return [posting for site in load_sites() for posting in self._finished(site)]
+        return [posting for site in load_sites() for posting in self._finish_site(site)]
 
     def _originals(self, site: Site, channel: Channel, count: int) -> None:
         for position in range(count):
@@ -181,7 +181,7 @@ class Publisher:
         """*story* as *site* is the first to tell it."""
         rng = self._rng
         kind = kind_on(site)
-        lines = shortened(story.lines, kind)
+        lines = shorten(story.lines, kind)
         named = {
             "short": site.short,
             "city": story.lead_city,
@@ -244,7 +244,7 @@ class Publisher:
             channel=channel,
             kind=kind,
             title=reprint_title(rng, original.story, original.title),
-            lines=shortened(lines, kind),
+            lines=shorten(lines, kind),
             published_at=_office_hours(original.published_at + later),
             source=reprint_source(rng, original.site) if kind is not Kind.FORUM else "",
             original=False,
@@ -262,7 +262,7 @@ class Publisher:
         member = self._rng.choice(load_furniture()["users"])
         return replace(posting, author=member, lines=(opener, *posting.lines))
 
-    def _finished(self, site: Site) -> list[Posting]:
+    def _finish_site(self, site: Site) -> list[Posting]:
         """The postings of *site* in the order of their dates, numbered, with paths and walls."""
         postings = [posting for posting in self._postings if posting.site is site]
         postings.sort(key=lambda posting: (posting.published_at, posting.story.key))
@@ -270,7 +270,7 @@ class Publisher:
         finished: list[Posting] = []
         for posting in postings:
             number += self._rng.randint(1, 30)
-            finished.append(numbered(posting, number))
+            finished.append(number_posting(posting, number))
         for feature, change in _CHANGES.items():
             if feature in site.features:
                 finished = change(finished)
@@ -282,12 +282,12 @@ def kind_on(site: Site) -> Kind:
     return _KIND_OF_THEME.get(site.theme, Kind.ARTICLE)
 
 
-def numbered(posting: Posting, number: int) -> Posting:
+def number_posting(posting: Posting, number: int) -> Posting:
     """*posting* under *number* of its site, with the path that goes with it."""
     return replace(posting, number=number, path=_path(posting, number))
 
 
-def shortened(lines: Sequence[str], kind: Kind) -> tuple[str, ...]:
+def shorten(lines: Sequence[str], kind: Kind) -> tuple[str, ...]:
     """*lines* as far as *kind* has room."""
     room = _SHORT_FORMS.get(kind)
     shown_lines: list[str] = []

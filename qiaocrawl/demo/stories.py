@@ -103,7 +103,7 @@ class Bindings:
     def _fresh(self, base: str) -> str:
         """A value of inventory *base* that this story does not use yet, where there is one."""
         for _ in range(20):
-            text = self._person() if base == "person" else self._listed(base)
+            text = self._person() if base == "person" else self._draw_from_list(base)
             if text not in self._values.values():
                 break
         return text
@@ -112,7 +112,7 @@ class Bindings:
         names = load_names()
         return str(self._rng.choice(names["surnames"]) + self._rng.choice(names["given"]))
 
-    def _listed(self, base: str) -> str:
+    def _draw_from_list(self, base: str) -> str:
         return self._draw(tuple(load_names()["lists"][base]))
 
     def _bind_country(self, number: str) -> None:

@@ -53,7 +53,7 @@ class DemoWeb:
         """From now on answer as a week later: some articles were corrected, one is deleted."""
         self._is_later = True
 
-    def changed(self) -> list[str]:
+    def changing_urls(self) -> list[str]:
         """The addresses that answer otherwise then."""
         return [self.sites[host].url(path) for host, path in self.later]
 
@@ -84,7 +84,7 @@ class DemoWeb:
         if page is not None and page.gold is not None and self._is_later:
             path = page.gold.url.removeprefix(f"http://{host}")
             page = self.later.get((host, path), page)
-        return page or self._unknown(host, target)
+        return page or self._unknown_page(host, target)
 
     def _lookup(self, host: str, target: str) -> DemoPage | None:
         page = self.pages.get((host, target))
@@ -94,7 +94,7 @@ class DemoWeb:
             page = self.pages.get((host, LOGIN_PATH))
         return page
 
-    def _unknown(self, host: str, target: str) -> DemoPage:
+    def _unknown_page(self, host: str, target: str) -> DemoPage:
         site = self.sites[host]
         if target.startswith(_IMAGES):
             return DemoPage(200, (("Content-Type", "image/png"),), png_file(64, 48))

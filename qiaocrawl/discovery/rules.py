@@ -161,10 +161,10 @@ class LinkRules:
                 left[why] += 1
             # A trap is postponed as a trap; no other reason is looked for.
             else:
-                allowed.append(link if word else self._guessed(lease, analysis, link, spelt))
+                allowed.append(link if word else self._postpone_guess(lease, analysis, link, spelt))
         return allowed, left
 
-    def _guessed(
+    def _postpone_guess(
         self, lease: Lease, analysis: PageAnalysis, link: Link, spelt: dict[bytes, str]
     ) -> Link:
         """*link*, postponed or noted as another spelling where a guess of discovery says so."""
@@ -179,7 +179,7 @@ class LinkRules:
         same_as = "" if guess else self._spellings.earlier_spelling(link.url, spelt)
         return replace(link, postponed=guess, same_as=same_as) if guess or same_as else link
 
-    def stored(self, links: Sequence[Link]) -> None:
+    def note_stored(self, links: Sequence[Link]) -> None:
         """Count *links*: they have been stored as rows."""
         self._spellings.remember([link.url for link in links])
         self._listed.update(link.host for link in links if _is_listed(link))
@@ -286,11 +286,11 @@ class LinkRules:
         new = frozenset(link.url for link in links if link.key in keys)
         # A sitemap names URLs and is no page of a group.
         if analysis.outcome in _URL_SOURCES:
-            self.watch.listed([*new, *closed])
+            self.watch.note_listed([*new, *closed])
             return []
         # Lists are noted separately, since lists of another form prove a section.
         if analysis.outcome is Outcome.LIST:
-            self.watch.listed(closed, lease.url)
+            self.watch.note_listed(closed, lease.url)
         return self.watch.learn(
             PageEvidence(
                 lease.url,

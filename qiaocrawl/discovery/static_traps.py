@@ -232,11 +232,11 @@ class TrapTrials:
         self._asked: Counter[str] = Counter()
         self._paid: Counter[str] = Counter()
 
-    def fetched(self, host: str) -> None:
+    def count_page(self, host: str) -> None:
         """Count a page of *host* that is on no trial."""
         self._fetched[host] += 1
 
-    def tried(
+    def count_trial(
         self, group: str, *, is_good: bool, has_text: bool, repeats: bool, new_closed: int
     ) -> None:
         """Count a page of *group* that is on trial.

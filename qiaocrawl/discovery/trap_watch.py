@@ -212,7 +212,7 @@ class TrapWatch:
             group = f"{canonical_host(url)}/({word.replace('_', ' ')})"
             if self._is_closed(group):
                 return word, f"{TRAP}{group}"
-        cut = cut_by(self._known(self._forms(url)))
+        cut = cut_by(self._known_scores(self._forms(url)))
         return (CUT, f"{TRAP}{cut[0]}") if cut is not None else ("", "")
 
     def _is_closed(self, group: str) -> bool:
@@ -220,7 +220,7 @@ class TrapWatch:
         score = self._scores.get(group)
         return score.is_cut if score is not None else group.endswith(")")
 
-    def _known(self, forms: Sequence[str]) -> Iterator[tuple[str, PatternScore]]:
+    def _known_scores(self, forms: Sequence[str]) -> Iterator[tuple[str, PatternScore]]:
         for form in forms:
             if (score := self._scores.get(form)) is not None:
                 yield form, score
@@ -271,7 +271,7 @@ class TrapWatch:
             if score is not None and score.story_stats is not None:
                 score.story_stats.forget_texts()
 
-    def redirected(self, url: str, target: str) -> list[str]:
+    def note_redirect(self, url: str, target: str) -> list[str]:
         """*url* redirects to *target*, another page; the groups that are cut by it."""
         if not self._learns:
             return []
@@ -299,14 +299,14 @@ class TrapWatch:
         """Count the page for the trial it was taken up for, or for its host."""
         group = group_of(page.trial)
         if not group or not self._is_closed(group):
-            self._trials.fetched(canonical_host(page.url))
+            self._trials.count_page(canonical_host(page.url))
             return
         effects = self._effects(forms[0], forms[0], page, links)
         tells = page.value is PageValue.STORY and not is_double
         leads = page.value is PageValue.LIST and effects.fresh_story
         score = self._scores.get(group)
         is_proven_trap = score is not None and bool(score.cut)
-        self._trials.tried(
+        self._trials.count_trial(
             group,
             is_good=(tells or leads) and not page.closed,
             # Texts that were proven to be made up pay for nothing.
@@ -341,7 +341,7 @@ class TrapWatch:
             shares = self._trials.shares(closed)
             return rows_by_reason | {reasons[group]: rows for group, rows in shares.items() if rows}
 
-    def tried(self, reason: str, good: int, tried: int) -> None:
+    def note_round(self, reason: str, good: int, tried: int) -> None:
         """A round of what is closed for *reason* is done; it may open the group again.
 
         Args:
@@ -358,7 +358,7 @@ class TrapWatch:
         self._changed.add(group)
         self._opened.append(group)
 
-    def opened(self) -> list[str]:
+    def take_opened(self) -> list[str]:
         """The groups that were opened again since the last call."""
         with self._lock:
             opened, self._opened = self._opened, []
@@ -371,7 +371,7 @@ class TrapWatch:
 
     # --- lists and texts ----------------------------------------------------------------------
 
-    def listed(self, urls: Iterable[str], page: str = "") -> None:
+    def note_listed(self, urls: Iterable[str], page: str = "") -> None:
         """A sitemap, a feed or the list at *page* names *urls*; what is cut may open again."""
         with self._lock:
             self._note_listed(urls, url_forms(page)[0] if page else "")
@@ -390,7 +390,7 @@ class TrapWatch:
 
     def _judge_texts(self, forms: Sequence[str]) -> None:
         """Cut the narrowest group with generated texts; broader ones forget these texts."""
-        scores = list(self._known(forms))
+        scores = list(self._known_scores(forms))
         cut = next((at for at, (_, score) in enumerate(scores) if judge_texts(score)), None)
         for _, score in scores[cut + 1 :] if cut is not None else ():
             if score.story_stats is not None:
@@ -493,11 +493,11 @@ class TrapWatch:
 
     # --- keeping ------------------------------------------------------------------------------
 
-    def changed(self) -> list[StoredPatternScore]:
+    def take_changes(self) -> list[StoredPatternScore]:
         """The scores that changed since the last call, as they are now."""
         with self._lock:
             forms = sorted(form for form in self._changed if form in self._scores)
-            changed = [_stored(form, self._scores[form]) for form in forms]
+            changed = [_stored_score(form, self._scores[form]) for form in forms]
             self._changed.clear()
             return changed
 
@@ -521,6 +521,6 @@ class TrapWatch:
         }
 
 
-def _stored(form: str, a: PatternScore) -> StoredPatternScore:
+def _stored_score(form: str, a: PatternScore) -> StoredPatternScore:
     counts = a.points, a.fetched, a.stories, a.trees, a.listed
     return StoredPatternScore(form.partition("/")[0], form, *counts, a.cut)

@@ -18,11 +18,11 @@ from qiaocrawl.discovery.xml_records import (
     HTML_TAG,
     Record,
     WellFormed,
-    decoded,
+    decode_xml,
     document_in,
-    joined,
     left_by_tag,
-    unpacked,
+    resolve_address,
+    unpack_body,
     xml_records,
 )
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText
@@ -255,10 +255,10 @@ def _address(record: Record) -> str:
     own_base = ""
     for link in record.links:
         if link.get("href") and (link.get("rel") or "alternate").lower() == "alternate":
-            return joined(link.get("base", ""), link["href"])
+            return resolve_address(link.get("base", ""), link["href"])
         own_base = own_base or ("" if "href" in link else link.get("base", ""))
     if written := record.first("link"):
-        return joined(own_base, address_in(written))
+        return resolve_address(own_base, address_in(written))
     guid = record.first("guid", "id")
     # A guid may be any text, but many are addresses.
     return record.about or (address_in(guid) if guid.startswith("http") else "")
@@ -384,7 +384,7 @@ def _read_text(body: bytes, content_type: str, limit: int, fault: str) -> EntryL
     """A list of URLs, one a line; nine lines in ten must be URLs **(ours)**."""
     faults: list[str] = []
     # What comes before an error is taken: half a list is better than none.
-    text = "".join(decoded(body, content_type, faults, _MAX_TEXT_BYTES))
+    text = "".join(decode_xml(body, content_type, faults, _MAX_TEXT_BYTES))
     fault = "; ".join(faults) or fault
     lines = [line for line in map(str.strip, re.split(r"\r\n?|\n", text)) if line]
     urls = [line for line in lines if _ROBOTS_URL_LINE.fullmatch(line)]
@@ -488,7 +488,7 @@ def _head(body: bytes, size: int) -> str:
     head = body[:size]
     if body.startswith(GZIP_MAGIC):
         try:
-            head = b"".join(_first_pieces(unpacked(body[:_LONG_HEAD_BYTES]), size))
+            head = b"".join(_first_pieces(unpack_body(body[:_LONG_HEAD_BYTES]), size))
         except (OverflowError, ValueError):
             return ""
     charset, head = document_in(head)

@@ -218,7 +218,7 @@ def xml_records(
     fed = 0
     try:
         mender = WellFormed(may_hold_html=may_hold_html)
-        for text in mender.of(decoded(body, content_type, faults)):
+        for text in mender.of(decode_xml(body, content_type, faults)):
             # utf-8, whatever the declaration inside says: the text was decoded
             # before (encoding= above).
             parser.feed(text.encode("utf-8"))
@@ -235,7 +235,7 @@ def xml_records(
     return target.found
 
 
-def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
+def unpack_body(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
     """*body* in pieces, gzip undone once, of all its members; at most *limit* bytes.
 
     Raises:
@@ -272,7 +272,7 @@ def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
             inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
 
 
-def decoded(
+def decode_xml(
     body: bytes, content_type: str, faults: list[str], limit: int = MAX_BYTES
 ) -> Iterator[str]:
     """*body*, perhaps gzipped, as text that XML may hold, in pieces.
@@ -282,7 +282,7 @@ def decoded(
         limit: of the unpacked bytes.
     """
     try:
-        for text in _decoded(unpacked(body, limit), content_type):
+        for text in _decode_pieces(unpack_body(body, limit), content_type):
             if text := _FORBIDDEN.sub(" ", text):
                 # Lone surrogates, which some codecs let through, have no UTF-8.
                 yield text.encode("utf-8", "replace").decode("utf-8")
@@ -290,7 +290,7 @@ def decoded(
         faults.append(str(error))
 
 
-def _decoded(pieces: Iterator[bytes], content_type: str) -> Iterator[str]:
+def _decode_pieces(pieces: Iterator[bytes], content_type: str) -> Iterator[str]:
     charset, head = document_in(next(pieces, b""))
     if not charset:
         declared = _declared_charset(head, content_type)
@@ -364,10 +364,10 @@ class WellFormed:
         """Each of *texts*, mended; an end that may go on is held back until the next."""
         for text in texts:
             self._rest += text
-            yield "".join(self._mended(is_end=False))
-        yield "".join(self._mended(is_end=True))
+            yield "".join(self._mend(is_end=False))
+        yield "".join(self._mend(is_end=True))
 
-    def _mended(self, *, is_end: bool) -> Iterator[str]:
+    def _mend(self, *, is_end: bool) -> Iterator[str]:
         rest, at = self._rest, 0
         # Most pieces of a sitemap have neither, and are searched for them in no time.
         has_part = "<!" in rest or "<?" in rest
@@ -390,7 +390,7 @@ class WellFormed:
                 continue
             part = self._passed_over.search(rest, at) if has_part else None
             end = part.start() if part else len(rest) if is_end else self._last_whole(rest, at)
-            yield self._escaped(rest[at:end])
+            yield self._escape(rest[at:end])
             at = end
             if part is None:
                 break
@@ -426,7 +426,7 @@ class WellFormed:
             end = reference
         return end
 
-    def _escaped(self, text: str) -> str:
+    def _escape(self, text: str) -> str:
         if "&" in text:
             text = _REFERENCE.sub(self._meant, text)
         text = _STRAY.sub("&lt;", text)
@@ -494,7 +494,7 @@ class _Collector:
         depth = len(self._path)
         if base := str(attributes.get(XML_BASE, "") if attributes else ""):
             outer = self._bases[-1][1] if self._bases else ""
-            self._bases.append((depth, joined(outer, _unescaped(base)[:_MAX_FIELD_CHARS])))
+            self._bases.append((depth, resolve_address(outer, _unescape(base)[:_MAX_FIELD_CHARS])))
         if self._record is None:
             # Deeper than the root: the root of a feed may be called like a record.
             if name in self._names and depth > 1:
@@ -508,7 +508,7 @@ class _Collector:
         if key == "link" and attributes and len(self._record.links) < _MAX_VALUES:
             self._record.links.append(
                 {
-                    _local(str(name)): _unescaped(str(value))[:_MAX_FIELD_CHARS]
+                    _local(str(name)): _unescape(str(value))[:_MAX_FIELD_CHARS]
                     for name, value in attributes.items()
                 }
             )
@@ -520,7 +520,7 @@ class _Collector:
     ) -> None:
         about = next((str(v) for k, v in attributes.items() if _local(str(k)) == "about"), "")
         base = self._bases[-1][1] if self._bases else ""
-        self._record = Record(name, about=_unescaped(about)[:_MAX_FIELD_CHARS], base=base)
+        self._record = Record(name, about=_unescape(about)[:_MAX_FIELD_CHARS], base=base)
         self._record_depth = depth
         if "." in self._fields:
             # Until an element in it begins a text of its own.
@@ -572,12 +572,12 @@ class _Collector:
         return self.found
 
 
-def _unescaped(value: str) -> str:
+def _unescape(value: str) -> str:
     """An attribute's value: libxml2 hands an "&" on as it would stand in a tree to be written."""
     return value.replace("&#38;", "&")
 
 
-def joined(base: str, address: str) -> str:
+def resolve_address(base: str, address: str) -> str:
     """*address* against *base*, either of which may be relative; as it is where one is nonsense."""
     try:
         return urljoin(base, address)

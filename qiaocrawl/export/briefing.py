@@ -148,7 +148,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 def to_markdown(briefing: Briefing) -> str:
     """The whole page."""
-    parts = [f"# {_escaped(title_of(briefing))}", _escaped(about(briefing))]
+    parts = [f"# {_escape_line(title_of(briefing))}", _escape_line(about(briefing))]
     for block in (block for section in sections_of(briefing) for block in section.blocks):
         if lines := list(_lines(block)):
             parts.append("\n".join(lines))
@@ -157,27 +157,27 @@ def to_markdown(briefing: Briefing) -> str:
 
 def _lines(block: Block) -> Iterator[str]:
     if isinstance(block, Heading):
-        yield f"{'#' * (block.level + 1)} {_escaped(block.text)}"
+        yield f"{'#' * (block.level + 1)} {_escape_line(block.text)}"
     elif isinstance(block, Paragraph):
         yield _markdown_line(block.line)
     elif isinstance(block, Items):
         for at, line in enumerate(block.lines, start=1):
             yield f"{f'{at}.' if block.numbered else '-'} {_markdown_line(line)}"
     elif isinstance(block, Rows):
-        yield f"| {' | '.join(map(_escaped, block.header))} |"
+        yield f"| {' | '.join(map(_escape_line, block.header))} |"
         yield f"|{'---|' * len(block.header)}"
         for row in block.rows:
-            yield f"| {' | '.join(map(_escaped, row))} |"
+            yield f"| {' | '.join(map(_escape_line, row))} |"
 
 
 def _markdown_line(line: Line) -> str:
     return "".join(
-        f"[{_escaped(piece.text)}](<{piece.link}>)" if piece.link else _escaped(piece.text)
+        f"[{_escape_line(piece.text)}](<{piece.link}>)" if piece.link else _escape_line(piece.text)
         for piece in line
     )
 
 
-def _escaped(text: str) -> str:
+def _escape_line(text: str) -> str:
     """Text of strangers without markup, in one line."""
     return _MARKUP.sub(r"\\\1", " ".join(visible(text).split()))
 
@@ -254,7 +254,7 @@ def to_docx(briefing: Briefing, template: bytes = b"") -> bytes:
         document = Document(BytesIO(template) if template else None)
         if not template:
             set_fonts(document)
-        return _written(document, briefing)
+        return _write_document(document, briefing)
     except (PackageNotFoundError, BadZipFile, ValueError, KeyError) as error:
         if not template:
             raise
@@ -263,7 +263,7 @@ def to_docx(briefing: Briefing, template: bytes = b"") -> bytes:
         ) from error
 
 
-def _written(document: Any, briefing: Briefing) -> bytes:
+def _write_document(document: Any, briefing: Briefing) -> bytes:
     title = xml_text(title_of(briefing))
     document.core_properties.title = title[:255]
     document.core_properties.author = "qiaocrawl"

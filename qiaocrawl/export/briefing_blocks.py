@@ -147,14 +147,14 @@ def sections_of(briefing: Briefing) -> list[Section]:
                 Picture(trend_svg(briefing.curve, _("articles by day"), language())),
             ],
         ),
-        ("glance", _("At a glance"), _listed(_text(_glance(own)) for own in briefing.stories)),
-        ("warnings", _("Warnings"), _listed(map(_warning, warned))),
+        ("glance", _("At a glance"), _list_block(_text(_glance(own)) for own in briefing.stories)),
+        ("warnings", _("Warnings"), _list_block(map(_warning, warned))),
         ("since_last", *_since_last(briefing)),
         ("stories", _("Stories"), told),
-        ("others", _("Other stories"), _listed(map(_text, _others(briefing)))),
+        ("others", _("Other stories"), _list_block(map(_text, _others(briefing)))),
         ("places", _("Places named"), _places(briefing)),
-        ("gaps", _("What this briefing does not know"), _listed(map(_text, _gaps(briefing)))),
-        ("sources", _("Sources cited"), _listed(map(_source, briefing.sources), numbered=True)),
+        ("gaps", _("What this briefing does not know"), _list_block(map(_text, _gaps(briefing)))),
+        ("sources", _("Sources cited"), _list_block(map(_source, briefing.sources), numbered=True)),
     ]
     return [
         Section(name, (*([Heading(title, 1)] if title else []), *blocks))
@@ -170,11 +170,11 @@ def story_blocks(story: BriefStory, sources: Sequence[BriefSource]) -> list[Bloc
     return [
         *list(_story(1, story, links))[1:],
         Heading(_("Sources cited"), 1),
-        *_listed(map(_source, sources), numbered=True),
+        *_list_block(map(_source, sources), numbered=True),
     ]
 
 
-def _listed(lines: Iterable[Line], *, numbered: bool = False) -> list[Block]:
+def _list_block(lines: Iterable[Line], *, numbered: bool = False) -> list[Block]:
     kept = tuple(lines)
     return [Items(kept, numbered)] if kept else []
 
@@ -234,7 +234,7 @@ def _since_last(briefing: Briefing) -> tuple[str, list[Block]]:
         )
         if (own := _first(names))
     ]
-    return title, _listed(map(_text, lines))
+    return title, _list_block(map(_text, lines))
 
 
 def _first(names: Sequence[str]) -> list[str]:
@@ -308,7 +308,7 @@ def _warning(story: BriefStory) -> Line:
 
 def _story(at: int, story: BriefStory, links: dict[int, str]) -> Iterator[Block]:
     yield Heading(f"{at}. {story.title}", 2)
-    yield Paragraph((Piece(_spread(story)), *_cites([story.first.source], links)), small=True)
+    yield Paragraph((Piece(_spread_line(story)), *_cites([story.first.source], links)), small=True)
     for sentence in story.sentences:
         yield Paragraph((Piece(sentence.text), *_cites(sentence.sources, links)))
     if story.events:
@@ -326,7 +326,7 @@ def _story(at: int, story: BriefStory, links: dict[int, str]) -> Iterator[Block]
         yield Picture(tree_svg(story.tree, _("who took it from whom"), language()))
 
 
-def _spread(story: BriefStory) -> str:
+def _spread_line(story: BriefStory) -> str:
     first = _("first: {outlet}", outlet=story.first.outlet)
     if not story.first.is_sure:
         first = _("first, as far as known: {outlet}", outlet=story.first.outlet)

@@ -129,7 +129,7 @@ def stored_copy(c: Connection, article_id: int, version: int = 0) -> str:
     else:
         title, body = _read_from(c, row)
         markup = f"<h1>{escape(title)}</h1>{body}"
-    return sandboxed(page, title, markup)
+    return sandbox_page(page, title, markup)
 
 
 def _read_from(c: Connection, row: Any) -> tuple[str, str]:
@@ -148,7 +148,7 @@ def _read_from(c: Connection, row: Any) -> tuple[str, str]:
     return ("", "") if said is None else (str(said.title), paragraphs(said.text))
 
 
-def sandboxed(page: FetchedPage, title: str, markup: str) -> str:
+def sandbox_page(page: FetchedPage, title: str, markup: str) -> str:
     """*markup* of *page* in a document that gives it no rights."""
     inert = _CONNECTING.sub(lambda tag: tag[1] + _INERT[tag[2].lower()], clean_text(markup))
     return _DOCUMENT.format(
@@ -255,7 +255,7 @@ def mirror_path(page: FetchedPage) -> Path:
 
 def safe_name(part: str, url: str) -> str:
     """*part* of *url* as the name of a file or folder that any system takes for a plain name."""
-    name = _UNSAFE.sub(_escaped, part) or "%"
+    name = _UNSAFE.sub(_percent_escape, part) or "%"
     if not name.strip("."):
         name = name.replace(".", "%2E")
     if name[-1] in ".":
@@ -270,7 +270,7 @@ def safe_name(part: str, url: str) -> str:
     return name
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _percent_escape(match: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogatepass"))
 
 

@@ -50,7 +50,7 @@ class Configurable(Protocol):
     option_names: ClassVar[tuple[str, ...]]
     """The ``QIAO_*`` options it reads."""
 
-    def configured(self, options: Mapping[str, Any]) -> Extractor:
+    def with_options(self, options: Mapping[str, Any]) -> Extractor:
         """The same method with the checked values of *options*.
 
         Raises:
@@ -108,7 +108,7 @@ def extractor_for(name: str, options: Mapping[str, Any]) -> Extractor:
     """
     extractor = extractors.get(name)
     if options and isinstance(extractor, Configurable):
-        return extractor.configured(options)
+        return extractor.with_options(options)
     return extractor
 
 

@@ -81,7 +81,7 @@ _MAX_HEADING_LEVELS = 6
 def comment_blocks(page: Page) -> frozenset[int]:
     """Indexes of the blocks that hold comments, their headings and forms; often none."""
     blocks, texts = page.blocks, page.once(BlockTexts)
-    named, headed = list(_named(blocks, texts)), list(_headed(blocks, texts))
+    named, headed = list(_named_comments(blocks, texts)), list(_after_headings(blocks, texts))
     if not named and not headed:
         return frozenset()
     marks = page.once(block_marks)
@@ -112,7 +112,7 @@ def _least_before(rest: int) -> float:
     return max(_MIN_PROSE_BEFORE, min(300.0, _SHARE_BEFORE * rest))
 
 
-def _named(blocks: PageBlocks, texts: BlockTexts) -> Iterator[range]:
+def _named_comments(blocks: PageBlocks, texts: BlockTexts) -> Iterator[range]:
     for index in texts.elements_named(*_NAME_HINTS):
         element = blocks.elements[index]
         if element.end > element.first and _is_comment_name(element.names):
@@ -146,7 +146,7 @@ def _is_heading(text: str) -> bool:
     return len(text) <= _RULES_CHARS and _RULES.search(text) is not None
 
 
-def _headed(blocks: PageBlocks, texts: BlockTexts) -> Iterator[range]:
+def _after_headings(blocks: PageBlocks, texts: BlockTexts) -> Iterator[range]:
     """What follows a line that says "comments", within the element that begins with it."""
     for index in texts.short_with(_HINTS):
         block = blocks.blocks[index]

@@ -70,13 +70,15 @@ _LABELLED = re.compile(r"(\S*[^\x00-\x7f]\S*) (.+)")
 def shown_origin(origin: str) -> str:
     """*origin* in words; what is not known here is shown as it is."""
     head, _colon, label = origin.partition(": ")
-    place = _shown(head)
+    place = _origin_part(head)
     if not place:
         return shown_reason(origin)
-    return _("{place}: {label}", place=place, label=_shown(label) or label) if label else place
+    return (
+        _("{place}: {label}", place=place, label=_origin_part(label) or label) if label else place
+    )
 
 
-def _shown(text: str) -> str:
+def _origin_part(text: str) -> str:
     """A part of an origin in words; "" for one that is not known."""
     if text in _NAMES:
         return _(_NAMES[text])
@@ -88,11 +90,11 @@ def _shown(text: str) -> str:
     for prefix, message in _OF_ORIGINS:
         if text.startswith(prefix):
             rest = text.removeprefix(prefix)
-            return _(message, place=_shown(rest) or rest)
+            return _(message, place=_origin_part(rest) or rest)
     labelled = _LABELLED.fullmatch(text)
     if labelled is None:
         return ""
-    return _("{place}: {label}", place=_shown(labelled[2]) or labelled[2], label=labelled[1])
+    return _("{place}: {label}", place=_origin_part(labelled[2]) or labelled[2], label=labelled[1])
 
 
 # --- What people call the fields of an article, and a field's value as they write it --------------

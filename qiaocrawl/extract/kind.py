@@ -145,7 +145,7 @@ def judge(page: Page, body: Body, title: str) -> Judgement:
     features = page_kind_features(page, title)
     # Text that is not on the page was found in a script: nothing is missing then.
     if len(body.text) <= features.shown:
-        for check in (_gone, _login, _script_made):
+        for check in (_judge_gone, _login, _script_made):
             judgement = check(page, body, features)
             if judgement is not None:
                 return judgement
@@ -166,7 +166,7 @@ def judge(page: Page, body: Body, title: str) -> Judgement:
     return Judgement(kind, Outcome.ARTICLE, "", tuple(excerpts))
 
 
-def _gone(page: Page, body: Body, features: PageKindFeatures) -> Judgement | None:
+def _judge_gone(page: Page, body: Body, features: PageKindFeatures) -> Judgement | None:
     if features.own_bytes > _MUCH_BYTES or (features.dated and features.own_bytes > _LITTLE_TEXT):
         return None
     message = _gone_message(page, body, features)

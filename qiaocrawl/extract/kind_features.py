@@ -125,7 +125,7 @@ def page_kind_features(page: Page, title: str) -> PageKindFeatures:
         items=items,
         item_bytes=item_bytes,
         headline=headline,
-        dated=_dated(texts, headline, prose),
+        dated=_has_date_near(texts, headline, prose),
         entries=entries,
     )
 
@@ -189,7 +189,7 @@ def _is_dated(text: str, title: str, tight_title: str) -> bool:
     return letters_of(without_date(text, (without_blanks(title),))) == tight_title
 
 
-def _dated(texts: Sequence[str], headline: int, prose: Sequence[int]) -> bool:
+def _has_date_near(texts: Sequence[str], headline: int, prose: Sequence[int]) -> bool:
     """Whether a date stands in a short line near the headline or around the first sentences."""
     centres = [headline] if headline >= 0 else []
     centres += prose[:1]

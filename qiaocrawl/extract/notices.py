@@ -346,13 +346,13 @@ def notice_blocks(page: Page, likely: Sequence[int]) -> frozenset[int]:
         likely: indexes of the blocks that would be taken for text; only they are read.
     """
     blocks = page.blocks.blocks
-    taken = set(_announced(blocks))
+    taken = set(_related_labels(blocks))
     taken.update([index for index in likely if _is_said(blocks[index].text)])
     taken.update(_offers(page, likely))
     texts = page.once(BlockTexts)
     for span in _asking_leave(page.blocks, texts):
         taken.update(span)
-    taken.update(_repeated(page.blocks, texts.texts, likely))
+    taken.update(_repeated_lines(page.blocks, texts.texts, likely))
     return frozenset(taken)
 
 
@@ -392,7 +392,7 @@ def _is_offered(text: str) -> bool:
     return any(hint in text and pattern.match(text) for hint, pattern in _OFFERED)
 
 
-def _announced(blocks: Sequence[Block]) -> Iterator[int]:
+def _related_labels(blocks: Sequence[Block]) -> Iterator[int]:
     """Labels such as "Related articles" with the lines of links below, and lines with both."""
     for index, (block, following) in enumerate(pairwise(blocks)):
         if block.linked:
@@ -424,7 +424,9 @@ def _asking_leave(found: PageBlocks, texts: BlockTexts) -> Iterator[range]:
             yield range(element.first, element.end)
 
 
-def _repeated(found: PageBlocks, texts: Sequence[str], likely: Sequence[int]) -> Iterator[int]:
+def _repeated_lines(
+    found: PageBlocks, texts: Sequence[str], likely: Sequence[int]
+) -> Iterator[int]:
     """A short line again and again between paragraphs; cells and items of lists may repeat."""
     counts = Counter([texts[i] for i in likely if len(texts[i]) <= _REPEATED_CHARS])
     labels = [t for t, count in counts.items() if count >= _REPEATED and t[-1] not in _STOPS]

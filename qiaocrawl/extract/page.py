@@ -27,7 +27,7 @@ from qiaocrawl.extract.paging import parts_of
 from qiaocrawl.extract.sites.boilerplate_model import observation_of
 from qiaocrawl.extract.sites.site_template import SiteTemplate, TemplateMatch, apply_template
 from qiaocrawl.extract.structure.html import body_html
-from qiaocrawl.extract.structure.kept import completed
+from qiaocrawl.extract.structure.kept import complete
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText, SiteObservation
 from qiaocrawl.items.article import Article, ArticlePart, Comment
 from qiaocrawl.page.blocks import MAX_BLOCKS
@@ -108,7 +108,7 @@ def extract_page(
     if template is not None and not is_site_reader(extractor):
         site = apply_template(template, page, site.body)
     if not is_site_reader(extractor):
-        site = replace(site, body=without_counters(page, completed(page, site.body)))
+        site = replace(site, body=without_counters(page, complete(page, site.body)))
     site_names = template.site_names if template else frozenset()
     metadata = metadata_of(page, site.body, now, site_names)
     judgement = judge(page, site.body, metadata.title)

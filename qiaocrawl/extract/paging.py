@@ -218,7 +218,7 @@ def _same_site(own: str, stem: str) -> bool:
     return urlsplit(own).netloc == urlsplit(stem.replace(_HOLE, "1")).netloc
 
 
-def joined(texts: Sequence[str]) -> str:
+def join_parts(texts: Sequence[str]) -> str:
     """The texts of the parts in order as one, without what every part repeats.
 
     Lines at the start of a later part that stand among the first lines of the part before

@@ -223,7 +223,7 @@ def _spans(
     return between if gaps > _GAP_SHARE * held else inside
 
 
-def _unlinked(blocks: Sequence[Block], span: Sequence[int]) -> int:
+def _plain_length(blocks: Sequence[Block], span: Sequence[int]) -> int:
     return sum(len(blocks[i].text) - blocks[i].linked for i in span)
 
 
@@ -246,8 +246,8 @@ def _are_posts(blocks: Sequence[Block], spans: Sequence[range]) -> bool:
 def _is_main_text(page: Page, spans: Sequence[range]) -> bool:
     """Whether no larger text than the first post stands before it."""
     blocks, begin = page.blocks.blocks, spans[0].start
-    before = _unlinked(blocks, [i for i in page.once(block_marks).prose if i < begin])
-    return before <= 80 + _unlinked(blocks, spans[0])
+    before = _plain_length(blocks, [i for i in page.once(block_marks).prose if i < begin])
+    return before <= 80 + _plain_length(blocks, spans[0])
 
 
 def text_blocks(page_blocks: PageBlocks, spans: Sequence[range]) -> list[list[int]]:

@@ -234,12 +234,12 @@ class HostHealth:
         self._first_pause_seconds = first_pause_seconds
         self._records: dict[str, _Record] = {}
 
-    def answered(self, host: str) -> None:
+    def note_answer(self, host: str) -> None:
         """*host* gave a proper page: its strikes are forgotten."""
         # The record is dropped, so most hosts cost nothing here.
         self._records.pop(host, None)
 
-    def blocked(self, host: str, sign: BlockSign, now: float) -> Strike | None:
+    def note_block(self, host: str, sign: BlockSign, now: float) -> Strike | None:
         """*host* gave a block, or what may be one; None while it is only a suspicion."""
         record = self._record(host)
         # A block is an answer: the host is not dead.

@@ -317,18 +317,18 @@ def _values(entry: Mapping[str, object], kind: str) -> Iterator[str]:
             yield str(value).strip()
 
 
-def _valued(entry: Mapping[str, object], kind: str) -> str:
+def _first_value(entry: Mapping[str, object], kind: str) -> str:
     return next(_values(entry, kind), "")
 
 
 def _place_of(entry: Mapping[str, object]) -> str:
     """HOST:PORT of an object; "" where it has none."""
-    host, port = _valued(entry, "host"), _valued(entry, "port")
+    host, port = _first_value(entry, "host"), _first_value(entry, "port")
     if host and port and (":" not in host or "://" in host):
         return f"{host.rstrip('/')}:{port}"
     if host and port and "." not in host:
         return f"[{host.strip('[]')}]:{port}"
-    whole = _valued(entry, "whole") or host
+    whole = _first_value(entry, "whole") or host
     return whole if _PLACE.search(whole) else ""
 
 
@@ -387,7 +387,7 @@ def _of_object(entry: Mapping[str, object], environment: Mapping[str, str]) -> P
     place = _place_of(entry)
     # "type" may also say how much is hidden.
     schemes = [one.lower() for one in _values(entry, "scheme") if one.lower() in _SCHEMES]
-    user, password = (quote(_valued(entry, kind), safe="") for kind in ("user", "password"))
+    user, password = (quote(_first_value(entry, kind), safe="") for kind in ("user", "password"))
     if not place:
         raise ValueError("host and port must be given")
     login = f"{user}:{password}@" if user and "@" not in place else ""
@@ -412,7 +412,7 @@ def _refusal(value: object) -> str:
     code = next((codes[name] for name in _CODES if name in codes), "")
     if not said:
         return _("the vendor gives no proxy: code {code}", code=code) if code else ""
-    shown = _shown(said)
+    shown = _cut_line(said)
     if code:
         return _("the vendor says: {words} (code {code})", words=shown, code=code)
     return _("the vendor says: {words}", words=shown)
@@ -435,11 +435,11 @@ def _sentence(lines: Iterable[str]) -> str:
         is_words = not line.isascii() or " " in line
         # An address in front, or with a port anywhere: a proxy, whose login may stand there too.
         if is_words and not _MAY_BE_PROXY.search(line):
-            return _("the vendor says: {words}", words=_shown(line))
+            return _("the vendor says: {words}", words=_cut_line(line))
     return ""
 
 
-def _shown(words: str) -> str:
+def _cut_line(words: str) -> str:
     line = " ".join(words.split())
     return line if len(line) <= _SHOWN_CHARS else f"{line[:_SHOWN_CHARS]}…"
 
@@ -603,7 +603,7 @@ class ProxyPool:
 
     # --- what became of it -----------------------------------------------------------------
 
-    def answered(self, proxy: Proxy, host: str, latency_seconds: float) -> None:
+    def note_answer(self, proxy: Proxy, host: str, latency_seconds: float) -> None:
         """*host* answered through *proxy* as it should."""
         state = self.states.get(proxy)
         if state is None:
@@ -617,7 +617,7 @@ class ProxyPool:
         # It works: what did not answer was the host.
         state.doubts.clear()
 
-    def failed(self, proxy: Proxy, now: float) -> None:
+    def note_failure(self, proxy: Proxy, now: float) -> None:
         """*proxy* could not be reached, refused us or broke off: it rests."""
         state = self.states.get(proxy)
         if state is None:
@@ -630,7 +630,7 @@ class ProxyPool:
         state.doubts.clear()
         state.resting_until = now + self._pause(state.failures_in_row)
 
-    def blocked(self, proxy: Proxy, host: str, now: float) -> None:
+    def note_block(self, proxy: Proxy, host: str, now: float) -> None:
         """*host* blocks us through *proxy*, which keeps off that host and serves others."""
         state = self.states.get(proxy)
         if state is None:
@@ -643,7 +643,7 @@ class ProxyPool:
             while len(table) > _MOST_HOSTS:
                 del table[next(iter(table))]
 
-    def unanswered(self, proxy: Proxy, host: str, now: float) -> None:
+    def note_no_answer(self, proxy: Proxy, host: str, now: float) -> None:
         """*host* did not answer through *proxy*; which of them is at fault cannot be seen.
 
         A dead host must not wear out all proxies, so the proxy keeps off this host only, until
@@ -654,9 +654,9 @@ class ProxyPool:
             return
         state.doubts.add(host)
         if len(state.doubts) >= _DOUBTS:
-            self.failed(proxy, now)
+            self.note_failure(proxy, now)
         else:
-            self.blocked(proxy, host, now)
+            self.note_block(proxy, host, now)
 
     def _pause(self, row: int) -> float:
         # Capped: 4^30 exceeds the hour for any first pause, and a float holds it.

@@ -24,8 +24,8 @@ from qiaocrawl.storage.frontier.url_aliases import (
     READABLE,
     Swap,
     alias,
+    release_failed,
     save_host_votes,
-    settle,
     stored_host_votes,
 )
 from qiaocrawl.storage.pages.sites import close_traps
@@ -78,11 +78,11 @@ class AliasLearning:
             for stored in await in_loop(self._reader.submit(read)):
                 self.rules.restore(stored)
         # Even with the option switched off: aliases of earlier runs still have to be released.
-        await self.settle()
+        await self.release_failed()
 
-    async def settle(self) -> None:
+    async def release_failed(self) -> None:
         """Let URLs wait again whose preferred version is closed without a page."""
-        await in_loop(self._writer.submit(settle))
+        await in_loop(self._writer.submit(release_failed))
 
     # --- using --------------------------------------------------------------------------------
 
@@ -160,13 +160,13 @@ class AliasLearning:
             self.rules.observe(lease.url, analysis.canonical_url)
             self._unsaved += 1
 
-    def redirected(self, url: str, target: str) -> None:
+    def note_redirect(self, url: str, target: str) -> None:
         """Learn from a redirect."""
         if self._is_on:
-            self.rules.redirected(url, target)
+            self.rules.note_redirect(url, target)
             self._unsaved += 1
 
-    def ended(self, lease: Lease, outcome: Outcome) -> Callable[[Connection], None] | None:
+    def learn_end(self, lease: Lease, outcome: Outcome) -> Callable[[Connection], None] | None:
         """Learn from how a preferred version ended, or a URL that was tried after one.
 
         Returns:
@@ -194,7 +194,7 @@ class AliasLearning:
     def saving(self) -> Callable[[Connection], None]:
         """An operation that stores what is new; it may be played again."""
         self._unsaved = 0
-        return partial(save_host_votes, found=self.rules.changed(), now=time.time())
+        return partial(save_host_votes, found=self.rules.take_changes(), now=time.time())
 
     def numbers(self) -> dict[str, int]:
         """Figures for the run's statistics."""

@@ -73,7 +73,7 @@ class CompleteLease(Generic[T]):
             self.written = self._write(c)
         # In the same transaction: no kill may leave an alias waiting for a page that never comes.
         if end.outcome not in url_aliases.READABLE:
-            url_aliases.settle(c, [self.lease.key])
+            url_aliases.release_failed(c, [self.lease.key])
         return bool(ended)
 
 

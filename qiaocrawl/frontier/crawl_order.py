@@ -157,7 +157,7 @@ class CrawlOrder:
     ) -> FollowedPage:
         """Score the links of the page of *lease* and choose what enters the frontier.
 
-        Only links of pages passed to :meth:`stored` are left out, so a page that is tried
+        Only links of pages passed to :meth:`note_stored` are left out, so a page that is tried
         again brings all its links again.
         """
         # Taken here, not in the thread: "dfs" ranks by the time a page came, not by when
@@ -181,7 +181,7 @@ class CrawlOrder:
         )
         return FollowedPage(selection, pack_links(selection.visit.links))
 
-    def stored(self, page: FollowedPage) -> list[bytes]:
+    def note_stored(self, page: FollowedPage) -> list[bytes]:
         """All that *page* brought is committed; keys of links no page had brought before."""
         return self._proposed.remember(
             # A left-out link is remembered as the worst, so that any better or plain link is news.
@@ -199,23 +199,23 @@ class CrawlOrder:
 
     def why_pruned(self, visit: Visit, place: int) -> str:
         """Why the link at *place* is left out: strategy and parts of the score."""
-        parts = explained(self.strategy, visit, place)
+        parts = explain_score(self.strategy, visit, place)
         below = {} if self._threshold is None else {"threshold": self._threshold.value}
         return reason_of(self.strategy.name, {**parts, **below})
 
     # --- leasing ----------------------------------------------------------------------------
 
-    def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
+    def choose_fetchable(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
         """Those of *leases* that may be fetched, within the transaction that took them.
 
         An override that leaves one out must end its lease. Runs in the writer's thread.
         """
         return leases
 
-    def closed(self, lease: Lease) -> None:
+    def note_closed(self, lease: Lease) -> None:
         """*lease* is no longer in hand; what its page brought has no rows, unless it is stored."""
 
-    def enqueued(self, candidates: Iterable[Candidate]) -> None:
+    def note_enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* that no page of this crawl links to are in the frontier."""
 
     def wait_until(self, key: bytes, at: float) -> None:
@@ -249,7 +249,7 @@ def _error_of(work: Callable[[], object]) -> Exception | None:
     return None
 
 
-def explained(
+def explain_score(
     strategy: Strategy | LearningStrategy, visit: Visit, place: int
 ) -> Mapping[str, float]:
     """The parts of the score of the link at *place*, by name.

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import ConfigError, ModelError
 from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, Trainable, make_strategy
-from qiaocrawl.frontier.crawl_order import CrawlOrder, explained
+from qiaocrawl.frontier.crawl_order import CrawlOrder, explain_score
 from qiaocrawl.frontier.in_memory_frontier import InMemoryFrontier
 from qiaocrawl.frontier.learning_order import LearningOrder
 from qiaocrawl.frontier.threshold import moving_threshold
@@ -56,7 +56,7 @@ def standing_of(
     if strategy is None:
         return None
     if isinstance(strategy, LearningStrategy):
-        return _learned(c, strategy, found, most_visits)
+        return _learned_standing(c, strategy, found, most_visits)
     scope = Scope(found.queue, found.topic)
     # Strategies that remember nothing store their scores, so the database alone knows the place.
     place, among = visit_log.place_of(c, scope, found.id, found.score)
@@ -74,10 +74,10 @@ def _parts(
         return {}
     visit = row.visit()
     places = [place for place, link in enumerate(visit.links) if link.key == found.key]
-    return explained(strategy, visit, places[0]) if places else {}
+    return explain_score(strategy, visit, places[0]) if places else {}
 
 
-def _learned(
+def _learned_standing(
     c: Connection, strategy: LearningStrategy, found: UrlHistory, most_visits: int
 ) -> Standing | None:
     in_memory = remade_order(c, strategy, Scope(found.queue, found.topic), most_visits)
@@ -122,7 +122,7 @@ def _load_model(c: Connection, strategy: LearningStrategy, scope: Scope) -> int:
         return 0
     for model in visit_log.stored_models(c, ModelName(scope.topic, strategy.name)):
         try:
-            strategy.load(model.unpacked())
+            strategy.load(model.unpack())
         except ModelError:
             # Damaged: the version before may still serve.
             continue

@@ -171,7 +171,7 @@ class HostShare:
             self._share = replace(rows, hosts=self._hosts, is_share=True)
         return self._share
 
-    def admitted(self, c: Connection, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    def admit(self, c: Connection, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Those of *candidates* that may enter the frontier: under `firewall`, not others'."""
         if self._policy is None or self._mode is not LinkMode.FIREWALL:
             return candidates
@@ -181,7 +181,7 @@ class HostShare:
         self._dropped += len(candidates) - len(kept)
         return kept
 
-    def answered(self, seconds: float) -> None:
+    def note_answer(self, seconds: float) -> None:
         """A fetch was answered after so many seconds; 0 where nobody measured."""
         self._pages += 1
         if seconds > 0:
@@ -221,7 +221,7 @@ class HostShare:
         if self._is_alone or time.monotonic() - self._beat_at < pause:
             return frozenset(), False
         self._beat_at = time.monotonic()
-        told = self._told()
+        told = self._next_beat()
         ids = {host_id(clean_host(host)): host for host in held}
 
         def operation(
@@ -255,7 +255,7 @@ class HostShare:
                 lambda c: stored.remove_collector(c, self._crawl, self._token)
             )
 
-    def _told(self) -> Beat:
+    def _next_beat(self) -> Beat:
         now = time.monotonic()
         self._page_counts.append((now, self._pages))
         while now - self._page_counts[0][0] > _RATE_SECONDS:

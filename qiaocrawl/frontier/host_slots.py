@@ -25,7 +25,7 @@ class Limits:
     seconds: float = 0.0
     spent: Mapping[str, int] = field(default_factory=dict)
 
-    def reached(self, pages: int, seconds: float) -> str:
+    def why_reached(self, pages: int, seconds: float) -> str:
         """Why a run that asked for *pages* in *seconds* stops now; "" if it does not."""
         if self.pages and pages >= self.pages:
             return "limit_pages"
@@ -88,7 +88,7 @@ class HostUse:
         self._downloading[host] += 1
         self._asked[host] += 1
 
-    def answered(self, host: str) -> None:
+    def note_answer(self, host: str) -> None:
         """*host* has given an answer, whatever its status."""
         self._answered.add(host)
 
@@ -126,7 +126,7 @@ class HostUse:
         return sum(n for host, n in self._downloading.items() if host not in self._answered)
 
     @property
-    def parked(self) -> set[str]:
+    def parked_hosts(self) -> set[str]:
         """Hosts that rest and will be asked again in this run."""
         now = time.monotonic()
         self._parked = {host: until for host, until in self._parked.items() if until > now}
@@ -141,7 +141,7 @@ class HostUse:
     @property
     def next_rest(self) -> tuple[str, float] | None:
         """The host whose rest ends first, and the seconds until then; None when none rests."""
-        resting = {host: self._parked[host] for host in self.parked}
+        resting = {host: self._parked[host] for host in self.parked_hosts}
         if not resting:
             return None
         host = min(resting, key=resting.__getitem__)

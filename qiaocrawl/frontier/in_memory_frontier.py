@@ -112,7 +112,7 @@ class InMemoryFrontier:
         self.visits += 1
         # First: if a redirect led here, its node and links become this page's before
         # it is visited.
-        self._led(visit.key, visit.host, via)
+        self._replace_redirect(visit.key, visit.host, via)
         # The thread's own time: on a busy machine the wall clock would put rescoring off for ever.
         began = time.thread_time()
         # Not while the log is replayed: 20,000 visits would rescore thousands of
@@ -129,7 +129,7 @@ class InMemoryFrontier:
     def hold(
         self, page: bytes, links: Iterable[bytes], candidates: Sequence[Candidate] = ()
     ) -> None:
-        """Hold back what *page* brought, which has no rows before :meth:`stored`.
+        """Hold back what *page* brought, which has no rows before :meth:`note_stored`.
 
         Args:
             links: keys of its links that were not known before.
@@ -141,7 +141,7 @@ class InMemoryFrontier:
             self.index.close(node)
         self._held[page] = _Held(nodes, tuple(candidates))
 
-    def stored(self, page: bytes) -> None:
+    def note_stored(self, page: bytes) -> None:
         """The transaction of *page* is committed: what it brought may be leased."""
         held = self._held.pop(page, None)
         if held is None:
@@ -149,9 +149,9 @@ class InMemoryFrontier:
         for node in held.nodes:
             self._see(node)
             self.index.put_back(node)
-        self.enqueued(held.candidates)
+        self.note_enqueued(held.candidates)
 
-    def closed(self, page: bytes) -> None:
+    def note_closed(self, page: bytes) -> None:
         """*page* is no longer in hand; its links that are still held have no rows."""
         self._out.discard(page)
         held = self._held.pop(page, None)
@@ -160,14 +160,14 @@ class InMemoryFrontier:
                 # No transaction, no row: a lease of this node would find nothing.
                 self.index.unlink(node)
 
-    def enqueued(self, candidates: Iterable[Candidate]) -> None:
+    def note_enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* have rows now; no link of a visited page need lead to them."""
         for candidate in candidates:
             if candidate.left_out is None:
                 # A redirect's target or an alias stands in for the URL that led there, with
                 # all its links.
                 is_led = candidate.payload.hops or candidate.payload.alias_of
-                again = self._led(
+                again = self._replace_redirect(
                     candidate.key, candidate.host, candidate.parent if is_led else None
                 )
                 comes_back = candidate.refetch or candidate.payload.taken_up is not None
@@ -232,7 +232,7 @@ class InMemoryFrontier:
         parts = self.strategy.explain_node(node)
         return Choice(index.key_of(node), index.score_of(node), place, waiting, parts)
 
-    def settle(self, later: Mapping[bytes, float], gone: Iterable[bytes]) -> None:
+    def note_unleased(self, later: Mapping[bytes, float], gone: Iterable[bytes]) -> None:
         """Chosen rows that were not leased: *later* from their second on, *gone* never."""
         self._out.difference_update(gone)
         for key, at in later.items():
@@ -243,7 +243,7 @@ class InMemoryFrontier:
         self._out.discard(key)
         heapq.heappush(self._later, (at, key))
 
-    def taken(self, leases: Iterable[Lease]) -> None:
+    def note_taken(self, leases: Iterable[Lease]) -> None:
         """*leases* were taken without asking the order."""
         for lease in leases:
             # A row another worker proposed: it enters the order as taken, so that links found
@@ -289,7 +289,7 @@ class InMemoryFrontier:
                     # Full: the stored scores serve the rest until the order runs dry.
                     return False
                 room -= 1
-                self._led(row.key, row.host, row.via)
+                self._replace_redirect(row.key, row.host, row.via)
                 node = self._add(row, row.score, again=self.index.node_of(row.key) not in held)
             if self._fresh is not None:
                 self._found.add(node)
@@ -347,7 +347,7 @@ class InMemoryFrontier:
         self._see(node)
         return node
 
-    def _led(self, key: bytes, host: str, via: bytes | None) -> bool:
+    def _replace_redirect(self, key: bytes, host: str, via: bytes | None) -> bool:
         """Let *key* take the place of *via*, which redirects there, and all links to it.
 
         Returns:

@@ -76,7 +76,7 @@ class ModelKeeping:
 
     def _load(self, model: StoredModel) -> None:
         assert self._strategy is not None
-        self._strategy.load(model.unpacked())
+        self._strategy.load(model.unpack())
         self._pages, self.upto = model.pages, model.upto
 
     def begin(self, *, known: bool) -> None:
@@ -162,7 +162,7 @@ class LearningOrder(CrawlOrder):
         self.in_memory = InMemoryFrontier(strategy, lru_cache(10_000)(covers), threshold)
         self._options = runtime.options
         rows = Scope(scope.queue, scope.topic)
-        self._feed = OrderFeed(self.in_memory, runtime, rows, self.run, self._told)
+        self._feed = OrderFeed(self.in_memory, runtime, rows, self.run, self._learn_row)
         bounded = scope.within is not None and not scope.within.across
         sites = sorted(scope.within.sites) if scope.within is not None and bounded else []
         # A model may serve one site or the whole topic; over several sites it learns
@@ -186,7 +186,7 @@ class LearningOrder(CrawlOrder):
         """
         # In the background: reading the log takes seconds, and stored scores serve until then.
         self._task = asyncio.ensure_future(self._live(token, wake))
-        self._task.add_done_callback(_ended)
+        self._task.add_done_callback(_log_end)
 
     async def _live(self, token: int, wake: Callable[[], None]) -> None:
         await _patiently(partial(self._make, token))
@@ -248,10 +248,10 @@ class LearningOrder(CrawlOrder):
         )
         return page
 
-    def stored(self, page: FollowedPage) -> list[bytes]:
+    def note_stored(self, page: FollowedPage) -> list[bytes]:
         """See the base class; what *page* brought may be leased from now on."""
-        self.soon(partial(self.in_memory.stored, page.visit.key))
-        return super().stored(page)
+        self.soon(partial(self.in_memory.note_stored, page.visit.key))
+        return super().note_stored(page)
 
     def brought_nothing(self, visit: Visit) -> None:
         """Learn from *visit* that links like those to it are worth nothing."""
@@ -261,7 +261,7 @@ class LearningOrder(CrawlOrder):
         """Learn from the page, and score its links; in the thread of the order."""
         return self._learn(visit, known=False)
 
-    def _told(self, row: LoggedVisit) -> None:
+    def _learn_row(self, row: LoggedVisit) -> None:
         """Learn from a page of the log."""
         # Links out of the crawl's hosts would get nodes that can never be fetched.
         if self.in_memory.covers(row.page.host):
@@ -318,13 +318,13 @@ class LearningOrder(CrawlOrder):
         chosen, self._asked = self._asked.result(), None
         return chosen
 
-    def settle(self, found: KeyLeases) -> None:
+    def note_leases(self, found: KeyLeases) -> None:
         """Tell the order what *found* says of the rows it chose."""
         # The order keeps monotonic time, which no set clock moves.
         later = {key: _monotonic(at) for key, at in found.later.items()}
-        self.soon(partial(self.in_memory.settle, later, found.gone))
+        self.soon(partial(self.in_memory.note_unleased, later, found.gone))
 
-    def taken(self, leases: Sequence[Lease], *, missed: bool) -> None:
+    def note_taken(self, leases: Sequence[Lease], *, missed: bool) -> None:
         """*leases* were taken without asking the order.
 
         Args:
@@ -334,7 +334,7 @@ class LearningOrder(CrawlOrder):
             # The order said it knows all that waits, and it does not: its view of the rows
             # is read anew.
             self._feed.wants_all_rows |= missed
-            self.soon(partial(self.in_memory.taken, leases))
+            self.soon(partial(self.in_memory.note_taken, leases))
 
     @property
     def has_threshold(self) -> bool:
@@ -347,13 +347,13 @@ class LearningOrder(CrawlOrder):
             return False
         return await self.run(lambda: self.in_memory.is_below_threshold)
 
-    def closed(self, lease: Lease) -> None:
+    def note_closed(self, lease: Lease) -> None:
         """See the base class."""
-        self.soon(partial(self.in_memory.closed, lease.key))
+        self.soon(partial(self.in_memory.note_closed, lease.key))
 
-    def enqueued(self, candidates: Iterable[Candidate]) -> None:
+    def note_enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* that no page of this crawl links to are in the frontier."""
-        self.soon(partial(self.in_memory.enqueued, list(candidates)))
+        self.soon(partial(self.in_memory.note_enqueued, list(candidates)))
 
     def wait_until(self, key: bytes, at: float) -> None:
         """*key* was not fetched and waits again from epoch second *at* on; 0 = now."""
@@ -392,7 +392,7 @@ async def _patiently(step: Callable[[], Awaitable[None]]) -> None:
             await asyncio.sleep(_TEND_SECONDS)
 
 
-def _ended(task: asyncio.Task[None]) -> None:
+def _log_end(task: asyncio.Task[None]) -> None:
     """Log what stopped the order; the crawl goes on by stored scores."""
     if not task.cancelled() and (error := task.exception()) is not None:
         logger.error("the crawl order is no longer tended", exc_info=error)

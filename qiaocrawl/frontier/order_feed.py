@@ -47,7 +47,7 @@ class VisitReader:
         """The highest number read so far."""
         return max(self._seen, default=self.floor)
 
-    def unread(self, heads: Iterable[tuple[int, int]], now: float) -> list[int]:
+    def unread_numbers(self, heads: Iterable[tuple[int, int]], now: float) -> list[int]:
         """The numbers among *heads* (number, token) that are new here, to be read.
 
         Args:
@@ -62,7 +62,7 @@ class VisitReader:
         """These rows were taken in; they are no longer new."""
         self._seen.update((seq, now) for seq in seqs)
 
-    def settle(self, now: float) -> None:
+    def forget_old(self, now: float) -> None:
         """Forget rows that are too old to look back to."""
         old = [seq for seq, at in self._seen.items() if at < now - LOOK_BACK_SECONDS]
         # Rows that become visible this late stay unread; the floor must move, or the memory would
@@ -198,7 +198,7 @@ class OrderFeed:
         after = self._reader.floor
         while True:
             heads = await self._store.read(partial(self._heads, after=after))
-            unread = self._reader.unread(heads, time.monotonic())
+            unread = self._reader.unread_numbers(heads, time.monotonic())
             for start in range(0, len(unread), _VISITS_AT_A_TIME):
                 some = unread[start : start + _VISITS_AT_A_TIME]
                 await self._take_in(some)
@@ -207,7 +207,7 @@ class OrderFeed:
             if len(heads) < _HEADS_AT_A_TIME:
                 break
             after = heads[-1][0]
-        self._reader.settle(time.monotonic())
+        self._reader.forget_old(time.monotonic())
 
     def _heads(self, c: Connection, after: int) -> list[tuple[int, int]]:
         return visit_log.visit_heads_since(c, self._rows, after, _HEADS_AT_A_TIME)

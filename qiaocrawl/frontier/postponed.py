@@ -47,7 +47,7 @@ class _Trial:
     fruitless_urls: int = 0
     share: int = FIRST_SHARE
 
-    def judged(self, good: Collection[bytes]) -> None:
+    def add_judgement(self, good: Collection[bytes]) -> None:
         """The keys *good* led to a new article."""
         if not self.keys:
             return
@@ -115,7 +115,7 @@ class TakingUp:
         )
         for row in taken:
             self._trials[row.reason].keys.add(row.candidate.key)
-        self._order.enqueued([row.candidate for row in taken])
+        self._order.note_enqueued([row.candidate for row in taken])
         self.taken_up += len(taken)
         self.left -= len(taken)
         if taken:
@@ -152,10 +152,10 @@ class TakingUp:
         )
         for reason, trial in self._trials.items():
             if self._traps is not None and trial.keys and reason.startswith(TRAP):
-                self._traps.tried(reason, len(trial.keys & good), len(trial.keys))
+                self._traps.note_round(reason, len(trial.keys & good), len(trial.keys))
             else:
                 self._fruitless_urls += len(trial.keys - good)
-            trial.judged(good)
+            trial.add_judgement(good)
 
     def numbers(self) -> dict[str, int]:
         """Figures for the run's statistics."""

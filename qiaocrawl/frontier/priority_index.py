@@ -100,7 +100,7 @@ class PriorityIndex:
         """Let a URL wait that no visited page led to; returns its node."""
         node = self._node(key, host)
         if self._learner is not None:
-            self._learner.seen(node, url, host, depth)
+            self._learner.add_node(node, url, host, depth)
         self._raise(node, score)
         return node
 
@@ -131,7 +131,7 @@ class PriorityIndex:
         if self._threshold is not None and self._learner is None:
             scores = self._threshold.prune(visit, scores)
         elif self._threshold is not None:
-            self._threshold.judged(visit.relevant)
+            self._threshold.note_judgement(visit.relevant)
         if self._learner is not None:
             self._enter_scores(links, scores)
         else:
@@ -165,7 +165,7 @@ class PriorityIndex:
         # Start pages and the like wait in their own right and keep their score.
         nodes = nodes[self._score.data[nodes] < SEED_SCORE]
         if len(nodes):
-            scores = self._learner.rescored(nodes)
+            scores = self._learner.rescore(nodes)
             self._score.data[nodes] = scores
             self._open.data[nodes] = scores
 
@@ -196,12 +196,12 @@ class PriorityIndex:
             scores = np.where(self._is_on(own_hosts), scores, -np.inf)
         # The common question of a simulation, without a sort.
         if limit == 1:
-            return _filtered([int(scores.argmax())] if size else [], scores)
+            return _finite_nodes([int(scores.argmax())] if size else [], scores)
         # With a limit per host any node may be needed, since those before it may be of full hosts.
-        ranked = _ranked(scores, limit if not per_host else size)
+        ranked = _rank(scores, limit if not per_host else size)
         nodes: list[int] = []
         taken: dict[int, int] = {}
-        for node in _filtered(ranked, scores):
+        for node in _finite_nodes(ranked, scores):
             host = int(self._host_of.data[node])
             if per_host and taken.get(host, 0) >= per_host:
                 continue
@@ -323,7 +323,7 @@ class _FoundLinks(Sequence[FoundLink]):
             yield FoundLink(link, place, count)
 
 
-def _ranked(scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+def _rank(scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     """The places of the *most* highest of *scores*, highest first, earlier first among equals."""
     if most < len(scores):
         best = np.argpartition(-scores, most)[:most]
@@ -334,5 +334,7 @@ def _ranked(scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     return best[np.argsort(-scores[best], kind="stable")]
 
 
-def _filtered(ranked: Sequence[int] | NDArray[np.int64], scores: NDArray[np.float64]) -> list[int]:
+def _finite_nodes(
+    ranked: Sequence[int] | NDArray[np.int64], scores: NDArray[np.float64]
+) -> list[int]:
     return [int(node) for node in ranked if scores[node] > -np.inf]

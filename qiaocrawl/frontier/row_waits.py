@@ -104,7 +104,7 @@ class RowWaits:
         if rest := self._hosts.next_rest:
             host, seconds = rest
             reasons.append(
-                f"{len(self._hosts.parked)} hosts that rest, {host} until {_at(seconds)}"
+                f"{len(self._hosts.parked_hosts)} hosts that rest, {host} until {_at(seconds)}"
             )
         left = self._left
         if left is not None and time.monotonic() - self._left_at < _FRESH_SECONDS:

@@ -49,7 +49,7 @@ class StoredSupply:
             # Score and reason are written in the transaction of the lease, so that `qiaocrawl why`
             # never tells of a choice that was not made.
             now = frontier.clock(c)
-            leases = self._order.admitted(
+            leases = self._order.choose_fetchable(
                 c,
                 frontier.lease(
                     c, rows, token=self._token, lease_seconds=self._lease_seconds, now=now, **shape
@@ -95,7 +95,7 @@ class LearnedSupply(StoredSupply):
     async def take(self, rows: Scope, shape: BatchShape) -> list[Lease]:
         """Up to a batch of leases out of *rows*; [] when nothing may be leased now."""
         # Stored pages first, as in lease(): they need analysis only, and no host is asked.
-        stored = await self._stored(rows, shape["limit"])
+        stored = await self._take_stored(rows, shape["limit"])
         if stored:
             return stored
         chosen: Chosen | None = None
@@ -120,10 +120,10 @@ class LearnedSupply(StoredSupply):
         # The order is not ready, or does not know of rows that other workers added.
         leases = await super().take(rows, shape)
         self._leased_at = time.monotonic()
-        self._order.taken(leases, missed=chosen is not None)
+        self._order.note_taken(leases, missed=chosen is not None)
         return leases
 
-    async def _stored(self, rows: Scope, limit: int) -> list[Lease]:
+    async def _take_stored(self, rows: Scope, limit: int) -> list[Lease]:
         """Pages dead workers have stored, looked for now and then."""
         if time.monotonic() - self._looked_at < _LOOK_SECONDS:
             return []
@@ -141,7 +141,7 @@ class LearnedSupply(StoredSupply):
             )
         )
         # The order is told of them too, or it would choose a row that is already in hand.
-        self._order.taken(leases, missed=False)
+        self._order.note_taken(leases, missed=False)
         return leases
 
     async def _lease(self, rows: Scope, chosen: Chosen) -> list[Lease]:
@@ -162,5 +162,5 @@ class LearnedSupply(StoredSupply):
             return replace(outcome, later={key: at + ahead for key, at in outcome.later.items()})
 
         outcome = await self._runtime.write(operation)
-        self._order.settle(outcome)
+        self._order.note_leases(outcome)
         return outcome.leases

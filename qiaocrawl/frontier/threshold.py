@@ -62,7 +62,7 @@ class MovingThreshold:
         """Share of relevant pages among the last ones; None before the first."""
         return self._relevant / len(self._last) if self._last else None
 
-    def judged(self, relevant: bool) -> float:
+    def note_judgement(self, relevant: bool) -> float:
         """A page was fetched and found *relevant* or not; returns the threshold from now on."""
         # The oldest is about to fall out of the deque; its share leaves with it.
         if len(self._last) == self._last.maxlen:
@@ -90,7 +90,7 @@ class MovingThreshold:
 
         For strategies whose scores stay as they are; the page moves the threshold first.
         """
-        self.judged(visit.relevant)
+        self.note_judgement(visit.relevant)
         return [
             score if score >= SEED_SCORE or self.admits(score, link.key) else PRUNED
             for link, score in zip(visit.links, scores, strict=True)

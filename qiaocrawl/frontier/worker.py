@@ -152,18 +152,18 @@ class FrontierWorker:
     def left_downloader(self, lease: Lease, *, answered: bool = False, seconds: float = 0) -> None:
         """The fetch of *lease* is over, after *seconds*: its host is free again."""
         if answered:
-            self._hosts.answered(lease.host)
-            self.share.answered(seconds)
+            self._hosts.note_answer(lease.host)
+            self.share.note_answer(seconds)
         self._hosts.end(lease.host)
 
-    def park(self, host: str, seconds: float) -> None:
+    def park_here(self, host: str, seconds: float) -> None:
         """Ask *host* nothing for *seconds* (Retry-After, blocks); its rows go back meanwhile."""
         self._hosts.park(host, seconds)
         self._return_host(host)
 
     def is_parked(self, host: str) -> bool:
         """Whether *host* is asked nothing now."""
-        return host in self._hosts.parked or self.has_given_up(host)
+        return host in self._hosts.parked_hosts or self.has_given_up(host)
 
     def has_given_up(self, host: str) -> bool:
         """Whether *host* is asked nothing more in this run."""
@@ -183,7 +183,7 @@ class FrontierWorker:
         """Queue *candidates* for the frontier; it cannot drain before they are stored."""
         self.post(
             lambda c: frontier.enqueue(c, candidates, run_id=self._run_id, now=time.time()),
-            then=lambda: self._order.enqueued(candidates),
+            then=lambda: self._order.note_enqueued(candidates),
         )
 
     def post(
@@ -199,7 +199,7 @@ class FrontierWorker:
         self._unflushed += 1
         self.drained = False
         written = in_loop(self._runtime.writer.submit(operation))
-        written.add_done_callback(partial(self._posted, then))
+        written.add_done_callback(partial(self._finish_post, then))
 
     async def complete(
         self,
@@ -226,9 +226,9 @@ class FrontierWorker:
             raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
         if is_mine and then is not None:
             then()
-        if is_mine and (save := self.aliases.ended(lease, completion.end.outcome)):
+        if is_mine and (save := self.aliases.learn_end(lease, completion.end.outcome)):
             self.post(save)
-        return self._settled(lease, is_mine)
+        return self._end_lease(lease, is_mine)
 
     async def retry(
         self,
@@ -244,7 +244,7 @@ class FrontierWorker:
         is_mine = await self.ending.stops_with(self._runtime.write(operation))
         if is_mine:
             self._order.wait_until(lease.key, time.time() + pause_seconds)
-        return self._settled(lease, is_mine)
+        return self._end_lease(lease, is_mine)
 
     def release(self, lease: Lease, reason: str) -> None:
         """Give an unused *lease* back: its row waits again, and no failure is counted."""
@@ -262,17 +262,17 @@ class FrontierWorker:
 
     def forget(self, lease: Lease) -> None:
         """*lease* was lost to another worker: it needs no outcome here."""
-        self._settled(lease, False)
+        self._end_lease(lease, False)
 
     def holds(self, lease: Lease) -> bool:
         """Whether *lease* was handed out and has no outcome yet."""
         return self._outstanding.get(lease.url_id) is lease
 
-    def _settled(self, lease: Lease, mine: bool) -> bool:
+    def _end_lease(self, lease: Lease, mine: bool) -> bool:
         # A lost lease may have come back to us under a new attempt, which is not settled here.
         if self.holds(lease):
             del self._outstanding[lease.url_id]
-        self._order.closed(lease)
+        self._order.note_closed(lease)
         if not mine:
             # Its new holder may give it up: look for it again when that lease could be over.
             self._order.wait_until(lease.key, time.time() + self._lease_seconds)
@@ -329,7 +329,11 @@ class FrontierWorker:
     async def _lease_more(self) -> None:
         self._starved = False
         await self._rows.find(older_than_seconds=_HOSTS_FRESH_SECONDS)
-        busy = self._ready.hosts_with(self._rows_per_host) | self._hosts.parked | self._hosts.spent
+        busy = (
+            self._ready.hosts_with(self._rows_per_host)
+            | self._hosts.parked_hosts
+            | self._hosts.spent
+        )
         shape = BatchShape(limit=self._batch, per_host=self._rows_per_host, busy_hosts=busy)
         await self._renew_topic()
         leases = await self.share.take(self._supply.take, self._rows.now, shape)
@@ -337,13 +341,13 @@ class FrontierWorker:
         self._ready.add(kept)
         # These hosts were given up while their rows were being leased.
         for host in {lease.host for lease in kept} & self._hosts.given_up:
-            self.park(host, FOREVER)
+            self.park_here(host, FOREVER)
         if preferred:
-            self._order.enqueued(preferred)
+            self._order.note_enqueued(preferred)
         if len(kept) < len(leases):
             held = {lease.url_id for lease in kept}
             for lease in (one for one in leases if one.url_id not in held):
-                self._order.closed(lease)
+                self._order.note_closed(lease)
             self._starve()
         if leases:
             self.drained = False
@@ -358,7 +362,7 @@ class FrontierWorker:
 
     async def _check_drained(self) -> None:
         # First: an alias whose preferred version brought no page makes a row wait again.
-        await self.aliases.settle()
+        await self.aliases.release_failed()
         await self._rows.find()
         left = await self._rows.remaining()
         if not (left.is_open or self._is_busy):
@@ -392,7 +396,7 @@ class FrontierWorker:
 
     def _limit_reached(self) -> bool:
         seconds = time.monotonic() - self._started_at
-        if reason := self._limits.reached(self._hosts.pages, seconds):
+        if reason := self._limits.why_reached(self._hosts.pages, seconds):
             self.stop(reason)
         return bool(self.stop_reason)
 
@@ -405,7 +409,7 @@ class FrontierWorker:
         """Stop handing out leases and let the crawl close with *reason*."""
         self.ending.stop(reason, error)
 
-    def _posted(self, then: Callable[[], None] | None, future: asyncio.Future[object]) -> None:
+    def _finish_post(self, then: Callable[[], None] | None, future: asyncio.Future[object]) -> None:
         self._unflushed -= 1
         self._event.set()
         if future.cancelled():

@@ -572,7 +572,7 @@ def drain_node(database: Database, desk: JobDesk, name: str, by: str) -> list[Em
     """
     set_draining(database, desk, name, True)
     theirs = [job for job in active_jobs(database) if job.request.server == name]
-    return [_emptied(database, desk, job, by) for job in theirs if job.state != JobState.STOPPING]
+    return [_empty_job(database, desk, job, by) for job in theirs if job.state != JobState.STOPPING]
 
 
 def set_draining(database: Database, desk: JobDesk, name: str, is_draining: bool) -> None:
@@ -594,7 +594,7 @@ def active_jobs(database: Database) -> list[Job]:
         return stored.active_jobs(c)
 
 
-def _emptied(database: Database, desk: JobDesk, job: Job, by: str) -> Emptied:
+def _empty_job(database: Database, desk: JobDesk, job: Job, by: str) -> Emptied:
     wanted = job.request
     node = desk.nodes.free_for(wanted, active_jobs(database))
     if node is None and job.state is JobState.WAITING:

@@ -31,9 +31,9 @@ from qiaocrawl.reading.readings import (
     MoreAlarms,
     Reading,
     answer_seconds,
-    counted,
     no_more_alarms,
     quick,
+    table_readings,
 )
 from qiaocrawl.storage import Database, migrate
 from qiaocrawl.storage.keepers import METRICS, KeeperLog, error_of
@@ -133,7 +133,7 @@ class MetricsKeeper(Collector):
     ) -> None:
         self._database = database
         self._log = KeeperLog(database, METRICS)
-        self._counted = partial(counted, store=store, more_alarms=more_alarms)
+        self._counted = partial(table_readings, store=store, more_alarms=more_alarms)
         self._seconds = seconds
         self._parts: dict[str, _Part] = {}
         self._latency: float | None = None
@@ -174,7 +174,7 @@ class MetricsKeeper(Collector):
         began = time.monotonic()
         if began < self._due.get(name, 0.0):
             return
-        readings = bounded(read(c))
+        readings = largest_series(read(c))
         # SQLite keeps its log as long as an old state is being looked at.
         c.rollback()
         cost = time.monotonic() - began
@@ -192,11 +192,11 @@ class MetricsKeeper(Collector):
             if error is not None:
                 # Else the last figures would be served for good.
                 self._fail(error)
-                self._log.failed(error)
+                self._log.note_failure(error)
             else:
-                self._log.looked(self.failure)
+                self._log.note_look(self.failure)
             self._stopped.wait(self._seconds)
-        self._log.ended()
+        self._log.note_end()
 
     def stop(self) -> None:
         """Let :meth:`run` end."""
@@ -230,7 +230,7 @@ class MetricsKeeper(Collector):
             yield from part.readings
 
 
-def bounded(readings: Iterable[Reading]) -> list[Reading]:
+def largest_series(readings: Iterable[Reading]) -> list[Reading]:
     """*readings*, of each metric the largest so many; the others together as :data:`OTHER`."""
     by_name: dict[str, list[Reading]] = defaultdict(list)
     for reading in readings:

@@ -115,7 +115,7 @@ class NodeServers:
         A node that did not answer is asked again after a while only.
         """
         names = list(self.nodes)
-        answers = _asked_together(lambda name: self._listed(name, now), names)
+        answers = _asked_together(lambda name: self._list_jobs(name, now), names)
         self._unfit = frozenset(n for n in names if isinstance(answers[n], JobError))
         self._note_who_is_away(answers, now)
         return answers
@@ -150,7 +150,7 @@ class NodeServers:
                     schedules.set_away(c, name, now if is_away[name] else None)
             self._read()
 
-    def _listed(self, name: str, now: float) -> ServerJobs | JobError:
+    def _list_jobs(self, name: str, now: float) -> ServerJobs | JobError:
         away_since = self.nodes[name].away_since
         if away_since is not None and 0 <= now - self._asked_at.get(name, 0.0) < _AGAIN_SECONDS:
             return ServerAwayError(_("scrapyd {name} does not answer", name=name))
@@ -249,12 +249,12 @@ def whole_log(nodes: NodeServers, job: Job, file: Path) -> None:
         server = nodes.server(job.request.server)
         is_there = bool(job.token) and server.save_log(job.request.spider, job.token, file)
     else:
-        is_there = _copied(job.log, file)
+        is_there = _copy_file(job.log, file)
     if not is_there:
         raise JobError(_("job {number} has no log here", number=job.id))
 
 
-def _copied(path: str, file: Path) -> bool:
+def _copy_file(path: str, file: Path) -> bool:
     try:
         shutil.copyfile(path, file)
     except OSError:

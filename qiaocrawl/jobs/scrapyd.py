@@ -217,7 +217,7 @@ class ScrapydServer:
                 address, headers={"Range": f"bytes={first}-"} if first else {}
             )
         except httpx.HTTPError as error:
-            raise self._away(_said(error)) from error
+            raise self._away(_error_words(error)) from error
         return answer.content.decode("utf-8", "replace") if answer.is_success else ""
 
     def save_log(self, spider: str, token: str, file: Path) -> bool:
@@ -233,7 +233,7 @@ class ScrapydServer:
                 with file.open("wb") as out:
                     out.writelines(answer.iter_bytes())
         except httpx.HTTPError as error:
-            raise self._away(_said(error)) from error
+            raise self._away(_error_words(error)) from error
         return True
 
     def close(self) -> None:
@@ -244,7 +244,7 @@ class ScrapydServer:
         try:
             answer = self._client.request(method, path, **content)
         except httpx.HTTPError as error:
-            raise self._away(_said(error)) from error
+            raise self._away(_error_words(error)) from error
         if answer.status_code in _AWAY_STATUSES:
             raise self._away(f"HTTP {answer.status_code}")
         try:
@@ -277,7 +277,7 @@ def _reason(message: str) -> str:
     return (ours or lines or [""])[-1]
 
 
-def _said(error: httpx.HTTPError) -> str:
+def _error_words(error: httpx.HTTPError) -> str:
     """What kept a server from answering, in a few words."""
     if isinstance(error, httpx.TimeoutException):
         return _("it takes too long")

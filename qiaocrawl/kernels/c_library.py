@@ -72,7 +72,7 @@ class CLibrary:
         """Whether the source is in an egg, for which nobody runs ``qiaocrawl compile``."""
         return not isinstance(self._source, Path)
 
-    def loaded(self) -> ctypes.CDLL | None:
+    def load(self) -> ctypes.CDLL | None:
         """The library; None where it was not compiled, or cannot be loaded."""
         for folder in self._folders():
             path = folder / self._name
@@ -160,7 +160,7 @@ class CLoops:
     def function(self, name: str) -> Any:
         """The function of that name; None where ``qiaocrawl compile`` has made none."""
         if self._functions is None:
-            self._functions = self._loaded()
+            self._functions = self._load_loops()
         return self._functions.get(name)
 
     def make(self, agree: Callable[[], bool]) -> bool:
@@ -176,7 +176,7 @@ class CLoops:
         path = self.library.make()
         if path is None:
             return False
-        self._functions = self._loaded()
+        self._functions = self._load_loops()
         if not self._functions or not agree():
             path.unlink(missing_ok=True)
             self._functions = {}
@@ -185,13 +185,13 @@ class CLoops:
 
     def make_in_archive(self, agree: Callable[[], bool]) -> None:
         """:meth:`make` in an egg: a second, once for each version on a machine."""
-        if self.library.is_in_archive and not self._loaded():
+        if self.library.is_in_archive and not self._load_loops():
             # Without them Python does the same.
             with suppress(OSError, SubprocessError):
                 self.make(agree)
 
-    def _loaded(self) -> dict[str, Any]:
-        library = self.library.loaded()
+    def _load_loops(self) -> dict[str, Any]:
+        library = self.library.load()
         if library is None:
             return {}
         functions = {}

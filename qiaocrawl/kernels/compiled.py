@@ -239,7 +239,7 @@ class CompiledFunction:
                 _let_integers_overflow()
                 _say_missing()
                 return self.python
-            return _jitted(self._calling_compiled())
+            return _jit(self._calling_compiled())
 
     def _calling_compiled(self) -> FunctionType:
         """A copy of the function that finds machine code where it calls other loops.
@@ -287,7 +287,7 @@ def has_compiler() -> bool:
     return not config.DISABLE_JIT
 
 
-def _jitted(function: Callable[..., Any]) -> Any:
+def _jit(function: Callable[..., Any]) -> Any:
     from numba import njit
 
     from qiaocrawl.kernels.kernel_cache import kept_by_content

@@ -255,14 +255,14 @@ _REASON = "why"
 
 def shown_reason(reason: str) -> str:
     """*reason* as it is stored, in the operator's language; what no template has stays."""
-    return reason if language() == ENGLISH else _translated(reason)
+    return reason if language() == ENGLISH else _translate(reason)
 
 
 @lru_cache(maxsize=4096)
-def _translated(reason: str) -> str:
+def _translate(reason: str) -> str:
     whole = _by_template(reason)
     if whole is None and "; " in reason:
-        return "；".join(map(_translated, reason.split("; ")))
+        return "；".join(map(_translate, reason.split("; ")))
     return reason if whole is None else whole
 
 
@@ -271,7 +271,7 @@ def _by_template(reason: str) -> str | None:
         if match := pattern.fullmatch(reason):
             values = match.groupdict()
             if _REASON in values:
-                values[_REASON] = _translated(values[_REASON])
+                values[_REASON] = _translate(values[_REASON])
             return _(template, **values) if values else _(template)
     return None
 

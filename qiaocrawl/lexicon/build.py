@@ -153,7 +153,7 @@ def candidates(
     """
     seen = set(known)
     chosen: list[Candidate] = []
-    rows = zip_longest(_terms(lexicon), _new_words(lexicon), _proposed(proposals))
+    rows = zip_longest(_terms(lexicon), _new_words(lexicon), _propose(proposals))
     for candidate in (one for row in rows for one in row if one is not None):
         key = fold(candidate.text)
         if key not in seen:
@@ -188,7 +188,7 @@ def _new_words(lexicon: Lexicon) -> Iterator[Candidate]:
         yield Candidate(new.text, _("new word"), facts)
 
 
-def _proposed(proposals: Sequence[Proposal]) -> Iterator[Candidate]:
+def _propose(proposals: Sequence[Proposal]) -> Iterator[Candidate]:
     for one in proposals:
         # Spellings in other letters need no decision: searches and texts are folded.
         if one.relation != "variant":
@@ -257,7 +257,7 @@ def draft_terms(
     drafted = [_seed(word, texts, others) for word in dict.fromkeys(seeds)]
     known = {fold(one.term.text) for one in drafted}
     rows = [row for row in _rows(texts, seeds) if fold(row.text) not in known]
-    folded = [_folded(other) for other in others]
+    folded = [_fold_document(other) for other in others]
     counted = [(row, sum(row.text in other for other in folded)) for row in rows]
     scored = sorted(
         ((_score(row, n, len(texts), len(others)), row, n) for row, n in counted),
@@ -322,7 +322,9 @@ def _is_nominal(row: TermRow, words: Sequence[Tagged]) -> bool:
 
 
 def _seed(word: str, texts: Sequence[Document], others: Sequence[Document]) -> DraftedTerm:
-    own, other = (sum(fold(word) in _folded(one) for one in part) for part in (texts, others))
+    own, other = (
+        sum(fold(word) in _fold_document(one) for one in part) for part in (texts, others)
+    )
     return DraftedTerm(Term(word, "core"), own, other, is_seed=True)
 
 
@@ -332,5 +334,5 @@ def _score(row: TermRow, others: int, texts: int, all_others: int) -> float:
     return float(row.score * share**0.5 * rarer)
 
 
-def _folded(document: Document) -> str:
+def _fold_document(document: Document) -> str:
     return fold(f"{document.title}\n{document.text}")

@@ -55,7 +55,7 @@ def decided_terms(terms: Sequence[Term], decision: Decision) -> tuple[Term, ...]
     place = next((n for n, term in enumerate(terms) if fold(term.text) == key), None)
     if decision.action == "reject":
         return tuple(term for term in terms if fold(term.text) != key)
-    term = _changed(None if place is None else terms[place], _merged(terms, decision))
+    term = _change_term(None if place is None else terms[place], _merge_decision(terms, decision))
     if reasons := term_reasons(term):
         raise ConfigError(f"{decision.text!r}: {'; '.join(reasons)}")
     if place is None:
@@ -99,7 +99,7 @@ def kind_of(word: str) -> str:
     )
 
 
-def _merged(terms: Sequence[Term], decision: Decision) -> Decision:
+def _merge_decision(terms: Sequence[Term], decision: Decision) -> Decision:
     """A merge as the acceptance it comes to."""
     if decision.action != "merge":
         return decision
@@ -121,7 +121,7 @@ def _merged(terms: Sequence[Term], decision: Decision) -> Decision:
     )
 
 
-def _changed(term: Term | None, decision: Decision) -> Term:
+def _change_term(term: Term | None, decision: Decision) -> Term:
     old = term or Term(decision.text, _DEFAULT_KIND)
     return Term(
         old.text,

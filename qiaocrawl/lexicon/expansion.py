@@ -63,7 +63,7 @@ def aliases(texts: Iterable[str], *, least_texts: int = 1) -> list[Alias]:
     """
     counts: Counter[tuple[str, str, Kind]] = Counter()
     for text in texts:
-        counts.update(set(_stated(fold(text))))
+        counts.update(set(_stated_pairs(fold(text))))
     return [
         Alias(name, alias, kind, number)
         for (name, alias, kind), number in sorted(
@@ -85,7 +85,7 @@ def is_abbreviation(short: str, full: str) -> bool:
     return all(letter in letters for letter in short)
 
 
-def _stated(text: str) -> Iterator[tuple[str, str, Kind]]:
+def _stated_pairs(text: str) -> Iterator[tuple[str, str, Kind]]:
     for kind, pattern in _STATED:
         for match in pattern.finditer(text):
             yield from _pair(match[1], match[2], kind)
@@ -305,8 +305,8 @@ def _relatives(text: str, ontology: Ontology) -> Iterator[Proposal]:
     """Words of the usual sense of *text*, and of the concepts right above and below it."""
     for concept in ontology.senses(fold(text))[:_SENSES]:
         yield from _of_one_sense(ontology, concept, text)
-        yield from _named(ontology, ontology.hyponyms(concept), "hyponym", text, _NEAR)
-        yield from _named(ontology, ontology.hypernyms(concept), "hypernym", text, _FAR)
+        yield from _name_proposals(ontology, ontology.hyponyms(concept), "hyponym", text, _NEAR)
+        yield from _name_proposals(ontology, ontology.hypernyms(concept), "hypernym", text, _FAR)
 
 
 def _of_one_sense(ontology: Ontology, concept: int, term: str) -> Iterator[Proposal]:
@@ -316,7 +316,7 @@ def _of_one_sense(ontology: Ontology, concept: int, term: str) -> Iterator[Propo
     of the senses of either that both have **(ours)**.
     """
     own = set(ontology.senses(fold(term)))
-    for one in _named(ontology, [concept], "synonym", term, _SYNONYM):
+    for one in _name_proposals(ontology, [concept], "synonym", term, _SYNONYM):
         senses = set(ontology.senses(fold(one.text)))
         shared = len(own & senses) / len(own | senses)
         if shared < 1:
@@ -324,7 +324,7 @@ def _of_one_sense(ontology: Ontology, concept: int, term: str) -> Iterator[Propo
         yield one
 
 
-def _named(
+def _name_proposals(
     ontology: Ontology, concepts: Iterable[int], relation: Relation, term: str, closeness: float
 ) -> Iterator[Proposal]:
     words = sorted(word for word in ontology.words_of(set(concepts)) if len(word) > 1)

@@ -82,7 +82,7 @@ class LetterBonds:
     """
 
     def __init__(self, texts: Iterable[str], *, least: int = 5) -> None:
-        letters, numbers = _numbered("\n".join(texts), least)
+        letters, numbers = _number_letters("\n".join(texts), least)
         self._numbers = {letter: number for number, letter in enumerate(letters, _OWN)}
         self._base = len(letters) + _OWN
         self._counts = np.bincount(numbers, minlength=self._base)
@@ -130,7 +130,7 @@ class LetterBonds:
         return int(self._forwards[len(part)].counts[number])
 
 
-def _numbered(text: str, least: int) -> tuple[list[str], NDArray[np.uint16]]:
+def _number_letters(text: str, least: int) -> tuple[list[str], NDArray[np.uint16]]:
     """The frequent Chinese letters of *text*, numbered from 3, and the number of each place.
 
     Rare ones are left out: no string that holds one is frequent.

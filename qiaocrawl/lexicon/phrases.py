@@ -169,7 +169,7 @@ def candidate_phrases(
             for last in range(first, min(stop, first + max_words)):
                 if words[last][1][:1] not in _LAST_TAGS and words[last][1] != "eng":
                     continue
-                text = joined([word for word, _ in words[first : last + 1]])
+                text = join_words([word for word, _ in words[first : last + 1]])
                 if len(text) > _MAX_LETTERS:
                     break
                 if len(text) >= _MIN_LETTERS:
@@ -177,7 +177,7 @@ def candidate_phrases(
     return dict(phrases)
 
 
-def joined(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """*words* as they are written: with a space between two of Latin letters or digits.
 
     >>> joined(["machine", "learning", "算法"])

@@ -176,7 +176,7 @@ class _Desk:
         by_url = {text.url: text for text in texts}
         first = by_url.get(tree.first.key)
         origin = FirstSource(
-            self._cited(first) if first else 0, tree.first.outlet, not tree.first.alternatives
+            self._cite(first) if first else 0, tree.first.outlet, not tree.first.alternatives
         )
         sentences, contradictions = self._summary(texts)
         figures = spread_figures(tree)
@@ -213,7 +213,7 @@ class _Desk:
         by_url = {text.url: text for text in texts}
         return tuple(
             BriefEvent(
-                event, tuple(self._cited(by_url[key]) for key in event.keys[:_CITED_OF_AN_EVENT])
+                event, tuple(self._cite(by_url[key]) for key in event.keys[:_CITED_OF_AN_EVENT])
             )
             for event in events
             if event in most
@@ -241,7 +241,7 @@ class _Desk:
         )
 
         def numbers(citations: Iterable[int]) -> tuple[int, ...]:
-            return tuple(self._cited(by_url[summary.sources[at - 1].key]) for at in citations)
+            return tuple(self._cite(by_url[summary.sources[at - 1].key]) for at in citations)
 
         sentences = []
         for sentence in summary.sentences:
@@ -256,7 +256,7 @@ class _Desk:
             for own in summary.contradictions
         )
 
-    def _cited(self, text: StoryText) -> int:
+    def _cite(self, text: StoryText) -> int:
         source = self.sources.setdefault(
             text.url,
             BriefSource(

@@ -106,7 +106,7 @@ def learn_classes(terms: Sequence[Term], examples: Sequence[MarkedArticle] = ())
         if own in prior:
             start[column] = prior[own]
     wanted = np.array([names.index(example.name) for example in examples])
-    learnt = _fitted(table, wanted, start)
+    learnt = _fit(table, wanted, start)
     weights = dict(prior) | {own: learnt[column] for own, column in columns.items()}
     return ClassModel(names, whole, weights, digest)
 
@@ -160,7 +160,7 @@ def _columns(rows: Sequence[Features]) -> dict[tuple[str, str], int]:
     return {own: column for column, own in enumerate(ranked[:_MOST_WORDS])}
 
 
-def _fitted(
+def _fit(
     table: NDArray[np.float64], wanted: NDArray[np.int64], start: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Weights of least loss near *start*, by a fixed number of steps, so always the same ones."""

@@ -80,7 +80,7 @@ def list_briefings(c: Connection, topic_name: str = "", limit: int = 100) -> lis
     statement = _all().order_by(briefing.c.made_at.desc(), briefing.c.id.desc()).limit(limit)
     if topic_name:
         statement = statement.where(topic.c.name == topic_name)
-    return [_kept(row) for row in c.execute(statement)]
+    return [_briefing_of_row(row) for row in c.execute(statement)]
 
 
 def one_briefing(c: Connection, number: int) -> KeptBriefing:
@@ -94,7 +94,7 @@ def one_briefing(c: Connection, number: int) -> KeptBriefing:
         raise StorageError(
             _("no briefing {number}; `qiaocrawl briefing list` shows all", number=number)
         )
-    return _kept(row)
+    return _briefing_of_row(row)
 
 
 def briefing_before(
@@ -111,7 +111,7 @@ def briefing_before(
         .order_by(briefing.c.before_at.desc(), briefing.c.id.desc())
         .limit(1)
     ).first()
-    return None if row is None else _kept(row)
+    return None if row is None else _briefing_of_row(row)
 
 
 def briefing_file_of(c: Connection, number: int, ending: str) -> bytes:
@@ -144,7 +144,7 @@ def _all() -> Select[Any]:
     ).join(topic, topic.c.id == columns.topic_id)
 
 
-def _kept(row: Any) -> KeptBriefing:
+def _briefing_of_row(row: Any) -> KeptBriefing:
     since, before, made_at = (
         at.replace(tzinfo=UTC) for at in (row.since_at, row.before_at, row.made_at)
     )

@@ -203,7 +203,7 @@ def refusals(c: Connection, since: datetime) -> list[Refusal]:
             query.c.engine, topic.c.name, topic.c.title, func.count(), func.max(query.c.asked_at)
         )
         .join(topic, topic.c.id == query.c.topic_id)
-        .where(*_refused(since))
+        .where(*_refusals_since(since))
         .group_by(query.c.engine, topic.c.name, topic.c.title)
         .order_by(query.c.engine, topic.c.name)
     )
@@ -213,7 +213,7 @@ def refusals(c: Connection, since: datetime) -> list[Refusal]:
     ]
 
 
-def _refused(since: datetime) -> tuple[Any, ...]:
+def _refusals_since(since: datetime) -> tuple[Any, ...]:
     return query.c.state == AnswerState.BLOCKED, query.c.asked_at >= to_stored_time(since)
 
 
@@ -236,7 +236,9 @@ def _period(c: Connection, start: datetime, days: Sequence[Day]) -> Period:
         .select_from(url)
         .where(url.c.outcome == Outcome.DEAD, url.c.done_at >= since)
     )
-    refusing = select(query.c.engine).where(*_refused(start)).distinct().order_by(query.c.engine)
+    refusing = (
+        select(query.c.engine).where(*_refusals_since(start)).distinct().order_by(query.c.engine)
+    )
     return Period(
         sum(day.articles for day in days),
         sum(day.on_topic for day in days),

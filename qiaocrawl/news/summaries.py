@@ -282,7 +282,7 @@ def summarise_story(
     ordered = sorted(sources, key=_time_order)
     told = [sentences_of(source.text) for source in ordered]
     words = TextWords(sentence.text for sentences in told for sentence in sentences)
-    candidates = _ranked(ordered, told, words, ranker)
+    candidates = _rank_sentences(ordered, told, words, ranker)
     chosen: list[tuple[int, int, CitedSentence]] = []
     said: list[list[str]] = []
     for number, at, citations in candidates:
@@ -314,7 +314,7 @@ def _time_order(source: StorySource) -> tuple[bool, str, str]:
     return source.published is None, str(source.published or ""), source.key
 
 
-def _ranked(
+def _rank_sentences(
     sources: Sequence[StorySource],
     told: Sequence[Sequence[Piece]],
     words: TextWords,

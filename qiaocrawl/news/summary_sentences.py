@@ -334,12 +334,10 @@ def train_ranker(
         raise ConfigError(_("nothing to learn from: no text has a clause of 8 letters or more"))
     table = np.concatenate(rows)
     means, scales = table.mean(axis=0), table.std(axis=0) + 1e-9
-    return Ranker(_fitted((table - means) / scales, wanted), means, scales)
+    return Ranker(_fit((table - means) / scales, wanted), means, scales)
 
 
-def _fitted(
-    table: NDArray[np.float64], wanted: Sequence[NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def _fit(table: NDArray[np.float64], wanted: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Weights that bring the shares of each text's candidates near those wanted (Adam)."""
     starts = np.cumsum([0, *(len(values) for values in wanted)])[:-1]
     text = np.repeat(np.arange(len(wanted)), [len(values) for values in wanted])

@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _ADDRESS = re.compile(r"https?://\S+|//@[^:：]{1,30}[:：]|@[\w\-]{1,30}")
 
 
-def prepared(text: str) -> str:
+def prepare_text(text: str) -> str:
     """*text* folded, numbers and addresses made alike, at most 2,000 letters."""
     return _NUMBER.sub("0", _ADDRESS.sub(" ", fold(text[:_MAX_LETTERS])))
 
@@ -76,7 +76,7 @@ def _word_hash(word: str) -> int:
     return value
 
 
-def segmented(text: str) -> list[str]:
+def cut_words(text: str) -> list[str]:
     """The words of a prepared text, marks included."""
     return [word for word in _segmenter().words(text) if not word.isspace()]
 
@@ -174,7 +174,7 @@ def target_features(
     text: str, words: list[str], target: str
 ) -> tuple[NDArray[np.uint64], list[float]]:
     """Hashed and dense features of a prepared *text* towards a prepared *target*."""
-    target_words = segmented(target)
+    target_words = cut_words(target)
     clause = nearest_clause(text, target)
     known = polarity_words()
     judging = known.positive | known.negative | known.negations
@@ -207,7 +207,7 @@ def _dense(
     shared = _share(_pairs(text) & pairs, pairs)
     letters = _share(set(text) & set(target), set(target))
     in_clause = _share(_pairs(clause) & pairs, pairs)
-    clause_words = segmented(clause)
+    clause_words = cut_words(clause)
     whole, own, near = (judgement_features(some)[2] for some in (words, target_words, clause_words))
     text_sign, own_sign, near_sign = (float(np.sign(value)) for value in (whole, own, near))
     negations = polarity_words().negations
@@ -313,7 +313,7 @@ class ToneModel:
 
     def _words(self, document: Document, label: int) -> tuple[tuple[str, float], ...]:
         """What the words of the text add to the score of *label* beside the others' mean."""
-        words = segmented(prepared(document.text))
+        words = cut_words(prepare_text(document.text))
         judged = dict(zip(words, judgements(words), strict=True))
         sign = {"negative": -1.0, "positive": 1.0, "neutral": 0.0}[LABELS[label]]
         margins = self.weights[:, label] - self.weights.mean(axis=1)
@@ -349,10 +349,10 @@ class Features(NamedTuple):
 
 def features_of(document: Document, towards_target: bool) -> Features:
     """The features of *document*."""
-    text = prepared(document.text)
-    words = segmented(text)
+    text = prepare_text(document.text)
+    words = cut_words(text)
     if towards_target:
-        return Features(*target_features(text, words, prepared(document.target)))
+        return Features(*target_features(text, words, prepare_text(document.target)))
     hashes = np.concatenate([run_hashes(text), word_hashes(words)])
     return Features(np.unique(hashes), judgement_features(words))
 

@@ -73,10 +73,10 @@ def read_marked_tones(path: Path) -> list[MarkedTone]:
         ConfigError: a line is none of these.
     """
     wanted = _("text and label ({labels})", labels=", ".join(LABELS))
-    return read_marked_lines(path, _marked, wanted)
+    return read_marked_lines(path, _tone_of_row, wanted)
 
 
-def _marked(row: dict[str, Any]) -> MarkedTone:
+def _tone_of_row(row: dict[str, Any]) -> MarkedTone:
     label = _SHORT_LABELS.get(row["label"], row["label"])
     if label not in LABELS:
         raise ValueError(f"label {label!r}")

@@ -15,7 +15,7 @@ from qiaocrawl.language import _
 from qiaocrawl.lexicon.terms import log_odds
 from qiaocrawl.news.words import (
     WordCounter,
-    chosen,
+    choose_words,
     documents_with,
     has_base,
     rise_of,
@@ -61,23 +61,23 @@ class TermGroup:
             {
                 term: times
                 # Each by itself: 侨联 stands in 中国侨联, too.
-                for term, pattern in self._wanted.items()
+                for term, pattern in self._wanted_patterns.items()
                 if (times := len(pattern.findall(folded)))
             }
         )
         missing = any(fold(term) not in counts for term in self.all_of)
         chosen = not self.any_of or any(fold(term) in counts for term in self.any_of)
-        refused = bool(self.none_of) and self._refused.search(folded) is not None
+        refused = bool(self.none_of) and self._excluded_pattern.search(folded) is not None
         return Counter() if missing or refused or not chosen else counts
 
     @cached_property
-    def _wanted(self) -> dict[str, re.Pattern[str]]:
+    def _wanted_patterns(self) -> dict[str, re.Pattern[str]]:
         terms = map(fold, (*self.any_of, *self.all_of))
-        return {term: re.compile(_bordered(term)) for term in terms}
+        return {term: re.compile(_word_pattern(term)) for term in terms}
 
     @cached_property
-    def _refused(self) -> re.Pattern[str]:
-        return re.compile("|".join(_bordered(fold(term)) for term in self.none_of))
+    def _excluded_pattern(self) -> re.Pattern[str]:
+        return re.compile("|".join(_word_pattern(fold(term)) for term in self.none_of))
 
 
 class Hit(NamedTuple):
@@ -175,7 +175,7 @@ def _use(written: str) -> str | None:
     return names.get(written.lower())
 
 
-def _bordered(term: str) -> str:
+def _word_pattern(term: str) -> str:
     before = "(?<![a-z0-9])" if term[0].isascii() and term[0].isalnum() else ""
     behind = "(?![a-z0-9])" if term[-1].isascii() and term[-1].isalnum() else ""
     return f"{before}{re.escape(term)}{behind}"
@@ -225,7 +225,8 @@ def cloud_words(
     }
     ranked = sorted(whole, key=lambda word: (-scores[word], word))
     words = [
-        _cloud_word(word, now, before) for word in chosen(ranked, now.texts, count, with_persons)
+        _cloud_word(word, now, before)
+        for word in choose_words(ranked, now.texts, count, with_persons)
     ]
     return sorted(words, key=lambda word: (-word.documents, word.text))
 

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from qiaocrawl.lexicon.new_words import MAX_LETTERS, FreshClauses, LetterBonds, new_words
 from qiaocrawl.lexicon.phrases import PERSON_TAGS, is_content, whole_words
 from qiaocrawl.lexicon.terms import Document, TermCounts, example_sentences, log_likelihood
-from qiaocrawl.news.names.features import SURNAMES, tagged
+from qiaocrawl.news.names.features import SURNAMES, tag_words
 from qiaocrawl.news.names.recognition import default_tagger
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import RjiebaCutter
@@ -49,7 +49,7 @@ def whole_words_among(documents: Mapping[str, int]) -> set[str]:
     return kept - pieces
 
 
-def chosen(
+def choose_words(
     ranked: Iterable[str], texts: Sequence[KeptText], count: int, with_persons: bool
 ) -> list[str]:
     """The first *count* of *ranked* that say something new.
@@ -90,7 +90,7 @@ def _unknown_names(sentences: Iterable[str]) -> set[str]:
     names = {
         name
         for sentence in sentences
-        for name, tag in tagged(sentence)
+        for name, tag in tag_words(sentence)
         if tag in PERSON_TAGS and 1 < len(name) <= _LONGEST_NAME and name[0] in SURNAMES
     }
     usual, _ = background_frequencies(names)
@@ -228,10 +228,10 @@ def fresh_words(
         if own.documents >= _LEAST_PHRASE_DOCUMENTS
     }
     whole = whole_words_among(documents | {word: len(own) for word, own in uses.items()})
-    ranked = [word for word in _unused(likeliest, before) if word in whole]
+    ranked = [word for word in _new_words(likeliest, before) if word in whole]
     return [
         _fresh_word(word, uses[word], words[word])
-        for word in chosen(ranked, now.texts, count, with_persons)
+        for word in choose_words(ranked, now.texts, count, with_persons)
     ]
 
 
@@ -264,7 +264,7 @@ def _uses(word: str, texts: Iterable[KeptText]) -> list[KeptText]:
     return [text for text in texts if word in text.folded]
 
 
-def _unused(words: list[str], before: Iterable[TimedText]) -> list[str]:
+def _new_words(words: list[str], before: Iterable[TimedText]) -> list[str]:
     """*words* that no text of *before* has."""
     for text in before:
         folded = fold(f"{text.title}\n{text.text}")
@@ -337,7 +337,7 @@ def hot_words(
     )
     return [
         _hot_word(word, scores[word], now, before)
-        for word in chosen(ranked, now.texts, count, with_persons)
+        for word in choose_words(ranked, now.texts, count, with_persons)
     ]
 
 

@@ -31,7 +31,7 @@ class Ontology:
 
     def __init__(self, wordnets: Sequence[StoredWordnet]) -> None:
         self.wordnets = tuple(wordnets)
-        self._joint, self.size = _joined(self.wordnets)
+        self._joint, self.size = _join_concepts(self.wordnets)
         self._edges = _joined_edges(self.wordnets, self._joint)
         self._up = _Neighbours(self._edges[:, 0], self._edges[:, 1], self.size)
         self._down = _Neighbours(self._edges[:, 1], self._edges[:, 0], self.size)
@@ -212,7 +212,7 @@ def _entries(wordnet: StoredWordnet, word: str) -> list[int]:
     return list(places) or [int(wordnet.form_lemma[place]) for place in wordnet.forms.places(word)]
 
 
-def _joined(wordnets: Sequence[StoredWordnet]) -> tuple[list[Ints], int]:
+def _join_concepts(wordnets: Sequence[StoredWordnet]) -> tuple[list[Ints], int]:
     """For each wordnet the joint concept of each of its own, and how many those are.
 
     Concepts that share a key, directly or over others, are one: the lowest number among them

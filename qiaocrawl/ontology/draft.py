@@ -76,7 +76,7 @@ def language_code(language: str) -> str:
     return _LANGUAGES.get(first, first)[:8]
 
 
-def folded(texts: list[str]) -> list[str]:
+def fold_texts(texts: list[str]) -> list[str]:
     """Each of *texts* for matching: folded, blanks for underscores, single blanks.
 
     Many at once, since one call of the converter costs more than a lemma.

@@ -40,7 +40,7 @@ def logarithmic(distance: int, max_depth: int) -> float:
     """
     if max_depth <= 0:
         return float(distance == 0)
-    return _clipped(1.0 - math.log1p(distance) / math.log1p(2 * max_depth))
+    return _clip(1.0 - math.log1p(distance) / math.log1p(2 * max_depth))
 
 
 def linear(distance: int, max_depth: int) -> float:
@@ -53,10 +53,10 @@ def linear(distance: int, max_depth: int) -> float:
     """
     if max_depth <= 0:
         return float(distance == 0)
-    return _clipped(1.0 - distance / (2 * max_depth))
+    return _clip(1.0 - distance / (2 * max_depth))
 
 
-def _clipped(value: float) -> float:
+def _clip(value: float) -> float:
     return min(1.0, max(0.0, value))
 
 

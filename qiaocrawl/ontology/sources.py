@@ -50,7 +50,7 @@ def folder_of(given: str) -> Path:
         ) from None
 
 
-def installed(folder: Path) -> list[Path]:
+def installed_files(folder: Path) -> list[Path]:
     """The files of *folder*, in the order in which they are joined; none if there is no folder.
 
     Raises:
@@ -64,7 +64,7 @@ def installed(folder: Path) -> list[Path]:
 
 def own_wordnet() -> StoredWordnet:
     """The ontology of overseas-Chinese affairs that comes with the program."""
-    return stored.stored(OWN, arrays_of(own_draft()))
+    return stored.wordnet_of_arrays(OWN, arrays_of(own_draft()))
 
 
 def own_draft() -> Draft:
@@ -80,14 +80,14 @@ def open_ontology(folder: Path) -> Ontology:
     Raises:
         OntologyError: a file is damaged; `qiaocrawl ontology check` names all that are.
     """
-    files = installed(folder)
+    files = installed_files(folder)
     # By time and size, so that a file installed anew is opened anew.
     stamps = tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files)
-    return _opened(stamps)
+    return _open_ontology(stamps)
 
 
 @lru_cache(2)
-def _opened(stamps: tuple[tuple[str, int, int], ...]) -> Ontology:
+def _open_ontology(stamps: tuple[tuple[str, int, int], ...]) -> Ontology:
     wordnets = [stored.read_wordnet(Path(name)) for name, _time, _size in stamps]
     if all(wordnet.name != OWN for wordnet in wordnets):
         wordnets.append(own_wordnet())
@@ -116,7 +116,7 @@ def current_ontology() -> Ontology:
         if given:
             raise
         # Nothing can have been installed for an account without a home.
-        return _opened(())
+        return _open_ontology(())
     return open_ontology(folder)
 
 
@@ -218,7 +218,7 @@ def install(
         OntologyError: the source cannot be read, or the folder not be written.
     """
     arrays = arrays_of(read_source(source, advance))
-    wordnet = stored.stored(name, arrays)
+    wordnet = stored.wordnet_of_arrays(name, arrays)
     write_wordnet(arrays, folder / f"{name}{ENDING}")
     return wordnet
 
@@ -239,13 +239,13 @@ def read_source(source: Path | None, advance: Advance = lambda _: None) -> Draft
         return own_draft()
     if source.is_dir():
         return princeton.read_wordnet(source, advance)
-    with _unpacked(source, advance) as stream:
+    with _open_unpacked(source, advance) as stream:
         if any(source.name.endswith(ending) for ending in _TAB):
-            return read_tab(_limited(stream, source), str(source))
+            return read_tab(_bounded_lines(stream, source), str(source))
         return read_lmf(stream, str(source))
 
 
-def _limited(stream: IO[bytes], source: Path) -> Iterator[bytes]:
+def _bounded_lines(stream: IO[bytes], source: Path) -> Iterator[bytes]:
     """The lines of *stream*; one without end is cut, and so seen as damaged."""
     read = 0
     # Bounded reads: a decompression bomb may be a single line.
@@ -263,7 +263,7 @@ def _limited(stream: IO[bytes], source: Path) -> Iterator[bytes]:
 
 
 @contextmanager
-def _unpacked(source: Path, advance: Advance) -> Iterator[IO[bytes]]:
+def _open_unpacked(source: Path, advance: Advance) -> Iterator[IO[bytes]]:
     """*source* opened, unpacked by its ending; damage while reading is an OntologyError."""
     try:
         with source.open("rb") as raw, io.BufferedReader(_CountingReader(raw, advance)) as counted:

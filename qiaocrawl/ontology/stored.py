@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from qiaocrawl.errors import OntologyError
 from qiaocrawl.language import _
-from qiaocrawl.ontology.draft import Draft, Notice, folded, is_own
+from qiaocrawl.ontology.draft import Draft, Notice, fold_texts, is_own
 
 FORMAT = 1
 ENDING = ".npz"
@@ -138,7 +138,7 @@ def arrays_of(draft: Draft) -> dict[str, NDArray[Any]]:
 
 
 def _folded_senses(draft: Draft) -> dict[tuple[str, str, int], int]:
-    lemmas = folded([lemma for _, lemma, _ in draft.senses])
+    lemmas = fold_texts([lemma for _, lemma, _ in draft.senses])
     ranks: dict[tuple[str, str, int], int] = {}
     for ((language, _word, concept), rank), lemma in zip(draft.senses.items(), lemmas, strict=True):
         # A lemma with a line end would be read back from the blob as two.
@@ -151,8 +151,8 @@ def _folded_senses(draft: Draft) -> dict[tuple[str, str, int], int]:
 def _folded_forms(draft: Draft, place: dict[tuple[bytes, str], int]) -> list[tuple[str, int]]:
     """Forms with the entry of their lemma, sorted; those that are lemmas themselves go."""
     given = sorted(draft.forms)
-    forms = folded([form for _, form, _ in given])
-    lemmas = folded([lemma for _, _, lemma in given])
+    forms = fold_texts([form for _, form, _ in given])
+    lemmas = fold_texts([lemma for _, _, lemma in given])
     unique = set()
     for (language, *_rest), form, lemma in zip(given, forms, lemmas, strict=True):
         entry = place.get((lemma.encode(), language))
@@ -176,7 +176,7 @@ def _blob(texts: Sequence[str]) -> Bytes:
     return np.frombuffer("".join(f"{text}\n" for text in texts).encode(), np.uint8)
 
 
-def stored(name: str, arrays: dict[str, NDArray[Any]]) -> StoredWordnet:
+def wordnet_of_arrays(name: str, arrays: dict[str, NDArray[Any]]) -> StoredWordnet:
     """The wordnet that *arrays* are.
 
     Raises:
@@ -290,6 +290,6 @@ def read_wordnet(file: Path) -> StoredWordnet:
             _("{file!r} cannot be read: {error}", file=str(file), error=error)
         ) from None
     try:
-        return stored(file.stem, arrays)
+        return wordnet_of_arrays(file.stem, arrays)
     except OntologyError as error:
         raise OntologyError(f"{str(file)!r}: {error}") from None

@@ -56,10 +56,10 @@ def number(low: float, high: float, *, open_low: bool = False) -> Converter:
 def own_or(convert: Converter) -> Converter:
     """None for "" and 0, which leave the choice to who asks; else what *convert* makes of it."""
 
-    def converted(value: object) -> Any:
+    def convert_or_none(value: object) -> Any:
         return None if str(value).strip() in ("", "0", "0.0", "None") else convert(value)
 
-    return converted
+    return convert_or_none
 
 
 def count(low: int, high: int) -> Converter:
@@ -242,7 +242,7 @@ def plugin_options(what: str, defaults: Mapping[str, float | str], text: str) ->
                 )
             )
         if name not in defaults:
-            raise ConfigError(_unknown(what, name, defaults))
+            raise ConfigError(_unknown_option(what, name, defaults))
         if name in options:
             raise ConfigError(_("option {name!r} of {what} is given twice", name=name, what=what))
         default = defaults[name]
@@ -273,7 +273,7 @@ def within(what: str, option: str, value: float, low: float, high: float) -> flo
     return value
 
 
-def _unknown(what: str, name: str, defaults: Mapping[str, float | str]) -> str:
+def _unknown_option(what: str, name: str, defaults: Mapping[str, float | str]) -> str:
     if not defaults:
         return _("{what} has no options, got {name!r}", what=what, name=name)
     close = get_close_matches(name, defaults, n=1)

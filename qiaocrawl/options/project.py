@@ -119,10 +119,10 @@ def read_env_file() -> None:
                 )
             )
         if name.strip().startswith(PREFIX):
-            os.environ.setdefault(name.strip(), _unquoted(value.strip()))
+            os.environ.setdefault(name.strip(), _strip_quotes(value.strip()))
 
 
-def _unquoted(value: str) -> str:
+def _strip_quotes(value: str) -> str:
     is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
     return value[1:-1] if is_quoted else value
 
@@ -219,7 +219,7 @@ def note_database(url: str) -> None:
     _given_url.set(url)
 
 
-def advised(command: str) -> str:
+def command_here(command: str) -> str:
     """*command* (``qiaocrawl …``) on the database that this one was given by option.
 
     A password is not printed again: three asterisks stand where it belongs.

@@ -46,7 +46,7 @@ class Options(Mapping[str, Any]):
         if unknown:
             raise ConfigError(_unknown_message(sorted(unknown)[0]))
         self._values = {
-            option.name: _converted(option, given.get(option.name, option.default))
+            option.name: _convert(option, given.get(option.name, option.default))
             for option in OPTIONS
         }
 
@@ -65,7 +65,7 @@ class Options(Mapping[str, Any]):
         return len(self._values)
 
 
-def _converted(option: Option, value: object) -> Any:
+def _convert(option: Option, value: object) -> Any:
     try:
         return option.convert(value)
     except ValueError as error:

@@ -316,7 +316,9 @@ def block_digests(page_blocks: PageBlocks) -> NDArray[np.uint64]:
     for block in page_blocks.blocks:
         at = block.element
         if at not in places:
-            places[at] = _place_digest(elements[at].tag, elements[_named(elements, at)].names)
+            places[at] = _place_digest(
+                elements[at].tag, elements[_nearest_named(elements, at)].names
+            )
         text = block.text.encode("utf-8", "replace")
         digests.append(crc32(text) << 32 | places[at] ^ len(text))
     return np.array(digests, dtype=np.uint64)
@@ -328,7 +330,7 @@ def element_path(elements: list[Element], at: int) -> str:
     Numbers in names become 0, since they count pages (``post-1234``). Written like CSS:
     ``div.entry.content > p``.
     """
-    named = _named(elements, at)
+    named = _nearest_named(elements, at)
     outer = ".".join((elements[named].tag, *general_names(elements[named].names).split()))
     return outer if named == at else f"{outer} > {elements[at].tag}"
 
@@ -338,7 +340,7 @@ def general_names(names: str) -> str:
     return _NUMBER.sub("0", names)
 
 
-def _named(elements: list[Element], at: int) -> int:
+def _nearest_named(elements: list[Element], at: int) -> int:
     """The nearest element with a name at or around *at*; one without where none is near."""
     for _ in range(_MAX_STEPS):
         if elements[at].names or elements[at].parent < 0:

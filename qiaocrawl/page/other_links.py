@@ -87,7 +87,7 @@ def _without_scheme(url: str) -> str:
 def _all(page: Page) -> Iterator[tuple[str, LexborNode, str, str]]:
     for tag, node in page.head_and_links:
         rel = (node.attributes.get("rel") or "").lower().split() if tag == "link" else ()
-        if "next" in rel and (url := _joined(page, node.attributes.get("href"))):
+        if "next" in rel and (url := _join_address(page, node.attributes.get("href"))):
             yield url, node, "", NEXT_TAG
     # A search of the source costs a twentieth of looking at each element for nine attributes.
     may_have_data = any(begin in page.source for begin in _DATA_BEGINS)
@@ -95,15 +95,15 @@ def _all(page: Page) -> Iterator[tuple[str, LexborNode, str, str]]:
         if node.tag == "form":
             yield from _buttons(page, node)
         elif node.tag == "option":
-            if url := _joined(page, node.attributes.get("value")):
+            if url := _join_address(page, node.attributes.get("value")):
                 yield url, node, node.text(), "option"
         else:
             for name in _DATA:
-                if url := _joined(page, node.attributes.get(name)):
+                if url := _join_address(page, node.attributes.get(name)):
                     yield url, node, node.text(), "data"
 
 
-def _joined(page: Page, written: str | None) -> str | None:
+def _join_address(page: Page, written: str | None) -> str | None:
     """The canonical URL of an attribute that may hold an address; None for anything else."""
     address = (written or "").strip()
     return page.joiner.canonical(address) if _ADDRESS.match(address) else None

@@ -89,7 +89,7 @@ def json_ld_of(scripts: Iterable[LexborNode]) -> list[dict[str, Any]]:
 
 
 def _objects(written: str) -> Iterator[dict[str, Any]]:
-    data = _decoded(written)
+    data = _decode_json(written)
     for item in data if isinstance(data, list) else [data]:
         if isinstance(item, dict):
             yield item
@@ -97,7 +97,7 @@ def _objects(written: str) -> Iterator[dict[str, Any]]:
             yield from (o for o in graph if isinstance(o, dict)) if isinstance(graph, list) else ()
 
 
-def _decoded(written: str) -> Any:
+def _decode_json(written: str) -> Any:
     """The JSON in *written*, whatever stands around it (comments, CDATA marks); None for none."""
     begin = _JSON_BEGIN.search(written)
     if begin is None:

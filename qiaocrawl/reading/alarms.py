@@ -19,7 +19,7 @@ from qiaocrawl.items import Outcome, Queue
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.reading.outcome_names import end_name
 from qiaocrawl.reading.summary import held_hosts, held_words, more_held
 from qiaocrawl.search.query import AnswerState
@@ -149,7 +149,7 @@ def alarms(c: Connection, limits: Limits, *, now: float) -> list[str]:
     """Everything an operator should look at, in words; [] is healthy."""
     return [
         *_bad_runs(c, now),
-        *_abandoned(c, now),
+        *_abandoned_alarms(c, now),
         *_no_articles(c, limits, now),
         *_refusing_engines(c, now),
         *_refusing_sites(c, now),
@@ -159,7 +159,7 @@ def alarms(c: Connection, limits: Limits, *, now: float) -> list[str]:
         *_silent_nodes(c, now),
         *_held_hosts(c, now),
         *_silent_keepers(c, now),
-        *_undelivered(c, now),
+        *_undelivered_alarms(c, now),
     ]
 
 
@@ -178,7 +178,7 @@ def _bad_runs(c: Connection, now: float) -> list[str]:
     return bad_runs
 
 
-def _abandoned(c: Connection, now: float) -> list[str]:
+def _abandoned_alarms(c: Connection, now: float) -> list[str]:
     # All queues and topics there are: the index begins with them.
     topics = c.execute(select(topic.c.id)).scalars().all()
     statement = (
@@ -361,7 +361,7 @@ def _silent_keepers(c: Connection, now: float) -> list[str]:
     return lines
 
 
-def _undelivered(c: Connection, now: float) -> list[str]:
+def _undelivered_alarms(c: Connection, now: float) -> list[str]:
     """Channels that did not take their last messages, and messages nobody sends."""
     columns = warning_message.c
     sent: dict[str, int] = {
@@ -468,17 +468,17 @@ def place_figures(c: Connection) -> PlaceFigures:
 def store_figures(c: Connection) -> list[StoreFigures]:
     """Every store this database has had, the first one first."""
 
-    def summed(state: FileState, what: Any) -> Any:
+    def sum_where(state: FileState, what: Any) -> Any:
         return func.coalesce(func.sum(case((page_file.c.state == state, what), else_=0)), 0)
 
     files = c.execute(
         select(
             page_store.c.id,
             page_store.c.address,
-            summed(FileState.COMPLETE, 1),
-            summed(FileState.COMPLETE, page_file.c.file_bytes),
-            summed(FileState.RETIRED, 1),
-            summed(FileState.RETIRED, page_file.c.file_bytes),
+            sum_where(FileState.COMPLETE, 1),
+            sum_where(FileState.COMPLETE, page_file.c.file_bytes),
+            sum_where(FileState.RETIRED, 1),
+            sum_where(FileState.RETIRED, page_file.c.file_bytes),
         )
         .outerjoin(page_file, page_file.c.store_id == page_store.c.id)
         .group_by(page_store.c.id, page_store.c.address)
@@ -537,7 +537,7 @@ def store_alarms(
             "{address}: {count} stored pages cannot be read; `{command}` names them",
             address=one.address,
             count=one.unread,
-            command=advised("qiaocrawl pages verify"),
+            command=command_here("qiaocrawl pages verify"),
         )
         for one in figures
         if one.unread
@@ -554,7 +554,7 @@ def store_alarms(
             _(
                 "pages wait in the database for {address}; `{command}` says why",
                 address=store.address,
-                command=advised(f"qiaocrawl pages move --to {store.address}"),
+                command=command_here(f"qiaocrawl pages move --to {store.address}"),
             )
         )
     return problems

@@ -147,11 +147,11 @@ def list_articles(c: Connection, selection: Selection, limit: int = 0) -> list[L
     Raises:
         StorageError: the selection's topic was never imported.
     """
-    rows = _selected(c, selection)
+    rows = _select_rows(c, selection)
     outlets = OutletNames(c, selection.topic)
     groups = _groups(c, rows.values())
     if selection.only_relevant:
-        for row_id in _refused(c, rows.values(), groups, selection):
+        for row_id in _off_topic_elsewhere(c, rows.values(), groups, selection):
             del rows[row_id]
     listed: dict[object, ListedArticle] = {}
     for row in rows.values():
@@ -163,13 +163,13 @@ def list_articles(c: Connection, selection: Selection, limit: int = 0) -> list[L
         if selection.by_group:
             page = next(page for page in pages if any(member.id in rows for member in page))
         shown = next(member for member in page if member.id in rows)
-        listed[place] = _listed(rows[shown.id], page, _group(row, pages, outlets), outlets)
+        listed[place] = _article_of_row(rows[shown.id], page, _group(row, pages, outlets), outlets)
         if limit and len(listed) == limit:
             break
     return list(listed.values())
 
 
-def _selected(c: Connection, selection: Selection) -> dict[int, Any]:
+def _select_rows(c: Connection, selection: Selection) -> dict[int, Any]:
     """The selected rows by id, in the selection's order, else newest first."""
     parts = [c.execute(_rows(c, part)).all() for part in batches(c, selection)]
     if selection.order:
@@ -297,7 +297,7 @@ def _pages(members: Iterable[_Member]) -> list[_Page]:
     return pages
 
 
-def _refused(
+def _off_topic_elsewhere(
     c: Connection, rows: Iterable[Any], groups: Mapping[int, list[_Page]], selection: Selection
 ) -> list[int]:
     """Those of *rows* that stand for what operators called off topic at another address.
@@ -353,7 +353,9 @@ def _group(row: Any, pages: Sequence[_Page], outlets: OutletNames) -> ReprintGro
     )
 
 
-def _listed(row: Any, page: _Page, group: ReprintGroup, outlets: OutletNames) -> ListedArticle:
+def _article_of_row(
+    row: Any, page: _Page, group: ReprintGroup, outlets: OutletNames
+) -> ListedArticle:
     return ListedArticle(
         row.id,
         row.url,

@@ -60,7 +60,7 @@ def marks_of(c: Connection, article_ids: Sequence[int]) -> dict[int, Marks]:
         .order_by(article_tag.c.tag)
     ):
         tags.setdefault(article_id, []).append(tag)
-    judged = _judged(c, article_ids)
+    judged = _judgements_of(c, article_ids)
     return {
         article_id: Marks(
             *marked.get(article_id, (False, "")),
@@ -71,7 +71,7 @@ def marks_of(c: Connection, article_ids: Sequence[int]) -> dict[int, Marks]:
     }
 
 
-def _judged(c: Connection, article_ids: Sequence[int]) -> dict[int, list[tuple[str, bool]]]:
+def _judgements_of(c: Connection, article_ids: Sequence[int]) -> dict[int, list[tuple[str, bool]]]:
     answers: dict[int, list[tuple[str, bool]]] = {}
     for article_id, name, relevant in c.execute(
         select(article.c.id, topic.c.name, judgement.c.relevant)

@@ -65,7 +65,7 @@ def _by_choice(c: Connection, selection: Selection) -> Iterator[Select[Any]]:
     if selection.since is not None or selection.before is not None:
         yield select(article.c.id).where(_published_within(selection))
     if selection.topic is not None or selection.only_relevant or selection.only_irrelevant:
-        yield _judged(c, selection)
+        yield _judged_rows(c, selection)
 
 
 def _published_within(selection: Selection) -> ColumnElement[bool]:
@@ -80,7 +80,7 @@ def _published_within(selection: Selection) -> ColumnElement[bool]:
     return or_(and_(*dated), and_(*undated))
 
 
-def _judged(c: Connection, selection: Selection) -> Select[Any]:
+def _judged_rows(c: Connection, selection: Selection) -> Select[Any]:
     # By topic always: the index begins with it.
     topics = select(topic.c.id)
     if selection.topic is not None:

@@ -1,8 +1,8 @@
 """Figures for monitoring, straight from the tables.
 
 What :func:`quick` reads costs a few index entries, however large the tables are. What
-:func:`counted` reads grows with the URLs that wait (on SQLite with all): the caller sees to it
-that it is read seldom enough.
+:func:`table_readings` reads grows with the URLs that wait (on SQLite with all): the caller sees
+to it that it is read seldom enough.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def quick(c: Connection) -> list[Reading]:
         *_runs(c),
         *_jobs_and_nodes(c),
         *_warnings(c),
-        *_blocked(c, now),
+        *_blocked_hosts(c, now),
         *_disk(c),
     ]
 
@@ -88,7 +88,7 @@ def no_more_alarms(c: Connection, now: float) -> Sequence[str]:
     return ()
 
 
-def counted(
+def table_readings(
     c: Connection, store: StoreInUse, more_alarms: MoreAlarms = no_more_alarms
 ) -> list[Reading]:
     """What grows with the tables.
@@ -102,7 +102,7 @@ def counted(
     places = place_figures(c)
     return [
         *_frontier(c, topics, now),
-        *_closed(c, now),
+        *_closed_last_hour(c, now),
         *_answers(c, now),
         *_raw_pages(places),
         # As `qiaocrawl health` has them; what is away is not waited for here.
@@ -220,7 +220,7 @@ def _warnings(c: Connection) -> Iterator[Reading]:
         yield Reading("warning_messages", (state,), count)
 
 
-def _blocked(c: Connection, now: float) -> Iterator[Reading]:
+def _blocked_hosts(c: Connection, now: float) -> Iterator[Reading]:
     parked = c.scalar(select(func.count()).where(host_turn.c.parked_until > now))
     yield Reading("hosts_blocked", (), parked or 0)
 
@@ -274,7 +274,7 @@ def _due_since(discovered_at: Any, fetched_at: Any, not_before: float) -> float:
     return max(*moments, float(not_before))
 
 
-def _closed(c: Connection, now: float) -> Iterator[Reading]:
+def _closed_last_hour(c: Connection, now: float) -> Iterator[Reading]:
     since = to_stored_time(datetime.fromtimestamp(now, UTC) - timedelta(hours=1))
     rows = c.execute(
         select(url.c.outcome, func.count())

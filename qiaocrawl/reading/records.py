@@ -109,13 +109,13 @@ def iter_articles(c: Connection, selection: Selection) -> Iterator[ArticleRecord
         StorageError: its topic was never imported.
     """
     if selection.order:
-        yield from _ordered(c, selection)
+        yield from _records_in_order(c, selection)
         return
     for part in batches(c, selection):
         yield from _articles(c, part)
 
 
-def _ordered(c: Connection, selection: Selection) -> Iterator[ArticleRecord]:
+def _records_in_order(c: Connection, selection: Selection) -> Iterator[ArticleRecord]:
     statement = _article_rows(c, selection)
     rest = ordered_ids(c, selection)
     while some := tuple(islice(rest, _ARTICLES_AT_A_TIME)):

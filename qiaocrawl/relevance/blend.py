@@ -345,7 +345,7 @@ class ListedWords:
         seen: dict[str, list[float]] = {}
         for counts, is_title in ((places.title, True), (places.text, False)):
             for word, times in counts.items():
-                if listed := self._listed(word):
+                if listed := self._find_word(word):
                     given = 1.0 if is_title else _TEXT_SHARE * times
                     so_far = seen.setdefault(listed, [0.0, 0.0])
                     added = min(1.0, so_far[not is_title] + given) - so_far[not is_title]
@@ -353,7 +353,7 @@ class ListedWords:
                     found[word] = found.get(word, 0.0) + added * self._counts[listed]
         return {word: given for word, given in found.items() if given}
 
-    def _listed(self, word: str) -> str:
+    def _find_word(self, word: str) -> str:
         """The word of the list that *word* is, begins with or ends with; "" for none."""
         if word in self._counts:
             return word
@@ -446,7 +446,7 @@ class BlendScorer:
             scores = self._heard * self._judge.left_out
             evidence = self._terms.of_samples()
             rows = _rows(evidence, scores)
-            self._factors = _fitted(rows, relevant)
+            self._factors = _fit(rows, relevant)
             lifts = np.array([one.lift for one in evidence])
             logits = rows @ self._factors + self._of_lift * lifts
             self.held_out = logits[relevant], logits[~relevant]
@@ -459,14 +459,14 @@ class BlendScorer:
 
     def logit(self, page: PageText) -> float:
         """ln(P / (1 − P)) for a page before its odds are divided: 0 at the usual threshold."""
-        return self._judged(PagePlaces(page, self._words))[0]
+        return self._score_places(PagePlaces(page, self._words))[0]
 
     def judge(self, page: PageText) -> Relevance:
         """The probability for a page, explained by the words that speak for the topic."""
         places = PagePlaces(page, self._words)
         if not places.both:
             return Relevance(self._topic, 0.0, False, "blend")
-        logit, evidence, learnt = self._judged(places)
+        logit, evidence, learnt = self._score_places(places)
         chance = probability(logit - self._caution)
         parts = self._parts(evidence, learnt)
         return judgement(self._topic, "blend", chance, self.threshold, parts, places)
@@ -476,7 +476,7 @@ class BlendScorer:
         places = PagePlaces(page, self._words)
         if not places.both:
             return {}
-        _logit, evidence, learnt = self._judged(places)
+        _logit, evidence, learnt = self._score_places(places)
         return self._parts(evidence, learnt)
 
     def pack_threshold(self, score: float) -> float | None:
@@ -491,7 +491,7 @@ class BlendScorer:
         wanted = self._pack_threshold * math.exp(shift / self.slope)
         return wanted if LEAST_THRESHOLD <= wanted <= 1 else None
 
-    def _judged(self, places: PagePlaces) -> tuple[float, Evidence, dict[str, float]]:
+    def _score_places(self, places: PagePlaces) -> tuple[float, Evidence, dict[str, float]]:
         """The logit, what the terms say, and what each of the other words adds to their score."""
         evidence = self._terms.of(places)
         score, learnt = self._judge.of(places) if self._judge is not None else (0.0, {})
@@ -520,7 +520,7 @@ def _rows(evidence: Sequence[Evidence], scores: Floats) -> Floats:
     return np.array(list(map(_row, evidence, scores)))
 
 
-def _fitted(rows: Floats, relevant: NDArray[np.bool_]) -> Floats:
+def _fit(rows: Floats, relevant: NDArray[np.bool_]) -> Floats:
     """The factors b."""
     targets = relevant.astype(np.float64)
     return fit_logistic(rows, targets, np.ones(len(rows)), _PRIOR, _SURENESS)

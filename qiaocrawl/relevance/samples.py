@@ -79,7 +79,7 @@ class SampleVectors:
             products += block @ block.T
         return products
 
-    def combined(self, factors: Floats) -> dict[str, float]:
+    def combine(self, factors: Floats) -> dict[str, float]:
         """The sum of the samples' vectors, each times its factor: weights by word."""
         weights: dict[str, float] = dict.fromkeys(self._columns, 0.0)
         for factor, row in zip(factors, self.rows, strict=True):
@@ -171,7 +171,7 @@ class WordJudge:
         factors: Floats = inverse @ targets
         self.left_out: Floats = targets - factors / np.diag(inverse)
         """The score of each sample by a judge that was learnt without it."""
-        weights = self._vectors.combined(factors)
+        weights = self._vectors.combine(factors)
         self._table = {name: (idf, idf * weights[name]) for name, idf in self._vectors.idf.items()}
         self._constant = float(factors.sum())
 

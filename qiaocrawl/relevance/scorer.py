@@ -173,7 +173,7 @@ def chosen_threshold(given: float, own: float) -> float:
     return given or own
 
 
-def explained(parts: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+def explain_parts(parts: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
     """The words that contributed most, with their share of all above 0, largest first."""
     given = {word: part for word, part in parts.items() if part > 0}
     whole = math.fsum(given.values())
@@ -198,7 +198,7 @@ def judgement(
         parts: what each word of the page gave.
         places: where the page's words stand.
     """
-    terms = explained(parts)
+    terms = explain_parts(parts)
     return Relevance(
         topic=topic,
         score=score,

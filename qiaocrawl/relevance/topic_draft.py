@@ -232,7 +232,7 @@ def with_counter_examples(
     pack = TopicPack("t", "t", "", DEFAULT_THRESHOLD, tuple(one.term for one in terms), (), ())
     scorer, least = VsmBreadthScorer(pack), sources.threshold / 2
     more: list[Document] = []
-    for candidates in (stored, _spread(tree)):
+    for candidates in (stored, _spread_texts(tree)):
         far = (one for one in candidates if scorer.judge(_page(one)).score < least)
         more += islice(far, room - len(more))
     sources = replace(sources, others=[*sources.others, *more], stored=stored)
@@ -255,7 +255,7 @@ def _near(sources: DraftSources, terms: Sequence[DraftedTerm]) -> list[Document]
     return [one for one in left if scorer.logit(_page(one)) < border]
 
 
-def _spread(texts: Sequence[Document]) -> list[Document]:
+def _spread_texts(texts: Sequence[Document]) -> list[Document]:
     """*texts* in an order of which any beginning is from all over them."""
     return [one for start in range(_STRIDE) for one in texts[start::_STRIDE]]
 

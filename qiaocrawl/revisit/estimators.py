@@ -42,8 +42,8 @@ class VisitHistory:
         return cls(np.zeros((pages, _WIDTH)))
 
     @classmethod
-    def unpacked(cls, rows: list[bytes]) -> VisitHistory:
-        """From bytes of :meth:`packed`; what is no such row counts as nothing known."""
+    def unpack(cls, rows: list[bytes]) -> VisitHistory:
+        """From bytes of :meth:`pack`; what is no such row counts as nothing known."""
         memory = cls.empty(len(rows))
         for place, row in enumerate(rows):
             if len(row) == HISTORY_BYTES:
@@ -52,7 +52,7 @@ class VisitHistory:
                 memory.table[place] = np.where(np.isfinite(values), np.maximum(values, 0), 0)
         return memory
 
-    def packed(self, page: int) -> bytes:
+    def pack(self, page: int) -> bytes:
         """The row of *page* as HISTORY_BYTES bytes."""
         return bytes(self.table[page].astype("<f4").tobytes())
 
@@ -73,7 +73,7 @@ class VisitHistory:
         return self.table[:, len(_SUMS) : len(_SUMS) + RING]
 
     @property
-    def changed(self) -> Floats:
+    def changes(self) -> Floats:
         """(pages, RING) whether something was new after each of :attr:`intervals`."""
         return self.table[:, len(_SUMS) + RING :]
 
@@ -173,7 +173,7 @@ class MaximumLikelihood:
 
     def __call__(self, memory: VisitHistory, usual: Floats) -> Floats:
         """As :class:`Estimator`; without a visit, *usual*."""
-        widths, changed = memory.intervals, memory.changed > 0
+        widths, changed = memory.intervals, memory.changes > 0
         there = widths > 0
         count = there.sum(axis=1)
         # Newest first, so that the power grows with age.
@@ -280,7 +280,7 @@ class Rhythms:
         """Every hour as busy as any other."""
         return cls(np.ones((sites, WEEK_HOURS)))
 
-    def softened(self, power: float) -> Rhythms:
+    def soften(self, power: float) -> Rhythms:
         """The same with every hour's share to this *power*: 0 gives flat ones, 1 these."""
         return Rhythms(self.shapes**power)
 

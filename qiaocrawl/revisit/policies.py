@@ -116,11 +116,11 @@ def wait_factor(policy: str, key: bytes, visit: int) -> float:
     drawn from *key* and the visit's number, so a plan that is made anew stays **(ours)**.
     """
     if policy == "random_order":
-        return 1.0 + _drawn(key, visit + 1) - _drawn(key, visit)
-    return -math.log1p(-_drawn(key, visit)) if policy == "purely_random" else 1.0
+        return 1.0 + _draw_number(key, visit + 1) - _draw_number(key, visit)
+    return -math.log1p(-_draw_number(key, visit)) if policy == "purely_random" else 1.0
 
 
-def _drawn(key: bytes, visit: int) -> float:
+def _draw_number(key: bytes, visit: int) -> float:
     """In [0, 1)."""
     digest = blake2b(key, digest_size=8, salt=visit.to_bytes(16, "big")).digest()
     return (int.from_bytes(digest, "big") >> 11) / 2.0**53
@@ -157,7 +157,7 @@ def uniform(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
 
 
 @policies.register("fixed")
-def fixed(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
+def fixed_intervals(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """An interval for each group, in proportion to its weight; nothing is learnt (E1)."""
     return fill_budget(lambda price: weights * np.exp(-price), bounds)
 

@@ -82,7 +82,7 @@ class Schedule:
         self._rhythms = rhythms
         in_busy_time = self._estimate.in_busy_time
         # An estimator in plain hours knows no week, so visits do not follow one.
-        self._visiting = rhythms.softened(self.tuning.night_power if in_busy_time else 0.0)
+        self._visiting = rhythms.soften(self.tuning.night_power if in_busy_time else 0.0)
 
     # --- what was seen -----------------------------------------------------------------------
 

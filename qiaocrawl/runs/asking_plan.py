@@ -91,7 +91,7 @@ class PlanDraft:
     folded: Sequence[int]
 
     @property
-    def asked(self) -> int:
+    def asked_count(self) -> int:
         """How many queries are to be asked."""
         return sum(map(len, self.order.values()))
 
@@ -106,7 +106,7 @@ class PlanDraft:
             for query in queries
             if query is not None
         )
-        for first in range(0, max(len(self.entered), self.asked), size):
+        for first in range(0, max(len(self.entered), self.asked_count), size):
             yield PlanPiece(self.entered[first : first + size], list(islice(asked, size)))
 
 

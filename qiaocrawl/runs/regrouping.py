@@ -26,7 +26,7 @@ from qiaocrawl.storage.titles.groups import (
     Rank,
     compare,
     names,
-    ranked,
+    next_ranked,
     stored_places,
 )
 from qiaocrawl.storage.titles.title_log import rebuild_term_weights
@@ -120,12 +120,12 @@ def group_all(c: Connection, index: TitleIndex, advance: Advance) -> Grouped:
     """
     ids: dict[bytes, int] = {}
 
-    def placed(number: int) -> None:
+    def report_place(number: int) -> None:
         if not advance(number):
             raise Stopped
 
     newest = title_log.newest(c)
-    grouping = index.regroup(title_records(c, newest, ids), placed)
+    grouping = index.regroup(title_records(c, newest, ids), report_place)
     return Grouped(grouping, ids, _heads(c, grouping), newest)
 
 
@@ -152,7 +152,7 @@ def title_records(c: Connection, newest: int, ids: dict[bytes, int]) -> Iterator
 def _heads(c: Connection, grouping: Grouping) -> dict[bytes, int]:
     best: dict[bytes, tuple[Rank, int]] = {}
     after = 0
-    while batch := ranked(c, after, _ENTRIES_AT_A_TIME):
+    while batch := next_ranked(c, after, _ENTRIES_AT_A_TIME):
         after = batch[-1].seq
         for row in batch:
             name = grouping.groups.get(row.key)
@@ -253,14 +253,16 @@ def change_report(c: Connection, changes: Sequence[Change]) -> list[dict[str, ob
                 "title": title,
                 "url": url,
                 "moved": change.has_moved,
-                "before": _told(change.before, named),
-                "after": _told(change.after, named),
+                "before": _place_record(change.before, named),
+                "after": _place_record(change.after, named),
             }
         )
     return reports
 
 
-def _told(place: Place | None, named: Mapping[int, tuple[str, str]]) -> dict[str, object] | None:
+def _place_record(
+    place: Place | None, named: Mapping[int, tuple[str, str]]
+) -> dict[str, object] | None:
     if place is None:
         return None
     of = named.get(place.of, ("", "")) if place.of is not None else ("", "")
@@ -281,7 +283,7 @@ def _told(place: Place | None, named: Mapping[int, tuple[str, str]]) -> dict[str
 # anew with them, and what that changes is known before.
 
 PASSES_TO_TRY = 2
-"""How often :func:`tried` goes over all titles."""
+"""How often :func:`try_snapshot` goes over all titles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +295,7 @@ class Trial:
     grouped: Grouped
 
 
-def counted(runtime: Runtime, advance: Advance) -> IdfSnapshot:
+def new_snapshot(runtime: Runtime, advance: Advance) -> IdfSnapshot:
     """A new snapshot of all stored titles; it is not stored yet.
 
     Raises:
@@ -313,7 +315,7 @@ def counted(runtime: Runtime, advance: Advance) -> IdfSnapshot:
     return runtime.reader.run(operation)
 
 
-def stored(runtime: Runtime, version: int) -> IdfSnapshot:
+def load_snapshot(runtime: Runtime, version: int) -> IdfSnapshot:
     """The snapshot of *version*.
 
     Raises:
@@ -322,7 +324,7 @@ def stored(runtime: Runtime, version: int) -> IdfSnapshot:
     return runtime.reader.run(partial(idf_snapshots.load_snapshot, version=version))
 
 
-def tried(runtime: Runtime, snapshot: IdfSnapshot, advance: Advance) -> Trial:
+def try_snapshot(runtime: Runtime, snapshot: IdfSnapshot, advance: Advance) -> Trial:
     """Group all titles by the snapshot in use and by *snapshot*, and compare; writes nothing.
 
     Raises:

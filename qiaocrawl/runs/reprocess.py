@@ -62,7 +62,7 @@ def reprocess_extract(runtime: Runtime, advance: Advance, bulk: Bulk | None = No
     bulk = bulk or local_bulk(runtime)
     runtime.articles.load_titles_now()
     try:
-        for batch in _analysed(runtime, bulk):
+        for batch in _analyse_batches(runtime, bulk):
             restated = runtime.write_now(partial(_restate_all, runtime=runtime, batch=batch))
             _learn(runtime, batch)
             changes += restated.changes
@@ -94,7 +94,9 @@ def _learn(runtime: Runtime, batch: Sequence[tuple[StoredPage, PageAnalysis]]) -
             runtime.write_now(operation)
 
 
-def _analysed(runtime: Runtime, bulk: Bulk) -> Iterator[list[tuple[StoredPage, PageAnalysis]]]:
+def _analyse_batches(
+    runtime: Runtime, bulk: Bulk
+) -> Iterator[list[tuple[StoredPage, PageAnalysis]]]:
     """Stored pages with their analyses, some batches ahead of what is being written.
 
     No more ahead on a cluster than here: what batches taught of sites goes with later ones, and
@@ -250,7 +252,7 @@ def preview_relevance(
     """Judge every stored article anew, and compare with what is stored."""
     preview = RelevancePreview()
     topic_ids = runtime.catalogue.topic_ids
-    for batch in _judged(runtime, bulk or local_bulk(runtime)):
+    for batch in _judge_batches(runtime, bulk or local_bulk(runtime)):
         ids = [text.article_id for text, _ in batch]
         stored = runtime.reader.run(partial(reprocessing.scorers_verdicts, article_ids=ids))
         for text, judgements in batch:
@@ -275,7 +277,7 @@ def reprocess_relevance(
         Judgements by topic and result.
     """
     changes: Counter[str] = Counter()
-    for batch in _judged(runtime, bulk or local_bulk(runtime)):
+    for batch in _judge_batches(runtime, bulk or local_bulk(runtime)):
         runtime.write_now(partial(_save_judgements, runtime=runtime, judged=batch))
         for _, judgements in batch:
             for judgement in judgements:
@@ -287,7 +289,7 @@ def reprocess_relevance(
     return changes
 
 
-def _judged(
+def _judge_batches(
     runtime: Runtime, bulk: Bulk
 ) -> Iterator[list[tuple[StoredText, tuple[Relevance, ...]]]]:
     """Stored articles with their judgements, a batch ahead of what is being written."""

@@ -9,7 +9,7 @@ from typing import Any
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import _
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.reading.outcome_names import end_name, outcome_name
 from qiaocrawl.reading.summary import MISSED, HeldHost, held_words, more_held
 from qiaocrawl.runtime.run_end import START_REFUSED, end_reason
@@ -64,19 +64,19 @@ def next_steps(
     if _count(stats, "frontier/remaining"):
         yield _("the same command goes on")
     if spider == "search":
-        yield advised(f"qiaocrawl crawl pages -a topic={topic}")
-        if _unanswered(stats):
-            yield advised(f"qiaocrawl coverage {topic}")
+        yield command_here(f"qiaocrawl crawl pages -a topic={topic}")
+        if _count_unanswered(stats):
+            yield command_here(f"qiaocrawl coverage {topic}")
         return
     if spider == "pages" and not _count(stats, "pages"):
         # Only a search brings pages to it.
-        yield advised(f"qiaocrawl run {topic}")
+        yield command_here(f"qiaocrawl run {topic}")
         return
-    yield advised(f"qiaocrawl article list --topic {topic} --only-relevant")
-    yield advised(f"qiaocrawl export --topic {topic} --only-relevant --format xlsx")
+    yield command_here(f"qiaocrawl article list --topic {topic} --only-relevant")
+    yield command_here(f"qiaocrawl export --topic {topic} --only-relevant --format xlsx")
     is_refused = end_reason(stats) == START_REFUSED
-    if _missed(stats) or held or is_refused or _count(stats, "links/far_entries"):
-        yield advised(f"qiaocrawl missed {topic}")
+    if _missed_outcomes(stats) or held or is_refused or _count(stats, "links/far_entries"):
+        yield command_here(f"qiaocrawl missed {topic}")
 
 
 def few_lines(few: FewOnTopic) -> Iterator[str]:
@@ -89,10 +89,10 @@ def few_lines(few: FewOnTopic) -> Iterator[str]:
 def few_steps(few: FewOnTopic) -> Iterator[str]:
     """The commands that do it, the most useful first."""
     if few.line is None:
-        yield advised(f"qiaocrawl topic show {few.topic} --all")
+        yield command_here(f"qiaocrawl topic show {few.topic} --all")
         return
-    lower = advised(f"qiaocrawl topic threshold {few.topic} --line {few.line:.2f}")
-    yield f"{lower} && {advised('qiaocrawl reprocess --stage relevance --yes')}"
+    lower = command_here(f"qiaocrawl topic threshold {few.topic} --line {few.line:.2f}")
+    yield f"{lower} && {command_here('qiaocrawl reprocess --stage relevance --yes')}"
 
 
 def _search_lines(stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -104,7 +104,7 @@ def _search_lines(stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     )
     yield _("new URLs"), f"{_count(stats, 'search/new_urls'):,}"
     yield _("known"), _("{count:,} URLs", count=_count(stats, "search/known_urls"))
-    missed = _unanswered(stats)
+    missed = _count_unanswered(stats)
     if missed:
         yield _("no answer"), _("{count:,} queries", count=missed)
 
@@ -117,7 +117,7 @@ def _page_lines(stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield _("known"), _("{count:,} articles, read again", count=known)
     yield _("on topic"), _("{count:,} articles", count=int(stats.get(ON_TOPIC, 0)))
     yield _("reprints"), _("{count:,} articles", count=_count(stats, "dedup/reprint"))
-    missed = _missed(stats)
+    missed = _missed_outcomes(stats)
     listed = _(", ").join(
         f"{outcome_name(outcome)} {number:,}" for outcome, number in missed.items()
     )
@@ -128,14 +128,14 @@ def _page_lines(stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield _("missed"), _("{count:,} pages: {listed}", count=sum(missed.values()), listed=listed)
 
 
-def _missed(stats: Mapping[str, Any]) -> dict[Outcome, int]:
+def _missed_outcomes(stats: Mapping[str, Any]) -> dict[Outcome, int]:
     """What hid pages in this run, the most first."""
     counts = {outcome: _count(stats, f"outcome/{outcome}") for outcome in MISSED}
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
     return {outcome: count for outcome, count in ordered if count}
 
 
-def _unanswered(stats: Mapping[str, Any]) -> int:
+def _count_unanswered(stats: Mapping[str, Any]) -> int:
     return sum(_count(stats, f"search/{state}") for state in NO_ANSWER)
 
 

@@ -179,7 +179,7 @@ class AskingOrder(CrawlOrder):
         # In a thread: it reads the ledger and sorts for seconds.
         draft = await asyncio.to_thread(draft_plan, runtime, topic, wanted, go_on)
         go_on()
-        logger.info("%d of them are to be asked in this run", draft.asked)
+        logger.info("%d of them are to be asked in this run", draft.asked_count)
         self.line = QueryLine(draft.order, draft.expected_yield)
         await self._make_room(topic, draft, go_on)
         said_at, entered = time.monotonic(), 0
@@ -193,7 +193,7 @@ class AskingOrder(CrawlOrder):
             entered += max(len(piece.entered), len(piece.asked))
             if time.monotonic() - said_at > _SAY_SECONDS:
                 said_at = time.monotonic()
-                whole = max(len(draft.entered), draft.asked)
+                whole = max(len(draft.entered), draft.asked_count)
                 logger.info("planning: %d of %d queries are laid out", entered, whole)
 
     async def _make_room(self, topic: str, draft: PlanDraft, go_on: GoOn) -> None:
@@ -222,7 +222,7 @@ class AskingOrder(CrawlOrder):
 
     # --- leases ------------------------------------------------------------------------------
 
-    def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
+    def choose_fetchable(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
         """See the base class; a query left out stays in the ledger."""
         # A stored answer was counted when it was fetched.
         return [lease for lease in leases if lease.stored or self._is_admitted(c, lease, now)]

@@ -217,19 +217,19 @@ class SiteDiscovery:
             trial=lease.payload.taken_up or "",
         )
         self._tell(cut)
-        for form in (opened := watch.opened()):
+        for form in (opened := watch.take_opened()):
             logger.info("no trap after all, all of it waits again: %s", form)
         self._unsaved += 1
         # Saved at once where something was cut or opened: a kill must not lose that.
         if not cut and not opened and self._unsaved < _PAGES_BETWEEN_SAVES:
             return None
         self._unsaved = 0
-        scores = watch.changed()
+        scores = watch.take_changes()
         return partial(save_pattern_scores, scores=scores, now=time.time())
 
-    def redirected(self, url: str, target: str) -> None:
+    def note_redirect(self, url: str, target: str) -> None:
         """Learn from a redirect of *url*."""
-        self._tell(self.rules.watch.redirected(url, target))
+        self._tell(self.rules.watch.note_redirect(url, target))
 
     def _tell(self, cut: Sequence[str]) -> None:
         for form in cut:
@@ -249,7 +249,7 @@ class SiteDiscovery:
 
     # --- missing pages ----------------------------------------------------------------------------
 
-    def judged(
+    def judge(
         self, lease: Lease, analysis: PageAnalysis
     ) -> tuple[PageAnalysis, MissingPage | None]:
         """*analysis*, as a soft 404 where it is one; what a probe shows, to be stored with it."""

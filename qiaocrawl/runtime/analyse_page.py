@@ -13,7 +13,7 @@ from qiaocrawl.discovery.url_sources import parse_url_source
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.documents.analysis import analyse_document
 from qiaocrawl.extract.page import LinkSources, analyse_html
-from qiaocrawl.extract.paging import joined
+from qiaocrawl.extract.paging import join_parts
 from qiaocrawl.extract.published.layout_title import use_title_method
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.extract.structure.html import paragraphs
@@ -156,9 +156,9 @@ def analyse_page(
 
 def join_texts(title: str, parts: Sequence[PartText], setup: AnalysisSetup) -> JoinedText:
     """The *parts* of an article in order as one, judged for all topics of *setup*."""
-    text = joined([part.text for part in parts])
+    text = join_parts([part.text for part in parts])
     # A part without structure is given as plain paragraphs, so that the whole has one.
-    html = joined([part.html or paragraphs(part.text) for part in parts])
+    html = join_parts([part.html or paragraphs(part.text) for part in parts])
     prints, relevance = body_fingerprints(text), _tools(setup).relevance(PageText(title, text))
     return JoinedText(text, html, prints.digest, relevance, prints.simhash, prints.sketch)
 

@@ -112,9 +112,9 @@ class AnalysisSlots:
         Raises:
             ConfigError: an operator's file is at fault, or no worker can start.
         """
-        result = _settled(self.ordinary, submit, first)
+        result = _await_result(self.ordinary, submit, first)
         if isinstance(result, PoisonPageError):
-            return _settled(self.separate, submit, submit(self.separate))
+            return _await_result(self.separate, submit, submit(self.separate))
         return result
 
     async def _in(self, pool: AnalysisPool, submit: Submit[T]) -> T:
@@ -161,7 +161,7 @@ class AnalysisSlots:
             pool.close()
 
 
-def _settled(pool: AnalysisPool, submit: Submit[T], future: Future[T]) -> T | ExtractionError:
+def _await_result(pool: AnalysisPool, submit: Submit[T], future: Future[T]) -> T | ExtractionError:
     for _round in range(_POOL_TRIES):
         try:
             return future.result(pool.patience_seconds)

@@ -311,7 +311,7 @@ class SiteTemplateStore:
     def saving(self) -> Callable[[Connection], None]:
         """An operation that stores what is new; it may be played again."""
         self._unsaved = 0
-        return partial(save_site_templates, templates=self.model.changed(), now=time.time())
+        return partial(save_site_templates, templates=self.model.take_changes(), now=time.time())
 
     def numbers(self) -> dict[str, int]:
         """Figures for the run's record."""

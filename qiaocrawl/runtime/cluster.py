@@ -109,7 +109,7 @@ def dask_bulk(
                 address=address,
             )
         )
-    client = _connected(address)
+    client = _connect(address)
     try:
         code = code_version()
         _check_workers(client, address, code)
@@ -127,7 +127,7 @@ def dask_bulk(
             client.close(timeout=_LOOK_SECONDS)
 
 
-def _connected(address: str) -> Client:
+def _connect(address: str) -> Client:
     try:
         from distributed import Client
     except ImportError as error:
@@ -375,13 +375,13 @@ class AnalysisPlugin(WorkerPlugin):
     def run(self, works: Sequence[Submit[T]]) -> list[T | ExtractionError]:
         """Do *works* in the process of this thread."""
         self.check_code()
-        mine = self._taken()
+        mine = self._slots_of_thread()
         try:
             return LocalBulk(lambda: mine.slots).start(works, "").result()
         finally:
             mine.used_at, mine.is_busy = time.monotonic(), False
 
-    def _taken(self) -> _Slots:
+    def _slots_of_thread(self) -> _Slots:
         assert self._setup is not None, "the command has asked for calls only"
         with self._lock:
             mine = self._by_thread.get(threading.get_ident())

@@ -130,7 +130,9 @@ def follow_links(
     # What is put off ranks as its page does; a plain link to it is news, whatever its score.
     score = lease.score if lease.score < SEED_SCORE else 0.0
     candidates += [
-        _candidate(lease, link, score, _guessed(link)) for link in later if fresh(link.key, PRUNED)
+        _candidate(lease, link, score, _guess_outcome(link))
+        for link in later
+        if fresh(link.key, PRUNED)
     ]
     return LinkSelection(tuple(candidates), left, visit)
 
@@ -239,7 +241,7 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
     }
 
 
-def _guessed(link: Link) -> LeftOut:
+def _guess_outcome(link: Link) -> LeftOut:
     """The outcome and reason that a guess of discovery gives to *link*."""
     if link.same_as:
         return LeftOut(Outcome.ALIAS, f"fetched as {link.same_as}", url_key(link.same_as))

@@ -23,7 +23,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.vocabulary import SavedState, packed, unpacked
+from qiaocrawl.dedup.vocabulary import SavedState, pack, unpack
 from qiaocrawl.options.project import user_cache_folder
 from qiaocrawl.storage.titles import title_log
 
@@ -58,7 +58,7 @@ class KeptTitles:
             folder = folder or user_cache_folder() / "titles"
         self._folder = folder
 
-    def restored(self, c: Connection, make: Callable[[], TitleIndex]) -> Kept | None:
+    def restore(self, c: Connection, make: Callable[[], TitleIndex]) -> Kept | None:
         """The index of the newest file that *c*'s database and *make* agree with, if any.
 
         Args:
@@ -85,7 +85,7 @@ class KeptTitles:
             return False
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with _locked(self._folder / _LOCK) as is_mine:
+            with _try_lock(self._folder / _LOCK) as is_mine:
                 if is_mine:
                     self._delete_old()
                     self._write(mark, kept)
@@ -104,7 +104,7 @@ class KeptTitles:
         if path is None:
             return None
         try:
-            with _opened(path) as state:
+            with _open_state(path) as state:
                 taken_out = _taken_out(state, mark, seq, recipe)
                 if taken_out is None:
                     return None
@@ -129,7 +129,7 @@ class KeptTitles:
 
     def _write(self, mark: bytes, kept: Kept) -> None:
         assert (path := self._path(mark)) is not None
-        state = kept.index.saved()
+        state = kept.index.to_state()
         header = {
             "mark": mark.hex(),
             "seq": kept.seq,
@@ -137,7 +137,7 @@ class KeptTitles:
             "taken_out": sorted(key.hex() for key in kept.taken_out),
             "arrays": sorted(state),
         }
-        arrays: dict[str, Any] = {_HEADER: packed(header)} | state
+        arrays: dict[str, Any] = {_HEADER: pack(header)} | state
         with NamedTemporaryFile(dir=self._folder, suffix=_DRAFT, delete=False) as file:
             draft = Path(file.name)
             try:
@@ -167,7 +167,7 @@ class KeptTitles:
             if old == mark or seq > kept.seq or path is None:
                 continue
             # Most are not here. A damaged one is found when it is to be read.
-            with suppress(OSError, _DamagedFileError), _opened(path) as state:
+            with suppress(OSError, _DamagedFileError), _open_state(path) as state:
                 if _taken_out(state, old, seq, kept.index.recipe) is not None:
                     path.unlink()
 
@@ -178,7 +178,7 @@ def _taken_out(state: SavedState, mark: bytes, seq: int, recipe: str) -> frozens
     Raises:
         ValueError: it has not the arrays that were written.
     """
-    header = unpacked(state[_HEADER])
+    header = unpack(state[_HEADER])
     if (header["mark"], header["seq"], header["recipe"]) != (mark.hex(), seq, recipe):
         return None
     # The check sums are of the arrays, not of their names; and some indexes do without some.
@@ -192,7 +192,7 @@ class _DamagedFileError(Exception):
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[SavedState]:
+def _open_state(path: Path) -> Iterator[SavedState]:
     # numpy leaves a file open that turns out to be no archive.
     with path.open("rb") as file:
         try:
@@ -205,7 +205,7 @@ def _opened(path: Path) -> Iterator[SavedState]:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[bool]:
+def _try_lock(path: Path) -> Iterator[bool]:
     """Hold *path* for this process, unless another does; whether it is ours."""
     with path.open("ab") as file:
         try:

@@ -23,7 +23,7 @@ from qiaocrawl.errors import ConfigError, WorkerStartError
 from qiaocrawl.extract.documents.analysis import PLAIN, read_text, read_text_file, require_size
 from qiaocrawl.items import PageText
 from qiaocrawl.language import _, language, using_language
-from qiaocrawl.runtime.workers import WorkerContext, bound_process, is_pool_error, timed
+from qiaocrawl.runtime.workers import WorkerContext, bound_process, is_pool_error, run_timed
 
 MEMORY_BYTES = 2 * 1024**3
 """Of the process; a list of 100,000 rows takes a tenth."""
@@ -118,12 +118,12 @@ class FileWorker:
         seconds = self._seconds * times
         for _attempt in range(_TRIES):
             future: Future[Result] = self._pool_now().schedule(
-                timed, args=(seconds, _in_language, language(), work, *arguments)
+                run_timed, args=(seconds, _in_language, language(), work, *arguments)
             )
             try:
-                return self._waited(name, future, seconds)
+                return self._wait_for(name, future, seconds)
             except ProcessExpired as error:
-                raise _expired(name, seconds, error) from None
+                raise _expiry_error(name, seconds, error) from None
             except MemoryError:
                 raise _too_much_memory(name) from None
             except Exception as error:
@@ -131,7 +131,7 @@ class FileWorker:
                     raise
         raise WorkerStartError(_("{name}: the process that reads files does not start", name=name))
 
-    def _waited(self, name: str, future: Future[Result], seconds: float) -> Result:
+    def _wait_for(self, name: str, future: Future[Result], seconds: float) -> Result:
         until = time.monotonic() + _START_SECONDS + _BUSY * seconds
         while True:
             try:
@@ -167,7 +167,7 @@ def _in_language(name: str, work: Callable[..., Result], *arguments: Any) -> Res
         return work(*arguments)
 
 
-def _expired(name: str, seconds: float, error: ProcessExpired) -> FileBoundsError:
+def _expiry_error(name: str, seconds: float, error: ProcessExpired) -> FileBoundsError:
     # SIGPROF is our own timer's.
     if error.exitcode == -signal.SIGPROF:
         return FileBoundsError(

@@ -332,7 +332,7 @@ class SharedTitleIndex:
 
     def _begin(self, c: Connection, snapshot: IdfSnapshot) -> None:
         """Forget all and go back to the last file that was kept, or to the log's beginning."""
-        kept = self._files.restored(c, lambda: self._make_index(snapshot))
+        kept = self._files.restore(c, lambda: self._make_index(snapshot))
         if kept is None:
             kept = Kept(self._make_index(snapshot), 0, frozenset())
         self._index, self._taken_out = kept.index, set(kept.taken_out)

@@ -123,7 +123,7 @@ def _start_worker(setup: AnalysisSetup, niceness: int, speaks: str) -> None:
     bound_process(niceness, _WORKER_MEMORY_BYTES)
     # Scorers and networks stay as well; it begins again when they are there.
     gc.disable()
-    _start_error = _prepared(setup)
+    _start_error = _prepare_worker(setup)
     gc.enable()
 
 
@@ -137,7 +137,7 @@ def bound_process(niceness: int, memory_bytes: int) -> None:
     threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
 
 
-def _prepared(setup: AnalysisSetup) -> WorkerStartError | None:
+def _prepare_worker(setup: AnalysisSetup) -> WorkerStartError | None:
     """Why this process cannot work, or None.
 
     A process that died of it would be started again and again, and a page blamed for it.
@@ -177,7 +177,7 @@ def _started_setup() -> AnalysisSetup:
     return _setup
 
 
-def timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
+def run_timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
     """*work* within *seconds* of processor time; after them the kernel ends the process.
 
     No exception could: the parser is not Python.
@@ -233,7 +233,7 @@ class AnalysisPool:
         self.generation = 0
         """How often the processes were started again."""
         self._running: set[Future[Any]] = set()
-        self._pool = self._started()
+        self._pool = self._start_pool()
         self._retired: list[ProcessPool] = []
 
     def submit(
@@ -266,7 +266,7 @@ class AnalysisPool:
     def _submit(self, work: Callable[..., Any], *args: Any) -> Future[Any]:
         if not self._pool.active and not self._closed:
             self.restart(self.generation)
-        future: Future[Any] = self._pool.schedule(timed, args=(self.seconds, work, *args))
+        future: Future[Any] = self._pool.schedule(run_timed, args=(self.seconds, work, *args))
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return future
@@ -290,14 +290,14 @@ class AnalysisPool:
         logger.warning("the analysis workers are lost; starting others")
         self._pool.stop()
         self.cancel_all()
-        self._pool = self._started()
+        self._pool = self._start_pool()
 
     def renew(self, setup: AnalysisSetup) -> None:
         """Start processes with another *setup*; those there are end with the pages they hold."""
         self._setup = setup
         if self._closed:
             return
-        retired, self._pool = self._pool, self._started()
+        retired, self._pool = self._pool, self._start_pool()
         self.begin()
         self._retired.append(retired)
         retired.close()
@@ -324,7 +324,7 @@ class AnalysisPool:
             pool.stop()
             pool.join()
 
-    def _started(self) -> ProcessPool:
+    def _start_pool(self) -> ProcessPool:
         # Not fork: threads of the crawl hold locks that would stay locked in the child.
         context = WorkerContext()
         # The server of forks looks for modules by the environment's path, not by ours: run from

@@ -119,7 +119,7 @@ def _by_document(
         return SearchAnswer(AnswerState.BLOCKED, message=sign)
     if not 200 <= status < 300 or document.broken:
         reason = document.broken or _status_message(definition, status)
-        return _blocked(definition, query, document, PageHits()) or SearchAnswer(
+        return _blocked_answer(definition, query, document, PageHits()) or SearchAnswer(
             AnswerState.ERROR, message=reason
         )
     page = parse_hits(definition, document, query, definition.address)
@@ -143,9 +143,9 @@ def _by_hits(
         return hit
     return (
         # Nothing that shows the term: signs are believed from the surest to the least.
-        _blocked(definition, query, document, page)
-        or _signed(AnswerState.ERROR, _fitting(signals.error, page), query, document)
-        or _signed(AnswerState.EMPTY, _fitting(signals.empty, page), query, document)
+        _blocked_answer(definition, query, document, page)
+        or _answer_by_sign(AnswerState.ERROR, _fitting(signals.error, page), query, document)
+        or _answer_by_sign(AnswerState.EMPTY, _fitting(signals.empty, page), query, document)
         or _classify_without_signal(definition, query, document, page, hit)
     )
 
@@ -212,17 +212,17 @@ def _terms(query: Query) -> tuple[str, ...]:
     return (query.term, *query.also)
 
 
-def _blocked(
+def _blocked_answer(
     definition: EngineDefinition, query: Query, document: Document, page: PageHits
 ) -> SearchAnswer | None:
     signals = _fitting(definition.signals.blocked, page)
-    own = _signed(AnswerState.BLOCKED, signals, query, document)
+    own = _answer_by_sign(AnswerState.BLOCKED, signals, query, document)
     # Words of check pages that all engines share, in the text or the title.
     common = Signal("text", words=COMMON_BLOCK_WORDS), Signal("title", words=COMMON_BLOCK_WORDS)
-    return own or _signed(AnswerState.BLOCKED, common, query, document)
+    return own or _answer_by_sign(AnswerState.BLOCKED, common, query, document)
 
 
-def _signed(
+def _answer_by_sign(
     state: AnswerState,
     signals: Iterable[Signal],
     query: Query,

@@ -183,7 +183,7 @@ def matching_signal(signals: Iterable[Signal], document: Document, terms: Sequen
             word = matching_word(signal.words, text, terms)
             if word or not signal.words:
                 shown = text if signal.place == "json" or not word else word
-                return _shown(signal.place, signal.path, shown)
+                return _place_text(signal.place, signal.path, shown)
     return ""
 
 
@@ -239,7 +239,7 @@ def _texts(signal: Signal, document: Document) -> list[str]:
     return [texts[signal.place]]
 
 
-def _shown(place: str, path: str, text: str) -> str:
+def _place_text(place: str, path: str, text: str) -> str:
     where = f"{place} {path}" if path else place
     return f"{where}: {text}"[:_MAX_SHOWN_CHARS].rstrip(": ")
 
@@ -295,7 +295,7 @@ def resolve_link(
     # The header is what a browser follows; a page beside it is for people without one.
     target = location or _target_in_page(page)
     if not target:
-        return _unresolved(page)
+        return _why_unresolved(page)
     if matching_word(_check_paths(definition), target):
         return ResolvedLink(why=f"redirect to check page {target}", is_blocked=True)
     # A link that leads to another wrapped link is resolved at the next step.
@@ -319,13 +319,13 @@ def _target_in_page(page: FetchedPage) -> str:
         if target and target != page.url:
             return target
     for match in _LOCATION.finditer(text):
-        target = canonical_url(_ESCAPE.sub(_unescaped, match[2]), page.url) or ""
+        target = canonical_url(_ESCAPE.sub(_unescape_match, match[2]), page.url) or ""
         if target and target != page.url:
             return target
     return ""
 
 
-def _unresolved(page: FetchedPage) -> ResolvedLink:
+def _why_unresolved(page: FetchedPage) -> ResolvedLink:
     document = HtmlDocument(_text(page))
     if word := matching_word(COMMON_BLOCK_WORDS, f"{document.title} {document.visible_text}"):
         return ResolvedLink(why=f"check page: {word}", is_blocked=True)
@@ -338,7 +338,7 @@ def _text(page: FetchedPage) -> str:
     return decode_page(page.body[:_MAX_BODY_BYTES], page.header("content-type")).text
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape_match(match: re.Match[str]) -> str:
     code = match[1] or match[2]
     return chr(int(code, 16)) if code else match[3]
 

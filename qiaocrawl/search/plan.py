@@ -129,7 +129,7 @@ def shorter_periods(engine: EngineDefinition, period: str, today: date) -> tuple
         # A single day cannot be halved.
         if middle in (first, end):
             return ()
-        return _named(middle, end), _named(first, middle)
+        return _period_text(middle, end), _period_text(first, middle)
     shorter = _SHORTER.get(period, "")
     # Only the newer part: an engine without ranges cannot be asked for the rest.
     return (shorter,) if shorter and can_ask(engine, shorter) else ()
@@ -141,13 +141,13 @@ def _days_of(engine: EngineDefinition, period: str, today: date) -> tuple[date, 
         return range_of(period)
     # The end of a range is the day after its last.
     tomorrow = today + timedelta(days=1)
-    if not can_ask(engine, _named(today, tomorrow)):
+    if not can_ask(engine, _period_text(today, tomorrow)):
         return None
     # The days it was asked for: none may be left out between its halves and what came before.
     return day_range(period, today) if period else (_FIRST_DAY, tomorrow)
 
 
-def _named(first: date, end: date) -> str:
+def _period_text(first: date, end: date) -> str:
     return f"{first.isoformat()}/{end.isoformat()}"
 
 
@@ -203,15 +203,15 @@ def group_terms(
         return [TermGroup(words[0].text, words[0].weight) for words in spellings]
     classes: dict[object, list[list[Term]]] = {}
     for number, words in enumerate(spellings):
-        concept_id = None if words[0].kind in NAMED_KINDS else concept(_folded(words[0].text))
+        concept_id = None if words[0].kind in NAMED_KINDS else concept(_fold_word(words[0].text))
         classes.setdefault(("alone", number) if concept_id is None else concept_id, []).append(
             words
         )
-    groups = [group for members in classes.values() for group in _filled(members, most_words)]
+    groups = [group for members in classes.values() for group in _fill_groups(members, most_words)]
     return sorted(groups, key=lambda group: -group.weight)
 
 
-def _folded(text: str) -> str:
+def _fold_word(text: str) -> str:
     return "".join(fold(text).split())
 
 
@@ -223,7 +223,7 @@ def _by_spelling(terms: Iterable[Term]) -> list[list[Term]]:
         if not text:
             continue
         # Variants of one spelling: 台湾 and 臺灣; each is kept with its heaviest weight.
-        same = spellings.setdefault(_folded(text), {})
+        same = spellings.setdefault(_fold_word(text), {})
         if text not in same or same[text].weight < term.weight:
             same[text] = Term(text, term.kind, term.weight)
     lists = [
@@ -232,7 +232,7 @@ def _by_spelling(terms: Iterable[Term]) -> list[list[Term]]:
     return sorted(lists, key=lambda words: -words[0].weight)
 
 
-def _filled(members: Sequence[list[Term]], most_words: int) -> Iterable[TermGroup]:
+def _fill_groups(members: Sequence[list[Term]], most_words: int) -> Iterable[TermGroup]:
     """Groups of at most *most_words* words and :data:`MAX_CHARS` characters, in order."""
     words: list[Term] = []
     for term in (word for spelling in members for word in spelling):

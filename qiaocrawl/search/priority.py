@@ -124,7 +124,7 @@ class ExpectedYield:
         mean = (new + _FACTOR_REQUESTS * self._mean) / (requests + _FACTOR_REQUESTS)
         return min(max(mean / self._mean, _LEAST_FACTOR), _MOST_FACTOR)
 
-    def expected(self, pair: Pair) -> float:
+    def prior_yield(self, pair: Pair) -> float:
         """New URLs a request before the pair's own past is looked at; above 0."""
         # A term, site or engine never asked has the factor 1.
         past = (sums.get(name, (0, 0)) for sums, name in zip(self._sums, pair, strict=True))
@@ -133,7 +133,7 @@ class ExpectedYield:
     def of(self, pair: Pair) -> float:
         """New pages on topic one more request of *pair* may bring; above 0."""
         result = self._yields.get(pair, PairYield())
-        new = (result.new_urls + _PRIOR_REQUESTS * self.expected(pair)) / (
+        new = (result.new_urls + _PRIOR_REQUESTS * self.prior_yield(pair)) / (
             result.requests + _PRIOR_REQUESTS
         )
         on_topic = (result.on_topic + _PRIOR_ARTICLES * self._on_topic) / (

@@ -14,7 +14,7 @@ from lxml import etree
 from parsel.csstranslator import HTMLTranslator
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
-from qiaocrawl.text.toml_file import Text, listed, number, raise_faults
+from qiaocrawl.text.toml_file import Text, list_or_one, number, raise_faults
 
 _CSS = HTMLTranslator()
 
@@ -108,7 +108,8 @@ Charset = Annotated[str, AfterValidator(_charset)]
 Selector = Annotated[str, AfterValidator(check_selector)]
 Path = Annotated[str, AfterValidator(_path)]
 Paths = Annotated[
-    tuple[Annotated[Text, AfterValidator(_path)], ...], listed(str, "a text or a list of texts")
+    tuple[Annotated[Text, AfterValidator(_path)], ...],
+    list_or_one(str, "a text or a list of texts"),
 ]
 HeaderName = Annotated[str, matching(r"[\x21-\x7e]+", "be ASCII")]
 HeaderLine = Annotated[str, BeforeValidator(_header_line)]

@@ -74,7 +74,7 @@ from qiaocrawl.search.record_checks import (
     key_of_table,
     matching,
 )
-from qiaocrawl.text.toml_file import Text, Texts, check_table, listed, number, raise_faults
+from qiaocrawl.text.toml_file import Text, Texts, check_table, list_or_one, number, raise_faults
 
 _NeededPaths = Annotated[Paths, Field(min_length=1)]
 _Advised = Annotated[
@@ -189,7 +189,7 @@ class Signal:
                 yield "path", str(error)
 
 
-_Signals = Annotated[tuple[Signal, ...], listed(dict, "tables [[signals.…]]")]
+_Signals = Annotated[tuple[Signal, ...], list_or_one(dict, "tables [[signals.…]]")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ class EngineDefinition:
         default_factory=dict
     )
     keys: Annotated[
-        tuple[Key, ...], listed(dict, "tables [[key]]"), Field(validation_alias="key")
+        tuple[Key, ...], list_or_one(dict, "tables [[key]]"), Field(validation_alias="key")
     ] = ()
     scripts: Annotated[Selector, Field(validate_default=True)] = ""
     total: Paths = ()
@@ -276,7 +276,7 @@ class EngineDefinition:
     charset: Charset = ""
     headers: Mapping[HeaderName, HeaderLine] = field(default_factory=dict)
     paging: Paging = Paging()
-    unwrap: Annotated[tuple[Unwrap, ...], listed(dict, "tables [[unwrap]]")] = ()
+    unwrap: Annotated[tuple[Unwrap, ...], list_or_one(dict, "tables [[unwrap]]")] = ()
     signals: Signals = Signals()
     status_hints: Mapping[HttpStatus, str] = field(default_factory=dict)
     advice: Mapping[_Advised, Text] = field(default_factory=dict)

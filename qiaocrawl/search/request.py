@@ -90,7 +90,7 @@ def request_url(definition: EngineDefinition, query: Query, *, today: date | Non
     template = definition.url + "".join(addition.parameters for addition in additions)
     values = _values(definition, query, today)
     encoded = {name: _percent(text, definition.query_charset) for name, text in values.items()}
-    return _filled(template, {**encoded, "base": definition.base_url})
+    return _fill(template, {**encoded, "base": definition.base_url})
 
 
 def query_url(definition: EngineDefinition, query: Query) -> str:
@@ -216,7 +216,7 @@ def _values(definition: EngineDefinition, query: Query, today: date | None) -> d
     # One after the other: a restriction to a period wraps the one to a site.
     for addition in _additions(definition, query):
         if addition.query:
-            words = _filled(addition.query, {**values, "term": words})
+            words = _fill(addition.query, {**values, "term": words})
     return {**values, "query": words}
 
 
@@ -253,15 +253,15 @@ def _body(definition: EngineDefinition, query: Query, today: date | None) -> obj
     merged: object = definition.body
     for addition in _additions(definition, query):
         if addition.body:
-            merged = _merged(merged, addition.body)
+            merged = _merge(merged, addition.body)
     return _filled_body(merged, values)
 
 
-def _merged(under: object, over: object) -> object:
+def _merge(under: object, over: object) -> object:
     if not isinstance(under, dict) or not isinstance(over, dict):
         return over
     # Deep: a restriction may add one key to a table of the body.
-    return {**under, **{name: _merged(under.get(name), value) for name, value in over.items()}}
+    return {**under, **{name: _merge(under.get(name), value) for name, value in over.items()}}
 
 
 def _filled_body(template: object, values: Mapping[str, str]) -> object:
@@ -272,7 +272,7 @@ def _filled_body(template: object, values: Mapping[str, str]) -> object:
     # Interfaces that take JSON refuse numbers written as texts.
     if template in ("{page}", "{offset}"):
         return int(values[str(template)[1:-1]])
-    return _filled(template, values) if isinstance(template, str) else template
+    return _fill(template, values) if isinstance(template, str) else template
 
 
 def _key_value(definition: EngineDefinition, key: Key, environment: Mapping[str, str]) -> str:
@@ -297,5 +297,5 @@ def _percent(text: str, charset: str) -> str:
     return quote(text.encode(charset, "xmlcharrefreplace"), safe="")
 
 
-def _filled(template: str, values: Mapping[str, str]) -> str:
+def _fill(template: str, values: Mapping[str, str]) -> str:
     return _FIELD.sub(lambda match: values[match[1]], template)

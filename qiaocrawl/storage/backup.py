@@ -272,7 +272,7 @@ def defaults_file(url: URL) -> Iterator[Path]:
     }
     lines = [
         "[client]",
-        *(f"{name}={_quoted(str(value))}" for name, value in options.items() if value is not None),
+        *(f"{name}={_quote(str(value))}" for name, value in options.items() if value is not None),
     ]
     with tempfile.TemporaryDirectory(prefix="qiaocrawl-") as folder:
         path = Path(folder) / "client.cnf"
@@ -282,7 +282,7 @@ def defaults_file(url: URL) -> Iterator[Path]:
         yield path
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     # As a MySQL option file reads it: p"a\b is written "p\"a\\b".
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 

@@ -15,13 +15,13 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from qiaocrawl.errors import DatabaseLostError, SchemaError, StorageError
 from qiaocrawl.language import _
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.storage import migrate
 from qiaocrawl.storage.engine import (
     begin_reading,
     create_private_file,
+    display_url,
     make_engine,
-    shown,
     sqlite_path,
 )
 from qiaocrawl.storage.locking import CrawlLock, who_runs
@@ -175,9 +175,9 @@ class Database:
                             "there is no database file {path!r}; begin with `{init}`, or run "
                             "`{upgrade}` or `{import_}`",
                             path=str(path),
-                            init=advised("qiaocrawl init"),
-                            upgrade=advised("qiaocrawl db upgrade"),
-                            import_=advised("qiaocrawl topic import TOPIC"),
+                            init=command_here("qiaocrawl init"),
+                            upgrade=command_here("qiaocrawl db upgrade"),
+                            import_=command_here("qiaocrawl topic import TOPIC"),
                         )
                     )
                 create_private_file(path)
@@ -206,7 +206,7 @@ class Database:
     @property
     def shown_url(self) -> str:
         """The URL with its password hidden."""
-        return shown(self.engine.url)
+        return display_url(self.engine.url)
 
     @property
     def is_exclusive(self) -> bool:
@@ -246,7 +246,7 @@ class Database:
                     shown_url=self.shown_url,
                     revision=revision,
                     running="; ".join(running),
-                    command=advised("qiaocrawl db upgrade --despite-running"),
+                    command=command_here("qiaocrawl db upgrade --despite-running"),
                 )
             )
 

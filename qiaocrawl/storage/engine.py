@@ -171,15 +171,18 @@ def make_engine(url: URL, cache_mb: int = 0) -> Engine:
     if url.drivername in ("mysql+pymysql", "mariadb+pymysql"):
         if not url.database:
             raise StorageError(
-                _("database {shown!r} must name a database after the host", shown=shown(url))
+                _("database {shown!r} must name a database after the host", shown=display_url(url))
             )
         return _mysql_engine(url)
     raise StorageError(
-        _("database {shown!r} must start with sqlite:/// or mysql+pymysql://", shown=shown(url))
+        _(
+            "database {shown!r} must start with sqlite:/// or mysql+pymysql://",
+            shown=display_url(url),
+        )
     )
 
 
-def shown(url: URL) -> str:
+def display_url(url: URL) -> str:
     """*url* for display: without its password."""
     return url.render_as_string(hide_password=True)
 
@@ -195,7 +198,7 @@ def sqlite_path(url: URL) -> Path:
         raise StorageError(
             _(
                 "database {shown!r} must name a file, as sqlite:///data/qiaocrawl.db",
-                shown=shown(url),
+                shown=display_url(url),
             )
         )
     return Path(name)
@@ -250,12 +253,12 @@ def _set_up_sqlite(cache_mb: int, connection: sqlite3.Connection, _record: objec
     # For SQL that looks into texts; other databases have no such function.
     connection.create_function("unpacked_text", 1, unpack_text, deterministic=True)
     # SQLite's own lower() knows A to Z only: Été would have other small letters than here.
-    connection.create_function("lowered_text", 1, _lowered, deterministic=True)
+    connection.create_function("lowered_text", 1, _lower_text, deterministic=True)
     for pragma in (*_SQLITE_PRAGMAS, sqlite_cache(cache_mb)):
         connection.execute(pragma).close()
 
 
-def _lowered(stored: bytes | str | None) -> str:
+def _lower_text(stored: bytes | str | None) -> str:
     return unpack_text(stored).lower()
 
 

@@ -85,14 +85,14 @@ class KeeperLog:
         self._written_at = float("-inf")
         self._trouble = ""
 
-    def looked(self, trouble: str = "") -> None:
+    def note_look(self, trouble: str = "") -> None:
         """It has looked; *trouble* is what it could not do."""
         is_due = time.monotonic() - self._written_at >= _WRITTEN_SECONDS
         if is_due or trouble != self._trouble:
             self._write(trouble, looked_at=time.time())
         self._trouble = trouble
 
-    def failed(self, error: BaseException) -> None:
+    def note_failure(self, error: BaseException) -> None:
         """It could not look. It goes on, and is to try again."""
         # SQLAlchemy adds its statement and an address to what the driver says.
         said = str(getattr(error, "orig", None) or error).splitlines()
@@ -108,7 +108,7 @@ class KeeperLog:
             self._write(trouble, looked_at=None)
         self._trouble = trouble
 
-    def ended(self) -> None:
+    def note_end(self) -> None:
         """It ends in order: nobody is to miss it."""
         if (error := error_of(self._remove)) is not None:
             logger.debug("%s: its end is not written: %s", self._name, error)

@@ -24,7 +24,7 @@ from sqlalchemy.exc import DatabaseError
 
 from qiaocrawl.errors import SchemaError
 from qiaocrawl.language import _
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.frontier.url_aliases import url_form_problems
 from qiaocrawl.storage.schema import metadata
@@ -87,7 +87,7 @@ def require_current(c: Connection, shown_url: str) -> None:
             shown_url=shown_url,
             what=what,
             head=head_revision(),
-            command=advised("qiaocrawl db upgrade"),
+            command=command_here("qiaocrawl db upgrade"),
         )
     )
 
@@ -208,7 +208,7 @@ def _schema_problems(c: Connection) -> list[str]:
         return []
     if why := why_refused(revision):
         return [why]
-    command = advised("qiaocrawl db upgrade")
+    command = command_here("qiaocrawl db upgrade")
     if not revision:
         return [_("has no tables yet: run `{command}`", command=command)]
     return [
@@ -293,13 +293,13 @@ def _version_problems(c: Connection) -> list[str]:
         _(
             "server is {name} {version}; the least version is {least}",
             name=name,
-            version=_dotted(version),
-            least=_dotted(least),
+            version=_version_text(version),
+            least=_version_text(least),
         )
     ]
 
 
-def _dotted(version: tuple[object, ...]) -> str:
+def _version_text(version: tuple[object, ...]) -> str:
     return ".".join(str(part) for part in version)
 
 

@@ -40,10 +40,10 @@ _page_compressors = _PageCompressors()
 
 def compress(body: bytes) -> bytes:
     """*body* as one zstd frame."""
-    return framed(_page_compressors.one, body)
+    return compress_frame(_page_compressors.one, body)
 
 
-def framed(compressor: zstd.ZstdCompressor, body: bytes) -> bytes:
+def compress_frame(compressor: zstd.ZstdCompressor, body: bytes) -> bytes:
     """*body* as one frame of *compressor*, which can be used again."""
     # FLUSH_FRAME ends the frame, so that the next page begins one of its own.
     return compressor.compress(body, compressor.FLUSH_FRAME)
@@ -96,8 +96,8 @@ def pack_text(text: str) -> bytes:
     """*text* as it is stored."""
     written = _gb_bytes(text)
     if written is not None and len(written) >= _LEAST_BYTES_A_CHARACTER * len(text):
-        return _packed(_CHINESE, written, text)
-    return _packed(_OTHER, text.encode(_UTF8, "replace"), text)
+        return _pack(_CHINESE, written, text)
+    return _pack(_OTHER, text.encode(_UTF8, "replace"), text)
 
 
 def unpack_text(stored: bytes | str | None) -> str:
@@ -123,7 +123,7 @@ def pack_html(html: str, text: str) -> bytes | None:
     if len(known) < LEAST_BYTES:
         return pack_text(html)
     compressor = zstd.ZstdCompressor(options=_OPTIONS, zstd_dict=_prefix(known))
-    return _AGAINST_TEXT[encoding].mark + framed(compressor, written)
+    return _AGAINST_TEXT[encoding].mark + compress_frame(compressor, written)
 
 
 def unpack_html(stored: bytes | None, text: str) -> str:
@@ -151,14 +151,14 @@ _OPTIONS: dict[int, int] = {
 }
 
 
-def _packed(form: _Format, written: bytes, text: str) -> bytes:
+def _pack(form: _Format, written: bytes, text: str) -> bytes:
     if len(written) >= LEAST_BYTES:
         compressor = _compressors.of.get(form)
         if compressor is None:
             dictionary = _dictionary(form.dictionary).as_digested_dict
             compressor = zstd.ZstdCompressor(level=_LEVEL, zstd_dict=dictionary)
             _compressors.of[form] = compressor
-        packed = form.mark + framed(compressor, written)
+        packed = form.mark + compress_frame(compressor, written)
         if len(packed) < len(written):
             return packed
     return text.encode(_UTF8, "replace")

@@ -252,10 +252,10 @@ def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement
     conditions: list[ColumnElement[bool]] = []
     needs_judgement = selection.only_relevant or selection.only_irrelevant or selection.terms
     if selection.topic is not None or needs_judgement:
-        conditions.append(_judged(c, selection))
+        conditions.append(_is_judged(c, selection))
     if selection.article_ids:
         conditions.append(article.c.id.in_(selection.article_ids))
-    conditions += _indexed(c, selection)
+    conditions += _mark_conditions(c, selection)
     if REPRINT in selection.marks:
         copy = verdict.c.article_id == article.c.id, verdict.c.group_id != article.c.id
         conditions.append(exists().where(*copy).correlate_except(verdict))
@@ -284,7 +284,7 @@ def indexed_conditions(c: Connection, selection: Selection) -> list[ColumnElemen
     if selection.classes:
         own = select(article_class.c.url_id).where(*_of_classes(c, selection))
         chosen.append(article.c.url_id.in_(own))
-    return [*chosen, *_indexed(c, selection)]
+    return [*chosen, *_mark_conditions(c, selection)]
 
 
 def _fetched_within(selection: Selection) -> list[ColumnElement[bool]]:
@@ -296,9 +296,11 @@ def _fetched_within(selection: Selection) -> list[ColumnElement[bool]]:
     return conditions
 
 
-def _indexed(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
+def _mark_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
     urls = [
-        _marked(c, selection, mark) for mark in selection.marks if mark not in (REPRINT, UNJUDGED)
+        _urls_with_mark(c, selection, mark)
+        for mark in selection.marks
+        if mark not in (REPRINT, UNJUDGED)
     ]
     urls += [
         select(article_tag.c.url_id).where(article_tag.c.tag == clean_text(tag, 50))
@@ -329,7 +331,7 @@ def published_within(since: datetime | None, before: datetime | None) -> list[Co
     return conditions
 
 
-def _judged(c: Connection, selection: Selection) -> ColumnElement[bool]:
+def _is_judged(c: Connection, selection: Selection) -> ColumnElement[bool]:
     judged = [relevance.c.article_id == article.c.id]
     if selection.topic is not None:
         judged.append(relevance.c.topic_id == topic_id(c, selection.topic))
@@ -353,7 +355,7 @@ def _of_classes(c: Connection, selection: Selection) -> list[ColumnElement[bool]
     return [article_class.c.topic_id.in_(topics), article_class.c.name.in_(names)]
 
 
-def _marked(c: Connection, selection: Selection, mark: str) -> Select[tuple[int]]:
+def _urls_with_mark(c: Connection, selection: Selection, mark: str) -> Select[tuple[int]]:
     """The URLs with *mark*."""
     marked = select(article_mark.c.url_id)
     if mark == STARRED:

@@ -298,7 +298,7 @@ def prune_tables(
         for rule in rules:
             name = rule.table.name
             pruned.setdefault(name, 0)
-            for keys in _doomed(c, rule):
+            for keys in _expiring_keys(c, rule):
                 done = len(keys) if dry_run else _delete(database, rule, keys)
                 pruned[name] += done
                 progress(name, done)
@@ -322,7 +322,7 @@ def _rules(c: Connection, keeping: Keeping, now: datetime) -> Iterator[_Rule]:
         yield _Rule(query.c.id, (query.c.asked_at < moment,), results)
 
 
-def _doomed(c: Connection, rule: _Rule) -> Iterator[list[int]]:
+def _expiring_keys(c: Connection, rule: _Rule) -> Iterator[list[int]]:
     """Keys of the rows that may go, some hundred at a time."""
     first, last = c.execute(select(func.min(rule.key), func.max(rule.key))).one()
     c.rollback()

@@ -180,7 +180,9 @@ def to_json(value: object, max_chars: int = 60_000) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if len(text) > max_chars and isinstance(value, list | tuple):
         changes["cut_texts"] += 1
-        text = json.dumps(_shortened(value, max_chars), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(
+            _shorten_items(value, max_chars), ensure_ascii=False, separators=(",", ":")
+        )
     if len(text) > max_chars:
         changes["cut_texts"] += 1
         # Half, since quoting may double what is cut.
@@ -191,7 +193,7 @@ def to_json(value: object, max_chars: int = 60_000) -> str:
     return clean_text(text, len(text))
 
 
-def _shortened(items: Sequence[object], max_chars: int) -> list[object]:
+def _shorten_items(items: Sequence[object], max_chars: int) -> list[object]:
     """*items* in their order without the longest ones, so that their JSON fits."""
     sizes = [len(json.dumps(item, ensure_ascii=False)) + 1 for item in items]
     chosen, room = set(), max_chars - 2

@@ -51,10 +51,10 @@ def plausibility(sample: bytes, charset: str) -> float:
     if charset in ("euc_jp", "cp932"):
         kana = sum(map(_KANA.__contains__, letters)) / len(letters)
         return share if kana >= _LEAST_KANA_SHARE else 0.0
-    return share if charset in _FIRST_LEVEL or charset == "utf-8" else _undamaged(letters)
+    return share if charset in _FIRST_LEVEL or charset == "utf-8" else _share_undamaged(letters)
 
 
-def _undamaged(letters: list[str]) -> float:
+def _share_undamaged(letters: list[str]) -> float:
     return 1.0 - letters.count("\ufffd") / len(letters)
 
 
@@ -244,7 +244,7 @@ def decode_page(body: bytes, content_type: str = "") -> Decoded:
     """Decode *body*; *content_type* is the Content-Type header or "". Never raises."""
     for mark, charset in _BOMS:
         if body.startswith(mark):
-            return _decoded(body[len(mark) :], charset, "bom")
+            return _decode(body[len(mark) :], charset, "bom")
     declared, source = declared_charset(body, content_type)
     if body.isascii():
         # ASCII bytes are no UTF-16, whatever is declared.
@@ -252,7 +252,7 @@ def decode_page(body: bytes, content_type: str = "") -> Decoded:
             declared = ""
         # The standard's fallback; ASCII reads the same in all remaining charsets.
         return Decoded(body.decode("ascii"), declared or "cp1252", source)
-    return _weighed(body, declared, source)
+    return _weigh_charsets(body, declared, source)
 
 
 def declared_charset(body: bytes, content_type: str = "") -> tuple[str, str]:
@@ -278,7 +278,7 @@ def weighed_charset(sample: bytes, declared: str) -> str:
     Args:
         sample: some of them, ASCII bytes and others; a character may be cut off at the end.
     """
-    return _weighed(sample, declared, "").charset
+    return _weigh_charsets(sample, declared, "").charset
 
 
 def marked_charset(head: bytes) -> tuple[str, int]:
@@ -306,7 +306,7 @@ def codec_of(label: str) -> str:
     return _WIDER.get(name, name)
 
 
-def _weighed(body: bytes, declared: str, source: str) -> Decoded:
+def _weigh_charsets(body: bytes, declared: str, source: str) -> Decoded:
     """Decode *body*, which has non-ASCII bytes, weighing the declaration against the bytes."""
     as_utf8 = _strict(body, "utf-8")
     if as_utf8 is not None and declared in ("", "utf-8"):
@@ -315,18 +315,18 @@ def _weighed(body: bytes, declared: str, source: str) -> Decoded:
         return Decoded(as_utf8, "utf-8", "overruled", _lost(as_utf8))
     sample = _sample(body)
     if declared and _fits(sample, declared):
-        as_declared = _decoded(body, declared, source)
+        as_declared = _decode(body, declared, source)
         if as_declared.replaced <= _BAD_SHARE * len(body):
             return as_declared
     guessed = _guess(sample)
     if not declared or guessed == declared:
-        return _decoded(body, guessed, source)
+        return _decode(body, guessed, source)
     if _SINGLE_BYTE.match(guessed) and plausibility(sample, declared) >= _DAMAGED:
         # A single-byte charset decodes any bytes, so it proves nothing against damaged Chinese.
-        return _decoded(body, declared, source)
+        return _decode(body, declared, source)
     as_guessed, declared_text = (
-        _decoded(body, guessed, "overruled"),
-        _decoded(body, declared, source),
+        _decode(body, guessed, "overruled"),
+        _decode(body, declared, source),
     )
     return as_guessed if _is_better(as_guessed, declared_text, sample) else declared_text
 
@@ -344,7 +344,7 @@ def _strict(body: bytes, charset: str) -> str | None:
     return text if text.count("\ufffd") <= 1 else None
 
 
-def _decoded(body: bytes, charset: str, source: str) -> Decoded:
+def _decode(body: bytes, charset: str, source: str) -> Decoded:
     text = body.decode(charset, "replace")
     return Decoded(text, charset, source, _lost(text))
 

@@ -52,7 +52,7 @@ _DAY_ENDS = r"(?:(?!\d)|(?=[0-2]\d:[0-5]\d))"
 _NAMED_DAY = r"(?<!\d)(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _form_pattern(pattern: str) -> re.Pattern[str]:
     return late_pattern(pattern + _CLOCK, re.IGNORECASE)
 
 
@@ -61,69 +61,71 @@ _YEAR_THEN_MARK = re.compile(r"[12][09]\d\d\s?[年/.-]")
 _MARK_THEN_YEAR = re.compile(r"[/.-](?:19|20)\d\d")
 _ANY_YEAR = re.compile(r"[12][09]\d\d")
 # "2024-03-05", "2024年3月5日"
-_YEAR_FIRST = _compiled(
+_YEAR_FIRST = _form_pattern(
     rf"(?<!\d)(?P<year>(?:19|20)\d\d)\s?(?:年|[-/.])\s?{_MONTH}\s?(?:月|[-/.])\s?{_DAY}{_DAY_ENDS}"
 )
 # "05/03/2024"
-_YEAR_LAST = _compiled(rf"(?<!\d)(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark){_YEAR}")
+_YEAR_LAST = _form_pattern(rf"(?<!\d)(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark){_YEAR}")
 # "March 5th, 2024", "March the 5th, 2024", "Mar-05-2024", "Mar.5.2024"
-_NAME_FIRST = _compiled(
+_NAME_FIRST = _form_pattern(
     rf"{_WORD_BEGINS}{_NAME}[\s-]?(?:the\s)?(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?!\d)[,.-]?\s?{_YEAR}"
 )
 # As themes translated from English write: 十月 5th, 2010, 5 十月 2010, 10 月 5, 2010.
-_HAN_NAME_FIRST = _compiled(
+_HAN_NAME_FIRST = _form_pattern(
     rf"(?<![\d十]){_HAN_NAME}\s{{0,2}}(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th|日)?\s?[,，]?\s?{_YEAR}"
 )
-_HAN_NAME_SECOND = _compiled(rf"{_NAMED_DAY}\s?[,，./-]?\s?{_HAN_NAME}\s?[,，./-]?\s?{_YEAR}")
+_HAN_NAME_SECOND = _form_pattern(rf"{_NAMED_DAY}\s?[,，./-]?\s?{_HAN_NAME}\s?[,，./-]?\s?{_YEAR}")
 # As C's asctime writes: Mon Feb 25 22:14:07 2002.
 _YEAR_AFTER_CLOCK = late_pattern(
     rf"(?<![a-z]){_NAME}\s{{1,2}}(?P<day>[12]\d|3[01]|0?[1-9])\s{_TIME}\s{{1,2}}{_YEAR}",
     re.IGNORECASE,
 )
 # "5 March 2024", "5-Mar-2024", "5/Mar/2024", "5. March 2024"
-_NAME_SECOND = _compiled(
+_NAME_SECOND = _form_pattern(
     rf"{_NAMED_DAY}(?:\s?[/-]\s?|\.?\s?)(?:of\s)?{_NAME},?(?:\s?[/-]\s?|\s?){_YEAR}"
 )
 # "2024 March 5", "2024-Mar-05", "2024, March 5"
-_NAME_AFTER_YEAR = _compiled(
+_NAME_AFTER_YEAR = _form_pattern(
     rf"(?<!\d)(?P<year>(?:19|20)\d\d)(?:,?\s|[/-]){_NAME}[\s/-]?(?P<day>[12]\d|3[01]|0?[1-9])"
     rf"(?:st|nd|rd|th)?(?![\d:]|,?\s(?:19|20)\d\d)"
 )
 # Dates without a year, or with one that is believed only in context.
 # "民國113年3月5日"
-REPUBLIC = _compiled(
+REPUBLIC = _form_pattern(
     rf"民[國国]\s?(?P<roc>\d{{2,3}})\s?[年/.-]\s?{_MONTH}\s?[月/.-]\s?{_DAY}(?!\d)"
 )
 # "113/03/05"
-REPUBLIC_BARE = _compiled(
+REPUBLIC_BARE = _form_pattern(
     rf"(?<![\d/.-])(?P<roc>1[0-3]\d|[89]\d)(?P<mark>[/.-]){_MONTH}(?P=mark){_DAY}(?![\d/.-])"
 )
 # "24-03-05", "'24/03/05"
-SHORT_YEAR = _compiled(
+SHORT_YEAR = _form_pattern(
     rf"(?:(?<=')|(?<![\d/.-]))(?P<short>[0-4]\d)(?P<mark>[/.-]){_MONTH}(?P=mark){_DAY}(?![\d/.-])"
 )
 # "24年3月5日"
-SHORT_YEAR_HAN = _compiled(rf"(?<!\d)(?P<short>[0-4]\d)年{_MONTH}月{_DAY}(?=日)")
+SHORT_YEAR_HAN = _form_pattern(rf"(?<!\d)(?P<short>[0-4]\d)年{_MONTH}月{_DAY}(?=日)")
 # "05 Oct 21"; "5 Oct 21:30" and "5 Oct 9 pm" hold a time of day.
-SHORT_YEAR_NAME = _compiled(
+SHORT_YEAR_NAME = _form_pattern(
     rf"{_NAMED_DAY}[\s-]{_NAME}[\s-]'?(?P<short>[0-4]\d)(?![\d:.]|\s?[ap]\.?m)"
 )
 # "3月5日"
-NO_YEAR_HAN = _compiled(rf"(?<![\d年]){_MONTH}月{_DAY}日")
+NO_YEAR_HAN = _form_pattern(rf"(?<![\d年]){_MONTH}月{_DAY}日")
 # "03-05 12:30"
-NO_YEAR = _compiled(rf"(?<![\d/.:-])(?P<month>1[0-2]|0[1-9])[-/]{_DAY}(?=\s[0-2]?\d:[0-5]\d)")
+NO_YEAR = _form_pattern(rf"(?<![\d/.:-])(?P<month>1[0-2]|0[1-9])[-/]{_DAY}(?=\s[0-2]?\d:[0-5]\d)")
 # "3/5/24", "05.03.24"
-SHORT_YEAR_LAST = _compiled(
+SHORT_YEAR_LAST = _form_pattern(
     r"(?<![\d/.-])(?P<one>\d\d?)(?P<mark>[/.])(?P<two>\d\d?)(?P=mark)(?P<short>[0-4]\d)(?![\d/.-])"
 )
 # "March 5, '24"
-SHORT_YEAR_AFTER_NAME = _compiled(
+SHORT_YEAR_AFTER_NAME = _form_pattern(
     rf"(?<![a-z]){_NAME}\s(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?,?\s'(?P<short>[0-4]\d)(?!\d)"
 )
 # "5 March"
-NO_YEAR_DAY_FIRST = _compiled(rf"{_NAMED_DAY}\s(?:of\s)?{_NAME}(?!,?\s?'?\d\d(?![:.\d]|\s?[ap]))")
+NO_YEAR_DAY_FIRST = _form_pattern(
+    rf"{_NAMED_DAY}\s(?:of\s)?{_NAME}(?!,?\s?'?\d\d(?![:.\d]|\s?[ap]))"
+)
 # "March 5"
-NO_YEAR_NAME = _compiled(
+NO_YEAR_NAME = _form_pattern(
     rf"(?<![a-z]){_NAME}\s(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?![\d:])"
 )
 

@@ -110,7 +110,7 @@ class DateReader:
 
     def sure(self, text: str) -> list[WrittenDate]:
         """Dates with day, month and four-digit year, in order of the text."""
-        text = _normalised(text)
+        text = _normalise(text)
         whole = self._whole(text)
         if whole is not None:
             return [whole]
@@ -130,7 +130,7 @@ class DateReader:
         Args:
             year: of month-and-day dates; 0 means the last such day before *now*.
         """
-        text = _normalised(text)
+        text = _normalise(text)
         dates: list[WrittenDate] = []
         has_month, has_mark = "月" in text, DAY_MARK.search(text) is not None
         has_name = may_name_month(text)
@@ -302,7 +302,7 @@ def latest_plausible(now: datetime | None = None) -> datetime:
     return (now or datetime.now(UTC)) + _FUTURE
 
 
-def _normalised(text: str) -> str:
+def _normalise(text: str) -> str:
     text = text[:_MAX_CHARS]
     if not text.isascii():
         text = unicodedata.normalize("NFKC", with_narrow_marks(text))

@@ -76,10 +76,10 @@ _REMEMBERED_CHARS = 20_000
 
 def fold(text: str) -> str:
     """*text* for matching only: NFKC, lower case, simplified characters; twice is once."""
-    return _remembered(text) if len(text) <= _REMEMBERED_CHARS else _folded(text)
+    return _remembered(text) if len(text) <= _REMEMBERED_CHARS else _fold_text(text)
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     text = with_narrow_marks(text)
     # Twice: lower() may give characters that NFKC changes again.
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
@@ -87,7 +87,7 @@ def _folded(text: str) -> str:
 
 
 # The text of a page is folded for its prints, its words and its sample, one after the other.
-_remembered = lru_cache(maxsize=16)(_folded)
+_remembered = lru_cache(maxsize=16)(_fold_text)
 
 
 def with_narrow_marks(text: str) -> str:
@@ -106,10 +106,10 @@ def to_simplified(text: str) -> str:
     """
     text = clean_surrogates(text)
     simplified = str(_converter().convert(text))
-    if simplified == text or _unsettled().search(simplified) is None:
+    if simplified == text or _unsettled_pattern().search(simplified) is None:
         return simplified
     # Line by line, since few lines hold such a character and no phrase reaches over two.
-    return "\n".join(map(_settled, simplified.split("\n")))
+    return "\n".join(map(_convert_fully, simplified.split("\n")))
 
 
 def clean_surrogates(text: str) -> str:
@@ -166,10 +166,10 @@ def _to_traditional() -> tuple[opencc.OpenCC, ...]:
     return tuple(opencc.OpenCC(name) for name in ("s2t", "s2tw", "s2hk"))
 
 
-def _settled(line: str) -> str:
+def _convert_fully(line: str) -> str:
     """*line*, converted once already, converted until nothing changes."""
     for _ in range(_MORE_ROUNDS):
-        if _unsettled().search(line) is None:
+        if _unsettled_pattern().search(line) is None:
             break
         before, line = line, str(_converter().convert(line))
         if line == before:
@@ -178,7 +178,7 @@ def _settled(line: str) -> str:
 
 
 @cache
-def _unsettled() -> re.Pattern[str]:
+def _unsettled_pattern() -> re.Pattern[str]:
     """Finds what converting once more may change: a character that is converted where it
     stands alone, or in phrases only.
     """

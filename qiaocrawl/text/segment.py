@@ -305,13 +305,13 @@ def _any_of(phrases: list[str]) -> re.Pattern[str] | None:
     """A pattern whose one group is any of *phrases*, the first that fits; None without any."""
     if not phrases:
         return None
-    joined = "|".join(map(_bordered, phrases))
+    joined = "|".join(map(_phrase_pattern, phrases))
     # Testing one character first is what makes the search fast.
     starts = "".join(sorted({re.escape(phrase[0]) for phrase in phrases}))
     return re.compile(f"(?=[{starts}])({joined})")
 
 
-def _bordered(phrase: str) -> str:
+def _phrase_pattern(phrase: str) -> str:
     before = f"(?<!{_LETTER})" if re.match(_LETTER, phrase[0]) else ""
     after = f"(?!{_LETTER})" if re.match(_LETTER, phrase[-1]) else ""
     return f"{before}{re.escape(phrase)}{after}"

@@ -57,7 +57,7 @@ def number(low: float, high: float) -> BeforeValidator:
     return BeforeValidator(convert)
 
 
-def listed(kind: type, words: str) -> BeforeValidator:
+def list_or_one(kind: type, words: str) -> BeforeValidator:
     """A list, or its only entry of type *kind* written without one."""
 
     def convert(value: object) -> list[object]:
@@ -69,7 +69,7 @@ def listed(kind: type, words: str) -> BeforeValidator:
 
 
 Text = Annotated[str, Field(min_length=1)]
-Texts = Annotated[tuple[Text, ...], listed(str, "a text or a list of texts")]
+Texts = Annotated[tuple[Text, ...], list_or_one(str, "a text or a list of texts")]
 
 
 class _TableFaults(ValueError):
@@ -161,12 +161,12 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def _faults(error: Any, adapter: TypeAdapter[Any]) -> Iterator[str]:
-    place, value, kind = _dotted(error["loc"]), error["input"], error["type"]
+    place, value, kind = _dotted_path(error["loc"]), error["input"], error["type"]
     if kind == "value_error":
         cause = error["ctx"]["error"]
         is_table = isinstance(cause, _TableFaults)
         for key, why in cause.faults if is_table else [("", cause)]:
-            yield f"{_dotted((*error['loc'], *([key] if key else [])))}: {why}"
+            yield f"{_dotted_path((*error['loc'], *([key] if key else [])))}: {why}"
     elif kind == "unexpected_keyword_argument":
         yield f"{place}: unknown key{_hint(error['loc'], adapter)}"
     elif kind in _MISSING:
@@ -176,7 +176,7 @@ def _faults(error: Any, adapter: TypeAdapter[Any]) -> Iterator[str]:
         yield f"{place}: {why}, got {value!r}"
 
 
-def _dotted(location: tuple[int | str, ...]) -> str:
+def _dotted_path(location: tuple[int | str, ...]) -> str:
     """``unwrap[1].by``: tables are counted from 1, texts of a list are not."""
     parts = [part for part in location if part != "[key]"]
     while parts and isinstance(parts[-1], int):
@@ -189,15 +189,15 @@ def _dotted(location: tuple[int | str, ...]) -> str:
 def _hint(location: tuple[int | str, ...], adapter: TypeAdapter[Any]) -> str:
     """What is allowed at *location*, and what was probably meant."""
     schema = adapter.json_schema()
-    node = _resolved(schema, schema)
+    node = _resolve_table(schema, schema)
     for part in location[:-1]:
-        node = _resolved(node["properties"][part], schema) if isinstance(part, str) else node
+        node = _resolve_table(node["properties"][part], schema) if isinstance(part, str) else node
     keys = sorted(node["properties"])
     close = get_close_matches(str(location[-1]), keys, n=1)
     return (f"; did you mean {close[0]!r}?" if close else "") + f" (allowed: {', '.join(keys)})"
 
 
-def _resolved(node: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+def _resolve_table(node: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     """The table *node* stands for: behind a reference, in a list, or that may be missing."""
     while "properties" not in node:
         if "$ref" in node:

@@ -71,7 +71,7 @@ def pack_name_reason(name: str) -> str:
 
 def term_reasons(term: Term) -> list[str]:
     """Why *term* is not valid, all reasons; empty when it is."""
-    return _given(
+    return _reasons_given(
         _text_reason(_("the term"), term.text, 1, MAX_TERM_CHARACTERS),
         _invisible_reason(_("the term"), term.text),
         _choice_reason(_("kind"), term.kind, TERM_KINDS),
@@ -82,7 +82,7 @@ def term_reasons(term: Term) -> list[str]:
 
 def site_reasons(site: Site) -> list[str]:
     """Why *site* is not valid, all reasons; empty when it is."""
-    return _given(
+    return _reasons_given(
         _host_reason(site.host),
         _text_reason(_("the name"), site.name, 1, MAX_NAME_CHARACTERS),
         _choice_reason(_("role"), site.role, ROLES),
@@ -96,7 +96,7 @@ def site_reasons(site: Site) -> list[str]:
 
 def sample_reasons(sample: Sample) -> list[str]:
     """Why *sample* is not valid, all reasons; empty when it is."""
-    return _given(
+    return _reasons_given(
         _sample_name_reason(sample.name),
         _text_reason(_("the title"), sample.title, 1, MAX_TITLE_CHARACTERS),
         _text_reason(_("the text"), sample.text, 1, MAX_SAMPLE_CHARACTERS, lines=True),
@@ -186,12 +186,12 @@ def _sample_faults(samples: Iterable[Sample]) -> list[RowFault]:
     return faults
 
 
-def _given(*reasons: str) -> list[str]:
+def _reasons_given(*reasons: str) -> list[str]:
     return [reason for reason in reasons if reason]
 
 
 def _pack_reasons(pack: TopicPack) -> list[str]:
-    reasons = _given(
+    reasons = _reasons_given(
         pack_name_reason(pack.name),
         _text_reason(_("the title"), pack.title, 1, MAX_TITLE_CHARACTERS),
         _text_reason(
@@ -370,26 +370,26 @@ def merge_packs(old: TopicPack, new: TopicPack) -> TopicPack:
         new,
         terms=merge_terms(old.terms, new.terms),
         sites=merge_sites(old.sites, new.sites),
-        samples=_merged(old.samples, new.samples, _sample_key),
+        samples=_merge_rows(old.samples, new.samples, _sample_key),
     )
 
 
 def merge_terms(old: Iterable[Term], new: Iterable[Term]) -> tuple[Term, ...]:
     """*old* in its order, each replaced by its namesake in *new*; then what is only in *new*."""
-    return _merged(old, new, term_key)
+    return _merge_rows(old, new, term_key)
 
 
 def merge_sites(old: Iterable[Site], new: Iterable[Site]) -> tuple[Site, ...]:
     """As :func:`merge_terms`, for sites by host."""
-    return _merged(old, new, site_key)
+    return _merge_rows(old, new, site_key)
 
 
 def compare_packs(old: TopicPack | None, new: TopicPack) -> tuple[Changes, ...]:
     """The changes from *old* (None: there was none) to *new*: terms, sites, samples."""
     return (
-        _compared("terms", old.terms if old else (), new.terms, term_key),
-        _compared("sites", old.sites if old else (), new.sites, site_key),
-        _compared("samples", old.samples if old else (), new.samples, _sample_key),
+        _compare_rows("terms", old.terms if old else (), new.terms, term_key),
+        _compare_rows("sites", old.sites if old else (), new.sites, site_key),
+        _compare_rows("samples", old.samples if old else (), new.samples, _sample_key),
     )
 
 
@@ -400,8 +400,8 @@ def changed_rows(
     if old is None:
         return ()
     return (
-        *_changed(old.terms, new.terms, term_key),
-        *_changed(old.sites, new.sites, site_key),
+        *_changed_rows(old.terms, new.terms, term_key),
+        *_changed_rows(old.sites, new.sites, site_key),
     )
 
 
@@ -449,13 +449,15 @@ def _sample_key(sample: Sample) -> str:
     return fold(sample.name)
 
 
-def _merged(old: Iterable[Row], new: Iterable[Row], key: Callable[[Row], str]) -> tuple[Row, ...]:
+def _merge_rows(
+    old: Iterable[Row], new: Iterable[Row], key: Callable[[Row], str]
+) -> tuple[Row, ...]:
     rows = {key(row): row for row in old}
     rows.update({key(row): row for row in new})
     return tuple(rows.values())
 
 
-def _compared(
+def _compare_rows(
     table: str, old: Iterable[Row], new: Iterable[Row], key: Callable[[Row], str]
 ) -> Changes:
     before = {key(row): row for row in old}
@@ -471,7 +473,7 @@ def _compared(
     )
 
 
-def _changed(
+def _changed_rows(
     old: Iterable[Row], new: Iterable[Row], key: Callable[[Row], str]
 ) -> Iterator[tuple[Row, Row]]:
     before = {key(row): row for row in old}

@@ -125,7 +125,7 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
     return name
 
 
-def parted(text: str) -> list[str]:
+def split_texts(text: str) -> list[str]:
     """Texts written one below the other, parted by lines of three or more hyphens.
 
     >>> parted("a\\nb\\n---\\nc\\n")

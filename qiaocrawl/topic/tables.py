@@ -111,11 +111,11 @@ def read_header(cells: Sequence[str], columns: Columns) -> tuple[Header, list[st
 
     Blank header cells are allowed as long as the cells below are blank too.
     """
-    names = {_folded(alias): name for name, also in columns.items() for alias in (name, *also)}
+    names = {_fold_header(alias): name for name, also in columns.items() for alias in (name, *also)}
     positions: dict[str, int] = {}
     reasons: list[str] = []
     for position, cell in enumerate(cells):
-        name = names.get(_folded(cell))
+        name = names.get(_fold_header(cell))
         if not cell:
             continue
         if name is None:
@@ -146,10 +146,10 @@ def describe(columns: Columns, name: str) -> str:
 
 def as_choice(text: str, allowed: Mapping[str, str], default: str) -> str:
     """The allowed word that *text* means (English in any case, or Chinese); else *text* itself."""
-    word = _folded(text)
+    word = _fold_header(text)
     if not word:
         return default
-    chinese = {_folded(value): key for key, value in allowed.items()}
+    chinese = {_fold_header(value): key for key, value in allowed.items()}
     return word if word in allowed else chinese.get(word, text)
 
 
@@ -165,7 +165,7 @@ def as_number(text: str, default: float) -> float:
 
 def as_flag(text: str) -> bool | None:
     """Yes, no (or empty), or None when *text* is neither."""
-    word = _folded(text)
+    word = _fold_header(text)
     if word in _YES:
         return True
     return False if word in _NO or not word else None
@@ -177,7 +177,7 @@ def as_mark(text: str) -> bool | None:
     >>> as_mark("★"), as_mark("否"), as_mark(""), as_mark("明年")
     (True, False, False, None)
     """
-    word = _folded(text) or text.strip()
+    word = _fold_header(text) or text.strip()
     if word in _MARKED or (word and not word.strip("★⭐")):
         return True
     return False if word in _UNMARKED or not word else None
@@ -187,7 +187,7 @@ def _spellings(columns: Columns) -> list[str]:
     return [spelling for name, also in columns.items() for spelling in (name, *also)]
 
 
-def _folded(text: str) -> str:
+def _fold_header(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold()
     return "".join(char for char in folded if char not in " _-\t\u3000")
 
@@ -269,7 +269,7 @@ def read_rows(
     rows: list[tuple[int, Row]] = []
     for line, cells in raw.rows[1:]:
         bad: Reasons = []
-        rows.append((line, convert(_named(header, cells, bad), bad)))
+        rows.append((line, convert(_name_cells(header, cells, bad), bad)))
         faults += [RowFault(path.name, line, reason) for reason in bad]
     return rows, faults
 
@@ -300,7 +300,7 @@ def _require_header(
         raise TopicError(f"{where.table}: {reason}", faults)
 
 
-def _named(header: Header, cells: Sequence[str], bad: Reasons) -> Cells:
+def _name_cells(header: Header, cells: Sequence[str], bad: Reasons) -> Cells:
     used = set(header.positions.values())
     extra = next((c for i, c in enumerate(cells) if c and i not in used), "")
     if extra:
@@ -423,12 +423,12 @@ def _write(
 
         write_whole(path, format_xlsx([header, *rows], title))
     elif path.suffix.lower() == ".csv":
-        write_whole(path, format_csv([header, *([_shown(c) for c in row] for row in rows)]))
+        write_whole(path, format_csv([header, *([_cell_text(c) for c in row] for row in rows)]))
     else:
         raise TopicError(_("{path!r} must end in .csv or .xlsx", path=str(path)))
 
 
-def _shown(cell: str | float | int) -> str:
+def _cell_text(cell: str | float | int) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return cell if isinstance(cell, str) else repr(cell)

@@ -239,7 +239,7 @@ def read_golden(path: Path) -> tuple[GoldenTitle, ...]:
             ``faults`` lists all bad rows by line.
     """
     rows, faults = read_rows(path, GOLDEN_COLUMNS, (("title",), ("label",)), _title)
-    return _checked(path, rows, faults)
+    return _check_golden(path, rows, faults)
 
 
 def read_golden_digests(path: Path) -> tuple[GoldenDigest, ...]:
@@ -249,7 +249,7 @@ def read_golden_digests(path: Path) -> tuple[GoldenDigest, ...]:
         TopicError: as of :func:`read_golden`.
     """
     rows, faults = read_rows(path, DIGEST_COLUMNS, (("digest",), ("label",)), _digest)
-    return _checked(path, rows, faults)
+    return _check_golden(path, rows, faults)
 
 
 def golden_faults(folder: Path) -> tuple[RowFault, ...]:
@@ -316,7 +316,7 @@ def _text(what: str, text: str, low: int, high: int, bad: Reasons) -> str:
     return text
 
 
-def _checked(
+def _check_golden(
     path: Path, rows: Sequence[tuple[int, Golden]], faults: list[RowFault]
 ) -> tuple[Golden, ...]:
     faults = [*faults, *list_faults(path.name, rows, lambda row: [], _key)]

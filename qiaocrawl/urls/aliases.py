@@ -177,7 +177,7 @@ class AliasRules:
             self._vote(url, step, agrees=step in taken)
         self._speak_against_way_back(url, declared)
 
-    def redirected(self, url: str, target: str) -> None:
+    def note_redirect(self, url: str, target: str) -> None:
         """The server of *url* redirects to *target*; both in canonical form.
 
         A redirect to anything but a version of the page teaches nothing: it may have moved.
@@ -294,7 +294,7 @@ class AliasRules:
         ]
         return sorted(rules, key=lambda rule: (rule.host, -rule.agreed, rule.step))
 
-    def changed(self) -> list[HostVotes]:
+    def take_changes(self) -> list[HostVotes]:
         """What is new since the last call, for storing, by host.
 
         Hosts without a vote for any step are left out.
@@ -306,7 +306,9 @@ class AliasRules:
     def _votes_of(self, host: str) -> HostVotes:
         steps = self._hosts[host]
         votes = tuple(
-            (step, _signed(step_votes)) for step, step_votes in steps.items() if step_votes.by_page
+            (step, _sign_votes(step_votes))
+            for step, step_votes in steps.items()
+            if step_votes.by_page
         )
         rules = sum(self._is_active(host, step, steps) for step in steps)
         return HostVotes(host, votes, rules)
@@ -325,7 +327,7 @@ class AliasRules:
                 votes.count(abs(vote) - 1, agrees=vote > 0)
 
 
-def _signed(votes: _Votes) -> tuple[int, ...]:
+def _sign_votes(votes: _Votes) -> tuple[int, ...]:
     return tuple(page + 1 if agrees else -page - 1 for page, agrees in votes.by_page.items())
 
 

@@ -201,7 +201,7 @@ class UrlJoiner:
             if href.startswith(_HTTP):
                 return _absolute(href)
             if href[:1] == "/" and self._origin:
-                return _rooted(self._origin, href)
+                return _under_origin(self._origin, href)
         return canonical_url(href, self._base or None)
 
 
@@ -219,7 +219,7 @@ def _query(written: str, charset: str) -> str:
 
 # Menus repeat on every page of a site, so results that do not depend on the page are cached.
 @lru_cache(maxsize=_REMEMBERED_LINKS)
-def _rooted(origin: str, path: str) -> str | None:
+def _under_origin(origin: str, path: str) -> str | None:
     return origin + path if _SIMPLE_PATH.fullmatch(path) else canonical_url(path, origin)
 
 

@@ -82,7 +82,7 @@ def _split(url: str) -> _Parts:
     return _Parts(scheme, host, f"/{path}", query)
 
 
-def _joined(parts: _Parts) -> str:
+def _join_parts(parts: _Parts) -> str:
     scheme, host, path, query = parts
     return f"{scheme}://{host}{path}{'?' if query else ''}{query}"
 
@@ -99,10 +99,10 @@ def take(step: Step, url: str) -> str | None:
     Never from another page to a front page, and never from a mobile host's front page to
     another host: that is an index of its own.
     """
-    without = _taken(step, _split(url))
+    without = _take_step(step, _split(url))
     if without is None:
         return None
-    new = _joined(without)
+    new = _join_parts(without)
     if step.kind == "host":
         leads_home = is_front(url) and _is_mobile(_split(url).host)
     else:
@@ -276,7 +276,7 @@ def _query_between(query: str, target: str) -> tuple[Step, ...] | None:
     return tuple(Step("parameter", piece) for piece in dropped) if rest == target_pieces else None
 
 
-def _taken(step: Step, parts: _Parts) -> _Parts | None:
+def _take_step(step: Step, parts: _Parts) -> _Parts | None:
     kind, word = step
     if kind == "https":
         return parts._replace(scheme="https") if parts.scheme == "http" else None

@@ -53,7 +53,7 @@ def cosine(a: SparseVector, b: SparseVector) -> float:
     Each is scaled by its largest weight first, so that tiny and huge weights neither vanish
     nor overflow when squared.
     """
-    a, b = _scaled(a), _scaled(b)
+    a, b = _scale(a), _scale(b)
     lengths = a.norm * b.norm
     if lengths == 0.0:
         return 0.0
@@ -70,7 +70,7 @@ def cosine(a: SparseVector, b: SparseVector) -> float:
     return min(1.0, product / lengths)
 
 
-def _scaled(vector: SparseVector) -> SparseVector:
+def _scale(vector: SparseVector) -> SparseVector:
     largest = float(vector.weights.max(initial=0.0))
     if largest == 0.0:
         return vector

@@ -31,7 +31,7 @@ def test_learnt_aliases_are_listed(run: Run, tmp_path: Path) -> None:
     with Database.open(url) as database:
         make_tables(database)
         with database.engine.begin() as c:
-            save_host_votes(c, rules.changed(), now=1_790_000_000.0)
+            save_host_votes(c, rules.take_changes(), now=1_790_000_000.0)
     code, out, _ = run("--aliases", "--database", url)
     assert code == 0
     rows = [[cell.strip() for cell in line.split("│")[1:-1]]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, local_server
-from qiaocrawl.cli.explain import MARK, explained
+from qiaocrawl.cli.explain import MARK, explain_as_html
 from qiaocrawl.extract.api import examine
 
 Run = Callable[..., tuple[int, str, str]]
@@ -142,7 +142,7 @@ def test_explain_writes_a_page(
 @pytest.mark.parametrize("method", ["density", "visual"])
 def test_nothing_of_a_hostile_page_is_markup_there(method: str) -> None:
     reading, extraction = examine(HOSTILE, "", "", method)
-    html = explained(reading, extraction, "<script>alert(0)</script>")
+    html = explain_as_html(reading, extraction, "<script>alert(0)</script>")
     assert "&lt;script&gt;alert(2)" in html
     assert set(re.findall(r"<([a-z0-9]+)", html)) <= {
         "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "table", "tr", "th",
@@ -154,7 +154,7 @@ def test_nothing_of_a_hostile_page_is_markup_there(method: str) -> None:
 
 def test_explaining_what_is_no_page() -> None:
     reading, extraction = examine(b"%PDF-1.7", "", "", "density")
-    html = explained(reading, extraction, "a.pdf")
+    html = explain_as_html(reading, extraction, "a.pdf")
     assert MARK in html
     assert "bytes: PDF" in html
 
@@ -191,12 +191,12 @@ def test_the_explaining_page_is_there_before_the_article_is_printed(
 def test_the_page_tells_threshold_ids_and_kind() -> None:
     marked = PAGE.replace(b"<h1>", b"<div id=zoom class='a b'>\xe4\xbe\xa8</div><h1>")
     reading, extraction = examine(marked, "", "", "blend")
-    html = explained(reading, extraction, "a.html")
+    html = explain_as_html(reading, extraction, "a.html")
     assert "threshold 0.5; " in html
     assert "div#zoom.a.b" in html
     assert "title, date and sentences" in html
     reading, extraction = examine(marked, "", "", "visual")
-    assert "threshold" not in explained(reading, extraction, "a.html")
+    assert "threshold" not in explain_as_html(reading, extraction, "a.html")
 
 
 def test_scores_near_the_threshold_have_three_digits() -> None:
@@ -207,7 +207,7 @@ def test_scores_near_the_threshold_have_three_digits() -> None:
         ((0.496, 0.9), "0.5", ("0.496", "0.90")), ((0.196, 0.3), "0.2", ("0.196", "0.30")),
     ):  # fmt: skip
         body = replace(reading.body, judged=(*judged, *(0.0,) * (count - 2)))
-        html = explained(replace(reading, body=body), extraction, "a.html")
+        html = explain_as_html(replace(reading, body=body), extraction, "a.html")
         assert f"threshold {threshold}; " in html
         for score in scores:
             assert f"score {score}<" in html

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-from qiaocrawl.cli.output import folding_table, print_hanging, wrapped
+from qiaocrawl.cli.output import folding_table, print_hanging, wrap
 from qiaocrawl.cli.spider_process import _bar, _state
 from qiaocrawl.items import Queue
 from qiaocrawl.reading.summary import Progress
@@ -31,7 +31,7 @@ def terminal(width: int) -> tuple[Console, StringIO]:
 
 @pytest.mark.parametrize("width", [30, 47, 80])
 def test_rows_keep_to_the_width_and_lose_nothing(width: int) -> None:
-    rows = wrapped(_LINE, width)
+    rows = wrap(_LINE, width)
     assert "".join(row.replace(" ", "") for row in rows) == _LINE.replace(" ", "")
     assert all(cell_len(row) <= width for row in rows)
     assert not any(row[0] in "，。、；：）" for row in rows), "no mark begins a row"
@@ -51,7 +51,7 @@ def test_a_cell_loses_no_letter_where_a_space_ends_its_line(width: int) -> None:
 
 def test_an_address_that_is_wider_is_left_whole() -> None:
     url = "http://www.a.example/" + "x" * 60
-    assert wrapped(f"为何 why: {url} (×3)", 40)[1].strip() == url
+    assert wrap(f"为何 why: {url} (×3)", 40)[1].strip() == url
 
 
 def test_further_rows_are_set_in() -> None:

@@ -111,7 +111,7 @@ def test_a_log_in_leads_to_no_other_site(target: str) -> None:
 def test_wrong_passwords_are_throttled(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     with desk.database.engine.begin() as c:
         actor = audit_log.Actor("test")
-        people.add_user(c, actor, "alice", credentials.hashed("right password"), "reader")
+        people.add_user(c, actor, "alice", credentials.hash_password("right password"), "reader")
     # What a hash costs is not what is tried here.
     monkeypatch.setattr(credentials, "is_right", lambda stored, given: given == "right password")
     codes = [_log_in(desk, str(number), "alice").status_code for number in range(50)]
@@ -128,7 +128,7 @@ def test_wrong_passwords_are_throttled(desk: Desk, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_wrong_name_takes_as_long_as_a_wrong_password() -> None:
-    stored = credentials.hashed("right password")
+    stored = credentials.hash_password("right password")
     credentials.is_right(None, "warm")
 
     def cost(which: str | None) -> float:

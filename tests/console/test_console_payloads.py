@@ -25,7 +25,7 @@ from qiaocrawl.console.render import shown_html
 from qiaocrawl.console.security import credentials
 from qiaocrawl.fetch.sessions.accounts import AccountState
 from qiaocrawl.news.trends.usual import HolidayCalendar
-from qiaocrawl.news.warnings.machine import Moment, noted, step
+from qiaocrawl.news.warnings.machine import Moment, step, take_note
 from qiaocrawl.news.warnings.office_rules import add_rule
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.news.warnings.signals import First, SignalArticle, StorySignal
@@ -172,7 +172,7 @@ def _fill_warnings(database: Database, wanted: list[str]) -> None:
     with database.engine.begin() as c:
         for rule in rules:
             add_rule(c, rule, rule.name, now)
-        keep_step(c, {}, noted(after, "1", parts[7], now), messages, now)
+        keep_step(c, {}, take_note(after, "1", parts[7], now), messages, now)
         for message in take_due(c, now.timestamp() + 1):
             note_failed(c, message, parts[0], now.timestamp())
 

@@ -11,7 +11,7 @@ import pytest
 from console_client import Desk, visible
 from qiaocrawl.storage import audit_log
 from qiaocrawl.storage.topics.topics import load_pack
-from qiaocrawl.topic.folder import free_name, parted
+from qiaocrawl.topic.folder import free_name, split_texts
 from qiaocrawl.topic.pack import Sample
 from storage_samples import PACK, add_topic
 
@@ -112,5 +112,5 @@ def test_names_of_samples_are_valid_whatever_they_come_from() -> None:
     assert free_name("../..", ()) == "sample"
     assert free_name("長" * 200, ()) == "長" * 54
     assert free_name("A", ("a", "a_2")) == "A_3"
-    assert parted("---\n a \n----\n\n") == ["a"]
-    assert parted("a -- b") == ["a -- b"]
+    assert split_texts("---\n a \n----\n\n") == ["a"]
+    assert split_texts("a -- b") == ["a -- b"]

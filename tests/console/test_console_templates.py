@@ -104,11 +104,11 @@ def test_places_of_bodies_are_proposed_and_marks_cannot_be_foreseen() -> None:
     page = parse_page(SHARED.format(word="侨务").encode(), "text/html; charset=utf-8", URL)
     assert body_places(page) == ["div#text"]
     form = {"hosts": "www.a-qiao.cn", "body": "#text", "links": "xpath://div[@class='nav']"}
-    template = keepers.checked(keepers.table_of(form))
+    template = keepers.check_template(keepers.table_of(form))
     first, second = (marked_page(page, template) for _ in range(2))
     assert first != second
     assert len(re.findall(r"data-\w{16}-body=", first)) == 1
     assert len(re.findall(r"data-\w{16}-links=", first)) == 1
     for values in (form, {**form, "links": "", "links_list": "a\nb", "title": 'q\\"\x7f[a="é"]'}):
         table = keepers.table_of(values)
-        assert "\x7f" not in keepers.written(table)
+        assert "\x7f" not in keepers.template_text(table)

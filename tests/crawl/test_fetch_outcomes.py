@@ -162,7 +162,7 @@ def test_a_busy_host_costs_the_url_no_try_at_first(crawl: Crawl) -> None:
     row = crawl.row()
     assert (row["outcome"], row["failures"]) == (None, 0)
     assert row["reason"].startswith("host asks to wait until ")
-    assert crawl.worker._hosts.parked == {HOST}
+    assert crawl.worker._hosts.parked_hosts == {HOST}
 
 
 def test_an_error_instead_of_a_response_is_judged_by_what_it_says(crawl: Crawl) -> None:

@@ -218,11 +218,11 @@ def test_an_answer_that_was_under_way_ends_no_rest_and_a_later_one_does(
     )
     failures.of(BlockedError("captcha", pause_seconds=60.0))
     (noted,) = posted
-    failures.handler.answered(HOST)
+    failures.handler.note_answer(HOST)
     assert posted == [noted], "it rests, whatever came of what was asked before"
     monkeypatch.setattr(failures.worker._hosts, "_parked", {})
-    failures.handler.answered(HOST)
-    failures.handler.answered(HOST)
+    failures.handler.note_answer(HOST)
+    failures.handler.note_answer(HOST)
     assert len(posted) == 2, "its row goes once"
 
 

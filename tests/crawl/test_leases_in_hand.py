@@ -42,7 +42,7 @@ def test_present_scores_decide_where_they_change() -> None:
 
 def test_hosts_are_busy_parked_or_spent() -> None:
     hosts = HostUse(Fetches(2, 8), Limits(pages_per_host=3))
-    hosts.answered("a")
+    hosts.note_answer("a")
     for _ in range(2):
         assert hosts.is_free("a")
         hosts.begin("a")
@@ -54,7 +54,7 @@ def test_hosts_are_busy_parked_or_spent() -> None:
     hosts.park("b", 60.0)
     hosts.park("b", 1.0)
     hosts.park("c", -1.0)
-    assert hosts.parked == {"b"}
+    assert hosts.parked_hosts == {"b"}
     assert not hosts.is_free("b")
     assert hosts.is_free("c")
 
@@ -62,7 +62,7 @@ def test_hosts_are_busy_parked_or_spent() -> None:
 def test_hosts_that_have_not_answered_never_hold_every_slot() -> None:
     hosts = HostUse(Fetches(2, 80), Limits())
     hosts.begin("good.test")
-    hosts.answered("good.test")
+    hosts.note_answer("good.test")
     hosts.end("good.test")
     held = 0
     for number in range(300):

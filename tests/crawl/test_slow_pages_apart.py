@@ -76,25 +76,25 @@ def test_large_pages_and_suspects_are_never_tried_in_an_ordinary_slot(slow: Slow
 def test_from_two_slow_pages_on_a_host_gets_no_more_time_in_ordinary_slots(
     slow: SlowPages,
 ) -> None:
-    slow.outlasted(lease())
+    slow.note_outlasted(lease())
     assert not slow.is_for(lease(), page())
-    slow.outlasted(lease())
+    slow.note_outlasted(lease())
     assert slow.is_for(lease(2), page())
     assert not slow.is_for(lease(host="b"), page()), "other hosts are not to blame"
 
 
 def test_four_quick_pages_make_up_for_a_slow_one(slow: SlowPages) -> None:
     for _ in range(2):
-        slow.outlasted(lease())
+        slow.note_outlasted(lease())
     slow.was_quick("a")
     assert not slow.is_for(lease(), page())
-    slow.outlasted(lease())
+    slow.note_outlasted(lease())
     for _ in range(3):
         slow.was_quick("a")
     assert slow.is_for(lease(), page())
     for _ in range(9):
         slow.was_quick("a")
-    slow.outlasted(lease())
+    slow.note_outlasted(lease())
     assert not slow.is_for(lease(), page()), "quick pages are not saved up"
 
 
@@ -112,7 +112,7 @@ def test_a_host_with_many_slow_pages_is_asked_for_nothing_meanwhile(
     async def take() -> None:
         for number in range(4):
             slow.take(lease(number))
-        assert slow._worker._hosts.parked == set()
+        assert slow._worker._hosts.parked_hosts == set()
         slow.take(lease(4))
 
     asyncio.run(take())

@@ -16,7 +16,7 @@ from stream_samples import RECORDS, SNAPSHOT, every_method
 
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.site_names import HostEndings
-from qiaocrawl.dedup.vocabulary import packed, unpacked
+from qiaocrawl.dedup.vocabulary import pack, unpack
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.vsm import IdfSnapshot
 
@@ -24,7 +24,7 @@ from qiaocrawl.vsm import IdfSnapshot
 def taken_up(index: TitleIndex, again: TitleIndex) -> TitleIndex:
     """*again* with what *index* saved, by way of a file."""
     file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **index.saved())  # type: ignore[arg-type]
+    np.savez(file, allow_pickle=False, **index.to_state())  # type: ignore[arg-type]
     file.seek(0)
     with np.load(file, allow_pickle=False) as state:
         again.restore(state)
@@ -72,7 +72,7 @@ def test_what_is_taken_up_is_what_is_built_anew() -> None:
     half.add(records[300:])
     whole = TitleIndex()
     whole.add(records)
-    one, other = half.saved(), whole.saved()
+    one, other = half.to_state(), whole.to_state()
     # A word that is no word has no number in what is kept, and needs none.
     assert one.keys() == other.keys()
     for name, array in one.items():
@@ -102,16 +102,16 @@ def test_a_host_goes_on_where_it_was() -> None:
     for number in range(200):
         host.is_new(number)
         host.count([f"${number % 5}", "$甲网"], is_ended=True)
-    again = HostEndings.restored(unpacked(packed(host.saved())))
+    again = HostEndings.from_state(unpack(pack(host.to_state())))
     for number in range(300):
         marked = [f"${number % 7}", "<频道"]
         assert again.is_new(number) == host.is_new(number)
         assert again.count(marked, is_ended=True) == host.count(marked, is_ended=True)
-        assert again.saved() == host.saved()
+        assert again.to_state() == host.to_state()
 
 
 def test_a_word_with_two_numbers_is_refused() -> None:
-    state = dict(TitleIndex().saved())
+    state = dict(TitleIndex().to_state())
     state["words.letters_at"] = np.array([0, 1, 2], np.int32)
     state["words.letters"] = np.array([65, 65], np.uint32)
     with pytest.raises(ValueError, match="two numbers"):

@@ -239,8 +239,8 @@ def test_words_that_were_cut_before_change_nothing(method: str) -> None:
     for number, title in enumerate(titles):
         new = record(number, title, host="news.example")
         assert with_words.judge(new, segmenter.terms(title)) == here.judge(new)
-    saved = with_words.saved()
-    for name, values in here.saved().items():
+    saved = with_words.to_state()
+    for name, values in here.to_state().items():
         assert np.array_equal(values, saved[name]), name
 
 

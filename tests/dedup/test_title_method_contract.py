@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.dedup.comparison import BodyEvidence
-from qiaocrawl.dedup.methods import LEAST_COSINE, TitleMethod, TitlePair, checked, methods
+from qiaocrawl.dedup.methods import LEAST_COSINE, TitleMethod, TitlePair, check_threshold, methods
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import VerdictKind
 
@@ -94,7 +94,7 @@ def test_titles_without_a_word_in_common_do_not(name: str) -> None:
 
 
 def test_a_threshold_is_the_default_unless_one_is_given() -> None:
-    assert checked(None, 0.8, least=0.5) == 0.8
-    assert checked(0.5, 0.8, least=0.5) == 0.5
+    assert check_threshold(None, 0.8, least=0.5) == 0.8
+    assert check_threshold(0.5, 0.8, least=0.5) == 0.5
     with pytest.raises(ConfigError, match=r"\(0, 1\], got 0"):
-        checked(0, 0.8, least=0)
+        check_threshold(0, 0.8, least=0)

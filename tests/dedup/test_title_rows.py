@@ -258,7 +258,7 @@ def test_there_is_room_for_titles_that_come_singly_after_many(at_once: int) -> N
     # Past the next time that columns grow: loops write behind one that did not, unchecked.
     for number in range(at_once, 2_300):
         held.place({number: (f"词{number}",)})
-    starts = held.rows.saved()["rows.starts"]
+    starts = held.rows.to_state()["rows.starts"]
     assert len(starts) == len(held.rows) + 1 == 2_301
     assert (np.diff(starts) == 1).all()
 

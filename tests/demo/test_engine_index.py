@@ -80,16 +80,16 @@ def test_hits_of_a_site_are_on_its_host_or_below_it() -> None:
 def test_unrelated_pages_hold_no_unit_of_the_query_and_are_always_the_same() -> None:
     pages = [page(number, "归侨" if number % 2 else "码头") for number in range(20)]
     index = EngineIndex(pages)
-    chosen = index.unrelated("归侨", 4)
+    chosen = index.unrelated_pages("归侨", 4)
     assert {hit.title for hit in chosen} == {"码头"}
     assert [hit.url for hit in chosen] == [
-        hit.url for hit in EngineIndex(reversed(pages)).unrelated("归侨", 4)
+        hit.url for hit in EngineIndex(reversed(pages)).unrelated_pages("归侨", 4)
     ]
-    assert len(index.unrelated("归侨", 99)) == 10
+    assert len(index.unrelated_pages("归侨", 99)) == 10
 
 
 def test_an_empty_index_answers_nothing() -> None:
-    assert EngineIndex([]).search("归侨") == EngineIndex([]).unrelated("归侨", 3) == []
+    assert EngineIndex([]).search("归侨") == EngineIndex([]).unrelated_pages("归侨", 3) == []
 
 
 def demo_page(path: str, **fields: object) -> tuple[tuple[str, str], DemoPage]:

@@ -115,7 +115,7 @@ def test_a_sitemap_behind_too_many_indexes_is_put_off() -> None:
 def test_listed_urls_beyond_the_limit_of_a_host_are_left() -> None:
     made = rules(max_listed=3)
     first = [entry(str(n)) for n in range(2)]
-    made.stored(made.keep(lease(), analysis(), first)[0])
+    made.note_stored(made.keep(lease(), analysis(), first)[0])
     followed, left = kept(made, *(entry(str(n)) for n in range(2, 5)), link("plain"))
     assert (set(followed), left) == ({"2", "plain"}, {"too_many_listed": 2})
 
@@ -138,7 +138,7 @@ def test_another_spelling_of_a_page_points_to_the_one_that_was_met_first() -> No
     made = rules()
     allowed, _ = made.keep(lease(), analysis(), [link("news/"), link("news/index.html")])
     assert [each.same_as for each in allowed] == ["", f"http://{HOST}/news/"]
-    made.stored(allowed[:1])
+    made.note_stored(allowed[:1])
     (again,), _ = made.keep(lease(), analysis(), [link("news/index.html")])
     assert again.same_as == f"http://{HOST}/news/"
 

@@ -66,8 +66,8 @@ class Crawl:
             if not self.closed[why]:
                 del self.closed[why]
             stories = sum([self._fetch(path, why) for path in paths])
-            self.watch.tried(why, stories, len(paths))
-        self.opened += self.watch.opened()
+            self.watch.note_round(why, stories, len(paths))
+        self.opened += self.watch.take_opened()
         return bool(shares)
 
     def _fetch(self, path: str, trial: str = "") -> bool:
@@ -88,7 +88,7 @@ class Crawl:
                 self._waiting.append(link)
         closed = [_A + link for link in fresh if reasons[link]]
         if value is PageValue.LIST:
-            self.watch.listed(closed, _A + path)
+            self.watch.note_listed(closed, _A + path)
         self.cut += self.watch.learn(PageEvidence(
             _A + path, value, path.encode(), [_A + link for link in links if not reasons[link]],
             frozenset(_A + link for link in fresh if not reasons[link]), _sample(text), closed,
@@ -463,7 +463,7 @@ def test_a_section_without_stories_is_read_where_it_is_not_the_larger_part() -> 
 def test_a_link_on_a_list_does_not_open_what_a_former_run_cut() -> None:
     first = Crawl(section(hashes(drawn), _REAL)).run("/")
     again = Crawl(section(hashes(drawn), _REAL))
-    again.watch.restore(first.watch.changed())
+    again.watch.restore(first.watch.take_changes())
     again.run("/")
     assert again.opened == []
     assert sum(path.startswith("/t/") for path in again.fetched) <= 0.1 * len(again.fetched)

@@ -16,7 +16,7 @@ GROUP = "a.cn/calendar/"
 def trials(fetched: int = 1000, host: str = "a.cn") -> TrapTrials:
     made = TrapTrials()
     for _ in range(fetched):
-        made.fetched(host)
+        made.count_page(host)
     return made
 
 
@@ -25,7 +25,7 @@ def try_pages(made: TrapTrials, *, good: int = 0, repeats: int = 0, closed: Iter
     """Four pages of GROUP, the first of them good, the last ones repeating others."""
     new_closed = [*closed, 0, 0, 0, 0]
     for place in range(4):
-        made.tried(GROUP, is_good=place < good, has_text=False, repeats=place >= 4 - repeats,
+        made.count_trial(GROUP, is_good=place < good, has_text=False, repeats=place >= 4 - repeats,
                    new_closed=new_closed[place])  # fmt: skip
 
 
@@ -68,11 +68,11 @@ def test_what_a_small_share_leaves_goes_to_the_larger_ones() -> None:
 def test_a_page_with_a_text_of_its_own_that_leads_no_deeper_pays_for_two_tries() -> None:
     made = trials(fetched=20)
     assert made.shares({GROUP: 99}) == {GROUP: 2}
-    made.tried(GROUP, is_good=False, has_text=True, repeats=False, new_closed=0)
-    made.tried(GROUP, is_good=False, has_text=True, repeats=False, new_closed=1)
+    made.count_trial(GROUP, is_good=False, has_text=True, repeats=False, new_closed=0)
+    made.count_trial(GROUP, is_good=False, has_text=True, repeats=False, new_closed=1)
     assert made.shares({GROUP: 99}) == {GROUP: 2}
     for _ in range(50):
-        made.tried(GROUP, is_good=False, has_text=True, repeats=False, new_closed=0)
+        made.count_trial(GROUP, is_good=False, has_text=True, repeats=False, new_closed=0)
     made.ends(GROUP, good=0, tried=50)
     assert made.shares({GROUP: 99}) == {GROUP: 6}, "never more than half of the twenty"
 

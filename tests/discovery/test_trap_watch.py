@@ -193,9 +193,9 @@ def test_scores_survive_and_what_is_cut_stays_cut() -> None:
     site = Site(watch())
     for month in range(9):
         site.read(f"/cal/{month}", PageValue.NOTHING, [f"/cal/{month + 1}"])
-    stored = site.traps.changed()
+    stored = site.traps.take_changes()
     assert {one.form for one in stored} >= {"a.test/cal/0", "a.test/cal/…"}
-    assert site.traps.changed() == []
+    assert site.traps.take_changes() == []
     other = watch()
     other.restore(stored)
     assert other.reason(f"{_A}/cal/99")[0] == "barren"
@@ -232,8 +232,8 @@ def test_ten_thousand_addresses_that_redirect_to_one_page_are_not_all_asked() ->
         url = f"{_A}/go?id={number}"
         if not one.reason(url)[0]:
             asked += 1
-            one.redirected(url, f"{_A}/")
-        assert own.redirected(url, f"{_A}/news/{number}.html") == []
+            one.note_redirect(url, f"{_A}/")
+        assert own.note_redirect(url, f"{_A}/news/{number}.html") == []
     assert 6 <= asked <= 100
     assert one.reason(f"{_A}/news/1.html") == ("", "")
 
@@ -251,7 +251,7 @@ def test_a_long_maze_takes_little_memory() -> None:
                 f"{_A}{own[0]}?x={name}", PageValue.STORY, seed.randbytes(8), links,
                 frozenset(links[::2]), seed.randbytes(2400),
             ))  # fmt: skip
-        traps.changed()
+        traps.take_changes()
         url_forms.cache_clear()  # of a fixed size
 
     tracemalloc.start()

@@ -34,7 +34,7 @@ def _literals() -> Iterator[str]:
 def test_every_origin_in_the_code_is_known() -> None:
     origins = set(_literals())
     assert len(origins) > 15
-    assert [one for one in sorted(origins) if not field_origins._shown(one)] == []
+    assert [one for one in sorted(origins) if not field_origins._origin_part(one)] == []
 
 
 @pytest.mark.parametrize(
@@ -69,5 +69,5 @@ def test_an_article_names_no_code() -> None:
     assert len(fields) > 3
     codes = [field.origin for name, field in fields.items()
              if name != "page_kind" and re.match("[a-z]", str(field.origin))
-             and not field_origins._shown(str(field.origin).partition(": ")[0])]  # fmt: skip
+             and not field_origins._origin_part(str(field.origin).partition(": ")[0])]  # fmt: skip
     assert codes == []

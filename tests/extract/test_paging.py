@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.extract.paging import Parts, joined, parts_of
+from qiaocrawl.extract.paging import Parts, join_parts, parts_of
 from qiaocrawl.page.page import parse_page
 
 SITE = "https://www.example.com"
@@ -113,7 +113,7 @@ def test_without_an_url_there_are_no_parts() -> None:
     ],
 )
 def test_joining(texts: list[str], whole: str) -> None:
-    assert joined(texts) == whole
+    assert join_parts(texts) == whole
 
 
 def test_hostile_pagers_are_refused() -> None:

@@ -74,23 +74,23 @@ def test_a_sure_block_rests_the_host_longer_each_time_and_ends_in_giving_up() ->
     pauses = []
     now = 0.0
     while True:
-        strike = health.blocked("a", SURE, now)
+        strike = health.note_block("a", SURE, now)
         assert strike is not None
         if strike.give_up:
             break
         pauses.append(strike.pause_seconds)
         # What was under way when the host was parked is the same strike.
-        same = health.blocked("a", SURE, now + 1)
+        same = health.note_block("a", SURE, now + 1)
         assert same is not None
         assert (same.pause_seconds, same.give_up) == (strike.pause_seconds - 1, False)
         now += strike.pause_seconds
     assert pauses == [60.0, 240.0]
-    assert health.blocked("b", SURE, now) is not None
+    assert health.note_block("b", SURE, now) is not None
 
 
 def test_suspicion_and_silence_need_several_in_a_row() -> None:
     health = HostHealth(60.0)
-    assert [health.blocked("a", MAYBE, 0.0) is None for _ in range(5)] == [True] * 4 + [False]
+    assert [health.note_block("a", MAYBE, 0.0) is None for _ in range(5)] == [True] * 4 + [False]
     assert [health.silent("b", 0.0) is None for _ in range(3)] == [True, True, False]
     assert health.rest_seconds("b", 10.0) == 50.0
     assert health.is_on_trial("b")
@@ -98,19 +98,19 @@ def test_suspicion_and_silence_need_several_in_a_row() -> None:
     for _ in range(2):
         health.silent("c", 0.0)
     for _ in range(4):
-        health.blocked("d", MAYBE, 0.0)
+        health.note_block("d", MAYBE, 0.0)
     assert health.is_on_trial("c")
     health.alive("c")
     assert not health.is_on_trial("c")
     health.alive("nobody")
-    health.answered("d")
+    health.note_answer("d")
     assert health.silent("c", 0.0) is None
-    assert health.blocked("d", MAYBE, 0.0) is None
+    assert health.note_block("d", MAYBE, 0.0) is None
     assert health.rest_seconds("d", 0.0) == 0.0
 
 
 def test_pages_for_members_are_not_soon_taken_for_a_block() -> None:
     health = HostHealth(60.0)
-    strikes = [health.blocked("a", MEMBERS, 0.0) for _ in range(20)]
+    strikes = [health.note_block("a", MEMBERS, 0.0) for _ in range(20)]
     assert strikes[:19] == [None] * 19
     assert strikes[19] is not None

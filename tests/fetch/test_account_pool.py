@@ -75,7 +75,7 @@ def test_requests_that_see_one_end_share_one_login() -> None:
         uses = await asyncio.gather(*(world.pool.acquire("a") for _ in range(10)))
         assert world.pool.logins == 1
         for use in uses:
-            world.pool.served(use)
+            world.pool.note_served(use)
         await asyncio.gather(*(world.pool.renew(use, "login form") for use in uses))
         assert world.pool.logins == 2
         # A late answer to the first session changes nothing of the second.

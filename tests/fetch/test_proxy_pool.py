@@ -159,7 +159,7 @@ def test_a_host_keeps_its_proxy_while_that_works() -> None:
         shared.release(proxy)
     first = kept["a"]
     assert first is not None
-    shared.failed(first, 0.0)
+    shared.note_failure(first, 0.0)
     second = shared.take("a", "http", 1.0)
     assert second not in (None, first)
     assert shared.take("a", "http", 9999.0) == second, "it went back to the proxy it had lost"
@@ -169,8 +169,8 @@ def test_failures_rest_a_proxy_longer_each_time_and_none_left_is_said() -> None:
     shared = pool(A)
     ends, now = [], 0.0
     for _ in range(6):
-        shared.failed(A, now)
-        shared.failed(A, now + 1.0)  # what was under way fails with it
+        shared.note_failure(A, now)
+        shared.note_failure(A, now + 1.0)  # what was under way fails with it
         assert shared.take("h", "http", now + 1.0) is None
         seconds, all_rest = shared.wait_seconds("h", "http", now)
         assert all_rest
@@ -179,15 +179,15 @@ def test_failures_rest_a_proxy_longer_each_time_and_none_left_is_said() -> None:
     assert ends == [60.0, 240.0, 960.0, 3600.0, 3600.0, 3600.0]
     assert shared.alive(now - 1) == 0
     assert shared.take("h", "http", now) == A
-    shared.answered(A, "h", 0.1)
-    shared.failed(A, now)
+    shared.note_answer(A, "h", 0.1)
+    shared.note_failure(A, now)
     assert shared.wait_seconds("h", "http", now)[0] == 60.0
     assert pool().wait_seconds("h", "http", 0.0) == (3600.0, True)
 
 
 def test_a_block_keeps_a_proxy_off_that_host_alone() -> None:
     shared = pool(A)
-    shared.blocked(A, "h", 0.0)
+    shared.note_block(A, "h", 0.0)
     assert shared.take("h", "http", 1.0) is None
     assert shared.wait_seconds("h", "http", 1.0) == (59.0, True)
     assert shared.take("other", "http", 1.0) == A
@@ -197,10 +197,10 @@ def test_a_dead_host_does_not_wear_out_the_pool() -> None:
     shared = pool(A, B)
     for _ in range(5):
         for proxy in (A, B):
-            shared.unanswered(proxy, "dead", 0.0)
+            shared.note_no_answer(proxy, "dead", 0.0)
     assert shared.alive(0.0) == 2
     for host in ("dead2", "dead3"):
-        shared.unanswered(A, host, 0.0)
+        shared.note_no_answer(A, host, 0.0)
     assert shared.alive(0.0) == 1, "three hosts without an answer speak against the proxy"
 
 
@@ -221,7 +221,7 @@ def test_limits_are_waited_for_without_changing_the_proxy() -> None:
 def test_better_proxies_are_drawn_more_often() -> None:
     shared = pool(A, B)
     for _ in range(12):
-        shared.answered(A, "x", 0.1)
+        shared.note_answer(A, "x", 0.1)
         shared.states[B].note(good=False)
     assert 0 < shared.states[B].score < 0.2 < 0.8 < shared.states[A].score < 1
     drawn: list[Proxy] = []
@@ -245,12 +245,12 @@ def test_https_sites_are_not_asked_through_https_proxies() -> None:
 
 def test_a_new_list_keeps_what_is_known() -> None:
     shared = pool(A, B)
-    shared.failed(A, 0.0)
+    shared.note_failure(A, 0.0)
     shared.replace([A, C], {C: ProxyState(failures_in_row=2, resting_until=50.0)})
     assert (shared.alive(1.0), shared.alive(55.0), len(shared.states)) == (0, 1, 2)
-    for gone in (shared.answered, shared.blocked):
+    for gone in (shared.note_answer, shared.note_block):
         gone(B, "h", 1.0)
-    shared.failed(B, 1.0)
-    shared.unanswered(B, "h", 1.0)
+    shared.note_failure(B, 1.0)
+    shared.note_no_answer(B, "h", 1.0)
     shared.release(B)
     assert B not in shared.states

@@ -15,7 +15,7 @@ from qiaocrawl.frontier import CrawlTopic, PriorityIndex
 from qiaocrawl.frontier.strategies.adaptive.adaptive import Adaptive
 from qiaocrawl.frontier.strategies.adaptive.kernels import NUMBER_OF_FEATURES, evidence, value_of
 from qiaocrawl.frontier.strategies.adaptive.link_features import is_pager, singular, url_features
-from qiaocrawl.frontier.strategies.adaptive.link_memory import untrained
+from qiaocrawl.frontier.strategies.adaptive.link_memory import untrained_weights
 from qiaocrawl.items import Link, Visit
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 
@@ -230,4 +230,4 @@ def test_the_reasons_of_a_score_are_named() -> None:
     parts = strategy.explain_node(order.node_of(link("a").key) or 0)
     assert "anchor like topic" in parts
     assert list(map(abs, parts.values())) == sorted(map(abs, parts.values()), reverse=True)
-    assert untrained().weights[0] < 0
+    assert untrained_weights().weights[0] < 0

@@ -126,7 +126,7 @@ def test_start_pages_are_fetched_as_written(taught: AliasLearning) -> None:
     seed = seed_candidate("http://m.a.test/start", Queue.SITE, TOPIC, refetch=True)
     start = lease(seed.url, seed.payload)
     assert asyncio.run(taught.to_fetch([start], None)) == ([start], [])
-    taught.ended(start, Outcome.ARTICLE)
+    taught.learn_end(start, Outcome.ARTICLE)
     assert preferred(taught) == "https://www.a.test", "and say nothing about the rules"
 
 
@@ -139,42 +139,44 @@ def test_lists_teach_nothing(taught: AliasLearning) -> None:
 
 def test_a_dead_preferred_version_takes_the_rule_back(taught: AliasLearning) -> None:
     original = "http://m.a.test/7"
-    taught.ended(lease("https://www.a.test/7", Payload(alias_of=original)), Outcome.DEAD)
+    taught.learn_end(lease("https://www.a.test/7", Payload(alias_of=original)), Outcome.DEAD)
     assert preferred(taught) == "http://m.a.test"
     # What the page itself declares does not speak for the rule again.
     again = lease(original, Payload(as_is="dead"))
     taught.observe(again, article("https://www.a.test/7"))
-    taught.ended(again, Outcome.ARTICLE)
+    taught.learn_end(again, Outcome.ARTICLE)
     assert preferred(taught) == "http://m.a.test"
     assert taught.numbers()["qiaocrawl/urls/aliases_in_vain"] == 1
 
 
 def test_a_page_that_is_gone_everywhere_is_not_the_rules_fault(taught: AliasLearning) -> None:
-    taught.ended(lease("https://www.a.test/7", Payload(alias_of="http://m.a.test/7")), Outcome.DEAD)
-    taught.ended(lease("http://m.a.test/7", Payload(as_is="dead")), Outcome.DEAD)
+    taught.learn_end(
+        lease("https://www.a.test/7", Payload(alias_of="http://m.a.test/7")), Outcome.DEAD
+    )
+    taught.learn_end(lease("http://m.a.test/7", Payload(as_is="dead")), Outcome.DEAD)
     assert preferred(taught) == "https://www.a.test"
 
 
 def test_an_original_that_is_there_speaks_against_the_rule(taught: AliasLearning) -> None:
     # The preferred version was known to be dead before: it was not proposed for this one.
-    taught.ended(lease("http://m.a.test/7", Payload(as_is="dead")), Outcome.ARTICLE)
+    taught.learn_end(lease("http://m.a.test/7", Payload(as_is="dead")), Outcome.ARTICLE)
     assert preferred(taught) == "http://m.a.test"
 
 
 def test_a_redirect_back_takes_the_rule_back(taught: AliasLearning) -> None:
-    taught.redirected("https://www.a.test/7", "http://m.a.test/7")
+    taught.note_redirect("https://www.a.test/7", "http://m.a.test/7")
     assert preferred(taught) == "http://m.a.test"
 
 
 def test_what_is_learnt_is_kept(database: Database) -> None:
     with learning(database) as one:
         closed = lease("http://b.test/1")
-        assert one.ended(closed, Outcome.REDIRECT) is None
+        assert one.learn_end(closed, Outcome.REDIRECT) is None
         for n in range(60):
-            one.redirected(f"http://b.test/{n}", f"https://b.test/{n}")
-        save = one.ended(closed, Outcome.REDIRECT)
+            one.note_redirect(f"http://b.test/{n}", f"https://b.test/{n}")
+        save = one.learn_end(closed, Outcome.REDIRECT)
         assert save is not None
-        assert one.ended(closed, Outcome.REDIRECT) is None
+        assert one.learn_end(closed, Outcome.REDIRECT) is None
         with database.engine.begin() as c:
             save(c)
             save(c)  # a transaction may be played again
@@ -183,8 +185,8 @@ def test_what_is_learnt_is_kept(database: Database) -> None:
         assert preferred(other) == "https://www.a.test"
     with learning(database, is_on=False) as off:
         off.observe(lease("http://c.test/1"), article("https://c.test/1"))
-        off.redirected("http://c.test/2", "https://c.test/2")
-        off.ended(lease("https://c.test/2", Payload(alias_of="http://c.test/2")), Outcome.DEAD)
+        off.note_redirect("http://c.test/2", "https://c.test/2")
+        off.learn_end(lease("https://c.test/2", Payload(alias_of="http://c.test/2")), Outcome.DEAD)
         mobile = lease("http://m.a.test/9")
         assert asyncio.run(off.to_fetch([mobile], None)) == ([mobile], [])
         assert off.rules.rules() == []

@@ -129,7 +129,7 @@ def test_behind_a_firewall_links_to_others_hosts_are_dropped(url: str) -> None:
             theirs = _a_host_of(c, other)
             own = _a_host_of(c, one)
             links = [candidate("new", host=host) for host in (own, theirs, "new.example")]
-            kept = one.worker.share.admitted(c, links)
+            kept = one.worker.share.admit(c, links)
             return [link.host for link in kept], [own, "new.example"]
 
         kept, expected = await one.runtime.write(links)

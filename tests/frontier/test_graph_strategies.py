@@ -20,7 +20,7 @@ def learner(name: str, options: str = "") -> LearningStrategy:
 
 
 def rescored(strategy: LearningStrategy, *nodes: int) -> list[float]:
-    scores: list[float] = strategy.rescored(np.array(nodes)).tolist()
+    scores: list[float] = strategy.rescore(np.array(nodes)).tolist()
     return scores
 
 
@@ -35,7 +35,7 @@ def test_links_of_a_page_that_is_visited_again_take_the_place_of_the_old_ones() 
     source, target, weight = graph.arrays()
     assert list(zip(source, target, weight, strict=True)) == [(0, 1, 0), (0, 2, 0), (0, 3, 0.25)]
     assert graph.nodes == 4
-    assert graph.visited.tolist() == [True, True, False, False]
+    assert graph.is_visited.tolist() == [True, True, False, False]
     assert graph.nbytes > 0
 
 

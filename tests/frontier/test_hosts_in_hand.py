@@ -91,7 +91,7 @@ def test_a_host_that_has_not_answered_gets_one_request_at_a_time() -> None:
     use = hosts(per_host=2)
     use.begin("a")
     assert not use.is_free("a")
-    use.answered("a")
+    use.note_answer("a")
     assert use.is_free("a")
     use.begin("a")
     assert not use.is_free("a"), "two at most"
@@ -105,7 +105,7 @@ def test_hosts_that_never_answer_leave_room_for_others() -> None:
         assert use.is_free(host)
         use.begin(host)
     assert not use.is_free("d"), "three eighths of eight"
-    use.answered("a")
+    use.note_answer("a")
     assert use.is_free("d")
 
 
@@ -129,7 +129,7 @@ def test_of_hosts_that_rest_the_one_whose_rest_ends_first_is_told() -> None:
         use.park(host, seconds)
     assert use.next_rest is not None
     assert use.next_rest[0] == "b"
-    assert use.parked == {"a", "b"}
+    assert use.parked_hosts == {"a", "b"}
     assert use.given_up == {"c"}
 
 
@@ -137,7 +137,7 @@ def test_a_pause_that_is_over_is_forgotten() -> None:
     use = hosts()
     use.park("a", 0.0)
     assert use.is_free("a")
-    assert (use.parked, use.next_rest) == (set(), None)
+    assert (use.parked_hosts, use.next_rest) == (set(), None)
 
 
 def test_a_host_at_its_limit_of_pages_is_spent() -> None:
@@ -175,8 +175,8 @@ def test_whether_anything_is_under_way() -> None:
     ],
 )
 def test_why_a_run_stops_on_its_own(pages: int, seconds: float, reason: str) -> None:
-    assert Limits(pages=10, seconds=60.0).reached(pages, seconds) == reason
-    assert Limits().reached(pages, seconds) == ""
+    assert Limits(pages=10, seconds=60.0).why_reached(pages, seconds) == reason
+    assert Limits().why_reached(pages, seconds) == ""
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.booleans()), max_size=30), st.integers(1, 4))
@@ -190,7 +190,7 @@ def test_no_host_gets_more_requests_at_a_time_than_it_may(
             under_way[host] += 1
             assert under_way[host] <= (per_host if host in answered else 1)
         elif not begins and under_way[host]:
-            use.answered(host)
+            use.note_answer(host)
             answered.add(host)
             use.end(host)
             under_way[host] -= 1

@@ -47,8 +47,8 @@ def test_what_a_page_brought_is_not_chosen_before_it_is_committed(front: InMemor
     front.visit(page)
     front.hold(page.key, [link("1").key], [candidate(link("3"), score=0.4)])
     assert choose(front) == ["2"], "the row of 2 was there before"
-    front.stored(page.key)
-    front.closed(page.key)
+    front.note_stored(page.key)
+    front.note_closed(page.key)
     assert choose(front) == ["1", "3"]
     assert choose(front) == []
 
@@ -74,12 +74,12 @@ def test_what_a_refused_page_brought_waits_when_it_is_brought_again(
     for key in (page.key, link("9").key):
         front.visit(replace(page, key=key))
         front.hold(key, [link("1").key, link("2").key], [candidate(link("3"), score=0.4)])
-        front.closed(key)
+        front.note_closed(key)
         assert choose(front) == [], "nothing of it has a row"
     front.visit(page)
     front.hold(page.key, [link("1").key, link("2").key], [candidate(link("3"), score=0.4)])
-    front.stored(page.key)
-    front.closed(page.key)
+    front.note_stored(page.key)
+    front.note_closed(page.key)
     assert choose(front) == ["1", "2", "3"]
 
 
@@ -99,7 +99,7 @@ def test_the_best_hosts_share_a_choice_and_a_busy_one_is_passed(front: InMemoryF
 def test_what_comes_back_waits_again_when_its_time_has_come(front: InMemoryFrontier) -> None:
     front.visit(visit("0", *(link(str(n)) for n in range(1, 5))))
     assert choose(front) == ["1", "2", "3", "4"]
-    front.settle({link("1").key: 50.0}, [link("2").key])
+    front.note_unleased({link("1").key: 50.0}, [link("2").key])
     front.wait_until(link("3").key, 0.0)
     assert choose(front, now=40.0) == ["3"]
     assert choose(front, now=60.0) == ["1"]
@@ -115,7 +115,7 @@ def test_waiting_rows_and_the_order_agree_in_the_end(front: InMemoryFrontier) ->
     late = visit("9", link("10"))
     front.visit(late)
     front.hold(late.key, [link("10").key])
-    front.stored(late.key)
+    front.note_stored(late.key)
     front.end_reading(complete=True)
     assert sorted(choose(front)) == ["0", "10", "2", "7"]
 
@@ -134,10 +134,10 @@ def test_no_more_rows_are_taken_than_there_is_room_for(
 def test_start_pages_come_first_also_the_second_time(front: InMemoryFrontier) -> None:
     front.visit(visit("1", link("2", "a")))
     start = seed_candidate(link("1").url, Queue.SITE, "t", refetch=True)
-    front.enqueued([start])
+    front.note_enqueued([start])
     found = front.choose(5, per_host=5, busy_hosts=(), now=0.0)
     assert [one.score for one in found.choices] == [SEED_SCORE, 0.5]
-    front.enqueued([start])
+    front.note_enqueued([start])
     assert choose(front) == [], "it is in hand"
 
 
@@ -152,32 +152,34 @@ def test_what_was_put_off_waits_when_it_is_taken_up(front: InMemoryFrontier) -> 
     front.visit(visit("0", link("1", "a")))
     put_off = candidate(link("2"), left_out=LeftOut(Outcome.POSTPONED, "a pager"))
     front.hold(link("0").key, [], [put_off])
-    front.closed(link("0").key)
+    front.note_closed(link("0").key)
     assert choose(front) == ["1"]
     again = candidate(link("2"), score=0.3, payload=Payload(taken_up="a pager"))
-    front.enqueued([again])
+    front.note_enqueued([again])
     assert choose(front) == ["2"]
-    front.enqueued([again])
+    front.note_enqueued([again])
     assert choose(front) == [], "it is in hand"
-    front.closed(link("2").key)
-    front.enqueued([again])
+    front.note_closed(link("2").key)
+    front.note_enqueued([again])
     assert choose(front) == ["2"], "put off once more and taken up once more"
 
 
 def test_rows_that_come_to_light_late_are_read_once() -> None:
     reader = VisitReader(token=7, start=10)
     for _ in range(2):
-        assert reader.unread([(11, 1), (13, 2), (14, 7)], now=0.0) == [11, 13], "not taken in yet"
+        assert reader.unread_numbers([(11, 1), (13, 2), (14, 7)], now=0.0) == [11, 13], (
+            "not taken in yet"
+        )
     reader.have_read([11, 13], now=0.0)
-    assert reader.unread([(11, 1), (12, 1), (13, 2), (14, 7)], now=5.0) == [12]
+    assert reader.unread_numbers([(11, 1), (12, 1), (13, 2), (14, 7)], now=5.0) == [12]
     reader.have_read([12], now=5.0)
-    reader.settle(now=6.0)
+    reader.forget_old(now=6.0)
     assert (reader.floor, reader.newest) == (10, 14)
-    assert reader.unread([(15, 1)], now=100.0) == [15]
+    assert reader.unread_numbers([(15, 1)], now=100.0) == [15]
     reader.have_read([15], now=100.0)
-    reader.settle(now=LOOK_BACK_SECONDS + 4.0)
+    reader.forget_old(now=LOOK_BACK_SECONDS + 4.0)
     assert reader.floor == 14, "all but the last are old"
-    assert reader.unread([(9, 1), (14, 7), (15, 1), (16, 1)], now=200.0) == [16]
+    assert reader.unread_numbers([(9, 1), (14, 7), (15, 1), (16, 1)], now=200.0) == [16]
 
 
 def test_what_a_redirect_leads_to_is_judged_by_the_links_that_led_there(
@@ -186,8 +188,8 @@ def test_what_a_redirect_leads_to_is_judged_by_the_links_that_led_there(
     front.visit(visit("0", link("1", "a"), link("2", "a")))
     assert choose(front, 1) == ["1"]
     target = link("3")
-    front.closed(link("1").key)
-    front.enqueued([candidate(target, parent=link("1").key, payload=Payload(hops=1))])
+    front.note_closed(link("1").key)
+    front.note_enqueued([candidate(target, parent=link("1").key, payload=Payload(hops=1))])
     assert choose(front, 1) == ["3"], "it has the place of what redirects there"
     front.visit(visit("3", relevance=0.75))
     front.visit(visit("4", link("5", "a")))

@@ -148,7 +148,7 @@ def test_only_the_newest_versions_are_kept(store: Store) -> None:
     for number in range(VERSIONS_KEPT + 2):
         save(store, learnt(good=float(number)))
     save(store, learnt(site=1.0), SITE)
-    taught = [model.unpacked() for model in versions(store)]
+    taught = [model.unpack() for model in versions(store)]
     assert [model.count(b"%d.0" % number) for model, number in zip(taught, (4, 3, 2), strict=True)]
     assert len(versions(store, SITE)) == VERSIONS_KEPT + 1, "those of the topic serve a site too"
 
@@ -193,5 +193,5 @@ def test_what_is_no_model_of_the_strategy_is_damaged_too(store: Store) -> None:
         c, TOPIC, b"another's", pages=1, upto=1, now=NOW
     )))  # fmt: skip
     with pytest.raises(ModelError):
-        AnchorYield().load(versions(store)[0].unpacked())
+        AnchorYield().load(versions(store)[0].unpack())
     assert loaded(store)[1].damaged == 1

@@ -138,7 +138,7 @@ def assert_valid(
     nodes = [one.node for one in found]
     if isinstance(strategy, LearningStrategy):
         assert strategy.rescore_pages >= 1
-        scores += strategy.rescored(np.array(nodes)).tolist()
+        scores += strategy.rescore(np.array(nodes)).tolist()
         explained = [strategy.explain_node(node) for node in nodes]
     else:
         explained = [strategy.explain(page, one) for one in found]
@@ -152,8 +152,8 @@ def test_a_waiting_page_nothing_links_to_can_be_scored_and_explained(name: str) 
     strategy = strategy_called(name)
     if isinstance(strategy, LearningStrategy):
         one = link_to("lamp")
-        strategy.seen(5000, one.url, one.host, 0)
-        assert np.isfinite(strategy.rescored(np.array([5000]))).all()
+        strategy.add_node(5000, one.url, one.host, 0)
+        assert np.isfinite(strategy.rescore(np.array([5000]))).all()
         assert all(map(math.isfinite, strategy.explain_node(5000).values()))
 
 

@@ -19,19 +19,19 @@ def keys(count: int) -> list[bytes]:
 def test_it_goes_down_while_precision_is_high_and_up_while_it_is_low() -> None:
     # Window 4, target .5: moves begin with the fourth page.
     bar = MovingThreshold(start=0.5, step=0.1, target=0.5, window=4)
-    assert [bar.judged(one) for one in (True, True, True)] == [0.5] * 3
+    assert [bar.note_judgement(one) for one in (True, True, True)] == [0.5] * 3
     # 4/4, 3/4: down, down. 2/4: stays. 1/4, 0/4: up, up.
-    moved = [bar.judged(one) for one in (True, False, False, False, False)]
+    moved = [bar.note_judgement(one) for one in (True, False, False, False, False)]
     assert moved == pytest.approx([0.4, 0.3, 0.3, 0.4, 0.5])
     assert bar.precision == 0.0
 
 
 def test_it_stays_within_its_bounds() -> None:
     bar = MovingThreshold(start=0.5, low=0.4, high=0.6, step=0.15, window=1)
-    assert [bar.judged(True) for _ in range(3)] == pytest.approx([0.4] * 3)
-    assert [bar.judged(False) for _ in range(3)] == pytest.approx([0.55, 0.6, 0.6])
+    assert [bar.note_judgement(True) for _ in range(3)] == pytest.approx([0.4] * 3)
+    assert [bar.note_judgement(False) for _ in range(3)] == pytest.approx([0.55, 0.6, 0.6])
     still = MovingThreshold(start=0.5, step=0.0, window=1)
-    assert [still.judged(True), still.judged(False)] == [0.5, 0.5]
+    assert [still.note_judgement(True), still.note_judgement(False)] == [0.5, 0.5]
     assert MovingThreshold(start=0.5).precision is None
 
 

@@ -33,7 +33,7 @@ def test_without_a_relevant_page_nothing_is_known() -> None:
     strategy = structure()
     links = found(link(LIKE_IT), link(CHANNEL))
     assert strategy.score(page("http://x.test/", 0, relevant=False), links) == [0.0, 0.0]
-    assert strategy.rescored(np.array([1, 2])).tolist() == [0.0, 0.0]
+    assert strategy.rescore(np.array([1, 2])).tolist() == [0.0, 0.0]
     assert strategy.explain_node(1) == {"host": 0.0, "directories": 0.0, "layout": 0.0}
 
 
@@ -63,7 +63,7 @@ def test_waiting_links_are_compared_with_what_is_found_later() -> None:
     strategy = structure()
     strategy.score(page("http://x.test/", 0, relevant=False), found(link(LIKE_IT), link(CHANNEL)))
     strategy.score(page(ARTICLE, 3), [])
-    like_it, channel = strategy.rescored(np.array([1, 2])).tolist()
+    like_it, channel = strategy.rescore(np.array([1, 2])).tolist()
     assert like_it == pytest.approx(1.0)
     assert 0 < channel < 0.9
     # Told again of the same link, it answers as rescored.
@@ -79,7 +79,7 @@ def test_the_newest_sixty_examples_count() -> None:
         strategy.score(page(f"http://x.test/{'c' * node}/{node}.html", node), [])
     links = found(link(first + "c"), link("http://x.test/cccc/7.html"), nodes=[100, 101])
     strategy.score(page("http://x.test/", 99, relevant=False), links)
-    forgotten, kept = strategy.rescored(np.array([100, 101])).tolist()
+    forgotten, kept = strategy.rescore(np.array([100, 101])).tolist()
     assert forgotten < 0.9
     assert kept == pytest.approx(1.0)
 

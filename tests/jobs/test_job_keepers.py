@@ -246,14 +246,14 @@ def test_a_keeper_outlives_any_error_and_says_so(
 
 def test_one_that_does_not_look_is_silent(database: Database) -> None:
     log = KeeperLog(database, JOBS)
-    log.looked()
+    log.note_look()
     row = _row(database, JOBS)
     assert row is not None
     assert not row.is_silent(row.looked_at + SILENT_AFTER_SECONDS)
     assert row.is_silent(row.looked_at + SILENT_AFTER_SECONDS + 1)
     # A look in the future was written by a clock that was ahead.
     assert row.is_silent(row.looked_at - YEAR)
-    log.failed(RuntimeError("no"))
+    log.note_failure(RuntimeError("no"))
     later = _row(database, JOBS)
     assert later == row._replace(trouble="no")
 
@@ -269,10 +269,10 @@ def test_what_only_tells_of_a_look_ends_no_keeper(
 
     with monkeypatch.context() as broken:
         broken.setattr(database.engine, "begin", mutated)
-        log.looked()
-        log.failed(OSError("no disk"))
+        log.note_look()
+        log.note_failure(OSError("no disk"))
     assert _row(database, JOBS) is None
-    log.looked()
+    log.note_look()
     assert _row(database, JOBS) is not None
 
 

@@ -19,7 +19,7 @@ from sqlalchemy import event, func, insert, select, text, update
 from crawling import _environment as environment
 from fresh_schema import make_tables
 from page_store_samples import fill, work_on
-from qiaocrawl.jobs.metrics import FAMILIES, MetricsKeeper, bounded, shown_once
+from qiaocrawl.jobs.metrics import FAMILIES, MetricsKeeper, largest_series, shown_once
 from qiaocrawl.reading.alarms import StoreInUse
 from qiaocrawl.reading.readings import Reading, quick
 from qiaocrawl.storage import Database, Reader, Writer, run_log, schema
@@ -146,7 +146,7 @@ def _shown(keeper: MetricsKeeper) -> Mapping[str, float]:
 
 def test_what_is_counted_is_read_seldom() -> None:
     many = [Reading("frontier_urls", (f"t{n}", "site", "pending"), float(n)) for n in range(600)]
-    kept = bounded(many)
+    kept = largest_series(many)
     assert len(kept) == 501
     assert kept[-1].labels == ("other", "other", "other")
     assert sum(reading.value for reading in kept) == sum(range(600))

@@ -35,11 +35,11 @@ def _call(library: ctypes.CDLL | None) -> int:
 
 def test_a_source_is_compiled_once_and_is_there_for_the_next_process(tmp_path: Path) -> None:
     library = _library(tmp_path)
-    assert library.loaded() is None, "nobody waits for the compiler who did not ask for it"
+    assert library.load() is None, "nobody waits for the compiler who did not ask for it"
     made = library.make()
     assert made is not None
     written = made.stat().st_mtime_ns
-    assert _call(library.loaded()) == _call(_library(tmp_path).loaded()) == 42
+    assert _call(library.load()) == _call(_library(tmp_path).load()) == 42
     assert library.make() == made
     assert made.stat().st_mtime_ns == written
     assert [*made.parent.iterdir()] == [made]
@@ -48,10 +48,10 @@ def test_a_source_is_compiled_once_and_is_there_for_the_next_process(tmp_path: P
 def test_another_source_is_another_library(tmp_path: Path) -> None:
     _library(tmp_path).make()
     changed = _library(tmp_path, TWICE.replace("2 * number", "3 * number"))
-    assert changed.loaded() is None
+    assert changed.load() is None
     made = changed.make()
     assert made is not None
-    assert _call(changed.loaded()) == 63
+    assert _call(changed.load()) == 63
     assert [*made.parent.iterdir()] == [made], "the older one is gone"
 
 
@@ -65,7 +65,7 @@ def test_where_nothing_can_be_written_beside_it_is_kept_in_the_cache(
     made = library.make()
     assert made is not None
     assert made.parent == tmp_path / "cache" / "qiaocrawl" / "kernels"
-    assert _call(library.loaded()) == 42
+    assert _call(library.load()) == 42
 
 
 def test_a_damaged_library_is_as_none(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_damaged_library_is_as_none(tmp_path: Path) -> None:
     made = library.make()
     assert made is not None
     made.write_bytes(b"\x7fELF")
-    assert library.loaded() is None
+    assert library.load() is None
 
 
 def test_what_does_not_compile_says_so_and_leaves_nothing(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_the_workers_of_an_egg_compile_once(tmp_path: Path) -> None:
         "from qiaocrawl.runtime.analysis_setup import AnalysisSetup\n"
         "from qiaocrawl.runtime.c_loops import C_LOOPS\n"
         "prepare(AnalysisSetup('blend', 100, (), 'blend'))\n"
-        "print(qiaocrawl.__file__, *(loops.library.loaded() is not None for loops, _ in C_LOOPS))"
+        "print(qiaocrawl.__file__, *(loops.library.load() is not None for loops, _ in C_LOOPS))"
     )
     made = []
     for _ in range(2):

@@ -25,7 +25,7 @@ CHINESE = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 # Sheets for officers are Chinese, and come back by their Chinese headers.
 DATA = {
     "article.py": {"_opening"},
-    "entities.py": {"_SHEETS", "_name_sheets", "_region_sheet", "_listed"},
+    "entities.py": {"_SHEETS", "_name_sheets", "_region_sheet", "_name_counts"},
     "lexicon_review.py": {"_WORD_COLUMN", "queries_of_one_term"},
     "lexicon_tables.py": {
         "DECISION_COLUMNS", "_KNOWN", "_ALIAS_KINDS", "term_sheet", "new_word_sheet", "alias_sheet",

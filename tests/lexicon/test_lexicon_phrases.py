@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.lexicon.phrases import candidate_phrases, is_content, joined, tagged_words
+from qiaocrawl.lexicon.phrases import candidate_phrases, is_content, join_words, tagged_words
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 
@@ -45,7 +45,7 @@ def test_phrases_lie_in_each_other_and_end_at_function_words() -> None:
 
 
 def test_phrases_of_two_scripts_are_joined_as_they_are_written() -> None:
-    assert joined(["machine", "learning", "算法", "2.0"]) == "machine learning算法2.0"
+    assert join_words(["machine", "learning", "算法", "2.0"]) == "machine learning算法2.0"
     words = [("machine", "eng"), ("learning", "eng")]
     assert "machine learning" in candidate_phrases(words)
 

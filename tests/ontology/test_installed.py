@@ -14,13 +14,13 @@ from qiaocrawl.ontology.sources import (
     current_ontology,
     folder_of,
     install,
-    installed,
+    installed_files,
     open_ontology,
     own_wordnet,
     sources_of,
     use_folder,
 )
-from qiaocrawl.ontology.stored import read_wordnet, stored
+from qiaocrawl.ontology.stored import read_wordnet, wordnet_of_arrays
 from small_wordnets import LIGHTS
 
 
@@ -35,7 +35,7 @@ def test_what_is_installed_is_read_back_the_same(kept: Path) -> None:
     one = read_wordnet(kept / "few.npz")
     assert (one.name, one.concepts, list(one.lemmas.places("lamp"))) == ("few", 7, [4])
     assert [one.lemmas[place] for place in range(3)] == ["beacon fire", "cook", "emigrant"]
-    assert installed(kept) == [kept / "few.npz"]
+    assert installed_files(kept) == [kept / "few.npz"]
 
 
 def test_installing_again_replaces_and_leaves_nothing_beside(kept: Path, tmp_path: Path) -> None:
@@ -61,12 +61,12 @@ def test_numbers_that_point_nowhere_are_refused(kept: Path) -> None:
         arrays = {name: opened[name] for name in opened.files}
     for name in ("edges", "sense_concept", "form_lemma", "keys"):
         with pytest.raises(OntologyError, match="points outside its table"):
-            stored("few", arrays | {name: arrays[name] + 100})
+            wordnet_of_arrays("few", arrays | {name: arrays[name] + 100})
     with pytest.raises(OntologyError, match="differ in number"):
-        stored("few", arrays | {"sense_start": arrays["sense_start"][1:]})
+        wordnet_of_arrays("few", arrays | {"sense_start": arrays["sense_start"][1:]})
     del arrays["edges"]
     with pytest.raises(OntologyError, match="is no installed ontology"):
-        stored("few", arrays)
+        wordnet_of_arrays("few", arrays)
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from qiaocrawl.errors import ConfigError, OntologyError
 from qiaocrawl.ontology import readers as princeton
 from qiaocrawl.ontology.concepts import Ontology
 from qiaocrawl.ontology.draft import (
-    folded,
+    fold_texts,
     ili_key,
     is_own,
     key_name,
@@ -41,7 +41,7 @@ def test_keys_of_the_indexes_are_told_apart_and_read_back() -> None:
 def test_languages_and_words_are_folded_together() -> None:
     codes = [language_code(one) for one in ("cmn-Hant", "qcn", "zh_TW", "ENG", "ja")]
     assert codes == ["zh", "zh", "zh", "en", "ja"]
-    assert folded(["僑_批", " Overseas  Chinese "]) == ["侨 批", "overseas chinese"]
+    assert fold_texts(["僑_批", " Overseas  Chinese "]) == ["侨 批", "overseas chinese"]
 
 
 def test_lmf_gives_words_forms_relations_and_keys() -> None:

@@ -10,7 +10,7 @@ from qiaocrawl.ontology.concepts import Ontology
 from qiaocrawl.ontology.readers import DEBIAN, is_wordnet
 from qiaocrawl.ontology.similarity import WordSimilarity
 from qiaocrawl.ontology.sources import read_source, sources_of
-from qiaocrawl.ontology.stored import arrays_of, stored
+from qiaocrawl.ontology.stored import arrays_of, wordnet_of_arrays
 
 CHINESE = Path(__file__).resolve().parents[3] / "shared" / "data" / "ontology"
 
@@ -22,7 +22,9 @@ def real() -> Ontology:
     if not CHINESE.is_dir():
         pytest.skip("the open Chinese wordnets are not in ../shared/data/ontology")
     sources = [*sources_of("wordnet"), *sources_of(str(CHINESE))]
-    return Ontology([stored(name, arrays_of(read_source(path))) for name, path in sources])
+    return Ontology(
+        [wordnet_of_arrays(name, arrays_of(read_source(path))) for name, path in sources]
+    )
 
 
 def test_the_measured_distances_come_out_again(real: Ontology) -> None:

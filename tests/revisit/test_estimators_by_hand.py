@@ -31,7 +31,7 @@ def ring(*visits: tuple[float, bool]) -> VisitHistory:
     memory = VisitHistory.empty(1)
     for place, (hours, has_changed) in enumerate(visits):
         memory.intervals[0, place] = hours
-        memory.changed[0, place] = has_changed
+        memory.changes[0, place] = has_changed
     return memory
 
 
@@ -110,7 +110,7 @@ stored_rows = st.lists(st.binary(min_size=HISTORY_BYTES, max_size=HISTORY_BYTES)
 def test_any_stored_history_gives_a_positive_finite_rate(
     name: str, rows: list[bytes], usual: float
 ) -> None:
-    memory = VisitHistory.unpacked(rows)
+    memory = VisitHistory.unpack(rows)
     rates = estimators.get(name)(memory, np.full(len(rows), usual))
     assert rates.shape == (len(rows),)
     assert np.isfinite(rates).all()

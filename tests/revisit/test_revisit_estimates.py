@@ -61,9 +61,9 @@ def test_a_page_never_visited_has_the_rate_of_its_like() -> None:
 
 def test_memories_survive_packing_and_damage() -> None:
     memory = visited(0.5, 30, 2.0)
-    row = memory.packed(0)
+    row = memory.pack(0)
     assert len(row) == HISTORY_BYTES
-    again = VisitHistory.unpacked([row, b"", b"\xff" * HISTORY_BYTES])
+    again = VisitHistory.unpack([row, b"", b"\xff" * HISTORY_BYTES])
     assert np.allclose(again.table[0], memory.table[0], rtol=1e-6)
     assert not again.table[1:].any()
 

@@ -69,7 +69,7 @@ class Run:
     def admitted(self, limit: int = 50) -> list[tuple[str, str]]:
         """Engine and term of the queries that are let through."""
         with self.engine.begin() as c:
-            leases = self.order.admitted(c, self.lease(c, limit), time.time())
+            leases = self.order.choose_fetchable(c, self.lease(c, limit), time.time())
         return sorted((lease.payload.engine, lease.payload.term) for lease in leases)
 
     def reasons(self) -> dict[str, set[str]]:
@@ -119,7 +119,7 @@ def test_of_a_parked_engine_all_that_waits_is_put_off_at_once(run: Run) -> None:
     with run.engine.begin() as c:
         leases = [lease for lease in run.lease(c) if lease.payload.engine == run.chosen]
         frontier.release(c, leases[1:], now=time.time())
-        assert run.order.admitted(c, leases[:1], time.time()) == []
+        assert run.order.choose_fetchable(c, leases[:1], time.time()) == []
     assert run.reasons() == {run.chosen: {parked_reason(run.chosen)}}
     assert run.order.numbers() == {f"qiaocrawl/search/put_off/{run.chosen}": 3}
     with run.engine.connect() as c:
@@ -146,7 +146,7 @@ def test_an_answer_stored_before_a_crash_needs_no_request(run: Run) -> None:
     run.pauses.note(run.chosen, EngineResponse.REFUSES)
     with run.engine.begin() as c:
         stored = [replace(lease, stored=True) for lease in run.lease(c)]
-        assert run.order.admitted(c, stored, time.time()) == stored
+        assert run.order.choose_fetchable(c, stored, time.time()) == stored
         assert engine_budget.requests_of_day(c, time.time()) == {}
 
 

@@ -21,7 +21,7 @@ from qiaocrawl.news.stories.analyse import analyse_stories
 from qiaocrawl.options import Options
 from qiaocrawl.runs.reprocess import reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime.bulk import Bulk
-from qiaocrawl.runtime.cluster import _check_workers, _connected, code_version, dask_bulk
+from qiaocrawl.runtime.cluster import _check_workers, _connect, code_version, dask_bulk
 from qiaocrawl.runtime.runtime import Runtime
 from stopped_command import stopped_when
 from stored_pages import store
@@ -147,7 +147,7 @@ def test_ctrl_c_leaves_whole_batches_and_the_next_run_ends_it(
 
 def test_other_code_on_a_worker_is_refused(dask_cluster: DaskCluster) -> None:
     dask_cluster.add_worker("one", "--no-nanny")
-    client = _connected(dask_cluster.address)
+    client = _connect(dask_cluster.address)
     try:
         _check_workers(client, dask_cluster.address, code_version())
         other = code_version()._replace(digest="0123456789ab")

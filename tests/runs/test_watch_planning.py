@@ -14,8 +14,8 @@ from qiaocrawl.runs.watch.planning import (
     WatchSettings,
     after_failure,
     after_visit,
+    correct_due_time,
     plan_pages,
-    righted,
 )
 from qiaocrawl.storage.sites.watched import WatchedPage
 
@@ -69,13 +69,13 @@ def test_a_clock_that_was_ahead_does_not_end_watching() -> None:
     seen = after_visit(page(1, last_at=NOW), Seen(later, 3, True), None, SETTINGS)
     failed = after_failure(page(2, last_at=NOW), later, SETTINGS)
     for one in (seen, failed, page(3, last_at=later, next_at=NOW)):
-        planned = plan_pages([righted(one, NOW, SETTINGS)], {}, SETTINGS, 0.0).pages[0]
+        planned = plan_pages([correct_due_time(one, NOW, SETTINGS)], {}, SETTINGS, 0.0).pages[0]
         assert planned.next_at <= NOW
         again = after_visit(one, Seen(NOW), None, SETTINGS)
         assert (again.last_at, again.failures) == (NOW, 0)
         assert NOW < again.next_at < NOW + 6 * 3600 * SETTINGS.longest_hours
     good = page(4, last_at=NOW - 3600, next_at=NOW + 3600)
-    assert righted(good, NOW, SETTINGS) is good
+    assert correct_due_time(good, NOW, SETTINGS) is good
 
 
 def test_options_that_contradict_each_other_are_errors() -> None:

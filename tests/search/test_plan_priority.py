@@ -43,7 +43,7 @@ def test_what_brought_most_new_pages_on_topic_comes_first() -> None:
     by_worth = sorted(terms, key=lambda term: -expected_yield.of((term, "", "e")))
     assert by_worth == ["多", "新", "多而不切题", "少", "无"]
     # Posterior means by hand: (30 + e) / (3 + 1) new a request, (18 + 5p) / (20 + 5) on topic.
-    expected, p = expected_yield.expected(("多", "", "e")), 21 / 43
+    expected, p = expected_yield.prior_yield(("多", "", "e")), 21 / 43
     assert expected_yield.of(("多", "", "e")) == pytest.approx(
         (30 + expected) / 4 * (18 + 5 * p) / 25
     )

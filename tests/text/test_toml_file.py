@@ -16,7 +16,7 @@ from qiaocrawl.text.toml_file import (
     Text,
     Texts,
     check_table,
-    listed,
+    list_or_one,
     load_records,
     number,
     parse_toml,
@@ -43,7 +43,7 @@ class Recipe:
     pages: Annotated[int, number(1, 10)] = 1
     share: Annotated[float, number(0.0, 1.0)] = 0.5
     is_on: bool = False
-    steps: Annotated[tuple[Inner, ...], listed(dict, "a table or a list of tables")] = ()
+    steps: Annotated[tuple[Inner, ...], list_or_one(dict, "a table or a list of tables")] = ()
 
     @field_validator("name")
     @classmethod

@@ -170,7 +170,7 @@ def test_sheets_without_header(book: Callable[..., Path]) -> None:
     assert list(_terms(named)) == ["华侨", "侨眷"]
     path = book(Sheet1=[("华侨",), ("侨眷",)])
     unclear = read_workbook(path, {})
-    assert [question.name for question in unclear.unanswered] == ["sheet:Sheet1"]
+    assert [question.name for question in unclear.open_questions] == ["sheet:Sheet1"]
     assert list(_terms(read_workbook(path, {"sheet:Sheet1": "terms"}))) == ["华侨", "侨眷"]
     with pytest.raises(TopicError, match="有：Sheet1"):
         read_workbook(path, {"sheet:表一": "terms"})

@@ -159,12 +159,12 @@ def test_rules_of_several_hosts_lead_on() -> None:
 def test_redirects_teach_too() -> None:
     rules = AliasRules()
     for n in range(LEAST_AGREED):
-        rules.redirected(f"http://a.test/{n}", f"https://a.test/{n}")
-        rules.redirected(f"http://b.test/{n}", "https://b.test/login")
-        rules.redirected(f"http://b.test/x{n}", f"http://b.test/moved/{n}")
+        rules.note_redirect(f"http://a.test/{n}", f"https://a.test/{n}")
+        rules.note_redirect(f"http://b.test/{n}", "https://b.test/login")
+        rules.note_redirect(f"http://b.test/x{n}", f"http://b.test/moved/{n}")
     assert rules.apply("http://a.test/9") == "https://a.test/9"
     assert rules.apply("http://b.test/9") == "http://b.test/9"
-    rules.redirected("https://a.test/7", "http://a.test/7")
+    rules.note_redirect("https://a.test/7", "http://a.test/7")
     assert rules.apply("http://a.test/9") == "http://a.test/9"
 
 
@@ -207,8 +207,8 @@ def test_what_is_known_comes_back_as_it_was() -> None:
     rules = taught([*many("http://m.a.test/{}", WWW + "/{}", 40),
                     ("http://m.a.test/x", "http://m.a.test/x"),
                     *many("https://b.test/{}", "https://b.test/{}")])  # fmt: skip
-    (stored,) = rules.changed()
-    assert rules.changed() == []
+    (stored,) = rules.take_changes()
+    assert rules.take_changes() == []
     assert (stored.host, stored.rules) == ("m.a.test", 2)
     written = json.dumps(stored.to_dict())
     assert len(written) < 2_000
@@ -223,7 +223,7 @@ def test_what_is_known_comes_back_as_it_was() -> None:
     # Both go on alike.
     for one in (rules, again):
         taught(many("http://m.a.test/z{}", "http://m.a.test/z{}", 2), one)
-    assert again.changed() == rules.changed()
+    assert again.take_changes() == rules.take_changes()
 
 
 @pytest.mark.parametrize(

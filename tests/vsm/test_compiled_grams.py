@@ -30,7 +30,7 @@ def _made() -> None:
 
 def test_every_loop_is_there_and_agrees() -> None:
     for loops, agree in C_LOOPS:
-        assert loops.library.loaded() is not None
+        assert loops.library.load() is not None
         assert agree()
 
 

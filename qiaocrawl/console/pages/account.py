@@ -50,7 +50,7 @@ async def do_log_in(request: Request) -> Response:
     target = local_path(await field(request, "next", 4000), link(request, "overview.show"))
     message, status = _("Too many tries. Wait a quarter of an hour."), 429
     user = await read(request, people.find_user, name)
-    counted = _counted(request, user)
+    counted = _attempt_key(request, user)
     if await _may_try(request, name, counted):
         stored = user.password if user is not None and user.disabled_at is None else None
         if await hashing(request, credentials.is_right, stored, password) and user is not None:
@@ -60,7 +60,7 @@ async def do_log_in(request: Request) -> Response:
     return render(request, "account/log_in.html", status, target=target, message=message, name=name)
 
 
-def _counted(request: Request, user: people.User | None) -> str:
+def _attempt_key(request: Request, user: people.User | None) -> str:
     """What tries are counted by: the browser, where *user* logged in with it before."""
     browser = people.counted_browser(user, request.cookies.get(credentials.BROWSER, ""))
     return browser or people.counted_address(visit_of(request).address)
@@ -88,7 +88,7 @@ async def _begin(request: Request, user: people.User, target: str) -> Response:
         people.drop_old(
             c, idle_seconds=settings.idle_seconds, total_seconds=settings.session_seconds
         )
-        people.forget_failures(c, user.name, _counted(request, user))
+        people.forget_failures(c, user.name, _attempt_key(request, user))
         people.open_session(c, user.id, cookie, visit.address)
         record(c, Actor(user.name, visit.address), "session.begin", user.name, None, None)
 
@@ -129,7 +129,7 @@ async def save_password(request: Request) -> Response:
         message = _("The new password is the old one.")
     else:
         try:
-            stored = await hashing(request, credentials.hashed, new)
+            stored = await hashing(request, credentials.hash_password, new)
         except ConfigError as error:
             message = str(error)
     if message:

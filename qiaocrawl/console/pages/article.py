@@ -93,7 +93,7 @@ async def show(request: Request) -> Response:
     """Text, fields, judgements, reprint group, revisions, and where it stands in its list."""
     article_id = request.path_params["article_id"]
     choice = ArticleFilter.of(request.query_params.multi_items())
-    article = await read(request, _shown, article_id, choice.topic)
+    article = await read(request, _load_article, article_id, choice.topic)
     place = whole_number(request, PLACE, -1, 0, MOST_PLACES)
     in_list = None
     if place >= 0:
@@ -116,7 +116,7 @@ async def show(request: Request) -> Response:
     )
 
 
-def _shown(c: Connection, article_id: int, topic: str) -> ShownArticle:
+def _load_article(c: Connection, article_id: int, topic: str) -> ShownArticle:
     require_article(c, article_id)
     evidence = evidence_of(c, article_id)
     (record,) = iter_articles(c, Selection(article_ids=(article_id,)))

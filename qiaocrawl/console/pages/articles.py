@@ -32,7 +32,7 @@ from qiaocrawl.console.pages.listed_articles import (
     ROWS,
     ArticleFilter,
     Row,
-    bounded,
+    bounded_selection,
     listing_of,
     matches_of,
     rows_of,
@@ -126,11 +126,11 @@ async def _take_back(request: Request, article_id: int, topic: str) -> None:
 
     name, pack, page = await read(request, load)
 
-    def judged() -> Relevance:
+    def judge_text() -> Relevance:
         return crawl_scorer(pack).judge(page)
 
     # Before the transaction: to learn a topic from its samples may take seconds.
-    verdict = await run_in_threadpool(judged)
+    verdict = await run_in_threadpool(judge_text)
     await write(request, marks.take_back, actor_of(request), article_id, name, verdict)
 
 
@@ -181,7 +181,10 @@ async def export(request: Request) -> Response:
     # All of the list: where the index cannot name them, all texts are read.
     matches, _notice = await matches_of(request, choice, None)
     selection = replace(
-        selection_of(choice, matches), by_group=choice.folded, with_copies=False, order=choice.sort
+        selection_of(choice, matches),
+        by_group=choice.is_folded,
+        with_copies=False,
+        order=choice.sort,
     )
     exporter = exporters.get(name)
     if not exporter.for_people:
@@ -198,7 +201,9 @@ async def feed(request: Request) -> Response:
     matches, _notice = await matches_of(request, choice)
 
     def newest(c: Connection) -> tuple[Row, ...]:
-        wish = ListWish(bounded(c, choice, matches), choice.sort, choice.folded, limit=_FEED_ITEMS)
+        wish = ListWish(
+            bounded_selection(c, choice, matches), choice.sort, choice.is_folded, limit=_FEED_ITEMS
+        )
         return rows_of(c, article_list.list_page(c, wish).ids, choice)
 
     rows = await read(request, newest)

@@ -247,7 +247,7 @@ def _since() -> datetime:
 
 async def cell(request: Request) -> Response:
     """One keyword on one site by one engine: its pages and periods, its past, what to do."""
-    chosen = _chosen(request)
+    chosen = _query_choice(request)
     topic = await known_topic(request, request.query_params.get("topic", ""))
     values = await read(request, _cell_page, topic, chosen)
     if values is None:
@@ -269,7 +269,7 @@ async def cell(request: Request) -> Response:
     )
 
 
-def _chosen(request: Request) -> stored.Chosen:
+def _query_choice(request: Request) -> stored.Chosen:
     given = request.query_params
     # "-" is the whole web: an empty word would mean any site.
     return stored.Chosen(

@@ -55,7 +55,7 @@ _TIMES_SHOWN = 3
 _BUDGET = "QIAO_MAX_SECONDS"
 
 
-def zoned(schedule: Schedule, seconds: float | None) -> str:
+def zone_time(schedule: Schedule, seconds: float | None) -> str:
     """A time of a schedule by the clocks of its zone."""
     if seconds is None:
         return ""
@@ -74,7 +74,7 @@ def coming(schedule: Schedule) -> list[str]:
     except ConfigError:
         # Written by another version, or by hand.
         later = []
-    return [zoned(schedule, moment) for moment in (schedule.next_at, *later)]
+    return [zone_time(schedule, moment) for moment in (schedule.next_at, *later)]
 
 
 async def job_servers(request: Request) -> Mapping[str, object]:
@@ -158,7 +158,7 @@ def _state(wanted: JobRequest, timing: Timing | Schedule) -> dict[str, Any]:
 
 async def show(request: Request) -> Response:
     """One schedule: its next times, and what can be changed of it."""
-    entry = await _scheduled(request)
+    entry = await _require_schedule(request)
     titles = {topic.name: topic.title for topic in await read(request, list_topics)}
     return render(
         request,
@@ -177,8 +177,8 @@ async def show(request: Request) -> Response:
 
 async def change(request: Request) -> Response:
     """Let it ask for something else, or at other times."""
-    entry, actor = await _scheduled(request), actor_of(request)
-    wanted = _kept(entry.request, await wanted_job(request))
+    entry, actor = await _require_schedule(request), actor_of(request)
+    wanted = _keep_unasked(entry.request, await wanted_job(request))
     timing = await _timing(request, await field(request, "times", 200))
 
     def save(c: Connection) -> None:
@@ -196,7 +196,7 @@ async def change(request: Request) -> Response:
     return RedirectResponse(link(request, "jobs.schedule", schedule_id=entry.id), 303)
 
 
-def _kept(before: JobRequest, wanted: JobRequest) -> JobRequest:
+def _keep_unasked(before: JobRequest, wanted: JobRequest) -> JobRequest:
     """*wanted* with what the form does not ask for, as it was, unless the spider is another."""
     if before.spider != wanted.spider:
         return wanted
@@ -209,7 +209,7 @@ def _kept(before: JobRequest, wanted: JobRequest) -> JobRequest:
 
 async def run_now(request: Request) -> Response:
     """Run what it asks for once, at once; its times stay."""
-    entry, by = await _scheduled(request), user_of(request).name
+    entry, by = await _require_schedule(request), user_of(request).name
     if entry.fault:
         raise ConfigError(entry.fault)
     job_id = await run_in_threadpool(console_of(request).jobs.desk.request, entry.request, by)
@@ -220,7 +220,7 @@ async def run_now(request: Request) -> Response:
 
 async def switch(request: Request) -> Response:
     """Switch a schedule on or off."""
-    entry, actor = await _scheduled(request), actor_of(request)
+    entry, actor = await _require_schedule(request), actor_of(request)
     is_on = await field(request, "on") == "yes"
     next_at = entry.next_at
     if is_on:
@@ -238,7 +238,7 @@ async def switch(request: Request) -> Response:
 
 async def drop(request: Request) -> Response:
     """Delete a schedule."""
-    entry, actor = await _scheduled(request), actor_of(request)
+    entry, actor = await _require_schedule(request), actor_of(request)
 
     def remove(c: Connection) -> None:
         schedules.drop_schedule(c, entry.id)
@@ -252,7 +252,7 @@ def _of(schedule: Schedule) -> str:
     return f"{schedule.request.spider} {schedule.request.topic}"
 
 
-async def _scheduled(request: Request) -> Schedule:
+async def _require_schedule(request: Request) -> Schedule:
     entry = await read(request, schedules.find_schedule, request.path_params["schedule_id"])
     if entry is None:
         raise HTTPException(404, _("There is no such schedule."))

@@ -36,7 +36,7 @@ from qiaocrawl.console.pages.job_schedules import (
     coming,
     job_servers,
     wanted_job,
-    zoned,
+    zone_time,
 )
 from qiaocrawl.console.render import render
 from qiaocrawl.errors import JobError
@@ -80,7 +80,7 @@ async def show(request: Request) -> Response:
         state_names=STATE_NAMES,
         end=_end,
         end_name=end_name,
-        zoned=zoned,
+        zoned=zone_time,
         coming=coming,
         titles={topic.name: topic.title for topic in values["topics"]},
         older=history[-1].id if len(history) == _HISTORY_SHOWN else 0,
@@ -177,7 +177,7 @@ def _stream(request: Request, snapshot: Any, goes_on: Any) -> Response:
     """Events as long as there is something to see; the browser asks again five seconds later."""
     name = language()
 
-    def taken() -> dict[str, Any]:
+    def take_snapshot() -> dict[str, Any]:
         with using_language(name), console_of(request).database.reading() as c:
             data: dict[str, Any] = snapshot(c)
             return data
@@ -186,7 +186,7 @@ def _stream(request: Request, snapshot: Any, goes_on: Any) -> Response:
         yield "retry: 5000\n\n"
         last = ""
         for _turn in range(_EVENTS_A_STREAM):
-            data = await run_in_threadpool(taken)
+            data = await run_in_threadpool(take_snapshot)
             text = json.dumps(data, ensure_ascii=False)
             # A comment keeps proxies from closing what is silent.
             yield f"data: {text}\n\n" if text != last else ": nothing new\n\n"

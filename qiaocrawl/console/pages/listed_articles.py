@@ -139,7 +139,7 @@ class ArticleFilter:
         return _number(self.page, _MOST_PAGES) or 1
 
     @property
-    def folded(self) -> bool:
+    def is_folded(self) -> bool:
         """Whether a reprint group is one row."""
         return self.copies != "1"
 
@@ -294,7 +294,7 @@ def selection_of(choice: ArticleFilter, matches: Matches | None) -> Selection:
     return replace(selection, words=tuple(choice.words), without_words=unwanted)
 
 
-def bounded(c: Connection, choice: ArticleFilter, matches: Matches | None) -> Selection:
+def bounded_selection(c: Connection, choice: ArticleFilter, matches: Matches | None) -> Selection:
     """The same; without the index only the beginning of the list is searched."""
     selection = selection_of(choice, matches)
     if not selection.reads_texts:
@@ -305,7 +305,11 @@ def bounded(c: Connection, choice: ArticleFilter, matches: Matches | None) -> Se
 def listing_of(c: Connection, choice: ArticleFilter, matches: Matches | None) -> Listing:
     """The page of the list that *choice* asks for."""
     wish = ListWish(
-        bounded(c, choice, matches), choice.sort, choice.folded, (choice.number - 1) * ROWS, ROWS
+        bounded_selection(c, choice, matches),
+        choice.sort,
+        choice.is_folded,
+        (choice.number - 1) * ROWS,
+        ROWS,
     )
     page = article_list.list_page(c, wish)
     facets = article_list.facet_values(c, choice.topic or None)
@@ -324,8 +328,8 @@ def place_of(
     One that left the list, as it was judged, stands between those that stood around it.
     """
     skip = max(0, place - ROWS)
-    selection = bounded(c, choice, matches)
-    wish = ListWish(selection, choice.sort, choice.folded, skip, place + ROWS - skip)
+    selection = bounded_selection(c, choice, matches)
+    wish = ListWish(selection, choice.sort, choice.is_folded, skip, place + ROWS - skip)
     page = article_list.list_page(c, wish)
     ids, is_there = page.ids, article_id in page.ids
     at = ids.index(article_id) if is_there else min(place - skip, len(ids))

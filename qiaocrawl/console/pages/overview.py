@@ -77,7 +77,7 @@ async def sources_page(request: Request) -> Response:
     )
 
 
-async def refused(request: Request) -> Response:
+async def refused_engines(request: Request) -> Response:
     """Engines that refused lately, each with the topics it did so for."""
     days = _days(request)
     since = start_of_days(datetime.now(UTC), days)
@@ -143,6 +143,6 @@ AREA = Area(
         Page("/", "overview.show", show),
         Page("/dead", "overview.dead", dead),
         Page("/sources", "overview.sources", sources_page),
-        Page("/refused", "overview.refused", refused),
+        Page("/refused", "overview.refused_engines", refused_engines),
     ),
 )

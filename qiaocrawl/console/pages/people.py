@@ -78,22 +78,22 @@ async def add(request: Request) -> Response:
     """Make a user with a password that is shown this once."""
     name, role = await field(request, "name"), await field(request, "role")
     password = credentials.made_up()
-    stored = await hashing(request, credentials.hashed, password)
+    stored = await hashing(request, credentials.hash_password, password)
     await write(request, people.add_user, actor_of(request), name, stored, role)
     return await _page(request, name, password)
 
 
 async def reset(request: Request) -> Response:
     """Give a user a new password that is shown this once."""
-    user, password = await _named(request), credentials.made_up()
-    stored = await hashing(request, credentials.hashed, password)
+    user, password = await _require_user(request), credentials.made_up()
+    stored = await hashing(request, credentials.hash_password, password)
     await write(request, people.set_password, actor_of(request), user, stored, by_self=False)
     return await _page(request, user.name, password)
 
 
 async def change(request: Request) -> Response:
     """Give a user another role, or take the log-in away or give it back."""
-    user, role = await _named(request), await field(request, "role")
+    user, role = await _require_user(request), await field(request, "role")
     if role and role != user.role:
         await write(request, people.set_role, actor_of(request), user, role)
     disabled = await field(request, "disabled")
@@ -104,7 +104,7 @@ async def change(request: Request) -> Response:
     return await back(request, "people.show")
 
 
-async def _named(request: Request) -> people.User:
+async def _require_user(request: Request) -> people.User:
     user = await read(request, people.user_by_id, request.path_params["user_id"])
     if user is None:
         raise HTTPException(404, _("There is no such user."))

@@ -250,7 +250,7 @@ async def show_facets(request: Request) -> Response:
         is_part = matches is not None and matches.total > MOST_MATCHES
 
         def work(c: Connection) -> tuple[Facets, dict[str, str]]:
-            counter = FacetCounter(c, selection, choice.folded, is_part)
+            counter = FacetCounter(c, selection, choice.is_folded, is_part)
             return counter.facets(), topic_titles(c)
 
         name = f"facets {choice.query()}"
@@ -262,13 +262,15 @@ async def show_facets(request: Request) -> Response:
         layout=layout,
         choice=choice,
         notice=notice,
-        facets=_shown(choice, facets, titles),
+        facets=_facet_views(choice, facets, titles),
         most=counted.MOST_FACETED,
         is_cut=any(count.is_more for counts in facets.counts.values() for count in counts.values()),
     )
 
 
-def _shown(choice: ArticleFilter, facets: Facets, titles: Mapping[str, str]) -> list[ShownFacet]:
+def _facet_views(
+    choice: ArticleFilter, facets: Facets, titles: Mapping[str, str]
+) -> list[ShownFacet]:
     tiers = {tier: _("tier {tier}", tier=tier) for tier in facets.counts.get(counted.TIERS, {})}
     names: dict[str, Mapping[str, str]] = {
         counted.TOPICS: titles,
@@ -336,7 +338,7 @@ class Reasons:
 async def show_reasons(request: Request) -> Response:
     """The words, by topic."""
     article_id = request.path_params["article_id"]
-    article, page, packs, titles = await read(request, _loaded, article_id)
+    article, page, packs, titles = await read(request, _load, article_id)
     reasons = await run_in_threadpool(_reasons, article.judgements, packs, page)
     return render(
         request,
@@ -348,7 +350,7 @@ async def show_reasons(request: Request) -> Response:
     )
 
 
-def _loaded(
+def _load(
     c: Connection, article_id: int
 ) -> tuple[ArticleEvidence, PageText, list[TopicPack], dict[str, str]]:
     require_article(c, article_id)

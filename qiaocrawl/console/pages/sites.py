@@ -61,7 +61,7 @@ _LINKS_SHOWN = 30
 
 async def show_template(request: Request) -> Response:
     """The form beside the page; what it takes, as long as its lines have no fault."""
-    url, pages = await _chosen(request)
+    url, pages = await _choose_page(request)
     if not url:
         return render(request, "sites/no_page.html", host=request.query_params.get("host", ""))
     page = await _page(request, url)
@@ -87,7 +87,7 @@ async def show_template(request: Request) -> Response:
         places=shown.places,
         trouble=shown.trouble,
         taken=shown.taken,
-        text=keepers.written(table),
+        text=keepers.template_text(table),
         fields=keepers.FIELDS,
         preview=urlencode({"url": page.url, **form}),
         can_save=Path(place).is_dir() if place else False,
@@ -113,7 +113,7 @@ def _is_present(place: str, table: Mapping[str, Any]) -> bool:
         return False
 
 
-async def _chosen(request: Request) -> tuple[str, list[HostPage]]:
+async def _choose_page(request: Request) -> tuple[str, list[HostPage]]:
     """The page that is asked for, or the newest of the site; and more of it."""
     url = request.query_params.get("url", "")
     host = host_of(url) if url else request.query_params.get("host", "")
@@ -150,7 +150,7 @@ async def save(request: Request) -> Response:
     url = await field(request, "url", 4_000)
     form = {name: await field(request, name, 10_000) for name in keepers.FIELDS}
     table, place = keepers.table_of(form), Options.from_environment()["QIAO_TEMPLATES"]
-    keepers.checked(table)
+    keepers.check_template(table)
     file = keepers.file_of(place, table)
     is_removed = bool(await field(request, "remove"))
     before = {"text": file.read_text("utf-8")} if file.is_file() else None
@@ -237,14 +237,14 @@ def _sites_page(c: Connection, topic: str, find: str, number: int) -> dict[str, 
         pages, count = watched_list(c, topic, find, skip, _PAGES_A_PAGE)
         held = held_hosts(c, topic)
     return {
-        "pages": [_shown(page) for page in pages],
+        "pages": [_page_view(page) for page in pages],
         "all_pages": count,
         "accounts": list_accounts(c),
         "held": held,
     }
 
 
-def _shown(page: ListedPage) -> ShownPage:
+def _page_view(page: ListedPage) -> ShownPage:
     health, style = _("well"), "success"
     if page.failures >= _ILL_AFTER:
         health, style = _("{count} failures in a row", count=page.failures), "danger"

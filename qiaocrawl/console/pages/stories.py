@@ -84,7 +84,7 @@ async def make(request: Request) -> Response:
     now = datetime.now(UTC)
     stretch = now - timedelta(days=int(given)), now
     options = Options.from_environment()
-    made, files = await read_heavy(request, _made, topic, stretch, options)
+    made, files = await read_heavy(request, _make_briefing, topic, stretch, options)
 
     def keep_it(c: Connection, actor: Actor) -> int:
         number = keep(c, topic, made, files)
@@ -102,7 +102,7 @@ async def make(request: Request) -> Response:
     return RedirectResponse(link(request, "briefings.one", briefing_id=number), 303)
 
 
-def _made(
+def _make_briefing(
     c: Connection, topic: str, stretch: tuple[datetime, datetime], options: Options
 ) -> tuple[Briefing, dict[str, bytes]]:
     made = make_briefing(c, topic, stretch, calendar_with(options["QIAO_HOLIDAYS"]))
@@ -111,7 +111,7 @@ def _made(
 
 async def one_briefing(request: Request) -> Response:
     """A briefing as it was made, in a frame, and its files."""
-    kept = await read(request, _kept, request.path_params["briefing_id"])
+    kept = await read(request, _require_briefing, request.path_params["briefing_id"])
     return render(request, "stories/briefing.html", kept=kept)
 
 
@@ -141,7 +141,7 @@ async def file(request: Request) -> Response:
     )
 
 
-def _kept(c: Connection, number: int) -> kept_briefings.KeptBriefing:
+def _require_briefing(c: Connection, number: int) -> kept_briefings.KeptBriefing:
     try:
         return kept_briefings.one_briefing(c, number)
     except StorageError as error:
@@ -149,7 +149,7 @@ def _kept(c: Connection, number: int) -> kept_briefings.KeptBriefing:
 
 
 def _file(c: Connection, number: int, ending: str) -> bytes:
-    _kept(c, number)
+    _require_briefing(c, number)
     return kept_briefings.briefing_file_of(c, number, ending)
 
 
@@ -204,7 +204,7 @@ async def one(request: Request) -> Response:
     number = request.path_params["story_id"]
     line = await read(request, _line, number)
 
-    story, sources = await read(request, _told, number)
+    story, sources = await read(request, _tell_story, number)
     articles = await read(request, story_lists.articles_of, number)
     changes = await read(request, story_lists.changes_of, number)
     tongue = language()
@@ -251,7 +251,7 @@ async def do_follow(request: Request) -> Response:
     return RedirectResponse(link(request, "stories.one", story_id=number), 303)
 
 
-def _told(c: Connection, number: int) -> tuple[BriefStory | None, tuple[BriefSource, ...]]:
+def _tell_story(c: Connection, number: int) -> tuple[BriefStory | None, tuple[BriefSource, ...]]:
     try:
         return tell_story(c, number)
     except ConfigError:

@@ -75,7 +75,7 @@ async def look(request: Request) -> Response:
 
 async def preview(request: Request) -> Response:
     """What the file gives, bad rows marked, and what the topic would be with it."""
-    key, upload = _kept(request)
+    key, upload = _require_upload(request)
     sheets, reading = await _read(request, upload)
     taken = [row.record for row in reading.terms], [row.record for row in reading.sites]
     before, after, trouble = None, None, ""
@@ -115,7 +115,7 @@ def _shown_changes(
     ]
 
 
-def _kept(request: Request) -> tuple[str, Upload]:
+def _require_upload(request: Request) -> tuple[str, Upload]:
     key = str(request.path_params["key"])
     upload = _UPLOADS.find(key, user_of(request).name)
     if upload is None:
@@ -152,7 +152,7 @@ def _rows(sheets: tuple[Sheet, ...], reading: WorkbookReading) -> list[PreviewRo
 
 async def take(request: Request) -> Response:
     """Write what the preview showed; faulty rows only stay out where that was agreed to."""
-    key, upload = _kept(request)
+    key, upload = _require_upload(request)
     _sheets, reading = await _read(request, upload)
     if reading.faults and await field(request, "skip_faulty") != "yes":
         raise ConfigError(_("the file has faulty rows: mend them, or agree to leave them out"))
@@ -197,9 +197,9 @@ def _changed_rows(
     return None if before is None else was, now
 
 
-async def marked(request: Request) -> Response:
+async def marked_workbook(request: Request) -> Response:
     """The file with what is wrong marked in its cells."""
-    _key, upload = _kept(request)
+    _key, upload = _require_upload(request)
 
     data = await read_files(
         request,
@@ -226,5 +226,5 @@ PAGES = (
     Page("/topics/import", "topics.look", look, EDITOR, "POST", takes_files=True),
     Page("/topics/import/{key}", "topics.preview", preview, EDITOR),
     Page("/topics/import/{key}", "topics.take", take, EDITOR, "POST"),
-    Page("/topics/import/{key}/marked.xlsx", "topics.marked", marked, EDITOR),
+    Page("/topics/import/{key}/marked.xlsx", "topics.marked", marked_workbook, EDITOR),
 )

@@ -26,7 +26,7 @@ from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.topics.topics import load_pack, load_pack_to_change, save_pack
 from qiaocrawl.topic.check import MAX_SAMPLE_CHARACTERS, MAX_TITLE_CHARACTERS, require_valid
 from qiaocrawl.topic.files import MAX_FILE_BYTES
-from qiaocrawl.topic.folder import free_name, parse_sample, parted
+from qiaocrawl.topic.folder import free_name, parse_sample, split_texts
 from qiaocrawl.topic.pack import Sample
 
 _SAMPLES_A_PAGE = 50
@@ -76,7 +76,7 @@ async def save(request: Request) -> Response:
     )
     changed = None
     if not await field(request, "remove"):
-        title, text = await _written(request)
+        title, text = await _sample_fields(request)
         changed = Sample(name, title, text, await _is_relevant(request))
 
     def change(samples: Sequence[Sample]) -> list[Sample]:
@@ -97,7 +97,7 @@ async def save(request: Request) -> Response:
     return _back(request, topic)
 
 
-async def _written(request: Request) -> tuple[str, str]:
+async def _sample_fields(request: Request) -> tuple[str, str]:
     title = await field(request, "title", MAX_TITLE_CHARACTERS)
     text = await field(request, "text", MAX_SAMPLE_CHARACTERS)
     return title, text.replace("\r\n", "\n").replace("\r", "\n")
@@ -112,7 +112,8 @@ async def take(request: Request) -> Response:
     topic, actor = await topic_of_path(request), actor_of(request)
     relevant = await _is_relevant(request)
     pasted = [
-        _of_text("", text) for text in parted(await field(request, "texts", MAX_SAMPLE_CHARACTERS))
+        _of_text("", text)
+        for text in split_texts(await field(request, "texts", MAX_SAMPLE_CHARACTERS))
     ]
     given = [*pasted, *await _of_files(request)]
     if not given:

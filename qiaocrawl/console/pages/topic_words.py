@@ -89,7 +89,7 @@ async def words(request: Request) -> Response:
     """The next word to decide about; before the first, a button that looks for words."""
     name = await topic_of_path(request)
     review = _reviews(request).by_topic.get(name)
-    open_words = [] if review is None else await read(request, _undecided, name, review)
+    open_words = [] if review is None else await read(request, _undecided_words, name, review)
     word = open_words[0] if open_words else None
     examples = review.examples.get(fold(word.text), ()) if review and word else ()
     return render(
@@ -107,7 +107,7 @@ async def words(request: Request) -> Response:
     )
 
 
-def _undecided(c: Connection, topic: str, review: Review) -> list[Candidate]:
+def _undecided_words(c: Connection, topic: str, review: Review) -> list[Candidate]:
     known = {fold(term.text) for term in load_pack(c, topic).terms} | rejected_words(c, topic)
     return [word for word in review.words if fold(word.text) not in known]
 
@@ -116,11 +116,11 @@ async def collect(request: Request) -> Response:
     """Look for words in the texts on topic, and beside the topic's terms."""
     name = await topic_of_path(request)
     reviews = _reviews(request)
-    reviews.by_topic[name] = await read_heavy(request, _made, name, reviews.lock)
+    reviews.by_topic[name] = await read_heavy(request, _review_words, name, reviews.lock)
     return _back(request, name)
 
 
-def _made(c: Connection, topic: str, lock: threading.Lock) -> Review:
+def _review_words(c: Connection, topic: str, lock: threading.Lock) -> Review:
     pack = load_pack(c, topic)
     builder = LexiconBuilder([term.text for term in pack.terms])
     # One at a time: it takes a processor for some seconds.

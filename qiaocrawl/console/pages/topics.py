@@ -56,7 +56,7 @@ from qiaocrawl.topic.tables import write_sites, write_terms
 
 
 @cache
-def _shipped() -> dict[str, TopicPack]:
+def _shipped_packs() -> dict[str, TopicPack]:
     packs = (
         packs_on_disk.load_pack(folder)
         for folder in packs_on_disk.pack_folders(packs_on_disk.SHIPPED_PACKS)
@@ -66,13 +66,13 @@ def _shipped() -> dict[str, TopicPack]:
 
 async def packs_to_take(topics: Sequence[TopicRow]) -> list[TopicPack]:
     """Those that none of *topics* is called like."""
-    shipped, names = await run_in_threadpool(_shipped), {topic.name for topic in topics}
+    shipped, names = await run_in_threadpool(_shipped_packs), {topic.name for topic in topics}
     return [pack for name, pack in shipped.items() if name not in names]
 
 
 async def take(request: Request) -> Response:
     """Make a topic of one of them; one that is there stays as it is."""
-    pack = (await run_in_threadpool(_shipped)).get(await field(request, "name", 64))
+    pack = (await run_in_threadpool(_shipped_packs)).get(await field(request, "name", 64))
     if pack is None:
         raise HTTPException(404, _("There is no such topic."))
     actor = actor_of(request)
@@ -137,7 +137,7 @@ async def rename(request: Request) -> Response:
 
 async def retire(request: Request) -> Response:
     """Switch its schedules off; it stays, with all that was found for it."""
-    name, actor = await _confirmed(request), actor_of(request)
+    name, actor = await _confirm_topic(request), actor_of(request)
 
     def change(c: Connection) -> None:
         count = topic_changes.retire_topic(c, name)
@@ -149,7 +149,7 @@ async def retire(request: Request) -> Response:
 
 async def remove(request: Request) -> Response:
     """Delete it, where nothing was captured for it."""
-    name, actor = await _confirmed(request), actor_of(request)
+    name, actor = await _confirm_topic(request), actor_of(request)
 
     def change(c: Connection) -> None:
         # What no export has any more can be read in the log of changes.
@@ -161,7 +161,7 @@ async def remove(request: Request) -> Response:
     return RedirectResponse(link(request, "topics.show"), 303)
 
 
-async def _confirmed(request: Request) -> str:
+async def _confirm_topic(request: Request) -> str:
     """The topic, whose name was written once more.
 
     Raises:
@@ -264,10 +264,10 @@ async def pack(request: Request) -> Response:
     one, table = await _pack(request), request.query_params.get("table", "terms")
     wanted = fold(request.query_params.get("find", ""))
     part = whole_number(request, "part", 0, 0, 10_000)
-    return await _shown(request, one, table, wanted, part)
+    return await _topic_page(request, one, table, wanted, part)
 
 
-async def _shown(
+async def _topic_page(
     request: Request,
     one: TopicPack,
     table: str,
@@ -396,7 +396,7 @@ async def _change(
     there = await write(request, save)
     if there is not None:
         assert row is not None
-        return await _shown(request, await _pack(request), table, "", 0, (row, there))
+        return await _topic_page(request, await _pack(request), table, "", 0, (row, there))
     done = _REMOVED if row is None else _SAVED if old else _ADDED
     query = urlencode({"table": table, "done": done, "row": mine if row is None else new})
     return RedirectResponse(link(request, "topics.pack", topic=name) + f"?{query}", 303)
@@ -418,14 +418,16 @@ async def export(request: Request) -> Response:
     if table not in ("terms", "sites") or ending not in ("xlsx", "csv"):
         raise HTTPException(404, _("There is no such page."))
 
-    def written() -> bytes:
+    def write_table() -> bytes:
         with tempfile.TemporaryDirectory(prefix="qiaocrawl-") as folder:
             path = Path(folder) / f"table.{ending}"
             write_terms(one.terms, path) if table == "terms" else write_sites(one.sites, path)
             return path.read_bytes()
 
     media_type = EXCEL if ending == "xlsx" else "text/csv; charset=utf-8"
-    return download(await run_in_threadpool(written), f"{one.name}-{table}.{ending}", media_type)
+    return download(
+        await run_in_threadpool(write_table), f"{one.name}-{table}.{ending}", media_type
+    )
 
 
 AREA = Area(

@@ -296,12 +296,12 @@ def _channels() -> tuple[str, ...]:
 
 async def edit(request: Request) -> Response:
     """A rule in the form."""
-    kept = await _kept(request)
+    kept = await _require_rule(request)
     office = await read(request, office_rules, _file())
     return await _form(request, office, form_of(kept.rule), kept)
 
 
-async def _kept(request: Request) -> KeptRule:
+async def _require_rule(request: Request) -> KeptRule:
     kept = await read(request, stored.kept_rule, request.path_params["rule_id"])
     if kept is None:
         raise HTTPException(404, _("There is no such rule."))
@@ -315,7 +315,7 @@ async def _form(
     kept: KeptRule | None = None,
     preview: RulePreview | None = None,
 ) -> Response:
-    known = await _known(request, office)
+    known = await _known_names(request, office)
     return render(
         request,
         "warnings/rule.html",
@@ -333,7 +333,7 @@ async def _form(
     )
 
 
-async def _known(request: Request, office: OfficeRules) -> Mapping[str, Mapping[str, str]]:
+async def _known_names(request: Request, office: OfficeRules) -> Mapping[str, Mapping[str, str]]:
     """Topics by name with their titles; channels that have an address or are in a rule."""
     topics = {topic.name: topic.title for topic in await read(request, list_topics)}
     there = await run_in_threadpool(_channels)
@@ -352,7 +352,7 @@ async def add(request: Request) -> Response:
 
 async def save(request: Request) -> Response:
     """Keep a rule as it was changed."""
-    return await _save(request, await _as_opened(request, await _kept(request)))
+    return await _save(request, await _as_opened(request, await _require_rule(request)))
 
 
 async def _as_opened(request: Request, kept: KeptRule) -> KeptRule:
@@ -363,7 +363,7 @@ async def _as_opened(request: Request, kept: KeptRule) -> KeptRule:
 
 async def _save(request: Request, kept: KeptRule | None) -> Response:
     office = await read(request, office_rules, _file())
-    form = await read_form(request, await _known(request, office))
+    form = await read_form(request, await _known_names(request, office))
     rule, others = form.rule, {own.rule.name for own in office.rules}
     if rule is not None and rule.name in others - {kept.rule.name if kept else ""}:
         form.faults["name"] = _("there is a rule {name!r} already", name=rule.name)
@@ -396,7 +396,7 @@ def _back(request: Request) -> Response:
 async def preview(request: Request) -> Response:
     """What the rule in the form would have warned of lately; nothing is kept."""
     office = await read(request, office_rules, _file())
-    form = await read_form(request, await _known(request, office))
+    form = await read_form(request, await _known_names(request, office))
     rule_id = wanted_number("rule", await field(request, "rule_id", 20) or "0", 0, 2**31 - 1)
     kept = await read(request, stored.kept_rule, rule_id)
     if kept is not None:
@@ -411,7 +411,7 @@ async def preview(request: Request) -> Response:
 
 async def switch(request: Request) -> Response:
     """Switch a rule on or off."""
-    kept, wanted = await _kept(request), await field(request, "on", 10)
+    kept, wanted = await _require_rule(request), await field(request, "on", 10)
     if wanted not in ("yes", "no"):
         raise ConfigError(_("on {given!r} must be yes or no", given=wanted))
     rule = replace(kept.rule, enabled=wanted == "yes")
@@ -421,7 +421,7 @@ async def switch(request: Request) -> Response:
 
 async def drop(request: Request) -> Response:
     """Delete a rule."""
-    kept = await _kept(request)
+    kept = await _require_rule(request)
 
     def forget(c: Connection, actor: Actor) -> None:
         stored.drop_rule(c, kept.id)

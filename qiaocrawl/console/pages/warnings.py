@@ -38,10 +38,10 @@ from qiaocrawl.news.warnings.machine import (
     SEVERITY_NAMES,
     Status,
     StoryWarning,
-    muted,
-    noted,
+    mute,
     reason_text,
-    unmuted,
+    take_note,
+    unmute,
     warning_text,
 )
 from qiaocrawl.news.warnings.office_rules import office_rules
@@ -150,7 +150,7 @@ async def mark(request: Request) -> Response:
         own = next((one for one in warnings.values() if one.id == name), None)
         if own is None:
             raise HTTPException(404, _("There is no such warning."))
-        after = _changed(warnings, own.story, action, by.name)
+        after = _act_on(warnings, own.story, action, by.name)
         if after[own.story] == own:
             return
         keep_step(c, warnings, after, (), datetime.now(UTC))
@@ -160,15 +160,15 @@ async def mark(request: Request) -> Response:
     return await back(request, "warnings.show")
 
 
-def _changed(
+def _act_on(
     warnings: Mapping[str, StoryWarning], story: str, action: str, by: str
 ) -> dict[str, StoryWarning]:
     now = datetime.now(UTC)
     if action == "mute":
-        return muted(warnings, story)
+        return mute(warnings, story)
     if action == "unmute":
-        return unmuted(warnings, story, now)
-    return noted(warnings, story, by if action == "note" else "", now)
+        return unmute(warnings, story, now)
+    return take_note(warnings, story, by if action == "note" else "", now)
 
 
 def _state(warning: StoryWarning) -> dict[str, Any]:
@@ -211,12 +211,12 @@ async def show_channels(request: Request) -> Response:
     """Each channel, the rules that tell it, and what became of the last message to it."""
     options = Options.from_environment()
     known = channel_names(options["QIAO_WARNING_CHANNELS"])
-    values = await read(request, _told, options["QIAO_WARNING_RULES"])
+    values = await read(request, _channel_view, options["QIAO_WARNING_RULES"])
     named = sorted({*values["rules"], *values["last"]} - {*known})
     return render(request, "warnings/channels.html", known=known, named=named, **values)
 
 
-def _told(c: Connection, file: str) -> dict[str, Any]:
+def _channel_view(c: Connection, file: str) -> dict[str, Any]:
     warning_rules: dict[str, list[str]] = {}
     for rule in office_rules(c, file).book.rules:
         for channel in rule.channels:

@@ -35,7 +35,7 @@ class _BoundedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection: its first request has to come."""
         super().connection_made(transport)
-        self._address = _counted(self.client[0]) if self.client else ""
+        self._address = _address_key(self.client[0]) if self.client else ""
         if self._address:
             self.of_address[self._address] += 1
             if self.of_address[self._address] > self.most_of_address:
@@ -106,7 +106,7 @@ def bounded_protocol(
     )
 
 
-def _counted(address: str) -> str:
+def _address_key(address: str) -> str:
     """The address that connections are counted by; "" for this machine, where a proxy may be."""
     try:
         if ipaddress.ip_address(address).is_loopback:

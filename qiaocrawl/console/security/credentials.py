@@ -200,7 +200,7 @@ _GROUPS, _GROUP_LETTERS = 4, 5
 _hasher = PasswordHasher()
 
 
-def hashed(password: str) -> str:
+def hash_password(password: str) -> str:
     """What is stored of a password.
 
     Raises:

@@ -187,13 +187,13 @@ register_url_convertor("row", _RowConvertor())
 def route(page: Page) -> Route:
     """*page* behind the gate."""
 
-    async def guarded(request: Request) -> Response:
+    async def guard_request(request: Request) -> Response:
         bound(request, _most_bytes(request, page))
         with using_language(request.cookies.get(cookies.LANGUAGE, "")):
-            return await _answered(request, page)
+            return await _answer_to(request, page)
 
     path = page.path.replace(":int}", ":row}")
-    return Route(path, guarded, name=page.name, methods=[page.method])
+    return Route(path, guard_request, name=page.name, methods=[page.method])
 
 
 def _most_bytes(request: Request, page: Page) -> int:
@@ -205,13 +205,13 @@ def _most_bytes(request: Request, page: Page) -> int:
     return MAX_BODY_BYTES if has_files else MAX_FORM_BYTES
 
 
-async def _answered(request: Request, page: Page) -> Response:
+async def _answer_to(request: Request, page: Page) -> Response:
     request.state.page = page
     visitor = request.cookies.get(cookies.VISITOR) or cookies.new_secret()
     request.state.visit = Visit(None, csrf.form_token(visitor), _address(request))
     user, is_program = await _user_of(request, page)
     try:
-        refused = await _refused(request, page, user, is_program) or _not_there(request)
+        refused = await _refuse(request, page, user, is_program) or _not_there(request)
         response = refused or await page.endpoint(request)
     except HTTPException as error:
         response = error_page(request, error.status_code, str(error.detail))
@@ -271,7 +271,7 @@ async def _user_of_token(request: Request, token: str) -> User | None:
     return found[0]
 
 
-async def _refused(
+async def _refuse(
     request: Request, page: Page, user: User | None, is_program: bool
 ) -> Response | None:
     """The answer to one who may not; None for one who may."""

@@ -83,7 +83,7 @@ class RenderedDownloads:
         self._proxy = BrowserProxy(
             address_guard_of(crawler),
             demo=options["QIAO_DEMO"],
-            refused=self._refused,
+            refused=self._note_refusal,
         )
         self._handler = GuardedHandler(crawler, self._proxy)
         # Documents arrive compressed, since this handler sits below Scrapy's own
@@ -188,8 +188,8 @@ class RenderedDownloads:
             count=self._count,
         )
         try:
-            inner = await self._prepared(request, visit)
-            response = await self._watched(inner, visit)
+            inner = await self._prepare_request(request, visit)
+            response = await self._watch_visit(inner, visit)
         except RenderError as error:
             self._count("crashes" if isinstance(error, BrowserLostError) else "failures")
             raise
@@ -206,7 +206,7 @@ class RenderedDownloads:
         request.meta[PICTURE] = visit.picture
         return self._result(inner, document, response, visit)
 
-    async def _prepared(self, request: Request, visit: BrowserPage) -> Request:
+    async def _prepare_request(self, request: Request, visit: BrowserPage) -> Request:
         upstream = request.meta.get("proxy")
         credentials = (request.headers.get("Proxy-Authorization") or b"").decode("latin-1")
         proxy = await self._proxy.settings(
@@ -225,10 +225,10 @@ class RenderedDownloads:
         }
         return request.replace(meta=meta)
 
-    async def _watched(self, request: Request, visit: BrowserPage) -> Response:
+    async def _watch_visit(self, request: Request, visit: BrowserPage) -> Response:
         """Open the page, and give it up when it crashes, hangs, or the crawl stops."""
         patience = self._options["QIAO_RENDER_SECONDS"] + _GRACE_SECONDS
-        work = asyncio.ensure_future(self._opened(request))
+        work = asyncio.ensure_future(self._open_page(request))
         ends: list[asyncio.Future[Any]] = [work, visit.crashed]
         try:
             await asyncio.wait(ends, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
@@ -248,7 +248,7 @@ class RenderedDownloads:
             raise RenderError(f"{request.url} was not opened as it must be")
         return response
 
-    async def _opened(self, request: Request) -> Response:
+    async def _open_page(self, request: Request) -> Response:
         try:
             async with self._ready:
                 await self._handler.make_ready()
@@ -304,7 +304,7 @@ class RenderedDownloads:
             flags=["rendered", *(flag for flag in base.flags if flag == CONNECTION_LOST)],
         )
 
-    def _refused(self, reason: str) -> None:
+    def _note_refusal(self, reason: str) -> None:
         self._count("refused")
         if reason not in self._told and len(self._told) < _MOST_TOLD:
             self._told.add(reason)

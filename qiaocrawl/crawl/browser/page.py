@@ -52,13 +52,13 @@ async def picture_of(page: Page) -> PagePicture | None:
         async with asyncio.timeout(_SECONDS):
             # Playwright's own function knows no WebP, and waits for fonts that we never load.
             # The session ends with its page: to detach it could wait for one that hangs.
-            return await _taken(await page.context.new_cdp_session(page))
+            return await _take_picture(await page.context.new_cdp_session(page))
     except (Error, TimeoutError) as error:
         logger.warning("no picture of %s: %s", page.url, str(error).split("\n")[0] or "timed out")
         return None
 
 
-async def _taken(session: CDPSession) -> PagePicture | None:
+async def _take_picture(session: CDPSession) -> PagePicture | None:
     content = (await session.send("Page.getLayoutMetrics"))["cssContentSize"]
     width = min(max(int(content["width"]), 1), _MOST_WIDTH)
     height = min(max(int(content["height"]), 1), _MOST_HEIGHT)

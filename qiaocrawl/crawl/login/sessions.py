@@ -149,7 +149,7 @@ class CrawlSessions:
         why = login_wanted(recipe, seen)
         pool = (await self._site(recipe)).pool
         if not why:
-            pool.served(use)
+            pool.note_served(use)
             return False
         self._count("expired")
         logger.info("%s: account %d: %s", recipe.name, use.account.id, why)

@@ -127,25 +127,25 @@ class HostAccess:
 
     # --- what became of it ------------------------------------------------------------------
 
-    def answered(self, host: str) -> None:
+    def note_answer(self, host: str) -> None:
         """Note that *host* gave a proper page."""
-        self.health.answered(host)
+        self.health.note_answer(host)
 
     def struck(self, host: str, sign: BlockSign) -> Strike | None:
         """Note that *host* blocked us, or seems to; returns the strike that this makes, if any."""
-        return self._counted(self.health.blocked(host, sign, time.monotonic()))
+        return self._count_strike(self.health.note_block(host, sign, time.monotonic()))
 
     def silent(self, host: str) -> Strike | None:
         """Note that *host* gave no answer; returns the strike that this makes, if any."""
-        return self._counted(self.health.silent(host, time.monotonic()))
+        return self._count_strike(self.health.silent(host, time.monotonic()))
 
     def unavailable(self, host: str) -> Strike:
         """Note that no proxy is left for *host*; returns the strike that this makes."""
-        strike = self._counted(self.health.unavailable(host, time.monotonic()))
+        strike = self._count_strike(self.health.unavailable(host, time.monotonic()))
         assert strike is not None
         return strike
 
-    def _counted(self, strike: Strike | None) -> Strike | None:
+    def _count_strike(self, strike: Strike | None) -> Strike | None:
         if strike is not None:
             self.counts["hosts_given_up" if strike.give_up else "host_pauses"] += 1
         return strike

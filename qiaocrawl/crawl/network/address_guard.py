@@ -205,7 +205,7 @@ class AddressGuard:
         # A service of the operator may be asked on purpose; no link leads there.
         if self._pages.permits(origin) or (for_service and self._services.permits(origin)):
             return
-        if self._named.names(origin.host, origin.port):
+        if self._allowance.names(origin.host, origin.port):
             raise AddressRefusedError(f"{origin} is not named for what is asked of it", origin.host)
         if leads_inside(origin.host):
             raise AddressRefusedError(
@@ -252,7 +252,7 @@ class AddressGuard:
         """
         # The addresses that were checked, even if they have expired since (see Names).
         addresses = await self._names.addresses(host, is_checked=True)
-        named = self._named | Allowance(frozenset(_connectable))
+        named = self._allowance | Allowance(frozenset(_connectable))
         # Twisted asks without a port at times; then any port that is named will do.
         if port == 0:
             is_named = any(origin.host == host for origin in named.origins)
@@ -263,7 +263,7 @@ class AddressGuard:
         return addresses
 
     @property
-    def _named(self) -> Allowance:
+    def _allowance(self) -> Allowance:
         return self._pages | self._services | self._hidden
 
 
@@ -364,7 +364,7 @@ class GuardedResolver:
 
         # As a task: Twisted wants the resolution object at once, and the answer later.
         async def answer() -> None:
-            for address in await self._allowed(hostName, portNumber):
+            for address in await self._addresses_of(hostName, portNumber):
                 kind = IPv6Address if ":" in address else IPv4Address
                 if kind in wanted:
                     resolutionReceiver.addressResolved(kind("TCP", address, portNumber))
@@ -376,7 +376,7 @@ class GuardedResolver:
         task.add_done_callback(self._answering.discard)
         return resolution
 
-    async def _allowed(self, host: str, port: int) -> Sequence[str]:
+    async def _addresses_of(self, host: str, port: int) -> Sequence[str]:
         try:
             return await self._guard.to_connect(host, port)
         except CannotResolveHostError:

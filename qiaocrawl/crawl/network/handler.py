@@ -75,11 +75,11 @@ class GuardedDownloadHandler:
     async def _download(self, request: Request) -> Response:
         await self._check_ways(request)
         if self._browser is None or not request.meta.get("playwright"):
-            return await self._fetched(request)
+            return await self._fetch(request)
         if request.meta.get("playwright_context"):
             # The browser asks the host itself, with the cookies of its session.
             await self._turn(request)
-        return await self._browser.download(request, self._fetched)
+        return await self._browser.download(request, self._fetch)
 
     async def _check_ways(self, request: Request) -> None:
         """Refuse requests to internal addresses, also through a proxy that connects for us."""
@@ -92,16 +92,16 @@ class GuardedDownloadHandler:
         for_service = lease is not None and lease.queue is Queue.SEARCH
         await self._guard.check(_origin(request.url), for_service=for_service, by_proxy=bool(proxy))
 
-    async def _fetched(self, request: Request) -> Response:
+    async def _fetch(self, request: Request) -> Response:
         lease: Lease | None = request.meta.get("lease")
         async with suspects_of(self._crawler).alone(lease, lambda: self._turn(request)) as turn:
             assert turn is not None
             before_sending = partial(self._turns.before_sending, turn)
             if self._is_in_demo(request):
                 return await self._download_demo(request, before_sending)
-            return await self._resolved(request, before_sending)
+            return await self._send(request, before_sending)
 
-    async def _resolved(self, request: Request, before_sending: BeforeSending) -> Response:
+    async def _send(self, request: Request, before_sending: BeforeSending) -> Response:
         try:
             return await self._network.download_request(request, before_sending)
         except CannotResolveHostError:

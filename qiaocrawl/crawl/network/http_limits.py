@@ -90,7 +90,7 @@ class LargeAnswers:
         self._waiting: dict[Transport, None] = {}
         self._looks_again = False
 
-    def received(self, transport: Transport, new_bytes: int, total_bytes: int) -> None:
+    def note_received(self, transport: Transport, new_bytes: int, total_bytes: int) -> None:
         """*transport* brought *new_bytes*, *total_bytes* of this answer; it may be paused now."""
         if total_bytes <= FREE_BYTES:
             return
@@ -109,7 +109,7 @@ class LargeAnswers:
             loop = asyncio.get_running_loop()
             loop.call_later(ahead_seconds, self._read_on, transport, place)
 
-    def ended(self, transport: Transport) -> None:
+    def note_end(self, transport: Transport) -> None:
         """The answer of *transport* is whole or given up."""
         self._waiting.pop(transport, None)
         if self._reading.pop(transport, None) is not None:
@@ -117,7 +117,7 @@ class LargeAnswers:
 
     def _fill(self) -> None:
         while self._waiting:
-            if self._taken() >= PLACES:
+            if self._places_taken() >= PLACES:
                 self._look_again()
                 return
             transport = next(iter(self._waiting))
@@ -125,7 +125,7 @@ class LargeAnswers:
             place = self._reading[transport] = _Place(time.monotonic())
             self._read_on(transport, place)
 
-    def _taken(self) -> int:
+    def _places_taken(self) -> int:
         """How many places are taken by answers that are not slow."""
         return sum(not place.is_slow for place in self._reading.values())
 
@@ -186,7 +186,7 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
         """Fetch *request*, from *server* (host:port, plain HTTP) in place of its own host's."""
         try:
             with connecting(before_sending, server):
-                return self._checked(await super().download_request(request))
+                return self._flag_truncation(await super().download_request(request))
         except DownloadFailedError as error:
             raise _cause(error) from error
         except DownloadCancelledError as error:
@@ -195,7 +195,7 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
             reason = str(error) or f"a body of more than {limit} bytes"
             raise AnswerTooLargeError(reason) from error
 
-    def _checked(self, response: Response) -> Response:
+    def _flag_truncation(self, response: Response) -> Response:
         """Flag a compressed body that ended with its connection, but not by itself."""
         if "partial" not in response.flags or not response.body:
             return response
@@ -353,11 +353,11 @@ class _LimitedProtocol(http11._LenientHTTP11ClientProtocol):
         self._answer_bytes += len(data)
         if self._parser is not None:
             transport = cast("Transport", self.transport)
-            self._large_answers.received(transport, len(data), self._answer_bytes)
+            self._large_answers.note_received(transport, len(data), self._answer_bytes)
 
     def _disconnectParser(self, reason: Failure) -> None:
         # Twisted calls this however an answer ends.
-        self._large_answers.ended(cast("Transport", self.transport))
+        self._large_answers.note_end(cast("Transport", self.transport))
         super()._disconnectParser(reason)  # type: ignore[no-untyped-call]
 
     def _giveUp(self, reason: Failure) -> None:
@@ -411,7 +411,7 @@ class _LimitedTunnel(http11._TunnelingTCP4ClientEndpoint):
         """Close the connection, which Scrapy leaves open after a refused tunnel."""
         protocol: TwistedProtocol | None = getattr(self, "_protocol", None)
         if protocol is not None and protocol.transport is not None:
-            protocol.dataReceived = _ignored  # type: ignore[method-assign]
+            protocol.dataReceived = _ignore  # type: ignore[method-assign]
             protocol.transport.abortConnection()
         return reason
 
@@ -430,7 +430,7 @@ def _ends(body: bytes, most_bytes: int) -> bool:
     return unpacker.eof or bool(rest)
 
 
-def _ignored(data: bytes) -> None:
+def _ignore(data: bytes) -> None:
     """What nobody waits for."""
 
 

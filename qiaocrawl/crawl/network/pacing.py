@@ -52,10 +52,10 @@ class HostPacing(Protocol):
     ) -> TurnAnswer:
         """As :func:`qiaocrawl.storage.frontier.workers.take_turn`."""
 
-    async def park(self, host: str, asked: float, first: float) -> float:
+    async def park_for_all(self, host: str, asked: float, first: float) -> float:
         """As :func:`qiaocrawl.storage.frontier.workers.park_host`."""
 
-    async def answered(self, host: str) -> None:
+    async def note_answer(self, host: str) -> None:
         """The next refusal of *host* is a first one."""
 
     async def set_crawl_delay(self, host: str, delay: float) -> None:
@@ -112,7 +112,7 @@ class LocalClock:
         wait = max(last.last_at + least - now, 0.001)
         return TurnAnswer(wait, max(last.parked_until - now, 0.0))
 
-    async def park(self, host: str, asked: float, first: float) -> float:
+    async def park_for_all(self, host: str, asked: float, first: float) -> float:
         """Nobody asks *host* for the longer of its wish and a growing pause, in seconds."""
         # Answers to requests that were under way together count as one refusal.
         turn, now = self._of(host), time.monotonic()
@@ -125,7 +125,7 @@ class LocalClock:
         turn.parked_until = now + pause
         return pause
 
-    async def answered(self, host: str) -> None:
+    async def note_answer(self, host: str) -> None:
         """The next refusal of *host* is a first one."""
         self._of(host).busy = 0
 
@@ -166,7 +166,7 @@ class SharedClock:
             ),
         )
 
-    async def park(self, host: str, asked: float, first: float) -> float:
+    async def park_for_all(self, host: str, asked: float, first: float) -> float:
         """Nobody asks *host* for the longer of its wish and a growing pause, in seconds."""
         return await self._run(
             host,
@@ -175,7 +175,7 @@ class SharedClock:
             ),
         )
 
-    async def answered(self, host: str) -> None:
+    async def note_answer(self, host: str) -> None:
         """The next refusal of *host* is a first one."""
         await self._run(host, lambda c: host_pacing.host_answered(c, host))
 
@@ -219,7 +219,7 @@ class HostRateLimiter:
         # A lock a host keeps its requests in order; weakly held, it goes with its last waiter.
         queue = self._queues.setdefault(host, asyncio.Lock())
         async with queue:
-            return await self._taken(host, gap)
+            return await self._take_turn(host, gap)
 
     def before_sending(self, turn: Turn) -> Awaitable[None] | None:
         """What to wait for before the request of *turn* is sent; None when it is not overdue.
@@ -231,11 +231,13 @@ class HostRateLimiter:
 
     async def _good(self, turn: Turn) -> None:
         for tries in _LATE_TRIES:
-            turn = await self._taken(turn.host, turn.gap, tries=tries, mark=turn.mark)
+            turn = await self._take_turn(turn.host, turn.gap, tries=tries, mark=turn.mark)
             if turn.is_good:
                 return
 
-    async def _taken(self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK) -> Turn:
+    async def _take_turn(
+        self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
+    ) -> Turn:
         while True:
             # Taken before asking: the hold must not seem longer by the time the answer took.
             asked_at = time.monotonic()
@@ -248,17 +250,17 @@ class HostRateLimiter:
                 raise HostParkedError(host, answer.parked)
             await asyncio.sleep(max(answer.wait, answer.parked))
 
-    async def park(self, host: str, asked_seconds: float) -> float:
+    async def park_for_all(self, host: str, asked_seconds: float) -> float:
         """*host* refused and asks to wait; for how many seconds it is left alone by all."""
         self._refused.add(host)
-        return await self._clock.park(host, asked_seconds, self._first_pause)
+        return await self._clock.park_for_all(host, asked_seconds, self._first_pause)
 
-    async def answered(self, host: str) -> None:
+    async def note_answer(self, host: str) -> None:
         """*host* served a request."""
         # Most hosts never refuse: then nothing is written.
         if host in self._refused:
             self._refused.discard(host)
-            await self._clock.answered(host)
+            await self._clock.note_answer(host)
 
     async def set_crawl_delay(self, host: str, seconds: float) -> None:
         """The robots.txt of *host* asks for *seconds* between requests, 0 for nothing."""
@@ -328,13 +330,13 @@ class PacedPool(HTTPConnectionPool):
         if before_sending is None:
             return connecting
 
-        def connected(connection: Any) -> Any:
+        def on_connection(connection: Any) -> Any:
             waiting = before_sending()
             if waiting is None:
                 return connection
             return deferred_from_coro(self._after(waiting, key, connection))
 
-        return connecting.addCallback(connected)
+        return connecting.addCallback(on_connection)
 
     async def _after(self, waiting: Awaitable[None], key: Any, connection: Any) -> Any:
         try:

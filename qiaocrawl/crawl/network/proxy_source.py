@@ -116,7 +116,7 @@ class ProxySource:
         # The pool has monotonic time, which means nothing to another process.
         ahead = time.time() - time.monotonic()
         states = [
-            (proxy, replace(state, resting_until=_shifted(state, ahead)))
+            (proxy, replace(state, resting_until=_shift_rest(state, ahead)))
             for proxy, state in self._pool.states.items()
         ]
         await self._runtime.write(lambda c: accounts.save_states(c, states))
@@ -125,13 +125,19 @@ class ProxySource:
 
     def _load_here(self, *, first: bool) -> None:
         try:
-            self._use(*(self._stored() if self._place == DATABASE else (self._filed(), {})))
+            self._use(
+                *(
+                    self._stored_proxies()
+                    if self._place == DATABASE
+                    else (self._read_list_file(), {})
+                )
+            )
         except ConfigError as error:
             if first:
                 raise
             self._keep_old(str(error))
 
-    def _filed(self) -> ProxyList:
+    def _read_list_file(self) -> ProxyList:
         try:
             body = Path(self._place).read_bytes()
         except OSError as error:
@@ -140,7 +146,7 @@ class ProxySource:
             ) from None
         return parse_list(list_text(body), os.environ)
 
-    def _stored(self) -> tuple[ProxyList, dict[Proxy, ProxyState]]:
+    def _stored_proxies(self) -> tuple[ProxyList, dict[Proxy, ProxyState]]:
         known, faults = {}, []
         ahead = time.time() - time.monotonic()
         for row in self._runtime.reader.run(accounts.list_proxies):
@@ -150,7 +156,7 @@ class ProxySource:
                 faults.append(f"{row.proxy}: {error}")
                 continue
             # A clock that ran ahead may have stored a longer rest than any there is.
-            until = min(_shifted(row.state, -ahead), time.monotonic() + LONGEST_PAUSE_SECONDS)
+            until = min(_shift_rest(row.state, -ahead), time.monotonic() + LONGEST_PAUSE_SECONDS)
             known[proxy] = replace(row.state, resting_until=until)
         return ProxyList(tuple(known), tuple(faults)), known
 
@@ -206,6 +212,6 @@ class ProxySource:
         self.numbers["list_failures"] += 1
 
 
-def _shifted(state: ProxyState, seconds: float) -> float:
+def _shift_rest(state: ProxyState, seconds: float) -> float:
     """The end of a proxy's rest on another clock; 0 stays 0."""
     return state.resting_until + seconds if state.resting_until else 0.0

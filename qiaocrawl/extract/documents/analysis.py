@@ -86,14 +86,14 @@ def analyse_document(fetched: FetchedPage) -> PageAnalysis | None:
         return _none(Outcome.SCANNED, "scanned document: pictures of pages without text")
     if not document.lines:
         return _none(Outcome.NOT_ARTICLE, f"{kind}: no text in it")
-    return _told(fetched, kind, document)
+    return _document_analysis(fetched, kind, document)
 
 
 def _none(outcome: Outcome, reason: str) -> PageAnalysis:
     return PageAnalysis(outcome, None, (), "", reason=reason)
 
 
-def _told(fetched: FetchedPage, kind: str, document: Document) -> PageAnalysis:
+def _document_analysis(fetched: FetchedPage, kind: str, document: Document) -> PageAnalysis:
     address = fetched.final_url or fetched.url
     url = canonical_url(address) or address
     title = _title(document, url)

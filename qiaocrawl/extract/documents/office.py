@@ -203,7 +203,7 @@ def _excel(file: io.BytesIO) -> Document:
         # A row far below stands for all the empty ones above it.
         most = min(room, left)
         shown = sheet.iter_rows(max_row=most, max_col=MAX_COLUMNS, values_only=True)
-        cells_of = (map(_cell, values) for values in _filled(shown))
+        cells_of = (map(_cell, values) for values in _rows_with_values(shown))
         rows = [cells for cells in _within(MAX_CHARS - chars, cells_of) if any(cells)]
         chars += _chars(rows)
         width = max((_width(cells) for cells in rows), default=0)
@@ -224,7 +224,7 @@ def _excel(file: io.BytesIO) -> Document:
     )
 
 
-def _filled(rows: Iterable[Sequence[object]]) -> Iterator[Sequence[object]]:
+def _rows_with_values(rows: Iterable[Sequence[object]]) -> Iterator[Sequence[object]]:
     """*rows* but for those without a value, which are made up by the hundred thousand."""
     return (values for values in rows if any(value is not None for value in values))
 

@@ -100,7 +100,7 @@ def _read(reader: PdfReader) -> Document:
         tuple(lines),
         "\n".join(element("p", line) for line in lines),
         collapse(str(reader.metadata.title or "")) if reader.metadata else "",
-        _created(reader),
+        _creation_time(reader),
         is_scanned=pictured > 0 and letters < _SCANNED_LETTERS * read,
         notes=notes,
     )
@@ -122,13 +122,13 @@ class _Work:
             return None
         read_form = page.extract_xform_text
 
-        def bounded(form: EncodedStreamObject, *arguments: Any, **named: Any) -> str:
+        def read_bounded(form: EncodedStreamObject, *arguments: Any, **named: Any) -> str:
             self._left -= _FORM_COSTS
             self._take(form)
             return read_form(form, *arguments, **named) if self._left >= 0 else ""
 
         # pypdf comes here for each form a page or a form shows, also for one it has shown before.
-        page.extract_xform_text = bounded  # type: ignore[assignment]
+        page.extract_xform_text = read_bounded  # type: ignore[assignment]
         text = page.extract_text()
         return text if self._left >= 0 else None
 
@@ -153,7 +153,7 @@ def _has_picture(page: PageObject) -> bool:
     return any(one.get_object().get("/Subtype") == "/Image" for one in islice(shown, _MAX_OBJECTS))
 
 
-def _created(reader: PdfReader) -> datetime | None:
+def _creation_time(reader: PdfReader) -> datetime | None:
     try:
         created = reader.metadata.creation_date if reader.metadata else None
     except (ValueError, TypeError):

@@ -225,13 +225,13 @@ def chinese_claims(
         other: claims of other witnesses; where they suffice, only the lines near the title count.
     """
     above_body, in_body, running = _near_title(context)
-    claims = _labelled(above_body, 0.92, "text near the title")
-    claims += _labelled(in_body, 0.8, "text in the body")
-    claims += _labelled(running, 0.6, "text in the body", is_running=True, reporters=0.86)
-    claims += _labelled("\n".join(context.above.texts[:4]), 0.8, "text above the title")
+    claims = _label_claims(above_body, 0.92, "text near the title")
+    claims += _label_claims(in_body, 0.8, "text in the body")
+    claims += _label_claims(running, 0.6, "text in the body", is_running=True, reporters=0.86)
+    claims += _label_claims("\n".join(context.above.texts[:4]), 0.8, "text above the title")
     if heaviest(other + claims) < _ENOUGH:
-        claims += _labelled(tail, 0.72, "text at the end", is_running=True)
-        claims += _unlabelled(page, context, declared)
+        claims += _label_claims(tail, 0.72, "text at the end", is_running=True)
+        claims += _unlabelled_claims(page, context, declared)
     return claims
 
 
@@ -244,7 +244,7 @@ def _near_title(context: BodyContext) -> tuple[str, str, str]:
     return "\n".join(places[0]), "\n".join(places[1]), "\n".join(places[2])
 
 
-def _labelled(
+def _label_claims(
     text: str, weight: float, origin: str, is_running: bool = False, reporters: float = 0.0
 ) -> list[Claim]:
     """Claims of labels in *text*, a line a block.
@@ -322,7 +322,7 @@ def _reporters(text: str) -> list[str]:
     return reporters
 
 
-def _unlabelled(page: Page, context: BodyContext, declared: Declared) -> list[Claim]:
+def _unlabelled_claims(page: Page, context: BodyContext, declared: Declared) -> list[Claim]:
     """A name beside the date, alone in a line above the body, in brackets at the end; last of
     all the photographer: photo stories name nobody else."""
     claims = []

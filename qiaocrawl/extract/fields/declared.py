@@ -230,7 +230,7 @@ def engagement_of(page: Page, body: Body) -> dict[str, int]:
     """Counts by :data:`READS`, :data:`COMMENTS`, :data:`LIKES`, :data:`SHARES`,
     :data:`FAVORITES`; those the page does not tell are absent.
     """
-    counts = dict(_declared(page.json_ld))
+    counts = dict(_declared_counts(page.json_ld))
     first, last = body_span(page, body)
     if first < 0:
         return counts
@@ -309,7 +309,7 @@ def _value(match: re.Match[str]) -> int:
     return min(round(number * _UNITS.get((match["unit"] or "").lower(), 1)), _MAX_COUNT)
 
 
-def _declared(objects: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, int]]:
+def _declared_counts(objects: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, int]]:
     """The counts of JSON-LD: ``interactionStatistic`` and ``commentCount``."""
     for item in objects:
         statistics = item.get("interactionStatistic")

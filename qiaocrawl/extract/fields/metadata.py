@@ -347,11 +347,11 @@ def metadata_of(
     images = images_of(page, context)
     if images is not None:
         fields["images"] = images
-    fields.update(_declared(page))
+    fields.update(_declared_fields(page))
     return Metadata(MappingProxyType(fields))
 
 
-def _declared(page: Page) -> dict[str, Field]:
+def _declared_fields(page: Page) -> dict[str, Field]:
     fields = {}
     for name, keys in (
         ("keywords", ("keywords", "news_keywords")),

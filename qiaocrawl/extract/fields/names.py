@@ -204,12 +204,12 @@ def split_names(written: str, is_labelled: bool = False) -> list[str]:
     """
     if len(written) > _MAX_REMEMBERED_CHARS:
         return _split(written, is_labelled)
-    return list(_remembered(written, is_labelled))
+    return list(_names_in(written, is_labelled))
 
 
 # A page names its author several times, and a site's pages have the same authors.
 @lru_cache(maxsize=4096)
-def _remembered(written: str, is_labelled: bool) -> tuple[str, ...]:
+def _names_in(written: str, is_labelled: bool) -> tuple[str, ...]:
     return tuple(_split(written, is_labelled))
 
 

@@ -117,7 +117,7 @@ def _labelled_source(lines: Lines, context: BodyContext) -> str:
             before = text[: match.start()]
             if _OTHER_SOURCE.search(before) or (is_running and before[-1:] not in _OPENS):
                 continue
-            name = _trimmed(match[1])
+            name = _trim_name(match[1])
             if name and not _DEVICE.fullmatch(name):
                 return name
     return ""
@@ -150,7 +150,7 @@ def _account(page: Page) -> str:
     return collapse(node.text()[:60]) if node is not None else ""
 
 
-def _trimmed(name: str) -> str:
+def _trim_name(name: str) -> str:
     return _medium(collapse(_LABEL_WORD.sub("", name)).strip("-—_·.．、\"'“”"))
 
 

@@ -63,7 +63,7 @@ def people_of(
         is_chinese: whether Chinese labels are looked for.
     """
     fields = {}
-    claims = _declared(page, declared)
+    claims = _declared_people(page, declared)
     thread = page.once(thread_of)
     if thread is not None and thread.first.author:
         claims.append(claim_of([thread.first.author], 0.94, "first post", "thread"))
@@ -76,7 +76,7 @@ def people_of(
     if _EN_SIGN.search(above.whole) or _EN_SIGN.search(head.whole):
         claims += _english(above.texts[::-1] + head.texts)
     if heaviest(claims) < _UNSURE:
-        claims += _marked(page, "\n".join((above.whole, head.whole, tail)), declared)
+        claims += _marked_people(page, "\n".join((above.whole, head.whole, tail)), declared)
     best = best_claim(claims)
     if best is not None:
         fields["authors"] = Field(best.names, best.origin, round(best.weight, 3))
@@ -86,7 +86,7 @@ def people_of(
     return fields
 
 
-def _declared(page: Page, site: Declared) -> list[Claim]:
+def _declared_people(page: Page, site: Declared) -> list[Claim]:
     claims = []
     for item in site.articles[:4]:
         people = people_declared(page, item, "author") or people_declared(page, item, "creator")
@@ -140,7 +140,7 @@ def _english(lines: list[str]) -> list[Claim]:
     return claims[:2]
 
 
-def _marked(page: Page, near: str, site: Declared) -> list[Claim]:
+def _marked_people(page: Page, near: str, site: Declared) -> list[Claim]:
     """Claims of elements marked as the author's by rel, itemprop, class or address."""
     claims: list[Claim] = []
     source = page.source

@@ -91,7 +91,7 @@ def element_votes(page: Page, reader: DateReader) -> Iterator[ElementVote]:
         name = prefixed.rpartition(":")[2]
         is_modified = "modif" in name or "updat" in name
         weight = 0.85 if "publi" in name or is_modified else 0.6
-        for written in _written(node, reader):
+        for written in _attribute_dates(node, reader):
             # Teasers and comments below the article have such dates as well.
             yield ElementVote(written, 0.2 if name in seen else weight, "microdata", is_modified)
             seen.add(name)
@@ -105,7 +105,7 @@ def element_votes(page: Page, reader: DateReader) -> Iterator[ElementVote]:
         if is_modified and "publi" in shown:
             is_modified = False
         weight = 0.85 if is_published else 0.55 if not rank else 0.2
-        for written in _written(node, reader):
+        for written in _attribute_dates(node, reader):
             yield ElementVote(written, weight, "time element", is_modified)
 
 
@@ -115,7 +115,7 @@ def _dated_abbreviations(page: Page) -> list[LexborNode]:
     return [node for node in nodes if _DATE_CLASS.search(node.attributes.get("class") or "")]
 
 
-def _written(node: LexborNode, reader: DateReader) -> list[WrittenDate]:
+def _attribute_dates(node: LexborNode, reader: DateReader) -> list[WrittenDate]:
     """The date declared in an attribute; where the text shows the day before or after, that
     day: the attribute may be in the time zone of a server."""
     attributes = node.attributes
@@ -216,7 +216,9 @@ class _Ballot:
         vote = (written.moment, weight, origin, written.has_clock)
         (self.modified if is_modified else self.votes).append(vote)
 
-    def declared(self, written: str, weight: float, origin: str, is_modified: bool = False) -> None:
+    def vote_declared(
+        self, written: str, weight: float, origin: str, is_modified: bool = False
+    ) -> None:
         """A vote by a declared value, if it holds a date."""
         for first_date in self.reader.sure(written[:80])[:1]:
             self.cast(first_date, weight, origin, is_modified)
@@ -242,10 +244,10 @@ def dates_of(
         _vote_scripts(page.source, ballot)
     _as_shown(ballot)
     fields = {}
-    modified = _elected(ballot.modified)
+    modified = _elect_day(ballot.modified)
     if modified is not None:
         fields["modified_at"] = modified
-    published = _elected(ballot.votes)
+    published = _elect_day(ballot.votes)
     if published is None and modified is not None:
         published = modified._replace(confidence=round(modified.confidence * 0.6, 3))
     if published is not None:
@@ -264,7 +266,7 @@ def _as_shown(ballot: _Ballot) -> None:
             ballot.votes[number] = (local, weight, origin, has_clock)
 
 
-def _elected(votes: list[tuple[datetime, float, str, bool]]) -> Field | None:
+def _elect_day(votes: list[tuple[datetime, float, str, bool]]) -> Field | None:
     """The day with the most weight; one origin votes once for a day."""
     if not votes:
         return None
@@ -290,7 +292,7 @@ def _vote_meta(page: Page, ballot: _Ballot) -> None:
             continue
         weight, is_modified = _trust_in(key)
         if weight:
-            ballot.declared(value, weight, f"meta {key}", is_modified)
+            ballot.vote_declared(value, weight, f"meta {key}", is_modified)
 
 
 # Most pages name their meta tags alike; bounded, so that a hostile one cannot fill the memory.
@@ -312,10 +314,10 @@ def _vote_json_ld(declared: Declared, ballot: _Ballot) -> None:
         for name, weight in (("datePublished", 1.0), ("dateCreated", 0.7), ("uploadDate", 0.6)):
             written = first_text(item.get(name))
             if written:
-                ballot.declared(written, falling * weight, f"json-ld {name}")
+                ballot.vote_declared(written, falling * weight, f"json-ld {name}")
         written = first_text(item.get("dateModified"))
         if written:
-            ballot.declared(written, falling, "json-ld dateModified", is_modified=True)
+            ballot.vote_declared(written, falling, "json-ld dateModified", is_modified=True)
 
 
 def _vote_elements(page: Page, ballot: _Ballot) -> None:

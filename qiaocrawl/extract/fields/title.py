@@ -217,13 +217,13 @@ def _witnesses(page: Page, body_first: int, site: Declared) -> _Witnesses:
 
 def _best(page: Page, w: _Witnesses) -> _Candidate | None:
     """The candidate with the highest score, None when there is none."""
-    candidates = list(_unshown(page, w))
+    candidates = list(_unshown_candidates(page, w))
     best = max((score for score, *_ in candidates), default=-_FULL_SCORE)
     shown = []
-    for heading, score in _placed(page, w):
+    for heading, score in _placed_headings(page, w):
         heading = heading._replace(text=without_date(heading.text, (w.tight, *w.tight_declared)))
         tight = without_blanks(heading.text)
-        score += _confirmed(heading.text, tight, w)
+        score += _confirmation(heading.text, tight, w)
         if score + _MOST_WORTH < best:
             continue  # most headings of a page end here
         score += _text_points(heading, tight, w)
@@ -232,7 +232,7 @@ def _best(page: Page, w: _Witnesses) -> _Candidate | None:
     return max(shown + candidates, key=lambda entry: entry[:2], default=None)
 
 
-def _placed(page: Page, w: _Witnesses) -> Iterator[tuple[_Heading, float]]:
+def _placed_headings(page: Page, w: _Witnesses) -> Iterator[tuple[_Heading, float]]:
     """The headings, and what each is worth by its looks and its place."""
     headings = _headings(page, w.body)
     above = [heading.at for heading in headings if heading.weight >= 1 and heading.at < w.body]
@@ -244,14 +244,14 @@ def _placed(page: Page, w: _Witnesses) -> Iterator[tuple[_Heading, float]]:
         yield heading, score
 
 
-def _unshown(page: Page, w: _Witnesses) -> Iterator[_Candidate]:
+def _unshown_candidates(page: Page, w: _Witnesses) -> Iterator[_Candidate]:
     """The candidates that are no headings: a line of the page, what is declared, ``<title>``."""
     end = -len(page.blocks.blocks)
     # Of a trail from the site down, the beginning is no title.
     line = _line_in(w.whole if w.whole.startswith(w.short) else w.short, page)
     if line:
         yield 5.5, end, line, "line confirmed by <title>"
-    if (labelled := _labelled(page)) and w.whole.startswith(labelled):
+    if (labelled := _label_title(page)) and w.whole.startswith(labelled):
         yield 6.0, end, labelled, "text 标题"
     for origin, text in w.declared:
         if text and origin == _OWN_TITLE:
@@ -264,7 +264,7 @@ def _unshown(page: Page, w: _Witnesses) -> Iterator[_Candidate]:
             yield from _alike_lines(page, w)
 
 
-def _labelled(page: Page) -> str:
+def _label_title(page: Page) -> str:
     """What the head of a post on a bulletin board calls its title (标  题：), "" for none."""
     lines = page.once(BlockTexts).short
     match = _POST_TITLE.search(lines) if any(label in lines for label in _POST_LABELS) else None
@@ -283,7 +283,7 @@ def _alike_lines(page: Page, w: _Witnesses) -> Iterator[_Candidate]:
                 yield 2.5 + 2.0 * alike, -at, text, "line like <title>"
 
 
-def _confirmed(text: str, tight: str, w: _Witnesses) -> float:
+def _confirmation(text: str, tight: str, w: _Witnesses) -> float:
     """How far ``<title>`` and the declared titles confirm *text*, from -2 to 7."""
     score = 0.0
     is_declared = tight in w.tight_declared

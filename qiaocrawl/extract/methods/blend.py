@@ -158,7 +158,7 @@ class BlendExtractor:
     low_threshold: float = 0.2
     network: BlockNetwork | None = None
 
-    def configured(self, options: Mapping[str, Any]) -> BlendExtractor:
+    def with_options(self, options: Mapping[str, Any]) -> BlendExtractor:
         """The same with the network of QIAO_BLEND_NETWORK, "" for the one that is shipped.
 
         Raises:
@@ -188,7 +188,7 @@ class BlendExtractor:
         """
         features = features_of(page.blocks, page.title)
         if features is None:
-            return self._embedded(page, Body("", 0.0, "the page shows no text"), 0)
+            return self._prefer_embedded(page, Body("", 0.0, "the page shows no text"), 0)
         network = self.network or load_network()
         judged = network.judge(features.values)
         self._raise_worded(page, judged, features, network)
@@ -199,8 +199,8 @@ class BlendExtractor:
             chosen = np.flatnonzero(judged >= self.low_threshold)
         chosen = without_lead_in(page, without_linked_ends(page, chosen))
         chosen = with_like_lines(page, judged, chosen)
-        body = _taken(page, judged, features.chars, chosen, reasons)
-        return self._embedded(page, body, int(features.chars[chosen].sum()))
+        body = _take_blocks(page, judged, features.chars, chosen, reasons)
+        return self._prefer_embedded(page, body, int(features.chars[chosen].sum()))
 
     def _raise_worded(
         self, page: Page, judged: Floats, features: BlockFeatures, network: BlockNetwork
@@ -241,7 +241,7 @@ class BlendExtractor:
         if candidates:
             judged[told_by_words(page, likely.tolist(), candidates)] = _NOTICE
 
-    def _embedded(self, page: Page, body: Body, shown_chars: int) -> Body:
+    def _prefer_embedded(self, page: Page, body: Body, shown_chars: int) -> Body:
         """*body*, or what a script holds where that is clearly more."""
         if shown_chars >= _LITTLE_CHARS:
             return body
@@ -274,7 +274,7 @@ def _without_others(page: Page, judged: Floats, least: float) -> list[str]:
     return reasons
 
 
-def _taken(
+def _take_blocks(
     page: Page, judged: Floats, chars: Floats, chosen: np.ndarray, reasons: list[str]
 ) -> Body:
     marks = tuple(np.round(judged.astype(np.float64), 3).tolist())

@@ -48,7 +48,7 @@ Floats: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.int64]
 
 
-def counted(hits: list[tuple[int, int]], starts: Ints, kinds: int) -> Floats:
+def count_kinds(hits: list[tuple[int, int]], starts: Ints, kinds: int) -> Floats:
     """How often each kind of (position, kind) stands in each block, as (kinds, blocks)."""
     n = len(starts)
     if not hits:
@@ -152,7 +152,7 @@ class BlockWords:
         return hits
 
     @cached_property
-    def paid(self) -> list[int]:
+    def paid_blocks(self) -> list[int]:
         """Indexes of the blocks that are marked as paid for."""
         if not any(word in self.text for word in _PAID_WORDS):
             return []
@@ -356,7 +356,7 @@ class _Builder:
         lengths = np.fromiter(map(len, self.words.heads), dtype=np.int64, count=self.n) + 1
         # Behind the line end before the first one.
         starts = np.cumsum(lengths) - lengths + 1
-        flags = counted(self.words.telling, starts, len(WORD_NAMES))
+        flags = count_kinds(self.words.telling, starts, len(WORD_NAMES))
         self.notices = self._notices(flags)
         weight = flags.sum(axis=0)
         self.wordy = np.log1p(weight)
@@ -368,12 +368,12 @@ class _Builder:
         legal, notice = flags[WORD_NAMES.index("legal")], flags[WORD_NAMES.index("notice")]
         is_notice = (notice >= 2) & (self.chars <= _NOTICE_CHARS)
         is_notice |= (legal >= 2) & (self.chars <= IMPRINT_CHARS)
-        is_notice[self.words.paid] = True
+        is_notice[self.words.paid_blocks] = True
         return np.asarray(is_notice)
 
     def _title_words(self, starts: Ints) -> Floats:
         """How many of the title's words stand in each block."""
-        counts = counted(self.words.of_title, starts, max(len(self.words.title_words), 1))
+        counts = count_kinds(self.words.of_title, starts, max(len(self.words.title_words), 1))
         return np.asarray((counts > 0).sum(axis=0), dtype=np.float32)
 
     def _around(self) -> None:

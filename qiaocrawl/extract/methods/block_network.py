@@ -115,24 +115,24 @@ def load_network(path: Traversable = SHIPPED) -> BlockNetwork:
             size = sum(part.file_size for part in packed.infolist())
         if size > _MAX_BYTES:
             raise ConfigError(
-                _("{path}; it unpacks to {size} bytes", path=_wanted(path), size=size)
+                _("{path}; it unpacks to {size} bytes", path=_wrong_file(path), size=size)
             )
         data.seek(0)
         with np.load(data, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ConfigError(_wanted(path)) from error
-    return _checked(arrays, path)
+        raise ConfigError(_wrong_file(path)) from error
+    return _check_arrays(arrays, path)
 
 
-def _wanted(path: Traversable) -> str:
+def _wrong_file(path: Traversable) -> str:
     return _("'{path}' is no network file (.npz) of `qiaocrawl extractors train blend`", path=path)
 
 
-def _checked(arrays: dict[str, np.ndarray], path: Traversable) -> BlockNetwork:
+def _check_arrays(arrays: dict[str, np.ndarray], path: Traversable) -> BlockNetwork:
     kinds = {array.dtype.kind for array in arrays.values()}
     if not kinds <= set("fiu") or "format" not in arrays or arrays["format"].size != 1:
-        raise ConfigError(_wanted(path))
+        raise ConfigError(_wrong_file(path))
     if int(arrays["format"].item()) != FORMAT:
         raise ConfigError(
             _(

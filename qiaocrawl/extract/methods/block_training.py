@@ -77,7 +77,7 @@ class Recipe:
 # --- labels ---------------------------------------------------------------------------
 
 
-def labelled(page: Page, body: str, *, chinese: bool) -> LabelledPage | None:
+def label_page(page: Page, body: str, *, chinese: bool) -> LabelledPage | None:
     """*page* with the labels that its known *body* gives; None when it has no block."""
     page_blocks = page.blocks
     features = features_of(page_blocks, page.title)

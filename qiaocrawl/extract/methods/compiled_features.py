@@ -141,7 +141,7 @@ def compiled_features(words: BlockWords) -> BlockFeatures | None:
     )
     if failed:
         return None
-    notices[words.paid] = True
+    notices[words.paid_blocks] = True
     return BlockFeatures(values.T, chars, notices)
 
 

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from selectolax.lexbor import LexborHTMLParser
 
 from qiaocrawl.extract.kind_features import count_prose_bytes
-from qiaocrawl.extract.methods.script_strings import named_strings, repaired, unescaped
+from qiaocrawl.extract.methods.script_strings import named_strings, repair_surrogates, unescape
 from qiaocrawl.page.blocks import blocks_of
 from qiaocrawl.page.page import Page
 from qiaocrawl.page.sanitize import sanitize_html
@@ -236,14 +236,14 @@ def _of_dict(item: dict[str, Any]) -> Iterator[_Candidate]:
     beside = _lower(item)
     for name, value in beside.items():
         if isinstance(value, list) and len(value) > 1 and not _NO_BODY.search(name):
-            value = _joined(value)
+            value = _join_paragraphs(value)
             size = len(value.encode("utf-8", "replace"))
             if name not in _BODY_NAMES and size < _MIN_UNNAMED_BYTES:
                 continue
             yield _Candidate(value, name, beside, "script")
             continue
         if isinstance(value, str) and _is_long(value):
-            if value[:1] in '{["' and (inner := _decoded(value)) is not None:
+            if value[:1] in '{["' and (inner := _decode_json(value)) is not None:
                 yield from _of_json(inner)
             elif name in _BODY_NAMES or (
                 len(value) >= _MIN_UNNAMED_BYTES // 3
@@ -253,7 +253,7 @@ def _of_dict(item: dict[str, Any]) -> Iterator[_Candidate]:
                 yield _Candidate(value, name, beside, "script")
 
 
-def _decoded(value: str) -> Any:
+def _decode_json(value: str) -> Any:
     """JSON written inside a string of JSON, or None."""
     try:
         return json.loads(value, strict=False)
@@ -261,7 +261,7 @@ def _decoded(value: str) -> Any:
         return None
 
 
-def _joined(parts: list[Any]) -> str:
+def _join_paragraphs(parts: list[Any]) -> str:
     """The text of a list of paragraphs, be they strings or objects with a text each."""
     texts = []
     for part in parts[:2000]:
@@ -284,16 +284,16 @@ def _of_object(source: str) -> list[_Candidate]:
             or _has_object(written)
             or (not _NO_BODY.search(name) and _has_markup(written))
         ):
-            bodies.append((name, unescaped(written)))
+            bodies.append((name, unescape(written)))
         elif len(written) < _BESIDE_CHARS and name in _BESIDE_NAMES and written:
-            beside.setdefault(name, unescaped(written))
+            beside.setdefault(name, unescape(written))
         if len(bodies) >= MAX_STRINGS:
             break
     candidates: list[_Candidate] = []
     for name, value in bodies:
         if value[:3].upper() in ("%7B", "%5B", "%3C") or "%E3%80%82" in value:
             value = unquote(value)
-        inner = _decoded(value) if value[:1] in "{[" else None
+        inner = _decode_json(value) if value[:1] in "{[" else None
         if inner is not None:
             candidates += _of_json(inner)
         elif _is_long(value):
@@ -313,7 +313,7 @@ def _has_markup(written: str) -> bool:
     head = written[:_MARKUP_CHARS]
     if head[:3].upper() == "%3C":
         return True
-    return _TAG.search(html.unescape(unescaped(_CUT_ESCAPE.sub("", head)))) is not None
+    return _TAG.search(html.unescape(unescape(_CUT_ESCAPE.sub("", head)))) is not None
 
 
 def _is_long(value: str) -> bool:
@@ -351,11 +351,11 @@ def is_code(text: str) -> bool:
 
 def paragraphs_of(value: str) -> str:
     """The text of a body as scripts hold it: plain, with markup, or with escaped markup."""
-    value = repaired(value)
+    value = repair_surrogates(value)
     if "&lt;" in value and "<" not in value:
         value = html.unescape(value)
     if "\\u003" in value or "\\n" in value or '\\"' in value:
-        value = unescaped(value)
+        value = unescape(value)
     if "<" in value or "&" in value:
         safe, _ = sanitize_html(
             value if _PARAGRAPH_TAG.search(value) else value.replace("\n", "<br>")

@@ -152,14 +152,14 @@ def string_spans(source: str) -> Iterator[tuple[int, int]]:
             at, comment = _comment_end(source, start), start
 
 
-def unescaped(written: str) -> str:
+def unescape(written: str) -> str:
     """The value of a JavaScript string literal without its quotes."""
     if "\\" not in written:
         return written
-    return repaired(_ESCAPE.sub(_escape, written))
+    return repair_surrogates(_ESCAPE.sub(_escape, written))
 
 
-def repaired(text: str) -> str:
+def repair_surrogates(text: str) -> str:
     """*text* with surrogates joined to the characters they stand for, lone ones replaced."""
     text = _SURROGATES.sub(
         lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text

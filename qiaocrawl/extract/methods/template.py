@@ -69,7 +69,7 @@ class TemplateExtractor:
     templates: Templates = field(default_factory=Templates)
     fallback: Extractor | None = None
 
-    def configured(self, options: Mapping[str, Any]) -> TemplateExtractor:
+    def with_options(self, options: Mapping[str, Any]) -> TemplateExtractor:
         """The same method with the templates at ``QIAO_TEMPLATES`` ("" for none).
 
         Raises:

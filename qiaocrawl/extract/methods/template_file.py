@@ -41,7 +41,7 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
-from qiaocrawl.text.toml_file import check_table, listed, load_records, raise_faults
+from qiaocrawl.text.toml_file import check_table, list_or_one, load_records, raise_faults
 from qiaocrawl.urls import host_of
 
 LINK_KINDS = ("channel", "list", "article")
@@ -143,7 +143,7 @@ def _some(values: object) -> object:
     return values
 
 
-_LIST = listed(str, "a text or a list of texts")
+_LIST = list_or_one(str, "a text or a list of texts")
 _Hosts = Annotated[
     tuple[Annotated[str, BeforeValidator(_host)], ...], _LIST, BeforeValidator(_some)
 ]

@@ -184,7 +184,7 @@ class IncrementalClusters:
         if len(np.unique(everything, axis=0)) < 2:
             self._wait(samples)
             return
-        self._model = clustered(everything, self.training)
+        self._model = cluster_all(everything, self.training)
         self._counts = np.array(self._model.counts, dtype=np.intp)
         self.clusterings += 1
         self._joined = [everything]
@@ -195,7 +195,7 @@ class IncrementalClusters:
         self._waiting_count = len(samples)
 
 
-def clustered(samples: Floats, training: Training) -> ClusterModel:
+def cluster_all(samples: Floats, training: Training) -> ClusterModel:
     """All *samples* (at least two different ones) clustered at once, k by validity."""
     logs = np.log1p(samples)
     mean, deviation = logs.mean(axis=0), logs.std(axis=0)
@@ -287,7 +287,7 @@ class ClusterExtractor:
 
     model: ClusterModel | None = field(default=None)
 
-    def configured(self, options: Mapping[str, Any]) -> ClusterExtractor:
+    def with_options(self, options: Mapping[str, Any]) -> ClusterExtractor:
         """The same method on the model that ``QIAO_CLUSTER_MODEL`` names.
 
         Raises:

@@ -176,7 +176,7 @@ class ClusterModel:
     def to_json(self) -> str:
         """The text of the model's file: the same for the same model, six digits a number."""
         numbers = {
-            name: _rounded(getattr(self, name).tolist())
+            name: _round(getattr(self, name).tolist())
             for name in ("mean", "deviation", "centres", "radii")
         }
         record = {
@@ -227,7 +227,7 @@ def _read(file: Path | Traversable) -> ClusterModel:
 
 def _model(record: object) -> ClusterModel:
     if not isinstance(record, Mapping):
-        raise ValueError(f"must be a JSON object, got {_shown(record)}")
+        raise ValueError(f"must be a JSON object, got {_value_text(record)}")
     _exactly(record, "format", FORMAT)
     _exactly(record, "version", VERSION)
     _exactly(record, "features", list(FEATURES))
@@ -235,7 +235,7 @@ def _model(record: object) -> ClusterModel:
     rows = record.get("centres")
     if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_CLUSTERS:
         raise ValueError(
-            f"field 'centres' must be a list of 1 to {MAX_CLUSTERS} rows, got {_shown(rows)}"
+            f"field 'centres' must be a list of 1 to {MAX_CLUSTERS} rows, got {_value_text(rows)}"
         )
     centres = [_numbers(row, f"centres[{at}]", width) for at, row in enumerate(rows)]
     k = len(centres)
@@ -253,7 +253,9 @@ def _model(record: object) -> ClusterModel:
 
 def _exactly(record: Mapping[str, Any], name: str, expected: object) -> None:
     if record.get(name) != expected:
-        raise ValueError(f"field {name!r} must be {expected!r}, got {_shown(record.get(name))}")
+        raise ValueError(
+            f"field {name!r} must be {expected!r}, got {_value_text(record.get(name))}"
+        )
 
 
 def _numbers(value: Any, name: str, count: int, *, above_zero: bool = False) -> list[float]:
@@ -267,7 +269,7 @@ def _numbers(value: Any, name: str, count: int, *, above_zero: bool = False) -> 
     if not usable:
         bound = " above 0" if above_zero else ""
         raise ValueError(
-            f"field {name!r} must be a list of {count} numbers{bound}, got {_shown(value)}"
+            f"field {name!r} must be a list of {count} numbers{bound}, got {_value_text(value)}"
         )
     return [float(x) for x in value]
 
@@ -281,17 +283,17 @@ def _indexes(value: Any, name: str, counts: range, *, most: int) -> tuple[int, .
     if not usable:
         raise ValueError(
             f"field {name!r} must be whole numbers from 0 to {most}, {counts.start} to "
-            f"{counts.stop - 1} of them, got {_shown(value)}"
+            f"{counts.stop - 1} of them, got {_value_text(value)}"
         )
     return tuple(value)
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     shown = repr(value)
     return shown if len(shown) <= 200 else f"{shown[:200]}…"
 
 
-def _rounded(values: Any) -> Any:
+def _round(values: Any) -> Any:
     if isinstance(values, list):
-        return [_rounded(value) for value in values]
+        return [_round(value) for value in values]
     return float(f"{values:.{_DIGITS}g}")

@@ -49,7 +49,7 @@ class DensityExtractor:
     minimum_bytes: int = 200
     run: str = "first"
 
-    def configured(self, options: Mapping[str, Any]) -> DensityExtractor:
+    def with_options(self, options: Mapping[str, Any]) -> DensityExtractor:
         """The method with the threshold and the two improvements as the operator wants them."""
         return DensityExtractor(*(options[name] for name in self.option_names))
 

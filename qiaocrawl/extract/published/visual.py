@@ -189,7 +189,7 @@ class VisualExtractor:
         if abs(total - 1) > 1e-6:
             raise ValueError(f"the weights of a visual unit's score sum to {total}, not to 1")
 
-    def configured(self, options: Mapping[str, Any]) -> VisualExtractor:
+    def with_options(self, options: Mapping[str, Any]) -> VisualExtractor:
         """The method with thresholds and weights as the operator wants them.
 
         Raises:

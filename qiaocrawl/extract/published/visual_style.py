@@ -99,10 +99,10 @@ class PageStyle:
 def page_style(page: Page, *, declared_only: bool = False) -> PageStyle:
     """The look of *page*: as rendered, or as declared when it was not (or *declared_only*)."""
     layout = None if declared_only else layout_of(page)
-    return _declared(page) if layout is None else _rendered(page.blocks, layout)
+    return _declared_style(page) if layout is None else _rendered_style(page.blocks, layout)
 
 
-def _rendered(page_blocks: PageBlocks, layout: Layout) -> PageStyle:
+def _rendered_style(page_blocks: PageBlocks, layout: Layout) -> PageStyle:
     """The look a browser gave; a block has its share of its element's box by characters."""
     blocks, elements = page_blocks.blocks, page_blocks.elements
     before = [0, *accumulate(len(block.text) for block in blocks)]
@@ -121,11 +121,11 @@ def _rendered(page_blocks: PageBlocks, layout: Layout) -> PageStyle:
         block_areas.append(box_areas.get(boxed, 0.0) * len(block.text) / size)
     whole = box_areas.get(0) or max(box_areas.values(), default=0.0) or 1.0
     area_before = [0.0, *accumulate(block_areas)]
-    hidden = _hidden(elements, layout, before)
+    hidden = _hidden_elements(elements, layout, before)
     return PageStyle(layout.backgrounds, layout.colours, box_areas, area_before, hidden, whole)
 
 
-def _hidden(elements: list[Element], layout: Layout, before: list[int]) -> frozenset[int]:
+def _hidden_elements(elements: list[Element], layout: Layout, before: list[int]) -> frozenset[int]:
     """The outermost elements that are not displayed; none of them where that is most text.
 
     Such a page waits for a script before it shows itself **(ours)**.
@@ -141,7 +141,7 @@ def _hidden(elements: list[Element], layout: Layout, before: list[int]) -> froze
     return frozenset() if 2 * lost > before[-1] else frozenset(hidden)
 
 
-def _declared(page: Page) -> PageStyle:
+def _declared_style(page: Page) -> PageStyle:
     page_blocks = page.blocks
     styles = _styles(page)
     backgrounds: list[str] = []
@@ -244,7 +244,7 @@ def _add_font_colours(page: Page, index_of: dict[int, int], styles: dict[int, St
         element = page_blocks.elements[index]
         size = len(node.text())
         text_budget -= size
-        colour = colour_in(_hashed(node.attributes.get("color") or ""))
+        colour = colour_in(_with_hash(node.attributes.get("color") or ""))
         if colour and 2 * size > before[element.end] - before[element.first]:
             _add(styles, index, {"color": colour})
 
@@ -252,7 +252,7 @@ def _add_font_colours(page: Page, index_of: dict[int, int], styles: dict[int, St
 def _presentational(attributes: dict[str, str | None]) -> Style:
     style: Style = {}
     for name, key in (("bgcolor", "background"), ("text", "color")):
-        colour = colour_in(_hashed(attributes.get(name) or ""))
+        colour = colour_in(_with_hash(attributes.get(name) or ""))
         if colour:
             style[key] = colour
     for key in ("width", "height"):
@@ -262,7 +262,7 @@ def _presentational(attributes: dict[str, str | None]) -> Style:
     return style
 
 
-def _hashed(colour: str) -> str:
+def _with_hash(colour: str) -> str:
     """A colour of an attribute as style sheets write it: there the ``#`` may be missing."""
     colour = colour.strip().lower()
     return f"#{colour}" if _LEGACY_HEX.fullmatch(colour) else colour

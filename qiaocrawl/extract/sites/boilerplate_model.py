@@ -200,7 +200,7 @@ class SiteCounts:
 
     def restore(self, template: SiteTemplate) -> None:
         """Go on from *template*."""
-        digests, counts = template.known
+        digests, counts = template.known_blocks
         self.pages = template.pages
         self.redesigns, self.disagreements = template.redesigns, template.disagreements
         self._rows = np.zeros(len(digests), _ROW)
@@ -272,7 +272,7 @@ class BoilerplateModel:
         if template is not None:
             counts.restore(template)
 
-    def changed(self) -> list[SiteTemplate]:
+    def take_changes(self) -> list[SiteTemplate]:
         """The templates that are new since the last call, for storing."""
         for host, counts in self._hosts.items():
             if counts.is_unsaved:

@@ -81,14 +81,14 @@ class SiteTemplate:
     seen: bytes = b""
 
     @cached_property
-    def repeated(self) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    def repeated_blocks(self) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
         """Digests of the blocks that repeat, ascending, and whether on nearly all articles."""
-        digests, counts = self.known
+        digests, counts = self.known_blocks
         repeat = counts >= max(_LEAST_PAGES, _LEAST_SHARE * self.pages)
         return digests[repeat], counts[repeat] >= max(_MANY_PAGES, _MANY_SHARE * self.pages)
 
     @property
-    def known(self) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    def known_blocks(self) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
         """Digests of all blocks, ascending, with their counts; not to be changed."""
         return np.frombuffer(self.blocks, "<u8"), np.frombuffer(self.counts, "<u2")
 
@@ -138,8 +138,8 @@ class SiteTemplate:
                 pages=int(values["pages"]),
                 blocks=b64decode(values["blocks"]),
                 counts=b64decode(values["counts"]),
-                places=_counted(values["places"]),
-                names=_counted(values["names"]),
+                places=_text_counts(values["places"]),
+                names=_text_counts(values["names"]),
                 redesigns=int(values["redesigns"]),
                 disagreements=int(values["disagreements"]),
                 seen=b64decode(values["seen"]),
@@ -157,11 +157,11 @@ class SiteTemplate:
             and len(self.blocks) % 8 == 0
             and len(self.blocks) == 4 * len(self.counts)
             and len(self.seen) % 4 == 0
-            and bool(np.all(self.known[0][:-1] < self.known[0][1:]))
+            and bool(np.all(self.known_blocks[0][:-1] < self.known_blocks[0][1:]))
         )
 
 
-def _counted(values: Any) -> tuple[tuple[str, int], ...]:
+def _text_counts(values: Any) -> tuple[tuple[str, int], ...]:
     return tuple((str(text), int(count)) for text, count in values)
 
 
@@ -290,7 +290,7 @@ def apply_template(template: SiteTemplate, page: Page, body: Body) -> TemplateMa
     place = element_path_at(page, at) if at >= 0 else ""
     if place:
         body = replace(body, score=body.score + _SURER * (1.0 - body.score))
-    repeated = _repeated(template, page)
+    repeated = _repeated_blocks(template, page)
     left = _without(page, body, repeated)
     before, after = _size(body.text), _size(left.text)
     if after < before and (after < _LEAST_LEFT_CHARS or before - after > _MOST_LEFT_OUT * before):
@@ -361,12 +361,12 @@ def _from_place(
     return None
 
 
-def _repeated(template: SiteTemplate, page: Page) -> dict[int, bool]:
+def _repeated_blocks(template: SiteTemplate, page: Page) -> dict[int, bool]:
     """The blocks of *page* that its site repeats, and whether it does on nearly all articles.
 
     An article's own parts are left out.
     """
-    repeating, often = template.repeated
+    repeating, often = template.repeated_blocks
     digests = page.block_digests
     if not len(repeating) or not len(digests):
         return {}
@@ -388,7 +388,7 @@ def _is_content(elements: Sequence[Element], at: int) -> bool:
 def _without(page: Page, body: Body, repeated: Mapping[int, bool]) -> Body:
     blocks = page.blocks.blocks
     if body.blocks:
-        rest = _trimmed(
+        rest = _trim_texts(
             [repeated.get(index) for index in body.blocks],
             [blocks[index].text for index in body.blocks],
         )
@@ -396,11 +396,11 @@ def _without(page: Page, body: Body, repeated: Mapping[int, bool]) -> Body:
         return replace(body, text="\n".join(blocks[at].text for at in chosen), blocks=chosen)
     texts = {blocks[index].text: often for index, often in repeated.items()}
     lines = body.text.split("\n")
-    rest = _trimmed([texts.get(line) for line in lines], lines)
+    rest = _trim_texts([texts.get(line) for line in lines], lines)
     return replace(body, text="\n".join(lines[at] for at in rest))
 
 
-def _trimmed(often: Sequence[bool | None], texts: Sequence[str]) -> list[int]:
+def _trim_texts(often: Sequence[bool | None], texts: Sequence[str]) -> list[int]:
     """What is kept of *texts*.
 
     What repeats goes at both ends; between them only what is no short line and stands on

@@ -221,7 +221,7 @@ class _Writer:
         self._end_block()
         self._block = element.first
         if element.tag == "pre":
-            self._preformatted(element)
+            self._write_preformatted(element)
             self._block = element.end
             return None
         opened = element.tag in _MODES and self._may_open(element.tag, place)
@@ -434,7 +434,7 @@ class _Writer:
             self._end_line()
         self._line = (at, len(content))
 
-    def _preformatted(self, element: Element) -> None:
+    def _write_preformatted(self, element: Element) -> None:
         """A ``<pre>``: code, or lines of prose on old pages."""
         blocks, node, names = self._page.blocks.blocks, element.node, element.names
         span = range(element.first, element.end)

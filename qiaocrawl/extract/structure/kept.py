@@ -157,7 +157,7 @@ def _add_captions(found: PageBlocks, at: int, kept: Kept) -> None:
         _add_blocks(found, range(elements[at].first, elements[at].end), kept)
 
 
-def completed(page: Page, body: Body) -> Body:
+def complete(page: Page, body: Body) -> Body:
     """*body* with what stands between its blocks, or ends it, and reads like furniture by itself.
 
     Those are data tables of which most was taken; data tables and code with the article's own text

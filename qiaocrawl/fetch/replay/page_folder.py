@@ -134,7 +134,7 @@ def _graph_line(place: str, line: bytes) -> tuple[str, str]:
 def _lines(graph: Path) -> Iterator[bytes]:
     left_bytes = _MAX_GRAPH_BYTES
     try:
-        with _unpacked(graph) as stream:
+        with _open_unpacked(graph) as stream:
             while line := stream.readline(_MAX_LINE_BYTES + 1):
                 left_bytes -= len(line)
                 if len(line) > _MAX_LINE_BYTES:
@@ -160,7 +160,7 @@ def _lines(graph: Path) -> Iterator[bytes]:
         ) from error
 
 
-def _unpacked(path: Path) -> IO[bytes]:
+def _open_unpacked(path: Path) -> IO[bytes]:
     """*path* opened through the decompressor that its first bytes ask for."""
     with path.open("rb") as raw:
         start = raw.read(6)
@@ -203,7 +203,7 @@ def _tar_pages(
     tar: Path, names: Mapping[str, object], writer: IndexWriter
 ) -> Iterator[tuple[str, bytes]]:
     try:
-        with _unpacked(tar) as stream:
+        with _open_unpacked(tar) as stream:
             bounded = _Bounded(stream, tar)
             bounded.allow(_MAX_TAR_HEADER_BYTES)
             with tarfile.open(fileobj=cast(IO[bytes], bounded), mode="r|") as archive:

@@ -57,7 +57,7 @@ def content_encodings(values: Sequence[str]) -> list[str]:
     return [name for name in names if name not in ("", "identity")]
 
 
-def _bounded(output: bytes, max_bytes: int) -> bytes:
+def _check_size(output: bytes, max_bytes: int) -> bytes:
     if len(output) > max_bytes:
         raise TooLargeError
     return output
@@ -90,7 +90,7 @@ def _deflate(body: bytes, max_bytes: int) -> tuple[bytes, bool]:
 def _inflate(body: bytes, window_bits: int, max_bytes: int) -> tuple[bytes, bool, bytes]:
     decoder = zlib.decompressobj(window_bits)
     try:
-        output = _bounded(decoder.decompress(body, max_bytes + 1), max_bytes)
+        output = _check_size(decoder.decompress(body, max_bytes + 1), max_bytes)
     except zlib.error as error:
         raise NotDecodableError(str(error)) from error
     return output, decoder.eof, decoder.unused_data
@@ -102,7 +102,7 @@ def _br(body: bytes, max_bytes: int) -> tuple[bytes, bool]:
         output = decoder.process(body, output_buffer_limit=max_bytes + 1)
     except brotli.error as error:
         raise NotDecodableError(str(error)) from error
-    return _bounded(output, max_bytes), decoder.is_finished()
+    return _check_size(output, max_bytes), decoder.is_finished()
 
 
 def _zstd(body: bytes, max_bytes: int) -> tuple[bytes, bool]:
@@ -111,7 +111,7 @@ def _zstd(body: bytes, max_bytes: int) -> tuple[bytes, bool]:
         output = decoder.decompress(body, max_length=max_bytes + 1)
     except zstd.ZstdError as error:
         raise NotDecodableError(str(error)) from error
-    return _bounded(output, max_bytes), decoder.eof
+    return _check_size(output, max_bytes), decoder.eof
 
 
 _DECODERS: dict[str, Callable[[bytes, int], tuple[bytes, bool]]] = {
@@ -158,7 +158,7 @@ def parse_answer(block: bytes, max_body_bytes: int) -> Answer | None:
     end = _HEAD_END.search(block)
     head, body = (block[: end.start()], block[end.end() :]) if end else (block, b"")
     headers = _headers(head)
-    body, faults = _decoded(body, headers, max_body_bytes)
+    body, faults = _decode_body(body, headers, max_body_bytes)
     page_headers = tuple((name, value) for name, value in headers if name not in _WIRE_HEADERS)
     return Answer(int(start[1]), page_headers, body, faults)
 
@@ -178,7 +178,7 @@ def _headers(head: bytes) -> list[tuple[str, str]]:
     return headers
 
 
-def _decoded(
+def _decode_body(
     body: bytes, headers: Iterable[tuple[str, str]], max_bytes: int
 ) -> tuple[bytes, tuple[str, ...]]:
     values: dict[str, list[str]] = {}
@@ -281,7 +281,7 @@ class _Bytes:
         self._raw = raw
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
-        self._blocks = self._inflated(file, writer) if packed else self._plain()
+        self._blocks = self._inflate(file, writer) if packed else self._plain()
         self.ended = False
         self.breaks_off = False
         self._block = io.BytesIO(next(self._blocks, b""))
@@ -303,7 +303,7 @@ class _Bytes:
         while block := self._raw.read(_BLOCK_BYTES):
             yield block
 
-    def _inflated(self, file: Path, writer: IndexWriter) -> Iterator[bytes]:
+    def _inflate(self, file: Path, writer: IndexWriter) -> Iterator[bytes]:
         inflater, within_member = zlib.decompressobj(31), False
         while packed := self._raw.read(_BLOCK_BYTES):
             while packed:

@@ -238,7 +238,7 @@ class IndexCache:
                     reason=error.strerror,
                 )
             ) from error
-        with _locked(self._folder / f"{fingerprint}{_LOCK_SUFFIX}"):
+        with _lock_file(self._folder / f"{fingerprint}{_LOCK_SUFFIX}"):
             if not _touch(index_file):
                 self._write(index_file, source, limits, fill)
         return index_file
@@ -285,7 +285,7 @@ class IndexCache:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock_file(path: Path) -> Iterator[None]:
     """Hold *path* for this process; the lock goes when the process ends, however it ends."""
     with path.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -333,7 +333,7 @@ def open_recording(
     source = Path(path).expanduser().absolute()
     try:
         fingerprint, fill = _reading(source, limits)
-        web = _unpacked(source, fingerprint, IndexCache(cache_dir), limits, fill)
+        web = _unpack_web(source, fingerprint, IndexCache(cache_dir), limits, fill)
     except (OSError, sqlite3.Error) as error:
         # Not readable, or no room left for its cache file.
         raise ReplayError(
@@ -345,7 +345,7 @@ def open_recording(
     return web
 
 
-def _unpacked(
+def _unpack_web(
     source: Path,
     fingerprint: str,
     cache: IndexCache,

@@ -127,7 +127,7 @@ class AccountPool:
         account.next_at = start + self.recipe.pause_seconds
         return AccountUse(account, account.generation, start - now)
 
-    def served(self, use: AccountUse) -> None:
+    def note_served(self, use: AccountUse) -> None:
         """The session of *use* has brought a page."""
         # A late answer to an old session proves nothing about the new one.
         if use.account.generation == use.generation:
@@ -190,7 +190,7 @@ class AccountPool:
             )
         elif account.is_unproven:
             # Asked to log in right after a login: that login did not work.
-            await self._failed(account, f"a login did not help ({why})")
+            await self._fail_login(account, f"a login did not help ({why})")
 
     async def _log_in(self, account: LiveAccount) -> None:
         if not account.can_log_in:
@@ -203,12 +203,12 @@ class AccountPool:
         except LoginError as error:
             if error.is_final:
                 await self._rest(account, str(error))
-            await self._failed(account, str(error))
+            await self._fail_login(account, str(error))
         # Counted only after success: requests of the old session keep its jar.
         account.generation += 1
         account.is_open = account.is_unproven = True
 
-    async def _failed(self, account: LiveAccount, why: str) -> NoReturn:
+    async def _fail_login(self, account: LiveAccount, why: str) -> NoReturn:
         account.failed += 1
         if account.failed >= MAX_FAILED_LOGINS:
             await self._rest(account, why)

@@ -267,9 +267,9 @@ def _from_header(text: str, recipe: Recipe) -> list[StoredCookie]:
         text = text[assigned.end() :].rstrip(" \t\r\n;,")
         if text[:1] == "{":
             return _of_names(_json_value(text), recipe)
-    text = _unquoted(text)
+    text = _strip_quotes(text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if any(_COOKIE_HEADER.match(_unquoted(line)) or line.lower() == "cookie" for line in lines):
+    if any(_COOKIE_HEADER.match(_strip_quotes(line)) or line.lower() == "cookie" for line in lines):
         return _from_pairs(_cookie_lines(lines), recipe)
     if any(line.lower().startswith("set-cookie") for line in lines):
         raise _not_understood(_("Set-Cookie is of an answer: copy the Cookie header of a request"))
@@ -278,7 +278,7 @@ def _from_header(text: str, recipe: Recipe) -> list[StoredCookie]:
     return _from_pairs(_one_line(lines), recipe)
 
 
-def _unquoted(text: str) -> str:
+def _strip_quotes(text: str) -> str:
     """*text* without the quotes it stands in; those around a cookie's value are its own."""
     bare = text.strip()
     if bare[:1] in _QUOTES:
@@ -295,7 +295,7 @@ def _cookie_lines(lines: list[str]) -> str:
     is_cookie: bool | None = None
     is_name_alone = False
     for number, quoted in enumerate(lines, 1):
-        line = _unquoted(quoted)
+        line = _strip_quotes(quoted)
         match = _COOKIE_HEADER.match(line)
         if match or line.lower() == "cookie":
             is_cookie, value = True, line[match.end() :] if match else ""
@@ -308,13 +308,13 @@ def _cookie_lines(lines: list[str]) -> str:
         elif _HEADER.match(line) or _REQUEST_LINE.fullmatch(line):
             is_cookie = False
         elif is_cookie and values:
-            values[-1] = _joined(values[-1], line, number)
+            values[-1] = _join_line(values[-1], line, number)
         elif is_cookie is None:
             raise _not_understood(_("line {number} is no header (not shown)", number=number))
     return "; ".join(values)
 
 
-def _joined(begun: str, line: str, number: int) -> str:
+def _join_line(begun: str, line: str, number: int) -> str:
     if not begun.endswith(";"):
         # Broken by a mail or a terminal: whether a blank belongs there nobody can tell.
         raise _not_understood(
@@ -334,7 +334,7 @@ def _one_line(lines: list[str]) -> str:
         return "; ".join(line.rstrip("; \t") for line in lines)
     whole = ""
     for number, line in enumerate(lines, 1):
-        whole = _joined(whole, line, number) if whole else line
+        whole = _join_line(whole, line, number) if whole else line
     return whole
 
 

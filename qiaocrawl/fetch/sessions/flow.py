@@ -34,8 +34,8 @@ from qiaocrawl.fetch.sessions.recipe import (
     PageMarkers,
     Recipe,
     is_same_origin,
-    joined,
     origin_of,
+    resolve_written,
     without_query,
 )
 from qiaocrawl.language import _
@@ -86,7 +86,7 @@ class SeenPage:
         # Reversed: of several headers of a name the first counts.
         fields = dict(reversed(list(headers)))
         location = fields.get("location", "") if 300 <= status < 400 else ""
-        target = joined(url, location) if location else ""
+        target = resolve_written(url, location) if location else ""
         return cls(url, status, body, fields.get("content-type", ""), target, cookies)
 
     @cached_property
@@ -232,7 +232,7 @@ class LoginAnswer:
     cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
-    def seen(self) -> SeenPage:
+    def seen_page(self) -> SeenPage:
         """As signs are looked for."""
         return SeenPage.of(self.url, self.status, self.headers, self.body, self.cookies)
 
@@ -274,7 +274,7 @@ def check_flow(recipe: Recipe) -> Flow:
 
 def why_not_logged_in(recipe: Recipe, answer: LoginAnswer) -> str:
     """Why *answer* shows nobody who is logged in, in words; "" when it does."""
-    seen = answer.seen
+    seen = answer.seen_page
     failed = matching_marker(recipe.failure, seen)
     if failed:
         return f"the site refuses the login ({failed})"
@@ -305,7 +305,7 @@ def why_session_ended(recipe: Recipe, answer: LoginAnswer) -> str:
     Returns:
         The reason in words; "" when the session holds.
     """
-    seen = answer.seen
+    seen = answer.seen_page
     failed = matching_marker(recipe.failure, seen)
     if failed:
         return f"the site refuses the login ({failed})"
@@ -330,11 +330,11 @@ def why_session_ended(recipe: Recipe, answer: LoginAnswer) -> str:
 
 
 def _missing_sign(success: PageMarkers, target: str, answer: LoginAnswer) -> str:
-    if matching_marker(replace(success, cookies=()), answer.seen):
+    if matching_marker(replace(success, cookies=()), answer.seen_page):
         return ""
     if not any(name in answer.cookies for name in success.cookies):
         return "none of the signs of success is there"
-    words = asks_to_log_in(answer.seen)
+    words = asks_to_log_in(answer.seen_page)
     if words:
         return f"the target asks to log in ({words!r})"
     # A site sends those whom it does not know to its first page, if not to a login.
@@ -349,7 +349,7 @@ def _open(recipe: Recipe, url: str, *, strict: bool = True) -> Flow:
     """Open *url* and follow its redirects within the hosts the recipe names."""
     answer = yield LoginStep("GET", url)
     for _round in range(recipe.max_steps):
-        location = answer.seen.location
+        location = answer.seen_page.location
         if not location:
             # A check that leads elsewhere says that nobody is logged in; a login must
             # not go there.
@@ -373,7 +373,7 @@ def _submit(recipe: Recipe, step: LoginStep) -> Flow:
     # Three times at most: no honest login asks for it more often.
     for _round in range(3):
         answer = yield step
-        location = answer.seen.location
+        location = answer.seen_page.location
         if answer.status not in _KEEPS_BODY or not location:
             return answer
         if not is_same_origin(location, step.url):
@@ -412,7 +412,7 @@ def _hand_over(recipe: Recipe, answer: LoginAnswer) -> Flow:
 
 
 def _next_step(answer: LoginAnswer) -> LoginStep | None:
-    seen = answer.seen
+    seen = answer.seen_page
     if seen.location:
         # GET whatever the status: no posted body is ever sent on.
         return LoginStep("GET", seen.location)
@@ -428,7 +428,7 @@ def _next_step(answer: LoginAnswer) -> LoginStep | None:
 def _refresh_target(seen: SeenPage) -> str:
     # Not by the page's canonical links: those drop session ids, and a ticket may look like one.
     match = _REFRESH.match(seen.page.meta.get("refresh", ""))
-    target = joined(seen.page.base_url, match[1]) if match else ""
+    target = resolve_written(seen.page.base_url, match[1]) if match else ""
     return "" if target == seen.url else target
 
 
@@ -450,7 +450,7 @@ def _secret_step(
     if form.is_json:
         submission = json_submission(form, secret)
     else:
-        submission = form_submission(answer.seen.page, form, secret)
+        submission = form_submission(answer.seen_page.page, form, secret)
     if not recipe.may_get_secret(submission.url):
         raise LoginError(
             _(
@@ -494,7 +494,7 @@ def _refuse_error(answer: LoginAnswer) -> None:
 
 
 def _refuse_failure(recipe: Recipe, answer: LoginAnswer) -> None:
-    failed = matching_marker(recipe.failure, answer.seen)
+    failed = matching_marker(recipe.failure, answer.seen_page)
     if failed:
         # Trying the same password again would only bring the account closer to being locked.
         raise LoginError(_("the site refuses the login ({failed})", failed=failed), is_final=True)

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborNode
 
 from qiaocrawl.errors import LoginError
 from qiaocrawl.fetch.sessions.accounts import Credentials
-from qiaocrawl.fetch.sessions.recipe import FormLogin, joined, without_query
+from qiaocrawl.fetch.sessions.recipe import FormLogin, resolve_written, without_query
 from qiaocrawl.language import _
 from qiaocrawl.page.page import Page
 
@@ -69,7 +69,7 @@ def form_submission(page: Page, form: FormLogin, secret: Credentials) -> Submiss
     values += [*form.fields.items(), (user, secret.user), (password, secret.password)]
     _refuse_captcha(node, form.fields)
     action = (node.attributes.get("action") or "").strip()
-    url = form.submit or (joined(page.base_url, action) if action else page.url)
+    url = form.submit or (resolve_written(page.base_url, action) if action else page.url)
     # As browsers do: in the page's charset, what that lacks as character references.
     encoded = urlencode(values, encoding=page.charset or "utf-8", errors="xmlcharrefreplace")
     return Submission(url, FORM_TYPE, encoded.encode("ascii"))
@@ -86,7 +86,7 @@ def onward_submission(page: Page) -> Submission | None:
         types = {(field.attributes.get("type") or "").lower() for field in node.css("input")}
         # Any other field is for a person to fill in.
         if types and types <= {"hidden", "submit"}:
-            url = joined(page.base_url, node.attributes.get("action") or "")
+            url = resolve_written(page.base_url, node.attributes.get("action") or "")
             body = urlencode(
                 list(_fields(node)), encoding=page.charset or "utf-8", errors="xmlcharrefreplace"
             )

@@ -46,7 +46,7 @@ from qiaocrawl.text.toml_file import (
     Text,
     Texts,
     check_table,
-    listed,
+    list_or_one,
     load_records,
     number,
     raise_faults,
@@ -106,7 +106,7 @@ def is_same_origin(one: str, other: str) -> bool:
     return origin is not None and origin == origin_of(other)
 
 
-def joined(base: str, written: str) -> str:
+def resolve_written(base: str, written: str) -> str:
     """The address *written* on a page at *base*; "" where it is none."""
     try:
         return urljoin(base, written.strip())
@@ -175,7 +175,7 @@ def _origin(text: object) -> Origin:
     return origin
 
 
-_LIST = listed(str, "a text or a list of texts")
+_LIST = list_or_one(str, "a text or a list of texts")
 Url = Annotated[str, AfterValidator(_url)]
 Selector = Annotated[str, AfterValidator(_selector)]
 Hosts = Annotated[tuple[Annotated[str, AfterValidator(_host)], ...], _LIST]
@@ -196,7 +196,7 @@ class PageMarkers:
 
     statuses: Annotated[
         tuple[Annotated[int, number(100, 599)], ...],
-        listed(int, "whole numbers from 100 to 599"),
+        list_or_one(int, "whole numbers from 100 to 599"),
         Field(validation_alias="status"),
     ] = ()
     urls: Annotated[Texts, Field(validation_alias="url")] = ()

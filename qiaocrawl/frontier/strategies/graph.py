@@ -64,7 +64,7 @@ class LinkGraph:
         return self._source.data[:size], self._target.data[:size], self._weight.data[:size]
 
     @property
-    def visited(self) -> NDArray[np.bool_]:
+    def is_visited(self) -> NDArray[np.bool_]:
         """Whether the links of a node are known, of shape (nodes,)."""
         return np.asarray(self._first.data[: self.nodes] >= 0)
 
@@ -239,7 +239,7 @@ class Authorities:
         size = self._graph.nodes
         source, target, weight = self._graph.arrays()
         authority, hub = self._authority.data[:size], self._hub.data[:size]
-        hub = np.where(self._graph.visited, hub + _REVIVED * hub.max(initial=_REVIVED), 0.0)
+        hub = np.where(self._graph.is_visited, hub + _REVIVED * hub.max(initial=_REVIVED), 0.0)
         for _ in range(_MAX_HITS_ITERATIONS):
             last = authority
             authority = np.bincount(target, weight * hub[source], size)

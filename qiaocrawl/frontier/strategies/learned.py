@@ -67,7 +67,7 @@ class UrlStructure:
         self._pace = RankingPace()
         self.rescore_pages = 1
 
-    def seen(self, node: int, url: str, host: str, depth: int) -> None:
+    def add_node(self, node: int, url: str, host: str, depth: int) -> None:
         """One more URL to learn the weights from."""
         # -1 marks a node without a structure: each URL is counted once for the weights.
         if self._of_node.reserve(node + 1)[node] < 0:
@@ -75,16 +75,18 @@ class UrlStructure:
 
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """The similarity of each of *links* to the nearest relevant URL."""
-        self.seen(page.node, page.url, page.host, page.depth)
+        self.add_node(page.node, page.url, page.host, page.depth)
         self.rescore_pages = self._pace.next_step()
         # Relevant pages only are examples, but all URLs count for what is frequent.
         if page.relevant:
             self._examples.add(self._structures, int(self._of_node.data[page.node]))
         for found_link in links:
-            self.seen(found_link.node, found_link.link.url, found_link.link.host, page.depth + 1)
+            self.add_node(
+                found_link.node, found_link.link.url, found_link.link.host, page.depth + 1
+            )
         return self._present([found_link.node for found_link in links])
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Learn the weights anew, and compare *nodes* with all examples."""
         self._structures.learn_weights(self._gamma)
         # What was compared by other weights is to be compared from the beginning.
@@ -92,7 +94,7 @@ class UrlStructure:
         self._met.data[:] = 0
         # Many URLs share a structure; each is compared once.
         numbers, place = np.unique(self._of_node.data[nodes], return_inverse=True)
-        return np.asarray(self._compared(numbers)[place], np.float64)
+        return np.asarray(self._compare(numbers)[place], np.float64)
 
     def explain_node(self, node: int) -> Mapping[str, float]:
         """The weighted parts of the likeness to the nearest example, the largest first."""
@@ -114,11 +116,11 @@ class UrlStructure:
         # Only structures that have not met the newest examples are compared again.
         behind = self._met.data[numbers] < self._examples.ever
         if behind.any():
-            self._compared(np.unique(numbers[behind]))
+            self._compare(np.unique(numbers[behind]))
         scores: list[float] = self._best.data[numbers].tolist()
         return scores
 
-    def _compared(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _compare(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         """The best likeness of structures *numbers*, after those they had not met."""
         size = len(self._structures)
         best, met = self._best.reserve(size)[numbers], self._met.reserve(size)[numbers]
@@ -170,7 +172,7 @@ class SharkSearch:
         self._near = Column(np.float64)
         self.rescore_pages = NEVER
 
-    def seen(self, node: int, url: str, host: str, depth: int) -> None:
+    def add_node(self, node: int, url: str, host: str, depth: int) -> None:
         """A page that has inherited nothing."""
         self._inherited.reserve(node + 1)
         self._near.reserve(node + 1)
@@ -179,7 +181,7 @@ class SharkSearch:
         """The best score of every target so far, in the order of *links*."""
         highest = max((link.node for link in links), default=page.node)
         # Makes room for all nodes up to the highest.
-        self.seen(max(page.node, highest), "", "", 0)
+        self.add_node(max(page.node, highest), "", "", 0)
         inherited, near = self._inherited.data, self._near.data
         source = page.relevance if page.relevance > 0 else float(inherited[page.node])
         handed_on = self._decay * source
@@ -195,14 +197,14 @@ class SharkSearch:
             scores.append(float(max(score, best)))
         return scores
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """The best scores of *nodes* so far."""
         inherited, near = self._inherited.data[nodes], self._near.data[nodes]
         return self._potential(inherited, near)
 
     def explain_node(self, node: int) -> Mapping[str, float]:
         """What the page's best link inherited, and what its words say."""
-        self.seen(node, "", "", 0)
+        self.add_node(node, "", "", 0)
         parts = {
             "inherited": self._gamma * float(self._inherited.data[node]),
             "anchor and context": (1.0 - self._gamma) * float(self._near.data[node]),
@@ -254,7 +256,7 @@ class SvmAndAuthorities:
         self._values = Authorities()
         self.rescore_pages = 1
 
-    def seen(self, node: int, url: str, host: str, depth: int) -> None:
+    def add_node(self, node: int, url: str, host: str, depth: int) -> None:
         """A page nothing is known of but that it exists."""
         self._values.name(node)
         self._parent.reserve(node + 1)
@@ -266,7 +268,7 @@ class SvmAndAuthorities:
         values, self.rescore_pages = self._values.add_page(
             page.node, nodes, [page.relevance] * len(links)
         )
-        self.seen(max([page.node, *nodes]), "", "", 0)
+        self.add_node(max([page.node, *nodes]), "", "", 0)
         parent, words = self._parent.data, self._words.data
         # Kept as a pair of the same link, as in Shark-Search.
         for found_link in links:
@@ -277,7 +279,7 @@ class SvmAndAuthorities:
         scored: list[float] = scores.tolist() if nodes else []
         return scored
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Weigh the graph anew, and give the scores of *nodes*."""
         self._values.converge()
         best = self._parent.data[nodes] + self._words.data[nodes]
@@ -285,7 +287,7 @@ class SvmAndAuthorities:
 
     def explain_node(self, node: int) -> Mapping[str, float]:
         """The three parts for the best link, the largest first."""
-        self.seen(node, "", "", 0)
+        self.add_node(node, "", "", 0)
         authority = float(self._values.of(np.array([node]))[0])
         parts = {
             "probability of the page": float(self._parent.data[node]),

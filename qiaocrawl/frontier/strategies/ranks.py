@@ -46,7 +46,7 @@ class BestAuthority:
 
     # After the first page; then as often as the size of the graph allows.
 
-    def seen(self, node: int, url: str, host: str, depth: int) -> None:
+    def add_node(self, node: int, url: str, host: str, depth: int) -> None:
         """A page nothing is known of but that it exists."""
         self._values.name(node)
 
@@ -59,7 +59,7 @@ class BestAuthority:
         scores: list[float] = values.tolist()
         return scores
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Weigh all pages anew, and give the authorities of *nodes*."""
         self._values.converge()
         return self._values.of(nodes)
@@ -96,7 +96,7 @@ class PageRank:
         self._flow = RankFlow(within(self.name, "d", d, 0.0, MAX_DAMPING), jump=1.0)
         self.rescore_pages = 1
 
-    def seen(self, node: int, url: str, host: str, depth: int) -> None:
+    def add_node(self, node: int, url: str, host: str, depth: int) -> None:
         """A page nothing is known of but that it exists."""
         self._flow.name(node)
 
@@ -107,7 +107,7 @@ class PageRank:
         scores: list[float] = ranks.tolist()
         return scores
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rank all pages anew, and give the ranks of *nodes*."""
         self._flow.converge()
         return self._flow.ranks(nodes)

@@ -181,11 +181,11 @@ class LearningStrategy(Protocol):
         """Learn from *page* and score its *links*; every node is that of the crawl's graph."""
         ...
 
-    def seen(self, node: int, url: str, host: str, depth: int) -> None:
+    def add_node(self, node: int, url: str, host: str, depth: int) -> None:
         """A start page, or what waits without a known link to it."""
         ...
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """The scores of waiting *nodes* by what is known now, in their order."""
         ...
 

@@ -262,13 +262,13 @@ class NearestWordWithTunnels:
 
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """RW, the page's nearest word, a random number or 0 for each of *links*; in [0, 1]."""
-        return [self._judged(page, found_link.link)[1] for found_link in links]
+        return [self._judge_link(page, found_link.link)[1] for found_link in links]
 
     def explain(self, page: VisitedPage, link: FoundLink) -> Mapping[str, float]:
         """The score under the name of what gave it."""
-        return dict([self._judged(page, link.link)])
+        return dict([self._judge_link(page, link.link)])
 
-    def _judged(self, page: VisitedPage, link: Link) -> tuple[str, float]:
+    def _judge_link(self, page: VisitedPage, link: Link) -> tuple[str, float]:
         nearest = self._similarity.of(link)
         if nearest >= self._threshold:
             return "nearest word", nearest

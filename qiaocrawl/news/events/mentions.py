@@ -11,7 +11,7 @@ from typing import NamedTuple
 from qiaocrawl.news.events.times import NamedDay, named_days
 from qiaocrawl.news.names.entity import Gazetteers, KnownName, default_gazetteers
 from qiaocrawl.news.names.places import Place, resolve_place
-from qiaocrawl.news.names.tagger import simplified
+from qiaocrawl.news.names.tagger import simplify
 from qiaocrawl.news.summary_sentences import Piece, clauses_of, cut_words, rarity, sentences_of
 
 # --- The records of events ------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def _is_of_event(text: str, day: NamedDay) -> bool:
 
 def _mention(at: int, text: str, day: NamedDay | None, names: _Names, behind: str = "") -> Mention:
     """What *text* tells; who acts is often named in what stands *behind* it only."""
-    plain, rest = simplified(text), simplified(behind)
+    plain, rest = simplify(text), simplify(behind)
     words = cut_words(plain)
     places: dict[Place, int] = {}
     bodies: list[str] = []
@@ -239,7 +239,7 @@ def _mention(at: int, text: str, day: NamedDay | None, names: _Names, behind: st
         if name.kind == "organisation"
     ]
     # A day is no word they share.
-    named = simplified(day.text) if day else ""
+    named = simplify(day.text) if day else ""
     return Mention(
         at,
         text,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from qiaocrawl.news.names.tagger import simplified
+from qiaocrawl.news.names.tagger import simplify
 
 _NUMERAL = "[一二三四五六七八九十廿]{1,3}"
 _NUMBER = rf"(?:\d{{1,2}}|{_NUMERAL})"
@@ -112,11 +112,11 @@ def named_days(text: str, published: date | None = None) -> list[NamedDay]:
     """
     if not _QUICK.search(text):
         return []
-    plain = simplified(text).translate(_WIDE)
+    plain = simplify(text).translate(_WIDE)
     days: list[NamedDay] = []
     before: _Before | None = None
     for match in _matches(plain):
-        found = _resolved(match, plain, published, before)
+        found = _resolve(match, plain, published, before)
         if found is not None:
             first, last = found
             days.append(NamedDay(*match.span(), text[slice(*match.span())], first, last))
@@ -146,7 +146,7 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
             yield match
 
 
-def _resolved(
+def _resolve(
     match: re.Match[str], text: str, published: date | None, before: _Before | None
 ) -> tuple[date, date] | None:
     """First and last day of *match*; None of what is no day, or of a day that cannot be told."""

@@ -182,7 +182,7 @@ class Gazetteers:
         for start, end in self._list.matches(text):
             yield start, end, self._names[text[start:end]]
 
-    def joined(self, names: Mapping[str, KnownName]) -> Gazetteers:
+    def with_names(self, names: Mapping[str, KnownName]) -> Gazetteers:
         """These and *names*, which win."""
         return Gazetteers(self._names, names)
 
@@ -213,7 +213,7 @@ def gazetteers_of(pack: TopicPack, more: Mapping[str, Iterable[str]] | None = No
         for full, names in (more or {}).items()
         for name in (full, *names)
     }
-    return known.joined({**terms, **aliases})
+    return known.with_names({**terms, **aliases})
 
 
 def _bodies() -> dict[str, KnownName]:

@@ -70,11 +70,11 @@ def feature_hashes(text: str, lists: Sequence[NDArray[np.uint64]] = ()) -> Hashe
     codes = character_codes(text)
     classes = np.array([_class(letter) for letter in text], np.uint64)
     columns: list[Hashes] = []
-    letters = _shifted(codes)
-    kinds = _shifted(classes)
+    letters = _shift_values(codes)
+    kinds = _shift_values(classes)
 
     def add(*values: Hashes) -> None:
-        columns.append(_mixed(len(columns) + 1, values))
+        columns.append(_mix(len(columns) + 1, values))
 
     for offset in range(-REACH, REACH + 1):
         add(letters[offset])
@@ -88,7 +88,7 @@ def feature_hashes(text: str, lists: Sequence[NDArray[np.uint64]] = ()) -> Hashe
         add(*(kinds[offset] for offset in group))
     _add_words(text, add, letters)
     for place in lists:
-        around = _shifted(place)
+        around = _shift_values(place)
         add(around[0])
         add(around[-1], around[0], around[1])
         add(around[0], letters[0])
@@ -100,8 +100,8 @@ def feature_hashes(text: str, lists: Sequence[NDArray[np.uint64]] = ()) -> Hashe
 
 def _add_words(text: str, add: Any, letters: dict[int, Hashes]) -> None:
     words, tags, places = word_columns(text)
-    inside = _shifted(places)
-    tag = _shifted(tags)
+    inside = _shift_values(places)
+    tag = _shift_values(tags)
     before, after = _neighbours(places, words, tags)
     add(inside[0], tags)
     add(inside[0], words)
@@ -124,7 +124,7 @@ def word_columns(text: str) -> tuple[Hashes, Hashes, Hashes]:
     tags = np.zeros(len(text), np.uint64)
     places = np.zeros(len(text), np.uint64)
     at = 0
-    for word, tag in tagged(text):
+    for word, tag in tag_words(text):
         end = at + len(word)
         words[at:end] = text_hash(word)
         tags[at:end] = text_hash(tag)
@@ -145,7 +145,7 @@ def _neighbours(places: Hashes, words: Hashes, tags: Hashes) -> tuple[list[Hashe
     return [run[number] for run in runs], [run[number + 2] for run in runs]
 
 
-def tagged(text: str) -> list[tuple[str, str]]:
+def tag_words(text: str) -> list[tuple[str, str]]:
     """The words of *text* with jieba's parts of speech."""
     # rjieba takes no lone surrogates; each becomes one other letter, so that places stay.
     pairs: list[tuple[str, str]] = _tagger().tag(_SURROGATE.sub("\ufffd", text))
@@ -168,7 +168,7 @@ def text_hash(text: str) -> int:
     return value
 
 
-def _shifted(values: Hashes) -> dict[int, Hashes]:
+def _shift_values(values: Hashes) -> dict[int, Hashes]:
     """*values* seen from each character, from three before it to three behind it."""
     padded = np.concatenate([np.full(REACH, 1, np.uint64), values, np.full(REACH, 2, np.uint64)])
     return {
@@ -177,7 +177,7 @@ def _shifted(values: Hashes) -> dict[int, Hashes]:
     }
 
 
-def _mixed(template: int, values: Sequence[Hashes]) -> Hashes:
+def _mix(template: int, values: Sequence[Hashes]) -> Hashes:
     mixed = np.full(len(values[0]), template, np.uint64) * _FACTOR
     for value in values:
         mixed = (mixed ^ value) * _FACTOR

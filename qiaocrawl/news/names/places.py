@@ -167,16 +167,17 @@ def count_regions(articles: Iterable[Collection[str]]) -> RegionCounts:
         _regions(countries, names),
         _regions(provinces, names),
         home_only,
-        tuple(_ordered(unplaced)),
+        tuple(_order_counts(unplaced)),
         unplaced_articles,
     )
 
 
 def _regions(counts: Counter[str], names: Mapping[str, Counter[str]]) -> tuple[Region, ...]:
     return tuple(
-        Region(name, articles, tuple(_ordered(names[name]))) for name, articles in _ordered(counts)
+        Region(name, articles, tuple(_order_counts(names[name])))
+        for name, articles in _order_counts(counts)
     )
 
 
-def _ordered(counts: Counter[str]) -> list[tuple[str, int]]:
+def _order_counts(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda own: (-own[1], own[0]))

@@ -13,7 +13,7 @@ from qiaocrawl.lexicon.expansion import aliases, is_abbreviation
 from qiaocrawl.news.names.entity import Entity, Span
 from qiaocrawl.news.names.features import word_columns
 from qiaocrawl.news.names.places import resolve_place
-from qiaocrawl.news.names.tagger import Tagger, read_model, simplified
+from qiaocrawl.news.names.tagger import Tagger, read_model, simplify
 
 if TYPE_CHECKING:
     from qiaocrawl.news.names.entity import Gazetteers, Kind, KnownName
@@ -105,10 +105,12 @@ def entities_of(
 
         gazetteers = default_gazetteers()
     written = f"{title}\n{text}"
-    whole = simplified(written)
+    whole = simplify(written)
     spans = (tagger or default_tagger()).tag(whole)
     known = dict(_whole_words(whole, gazetteers.matches(whole)))
-    spans = [span for span in _merged(spans, known) if span in known or not _is_people(whole, span)]
+    spans = [
+        span for span in _merge_spans(spans, known) if span in known or not _is_people(whole, span)
+    ]
     persons = [span for span in spans if span.kind == "person"]
     public = public_persons(whole, persons)
     if all_persons:
@@ -141,7 +143,7 @@ def _whole_words(
             yield Span(start, end, name.kind), name
 
 
-def _merged(spans: Iterable[Span], known: Iterable[Span]) -> list[Span]:
+def _merge_spans(spans: Iterable[Span], known: Iterable[Span]) -> list[Span]:
     """*spans* and *known* ones; of two that overlap the longer, of equal ones the known."""
     kept: list[Span] = []
     taken: set[int] = set()

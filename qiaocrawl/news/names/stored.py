@@ -58,7 +58,7 @@ def count_unread(c: Connection) -> int:
     return number
 
 
-def unread(c: Connection, after: int, most: int) -> list[tuple[int, str, str]]:
+def unread_articles(c: Connection, after: int, most: int) -> list[tuple[int, str, str]]:
     """The next such articles behind the URL with row id *after*: its row id, title and text."""
     rows = _WAITING.run(c, {"after": after, "most": most}).fetchall()
     return [(url_id, title, unpack_text(body)) for url_id, title, body in rows]
@@ -184,7 +184,7 @@ def read_names(runtime: Runtime, advance: Callable[[int], bool], bulk: Bulk | No
     waiting: deque[Pending[_Found]] = deque()
     bulk = bulk or LocalBulk(lambda: runtime.analysis.slots)
     of_packs = _names_of_packs(runtime)
-    for articles in _unread(runtime):
+    for articles in _unread_articles(runtime):
         name = f"names-{articles[0][0]}-{articles[-1][0]}"
         waiting.append(bulk.call(names_in_articles, articles, of_packs, name=name))
         if len(waiting) > ahead:
@@ -204,9 +204,11 @@ def _keep_first(runtime: Runtime, waiting: deque[Pending[_Found]]) -> int:
     return len(found)
 
 
-def _unread(runtime: Runtime) -> Iterator[_Articles]:
+def _unread_articles(runtime: Runtime) -> Iterator[_Articles]:
     after = 0
-    while articles := runtime.reader.run(partial(unread, after=after, most=_READ_AT_A_TIME)):
+    while articles := runtime.reader.run(
+        partial(unread_articles, after=after, most=_READ_AT_A_TIME)
+    ):
         after = articles[-1][0]
         yield articles
 
@@ -225,7 +227,7 @@ def _names_of_packs(runtime: Runtime) -> _OfPacks:
 @cache
 def _known_names(of_packs: _OfPacks) -> Gazetteers:
     """Names that come along, and those of all topics."""
-    return default_gazetteers().joined(dict(of_packs))
+    return default_gazetteers().with_names(dict(of_packs))
 
 
 def names_in_articles(articles: _Articles, of_packs: _OfPacks) -> _Found:

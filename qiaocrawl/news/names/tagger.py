@@ -224,7 +224,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     return bounds
 
 
-def simplified(text: str) -> str:
+def simplify(text: str) -> str:
     """*text* in simplified characters, each in its place; as it is where that cannot be."""
     plain = to_simplified(text)
     return plain if len(plain) == len(text) else text
@@ -232,7 +232,7 @@ def simplified(text: str) -> str:
 
 def sentence_features(sentence: str) -> NDArray[np.uint64]:
     """The features of *sentence*, in either script, with the lists of the dictionary."""
-    sentence = simplified(sentence)
+    sentence = simplify(sentence)
     return feature_hashes(sentence, [names.places(sentence) for names in dictionary_lists()])
 
 

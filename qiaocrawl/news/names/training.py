@@ -137,7 +137,7 @@ def train_tagger(
     examples = [example for text in texts for example in _examples(text, kinds)]
     if not any(labels.any() for _, labels in examples):
         raise ConfigError(_("nothing to learn from: no name is marked in the texts"))
-    hashes, examples_rows = _numbered(examples, plan.least_count)
+    hashes, examples_rows = _number_features(examples, plan.least_count)
     weights = np.zeros((len(hashes), 1 + 4 * len(kinds)))
     transitions = allowed_transitions(len(kinds))
     squares = (np.full_like(weights, 0.1), np.full_like(transitions, 0.1))
@@ -196,7 +196,7 @@ def _whole(
             yield start, end
 
 
-def _numbered(
+def _number_features(
     examples: Sequence[tuple[NDArray[np.uint32], NDArray[np.int64]]], least_count: int
 ) -> tuple[NDArray[np.uint32], list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
     """The features kept, and the examples with row numbers instead of hashes."""

@@ -59,7 +59,7 @@ def width_of(content: str) -> float:
     return sum(1.0 if ord(letter) > 0x2E80 else _NARROW for letter in content)
 
 
-def shortened(content: str, letters: float) -> str:
+def shorten(content: str, letters: float) -> str:
     """*content*, or as much of it as fits with "…" behind it."""
     if width_of(content) <= letters:
         return content
@@ -139,7 +139,7 @@ def cloud_svg(
         legend: what the colours are called; those that no word has are left out.
         link: the address that a word leads to.
     """
-    parts = [*_legend(words, legend), *(_shown(own, link) for own in place(words))]
+    parts = [*_legend(words, legend), *(_word_markup(own, link) for own in place(words))]
     return document(_WIDTH, _HEIGHT, title, parts)
 
 
@@ -185,7 +185,7 @@ def _legend(words: Iterable[CloudWord], legend: Mapping[WordTrend, str]) -> Iter
             x += 15 + 13 * width_of(name) + 22
 
 
-def _shown(own: Placed, link: Callable[[CloudWord], str] | None) -> str:
+def _word_markup(own: Placed, link: Callable[[CloudWord], str] | None) -> str:
     word = own.word
     shown = (
         f'<text x="{own.x:.1f}" y="{own.y + own.size * 0.36:.1f}" font-size="{own.size:.1f}"'
@@ -245,7 +245,7 @@ def _parts(trend: Trend) -> Iterator[str]:
     every = -(-len(starts) // _MOST_LABELS)
     for at, start in list(enumerate(starts))[:: max(every, 1)]:
         x = _x(at + 0.5, width)
-        yield _written(x, _bottom() + 16, _label(trend, start), ' text-anchor="middle"')
+        yield _text_at(x, _bottom() + 16, _label(trend, start), ' text-anchor="middle"')
     yield from _trend_legend(trend, bool(ahead))
 
 
@@ -254,7 +254,7 @@ def _axis(most: float) -> Iterator[str]:
         value = most * mark / _MARKS
         y = _y(value, most)
         yield f'<path d="M{_LEFT} {y:.1f} H{_TREND_WIDTH - _RIGHT}" stroke="#eef1f4"/>'
-        yield _written(_LEFT - 6, y + 4, f"{value:.0f}", ' text-anchor="end"')
+        yield _text_at(_LEFT - 6, y + 4, f"{value:.0f}", ' text-anchor="end"')
 
 
 def _trend_legend(trend: Trend, has_forecast: bool) -> Iterator[str]:
@@ -268,7 +268,7 @@ def _trend_legend(trend: Trend, has_forecast: bool) -> Iterator[str]:
     for colour, name, is_there in entries:
         if is_there:
             yield f'<rect x="{x}" y="{_TREND_HEIGHT - 22}" width="12" height="12" fill="{colour}"/>'
-            yield _written(x + 18, _TREND_HEIGHT - 12, name, "")
+            yield _text_at(x + 18, _TREND_HEIGHT - 12, name, "")
             x += 18 + 12 * width_of(name) + 20
 
 
@@ -288,7 +288,7 @@ def _bottom() -> float:
     return _TREND_HEIGHT - _TREND_FOOT
 
 
-def _written(x: float, y: float, content: str, more: str) -> str:
+def _text_at(x: float, y: float, content: str, more: str) -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="{_INK}"{more}>{text(content)}</text>'
     )

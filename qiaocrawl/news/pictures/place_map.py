@@ -40,15 +40,15 @@ class _Layout(NamedTuple):
 def place_map_svg(counts: RegionCounts, title: str, language: str = CHINESE) -> str:
     """The picture; a province has its square always, a country if an article names it."""
     with using_language(language):
-        bounds = _bounds(max((own.articles for own in _shaded(counts)), default=0))
+        bounds = _bounds(max((own.articles for own in _shade_regions(counts)), default=0))
         home, home_bottom = _home(counts, bounds)
         world, world_bottom = _world(counts, bounds)
         bottom = max(home_bottom, world_bottom)
-        parts = [*home, *world, *_legend(bounds, bottom + 20), _unplaced(counts, bottom + 58)]
+        parts = [*home, *world, *_legend(bounds, bottom + 20), _draw_unplaced(counts, bottom + 58)]
         return svg.document(_WIDTH, bottom + _FOOT, title, parts)
 
 
-def _shaded(counts: RegionCounts) -> list[Region]:
+def _shade_regions(counts: RegionCounts) -> list[Region]:
     """What has a square: China has its provinces."""
     return [*counts.provinces, *(own for own in counts.countries if own.name != CHINA)]
 
@@ -57,7 +57,7 @@ def _home(counts: RegionCounts, bounds: tuple[int, ...]) -> tuple[list[str], int
     """China by province, and where that ends."""
     rows = _layout().provinces
     by_name = {own.name: own for own in counts.provinces}
-    parts = [_written(_LEFT, _TOP - _HEAD - 4, _home_text(counts), _NOTE_INK)]
+    parts = [_text_at(_LEFT, _TOP - _HEAD - 4, _home_text(counts), _NOTE_INK)]
     for row, names in enumerate(rows):
         for column, name in enumerate(names):
             if name:
@@ -89,14 +89,14 @@ def _world(counts: RegionCounts, bounds: tuple[int, ...]) -> tuple[list[str], in
         head = f"{continent} · {ngettext('{count} country', '{count} countries', len(regions))}"
         if more := len(regions) - len(shown):
             head += f" ({_('{count} not shown', count=more)})"
-        parts.append(_written(_WORLD_LEFT, top - _HEAD - 4, head, _NOTE_INK))
+        parts.append(_text_at(_WORLD_LEFT, top - _HEAD - 4, head, _NOTE_INK))
         for at, own in enumerate(shown):
             row, column = divmod(at, _COUNTRIES_A_ROW)
             x = _WORLD_LEFT + column * (_COUNTRY_WIDTH + _GAP)
             parts.append(_tile((x, top + row * (_TILE_HEIGHT + _GAP)), _COUNTRY_WIDTH, own, bounds))
         top += -(-len(shown) // _COUNTRIES_A_ROW) * (_TILE_HEIGHT + _GAP) + _BETWEEN
     if not parts:
-        parts.append(_written(_WORLD_LEFT, _TOP + 16, _("no other country is named"), _NOTE_INK))
+        parts.append(_text_at(_WORLD_LEFT, _TOP + 16, _("no other country is named"), _NOTE_INK))
     return parts, top - _BETWEEN
 
 
@@ -107,12 +107,13 @@ def _tile(at: tuple[float, float], width: int, region: Region, bounds: tuple[int
     fill = _NONE if step is None else _SHADES[step]
     ink = _PALE_INK if step is None else _INK if step < _FIRST_DARK else "#fff"
     middle = x + width / 2
-    name = svg.shortened(region.name, (width - 4) / _LETTER)
-    count = _centred(middle, y + 35, str(region.articles), ink) if region.articles else ""
+    name = svg.shorten(region.name, (width - 4) / _LETTER)
+    count = _centred_text(middle, y + 35, str(region.articles), ink) if region.articles else ""
     return (
         f"<g><title>{svg.text(_tip(region))}</title>"
         f'<rect x="{x}" y="{y}" width="{width}" height="{_TILE_HEIGHT}" rx="4" fill="{fill}"'
-        f' stroke="{_EDGE}"/>{_centred(middle, y + (18 if count else 27), name, ink)}{count}</g>'
+        f' stroke="{_EDGE}"/>'
+        f"{_centred_text(middle, y + (18 if count else 27), name, ink)}{count}</g>"
     )
 
 
@@ -124,7 +125,7 @@ def _tip(region: Region) -> str:
 
 
 def _legend(bounds: tuple[int, ...], y: int) -> Iterator[str]:
-    yield _written(_LEFT, y + 11, _("articles that name a place there"), _NOTE_INK)
+    yield _text_at(_LEFT, y + 11, _("articles that name a place there"), _NOTE_INK)
     x = _LEFT + _NOTE_LETTER * svg.width_of(_("articles that name a place there")) + 16
     low = 0
     for bound, fill in zip((0, *bounds), (_NONE, *_SHADES), strict=False):
@@ -134,14 +135,14 @@ def _legend(bounds: tuple[int, ...], y: int) -> Iterator[str]:
             f'<rect x="{x:.0f}" y="{y}" width="16" height="14" rx="2" fill="{fill}"'
             f' stroke="{_EDGE}"/>'
         )
-        yield _written(x + 21, y + 12, label, _NOTE_INK)
+        yield _text_at(x + 21, y + 12, label, _NOTE_INK)
         x += _LEGEND_WIDTH
 
 
-def _unplaced(counts: RegionCounts, y: int) -> str:
+def _draw_unplaced(counts: RegionCounts, y: int) -> str:
     """What no list knows, so that nobody takes the map for all there is."""
     if not counts.unplaced:
-        return _written(_LEFT, y, _("All places named were found on the map."), _NOTE_INK)
+        return _text_at(_LEFT, y, _("All places named were found on the map."), _NOTE_INK)
     named = [f"{name} {articles}" for name, articles in counts.unplaced[:_UNPLACED_NAMED]]
     line = _(
         "not placed: {names} names of {articles} articles, most often {examples}",
@@ -149,7 +150,7 @@ def _unplaced(counts: RegionCounts, y: int) -> str:
         articles=counts.unplaced_articles,
         examples=_(", ").join(named),
     )
-    return _written(_LEFT, y, svg.shortened(line, (_WIDTH - 2 * _LEFT) / _NOTE_LETTER), _NOTE_INK)
+    return _text_at(_LEFT, y, svg.shorten(line, (_WIDTH - 2 * _LEFT) / _NOTE_LETTER), _NOTE_INK)
 
 
 def _bounds(most: int) -> tuple[int, ...]:
@@ -170,14 +171,14 @@ def _step(articles: int, bounds: tuple[int, ...]) -> int | None:
     return next(at for at, bound in enumerate(bounds) if articles <= bound)
 
 
-def _centred(x: float, y: float, content: str, ink: str) -> str:
+def _centred_text(x: float, y: float, content: str, ink: str) -> str:
     return (
         f'<text x="{x:g}" y="{y:g}" font-size="{_LETTER}" fill="{ink}" text-anchor="middle">'
         f"{svg.text(content)}</text>"
     )
 
 
-def _written(x: float, y: float, content: str, ink: str) -> str:
+def _text_at(x: float, y: float, content: str, ink: str) -> str:
     return (
         f'<text x="{x:g}" y="{y:g}" font-size="{_NOTE_LETTER}" fill="{ink}">'
         f"{svg.text(content)}</text>"

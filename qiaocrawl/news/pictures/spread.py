@@ -62,7 +62,7 @@ def tree_svg(tree: SpreadTree, title: str, language: str = CHINESE) -> str:
         rows = max((box.row for box in boxes), default=0) + 1
         height = int(_TOP + rows * _ROW + _FOOT)
         parts = [_line(tree, box) for box in boxes]
-        parts += [_drawn(tree, box) for box in boxes]
+        parts += [_draw_box(tree, box) for box in boxes]
         parts += _legend(tree, height)
         return svg.document(max(_LEFT + columns * _COLUMN, _LEAST_WIDTH), height, title, parts)
 
@@ -126,7 +126,7 @@ def _style(tree: SpreadTree, box: _Box) -> str:
     return _KINDS.get(edge.evidence[0].kind, "own")
 
 
-def _drawn(tree: SpreadTree, box: _Box) -> str:
+def _draw_box(tree: SpreadTree, box: _Box) -> str:
     """A box with outlet, time, tier and what became of it."""
     x, y = _LEFT + box.column * _COLUMN, _middle(box)
     own = tree.publications.get(box.node)
@@ -142,13 +142,13 @@ def _drawn(tree: SpreadTree, box: _Box) -> str:
         fill, name = "#e3f1e5", _("first: {name}", name=name)
     shape = f'rx="5" fill="{fill}" stroke="{colour}" stroke-dasharray="{dashes}"'
     changed = own.changes[-1].kind if own and own.changes else None
-    mark = _written(x + 8, y + 13, _(CHANGES[changed]), _CHANGE_COLOUR, 11) if changed else ""
+    mark = _text_at(x + 8, y + 13, _(CHANGES[changed]), _CHANGE_COLOUR, 11) if changed else ""
     room = _NAME_LETTERS * (1 if changed is None else 1.1)
     return (
         f'<g><title>{svg.text(tip)}</title><rect x="{x}" y="{y - _BOX_HEIGHT / 2}"'
         f' width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" {shape}/>'
-        f"{_written(x + 8, y - 3, svg.shortened(name, room), '#1c2733', 13)}"
-        f"{_written(x + 8 + (34 if mark else 0), y + 13, below, '#5b6875', 11)}{mark}</g>"
+        f"{_text_at(x + 8, y - 3, svg.shorten(name, room), '#1c2733', 13)}"
+        f"{_text_at(x + 8 + (34 if mark else 0), y + 13, below, '#5b6875', 11)}{mark}</g>"
     )
 
 
@@ -167,7 +167,7 @@ def _middle(box: _Box) -> float:
     return _TOP + (box.row + 0.5) * _ROW
 
 
-def _written(x: float, y: float, content: str, colour: str, size: int) -> str:
+def _text_at(x: float, y: float, content: str, colour: str, size: int) -> str:
     return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}">{svg.text(content)}</text>'
 
 
@@ -181,7 +181,7 @@ def _legend(tree: SpreadTree, height: int) -> Iterator[str]:
                 f'<path d="M{x} {y} h28" stroke="{colour}" stroke-width="1.6"'
                 f' stroke-dasharray="{dashes}"/>'
             )
-            yield _written(x + 34, y + 4, _(name), "#5b6875", 12)
+            yield _text_at(x + 34, y + 4, _(name), "#5b6875", 12)
             x += 34 + 12 * svg.width_of(_(name)) + 22
 
 
@@ -210,7 +210,7 @@ def time_line_svg(tree: SpreadTree, title: str, language: str = CHINESE) -> str:
         for tier, y in rows.items():
             parts.append(_line_moment(14, y + 4, tier_name(tier)))
             parts.append(f'<path d="M{_LINE_LEFT} {y} H{_WIDTH - _RIGHT}" stroke="{_GREY}"/>')
-        parts += [mark for own in dated for mark in _shown(own, axis, rows[own.tier])]
+        parts += [mark for own in dated for mark in _draw_publication(own, axis, rows[own.tier])]
         parts += _curve(dated, axis, height - _LINE_FOOT)
         parts += _below_line(tree, len(dated), height)
         return svg.document(_WIDTH, height, title, parts)
@@ -248,7 +248,7 @@ class _Axis:
             moment += step * _HOUR
 
 
-def _shown(own: Publication, axis: _Axis, y: float) -> Iterator[str]:
+def _draw_publication(own: Publication, axis: _Axis, y: float) -> Iterator[str]:
     """A publication and what became of it."""
     window = own.window
     tip = f"<title>{svg.text(own.name)}\n{svg.text(own.title)}</title>"

@@ -163,9 +163,9 @@ class EdgeFinder:
         own = self._all[child]
         if (at := self._by_key.get(own.source_url)) is not None and at != child:
             yield self._edge(child, at, _SOURCE_LINK, Evidence("source_link", own.source_url))
-        yield from self._named(child, own.source, Evidence("source", own.source), _SOURCE)
+        yield from self._edges_to_outlet(child, own.source, Evidence("source", own.source), _SOURCE)
         for name in own.credits:
-            yield from self._named(child, name, Evidence("credit", name), _CREDIT)
+            yield from self._edges_to_outlet(child, name, Evidence("credit", name), _CREDIT)
         for link in own.links:
             if (at := self._by_key.get(link)) is not None and at != child:
                 yield self._edge(child, at, _LINK, Evidence("link", link))
@@ -185,7 +185,7 @@ class EdgeFinder:
         total = sum(votes.get(key, 0) for key in equal) + len(equal)
         others = tuple(key for key in equal if key != parent)
         places = self._by_key[edge.child], self._by_key[parent]
-        share = Evidence("text", f"{self._contained(*places):.0%}")
+        share = Evidence("text", f"{self._containment(*places):.0%}")
         return self._edge(*places, (votes.get(parent, 0) + 1) / total, share, others)
 
     def outside(self, child: int) -> Edge | None:
@@ -219,7 +219,9 @@ class EdgeFinder:
             self._by_short_form[name] = self._by_outlet[meant.pop()] if len(meant) == 1 else []
         return self._by_short_form[name]
 
-    def _named(self, child: int, name: str, evidence: Evidence, certainty: float) -> Iterator[Edge]:
+    def _edges_to_outlet(
+        self, child: int, name: str, evidence: Evidence, certainty: float
+    ) -> Iterator[Edge]:
         if is_nobody(name) or is_own(name):
             return
         members = self._of_outlet(name)
@@ -239,7 +241,7 @@ class EdgeFinder:
         page = plainest(self._all[best], (self._all[at] for at in members))
         best = self._by_key[page.key]
         if outlet_of(name) not in self._by_outlet:
-            if self._contained(child, best) < _LEAST_CONTAINMENT:
+            if self._containment(child, best) < _LEAST_CONTAINMENT:
                 return
             certainty *= _SHORT_FORM
         yield self._edge(child, best, certainty, evidence)
@@ -256,13 +258,13 @@ class EdgeFinder:
         is_equal[child] = False
         equal = [int(at) for at in np.flatnonzero(is_equal)]
         equal.sort(key=lambda at: (self._latest[at], self._all[at].key))
-        if not best or self._contained(child, equal[0]) < _LEAST_CONTAINMENT:
+        if not best or self._containment(child, equal[0]) < _LEAST_CONTAINMENT:
             return
         first, others = equal[0], tuple(self._all[at].key for at in equal[1:])
-        share = Evidence("text", f"{self._contained(child, first):.0%}")
+        share = Evidence("text", f"{self._containment(child, first):.0%}")
         yield self._edge(child, first, _TEXT if not others else 0.0, share, others)
 
-    def _contained(self, child: int, at: int) -> float:
+    def _containment(self, child: int, at: int) -> float:
         return containment(self._all[child].sketch, self._all[at].sketch)
 
     def _edge(
@@ -275,7 +277,7 @@ class EdgeFinder:
     ) -> Edge:
         """With what texts and times add."""
         facts = [evidence]
-        share = self._contained(child, parent)
+        share = self._containment(child, parent)
         if evidence.kind != "text" and share >= _LEAST_CONTAINMENT:
             facts.append(Evidence("text", f"{share:.0%}"))
         own, other = self._windows[child], self._windows[parent]
@@ -319,7 +321,7 @@ def credits_in(text: str) -> tuple[str, ...]:
     """
     folded = fold(text)
     head, tail = folded[:_HEAD_CHARS], folded[_HEAD_CHARS:][-_TAIL_CHARS:]
-    names = [*_datelines(head[:_TAIL_CHARS]), *_named(head), *_named(tail)]
+    names = [*_datelines(head[:_TAIL_CHARS]), *_source_names(head), *_source_names(tail)]
     return tuple(dict.fromkeys(name for name in names if not is_nobody(name) and not is_own(name)))
 
 
@@ -331,7 +333,7 @@ def _datelines(head: str) -> Iterator[str]:
             yield name
 
 
-def _named(part: str) -> Iterator[str]:
+def _source_names(part: str) -> Iterator[str]:
     for pattern in (_REPORTED, _TAKEN):
         for match in pattern.finditer(part):
             if not _NO_NAME.fullmatch(match[1]):

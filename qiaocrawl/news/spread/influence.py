@@ -70,7 +70,7 @@ class _Desk:
 
     def add(self, tree: SpreadTree) -> None:
         """Count the spread of one story."""
-        keys = {key: self._seen(own) for key, own in tree.publications.items()}
+        keys = {key: self._note_site(own) for key, own in tree.publications.items()}
         for outlet in set(keys.values()):
             self._counts[outlet]["stories"] += 1
         for key, outlet in keys.items():
@@ -78,7 +78,7 @@ class _Desk:
             self._take(tree, keys, key)
         first = tree.first
         if first is not None and not first.alternatives and len(set(keys.values())) > 1:
-            self._counts[keys.get(first.key) or self._named(first.outlet)]["firsts"] += 1
+            self._counts[keys.get(first.key) or self._outlet_of_name(first.outlet)]["firsts"] += 1
 
     def _take(self, tree: SpreadTree, keys: dict[str, str], key: str) -> None:
         """Count an article for all it came from, directly or through others."""
@@ -100,9 +100,9 @@ class _Desk:
             giver = self._giver(keys, edge.parent, edge.outside)
 
     def _giver(self, keys: dict[str, str], parent: str, outside: str) -> str:
-        return keys.get(parent, "") or (self._named(outside) if outside else "")
+        return keys.get(parent, "") or (self._outlet_of_name(outside) if outside else "")
 
-    def _seen(self, own: Publication) -> str:
+    def _note_site(self, own: Publication) -> str:
         outlet = outlet_of(own.outlet, own.host)
         known = self._sites.get(outlet)
         if known is None or (known.tier is None and own.tier is not None):
@@ -110,7 +110,7 @@ class _Desk:
         self._shown[outlet] = self._sites[outlet].name
         return outlet
 
-    def _named(self, name: str) -> str:
+    def _outlet_of_name(self, name: str) -> str:
         outlet = outlet_of(name)
         self._shown.setdefault(outlet, name)
         return outlet

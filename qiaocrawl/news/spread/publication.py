@@ -174,7 +174,7 @@ def outlet_of(name: str, host: str = "") -> str:
     >>> outlet_of("新华网") == outlet_of("新华社客户端") == outlet_of("", "www.news.cn")
     True
     """
-    listed = _listed()
+    listed = _load_outlets()
     bare = ""
     for bare in _readings(name):
         if outlet := listed.get(bare):
@@ -195,14 +195,14 @@ def is_short_for(name: str, outlet: str) -> bool:
     """
     full = outlet_of(outlet)
     # The full name is none, nor is that of another that is listed.
-    if full in _listed().values() or outlet_of(name) == full:
+    if full in _load_outlets().values() or outlet_of(name) == full:
         return False
     return any(_shortens(reading, _bare(outlet)) for reading in _readings(name))
 
 
 def known_outlets() -> Mapping[str, str]:
     """Every listed name that is no host, folded, with its outlet."""
-    return {name: outlet for name, outlet in _listed().items() if "." not in name}
+    return {name: outlet for name, outlet in _load_outlets().items() if "." not in name}
 
 
 def _readings(name: str) -> Iterator[str]:
@@ -237,7 +237,7 @@ def _bare(name: str) -> str:
 
 
 @cache
-def _listed() -> Mapping[str, str]:
+def _load_outlets() -> Mapping[str, str]:
     file = resources.files(__package__).joinpath("data", "outlets.toml")
     table: dict[str, list[str]] = tomllib.loads(file.read_text(encoding="utf-8"))["outlets"]
     return {fold(alias): name for name, aliases in table.items() for alias in (name, *aliases)}

@@ -152,7 +152,7 @@ def spread_of(c: Connection, article_id: int, topic: str | None = None) -> Sprea
     if not own or not others or len(others) > _MOST_OF_A_STORY:
         return spread_tree(own)
     whole = spread_tree([*own, *publications_of(c, others, topic)])
-    joined = _joined(whole, {publication.key for publication in own})
+    joined = _connected_keys(whole, {publication.key for publication in own})
     if len(joined) == len(whole.publications):
         return whole
     return spread_tree([whole.publications[key] for key in whole.publications if key in joined])
@@ -170,7 +170,7 @@ def _of_stories(c: Connection, group: Collection[int]) -> list[int]:
     return list(c.execute(told.where(story_article.c.story_id.in_(numbers))).scalars())
 
 
-def _joined(tree: SpreadTree, keys: set[str]) -> set[str]:
+def _connected_keys(tree: SpreadTree, keys: set[str]) -> set[str]:
     """*keys*, and all that edges lead to from there, in either direction.
 
     Likeness alone joins nobody: those of a story are alike, and were not found to be reprints.

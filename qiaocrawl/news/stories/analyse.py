@@ -62,7 +62,7 @@ def analyse_stories(runtime: Runtime, advance: Advance, *, since_minute: int = 0
     done = Analysed()
     words = sorted({term.text for pack in runtime.catalogue.packs.values() for term in pack.terms})
     while True:
-        worker = runtime.reader.run(partial(_Worker.loaded, runtime=runtime, words=words))
+        worker = runtime.reader.run(partial(_Worker.load, runtime=runtime, words=words))
         if worker.takes_all(done, advance, since_minute):
             return done
         logger.info("stories: another worker was faster; going on from what it wrote")
@@ -93,7 +93,7 @@ class _Worker:
         self._corrected: list[tuple[int, int]] = []
 
     @classmethod
-    def loaded(cls, c: Connection, runtime: Runtime, words: Sequence[str]) -> _Worker:
+    def load(cls, c: Connection, runtime: Runtime, words: Sequence[str]) -> _Worker:
         """The desk as it is stored."""
         clock = stored.read_clock(c)
         desk = StoryDesk(background=load_background(c), words=words)

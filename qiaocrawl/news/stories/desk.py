@@ -207,7 +207,7 @@ class StoryDesk:
                 None if is_fresh else join.gone,
                 join.taken.articles,
                 join.score,
-                _shared(join.before, join.taken),
+                _common_words(join.before, join.taken),
             )
         )
 
@@ -229,7 +229,7 @@ class StoryDesk:
     def _correct(self, correction: Correction) -> None:
         for number in correction.asleep:
             if number not in self.stories:
-                self._put(number, self.sleepers.recalled(number))
+                self._put(number, self.sleepers.recall_story(number))
                 self.sleepers.take(number)
         own = sorted({self._story_of[key] for key in correction.keys if key in self._story_of})
         others = sorted({self._story_of[key] for key in correction.others if key in self._story_of})
@@ -292,14 +292,18 @@ class StoryDesk:
         for number in fresh:
             text = self.stories[number]
             for near in self.sleepers.like(text):
-                story = self.sleepers.recalled(near)
+                story = self.sleepers.recall_story(near)
                 score = self._links.score(story, text)
                 if score >= self.threshold:
                     self._put(near, story)
                     self.sleepers.take(near)
                     self._tell(
                         Change(
-                            "woke", near, self.state.minute, score=score, words=_shared(story, text)
+                            "woke",
+                            near,
+                            self.state.minute,
+                            score=score,
+                            words=_common_words(story, text),
                         )
                     )
 
@@ -330,7 +334,7 @@ class StoryDesk:
         self._story_of |= dict.fromkeys(articles, number)
 
 
-def _shared(one: Story, other: Story) -> tuple[str, ...]:
+def _common_words(one: Story, other: Story) -> tuple[str, ...]:
     """The words both say, by those of their latest texts."""
     said = {word for voice in one.voices[-_SHARED_WORDS:] for word in voice.words}
     words = dict.fromkeys(word for voice in other.voices for word in voice.words if word in said)

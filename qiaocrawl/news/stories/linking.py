@@ -133,11 +133,11 @@ def score_of(one: Story, other: Story, product: int, settings: LinkSettings) -> 
     """How alike two stories are; *product*: of their vectors."""
     pairs = len(one.voices) * len(other.voices)
     likeness = _own_likeness(one) * _own_likeness(other)
-    score: float = scored(product, pairs, likeness, _gap_days(one, other), settings)
+    score: float = score_pairs(product, pairs, likeness, _gap_days(one, other), settings)
     return score
 
 
-def scored(product: _N, pairs: _N, likeness: _N, gap_days: _N, settings: LinkSettings) -> _N:
+def score_pairs(product: _N, pairs: _N, likeness: _N, gap_days: _N, settings: LinkSettings) -> _N:
     """How alike two stories are, or several pairs of them.
 
     Args:
@@ -189,7 +189,7 @@ def parts_of(
         return []
     if count < story.checked * _GROWTH:
         return []
-    settled = _settled(story.voices, settings, threshold * _HOLD, multiplier)
+    settled = _settle_few(story.voices, settings, threshold * _HOLD, multiplier)
     parts = [part for part in settled if len(part) >= _LEAST_PART]
     if len(parts) < 2:
         return [story]
@@ -200,7 +200,7 @@ def parts_of(
     return [_made_of(story, voices, multiplier) for voices in parts]
 
 
-def _settled(
+def _settle_few(
     voices: Sequence[Voice], settings: LinkSettings, threshold: float, multiplier: Multiplier
 ) -> list[tuple[Voice, ...]]:
     """*voices* as they join by themselves, the most alike first: of so few all pairs are compared.
@@ -249,7 +249,7 @@ def _score_row(
     own = products.diagonal() / (SCALE * np.maximum(sizes, 1)) ** 2
     gaps = np.fmax(firsts[others] - lasts[at], firsts[at] - lasts[others])
     days = np.nan_to_num(np.maximum(gaps, 0.0)) / DAY_SECONDS
-    row = scored(
+    row = score_pairs(
         products[at, others], sizes[at] * sizes[others], own[at] * own[others], days, settings
     )
     scores[at, others] = scores[others, at] = row

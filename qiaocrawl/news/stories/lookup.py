@@ -93,7 +93,7 @@ class StoryLookup:
 
     def near(self, number: int, count: int) -> list[int]:
         """The *count* stories that share most with one by the heaviest terms of both, ascending."""
-        slots, products = self._shared(self._tops[number])
+        slots, products = self._sharing_stories(self._tops[number])
         sums = np.bincount(slots, products, self._used)
         rough = sums * self._shares.data[: self._used]
         rough[self._slots[number]] = 0.0
@@ -106,7 +106,7 @@ class StoryLookup:
         )
         return sorted(near for _, near in best[:count])
 
-    def _shared(self, top: Vector) -> tuple[Ids, NDArray[np.float64]]:
+    def _sharing_stories(self, top: Vector) -> tuple[Ids, NDArray[np.float64]]:
         """Who has terms of *top*, and what each adds to the product; the rarest terms only."""
         lengths = self._live[top.ids]
         order = np.lexsort((top.ids, lengths))
@@ -138,11 +138,11 @@ class StoryLookup:
         if self._changed > _LEAST_CHANGED + _MOST_CHANGED * len(self._tops):
             self._make_anew()
         elif len(self._latest) >= _MOST_LATEST:
-            self._recent = _ordered(self._recent, _entries_of(self._latest))
+            self._recent = _order_entries(self._recent, _entries_of(self._latest))
             self._latest.clear()
             self._latest_entries = _NO_ENTRIES
             if self._recent.terms.size > _MOST_RECENT_ENTRIES:
-                self._all, self._recent = _ordered(self._all, self._recent), _NO_ENTRIES
+                self._all, self._recent = _order_entries(self._all, self._recent), _NO_ENTRIES
 
     def _make_anew(self) -> None:
         """All entries into one array, without those of stories that went."""
@@ -152,7 +152,7 @@ class StoryLookup:
         self._numbers, self._shares = Column(np.int64, fill=_NOBODY), Column(np.float64)
         self._numbers.reserve(self._used)[: self._used] = list(self._tops)
         self._shares.reserve(self._used)[: self._used] = shares
-        self._all = _ordered(_entries_of(list(enumerate(self._tops.values()))))
+        self._all = _order_entries(_entries_of(list(enumerate(self._tops.values()))))
         self._recent = self._latest_entries = _NO_ENTRIES
         self._latest.clear()
 
@@ -168,7 +168,7 @@ def _entries_of(tops: Sequence[tuple[int, Vector]]) -> _Entries:
     )
 
 
-def _ordered(*parts: _Entries) -> _Entries:
+def _order_entries(*parts: _Entries) -> _Entries:
     """The entries of all *parts*, by term."""
     terms, slots, values = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     order = np.argsort(terms, kind="stable")
@@ -264,7 +264,7 @@ class Sleepers:
         )
         return [number for _, number in near[:_SLEEPERS_LOOKED_AT]]
 
-    def recalled(self, number: int) -> Story:
+    def recall_story(self, number: int) -> Story:
         """The story of that number."""
         return self.recall(number) if self.recall else self._kept[number]
 

@@ -535,7 +535,7 @@ def load_background(c: Connection) -> Background:
     background = Background()
     if parts:
         with np.load(BytesIO(decompress(parts)), allow_pickle=False) as arrays:
-            background = Background.restored(dict(arrays))
+            background = Background.from_state(dict(arrays))
     for row in rows:
         if row.minute is not None:
             counts = decompress(bytes(row.data))
@@ -558,7 +558,7 @@ def save_background(
     if counted > _WHOLE_AFTER_ARTICLES:
         c.execute(delete(table))
         file = BytesIO()
-        np.savez(file, allow_pickle=False, **background.saved())
+        np.savez(file, allow_pickle=False, **background.to_state())
         data = compress(file.getvalue())
         c.execute(
             insert(table),

@@ -159,7 +159,7 @@ class Background:
         weights: NDArray[np.float32] = ((1.0 + np.log(counts)) * rarity * burst).astype(np.float32)
         return weights
 
-    def saved(self) -> dict[str, NDArray[np.float64] | NDArray[np.float32] | Ids]:
+    def to_state(self) -> dict[str, NDArray[np.float64] | NDArray[np.float32] | Ids]:
         """All it knows, as small arrays by name."""
         arrays: dict[str, NDArray[np.float64] | NDArray[np.float32] | Ids] = {}
         for name, fading in zip(_NAMES, self._both, strict=True):
@@ -170,8 +170,8 @@ class Background:
         return arrays
 
     @classmethod
-    def restored(cls, arrays: dict[str, NDArray[np.float64]]) -> Background:
-        """What :meth:`saved` gave."""
+    def from_state(cls, arrays: dict[str, NDArray[np.float64]]) -> Background:
+        """What :meth:`to_state` gave."""
         background = cls()
         for name, fading in zip(_NAMES, background._both, strict=True):
             fading.counts[arrays[f"{name}_ids"]] = arrays[f"{name}_counts"]

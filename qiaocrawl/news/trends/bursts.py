@@ -71,7 +71,7 @@ def forecast(
         steps: hours, days or weeks; the forecast begins behind them.
         share: of the steps to come that shall lie within their bands.
     """
-    chosen = _smoothed(days, base)
+    chosen = _smooth(days, base)
     behind = [_step(days, base, steps, len(steps) + at, chosen) for at in range(ahead)]
     return [
         ForecastStep(steps.start(len(steps) + at), mean, *_band(mean, dispersion, share))
@@ -86,12 +86,12 @@ def _step(
     middle = steps.start(at).timestamp() + SECONDS[steps.unit] / 2
     days_ahead = max(1.0, math.ceil((middle - days.start(len(days)).timestamp()) / _DAY_SECONDS))
     level = chosen.level + chosen.trend * _DAMPING * (1 - _DAMPING**days_ahead) / (1 - _DAMPING)
-    mean = base.expected(steps, at, max(level, 0.0))
+    mean = base.expected_count(steps, at, max(level, 0.0))
     doubt = base.day_doubt(steps.start(at).date())
     return mean, doubt + chosen.dispersion * (1.0 + (days_ahead - 1.0) * chosen.alpha**2)
 
 
-def _smoothed(days: CountSeries, base: Base) -> _Smoothing:
+def _smooth(days: CountSeries, base: Base) -> _Smoothing:
     counts = days.counts.astype(np.float64)
     factors = np.array([base.day_factor(start.date()) for start in days.starts()])
     tried = (_run(counts, factors, *weights) for weights in product(_ALPHAS, _BETAS))
@@ -297,7 +297,7 @@ def newest_of(
     base, shares = _base(times, now, calendar)
     if base is None:
         return Newest(texts, None, None, in_burst)
-    expected = _expected(base, shares, now)
+    expected = _expected_count(base, shares, now)
     return Newest(texts, expected, base.deviation(texts, expected), in_burst)
 
 
@@ -334,7 +334,7 @@ def _base(
     return base, by_hour.hour_shares
 
 
-def _expected(base: Base, shares: NDArray[np.float64], now: datetime) -> float:
+def _expected_count(base: Base, shares: NDArray[np.float64], now: datetime) -> float:
     """The usual count of the 24 hours before *now*."""
     today = now.astimezone(SHANGHAI)
     yesterday = today - _DAY

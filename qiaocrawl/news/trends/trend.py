@@ -96,7 +96,7 @@ def trend_of(
     base, days = _base_of(seconds, stretch, calendar)
     first = counts.first - before.first
     bursts = [
-        _moved(burst, first)
+        _move_burst(burst, first)
         for burst in count_bursts(before.counts, totals.counts)
         if burst.end > first
     ]
@@ -152,7 +152,7 @@ def _steps(
     steps = []
     for at, start in enumerate(counts.starts()):
         count = int(counts.counts[at])
-        expected = base.expected(counts, at) if base else None
+        expected = base.expected_count(counts, at) if base else None
         deviation = None
         if base is not None and expected is not None:
             deviation = base.deviation(count, expected)
@@ -179,7 +179,7 @@ def _whole(series: CountSeries, stretch: Stretch) -> CountSeries:
     return series.part(0, len(series) - (not _is_whole(series, len(series) - 1, stretch.before)))
 
 
-def _moved(burst: Burst, first: int) -> Burst:
+def _move_burst(burst: Burst, first: int) -> Burst:
     return Burst(max(burst.begin - first, 0), burst.end - first, burst.weight)
 
 

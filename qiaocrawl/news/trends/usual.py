@@ -296,7 +296,7 @@ class Base:
             return 0.0
         return _HOLIDAY_DOUBT * _PRIOR_DAYS / (float(self.day_weights[kind]) + _PRIOR_DAYS)
 
-    def expected(self, series: CountSeries, at: int, level: float | None = None) -> float:
+    def expected_count(self, series: CountSeries, at: int, level: float | None = None) -> float:
         """The usual count of the step at place *at*, which may lie behind the last."""
         start = series.start(at)
         level = self.level if level is None else level
@@ -334,8 +334,8 @@ def make_base(series: CountSeries, calendar: HolidayCalendar, days_judged: int =
         return None
     kinds = np.array([calendar.kind_of(start.date()) for start in series.starts()[::hours]])
     weights = 0.5 ** (np.arange(len(counts))[::-1] / _HALF_LIFE_DAYS)
-    level, factors, shares = _fitted(counts, kinds, weights)
-    expected = _expected(level, factors, shares, kinds)
+    level, factors, shares = _fit(counts, kinds, weights)
+    expected = _expected_counts(level, factors, shares, kinds)
     residuals = _residual(_running(counts, days_judged), _running(expected, days_judged))
     centre = float(np.median(residuals))
     scale = max(1.0, _MAD_TO_DEVIATION * float(np.median(np.abs(residuals - centre))))
@@ -357,13 +357,13 @@ def dispersion_of(counts: NDArray[np.float64], expected: NDArray[np.float64]) ->
     return dispersion
 
 
-def _fitted(
+def _fit(
     counts: NDArray[np.float64], kinds: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     level, factors = float(np.average(counts.sum(axis=1), weights=weights)), np.ones(DAY_KINDS)
     shares = np.full((2, counts.shape[1]), 1.0 / counts.shape[1])
     for _round in range(_ROUNDS):
-        expected = _expected(level, factors, shares, kinds)
+        expected = _expected_counts(level, factors, shares, kinds)
         usual = _cut(counts, expected, dispersion_of(counts.sum(axis=1), expected.sum(axis=1)))
         days = usual.sum(axis=1)
         level = float((days * weights).sum() / (factors[kinds] * weights).sum())
@@ -372,7 +372,7 @@ def _fitted(
     return level, factors, shares
 
 
-def _expected(
+def _expected_counts(
     level: float,
     factors: NDArray[np.float64],
     shares: NDArray[np.float64],

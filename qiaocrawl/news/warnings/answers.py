@@ -149,13 +149,15 @@ def refusal_in(answer: Response, service: str) -> Refusal | None:
     body = _read(text)
     if not answer.ok:
         said = _words(body) or text if isinstance(body, dict | list) else ""
-        return _of_status(answer.status_code, _told(f"HTTP {answer.status_code}", said), said)
+        return _of_status(
+            answer.status_code, _answer_line(f"HTTP {answer.status_code}", said), said
+        )
     known = _SAYS_YES.get(service)
     no = _no_of_service(body, *known) if known is not None else _no(body, text)
     if no is None:
         return None
     code, is_unclear = no
-    why = _told(code, _words(body) or text)
+    why = _answer_line(code, _words(body) or text)
     if code.lstrip("-").isdigit() and int(code) in _BUSY_CODES.get(service, ()):
         return Refusal(BUSY.format(why=why), is_busy=True)
     if _BUSY_WORDS.search(why):
@@ -181,7 +183,7 @@ def _no_of_service(
     body: Any, names: tuple[str, ...], values: tuple[int, ...]
 ) -> tuple[str, bool] | None:
     """The code of a service that is known where it is none of a yes; whether it is unclear."""
-    codes = [value for key, value in _named(body) if key in names]
+    codes = [value for key, value in _named_values(body) if key in names]
     for value in codes:
         number = _number(value)
         if number not in values:
@@ -200,8 +202,8 @@ def _no(body: Any, text: str, depth: int = 0) -> tuple[str, bool] | None:
         return None
     # Further in, a code may be the code of anything.
     codes = _ERROR_CODES if depth else _CODES
-    has_code = any(key in codes and value is not None for key, value in _named(body))
-    for key, value in _named(body):
+    has_code = any(key in codes and value is not None for key, value in _named_values(body))
+    for key, value in _named_values(body):
         if key in codes and not _is_good_code(key, value, body):
             return str(value), False
         if (key in _FLAGS and _is_no(value)) or (key in _STATES and _is_bad_state(value)):
@@ -217,7 +219,7 @@ def _no(body: Any, text: str, depth: int = 0) -> tuple[str, bool] | None:
     return None
 
 
-def _named(body: Any) -> list[tuple[str, Any]]:
+def _named_values(body: Any) -> list[tuple[str, Any]]:
     """What an object has, by names in one spelling: errCode, err_code and errcode are one."""
     if not isinstance(body, dict):
         return []
@@ -245,7 +247,7 @@ def _is_good_code(key: str, value: Any, body: Any) -> bool:
     return is_good or any(
         (key in _WORDS and str(one).strip(" .!。！").lower() in _YES_WORDS)
         or (key in _FLAGS and one is True)
-        for key, one in _named(body)
+        for key, one in _named_values(body)
     )
 
 
@@ -269,7 +271,7 @@ def _is_bad_state(value: Any) -> bool:
 def _is_no_error(value: Any) -> bool:
     """Whether what stands under "error" says that there is none."""
     if isinstance(value, dict):
-        codes = [one for key, one in _named(value) if key in _CODES]
+        codes = [one for key, one in _named_values(value) if key in _CODES]
         return not value or bool(codes and all(_is_no_error(one) for one in codes))
     if isinstance(value, str):
         return value.strip().lower() in _NOTHING | _YES_WORDS
@@ -280,7 +282,7 @@ def _words(body: Any) -> str:
     """What an answer says in words, wherever it stands."""
     if isinstance(body, list):
         return next(filter(None, map(_words, body)), "")
-    named = dict(_named(body))
+    named = dict(_named_values(body))
     for name in _WORDS:
         value = named.get(name)
         if isinstance(value, str) and value.strip():
@@ -289,7 +291,7 @@ def _words(body: Any) -> str:
     return next(filter(None, map(_words, inner)), "")
 
 
-def _told(code: str, words: str) -> str:
+def _answer_line(code: str, words: str) -> str:
     """Code and words on one line, cut."""
     return " ".join(f"{code} {words}".split())[:_TOLD_CHARS] or "-"
 

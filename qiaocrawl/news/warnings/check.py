@@ -134,13 +134,13 @@ def _keep(
 ) -> Checked:
     lock_warnings(c)
     before = load_warnings(c)
-    after, messages = step(before, rules, signals, moment, _merged(c, before))
+    after, messages = step(before, rules, signals, moment, _merged_stories(c, before))
     keep_step(c, before, after, messages, moment.now)
     is_open = sum(warning.status == "open" for warning in after.values())
     return Checked(len(signals), is_open, len(messages))
 
 
-def _merged(c: Connection, stories: Iterable[str]) -> dict[str, str]:
+def _merged_stories(c: Connection, stories: Iterable[str]) -> dict[str, str]:
     """Stories that are called by another article now: they were merged, or made anew."""
     numbers = story_texts.stories_with(c, [int(story) for story in stories])
     first = story_texts.first_articles(c, sorted(set(numbers.values())))

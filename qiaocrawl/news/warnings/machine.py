@@ -67,7 +67,7 @@ class StoryWarning:
         """When there was something to tell last: it opened, or its severity rose."""
         return self.raised_at or self.opened_at
 
-    def untold(self) -> dict[str, Severity]:
+    def untold_channels(self) -> dict[str, Severity]:
         """Channels that have to be told of it, or of its higher severity."""
         if self.status == "muted":
             return {}
@@ -119,7 +119,7 @@ def highest(first: Mapping[str, Severity], second: Mapping[str, Severity]) -> di
     return merged
 
 
-def joined(older: StoryWarning, younger: StoryWarning) -> StoryWarning:
+def join_warnings(older: StoryWarning, younger: StoryWarning) -> StoryWarning:
     """The warning of two stories that became one: the older one, with what both know."""
     severity = max(older.severity, younger.severity, key=rank)
     is_raised = severity != older.severity
@@ -209,7 +209,7 @@ def step(
         signals: stories that changed; of others nothing changes but by time.
         merged: stories that went up in others, with those.
     """
-    after = _merged(warnings, merged or {})
+    after = _merge_warnings(warnings, merged or {})
     rules = list(rules)
     for signal in sorted(signals, key=lambda signal: signal.story):
         hits = [hit for rule in rules if (hit := rule_hit(rule, signal, moment.now))]
@@ -220,7 +220,7 @@ def step(
                 warning = replace(warning, id=_free_id(signal.story, after))
             after[signal.story] = warning
     after = {
-        story: _aged(warning, moment.now)
+        story: _close_when_over(warning, moment.now)
         for story, warning in after.items()
         if moment.now - warning.hit_at < _FORGOTTEN_AFTER
     }
@@ -233,12 +233,12 @@ def step(
     return after, messages
 
 
-def muted(warnings: Warnings, story: str) -> dict[str, StoryWarning]:
+def mute(warnings: Warnings, story: str) -> dict[str, StoryWarning]:
     """The warnings, of which nobody is told of *story* any more."""
     return {**warnings, story: replace(warnings[story], status="muted")}
 
 
-def unmuted(warnings: Warnings, story: str, now: datetime) -> dict[str, StoryWarning]:
+def unmute(warnings: Warnings, story: str, now: datetime) -> dict[str, StoryWarning]:
     """The warnings, of which people are told of *story* again.
 
     The next step tells channels what they missed, but not of a story that is over by *now*.
@@ -252,18 +252,18 @@ def unmuted(warnings: Warnings, story: str, now: datetime) -> dict[str, StoryWar
     return {**warnings, story: replace(own, status="closed", told=told)}
 
 
-def noted(warnings: Warnings, story: str, by: str, now: datetime) -> dict[str, StoryWarning]:
+def take_note(warnings: Warnings, story: str, by: str, now: datetime) -> dict[str, StoryWarning]:
     """The warnings, of which *by* has taken note of *story* as it stands; "" takes it back."""
     own = replace(warnings[story], noted_by=by, noted_at=now if by else None)
     return {**warnings, story: own}
 
 
-def _merged(warnings: Warnings, merged: Mapping[str, str]) -> dict[str, StoryWarning]:
+def _merge_warnings(warnings: Warnings, merged: Mapping[str, str]) -> dict[str, StoryWarning]:
     after: dict[str, StoryWarning] = {}
     for warning in sorted(warnings.values(), key=lambda own: (own.opened_at, own.id)):
         story = _final(warning.story, merged)
         own = replace(warning, story=story)
-        after[story] = joined(after[story], own) if story in after else own
+        after[story] = join_warnings(after[story], own) if story in after else own
     return after
 
 
@@ -327,7 +327,7 @@ def _hit(
     return replace(after, hit_at=now, changed_at=now, revision=earlier.revision + 1)
 
 
-def _aged(warning: StoryWarning, now: datetime) -> StoryWarning:
+def _close_when_over(warning: StoryWarning, now: datetime) -> StoryWarning:
     is_over = warning.status == "open" and now - warning.hit_at >= _CLOSES_AFTER
     return replace(warning, status="closed") if is_over else warning
 
@@ -336,7 +336,7 @@ def _messages(warnings: Warnings, moment: Moment) -> list[Message]:
     """One a channel, with all it has to be told, the most urgent first."""
     notices: dict[str, list[Notice]] = {}
     for warning in warnings.values():
-        for channel, severity in warning.untold().items():
+        for channel, severity in warning.untold_channels().items():
             if moment.may_tell(severity):
                 notice = Notice(warning, channel not in warning.told)
                 notices.setdefault(channel, []).append(notice)

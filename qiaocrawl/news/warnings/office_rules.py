@@ -48,13 +48,15 @@ def kept_rules(c: Connection) -> list[KeptRule]:
     Raises:
         StorageError: one cannot be read.
     """
-    return [_kept(row) for row in c.execute(select(warning_rule).order_by(warning_rule.c.name))]
+    return [
+        _rule_of_row(row) for row in c.execute(select(warning_rule).order_by(warning_rule.c.name))
+    ]
 
 
 def kept_rule(c: Connection, rule_id: int) -> KeptRule | None:
     """The rule of that number; None where there is none."""
     row = c.execute(select(warning_rule).where(warning_rule.c.id == rule_id)).first()
-    return None if row is None else _kept(row)
+    return None if row is None else _rule_of_row(row)
 
 
 def add_rule(c: Connection, rule: Rule, by: str, now: datetime) -> int:
@@ -114,7 +116,7 @@ def kept_quiet_hours(c: Connection) -> QuietHours | None:
         StorageError: they cannot be read.
     """
     record = c.execute(select(quiet_hours.c.record)).scalar()
-    return None if record is None else _checked(QuietHours, record)
+    return None if record is None else _read_record(QuietHours, record)
 
 
 def keep_quiet_hours(c: Connection, quiet: QuietHours, by: str, now: datetime) -> None:
@@ -160,13 +162,15 @@ def _values(rule: Rule, by: str, now: datetime) -> dict[str, Any]:
     }
 
 
-def _kept(row: Any) -> KeptRule:
+def _rule_of_row(row: Any) -> KeptRule:
     changed_at = from_time(row.changed_at)
     assert changed_at is not None
-    return KeptRule(row.id, _checked(Rule, row.record), row.revision, row.changed_by, changed_at)
+    return KeptRule(
+        row.id, _read_record(Rule, row.record), row.revision, row.changed_by, changed_at
+    )
 
 
-def _checked(kind: type[Record], record: str) -> Record:
+def _read_record(kind: type[Record], record: str) -> Record:
     value, faults = check_table(kind, json.loads(record))
     if value is None:
         raise StorageError(

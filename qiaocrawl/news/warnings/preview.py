@@ -65,13 +65,13 @@ def first_hit(
             for own in signal.articles
             if own.at <= until and rule_hit(one, replace(signal, articles=(own,)), until)
         ),
-        key=_published,
+        key=_publication_time,
     )
     if rule_hit(loosest, replace(signal, articles=tuple(articles)), until) is None:
         return None
     wants_trend = rule.least_deviation is not None or rule.in_burst
     for at in _moments(articles, since, by_day=wants_trend):
-        known = articles[: bisect_right(articles, at, key=_published)]
+        known = articles[: bisect_right(articles, at, key=_publication_time)]
         keys = {own.key for own in known}
         firsts = tuple(first for first in signal.firsts if first.key in keys)
         then = replace(signal, articles=tuple(known), firsts=firsts)
@@ -86,7 +86,7 @@ def first_hit(
     return None
 
 
-def _published(article: SignalArticle) -> datetime:
+def _publication_time(article: SignalArticle) -> datetime:
     return article.at
 
 

@@ -216,13 +216,13 @@ def clock(minute: int) -> str:
 
 def rules_text(book: RuleBook) -> str:
     """The text of a file that ``read_rules`` makes *book* of."""
-    parts = [_written("[[rule]]", rule_table(rule)) for rule in book.rules]
+    parts = [_table_lines("[[rule]]", rule_table(rule)) for rule in book.rules]
     if book.quiet != QuietHours():
-        parts.append(_written("[quiet]", quiet_table(book.quiet)))
+        parts.append(_table_lines("[quiet]", quiet_table(book.quiet)))
     return "\n".join(parts)
 
 
-def _written(head: str, table: dict[str, Any]) -> str:
+def _table_lines(head: str, table: dict[str, Any]) -> str:
     return "\n".join([head, *(f"{name} = {_toml(value)}" for name, value in table.items())]) + "\n"
 
 

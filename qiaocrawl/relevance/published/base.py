@@ -65,12 +65,12 @@ class Expression:
             of_word: (weight, value in [0, 1]) of a word.
             combine: joins the parts of AND and OR; NOT is 1 less the value of its part.
         """
-        return self._weighted(of_word, combine)[1]
+        return self._weigh(of_word, combine)[1]
 
-    def _weighted(self, of_word: Callable[[str], Weighted], combine: Combine) -> Weighted:
+    def _weigh(self, of_word: Callable[[str], Weighted], combine: Combine) -> Weighted:
         if not self.operator:
             return of_word(self.word)
-        parts = [part._weighted(of_word, combine) for part in self.parts]
+        parts = [part._weigh(of_word, combine) for part in self.parts]
         if self.operator == NOT:
             weight, value = parts[0]
             return weight, 1.0 - value

@@ -97,7 +97,7 @@ class SvmScorer:
         relevant = np.array([sample.relevant for sample in samples])
         products = self._vectors.products() + 1.0
         factors = support(products, relevant)
-        self._weights = self._vectors.combined(factors)
+        self._weights = self._vectors.combine(factors)
         self._constant = float(factors.sum())
         self._slope, self._shift = fit_platt(_held_out_decisions(products, relevant), relevant)
 

@@ -137,13 +137,13 @@ class InferenceNetworkScorer(TermScorer):
         """The belief in the topic."""
         if self.expression is not None:
             return self.expression.value(
-                lambda word: (1.0, self._default + parts.get(word, 0.0)), _combined
+                lambda word: (1.0, self._default + parts.get(word, 0.0)), _combine
             )
         given = math.fsum(self.weights[term] * part for term, part in parts.items())
         return self._default + given / math.fsum(self.weights.values())
 
 
-def _combined(operator: str, parts: Sequence[Weighted], p: float) -> float:
+def _combine(operator: str, parts: Sequence[Weighted], p: float) -> float:
     if operator == AND:
         return math.prod(value for _, value in parts)
     return 1.0 - math.prod(1.0 - value for _, value in parts)

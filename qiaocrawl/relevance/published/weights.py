@@ -75,11 +75,11 @@ class PNormScorer(TermScorer):
         if self.expression is not None:
             return self.expression.value(
                 lambda word: (self.weights[word], parts.get(word, 0.0) / self.weights[word]),
-                self._combined,
+                self._combine,
             )
-        return self._combined("", [(w, parts.get(t, 0.0) / w) for t, w in self.weights.items()], 0)
+        return self._combine("", [(w, parts.get(t, 0.0) / w) for t, w in self.weights.items()], 0)
 
-    def _combined(self, operator: str, parts: Sequence[Weighted], p: float) -> float:
+    def _combine(self, operator: str, parts: Sequence[Weighted], p: float) -> float:
         p = p or self._p
         if operator == AND:
             return 1.0 - _norm([(weight, 1.0 - value) for weight, value in parts], p)
@@ -304,9 +304,9 @@ class BooleanScorer(TermScorer):
         """Their share of all terms, or whether they fulfil the query."""
         if self.expression is None:
             return len(parts) / len(self.weights)
-        return self.expression.value(lambda word: (1.0, parts.get(word, 0.0)), _combined)
+        return self.expression.value(lambda word: (1.0, parts.get(word, 0.0)), _combine)
 
 
-def _combined(operator: str, parts: Sequence[Weighted], p: float) -> float:
+def _combine(operator: str, parts: Sequence[Weighted], p: float) -> float:
     values = [value for _, value in parts]
     return min(values) if operator == AND else max(values)

@@ -170,7 +170,7 @@ class Plan:
     weeks: Mapping[str, Floats]
 
 
-def righted(page: WatchedPage, now: float, settings: WatchSettings) -> WatchedPage:
+def correct_due_time(page: WatchedPage, now: float, settings: WatchSettings) -> WatchedPage:
     """*page*, due at once where a clock that was ahead has planned it; else as it is."""
     longest = _LONGEST_OF_ALL * settings.longest_hours * _HOUR
     if (page.last_at or 0.0) <= now and page.next_at <= latest_due(now, longest):
@@ -224,7 +224,7 @@ def _schedule(
     weights = np.array([max(settings.weight_of(page.kind, page.weight), 0.1) for page in pages])
     return Schedule(
         settings.tuning(visits_per_hour),
-        VisitHistory.unpacked([page.memory for page in pages]),
+        VisitHistory.unpack([page.memory for page in pages]),
         Rhythms(shapes),
         site=np.array([place[page.host] for page in pages], dtype=np.int64),
         group=np.array([_group(page.kind) for page in pages], dtype=np.int64),
@@ -270,7 +270,7 @@ def after_visit(
     visited = replace(
         page,
         last_at=seen.at,
-        memory=schedule.memory.packed(0),
+        memory=schedule.memory.pack(0),
         visits=page.visits + 1,
         changes=page.changes + changed,
         news=page.news + (0 if first else seen.news),
@@ -304,7 +304,7 @@ def _waiting(page: WatchedPage, shape: Floats, settings: WatchSettings) -> Watch
     )
     tuning = settings.tuning(1.0)
     drawn = wait * wait_factor(settings.policy, page.key, page.visits)
-    visiting = Rhythms(shape[None, :]).softened(tuning.night_power)
+    visiting = Rhythms(shape[None, :]).soften(tuning.night_power)
     due = visiting.after(
         np.zeros(1, dtype=np.int64),
         np.array([page.last_at / _HOUR]),

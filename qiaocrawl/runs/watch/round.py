@@ -20,7 +20,7 @@ from qiaocrawl.frontier.crawl_order import CrawlOrder, FollowedPage
 from qiaocrawl.frontier.host_slots import Limits
 from qiaocrawl.frontier.strategies.simple import FULL_DEPTH, page_group
 from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Payload, Queue
-from qiaocrawl.runs.watch.planning import GROUP_WEIGHTS, WatchSettings, plan_pages, righted
+from qiaocrawl.runs.watch.planning import GROUP_WEIGHTS, WatchSettings, correct_due_time, plan_pages
 from qiaocrawl.runtime.follow_links import (
     FollowPolicy,
     Fresh,
@@ -258,7 +258,7 @@ class WatchRound:
         def operation(c: Connection) -> None:
             # enter_page() needs their rows; schedule_due() makes them wait even if already fetched.
             urls = [(url, "home") for url in starts] + [(url, "list") for url in extra]
-            self._runtime.enqueue(c, [_known(url, self.topic) for url, _ in urls])
+            self._runtime.enqueue(c, [_watch_candidate(url, self.topic) for url, _ in urls])
             for url, kind in urls:
                 watched.enter_page(
                     c,
@@ -292,7 +292,7 @@ class WatchRound:
     def _due(self, c: Connection, now: float) -> list[tuple[Candidate, tuple[int, float]]]:
         pages = [
             page
-            for page in self._planned(c, now)
+            for page in self._plan_pages(c, now)
             if page.next_at <= now and page.state in _OPEN and self.policy.covers(page.host)
         ]
         # Most urgent first: by what a visit is expected to bring, and how long it is overdue.
@@ -312,10 +312,10 @@ class WatchRound:
             for item in self._within_budget(c, new, now)
         ]
 
-    def _planned(self, c: Connection, now: float) -> list[WatchedPage]:
+    def _plan_pages(self, c: Connection, now: float) -> list[WatchedPage]:
         pages = watched.watched_pages(c, self.topic)
         needed = watch_counts.articles_a_day(c, self.topic, now)
-        due_by_clock = [righted(page, now, self.settings) for page in pages]
+        due_by_clock = [correct_due_time(page, now, self.settings) for page in pages]
         plan = plan_pages(due_by_clock, watch_counts.hours_by_host(c), self.settings, needed)
         self.weeks = plan.weeks
         # Only changes are written: most plans stay as they are.
@@ -393,7 +393,7 @@ def _candidate(url: str, topic: str, score: float, depth: int, payload: Payload)
     )
 
 
-def _known(url: str, topic: str) -> Candidate:
+def _watch_candidate(url: str, topic: str) -> Candidate:
     """Make a row for *url* if there is none; an existing one stays as it is."""
     payload = Payload(watch=PAGE, as_is=AS_WRITTEN)
     return replace(_candidate(url, topic, PAGE_SCORE, 0, payload), refetch=False)

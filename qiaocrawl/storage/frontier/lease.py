@@ -204,14 +204,14 @@ def lease(
         busy = {host_id(clean_host(host)) for host in shape.get("busy_hosts", ())}
         picker = _Picker(c, scope, now, shape["per_host"])
         ids += picker.pick(limit - len(ids), busy)
-    return _taken(c, scope, ids, token, now + lease_seconds)
+    return _take(c, scope, ids, token, now + lease_seconds)
 
 
 def lease_stored(
     c: Connection, scope: Scope, *, token: int, lease_seconds: float, now: float, limit: int
 ) -> list[Lease]:
     """Take up to *limit* stored pages that lost their worker, and nothing that waits."""
-    return _taken(c, scope, _orphans(c, scope, now, limit), token, now + lease_seconds)
+    return _take(c, scope, _orphans(c, scope, now, limit), token, now + lease_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +270,7 @@ def lease_keys(
         c,
         [{"id": row_id, "score": stored_score(scores[key])} for row_id, key in sorted(ids.items())],
     )
-    leases = _taken(c, scope, list(ids), token, now + lease_seconds)
+    leases = _take(c, scope, list(ids), token, now + lease_seconds)
     # The order's own score: the stored one is bounded.
     leases = [replace(lease, score=scores[lease.key]) for lease in leases]
     return KeyLeases(leases, later, frozenset(keys) - later.keys() - set(ids.values()))
@@ -285,9 +285,7 @@ def _is_on(row: Any, scope: Scope) -> bool:
     return scope.host_ids is None or row[6] in scope.host_ids
 
 
-def _taken(
-    c: Connection, scope: Scope, ids: Sequence[int], token: int, until: float
-) -> list[Lease]:
+def _take(c: Connection, scope: Scope, ids: Sequence[int], token: int, until: float) -> list[Lease]:
     if not ids:
         return []
     _TAKE.run(c, ids, {"token": token, "until": until})
@@ -440,7 +438,7 @@ def save_decisions(c: Connection, decisions: Sequence[tuple[int, Decision]]) -> 
                 "score": min(max(one.score, -_MAX_SCORE), _MAX_SCORE),
                 "place": one.place,
                 "waiting": one.waiting,
-                "parts": to_json(_shown(one.parts), _MAX_PARTS_CHARS) if one.parts else "",
+                "parts": to_json(_round_parts(one.parts), _MAX_PARTS_CHARS) if one.parts else "",
                 "at": one.at,
             }
             # In one order, so that workers do not deadlock.
@@ -449,7 +447,7 @@ def save_decisions(c: Connection, decisions: Sequence[tuple[int, Decision]]) -> 
     )
 
 
-def _shown(parts: Mapping[str, float]) -> dict[str, float]:
+def _round_parts(parts: Mapping[str, float]) -> dict[str, float]:
     # To four digits: they are read by people, and make up most of the table.
     return {name: float(f"{value:.4g}") for name, value in parts.items()}
 

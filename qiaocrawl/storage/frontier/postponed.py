@@ -130,7 +130,7 @@ def take_up(c: Connection, scope: Scope, shares: Mapping[str, int], *, limit: in
     )[:limit]
     # Locked in order of id; the list returned keeps the order of the places.
     rows = _ROWS_LOCKED.fetch(c, sorted(row_id for _, _, row_id in mine))
-    taken = {row[0]: _taken(row, scope) for row in rows}
+    taken = {row[0]: _take_up(row, scope) for row in rows}
     _TAKE_UP.run_many(
         c,
         [
@@ -141,7 +141,7 @@ def take_up(c: Connection, scope: Scope, shares: Mapping[str, int], *, limit: in
     return [taken[row_id] for _, _, row_id in mine if row_id in taken]
 
 
-def _taken(row: Any, scope: Scope) -> TakenUp:
+def _take_up(row: Any, scope: Scope) -> TakenUp:
     _, key, url, host, score, depth, parent, anchor, reason, payload = row
     return TakenUp(
         Candidate(

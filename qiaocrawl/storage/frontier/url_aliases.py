@@ -98,7 +98,7 @@ def alias(c: Connection, swaps: Sequence[Swap], *, run_id: int | None, now: floa
     _NOTE.run_many(c, [{"url_id": swap.lease.url_id, "key": swap.preferred.key} for swap in closed])
     enqueue(c, [swap.preferred for swap in closed], run_id=run_id, now=now)
     # A preferred version may have been tried before, in vain.
-    settle(c, keys)
+    release_failed(c, keys)
     return [swap.lease for swap in here]
 
 
@@ -115,7 +115,7 @@ def _close(c: Connection, swap: Swap, now: float) -> bool:
     )
 
 
-def settle(c: Connection, preferred_keys: Sequence[bytes] | None = None) -> int:
+def release_failed(c: Connection, preferred_keys: Sequence[bytes] | None = None) -> int:
     """Let URLs wait again whose preferred version is closed without a page.
 
     Args:

@@ -242,16 +242,18 @@ def visit_heads_since(c: Connection, scope: Scope, after: int, limit: int) -> li
 
 def load_visits(c: Connection, seqs: Sequence[int]) -> list[LoggedVisit]:
     """The visits of these numbers, in order."""
-    return sorted((_logged(row) for row in _BY_SEQ.fetch(c, seqs)), key=lambda visit: visit.seq)
+    return sorted(
+        (_visit_of_row(row) for row in _BY_SEQ.fetch(c, seqs)), key=lambda visit: visit.seq
+    )
 
 
 def last_visit_of(c: Connection, url_id: int) -> LoggedVisit | None:
     """The last visit of a URL; None when it was not fetched since there is a log."""
     row = _LAST_OF.run(c, {"url_id": url_id}).fetchone()
-    return None if row is None else _logged(row)
+    return None if row is None else _visit_of_row(row)
 
 
-def _logged(row: Any) -> LoggedVisit:
+def _visit_of_row(row: Any) -> LoggedVisit:
     seq, key, url, host, depth, relevance, relevant, at, links, parent, payload = row
     page = Visit(bytes(key), url, host, depth, relevance, bool(relevant), at)
     return LoggedVisit(seq, page, bytes(links), led_by(parent, payload))
@@ -301,7 +303,7 @@ class StoredModel:
     digest: bytes
     packed: bytes
 
-    def unpacked(self) -> bytes:
+    def unpack(self) -> bytes:
         """The model as the strategy wrote it.
 
         Raises:
@@ -379,10 +381,10 @@ def stored_models(c: Connection, name: ModelName) -> list[StoredModel]:
             "host": clean_host(host),
             "count": VERSIONS_KEPT,
         }
-        models += [_stored(row) for row in _NEWEST.run(c, params).fetchall()]
+        models += [_model_of_row(row) for row in _NEWEST.run(c, params).fetchall()]
     return models
 
 
-def _stored(row: Any) -> StoredModel:
+def _model_of_row(row: Any) -> StoredModel:
     version, host, form, pages, upto, digest, packed = row
     return StoredModel(version, host, form, pages, upto, bytes(digest), bytes(packed))

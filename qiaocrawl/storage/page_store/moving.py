@@ -91,7 +91,7 @@ def move_records(work: StoreWork) -> Moved:
     Raises:
         PageStoreError: this store cannot be written, or another process has taken it over.
     """
-    moved = _copied(work, page_file.c.store_id != work.store.id)
+    moved = _copy_pages(work, page_file.c.store_id != work.store.id)
     work.write(partial(_retire_others, store_id=work.store.id))
     return moved
 
@@ -109,10 +109,10 @@ def repack(work: StoreWork, file_ids: Sequence[int]) -> Moved:
     Raises:
         PageStoreError: as :func:`move_records`.
     """
-    return _copied(work, page_file.c.id.in_(file_ids))
+    return _copy_pages(work, page_file.c.id.in_(file_ids))
 
 
-def _copied(work: StoreWork, chosen: Any) -> Moved:
+def _copy_pages(work: StoreWork, chosen: Any) -> Moved:
     moved = Moved()
     source = _checked_members(work, chosen, moved)
     while work.pace.goes_on and (number := _fill(work, source)):
@@ -233,7 +233,7 @@ def _rows_outside(c: Connection, table: Table, key: Any, after: int) -> list[tup
     return [(row[0], row[1]) for row in rows]
 
 
-def unnamed(record: Any) -> Any:
+def is_unnamed(record: Any) -> Any:
     """The condition that no page and no picture names *record*, a column with its number."""
     return ~(
         exists().where(page_source.c.record_id == record)
@@ -313,7 +313,7 @@ def _drop_unnamed(c: Connection, store_id: int, after: int) -> tuple[int, int]:
     if not ids:
         return 0, 0
     gone = c.execute(
-        delete(page_record).where(page_record.c.id.in_(ids), unnamed(page_record.c.id))
+        delete(page_record).where(page_record.c.id.in_(ids), is_unnamed(page_record.c.id))
     )
     return gone.rowcount, ids[-1]
 

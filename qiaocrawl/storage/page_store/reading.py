@@ -58,10 +58,10 @@ def page_member(page: FetchedPage) -> bytes:
     if page.truncated:
         # ISO 28500's words for a connection that was lost and for a limit.
         extra["WARC-Truncated"] = "disconnect" if page.connection_lost else "length"
-    return _checked(page, extra, _http_headers(page))
+    return _build_member(page, extra, _http_headers(page))
 
 
-def _checked(page: FetchedPage, extra: dict[str, str], headers: StatusAndHeaders) -> bytes:
+def _build_member(page: FetchedPage, extra: dict[str, str], headers: StatusAndHeaders) -> bytes:
     extra["WARC-Payload-Digest"] = f"sha256:{digest_of(page.body).hex()}"
     member = _page_member(page, extra, headers)
     try:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, delete, exists, func, insert, or_, select, up
 
 from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.language import _
-from qiaocrawl.options.project import advised
+from qiaocrawl.options.project import command_here
 from qiaocrawl.storage.database import Database
 from qiaocrawl.storage.engine import clock, latest_due
 from qiaocrawl.storage.page_store.files import MARK_FILE, OPTION, PageFiles
@@ -105,7 +105,7 @@ def _require_own(c: Connection, address: str, mark: str) -> None:
             option=OPTION,
             address=address,
             known_as=known_as,
-            command=advised(f"qiaocrawl pages relocate {known_as} {address}"),
+            command=command_here(f"qiaocrawl pages relocate {known_as} {address}"),
         )
     )
 
@@ -294,11 +294,11 @@ class StoreWork:
     def write(self, operation: Callable[[Connection], T]) -> T:
         """Run *operation* in a transaction, provided that the store is still held."""
 
-        def fenced(c: Connection) -> T:
+        def run_fenced(c: Connection) -> T:
             self.hold.fence(c)
             return operation(c)
 
-        return self.writer.run(fenced)
+        return self.writer.run(run_fenced)
 
 
 @contextmanager

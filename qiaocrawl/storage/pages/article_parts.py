@@ -230,7 +230,7 @@ def load_group(c: Connection, first_key: bytes) -> PartGroup | None:
     rows = _GROUP.run(c, {"first_key": first_key, "count": _MOST_ROWS}).fetchall()
     parts: dict[int, StoredPart] = {}
     for row in rows:
-        part = _stored(row)
+        part = _part_of_row(row)
         # Rows come by number and key: of two claims of one number the smaller key wins everywhere.
         parts.setdefault(part.number, part)
     # Read last: a part that comes meanwhile changes the state, and the joining is done again.
@@ -252,7 +252,7 @@ def _state(statement: Statement, c: Connection, first_key: bytes) -> State:
     return tuple((row[0], bytes(row[1])) for row in rows)
 
 
-def _stored(row: Any) -> StoredPart:
+def _part_of_row(row: Any) -> StoredPart:
     url_id, url, anchor, outcome, reason, number, parts, reads_alone, note, about, text, html = row
     text = unpack_text(text)
     # Stored as JSON: fields that were added later may be missing, hence get() for those.

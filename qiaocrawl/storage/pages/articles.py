@@ -268,7 +268,7 @@ def save_relevance(
                 "score": judgement.score,
                 "relevant": bool(judgement.relevant),
                 "method": clean_word(judgement.method, 64),
-                "terms": to_json(_explained(judgement)),
+                "terms": to_json(_word_rows(judgement)),
             }
             # In one order, so that workers do not deadlock.
             for judgement in sorted(judgements, key=lambda judgement: topic_ids[judgement.topic])
@@ -278,7 +278,7 @@ def save_relevance(
     decide_article(c, article_id)
 
 
-def _explained(judgement: Relevance) -> list[tuple[object, ...]]:
+def _word_rows(judgement: Relevance) -> list[tuple[object, ...]]:
     """The words of a judgement with their shares, and their places where known."""
     # Scorers that keep no places leave the list empty.
     if not judgement.places:

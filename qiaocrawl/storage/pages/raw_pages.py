@@ -264,7 +264,7 @@ def _insert(c: Connection, lease: Lease, digest: bytes, page: FetchedPage, now: 
     )
     row_id = result.lastrowid
     assert row_id is not None
-    ConnectionCache.of(c).dictionaries.stored(c, host, row_id, url_id=lease.url_id, now=now)
+    ConnectionCache.of(c).dictionaries.note_page(c, host, row_id, url_id=lease.url_id, now=now)
     return row_id
 
 

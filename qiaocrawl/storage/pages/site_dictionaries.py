@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import PageStoreError
 from qiaocrawl.language import _
-from qiaocrawl.storage.packed_text import LEVEL, compress, decompress, framed
+from qiaocrawl.storage.packed_text import LEVEL, compress, compress_frame, decompress
 from qiaocrawl.storage.sql import Statement, upsert
 from qiaocrawl.storage.values import epoch_time
 from qiaocrawl.text.zstd import zstd
@@ -118,7 +118,7 @@ class SiteDictionaries:
                 return compress(body)
             _keep(self._compressors, number, compressor, _MOST_COMPRESSORS)
         self._compressors.move_to_end(number)
-        return framed(compressor, body)
+        return compress_frame(compressor, body)
 
     def unpack(self, c: Connection, frame: bytes) -> bytes:
         """The body in *frame*.
@@ -136,7 +136,9 @@ class SiteDictionaries:
                 _("a page in the database is damaged: {error}", error=error)
             ) from error
 
-    def stored(self, c: Connection, host_id: int, row_id: int, *, url_id: int, now: float) -> None:
+    def note_page(
+        self, c: Connection, host_id: int, row_id: int, *, url_id: int, now: float
+    ) -> None:
         """Note that *row_id* is a new page of the host; learns from the last ones at times."""
         site = self._site(c, host_id)
         site.pages += 1
@@ -175,7 +177,8 @@ class SiteDictionaries:
         # None of those whose beginning may stand in the dictionary itself.
         tested = bodies[_FRAME_PAGES : _FRAME_PAGES * 3]
         saved = sum(
-            len(self.pack(c, host_id, body)) - len(framed(compressor, body)) for body in tested
+            len(self.pack(c, host_id, body)) - len(compress_frame(compressor, body))
+            for body in tested
         )
         if saved * pages < len(content) * len(tested):
             return False

@@ -83,7 +83,7 @@ def ledger_rows(c: Connection, topic: str, chosen: Chosen) -> list[LedgerRow]:
     """
     table = schema.query
     topic_row = topic_id(c, topic)
-    brought = _brought(c, topic_row, chosen)
+    brought = _articles_brought(c, topic_row, chosen)
     statement = (
         select(
             table.c.id,
@@ -107,7 +107,7 @@ def ledger_rows(c: Connection, topic: str, chosen: Chosen) -> list[LedgerRow]:
     return [_ledger_row(row, brought.get(row[0], (0, 0))) for row in c.execute(statement)]
 
 
-def _brought(c: Connection, topic: int, chosen: Chosen) -> dict[int, tuple[int, int]]:
+def _articles_brought(c: Connection, topic: int, chosen: Chosen) -> dict[int, tuple[int, int]]:
     """Articles, and those on topic, by the row of the query that was first to bring them."""
     brought: dict[int, tuple[int, int]] = {}
     few = bool(chosen.engine and chosen.term)
@@ -253,7 +253,7 @@ def _articles(topic: int) -> Select[Any, Any]:
         .outerjoin(before, before.c.key == url.c.parent_key)
         .join(query, query.c.url_key == led_by)
     )
-    return _counted(joined, topic)
+    return _article_counts(joined, topic)
 
 
 def _articles_of_hits(topic: int) -> list[Select[Any, Any]]:
@@ -271,12 +271,14 @@ def _articles_of_hits(topic: int) -> list[Select[Any, Any]]:
     )
     is_redirect = url.c.outcome == "redirect"
     return [
-        _counted(led.join(article, article.c.url_id == url.c.id), topic),
-        _counted(behind.join(article, article.c.url_id == target.c.id), topic).where(is_redirect),
+        _article_counts(led.join(article, article.c.url_id == url.c.id), topic),
+        _article_counts(behind.join(article, article.c.url_id == target.c.id), topic).where(
+            is_redirect
+        ),
     ]
 
 
-def _counted(joined: Any, topic: int) -> Select[Any, Any]:
+def _article_counts(joined: Any, topic: int) -> Select[Any, Any]:
     article, relevance = schema.article, schema.relevance
     on_topic = case((relevance.c.relevant, 1), else_=0)
     # The LEFT JOIN of relevance keeps articles this topic has not judged.

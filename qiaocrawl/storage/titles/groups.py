@@ -247,7 +247,7 @@ class Changes:
     heads: int = 0
 
 
-def ranked(c: Connection, after: int, limit: int) -> list[Ranked]:
+def next_ranked(c: Connection, after: int, limit: int) -> list[Ranked]:
     """The next *limit* articles in the log behind number *after* that may be grouped."""
     rows = _RANKED.run(c, {"after": after, "count": limit}).fetchall()
     return [Ranked(row[0], row[1], bytes(row[2]), tuple(row[3:])) for row in rows]

@@ -116,7 +116,7 @@ def save_verdict(
     # A series or a distinct title names its nearest, but joins no group.
     if verdict.is_same_story:
         joined = {group for _, group in earlier.values()}
-    group = _merged(c, article_id, joined)
+    group = _merge_groups(c, article_id, joined)
     # The article left group *rest*, whose other members were judged to be like it.
     if rest is not None and rest not in joined:
         _hand_on(c, article_id, rest, "the article it was found like has left the group")
@@ -216,7 +216,7 @@ def _hand_on(c: Connection, gone: int, head: int, why: str) -> None:
         statement.run(c, {"gone": gone, "head": head, "why": why})
 
 
-def _merged(c: Connection, article_id: int, groups: Collection[int]) -> int:
+def _merge_groups(c: Connection, article_id: int, groups: Collection[int]) -> int:
     """The representative of *groups* and an article together; their members are moved to it."""
     best = best_of(c, {article_id, *groups})
     # The best one's own group keeps its number, so its members need no write.

@@ -65,7 +65,10 @@ def list_decisions(c: Connection, topic: str, limit: int = 1_000_000) -> list[St
     """
     table = lexicon_decision
     statement = select(table).where(table.c.topic_id == topic_id(c, topic))
-    return [_stored(row) for row in c.execute(statement.order_by(table.c.id.desc()).limit(limit))]
+    return [
+        _decision_of_row(row)
+        for row in c.execute(statement.order_by(table.c.id.desc()).limit(limit))
+    ]
 
 
 def rejected_words(c: Connection, topic: str) -> frozenset[str]:
@@ -117,14 +120,16 @@ def undo(
         return []
     terms = list(pack.terms)
     for row in rows:
-        terms = _restored(terms, row.text, None if row.earlier is None else json.loads(row.earlier))
+        terms = _restore_term(
+            terms, row.text, None if row.earlier is None else json.loads(row.earlier)
+        )
     save_pack(c, replace(pack, terms=tuple(terms)), now=now.timestamp())
     ids = [row.id for row in rows]
     c.execute(update(table).where(table.c.id.in_(ids)).values(undone_at=to_stored_time(now)))
-    return [_stored(row) for row in rows]
+    return [_decision_of_row(row) for row in rows]
 
 
-def _restored(terms: list[Term], text: str, earlier: dict[str, Any] | None) -> list[Term]:
+def _restore_term(terms: list[Term], text: str, earlier: dict[str, Any] | None) -> list[Term]:
     """*terms* with the term of *text* as it was; None took it away."""
     key = fold(text)
     place = next((n for n, term in enumerate(terms) if fold(term.text) == key), None)
@@ -154,7 +159,7 @@ def _row(
     }
 
 
-def _stored(row: Any) -> StoredDecision:
+def _decision_of_row(row: Any) -> StoredDecision:
     decision = Decision(
         row.text, row.action, row.weight, row.kind or None, row.synonym_of, row.note
     )

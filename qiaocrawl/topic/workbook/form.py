@@ -180,7 +180,7 @@ def write_marked(
         raise TopicError(
             _("{target!r} is the file itself: choose another name", target=str(target))
         )
-    write_whole(target, _marked(read_limited(source), source.name, sheets, findings))
+    write_whole(target, _mark_workbook(read_limited(source), source.name, sheets, findings))
 
 
 def marked_file(data: bytes, name: str) -> bytes:
@@ -190,17 +190,19 @@ def marked_file(data: bytes, name: str) -> bytes:
         TopicError: it cannot be read.
     """
     sheets, reading = read_sent(data, name)
-    return _marked(data, name, sheets, reading.findings)
+    return _mark_workbook(data, name, sheets, reading.findings)
 
 
-def _marked(data: bytes, name: str, sheets: Sequence[Sheet], findings: Sequence[Finding]) -> bytes:
+def _mark_workbook(
+    data: bytes, name: str, sheets: Sequence[Sheet], findings: Sequence[Finding]
+) -> bytes:
     if not data.startswith(ZIP_MAGIC):
-        return _written(_copied(sheets), findings)
+        return _save_with_findings(_copy_sheets(sheets), findings)
     with opened_workbook(data, name) as workbook:
-        return _written(workbook, findings)
+        return _save_with_findings(workbook, findings)
 
 
-def _copied(sheets: Sequence[Sheet]) -> Any:
+def _copy_sheets(sheets: Sequence[Sheet]) -> Any:
     workbook = openpyxl.Workbook()
     workbook.remove(workbook.active)
     for sheet in sheets:
@@ -212,7 +214,7 @@ def _copied(sheets: Sequence[Sheet]) -> Any:
     return workbook
 
 
-def _written(workbook: Any, findings: Sequence[Finding]) -> bytes:
+def _save_with_findings(workbook: Any, findings: Sequence[Finding]) -> bytes:
     by_cell: dict[tuple[str, int, int], list[Finding]] = {}
     for finding in findings:
         if finding.line:
@@ -322,7 +324,7 @@ def read_judgements(path: Path) -> JudgedTable:
         if not row.cell(columns.judgement).text:
             blank += 1
             continue
-        judged = _judged(row, columns)
+        judged = _read_judgement(row, columns)
         if isinstance(judged, str):
             faults.append(RowFault(path.name, row.line, judged))
         elif rows.setdefault(judged.url, judged).relevant != judged.relevant:
@@ -354,7 +356,7 @@ def _first(headers: Sequence[str], allowed: frozenset[str]) -> int:
     return next((at for at, header in enumerate(headers) if header in allowed), -1)
 
 
-def _judged(row: SheetRow, columns: _Columns) -> JudgedRow | str:
+def _read_judgement(row: SheetRow, columns: _Columns) -> JudgedRow | str:
     """The judgement of a row, or what is wrong with it."""
     answer, cell = row.cell(columns.judgement).text, row.cell(columns.url)
     relevant = answer_of(answer)

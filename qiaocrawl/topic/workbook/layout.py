@@ -139,7 +139,7 @@ def layout_of(sheet: Sheet, purpose: str = "") -> SheetLayout:
     """The layout of *sheet*, taken for *purpose* (a key of PURPOSES) if the operator said so."""
     hint = purpose or hint_of(sheet.name)
     if purpose == "skip" or (not purpose and (sheet.is_hidden or hint == "skip")):
-        return _unused(sheet, "hidden_sheet" if sheet.is_hidden else "unused_sheet")
+        return _unused_layout(sheet, "hidden_sheet" if sheet.is_hidden else "unused_sheet")
     terms, sites = _best_header(sheet, "terms"), _best_header(sheet, "sites")
     if not terms and not sites:
         return _matrix(sheet, purpose) or _without_header(sheet, hint, purpose)
@@ -150,7 +150,7 @@ def layout_of(sheet: Sheet, purpose: str = "") -> SheetLayout:
     if purpose and purpose not in (table, "both"):
         return _without_header(sheet, purpose, purpose)
     layout = TableLayout(table, _columns(header, table, range(len(header.cells))))
-    return _headed(sheet, header, layout)
+    return _layout_below(sheet, header, layout)
 
 
 def _best_header(sheet: Sheet, table: str) -> SheetRow | None:
@@ -192,7 +192,7 @@ def _columns(header: SheetRow, table: str, among: Iterable[int]) -> dict[str, tu
     return columns
 
 
-def _headed(sheet: Sheet, header: SheetRow, *tables: TableLayout) -> SheetLayout:
+def _layout_below(sheet: Sheet, header: SheetRow, *tables: TableLayout) -> SheetLayout:
     used = {column for table in tables for columns in table.columns.values() for column in columns}
     below = [row for row in sheet.rows if row.line > header.line]
     findings = []
@@ -219,7 +219,9 @@ def _two_tables(sheet: Sheet, terms: SheetRow, sites: SheetRow, purpose: str) ->
     of_terms, of_sites = _columns(terms, "terms", everywhere), _columns(sites, "sites", everywhere)
     if chosen != "both":
         layout = TableLayout(chosen, of_terms if chosen == "terms" else of_sites)
-        return replace(_headed(sheet, header, layout), question=_purpose_question(sheet, chosen))
+        return replace(
+            _layout_below(sheet, header, layout), question=_purpose_question(sheet, chosen)
+        )
     term = of_terms["term"][0]
     site = min(of_sites[name][0] for name in (*_SITE_KEYS, "name") if name in of_sites)
     cut = max(term, site)
@@ -229,7 +231,9 @@ def _two_tables(sheet: Sheet, terms: SheetRow, sites: SheetRow, purpose: str) ->
         TableLayout("terms", _columns(header, "terms", term_side)),
         TableLayout("sites", _columns(header, "sites", site_side)),
     )
-    return replace(_headed(sheet, header, *layouts), question=_purpose_question(sheet, "both"))
+    return replace(
+        _layout_below(sheet, header, *layouts), question=_purpose_question(sheet, "both")
+    )
 
 
 def _purpose_question(sheet: Sheet, default: str) -> Question:
@@ -250,7 +254,7 @@ def _matrix(sheet: Sheet, purpose: str) -> SheetLayout | None:
         sure = {at: kind for at, (kind, is_certain) in kinds.items() if is_certain}
         if len(sure) > 1 and len(sure) * 2 > len(kinds):
             layout = TableLayout("terms", {"term": tuple(sure)}, sure)
-            return _headed(sheet, row, layout)
+            return _layout_below(sheet, row, layout)
     return None
 
 
@@ -263,14 +267,14 @@ def _without_header(sheet: Sheet, hint: str, purpose: str) -> SheetLayout:
         name = next((at for at in range(width) if at != sites and _is_text(sheet, at)), None)
         if name is not None:
             columns["name"] = (name,)
-        return _guessed(sheet, TableLayout("sites", columns))
+        return _guess_layout(sheet, TableLayout("sites", columns))
     words = [at for at in range(width) if _is_text(sheet, at)]
     if purpose == "terms" or (hint == "terms" and words):
-        return _guessed(sheet, TableLayout("terms", {"term": tuple(words[:1])}))
+        return _guess_layout(sheet, TableLayout("terms", {"term": tuple(words[:1])}))
     question = None
     if words and len(words) <= _MAX_WORD_COLUMNS and not purpose:
         question = _purpose_question(sheet, "")
-    return replace(_unused(sheet, "unused_sheet"), question=question)
+    return replace(_unused_layout(sheet, "unused_sheet"), question=question)
 
 
 def _address_column(sheet: Sheet, width: int) -> int | None:
@@ -294,9 +298,9 @@ def _is_number(text: str) -> bool:
     return not text.strip("0123456789.%")
 
 
-def _guessed(sheet: Sheet, table: TableLayout) -> SheetLayout:
+def _guess_layout(sheet: Sheet, table: TableLayout) -> SheetLayout:
     return SheetLayout(sheet, (table,), findings=(Finding("no_header", sheet.name),))
 
 
-def _unused(sheet: Sheet, kind: str) -> SheetLayout:
+def _unused_layout(sheet: Sheet, kind: str) -> SheetLayout:
     return SheetLayout(sheet, findings=(Finding(kind, sheet.name),))

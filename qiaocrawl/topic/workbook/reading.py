@@ -40,7 +40,7 @@ class WorkbookReading:
         return tuple(finding for finding in self.findings if finding.level is Level.FAULT)
 
     @property
-    def unanswered(self) -> tuple[Question, ...]:
+    def open_questions(self) -> tuple[Question, ...]:
         """Questions without an answer that may be assumed."""
         return tuple(question for question in self.questions if not question.default)
 

@@ -166,17 +166,17 @@ def _ranges(part: bytes) -> Iterator[str]:
 
 
 def _has_formula(sheet: Any) -> bool:
-    return any(cell.data_type == "f" for cell in _written(sheet))
+    return any(cell.data_type == "f" for cell in _written_cells(sheet))
 
 
-def _written(sheet: Any) -> list[Any]:
+def _written_cells(sheet: Any) -> list[Any]:
     """The cells that the file holds; asking row by row would make those between, too."""
     return list(sheet._cells.values())
 
 
 def _sheet(sheet: Any, values: Any, table: str) -> Sheet:
     by_line: dict[int, dict[int, Cell]] = {}
-    for cell in _written(sheet):
+    for cell in _written_cells(sheet):
         shown = _cell(cell, values)
         if shown.text or shown.problem:
             by_line.setdefault(cell.row, {})[cell.column - 1] = shown

@@ -246,9 +246,9 @@ def test_hosts_whose_turn_it_is_not_are_left_alone() -> None:
     hosts = HostUse(Fetches(2, 8, lambda host: rests.get(host, 0.0)), Limits())
     assert not hosts.is_free("a")
     assert hosts.is_free("b")
-    assert hosts.parked == {"a"}
+    assert hosts.parked_hosts == {"a"}
     hosts.park("b", FOREVER)
-    assert (hosts.parked, hosts.spent, hosts.why_spent) == ({"a"}, {"b"}, "hosts_given_up")
+    assert (hosts.parked_hosts, hosts.spent, hosts.why_spent) == ({"a"}, {"b"}, "hosts_given_up")
     assert not hosts.is_free("b")
 
 
@@ -256,7 +256,7 @@ def test_a_host_that_has_rested_is_asked_one_thing_at_a_time() -> None:
     on_trial = {"a"}
     hosts = HostUse(Fetches(2, 8, is_on_trial=on_trial.__contains__), Limits())
     for host in ("a", "b"):
-        hosts.answered(host)
+        hosts.note_answer(host)
         assert hosts.is_free(host)
         hosts.begin(host)
     assert [hosts.is_free(host) for host in ("a", "b")] == [False, True]

@@ -119,7 +119,7 @@ def test_strikes_are_counted_and_a_proper_page_forgets_them(made: Made) -> None:
         assert strike is not None
         assert (strike.pause_seconds, strike.give_up) == (60.0, False)
         assert access.is_on_trial("a.test")
-        access.answered("a.test")
+        access.note_answer("a.test")
         assert not access.is_on_trial("a.test")
         assert [access.silent("b.test") is None for _ in range(3)] == [True, True, False]
         assert access.numbers() == {"qiaocrawl/access/host_pauses": 2}

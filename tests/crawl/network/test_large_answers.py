@@ -41,7 +41,7 @@ def grown(answers: LargeAnswers, count: int) -> list[Connection]:
     """*count* connections, each a byte beyond what is free."""
     connections = [Connection() for _ in range(count)]
     for connection in connections:
-        answers.received(connection, 1, FREE_BYTES + 1)
+        answers.note_received(connection, 1, FREE_BYTES + 1)
     return connections
 
 
@@ -50,7 +50,7 @@ def test_small_answers_are_read_while_large_ones_wait() -> None:
     answers = LargeAnswers()
     large = grown(answers, PLACES + 3)
     small = Connection()
-    answers.received(small, FREE_BYTES, FREE_BYTES)
+    answers.note_received(small, FREE_BYTES, FREE_BYTES)
     assert small.is_read
     assert [one.is_read for one in large] == [True] * PLACES + [False] * 3
 
@@ -60,10 +60,10 @@ def test_who_waits_comes_next_in_order_whatever_ends() -> None:
     answers = LargeAnswers()
     first, second, *others = grown(answers, PLACES + 3)
     waiting = others[PLACES - 2 :]
-    answers.ended(first)
+    answers.note_end(first)
     assert [one.is_read for one in waiting] == [True, False, False]
-    answers.ended(waiting[1])
-    answers.ended(second)
+    answers.note_end(waiting[1])
+    answers.note_end(second)
     assert [one.is_read for one in waiting] == [True, False, True]
 
 
@@ -72,8 +72,8 @@ def test_the_end_of_a_small_answer_gives_no_place_away() -> None:
     answers = LargeAnswers()
     *_, last = grown(answers, PLACES + 1)
     small = Connection()
-    answers.received(small, 10, 10)
-    answers.ended(small)
+    answers.note_received(small, 10, 10)
+    answers.note_end(small)
     assert not last.is_read
 
 
@@ -81,7 +81,7 @@ def test_a_flood_is_paused_and_read_on() -> None:
     async def flooded() -> tuple[bool, bool]:
         answers = LargeAnswers()
         (connection,) = grown(answers, 1)
-        answers.received(connection, 1_000_000, FREE_BYTES + 1_000_000)
+        answers.note_received(connection, 1_000_000, FREE_BYTES + 1_000_000)
         was_read = connection.is_read
         while not connection.is_read:
             await asyncio.sleep(0.01)
@@ -109,8 +109,8 @@ def test_a_pause_that_outlives_its_answer_resumes_nothing() -> None:
     async def ended() -> bool:
         answers = LargeAnswers()
         (connection,) = grown(answers, 1)
-        answers.received(connection, 200_000, FREE_BYTES + 200_000)
-        answers.ended(connection)
+        answers.note_received(connection, 200_000, FREE_BYTES + 200_000)
+        answers.note_end(connection)
         await asyncio.sleep(0.2)
         return connection.is_read
 

@@ -152,7 +152,7 @@ def test_pauses_grow_fourfold_hold_for_all_and_begin_anew(clocks: Pair) -> None:
 
     async def refused(first: float) -> float:
         """Park, and wait it out."""
-        pause = await one.park(HOST, 0.0, first)
+        pause = await one.park_for_all(HOST, 0.0, first)
         await wait_out(one, pause + 0.01)
         return pause
 
@@ -165,12 +165,12 @@ def test_pauses_grow_fourfold_hold_for_all_and_begin_anew(clocks: Pair) -> None:
             for pause, longest in zip(pauses, (30.0, 120.0, 480.0, 480.0), strict=True)
         ), pauses
         assert await is_taken(other, 0.0)
-        await other.answered(HOST)
-        assert await one.park(HOST, 0.0, 50.0) == pytest.approx(50, abs=10)
+        await other.note_answer(HOST)
+        assert await one.park_for_all(HOST, 0.0, 50.0) == pytest.approx(50, abs=10)
         # Answers of requests that were under way are the same refusal; a longer wish counts.
-        assert await other.park(HOST, 0.0, 50.0) == pytest.approx(50, abs=10)
-        assert await other.park(HOST, 90.0, 50.0) == pytest.approx(90, abs=10)
-        assert await one.park(HOST, 10.0, 50.0) == pytest.approx(90, abs=10)
+        assert await other.park_for_all(HOST, 0.0, 50.0) == pytest.approx(50, abs=10)
+        assert await other.park_for_all(HOST, 90.0, 50.0) == pytest.approx(90, abs=10)
+        assert await one.park_for_all(HOST, 10.0, 50.0) == pytest.approx(90, abs=10)
         assert (await other.take(HOST, 0.0)).parked == pytest.approx(90, abs=10)
 
     asyncio.run(go())
@@ -183,7 +183,7 @@ def test_requests_pass_one_by_one_or_come_back_at_once(clocks: Pair) -> None:
         began = time.monotonic()
         await asyncio.gather(*(turns[n % 2].wait(HOST, 0.05) for n in range(6)))
         assert time.monotonic() - began >= 5 * 0.05
-        await turns[0].park(HOST, 60.0)
+        await turns[0].park_for_all(HOST, 60.0)
         with pytest.raises(HostParkedError, match="asks to wait") as caught:
             await turns[1].wait(HOST, 0.0)
         assert 45 < caught.value.seconds <= 60

@@ -92,7 +92,7 @@ def test_the_gates_of_a_process_hear_one_answer(monkeypatch: pytest.MonkeyPatch)
     async def check_then_connect() -> None:
         resolver = GuardedResolver.from_crawler(process, _reactor)  # type: ignore[arg-type]
         await address_guard_of(crawler).check(Origin.of("http://one.rebind.example/"))
-        connected.extend(await resolver._allowed("one.rebind.example", 80))
+        connected.extend(await resolver._addresses_of("one.rebind.example", 80))
 
     asyncio.run(check_then_connect())
     assert connected == ["93.184.216.34"]

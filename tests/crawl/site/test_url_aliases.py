@@ -56,7 +56,7 @@ def learn_before(url: str) -> None:
         for one in other_addresses(n):
             rules.observe(one, preferred(n))
     with Database.open(url) as database, database.engine.begin() as c:
-        save_host_votes(c, rules.changed(), now=1_790_000_000.0)
+        save_host_votes(c, rules.take_changes(), now=1_790_000_000.0)
 
 
 def test_each_page_is_fetched_once_and_a_dead_version_loses_nothing(tmp_path: Path) -> None:

@@ -102,11 +102,11 @@ def test_everything_else_is_published_as_before(web: DemoWeb) -> None:
 
 def test_a_week_later_figures_are_corrected_and_one_article_is_gone(truth: Truth) -> None:
     web = build_web(scale=0.1)
-    changes = truth.changed()
+    changes = truth.changes()
     urls = {url for url, _kind, _not_followed in changes}
-    assert urls <= set(web.changed())
+    assert urls <= set(web.changing_urls())
     before = {url: answer(web, url) for url in urls}
-    others = [gold.url for gold in web.gold() if gold.url not in web.changed()]
+    others = [gold.url for gold in web.gold() if gold.url not in web.changing_urls()]
     untouched = [answer(web, url).body for url in others]
     assert all(page.status == 200 for page in before.values())
     web.pass_time()
@@ -127,7 +127,7 @@ def test_a_week_later_figures_are_corrected_and_one_article_is_gone(truth: Truth
 def test_marks_of_visitors_lead_to_the_later_page_too(truth: Truth) -> None:
     web = build_web(scale=0.1)
     web.pass_time()
-    (gone,) = (url for url, kind, _not_followed in truth.changed() if kind == "deleted")
+    (gone,) = (url for url, kind, _not_followed in truth.changes() if kind == "deleted")
     joint = "&" if "?" in gone else "?"
     assert answer(web, f"{gone}{joint}utm_source=rank").status == 410
 
@@ -143,7 +143,7 @@ def test_below_follows_chains(truth: Truth) -> None:
     taken = _taken(happening, "www.huaqiaobao.test")
     assert truth.below(urls[1]) == {urls[at] for at in taken}
     ((_url, _kind, not_followed), *_rest) = (
-        change for change in truth.changed() if change[0] == urls[0]
+        change for change in truth.changes() if change[0] == urls[0]
     )
     assert not_followed == set(urls[2:])
 

@@ -106,7 +106,7 @@ def test_what_is_read_without_a_fault_is_told_rightly(runtime: Runtime, golds: l
 def test_a_deletion_is_found_with_those_who_did_not_follow(
     runtime: Runtime, golds: list[Gold]
 ) -> None:
-    gone = next(address for address, kind, _ in Truth(golds).changed() if kind == "deleted")
+    gone = next(address for address, kind, _ in Truth(golds).changes() if kind == "deleted")
 
     def delete(c: Connection) -> None:
         url_id = c.execute(select(url.c.id).where(url.c.url == gone)).scalar_one()
@@ -126,7 +126,7 @@ def test_wrong_sources_lower_the_score(runtime: Runtime, golds: list[Gold]) -> N
 
 def test_what_changed_is_due_to_be_looked_at(runtime: Runtime, golds: list[Gold]) -> None:
     now = datetime.now(UTC)
-    changed = [address for address, _kind, _ in Truth(golds).changed()]
+    changed = [address for address, _kind, _ in Truth(golds).changes()]
     addresses = [*changed, "http://www.mnqw.test/nothing.html"]
     count = runtime.write_now(lambda c: office.look_again(c, TOPIC, addresses, now))
     assert count == len(changed)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from qiaocrawl.extract.methods.block_features import (
     BlockFeatures,
     best_run,
-    counted,
+    count_kinds,
     has_notice_words,
     without_notice_words,
 )
@@ -71,7 +71,7 @@ def test_title_words_leave_the_site_out() -> None:
 
 def test_sums_over_blocks_by_hand() -> None:
     starts = np.array([0, 10, 20])
-    assert counted([(0, 0), (9, 1), (10, 0), (25, 1), (26, 1)], starts, 2).tolist() == [
+    assert count_kinds([(0, 0), (9, 1), (10, 0), (25, 1), (26, 1)], starts, 2).tolist() == [
         [1, 1, 0], [1, 0, 2],
     ]  # fmt: skip
     assert best_run(np.array([-5, 3, 4, -2, 6, -9], dtype=np.float32)) == (1, 5)

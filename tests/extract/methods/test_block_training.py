@@ -12,7 +12,13 @@ from qiaocrawl.demo.web import build_web
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.methods.blend import BlendExtractor
 from qiaocrawl.extract.methods.block_network import BlockNetwork, load_network
-from qiaocrawl.extract.methods.block_training import Recipe, gold_bodies, labelled, labels_of, train
+from qiaocrawl.extract.methods.block_training import (
+    Recipe,
+    gold_bodies,
+    label_page,
+    labels_of,
+    train,
+)
 from qiaocrawl.page.page import parse_page
 
 
@@ -42,7 +48,7 @@ def trained() -> BlockNetwork:
     for page in build_web(scale=0.2).pages.values():
         gold = page.gold
         if gold is not None and gold.kind in (Kind.ARTICLE, Kind.BRIEF):
-            known = labelled(parse_page(page.body, url=gold.url), gold.body, chinese=True)
+            known = label_page(parse_page(page.body, url=gold.url), gold.body, chinese=True)
             pages += [known] if known is not None else []
     return train(pages, Recipe(hidden=(8,), epochs=12, voters=2))
 

@@ -10,7 +10,7 @@ from qiaocrawl.extract.published.cluster import (
     Clusters,
     IncrementalClusters,
     Training,
-    clustered,
+    cluster_all,
     k_means,
 )
 
@@ -42,13 +42,13 @@ def test_validity_is_global_times_local_stability() -> None:
 def test_the_k_with_the_highest_validity_is_taken() -> None:
     samples = np.concatenate([BODIES, LINES])
     training = Training(least_k=2, most_k=5)
-    model = clustered(samples, training)
+    model = cluster_all(samples, training)
     assert len(model.centres) == 2
     assert sorted(model.counts) == [60, 200]
 
 
 def test_the_cluster_with_most_full_stops_holds_the_bodies() -> None:
-    model = clustered(np.concatenate([BODIES, LINES]), Training(least_k=2))
+    model = cluster_all(np.concatenate([BODIES, LINES]), Training(least_k=2))
     (body,) = model.body
     assert model.counts[body] == 60
     assert model.typical()[body, 4] > 10
@@ -56,7 +56,7 @@ def test_the_cluster_with_most_full_stops_holds_the_bodies() -> None:
 
 def test_the_same_samples_give_the_same_model() -> None:
     samples = np.concatenate([BODIES, LINES])
-    one, other = (clustered(samples, Training()) for _ in range(2))
+    one, other = (cluster_all(samples, Training()) for _ in range(2))
     assert one.to_json() == other.to_json()
 
 

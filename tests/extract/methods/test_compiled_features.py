@@ -139,7 +139,7 @@ def test_a_library_that_computes_something_else_is_deleted(
     monkeypatch.setattr(compiled.LOOPS, "library", library)
     with pytest.raises(OSError, match="does not compute what Python does"):
         compiled.LOOPS.make(compiled.features_agree)
-    assert library.loaded() is None
+    assert library.load() is None
     assert compiled.compiled_features(BlockWords.of(parse_page(b"<p>a").blocks, "")) is None
     monkeypatch.undo()
     assert compiled.LOOPS.make(compiled.features_agree)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.extract.methods.script_strings import named_strings, string_spans, unescaped
+from qiaocrawl.extract.methods.script_strings import named_strings, string_spans, unescape
 
 
 def strings(source: str) -> list[str]:
@@ -52,8 +52,8 @@ def test_names_are_those_of_the_value() -> None:
 
 
 def test_escapes() -> None:
-    assert unescaped(r"a\x0ab\u4fa8\u{4e61}\'\n\ud83d\ude00\q") == "a\nb侨乡'\n😀q"
-    assert unescaped("one \\\r\ntwo") == "one two"
+    assert unescape(r"a\x0ab\u4fa8\u{4e61}\'\n\ud83d\ude00\q") == "a\nb侨乡'\n😀q"
+    assert unescape("one \\\r\ntwo") == "one two"
 
 
 @given(st.text(alphabet="'\"`/\\\n*(){}[]$=:ax <!-", max_size=200))

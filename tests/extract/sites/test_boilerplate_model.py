@@ -34,7 +34,7 @@ def template_of(model: BoilerplateModel, host: str = HOST) -> SiteTemplate:
 def repeated_texts(model: BoilerplateModel) -> set[str]:
     """The texts on page 0 that are known to repeat."""
     shown = page(0)
-    known = template_of(model).repeated[0].tolist()
+    known = template_of(model).repeated_blocks[0].tolist()
     return {block.text for block, digest in zip(shown.blocks.blocks, shown.block_digests.tolist(),
                                                 strict=True) if digest in known}  # fmt: skip
 
@@ -72,7 +72,7 @@ def test_a_reprint_on_its_own_site_is_no_boilerplate() -> None:
     again = page(20)
     digests = again.block_digests[[2, 3, 4]]  # its paragraphs
     assert "记者20日" in again.blocks.blocks[2].text
-    assert not np.isin(digests, template.repeated[0]).any()
+    assert not np.isin(digests, template.repeated_blocks[0]).any()
     assert before == {"首页 社会", DISCLAIMER, FOOTER}
 
 
@@ -189,7 +189,7 @@ def test_a_site_on_which_nothing_repeats_takes_bounded_memory() -> None:
     assert len(counts._places) <= 2 * MAX_PLACES
     assert len(counts._names) <= 2 * MAX_NAMES
     template = template_of(model)
-    assert len(template.repeated[0]) == 0
+    assert len(template.repeated_blocks[0]) == 0
     assert template.body_places == ()
     assert model.redesigns == 0
 
@@ -210,7 +210,7 @@ def test_a_site_of_one_page_under_many_urls_teaches_nothing() -> None:
     model = BoilerplateModel()
     for number in range(50):
         model.observe(observed(1, url=f"http://{HOST}/?{number}"))
-    assert len(template_of(model).repeated[0]) == 0
+    assert len(template_of(model).repeated_blocks[0]) == 0
 
 
 def test_a_hundred_thousand_hosts_leave_those_met_last() -> None:
@@ -223,7 +223,7 @@ def test_a_hundred_thousand_hosts_leave_those_met_last() -> None:
     assert len(model) == 1024
     assert "h99999.test" in model
     assert "h0.test" not in model
-    assert model.changed() == []
+    assert model.take_changes() == []
 
 
 def test_a_host_that_makes_room_is_still_stored() -> None:
@@ -235,6 +235,6 @@ def test_a_host_that_makes_room_is_still_stored() -> None:
     assert HOST not in model
     model.restore(HOST, None)
     assert template_of(model).pages == 6
-    (stored,) = model.changed()
+    (stored,) = model.take_changes()
     assert (stored.host, stored.pages) == (HOST, 6)
-    assert model.changed() == []
+    assert model.take_changes() == []

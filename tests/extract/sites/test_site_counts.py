@@ -35,7 +35,7 @@ def template(counts: SiteCounts) -> SiteTemplate:
 
 
 def block_counts(counts: SiteCounts) -> dict[int, int]:
-    digests, numbers = template(counts).known
+    digests, numbers = template(counts).known_blocks
     return dict(zip(digests.tolist(), numbers.tolist(), strict=True))
 
 
@@ -155,7 +155,7 @@ def test_counts_are_those_of_a_plain_count_by_title(seen: list[tuple[int, list[i
     assert counts.pages == len(urls)
     if counts.pages >= MIN_PAGES:
         assert block_counts(counts) == {b: n for b, n in by_hand.items() if n > 1}
-        assert template(counts).known[0].tolist() == sorted(block_counts(counts))
+        assert template(counts).known_blocks[0].tolist() == sorted(block_counts(counts))
 
 
 @pytest.mark.parametrize("width", [200])

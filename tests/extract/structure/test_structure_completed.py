@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract.base import Body
-from qiaocrawl.extract.structure.kept import completed
+from qiaocrawl.extract.structure.kept import complete
 from qiaocrawl.page.page import parse_page
 
 PROSE = "三月五日上午，市侨联在会议中心召开年度工作会议，听取各部门汇报。"
@@ -18,7 +18,7 @@ def body_of(middle: str) -> str:
     blocks = page.blocks.blocks
     taken = tuple(index for index, block in enumerate(blocks) if block.text.startswith(PROSE))
     text = "\n".join(blocks[index].text for index in taken)
-    return completed(page, Body(text, 1.0, "", taken)).text
+    return complete(page, Body(text, 1.0, "", taken)).text
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.fields.metadata import Metadata
 from qiaocrawl.extract.page import extract_page
-from qiaocrawl.extract.paging import joined
+from qiaocrawl.extract.paging import join_parts
 from qiaocrawl.extract.structure.html import body_html, paragraphs
 from qiaocrawl.extract.structure.markdown import to_markdown
 from whole_bodies import parsed, whole
@@ -126,6 +126,6 @@ def test_parts_join_line_by_line() -> None:
     """A top-level element is one line, so parts join as texts do."""
     head = "<h2>连载</h2>"
     parts = [f"{head}\n<p>甲</p>\n<pre><code>a&#10;b</code></pre>", f"{head}\n<p>乙</p>"]
-    whole_html = joined(parts)
+    whole_html = join_parts(parts)
     assert whole_html == f"{parts[0]}\n<p>乙</p>"
     assert to_markdown(whole_html) == "## 连载\n\n甲\n\n```\na\nb\n```\n\n乙"

@@ -148,7 +148,7 @@ def test_a_story_that_drifted_apart_is_split() -> None:
 def test_a_restored_desk_goes_on_as_the_first() -> None:
     first = StoryDesk()
     first.take(START, [*items("a", FLOOD), *items("b", SCHOOL[:1])])
-    second = StoryDesk(background=first.background.restored(first.background.saved()))
+    second = StoryDesk(background=first.background.from_state(first.background.to_state()))
     second.restore(first.state, first.stories.values())
     more = [*items("d", SCHOOL[1:]), *items("e", OTHERS)]
     assert second.take(START + 1, more) == first.take(START + 1, more)

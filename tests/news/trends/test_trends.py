@@ -154,16 +154,16 @@ def test_a_base_knows_weekdays_and_holidays() -> None:
     base = make_base(daily(first, usual(first, 56, 100.0)), default_calendar())
     assert base is not None
     ahead = daily(first + 56 * DAY, [])
-    assert [base.expected(ahead, at) for at in range(7)] == pytest.approx(
+    assert [base.expected_count(ahead, at) for at in range(7)] == pytest.approx(
         [120] * 5 + [50] * 2, rel=0.12
     )
     labour_day = (datetime(2026, 5, 1, tzinfo=SHANGHAI) - ahead.start(0)).days
-    assert base.expected(ahead, labour_day) == pytest.approx(30, rel=0.2)
-    assert base.deviation(120, base.expected(ahead, 0)) == pytest.approx(0, abs=1)
+    assert base.expected_count(ahead, labour_day) == pytest.approx(30, rel=0.2)
+    assert base.deviation(120, base.expected_count(ahead, 0)) == pytest.approx(0, abs=1)
     # The same count is usual on a Monday and none on a Sunday.
-    assert base.deviation(120, base.expected(ahead, 6)) > 5
+    assert base.deviation(120, base.expected_count(ahead, 6)) > 5
     weeks = CountSeries("week", step_of(ahead.start(0), "week"), np.zeros(0, np.int64))
-    assert base.expected(weeks, 0) == pytest.approx(700, rel=0.05)
+    assert base.expected_count(weeks, 0) == pytest.approx(700, rel=0.05)
 
 
 def test_a_burst_in_the_base_hides_no_later_one() -> None:
@@ -185,7 +185,7 @@ def test_chance_alone_is_seldom_unusual() -> None:
         base = make_base(daily(MONDAY, counts[:56]), default_calendar())
         assert base is not None
         later = daily(MONDAY, counts)
-        seen += [base.deviation(counts[at], base.expected(later, at)) for at in range(56, 84)]
+        seen += [base.deviation(counts[at], base.expected_count(later, at)) for at in range(56, 84)]
     assert np.mean(np.abs(seen) > 3) < 0.01
     assert 0.7 < np.std(seen) < 1.15
 
@@ -198,9 +198,9 @@ def test_hours_have_their_share_of_working_days_and_others() -> None:
     base = make_base(series, HolidayCalendar())
     assert base is not None
     week = series.part(0, 168)
-    assert base.expected(week, 10) == pytest.approx(9, rel=0.2)
-    assert base.expected(week, 3) == pytest.approx(0.5, abs=0.3)
-    assert base.expected(week, 5 * 24 + 3) == pytest.approx(2, rel=0.35)
+    assert base.expected_count(week, 10) == pytest.approx(9, rel=0.2)
+    assert base.expected_count(week, 3) == pytest.approx(0.5, abs=0.3)
+    assert base.expected_count(week, 5 * 24 + 3) == pytest.approx(2, rel=0.35)
     with pytest.raises(ValueError, match="whole days"):
         make_base(series.part(1, 168), HolidayCalendar())
 

@@ -11,11 +11,11 @@ from qiaocrawl.news.warnings.machine import (
     Moment,
     StoryWarning,
     from_record,
-    muted,
-    noted,
+    mute,
     step,
+    take_note,
     to_record,
-    unmuted,
+    unmute,
 )
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.news.warnings.signals import SignalArticle, StorySignal
@@ -49,12 +49,12 @@ def test_it_is_told_when_it_opens_and_when_its_severity_rises() -> None:
 
 def test_who_took_note_took_note_of_it_as_it_stood() -> None:
     warnings, _messages = _step({}, 0, 1)
-    warnings = noted(warnings, "1", "李", NOON + HOUR)
+    warnings = take_note(warnings, "1", "李", NOON + HOUR)
     warnings, _messages = _step(warnings, 2, 2)
     assert (warnings["1"].noted_by, warnings["1"].noted_at) == ("李", NOON + HOUR)
     raised, _messages = _step(warnings, 3, 3)
     assert (raised["1"].noted_by, raised["1"].noted_at) == ("", None)
-    taken_back = noted(warnings, "1", "", NOON)["1"]
+    taken_back = take_note(warnings, "1", "", NOON)["1"]
     assert (taken_back.noted_by, taken_back.noted_at) == ("", None)
     over, _messages = _step(warnings, 80, 0)
     assert (over["1"].status, over["1"].noted_by) == ("closed", "李")
@@ -64,27 +64,27 @@ def test_who_took_note_took_note_of_it_as_it_stood() -> None:
 
 def test_who_is_told_again_is_told_what_was_missed() -> None:
     warnings, _messages = _step({}, 0, 1)
-    warnings = muted(warnings, "1")
+    warnings = mute(warnings, "1")
     warnings, messages = _step(warnings, 1, 3)
     assert messages == []
-    warnings = unmuted(warnings, "1", NOON + 2 * HOUR)
+    warnings = unmute(warnings, "1", NOON + 2 * HOUR)
     assert warnings["1"].status == "open"
     warnings, (message,) = _step(warnings, 3, 0)
     assert message.severity == "urgent"
-    assert unmuted(warnings, "1", NOON) == warnings, "one that is not muted stays as it is"
+    assert unmute(warnings, "1", NOON) == warnings, "one that is not muted stays as it is"
 
 
 def test_nobody_is_told_of_what_was_over_when_it_was_unmuted() -> None:
     warnings, _messages = _step({}, 0, 1)
-    warnings, _messages = _step(muted(warnings, "1"), 1, 3)
-    warnings = unmuted(warnings, "1", NOON + 100 * HOUR)
+    warnings, _messages = _step(mute(warnings, "1"), 1, 3)
+    warnings = unmute(warnings, "1", NOON + 100 * HOUR)
     assert warnings["1"].status == "closed"
     assert _step(warnings, 101, 0)[1] == []
 
 
 def test_stories_that_merge_keep_who_took_note_of_the_more_severe_one() -> None:
     warnings, _messages = _step({}, 0, 1)
-    warnings = noted(warnings, "1", "李", NOON)
+    warnings = take_note(warnings, "1", "李", NOON)
     warnings, _messages = _step(warnings, 1, 3, "2")
     warnings, _messages = _step(warnings, 2, 0, merged={"1": "2"})
     (own,) = warnings.values()
@@ -94,7 +94,7 @@ def test_stories_that_merge_keep_who_took_note_of_the_more_severe_one() -> None:
 
 def test_what_was_kept_before_there_were_notes_is_read() -> None:
     warnings, _messages = _step({}, 0, 3)
-    record = to_record(noted(warnings, "1", "李", NOON)["1"])
+    record = to_record(take_note(warnings, "1", "李", NOON)["1"])
     assert from_record(record).noted_at == NOON
     for name in ("raised_at", "noted_by", "noted_at"):
         del record[name]

@@ -21,7 +21,7 @@ from qiaocrawl.news.warnings.machine import (
     from_record,
     message_text,
     message_title,
-    muted,
+    mute,
     step,
     to_record,
 )
@@ -196,7 +196,7 @@ def test_stories_that_merge_keep_one_warning_and_tell_nothing() -> None:
     assert len(desk.warnings) == 1
     # Told as a warning, then merged into one of which nobody may be told.
     desk.step(4, signal("d"))
-    desk.warnings = muted(desk.warnings, "d")
+    desk.warnings = mute(desk.warnings, "d")
     (story,) = {own.story for own in desk.warnings.values()} - {"d"}
     desk.step(5, merged={"d": story})
     assert desk.warnings[story].status == "muted"
@@ -233,7 +233,7 @@ def test_a_story_that_was_forgotten_is_told_of_as_a_new_one() -> None:
 def test_nobody_is_told_of_what_was_muted() -> None:
     desk = Desk(ANY, URGENT)
     desk.step(0, signal())
-    desk.warnings = muted(desk.warnings, "s1")
+    desk.warnings = mute(desk.warnings, "s1")
     assert desk.step(1, signal(count=9)) == []
     assert desk.warnings["s1"].articles == 9
 

@@ -12,7 +12,7 @@ from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.news.trends.usual import HolidayCalendar
 from qiaocrawl.news.warnings import office_rules as warning_rules
 from qiaocrawl.news.warnings import stored
-from qiaocrawl.news.warnings.machine import Moment, muted, step
+from qiaocrawl.news.warnings.machine import Moment, mute, step
 from qiaocrawl.news.warnings.rules import QuietHours, Rule
 from qiaocrawl.news.warnings.signals import SignalArticle, StorySignal
 from qiaocrawl.storage import Database
@@ -99,7 +99,7 @@ def test_each_warning_tells_what_arrived(database: Database) -> None:
         }  # fmt: skip
         assert stored.count_waiting(c) == {"mail": 1}
         before = stored.load_warnings(c)
-        stored.keep_step(c, before, muted(before, "1"), (), NOW)
+        stored.keep_step(c, before, mute(before, "1"), (), NOW)
         assert stored.count_by_status(c) == {"open": 1, "muted": 1}
         assert stored.warnings_of(c, ("closed",)) == []
 

@@ -244,9 +244,9 @@ def test_the_newest_models_are_kept_and_damage_is_noticed(database: Database) ->
             visit_log.save_model(c, site, b"model %d" % pages, pages=pages, upto=7, now=NOW)
         visit_log.save_model(c, topic, b"whole", pages=9, upto=8, now=NOW)
         found = visit_log.stored_models(c, site)
-        assert [one.unpacked() for one in found] == [b"model 5", b"model 4", b"model 3", b"whole"]
+        assert [one.unpack() for one in found] == [b"model 5", b"model 4", b"model 3", b"whole"]
         assert (found[0].pages, found[0].upto, found[0].host) == (5, 7, "a.example")
-        assert [one.unpacked() for one in visit_log.stored_models(c, topic)] == [b"whole"]
+        assert [one.unpack() for one in visit_log.stored_models(c, topic)] == [b"whole"]
         assert visit_log.stored_models(c, ModelName(PACK.name, "other")) == []
         for damaged in (
             replace(found[0], packed=b"junk"),
@@ -254,4 +254,4 @@ def test_the_newest_models_are_kept_and_damage_is_noticed(database: Database) ->
             replace(found[0], format=9),
         ):
             with pytest.raises(ModelError, match="version"):
-                damaged.unpacked()
+                damaged.unpack()

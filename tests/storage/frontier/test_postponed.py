@@ -111,15 +111,15 @@ def test_another_spelling_waits_for_the_first_one(database: Database) -> None:
     with database.engine.begin() as c:
         enqueue(c, [first, same])
         (one,) = take(c)
-        assert url_aliases.settle(c) == 0, "the first one is in hand"
+        assert url_aliases.release_failed(c) == 0, "the first one is in hand"
         assert close(c, one, Outcome.DEAD)
-        assert url_aliases.settle(c, [first.key]) == 1
+        assert url_aliases.release_failed(c, [first.key]) == 1
         (again,) = take(c)
         assert again.url == other.url
         assert close(c, again)
         lost = replace(same, url="x", key=b"k" * 16, left_out=LeftOut(Outcome.ALIAS, "", b"n" * 16))
         enqueue(c, [lost])
-        assert url_aliases.settle(c) == 1, "a bound kept the first one out"
+        assert url_aliases.release_failed(c) == 1, "a bound kept the first one out"
 
 
 def test_what_guesses_left_out_is_listed_by_guess(database: Database) -> None:

@@ -11,8 +11,8 @@ from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier.url_aliases import (
     Swap,
     alias,
+    release_failed,
     save_host_votes,
-    settle,
     stored_host_votes,
 )
 from qiaocrawl.urls.aliases import HostVotes
@@ -56,7 +56,7 @@ def test_the_preferred_version_waits_instead(database: Database) -> None:
         (preferred,) = take(c)
         assert (preferred.payload, bytes(key)) == (Payload(alias_of=one.url), preferred.key)
         close(c, preferred)
-        assert settle(c) == 0
+        assert release_failed(c) == 0
         assert scalar(c, "SELECT COUNT(*) FROM aliased_url") == 0
         assert not frontier.remaining(c, SITE, now=NOW).pending
 
@@ -68,9 +68,9 @@ def test_urls_wait_again_when_it_brings_nothing(database: Database) -> None:
         aliased(c, [swap(one, "1"), swap(two, "1"), swap(other, "3")])
         preferred = {lease.url[-1]: lease for lease in take(c)}
         close(c, preferred["1"], Outcome.DEAD)
-        assert settle(c, [preferred["3"].key]) == 0
-        assert settle(c, [preferred["1"].key]) == 2
-        assert settle(c) == 0
+        assert release_failed(c, [preferred["3"].key]) == 0
+        assert release_failed(c, [preferred["1"].key]) == 2
+        assert release_failed(c) == 0
         again = take(c)
         assert sorted(lease.url for lease in again) == [one.url, two.url]
         assert all(lease.payload == Payload(as_is="dead") for lease in again)
@@ -107,13 +107,13 @@ def test_an_alias_of_an_alias_waits_for_the_last(database: Database) -> None:
         leases = {lease.host: lease for lease in take(c)}
         aliased(c, [swap(leases["m.a.example"], "2")])
         aliased(c, [swap(leases["a.example"], "3")])
-        assert settle(c) == 0, "the first waits for the second, that for the third"
+        assert release_failed(c) == 0, "the first waits for the second, that for the third"
         (third,) = take(c)
         close(c, third, Outcome.DEAD)
-        assert settle(c) == 1
+        assert release_failed(c) == 1
         (second,) = take(c)
         close(c, second, Outcome.UNREACHABLE)
-        assert settle(c) == 1
+        assert release_failed(c) == 1
         assert [lease.url for lease in take(c)] == ["http://m.a.example/1"]
 
 
@@ -127,7 +127,7 @@ def test_two_addresses_never_wait_for_each_other(database: Database) -> None:
         back = Swap(plain, candidate("1", host="m.a.example"))
         assert aliased(c, [back]) == [], "it is fetched"
         close(c, plain)
-        assert settle(c) == 0
+        assert release_failed(c) == 0
         assert states(c) == {"m.a.example/1": (3, "alias"), "a.example/1": (3, "article")}
 
 

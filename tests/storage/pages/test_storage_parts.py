@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 
 from fresh_schema import make_tables
 from qiaocrawl.dedup.fingerprints import body_digest
-from qiaocrawl.extract.paging import joined
+from qiaocrawl.extract.paging import join_parts
 from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Relevance
 from qiaocrawl.items.article import ArticlePart
@@ -98,8 +98,8 @@ def whole(group: article_parts.PartGroup | None) -> AssembledArticle:
     assert group is not None
     if not group.is_article:
         return AssembledArticle(group, None)
-    text = joined([part.text for part in group.texts])
-    html = joined([part.html for part in group.texts])
+    text = join_parts([part.text for part in group.texts])
+    html = join_parts([part.html for part in group.texts])
     judged = Relevance(PACK.name, len(text) / 100, True, "vsm")
     return assembled_of(group, JoinedText(text, html, body_digest(text), (judged,)))
 

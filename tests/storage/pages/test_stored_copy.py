@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from qiaocrawl.export.pages import sandboxed
+from qiaocrawl.export.pages import sandbox_page
 from qiaocrawl.items import FetchedPage
 from storage_samples import FETCHED_AT
 
@@ -68,7 +68,7 @@ def test_a_browser_loads_and_runs_nothing_of_it(
     plain, copy = tmp_path / "plain.html", tmp_path / "copy.html"
     plain.write_text(markup, "utf-8")
     page = FetchedPage('http://a.example/"><script>', "", 200, (), b"", FETCHED_AT)
-    copy.write_text(sandboxed(page, "<script>", markup), "utf-8")
+    copy.write_text(sandbox_page(page, "<script>", markup), "utf-8")
     assert "存档副本" in _opened(copy, tmp_path / "profile")
     assert paths == []
     # The page itself does ask.

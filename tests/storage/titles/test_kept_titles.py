@@ -346,8 +346,8 @@ def test_other_weights_begin_anew_and_are_kept_for_themselves(
     stored(sqlite_url)
     with runtime_on(sqlite_url) as runtime:
         started(runtime)
-        trial = regrouping.tried(
-            runtime, regrouping.counted(runtime, lambda _: True), lambda _: True
+        trial = regrouping.try_snapshot(
+            runtime, regrouping.new_snapshot(runtime, lambda _: True), lambda _: True
         )
         regrouping.put_to_use(runtime, trial, "", lambda _: True)
     with runtime_on(sqlite_url) as runtime:

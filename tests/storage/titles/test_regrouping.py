@@ -114,7 +114,7 @@ def test_nothing_is_written_when_it_is_stopped(runtime: Runtime) -> None:
     with pytest.raises(Stopped):
         regroup_all(runtime, lambda done: False)
     with pytest.raises(Stopped):
-        regrouping.counted(runtime, lambda done: False)
+        regrouping.new_snapshot(runtime, lambda done: False)
     assert runtime.reader.run(lambda c: c.execute(text("SELECT * FROM verdict")).all()) == before
 
 
@@ -150,25 +150,25 @@ def test_renewed_weights_reach_every_worker(runtime: Runtime, database_url: str)
     store(runtime, samples(60, 13))
     with runtime_on(database_url) as other:
         other.reader.run(other.articles.titles.load)
-        snapshot = regrouping.counted(runtime, _go_on)
+        snapshot = regrouping.new_snapshot(runtime, _go_on)
         assert (snapshot.version, snapshot.documents) == (1, 60)
         assert max(snapshot.frequencies.values()) <= 60
-        trial = regrouping.tried(runtime, snapshot, _go_on)
+        trial = regrouping.try_snapshot(runtime, snapshot, _go_on)
         assert runtime.reader.run(idf_snapshots.list_snapshots)[0].is_used, "only tried"
         regrouping.put_to_use(runtime, trial, "第一次", _go_on)
         shipped, made_now = runtime.reader.run(idf_snapshots.list_snapshots)
         assert (shipped.is_used, made_now.is_used, made_now.note) == (False, True, "第一次")
         assert (made_now.verdicts, made_now.terms) == (60, len(snapshot.frequencies))
-        assert regrouping.stored(runtime, 1) == snapshot
+        assert regrouping.load_snapshot(runtime, 1) == snapshot
         assert regroup_all(runtime, _go_on).articles == []
         other.write_now(lambda c: judge(other, c, "x", title=TITLE))
         assert other.reader.run(idf_snapshots.list_snapshots)[1].verdicts == 61
         assert len(other.articles.titles) == 61
-    back = regrouping.tried(runtime, regrouping.stored(runtime, 0), _go_on)
+    back = regrouping.try_snapshot(runtime, regrouping.load_snapshot(runtime, 0), _go_on)
     regrouping.put_to_use(runtime, back, "", _go_on)
     assert [one.verdicts for one in runtime.reader.run(idf_snapshots.list_snapshots)] == [61, 0]
     with pytest.raises(ConfigError, match="no IDF snapshot 7"):
-        regrouping.stored(runtime, 7)
+        regrouping.load_snapshot(runtime, 7)
 
 
 def test_a_trial_shows_the_pairs_that_change(database_url: str) -> None:
@@ -183,7 +183,7 @@ def test_a_trial_shows_the_pairs_that_change(database_url: str) -> None:
                 for n, end in enumerate(ends)
             ]
         )
-        trial = regrouping.tried(runtime, regrouping.counted(runtime, _go_on), _go_on)
+        trial = regrouping.try_snapshot(runtime, regrouping.new_snapshot(runtime, _go_on), _go_on)
         lines = runtime.reader.run(lambda c: change_report(c, trial.changes.articles))
         assert trial.changes.split >= 1
         assert trial.changes.kinds == {"distinct": len(ends)}

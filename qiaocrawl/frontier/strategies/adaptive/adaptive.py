@@ -111,7 +111,7 @@ class Adaptive:
         self._memory = LinkMemory(self._words)
         # Models are loaded over this: a crawl without a stored one begins with
         # the hand-made weights.
-        self._learnt = model.untrained()
+        self._learnt = model.untrained_weights()
         self._pages = Column(np.int64)
         self._features = Column(np.float64, width=NUMBER_OF_FEATURES)
         self._number_of_pages = 0
@@ -121,7 +121,7 @@ class Adaptive:
 
     # --- what a crawl tells ------------------------------------------------------------------
 
-    def seen(self, node: int, url: str, host: str, depth: int) -> None:
+    def add_node(self, node: int, url: str, host: str, depth: int) -> None:
         """A start page, or what waits without a known link to it."""
         # The frontier's nodes and the arrays here grow apart: there may be no entry yet.
         self._memory.reserve([node], 0)
@@ -144,7 +144,7 @@ class Adaptive:
         found: list[float] = scores.tolist()
         return found
 
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rescore(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """The scores of *nodes* by what is known now, in [0, 1]."""
         # The cost of a crawl stays linear: the interval grows with the number of waiting URLs.
         self.rescore_pages = max(_RESCORE_PAGES, len(nodes) // _NODES_A_PAGE)

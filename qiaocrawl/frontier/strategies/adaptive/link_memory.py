@@ -256,7 +256,7 @@ _UNREADABLE = (
 )
 
 
-def untrained() -> ModelArrays:
+def untrained_weights() -> ModelArrays:
     """The weights fixed by hand, and nothing seen yet."""
     learnt = ModelArrays(
         weights=np.array([weight for _, weight in FEATURES]),
@@ -319,7 +319,7 @@ def from_bytes(data: bytes) -> ModelArrays:
     """
     arrays = _arrays(data)
     # Loaded over untrained arrays: entries not stored keep their initial values.
-    learnt = untrained()
+    learnt = untrained_weights()
     try:
         learnt.weights[:] = arrays["weights"]
         learnt.squares[:] = arrays["squares"]
