@@ -52,7 +52,7 @@ for component in ExtensionManager._get_mwlist_from_settings(settings):
     load_object(component)
 compile_late(60.0, lambda: None)
 topic = CrawlTopic(load_pack(Path("topics/qiaoqing")))
-make_strategy("adaptive", topic).seen(0, "http://a.example/", "a.example", 0)
+make_strategy("adaptive", topic).add_node(0, "http://a.example/", "a.example", 0)
 TitleIndex().near("侨乡博物馆开幕")
 print(*sys.modules)
 """
