@@ -17,7 +17,7 @@ import typer
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import SHANGHAI, start_of_days
 from qiaocrawl.topic.pack import MAX_TIER, MIN_TIER
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _moment(text: str, option: str) -> tuple[datetime, bool]:
     days = int(ago[1]) if ago is not None else _DAYS_AGO.get(text)
     try:
         if days is not None:
-            return now.replace(hour=0, minute=0, second=0, microsecond=0) - days * _DAY, True
+            return start_of_days(now, days + 1), True
         when = datetime.fromisoformat(text)
         if when.tzinfo is None:
             when = when.replace(tzinfo=SHANGHAI)

@@ -25,6 +25,7 @@ from urllib.parse import urljoin
 from lxml import etree
 
 from qiaocrawl.text.charset import codec_of, marked_charset, weighed_charset
+from qiaocrawl.text.normalise import NOT_XML
 
 MAX_BYTES = 50 * 1024 * 1024
 """Unpacked, as sitemaps.org bounds a sitemap."""
@@ -45,8 +46,6 @@ _MAX_VALUES = 64
 # <?xml version="1.0" encoding="gb2312"?>
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})[\"']", re.I)
 _HEADER = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
-# What XML forbids; libxml2 would end at it.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 # Foreign vocabularies whose elements are called like those that are read (media:title …).
 _KNOWN_PREFIXES = frozenset(("", "dc", "atom", "news", "rss", "sm", "s", "a", "rdf", "ns"))
 XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
@@ -283,7 +282,7 @@ def decode_xml(
     """
     try:
         for text in _decode_pieces(unpack_body(body, limit), content_type):
-            if text := _FORBIDDEN.sub(" ", text):
+            if text := NOT_XML.sub(" ", text):
                 # Lone surrogates, which some codecs let through, have no UTF-8.
                 yield text.encode("utf-8", "replace").decode("utf-8")
     except (OverflowError, ValueError) as error:
@@ -441,7 +440,7 @@ class WellFormed:
         # A name that neither HTML nor the document knows is no entity: "&page;" in an address.
         if meant == reference[0]:
             return f"&amp;{name};"
-        return html.escape(_FORBIDDEN.sub(" ", meant))
+        return html.escape(NOT_XML.sub(" ", meant))
 
 
 def left_by_tag(tag: re.Match[str]) -> str:

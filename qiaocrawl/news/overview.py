@@ -29,7 +29,7 @@ from qiaocrawl.storage.schema import (
 )
 from qiaocrawl.storage.topics.changes import FewOnTopic, few_on_topics
 from qiaocrawl.storage.values import from_time, to_stored_time
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import SHANGHAI, start_of_days
 
 DAYS = 30
 _RUNS_LOOKED_AT = 50
@@ -132,12 +132,6 @@ def dead_links(c: Connection, since: datetime, skip: int, limit: int) -> list[De
     return [
         DeadLink(address, from_time(at), why or "", row_id) for address, at, why, row_id in rows
     ]
-
-
-def start_of_days(now: datetime, days: int) -> datetime:
-    """The midnight of China that began the last *days* days, today being one."""
-    midnight = now.astimezone(SHANGHAI).replace(hour=0, minute=0, second=0, microsecond=0)
-    return midnight - timedelta(days=days - 1)
 
 
 def _days(c: Connection, start: datetime) -> tuple[Day, ...]:

@@ -63,6 +63,8 @@ _WIDE = {mark: unicodedata.normalize("NFKC", mark) for mark in "，：；？！�
 
 # C0 and C1 controls but tab and newline, lone surrogates, noncharacters: no database and no
 # export format carries them all.
+NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""What XML forbids: libxml2 ends at it, and lxml takes it back from no tree of its own."""
 _NOT_WORD = re.compile(r"[\W_]+")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 

@@ -31,6 +31,12 @@ def china_time_or_day(when: datetime | None) -> str:
     return china_time(local, MINUTE if local.hour or local.minute else DAY)
 
 
+def start_of_days(now: datetime, days: int) -> datetime:
+    """The midnight of China that began the last *days* days, that of *now* being one."""
+    midnight = now.astimezone(SHANGHAI).replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight - timedelta(days=days - 1)
+
+
 # Minutes east of UTC. Where summer time is not said (ET, PT), standard time is taken: an hour
 # is within what such a page tells. CST is China's on a page that assumes China's time, else
 # America's. Source: the IANA time zone database.

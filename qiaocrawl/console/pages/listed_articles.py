@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -27,7 +27,7 @@ from qiaocrawl.storage.selection import MARKS, Selection
 from qiaocrawl.storage.topics.changes import FewOnTopic, few_on_topics
 from qiaocrawl.storage.topics.classes import class_named
 from qiaocrawl.text.visible import Passage, passage
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import SHANGHAI, start_of_days
 
 # --- Which articles a list shows: what stands behind the ``?`` of its address ---------------------
 
@@ -172,15 +172,11 @@ class ArticleFilter:
         )
 
     def _found_since(self) -> datetime | None:
-        last_days = _today() - timedelta(days=int(self.found) - 1) if self.found else None
+        last_days = start_of_days(datetime.now(UTC), int(self.found)) if self.found else None
         first_day = _start(self.found_from)
         if last_days is None or first_day is None:
             return last_days or first_day
         return max(last_days, first_day)
-
-
-def _today() -> datetime:
-    return datetime.now(SHANGHAI).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _start(day: str) -> datetime | None:

@@ -21,9 +21,9 @@ from qiaocrawl.news.overview import (
     overview,
     refusals,
     sources,
-    start_of_days,
 )
 from qiaocrawl.search.query import AnswerState
+from qiaocrawl.text.zones import start_of_days
 
 _KEPT_SECONDS = 20.0
 _WIDTH, _HEIGHT, _BOTTOM = 720, 170, 28

@@ -32,7 +32,7 @@ from qiaocrawl.page.blocks import MAX_BLOCKS, Element, blocks_of
 from qiaocrawl.page.links import LINK_SELECTOR
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.dates import DateReader, latest_plausible
-from qiaocrawl.text.normalise import collapse
+from qiaocrawl.text.normalise import NOT_XML, collapse
 from qiaocrawl.urls import UrlJoiner
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from qiaocrawl.items import Link
 
-NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""Characters that lxml refuses to take back from its own tree."""
 _MAX_EXCLUDED = 2_000
 """Elements one selector takes out at most: each may copy the text behind it."""
 FALLBACK = "blend"
@@ -143,7 +141,7 @@ class _Reading:
     @cached_property
     def _document(self) -> Document:
         """The page as XPath sees it."""
-        return Document(text=NO_XML.sub("", self._page.source), type="html")
+        return Document(text=NOT_XML.sub("", self._page.source), type="html")
 
     def body(self) -> Body:
         if self._template.body[0].is_xpath:
@@ -244,7 +242,7 @@ class _Reading:
 
     def _xpath_lines(self) -> list[str]:
         # Its own document: what is excluded is taken out of it.
-        document = Document(text=NO_XML.sub("", self._page.source), type="html")
+        document = Document(text=NOT_XML.sub("", self._page.source), type="html")
         for selector in self._template.exclude:
             for node in _xpath(document, selector)[:_MAX_EXCLUDED]:
                 if isinstance(node.root, etree._Element) and node.root.getparent() is not None:
@@ -368,7 +366,7 @@ def _marked_by_css(source: str, mark: str, template: Template) -> str:
 
 
 def _marked_by_xpath(markup: str, mark: str, template: Template) -> str:
-    document = Document(text=NO_XML.sub("", markup), type="html")
+    document = Document(text=NOT_XML.sub("", markup), type="html")
     for name, selector in _selectors(template):
         if selector.is_xpath:
             for match in document.xpath(selector.path)[:_MOST_MARKED]:

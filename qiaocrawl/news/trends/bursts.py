@@ -20,7 +20,7 @@ from qiaocrawl.news.trends.usual import (
     is_off,
     make_base,
 )
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import SHANGHAI, start_of_days
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -319,7 +319,7 @@ def _base(
 ) -> tuple[Base | None, NDArray[np.float64]]:
     """By whole days before the 24 hours, from the first that has a text; and shares of hours."""
     begin = now - _DAY
-    midnight = begin.astimezone(SHANGHAI).replace(hour=0, minute=0, second=0, microsecond=0)
+    midnight = start_of_days(begin, 1)
     hours = count_series(times, "hour", midnight - timedelta(days=BASE_DAYS), midnight)
     by_day = hours.counts.reshape(-1, _HOURS).sum(axis=1)
     if not by_day.any():
