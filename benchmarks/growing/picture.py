@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from qiaocrawl.news.pictures.charts import document, text
+from qiaocrawl.news.pictures.charts import document
+from qiaocrawl.text.visible import markup_text
 
 _WIDTH, _HEIGHT, _LEFT, _TOP = 430, 250, 60, 62
 _COLOURS = ("#1f6feb", "#c2570c", "#6e7781", "#8250df")
@@ -34,7 +35,7 @@ def _panel(left: int, title: str, curves: Curves) -> list[str]:
         return f"{wide:.1f},{bottom - _HEIGHT * y / (1.1 * most_y):.1f}"
 
     parts = [
-        f'<text x="{left + 14}" y="50" font-size="13">{text(title)}</text>',
+        f'<text x="{left + 14}" y="50" font-size="13">{markup_text(title)}</text>',
         f'<path d="M{left + _LEFT},{_TOP}V{bottom}H{right}" fill="none" stroke="#888"/>',
     ]
     for share in (0.5, 1.0):
@@ -51,6 +52,6 @@ def _panel(left: int, title: str, curves: Curves) -> list[str]:
         parts += [
             f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="2"/>',
             f'<text x="{left + _LEFT + 110 * number}" y="{bottom + 38}" font-size="12"'
-            f' fill="{colour}">{text(name)}</text>',
+            f' fill="{colour}">{markup_text(name)}</text>',
         ]
     return parts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +24,7 @@ from qiaocrawl.cli.output import (
     table_console,
 )
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.readable import neutral
+from qiaocrawl.export.readable import csv_table
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
@@ -262,16 +261,14 @@ def _show_history(rows: Sequence[stored.LedgerRow], past: Sequence[stored.PastAn
 
 
 def _write_csv(rows: Sequence[stored.LedgerRow], out: Path) -> None:
-    """UTF-8 with a byte order mark, which Excel needs; formulas disarmed, times in China's time."""
-    with growing_file(out) as part, part.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(_CSV_COLUMNS)
+    with csv_table(out) as write:
+        write(_CSV_COLUMNS)
         for row in rows:
-            writer.writerow([_csv_value(getattr(row, name)) for name in _CSV_COLUMNS])
+            write(_csv_value(getattr(row, name)) for name in _CSV_COLUMNS)
     say_written(out, _("{count} queries", count=len(rows)))
 
 
 def _csv_value(value: object) -> object:
     if isinstance(value, datetime):
         return value.astimezone(SHANGHAI).isoformat(timespec="seconds")
-    return neutral(str(value)) if isinstance(value, str) else value
+    return value

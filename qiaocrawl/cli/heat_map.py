@@ -7,10 +7,8 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from xml.sax.saxutils import escape, quoteattr
 
 from qiaocrawl.cli.output import join_with_commas
-from qiaocrawl.export.readable import xml_text
 from qiaocrawl.language import N_, _
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.search.answer import ADVICE, NOT_CHOSEN, advice_of, answer_name
@@ -18,6 +16,7 @@ from qiaocrawl.search.definition import EngineDefinition
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.search.coverage import MISSED, STATES, Cell, Sums, sums_by
 from qiaocrawl.storage.search.ledger import NO_ANSWER
+from qiaocrawl.text.visible import markup_text
 from qiaocrawl.text.zones import DAY, china_time
 
 # --- What was searched, got, missed, and why: the ledger in a few lines, Chinese and English ------
@@ -238,7 +237,7 @@ def heat_map(cells: Iterable[Cell], title: str) -> str:
     ]
     if unasked:
         legend = f"{answer_name(AnswerState.ROBOTS)}: {', '.join(unasked)}"
-        parts.append(f'<text x="10" y="{y}" font-size="12">{_text(legend)}</text>')
+        parts.append(f'<text x="10" y="{y}" font-size="12">{markup_text(legend)}</text>')
         y += 20
     for engine, some in by_engine.items():
         if engine in unasked:
@@ -257,13 +256,13 @@ def heat_map(cells: Iterable[Cell], title: str) -> str:
 
 
 def _legend(title: str) -> Iterator[str]:
-    yield f'<text x="10" y="22" font-size="16">{_text(title)}</text>'
+    yield f'<text x="10" y="22" font-size="16">{markup_text(title)}</text>'
     x = 10
     for state in STATES:
         name = answer_name(state)
         colour = _GREENS[state is AnswerState.HIT] if state in WITH_HITS else _COLOURS[state]
         yield f'<rect x="{x}" y="36" width="14" height="14" fill="{colour}" stroke="#999"/>'
-        yield f'<text x="{x + 18}" y="48">{_text(name)}</text>'
+        yield f'<text x="{x + 18}" y="48">{markup_text(name)}</text>'
         x += 34 + sum(11 if ord(char) > 0x2E80 else 7 for char in name)
 
 
@@ -280,7 +279,7 @@ def _block(engine: str, cells: Sequence[Cell]) -> Iterator[str]:
     for cell in cells:
         grid.setdefault((terms[cell.term], sites[cell.site]), []).append(cell)
     rows, columns = list(dict.fromkeys(terms.values())), list(dict.fromkeys(sites.values()))
-    yield f'<text x="10" y="14" font-size="14" font-weight="bold">{_text(engine)}</text>'
+    yield f'<text x="10" y="14" font-size="14" font-weight="bold">{markup_text(engine)}</text>'
     for place, site in enumerate(columns):
         x = _LABEL + place * _CELL + 14
         label = _short(site or _("whole web"))
@@ -318,8 +317,8 @@ def _square(cells: Sequence[Cell], x: int, y: int) -> str:
     border = "#d7301f" if state is AnswerState.PARTIAL else "#bbb"
     ink = "#fff" if state in _DARK or colour == _GREENS[-1] else "#222"
     return (
-        f'<g><title>{_text(_summary(cells, state, hits))}</title><rect x="{x}" y="{y}"'
-        f' width="{_CELL - 1}" height="{_CELL - 1}" fill={quoteattr(colour)} stroke="{border}"/>'
+        f'<g><title>{markup_text(_summary(cells, state, hits))}</title><rect x="{x}" y="{y}"'
+        f' width="{_CELL - 1}" height="{_CELL - 1}" fill="{colour}" stroke="{border}"/>'
         f'<text x="{x + _CELL / 2 - 0.5}" y="{y + 15}" text-anchor="middle" font-size="10"'
         f' fill="{ink}">{sign}</text></g>'
     )
@@ -350,9 +349,5 @@ def _number(hits: int) -> str:
 def _short(text: str) -> str:
     widths = list(accumulate(2 if ord(char) > 0x2E80 else 1 for char in text))
     if not widths or widths[-1] <= _LABEL_WIDTH:
-        return _text(text)
-    return _text(text[: bisect(widths, _LABEL_WIDTH - 2)] + "…")
-
-
-def _text(text: str) -> str:
-    return escape(xml_text(text))
+        return markup_text(text)
+    return markup_text(text[: bisect(widths, _LABEL_WIDTH - 2)] + "…")

@@ -21,12 +21,11 @@ from starlette.responses import HTMLResponse
 from qiaocrawl import __version__
 from qiaocrawl.console.page import Area, link, visit_of
 from qiaocrawl.console.security import credentials
-from qiaocrawl.export.readable import xml_text
 from qiaocrawl.language import ENGLISH, N_, _, language, ngettext
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.storage.topics.classes import class_label
 from qiaocrawl.storage.topics.judgements import OPERATOR
-from qiaocrawl.text.visible import marked_pieces
+from qiaocrawl.text.visible import marked_pieces, xml_text
 from qiaocrawl.text.zones import DAY, china_time, china_time_or_day
 
 # --- What the database has in English words, in the words of who reads: notes, names of methods

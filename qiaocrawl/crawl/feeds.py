@@ -36,12 +36,11 @@ from qiaocrawl.crawl.context import (
     runtime_of,
 )
 from qiaocrawl.errors import StorageError
-from qiaocrawl.export.readable import xml_text
 from qiaocrawl.export.tables import COLUMNS, cell_values, json_values
 from qiaocrawl.items import Queue
 from qiaocrawl.language import _
 from qiaocrawl.reading.records import ArticleRecord
-from qiaocrawl.text.visible import visible_json
+from qiaocrawl.text.visible import visible_json, xml_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,7 +10,6 @@ import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from html import escape
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
@@ -41,12 +40,11 @@ from qiaocrawl.export.briefing_blocks import (
     story_blocks,
     title_of,
 )
-from qiaocrawl.export.readable import xml_text
 from qiaocrawl.export.word_files import add_link, add_small, set_fonts
 from qiaocrawl.language import _, language
 from qiaocrawl.news.briefing import Briefing, BriefSource, BriefStory
 from qiaocrawl.news.kept_briefings import KeptBriefing, ToldStory, keep_briefing
-from qiaocrawl.text.visible import visible
+from qiaocrawl.text.visible import markup_text, visible, xml_text
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -106,7 +104,7 @@ def picture_markup(svg: str) -> Markup:
 
 def _pieces(block: Block) -> Iterator[str]:
     if isinstance(block, Heading):
-        yield f"<h{block.level + 1}>{_text(block.text)}</h{block.level + 1}>"
+        yield f"<h{block.level + 1}>{markup_text(block.text)}</h{block.level + 1}>"
     elif isinstance(block, Paragraph):
         kind = ' class="facts"' if block.small else ""
         yield f"<p{kind}>{_line(block.line)}</p>"
@@ -125,20 +123,16 @@ def _pieces(block: Block) -> Iterator[str]:
 
 
 def _row(cell: str, values: tuple[str, ...]) -> str:
-    return f"<tr>{''.join(f'<{cell}>{_text(value)}</{cell}>' for value in values)}</tr>"
+    return f"<tr>{''.join(f'<{cell}>{markup_text(value)}</{cell}>' for value in values)}</tr>"
 
 
 def _line(line: Line) -> str:
     return "".join(
-        f'<a href="{_text(piece.link)}" rel="noreferrer">{_text(piece.text)}</a>'
+        f'<a href="{markup_text(piece.link)}" rel="noreferrer">{markup_text(piece.text)}</a>'
         if piece.link
-        else _text(piece.text)
+        else markup_text(piece.text)
         for piece in line
     )
-
-
-def _text(text: str) -> str:
-    return escape(xml_text(text))
 
 
 # --- A briefing as Markdown -----------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import escape
 from itertools import groupby
 from pathlib import Path
 
@@ -13,11 +12,12 @@ from sqlalchemy import Connection, select
 
 from qiaocrawl.export.base import ExportReport, Progress
 from qiaocrawl.export.pages import link_to_copy, write_copy_beside
-from qiaocrawl.export.readable import reprint_note, summary_of, xml_text
+from qiaocrawl.export.readable import reprint_note, summary_of
 from qiaocrawl.reading.listing import ListedArticle, list_articles, with_details
 from qiaocrawl.storage.backup import growing_file, growing_folder
 from qiaocrawl.storage.schema import topic
 from qiaocrawl.storage.selection import Selection
+from qiaocrawl.text.visible import markup_text
 from qiaocrawl.text.zones import SHANGHAI, china_time, china_time_or_day
 
 _WEEKDAYS = "一二三四五六日"
@@ -159,20 +159,18 @@ def write_html(c: Connection, selection: Selection, out: Path, progress: Progres
 
 
 def _pieces(digest: Digest) -> Iterator[str]:
-    yield PAGE_HEAD.format(title=_text(digest.title), about=_text(digest.about))
+    yield PAGE_HEAD.format(title=markup_text(digest.title), about=markup_text(digest.about))
     for day, entries in digest.days:
-        yield f"<h2>{_text(day)}</h2>\n"
+        yield f"<h2>{markup_text(day)}</h2>\n"
         yield from map(_entry, entries)
     yield "</body></html>\n"
 
 
 def _entry(entry: DigestEntry) -> str:
-    copy = f' · <a href="{_text(entry.copy)}">存档</a>' if entry.copy else ""
+    copy = f' · <a href="{markup_text(entry.copy)}">存档</a>' if entry.copy else ""
     return (
-        f'<article><h3><a href="{_text(entry.url)}" rel="noreferrer">{_text(entry.title)}</a></h3>'
-        f'<p class="facts">{_text(entry.facts)}{copy}</p><p>{_text(entry.summary)}</p></article>\n'
+        f'<article><h3><a href="{markup_text(entry.url)}" rel="noreferrer">'
+        f"{markup_text(entry.title)}</a></h3>"
+        f'<p class="facts">{markup_text(entry.facts)}{copy}</p>'
+        f"<p>{markup_text(entry.summary)}</p></article>\n"
     )
-
-
-def _text(text: str) -> str:
-    return escape(xml_text(text))

@@ -16,8 +16,9 @@ from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.readable import Sheet, neutral, xml_text
+from qiaocrawl.export.readable import Sheet, neutral
 from qiaocrawl.language import _
+from qiaocrawl.text.visible import xml_text
 
 MAX_CELL_CHARS = 32_767
 """What Excel holds in one cell."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome
@@ -30,17 +31,10 @@ _FORMULA = re.compile(
     f"^(?=[{_SKIPPED}]*[{_SIGNS}\t\r\n])|([\n\u2028\u2029])(?=[{_SKIPPED}\t]*[{_SIGNS}])"
 )
 
-_NOT_IN_XML = re.compile("[\ufffe\uffff\ud800-\udfff]")
-
 
 def neutral(text: str) -> str:
     """*text* with ``'`` before every start of a formula."""
     return _FORMULA.sub(lambda match: (match[1] or "") + "'", visible(text))
-
-
-def xml_text(text: str) -> str:
-    """*text* with what XML cannot hold as U+FFFD."""
-    return _NOT_IN_XML.sub("\ufffd", visible(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,22 +86,34 @@ def write_sheets(out: Path, sheets: Sequence[Sheet]) -> None:
     Raises:
         ConfigError: more columns than Excel has.
     """
+    if out.suffix.lower() == ".csv":
+        with csv_table(out, quoting=csv.QUOTE_NONNUMERIC) as write:
+            write(sheets[0].columns)
+            for row in sheets[0].rows:
+                write(row)
+        return
+    # openpyxl takes long to import.
+    from qiaocrawl.export.excel import write_workbook
+
     with growing_file(out) as part:
-        if out.suffix.lower() == ".csv":
-            _write_csv(part, sheets[0])
-        else:
-            # openpyxl takes long to import.
-            from qiaocrawl.export.excel import write_workbook
-
-            write_workbook(part, sheets)
+        write_workbook(part, sheets)
 
 
-def _write_csv(part: Path, sheet: Sheet) -> None:
-    with part.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
-        writer.writerow([neutral(name) for name in sheet.columns])
-        for row in sheet.rows:
+@contextmanager
+def csv_table(
+    out: Path, quoting: Literal[0, 2] = csv.QUOTE_MINIMAL
+) -> Iterator[Callable[[Iterable[Any]], None]]:
+    """What writes a row of a table for people into *out*: its texts with their formulas disarmed.
+
+    In UTF-8 with a byte order mark, which Excel needs.
+    """
+    with growing_file(out) as part, part.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, quoting=quoting)
+
+        def write(row: Iterable[Any]) -> None:
             writer.writerow([neutral(value) if isinstance(value, str) else value for value in row])
+
+        yield write
 
 
 # For officers: Chinese whoever writes it.
@@ -115,30 +121,26 @@ _HEADER = ("站点", "网址", "类别", "缘由", "HTTP", "链接文字", "时�
 
 
 def write_missed(pages: Iterable[MissedPage], file: Path) -> int:
-    """UTF-8 with a byte order mark, which Excel needs; formulas disarmed, China's time.
+    """A table of them in China's time.
 
     Returns:
         How many pages there are.
     """
     count = 0
-    with growing_file(file) as part, part.open("w", encoding="utf-8-sig", newline="") as out:
-        writer = csv.writer(out)
-        writer.writerow(_HEADER)
+    with csv_table(file) as write:
+        write(_HEADER)
         for page in pages:
-            writer.writerow(
-                [
-                    neutral(value)
-                    for value in (
-                        page.host,
-                        page.url,
-                        outcome_with_code(page.outcome),
-                        shown_reason(page.why),
-                        str(page.http_status or ""),
-                        page.anchor,
-                        china_time(page.closed_at),
-                        _advice(page.outcome),
-                    )
-                ]
+            write(
+                (
+                    page.host,
+                    page.url,
+                    outcome_with_code(page.outcome),
+                    shown_reason(page.why),
+                    str(page.http_status or ""),
+                    page.anchor,
+                    china_time(page.closed_at),
+                    _advice(page.outcome),
+                )
             )
             count += 1
     return count

@@ -14,9 +14,9 @@ from sqlalchemy import Connection
 
 from qiaocrawl.export.base import ExportReport, Progress
 from qiaocrawl.export.digest import DigestEntry, copies_of, digest_of
-from qiaocrawl.export.readable import xml_text
 from qiaocrawl.storage.backup import growing_file, growing_folder
 from qiaocrawl.storage.selection import Selection
+from qiaocrawl.text.visible import xml_text
 
 _FONT = "宋体"
 _GREY = RGBColor(0x66, 0x66, 0x66)

@@ -11,6 +11,7 @@ import re
 import traceback
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from html import escape
 from typing import NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -23,6 +24,7 @@ from qiaocrawl.text.normalise import script_forms
 # A return steers too, but for one that ends a line with its newline.
 _LETTERS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"
 _STEERING = re.compile(f"[{_LETTERS}]|\r(?!\n)")
+_NOT_IN_XML = re.compile("[\ufffe\uffff\ud800-\udfff]")
 # What JSON may hold as it is, though it steers, or ends a line for some readers.
 _RAW_IN_JSON = re.compile(f"[{_LETTERS}\u2028\u2029]")
 
@@ -30,6 +32,16 @@ _RAW_IN_JSON = re.compile(f"[{_LETTERS}\u2028\u2029]")
 def visible(text: str) -> str:
     """*text* without control characters and marks of direction; tabs and newlines stay."""
     return text if text.isprintable() else _STEERING.sub("", text)
+
+
+def xml_text(text: str) -> str:
+    """*text* as any kind of XML holds it, office files and pictures too: what it cannot, U+FFFD."""
+    return _NOT_IN_XML.sub("\ufffd", visible(text))
+
+
+def markup_text(text: str) -> str:
+    """*text* between tags of HTML or SVG, or in quotes as the value of an attribute."""
+    return escape(xml_text(text))
 
 
 def visible_json(text: str) -> str:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
 from qiaocrawl.language import CHINESE, _, using_language
-from qiaocrawl.text.visible import visible
+from qiaocrawl.text.visible import markup_text
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 # --- What all our pictures share: the frame, letters that fit, text that cannot break the file ----
 
 FONT = "Noto Sans CJK SC, Microsoft YaHei, PingFang SC, sans-serif"
-_NOT_IN_XML = re.compile("[\ufffe\uffff\ud800-\udfff]")
 _NARROW = 0.58
 
 
@@ -36,22 +33,12 @@ def document(width: int, height: int, title: str, parts: Iterable[str]) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
             f' viewBox="0 0 {width} {height}" font-family="{FONT}">',
             f'<rect width="{width}" height="{height}" fill="#fff"/>',
-            f'<text x="14" y="26" font-size="16">{text(title)}</text>',
+            f'<text x="14" y="26" font-size="16">{markup_text(title)}</text>',
             *parts,
             "</svg>",
             "",
         ]
     )
-
-
-def text(content: str) -> str:
-    """*content* as it may stand between tags."""
-    return escape(_xml_text(content))
-
-
-def attribute(content: str) -> str:
-    """*content* as a quoted value."""
-    return quoteattr(_xml_text(content))
 
 
 def width_of(content: str) -> float:
@@ -66,10 +53,6 @@ def shorten(content: str, letters: float) -> str:
     while content and width_of(content) > letters - 1.0:
         content = content[:-1]
     return f"{content.rstrip()}…"
-
-
-def _xml_text(content: str) -> str:
-    return _NOT_IN_XML.sub("\ufffd", visible(content))
 
 
 # --- A cloud of words as SVG: bigger is in more texts, colours tell what has changed --------------
@@ -181,7 +164,7 @@ def _legend(words: Iterable[CloudWord], legend: Mapping[WordTrend, str]) -> Iter
     for trend, name in legend.items():
         if trend in trends:
             yield f'<circle cx="{x + 5}" cy="{_HEIGHT - 15}" r="5" fill="{COLOURS[trend]}"/>'
-            yield f'<text x="{x + 15}" y="{_HEIGHT - 10}" font-size="13">{text(name)}</text>'
+            yield f'<text x="{x + 15}" y="{_HEIGHT - 10}" font-size="13">{markup_text(name)}</text>'
             x += 15 + 13 * width_of(name) + 22
 
 
@@ -189,10 +172,10 @@ def _word_markup(own: Placed, link: Callable[[CloudWord], str] | None) -> str:
     word = own.word
     shown = (
         f'<text x="{own.x:.1f}" y="{own.y + own.size * 0.36:.1f}" font-size="{own.size:.1f}"'
-        f' text-anchor="middle" fill="{COLOURS[word.trend]}">{text(word.text)}'
-        f"<title>{text(word.text)} ×{word.documents}</title></text>"
+        f' text-anchor="middle" fill="{COLOURS[word.trend]}">{markup_text(word.text)}'
+        f"<title>{markup_text(word.text)} ×{word.documents}</title></text>"
     )
-    return shown if link is None else f"<a href={attribute(link(word))}>{shown}</a>"
+    return shown if link is None else f'<a href="{markup_text(link(word))}">{shown}</a>'
 
 
 # --- Counts over time as SVG: columns, what is usual as a line, bursts, the forecast's band ------
@@ -227,7 +210,7 @@ def _parts(trend: Trend) -> Iterator[str]:
             f'<rect x="{_x(at, width) + 1:.1f}" y="{_y(step.count, most):.1f}"'
             f' width="{max(width - 2, 1):.1f}" height="{_bottom() - _y(step.count, most):.1f}"'
             f' fill="{colour}" opacity="{1 if step.is_whole else 0.5}">'
-            f"<title>{text(tip)}</title></rect>"
+            f"<title>{markup_text(tip)}</title></rect>"
         )
     for at, coming in enumerate(ahead, len(trend.steps)):
         low, high = _y(coming.low, most), _y(coming.high, most)
@@ -290,5 +273,6 @@ def _bottom() -> float:
 
 def _text_at(x: float, y: float, content: str, more: str) -> str:
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="{_INK}"{more}>{text(content)}</text>'
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="{_INK}"{more}>'
+        f"{markup_text(content)}</text>"
     )

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from qiaocrawl.language import CHINESE, _, ngettext, using_language
 from qiaocrawl.news.names.places import CHINA, Region, RegionCounts
 from qiaocrawl.news.pictures import charts as svg
+from qiaocrawl.text.visible import markup_text
 
 # From pale to dark; they stay apart on a printer without colours.
 _SHADES = ("#dbe7f2", "#b1cce5", "#7ba9d1", "#437fb3", "#1f4e7e")
@@ -110,7 +111,7 @@ def _tile(at: tuple[float, float], width: int, region: Region, bounds: tuple[int
     name = svg.shorten(region.name, (width - 4) / _LETTER)
     count = _centred_text(middle, y + 35, str(region.articles), ink) if region.articles else ""
     return (
-        f"<g><title>{svg.text(_tip(region))}</title>"
+        f"<g><title>{markup_text(_tip(region))}</title>"
         f'<rect x="{x}" y="{y}" width="{width}" height="{_TILE_HEIGHT}" rx="4" fill="{fill}"'
         f' stroke="{_EDGE}"/>'
         f"{_centred_text(middle, y + (18 if count else 27), name, ink)}{count}</g>"
@@ -174,14 +175,14 @@ def _step(articles: int, bounds: tuple[int, ...]) -> int | None:
 def _centred_text(x: float, y: float, content: str, ink: str) -> str:
     return (
         f'<text x="{x:g}" y="{y:g}" font-size="{_LETTER}" fill="{ink}" text-anchor="middle">'
-        f"{svg.text(content)}</text>"
+        f"{markup_text(content)}</text>"
     )
 
 
 def _text_at(x: float, y: float, content: str, ink: str) -> str:
     return (
         f'<text x="{x:g}" y="{y:g}" font-size="{_NOTE_LETTER}" fill="{ink}">'
-        f"{svg.text(content)}</text>"
+        f"{markup_text(content)}</text>"
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from qiaocrawl.language import CHINESE, N_, _, ngettext, using_language
 from qiaocrawl.news.pictures import charts as svg
 from qiaocrawl.news.spread.influence import CHANGES, edge_text, tier_name
+from qiaocrawl.text.visible import markup_text
 from qiaocrawl.text.zones import DAY, SHANGHAI, china_time
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _line(tree: SpreadTree, box: _Box) -> str:
         return ""
     start, before = x - _COLUMN + _BOX_WIDTH, _middle(box.parent)
     half = (start + x) / 2
-    tip = f"<title>{svg.text(edge_text(edge))}</title>" if edge else ""
+    tip = f"<title>{markup_text(edge_text(edge))}</title>" if edge else ""
     return f'<path d="M{start} {before} C{half} {before} {half} {y} {x} {y}" {shape}>{tip}</path>'
 
 
@@ -145,7 +146,7 @@ def _draw_box(tree: SpreadTree, box: _Box) -> str:
     mark = _text_at(x + 8, y + 13, _(CHANGES[changed]), _CHANGE_COLOUR, 11) if changed else ""
     room = _NAME_LETTERS * (1 if changed is None else 1.1)
     return (
-        f'<g><title>{svg.text(tip)}</title><rect x="{x}" y="{y - _BOX_HEIGHT / 2}"'
+        f'<g><title>{markup_text(tip)}</title><rect x="{x}" y="{y - _BOX_HEIGHT / 2}"'
         f' width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" {shape}/>'
         f"{_text_at(x + 8, y - 3, svg.shorten(name, room), '#1c2733', 13)}"
         f"{_text_at(x + 8 + (34 if mark else 0), y + 13, below, '#5b6875', 11)}{mark}</g>"
@@ -168,7 +169,7 @@ def _middle(box: _Box) -> float:
 
 
 def _text_at(x: float, y: float, content: str, colour: str, size: int) -> str:
-    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}">{svg.text(content)}</text>'
+    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}">{markup_text(content)}</text>'
 
 
 def _legend(tree: SpreadTree, height: int) -> Iterator[str]:
@@ -251,7 +252,7 @@ class _Axis:
 def _draw_publication(own: Publication, axis: _Axis, y: float) -> Iterator[str]:
     """A publication and what became of it."""
     window = own.window
-    tip = f"<title>{svg.text(own.name)}\n{svg.text(own.title)}</title>"
+    tip = f"<title>{markup_text(own.name)}\n{markup_text(own.title)}</title>"
     x, end = axis.x(window.earliest), axis.x(window.latest)
     if own.tells_hour:
         yield f'<circle cx="{x:.1f}" cy="{y}" r="5" fill="{_DOT}" opacity="0.8">{tip}</circle>'
@@ -265,7 +266,7 @@ def _draw_publication(own: Publication, axis: _Axis, y: float) -> Iterator[str]:
         name = f"{own.name} {_(CHANGES[change.kind])}"
         yield (
             f'<path d="M{x - 5:.1f} {y - 5} l10 10 m0 -10 l-10 10" stroke="{_CHANGED}"'
-            f' stroke-width="2"><title>{svg.text(name)}</title></path>'
+            f' stroke-width="2"><title>{markup_text(name)}</title></path>'
         )
         yield _line_moment(x, y - 9, _(CHANGES[change.kind]), _CHANGED, middle=True)
 
@@ -301,5 +302,5 @@ def _line_moment(
     anchor = ' text-anchor="middle"' if middle else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="{colour}"{anchor}>'
-        f"{svg.text(content)}</text>"
+        f"{markup_text(content)}</text>"
     )
