@@ -20,6 +20,7 @@ from qiaocrawl.console.search_keeper import BUILDING
 from qiaocrawl.language import _
 from qiaocrawl.reading import marks
 from qiaocrawl.reading import pages_of_a_list as article_list
+from qiaocrawl.reading.facets import EITHER, IRRELEVANT, RELEVANT
 from qiaocrawl.reading.listing import Details, ListedArticle, list_articles, with_details
 from qiaocrawl.reading.marks import Marks
 from qiaocrawl.reading.pages_of_a_list import NEWEST, SORTS, FacetValues, ListWish
@@ -31,7 +32,6 @@ from qiaocrawl.text.zones import SHANGHAI, start_of_days
 
 # --- Which articles a list shows: what stands behind the ``?`` of its address ---------------------
 
-ON_TOPIC, OFF_TOPIC, ANY = "yes", "no", "any"
 PLACE = "place"
 """Of an article in the list that its address belongs to."""
 FORMATS = ("xlsx", "docx", "csv", "jsonl")
@@ -67,7 +67,7 @@ class ArticleFilter:
     found: str = ""
     found_from: str = ""
     found_to: str = ""
-    relevance: str = ON_TOPIC
+    relevance: str = RELEVANT
     status: str = ""
     tag: str = ""
     about: str = ""
@@ -90,7 +90,7 @@ class ArticleFilter:
         own = replace(cls(), **given)
         return replace(
             own,
-            relevance=own.relevance if own.relevance in (ON_TOPIC, OFF_TOPIC) else ANY,
+            relevance=own.relevance if own.relevance in (RELEVANT, IRRELEVANT) else EITHER,
             status=own.status if own.status in MARKS else "",
             sort=own.sort if own.sort in SORTS else NEWEST,
             tier=tuple(tier for tier in own.tier if _number(tier, 9)),
@@ -159,8 +159,8 @@ class ArticleFilter:
             topic=self.topic or None,
             fetched_since=self._found_since(),
             fetched_before=_day_after(_start(self.found_to)),
-            only_relevant=self.relevance == ON_TOPIC,
-            only_irrelevant=self.relevance == OFF_TOPIC,
+            only_relevant=self.relevance == RELEVANT,
+            only_irrelevant=self.relevance == IRRELEVANT,
             since=_start(self.since),
             before=_day_after(_start(self.until)),
             sites=self.site,
@@ -345,10 +345,9 @@ def place_of(
 def rows_of(c: Connection, ids: Sequence[int], choice: ArticleFilter) -> tuple[Row, ...]:
     """The articles of row ids, in their order, as a list shows them."""
     topic = choice.topic or None
-    listed = list_articles(c, Selection(article_ids=tuple(ids) or (0,)))
-    if topic is not None:
-        scored = list_articles(c, Selection(topic=topic, article_ids=tuple(ids) or (0,)))
-        listed = scored or listed
+    these = Selection(article_ids=tuple(ids) or (0,))
+    # Where the topic judged none of them, they are shown with what any topic said.
+    listed = list_articles(c, replace(these, topic=topic)) or list_articles(c, these)
     by_id = {entry.id: entry for entry in listed}
     marked, best, wanted = marks.marks_of(c, ids), marks.best_topics(c, ids), choice.words
     chosen = [by_id[row_id] for row_id in ids if row_id in by_id]
