@@ -22,10 +22,10 @@ from rich.text import Text
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.lexicon_tables import DECISION_COLUMNS, TopicName
 from qiaocrawl.cli.options import start_of
-from qiaocrawl.cli.output import choice_name, echo, folding_table, join_with_commas, table_console
+from qiaocrawl.cli.output import echo, folding_table, join_with_commas, table_console
 from qiaocrawl.cli.topic_report import add_plain
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.language import N_, _
+from qiaocrawl.language import N_, _, choice_name
 from qiaocrawl.lexicon.build import Candidate
 from qiaocrawl.lexicon.decisions import ACTIONS, Decision, action_of, kind_of
 from qiaocrawl.options import Options

@@ -15,11 +15,10 @@ from rich.text import Text
 
 from qiaocrawl.cli.db import connection_to
 from qiaocrawl.cli.options import start_of
-from qiaocrawl.cli.output import choice_name
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.export.readable import Sheet
 from qiaocrawl.extract.documents.analysis import text_files
-from qiaocrawl.language import _
+from qiaocrawl.language import _, choice_name
 from qiaocrawl.lexicon.build import Lexicon
 from qiaocrawl.lexicon.expansion import RELATIONS, Alias, Proposal
 from qiaocrawl.lexicon.new_words import NewWord

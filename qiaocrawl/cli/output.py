@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ from rich.text import Text
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.interrupts import INTERRUPTED
-from qiaocrawl.language import CHINESE, _, language
+from qiaocrawl.language import _
 from qiaocrawl.text.visible import Terminal, visible, visible_json
 
 # --- The terminal: all that commands print goes through here, so that no page can steer it --------
@@ -206,11 +206,6 @@ def check_output(file: Path, option: str) -> None:
 def join_with_commas(parts: Iterable[str]) -> str:
     """*parts* one after the other, with commas as the operator's language writes them."""
     return _(", ").join(parts)
-
-
-def choice_name(name: str, chinese: Mapping[str, str]) -> str:
-    """What a word of a closed list is called; the lists of a topic have their Chinese words."""
-    return chinese.get(name, name) if language() == CHINESE else name
 
 
 def say_written(file: Path, facts: str = "", *, err: bool = False) -> None:

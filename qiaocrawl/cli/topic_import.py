@@ -20,7 +20,6 @@ from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.options import with_options
 from qiaocrawl.cli.output import (
     check_output,
-    choice_name,
     folding_table,
     join_with_commas,
     say_written,
@@ -37,7 +36,7 @@ from qiaocrawl.cli.topic_report import (
     print_next_step,
 )
 from qiaocrawl.errors import ConfigError, RowFault, TopicError
-from qiaocrawl.language import _
+from qiaocrawl.language import _, choice_name
 from qiaocrawl.options import Options
 from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.storage.topics.lexicon_decisions import under_decisions

@@ -17,7 +17,6 @@ from rich.text import Text
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.options import with_options
 from qiaocrawl.cli.output import (
-    choice_name,
     echo,
     folding_table,
     join_with_commas,
@@ -29,7 +28,7 @@ from qiaocrawl.cli.topic_report import make_tables, print_next_step, topics_dir
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.extract.documents.analysis import text_files
 from qiaocrawl.items import PageText
-from qiaocrawl.language import _
+from qiaocrawl.language import _, choice_name
 from qiaocrawl.lexicon.terms import Document
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import command_here

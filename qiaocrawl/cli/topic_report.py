@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qiaocrawl.cli.output import choice_name, folding_table, join_with_commas
+from qiaocrawl.cli.output import folding_table, join_with_commas
 from qiaocrawl.errors import ConfigError, SchemaError
-from qiaocrawl.language import _
+from qiaocrawl.language import _, choice_name
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import command_here
 from qiaocrawl.storage import Database

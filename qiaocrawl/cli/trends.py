@@ -23,26 +23,21 @@ from qiaocrawl.cli.output import (
 )
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
-from qiaocrawl.language import N_, _, ngettext
+from qiaocrawl.language import _, ngettext
 from qiaocrawl.news.trends.usual import SECONDS, Stretch, Unit
 from qiaocrawl.options.project import command_here
 from qiaocrawl.storage.selection import Selection
 
 if TYPE_CHECKING:
-    from qiaocrawl.news.trends.trend import ArticleMoment, Direction, Trend
+    from qiaocrawl.news.trends.trend import ArticleMoment, Trend
 
 # --- A trend at the terminal ----------------------------------------------------------------------
-
-_DIRECTIONS: dict[Direction, str] = {
-    "up": N_("above the usual"),
-    "down": N_("below the usual"),
-    "steady": N_("as usual"),
-    "unknown": N_("too few days before to know what is usual"),
-}
 
 
 def print_trend(console: Console, trend: Trend) -> None:
     """Steps, their sum against the usual, the forecast, and what the calendar does not know."""
+    from qiaocrawl.news.trends.trend import DIRECTION_NAMES
+
     table = folding_table(_("begin"), _("articles"), _("usual"), _("deviation"), _("note"))
     for column in table.columns[1:4]:
         column.justify = "right"
@@ -61,7 +56,7 @@ def print_trend(console: Console, trend: Trend) -> None:
             join_with_commas(filter(None, notes)),
         )
     console.print(table)
-    direction = _(_DIRECTIONS[trend.direction])
+    direction = _(DIRECTION_NAMES[trend.direction])
     if trend.base_days:
         direction = ngettext(
             "{direction} (compared with {count} day before)",

@@ -17,7 +17,6 @@ from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.options import end_of, start_of, with_options
 from qiaocrawl.cli.output import (
     check_output,
-    choice_name,
     echo,
     folding_table,
     join_with_commas,
@@ -27,7 +26,7 @@ from qiaocrawl.cli.output import (
 )
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
-from qiaocrawl.language import N_, _
+from qiaocrawl.language import N_, _, choice_name
 from qiaocrawl.lexicon.terms import example_sentences
 from qiaocrawl.options.project import command_here
 from qiaocrawl.text.visible import visible_json

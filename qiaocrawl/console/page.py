@@ -21,7 +21,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.runtime.sent_files import FileWorker, GivenUpError
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.audit_log import Actor
-from qiaocrawl.storage.people import User
+from qiaocrawl.storage.people import ROLES, User
 
 if TYPE_CHECKING:
     from qiaocrawl.console.keepers import JobKeeper
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
-READER, EDITOR, ADMINISTRATOR = "reader", "editor", "administrator"
+READER, EDITOR, ADMINISTRATOR = ROLES
 """Least roles of pages. Readers change what is their own only."""
 ANYBODY = ""
 """Of the few pages that are there without a log-in."""

@@ -15,6 +15,7 @@ from qiaocrawl.news.pictures.charts import trend_svg
 from qiaocrawl.news.pictures.place_map import place_map_svg
 from qiaocrawl.news.pictures.spread import tree_svg
 from qiaocrawl.news.summaries import Contradiction
+from qiaocrawl.news.trends.trend import DIRECTION_NAMES
 from qiaocrawl.news.warnings.machine import SEVERITY_NAMES, reason_text
 from qiaocrawl.storage.topics.classes import class_label
 from qiaocrawl.text.zones import china_time
@@ -105,12 +106,6 @@ _TONES = {
     "positive": N_("positive"),
     "neutral": N_("neutral"),
     "unsure": N_("not sure"),
-}
-_DIRECTIONS = {
-    "up": N_("above the usual"),
-    "down": N_("below the usual"),
-    "steady": N_("as usual"),
-    "unknown": N_("too few days before to know what is usual"),
 }
 
 
@@ -260,7 +255,7 @@ def _counts(briefing: Briefing) -> str:
         for step in trend.steps
         if step.expected is not None
     ]
-    direction = _(_DIRECTIONS[trend.direction])
+    direction = _(DIRECTION_NAMES[trend.direction])
     if trend.direction == "unknown" or not expected:
         return _("{counts}; {direction}.", counts=counts, direction=direction)
     return _(

@@ -203,7 +203,8 @@ class FailurePolicy:
 
 # --- Decides by status code what to do with a URL: read it, follow it, try again, or give up ------
 
-_GONE = frozenset({404, 410})
+GONE = frozenset({404, 410})
+"""The page is no more."""
 # The server waited in vain for the request, or wants it once more.
 _ONCE_MORE = frozenset({408, 425})
 BUSY_STATUSES = frozenset({429, 503})
@@ -237,7 +238,7 @@ def judge_fetch(page: FetchedPage, *, longest_park_seconds: float) -> FetchDecis
         return None if page.body else _without_body(page)
     if 300 <= status < 400:
         return _redirect(page, reason)
-    if status in _GONE:
+    if status in GONE:
         return FetchDecision(Outcome.DEAD, f"{reason} (gone)")
     if status == 401:
         return FetchDecision(Outcome.LOGIN, reason)

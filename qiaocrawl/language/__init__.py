@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -69,6 +69,11 @@ def ngettext(singular: str, plural: str, count: int, /, **values: object) -> str
 def N_(message: str, /) -> str:  # noqa: N802 (gettext's own name for it)
     """*message* as it is: marked for the catalogue, to be translated by ``_()`` when shown."""
     return message
+
+
+def choice_name(name: str, chinese: Mapping[str, str]) -> str:
+    """What a word of a closed list is called; the lists of a topic have their Chinese words."""
+    return chinese.get(name, name) if language() == CHINESE else name
 
 
 @cache

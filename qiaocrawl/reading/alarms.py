@@ -22,7 +22,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.options.project import command_here
 from qiaocrawl.reading.outcome_names import end_name
 from qiaocrawl.reading.summary import held_hosts, held_words, more_held
-from qiaocrawl.search.query import AnswerState
+from qiaocrawl.search.query import WHOLE
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.frontier.workers import is_run_alive
 from qiaocrawl.storage.keepers import KEEPER_NAMES, stored_keepers
@@ -75,7 +75,6 @@ _UNSENT_SECONDS = 6 * 3_600.0
 # A message that did not arrive is told of for so long.
 _TOLD = timedelta(days=7)
 _RUNS_LOOKED_AT = 50
-_GOOD_ANSWERS = (AnswerState.HIT, AnswerState.EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +219,7 @@ def _refusing_engines(c: Connection, now: float) -> list[str]:
     """Engines that were asked and gave no good answer."""
     since = datetime.fromtimestamp(now, UTC) - timedelta(hours=_ANSWER_HOURS)
     # COUNT skips NULL, which CASE gives for every other state.
-    good = func.count(case((query_answer.c.state.in_(_GOOD_ANSWERS), 1)))
+    good = func.count(case((query_answer.c.state.in_(WHOLE), 1)))
     rows = c.execute(
         select(query.c.engine, func.count(), good)
         .join(query, query.c.id == query_answer.c.query_id)

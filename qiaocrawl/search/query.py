@@ -26,6 +26,8 @@ class AnswerState(StrEnum):
 
 
 WITH_HITS = frozenset({AnswerState.HIT, AnswerState.PARTIAL})
+WHOLE = frozenset({AnswerState.HIT, AnswerState.EMPTY})
+"""The engine told all that it had."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from qiaocrawl.errors import RowFault, TopicError
-from qiaocrawl.language import CHINESE, _, language, ngettext
+from qiaocrawl.language import _, choice_name, ngettext
 from qiaocrawl.topic.pack import (
     MAX_TIER,
     MAX_WEIGHT,
@@ -419,14 +419,14 @@ def kept_as_it_is(old: TopicPack | None, new: TopicPack) -> TopicPack:
 def row_values(row: Term | Site) -> str:
     """What a row says besides its name, in one line."""
     if isinstance(row, Term):
-        given = [_word(row.kind, TERM_KINDS), f"{row.weight:g}", row.note]
+        given = [choice_name(row.kind, TERM_KINDS), f"{row.weight:g}", row.note]
     else:
         given = [
             row.name,
-            _word(row.role, ROLES),
+            choice_name(row.role, ROLES),
             str(row.tier),
             row.region,
-            _word(row.kind, SITE_KINDS),
+            choice_name(row.kind, SITE_KINDS),
             row.start_url,
             _("in a browser") if row.render else "",
             row.note,
@@ -439,10 +439,6 @@ def changed_settings(old: TopicPack, new: TopicPack) -> tuple[tuple[str, object,
     names = ("title", "description", "language", "threshold")
     pairs = ((name, getattr(old, name), getattr(new, name)) for name in names)
     return tuple((name, before, after) for name, before, after in pairs if before != after)
-
-
-def _word(name: str, chinese: Mapping[str, str]) -> str:
-    return chinese.get(name, name) if language() == CHINESE else name
 
 
 def _sample_key(sample: Sample) -> str:

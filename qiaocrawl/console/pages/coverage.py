@@ -23,7 +23,7 @@ from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.search.answer import ANSWER_NAMES, NOT_CHOSEN, advice_of
 from qiaocrawl.search.definition import EngineDefinition, load_definitions
-from qiaocrawl.search.query import WITH_HITS, AnswerState
+from qiaocrawl.search.query import WHOLE, WITH_HITS, AnswerState
 from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.search import coverage as stored
 from qiaocrawl.storage.search.budget import EngineHealth, engine_health
@@ -35,7 +35,6 @@ from qiaocrawl.text.zones import DAY, china_time
 
 TERMS_SHOWN, SITES_SHOWN = 40, 24
 _HEALTH_DAYS = 30
-_NOT_MISSED = (AnswerState.HIT, AnswerState.EMPTY)
 # Nobody chose to ask these, or they are asked next anyway.
 _NOT_ASKED_AGAIN = frozenset({AnswerState.ROBOTS, AnswerState.NOT_ASKED})
 # The whole ledger and all articles are read for it.
@@ -201,7 +200,7 @@ def _advice(
     return [
         (state, count, _advice_of(state, engine).replace("{engine}", name))
         for state, count in counts.states.most_common()
-        if state not in _NOT_MISSED
+        if state not in WHOLE
     ]
 
 
@@ -255,7 +254,7 @@ async def cell(request: Request) -> Response:
     one: Cell = values["cell"]
     engine: EngineDefinition | None = values.pop("engine")
     advice = ""
-    if one.state not in _NOT_MISSED:
+    if one.state not in WHOLE:
         advice = _advice_of(one.state, engine).replace("{engine}", one.engine)
     return render(
         request,

@@ -25,7 +25,7 @@ from qiaocrawl.console.pages.topic_import import EXCEL, download
 from qiaocrawl.console.render import render
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.jobs import topic_changes
-from qiaocrawl.language import CHINESE, N_, _, language
+from qiaocrawl.language import N_, _, choice_name
 from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.topics.changes import basis_of, with_tables
 from qiaocrawl.storage.topics.topics import (
@@ -301,7 +301,7 @@ async def _topic_page(
         kinds=TERM_KINDS,
         site_kinds=SITE_KINDS,
         roles=ROLES,
-        word=_word,
+        word=choice_name,
         default_weight=f"{DEFAULT_WEIGHT:g}",
         given=refused and refused[0],
         there=refused and refused[1],
@@ -310,11 +310,6 @@ async def _topic_page(
         status=409 if refused else 200,
         basis=await read(request, basis_of, one.name),
     )
-
-
-def _word(name: str, chinese: dict[str, str]) -> str:
-    """What a word of a closed list is called."""
-    return chinese.get(name, name) if language() == CHINESE else name
 
 
 async def _pack(request: Request) -> TopicPack:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from sqlalchemy import Connection, func, select
 
+from qiaocrawl.language import N_
 from qiaocrawl.news.trends.bursts import Burst, ForecastStep, count_bursts, forecast
 from qiaocrawl.news.trends.usual import (
     Base,
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Direction = Literal["up", "down", "steady", "unknown"]
+DIRECTION_NAMES: Mapping[Direction, str] = {
+    "up": N_("above the usual"),
+    "down": N_("below the usual"),
+    "steady": N_("as usual"),
+    "unknown": N_("too few days before to know what is usual"),
+}
+"""In words, untranslated."""
 
 _TURNS_AT = 2.0
 

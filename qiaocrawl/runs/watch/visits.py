@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
+from qiaocrawl.fetch.failure_policy import GONE
 from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.strategies.simple import FULL_DEPTH, page_group
 from qiaocrawl.items import FetchedPage, Lease, Link, Outcome, PageAnalysis
@@ -29,7 +30,6 @@ from qiaocrawl.storage.values import digest16
 from qiaocrawl.urls import url_key
 
 _HOUR = 3600.0
-_GONE = frozenset({404, 410})
 _NO_PAGE = frozenset(
     (Outcome.SOFT_404, Outcome.LOGIN, Outcome.POISON, Outcome.NOT_HTML, Outcome.SCANNED)
 )
@@ -275,7 +275,7 @@ def _note_look(c: Connection, watching: WatchRound, lease: Lease, ending: Pagele
     known = watched.watched_article(c, lease.url_id)
     kept = ("", "") if known is None else (known.etag, known.modified)
     # Validators of a page that is gone must not make a later answer "not modified".
-    if ending.outcome is Outcome.DEAD and ending.status in _GONE:
+    if ending.outcome is Outcome.DEAD and ending.status in GONE:
         revisions.note_deleted(c, lease.url_id, f"HTTP {ending.status}", now=ending.at)
         kept = ("", "")
     # A deleted article often redirects to the first page, with status 302 instead of 404.
