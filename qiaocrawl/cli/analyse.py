@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qiaocrawl.cli.db import DatabaseUrl
+from qiaocrawl.cli.database import DatabaseUrl
 from qiaocrawl.cli.options import SchedulerAddress, start_of
 from qiaocrawl.cli.output import shown_pass, stopping
 from qiaocrawl.interrupts import INTERRUPTED

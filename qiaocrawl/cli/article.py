@@ -16,7 +16,7 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.options import (
     outlet_choice,
     publication_choice,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.options import calendar, end_of, start_of
 from qiaocrawl.cli.output import check_output, echo, folding_table, say_written, table_console
 from qiaocrawl.errors import ConfigError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.database import DatabaseUrl, opened_database
 from qiaocrawl.cli.output import echo
 from qiaocrawl.language import _
 from qiaocrawl.options import Options

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from sqlalchemy import Connection
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to
+from qiaocrawl.cli.database import DatabaseUrl, connection_to
 from qiaocrawl.cli.heat_map import heat_map, missed_first, shown_site, summary_lines
 from qiaocrawl.cli.options import start_of, with_options
 from qiaocrawl.cli.output import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -12,15 +11,13 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.table import Table
-from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
 
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, opened_database
 from qiaocrawl.cli.output import folding_table, print_line, table_console
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
-from qiaocrawl.options.project import note_database
 from qiaocrawl.reading.alarms import store_figures
 from qiaocrawl.reading.outcome_names import STATE_NAMES, outcome_with_code
 from qiaocrawl.storage import Database, Reader, Writer, upkeep
@@ -28,7 +25,6 @@ from qiaocrawl.storage import backup as copies
 from qiaocrawl.storage.frontier import postponed
 from qiaocrawl.storage.page_store.moving import StorePruned, prune_store
 from qiaocrawl.storage.page_store.stores import held_store, known_stores, open_store
-from qiaocrawl.storage.sql import unreachable
 from qiaocrawl.storage.upkeep import table_bytes
 from qiaocrawl.text.visible import Terminal
 
@@ -94,59 +90,6 @@ def shown_size(count: int) -> str:
 
 
 app = typer.Typer(help="The database: schema, health, size, backup.", no_args_is_help=True)
-
-DatabaseUrl = Annotated[
-    str, typer.Option("--database", help="Database URL instead of QIAO_DATABASE_URL.")
-]
-
-
-@contextmanager
-def opened_database(url: str, *, may_make: bool = False) -> Iterator[Database]:
-    """The database at *url*, or at QIAO_DATABASE_URL for ""; its errors become StorageError.
-
-    Args:
-        may_make: a SQLite file that is missing is made; else it is an error.
-
-    Raises:
-        ConfigError: a wrong URL.
-        StorageError: the database cannot be opened, or a statement failed.
-    """
-    note_database(url)
-    options = Options.from_environment({"QIAO_DATABASE_URL": url} if url else None)
-    with Database.open(
-        options["QIAO_DATABASE_URL"],
-        must_exist=not may_make,
-        cache_mb=options["QIAO_SQLITE_CACHE_MB"],
-    ) as database:
-        try:
-            yield database
-        except SQLAlchemyError as error:
-            raise unreachable(error, database.shown_url) from error
-        except UnicodeEncodeError as error:
-            raise StorageError(
-                _("{text!r} is no UTF-8 text and cannot be stored", text=error.object)
-            ) from error
-
-
-@contextmanager
-def connection_to(url: str) -> Iterator[Connection]:
-    """A connection that reads :func:`opened_database`, whose schema must be this version's.
-
-    On SQLite no crawl waits for it, however long it reads.
-    """
-    with opened_database(url) as opened:
-        opened.require_current()
-        with opened.reading() as c:
-            yield c
-
-
-@contextmanager
-def transaction_on(url: str) -> Iterator[Connection]:
-    """A connection to :func:`opened_database` in a transaction that is committed at the end."""
-    with opened_database(url) as opened:
-        opened.require_current()
-        with opened.engine.begin() as c:
-            yield c
 
 
 @app.command()

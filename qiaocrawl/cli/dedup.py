@@ -12,7 +12,7 @@ from rich.markup import escape
 from sqlalchemy import Connection
 
 from qiaocrawl.cli import CommandEntry, lazy_group
-from qiaocrawl.cli.db import DatabaseUrl, connection_to
+from qiaocrawl.cli.database import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import folding_table, print_line, table_console
 from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.errors import ConfigError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.database import DatabaseUrl, opened_database
 from qiaocrawl.cli.options import (
     outlet_choice,
     publication_choice,

@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from sqlalchemy import Connection
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, opened_database
 from qiaocrawl.cli.output import check_output, echo, folding_table, say_written, table_console
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.errors import ConfigError, StorageError

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, opened_database
 from qiaocrawl.cli.lexicon_review import (
     By,
     DatabaseBook,

@@ -19,7 +19,7 @@ from rich.console import Console, Group
 from rich.panel import Panel
 from rich.text import Text
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.lexicon_tables import DECISION_COLUMNS, TopicName
 from qiaocrawl.cli.options import start_of
 from qiaocrawl.cli.output import echo, folding_table, join_with_commas, table_console

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qiaocrawl.cli.db import connection_to
+from qiaocrawl.cli.database import connection_to
 from qiaocrawl.cli.options import start_of
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.export.readable import Sheet

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, opened_database
 from qiaocrawl.cli.output import echo, echo_json, folding_table, table_console
 from qiaocrawl.jobs.local import schedule_alarms
 from qiaocrawl.language import _

@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 from rich.padding import Padding
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to
+from qiaocrawl.cli.database import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import (
     check_output,
     echo,

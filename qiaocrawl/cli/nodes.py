@@ -15,7 +15,7 @@ import typer
 from rich.markup import escape
 
 from qiaocrawl.cli import nodes_running as running
-from qiaocrawl.cli.db import DatabaseUrl, opened_database, transaction_on
+from qiaocrawl.cli.database import DatabaseUrl, opened_database, transaction_on
 from qiaocrawl.cli.nodes_running import NodeName
 from qiaocrawl.cli.output import echo, folding_table, table_console
 from qiaocrawl.errors import ConfigError, JobError, NoLoginError, ServerAwayError

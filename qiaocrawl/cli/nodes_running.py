@@ -13,7 +13,7 @@ import typer
 from rich.live import Live
 from rich.markup import escape
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.database import DatabaseUrl, opened_database
 from qiaocrawl.cli.output import FoldingTable, echo, folding_table, table_console
 from qiaocrawl.console.keepers import LOGS
 from qiaocrawl.errors import ConfigError, JobError

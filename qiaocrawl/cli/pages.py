@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database, shown_size
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, opened_database
+from qiaocrawl.cli.db import shown_size
 from qiaocrawl.cli.options import end_of, start_of
 from qiaocrawl.cli.output import (
     Pass,

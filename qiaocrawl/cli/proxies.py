@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import typer
 from rich.markup import escape
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.output import echo, folding_table, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.addresses import Allowance, Origin, is_public_address

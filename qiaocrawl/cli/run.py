@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 from sqlalchemy import Connection
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.database import DatabaseUrl, opened_database
 from qiaocrawl.cli.options import budget_seconds
 from qiaocrawl.cli.output import folding_table, print_hanging
 from qiaocrawl.cli.spider_process import LOGS, run_with_bar, topic_command

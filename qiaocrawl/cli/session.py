@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.options import read_secret
 from qiaocrawl.cli.output import echo, folding_table, table_console
 from qiaocrawl.errors import ConfigError, LoginError, SessionError

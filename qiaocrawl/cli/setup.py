@@ -21,7 +21,7 @@ import typer
 from sqlalchemy import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from qiaocrawl.cli.db import connection_to
+from qiaocrawl.cli.database import connection_to
 from qiaocrawl.cli.options import budget_seconds
 from qiaocrawl.cli.output import echo, join_with_commas, say_written
 from qiaocrawl.cli.topic_report import pack_folders, topics_dir

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to
+from qiaocrawl.cli.database import DatabaseUrl, connection_to
 from qiaocrawl.cli.options import start_of, with_options
 from qiaocrawl.cli.output import (
     check_output,

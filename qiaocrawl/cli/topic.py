@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from qiaocrawl.cli import CommandEntry, lazy_group
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, opened_database
 from qiaocrawl.cli.output import echo, folding_table
 from qiaocrawl.cli.topic_report import (
     SitesFile,

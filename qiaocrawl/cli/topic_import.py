@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 from sqlalchemy import Connection
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.database import DatabaseUrl, opened_database
 from qiaocrawl.cli.options import with_options
 from qiaocrawl.cli.output import (
     check_output,

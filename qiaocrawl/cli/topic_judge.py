@@ -14,7 +14,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.output import echo, echo_json, folding_table, not_an_address, table_console
 from qiaocrawl.cli.topic_report import find_pack
 from qiaocrawl.errors import ConfigError

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.database import DatabaseUrl, opened_database
 from qiaocrawl.cli.options import with_options
 from qiaocrawl.cli.output import (
     echo,

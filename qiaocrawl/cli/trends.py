@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to
+from qiaocrawl.cli.database import DatabaseUrl, connection_to
 from qiaocrawl.cli.options import calendar, end_of, start_of, with_options
 from qiaocrawl.cli.output import (
     check_output,

@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 from sqlalchemy import Connection
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.output import echo, echo_json, folding_table, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome, Standing

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database, transaction_on
+from qiaocrawl.cli.database import DatabaseUrl, connection_to, opened_database, transaction_on
 from qiaocrawl.cli.options import start_of
 from qiaocrawl.cli.output import echo, folding_table, table_console
 from qiaocrawl.errors import ConfigError

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from qiaocrawl.cli.db import DatabaseUrl, connection_to
+from qiaocrawl.cli.database import DatabaseUrl, connection_to
 from qiaocrawl.cli.options import end_of, start_of, with_options
 from qiaocrawl.cli.output import (
     check_output,
