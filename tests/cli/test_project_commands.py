@@ -269,7 +269,7 @@ class _Hook(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.note_received.append(json.loads(body))
+        self.received.append(json.loads(body))
         self.send_response(204)
         self.end_headers()
 
@@ -304,7 +304,7 @@ def test_a_project_crawls_with_a_pipeline_of_its_own(run: Run, folder: Path) -> 
     hook.server_close()
     assert done.returncode == 0, done.stdout + done.stderr
     assert list(outcomes("sqlite:///q.db").values()).count("article") >= 2
-    assert {"侨胞回乡办学", "归侨捐书"} <= {record["title"] for record in _Hook.note_received}
+    assert {"侨胞回乡办学", "归侨捐书"} <= {record["title"] for record in _Hook.received}
     assert "This run" in done.stdout
     assert "site" in done.stdout
 
