@@ -2,10 +2,12 @@
 
     python benchmarks/extraction.py --data DIR [--json FILE] [--methods blend,blend:fields]
         [--peers trafilatura,gne] [--half all|choose|report] [--runs 3] [--limit N]
+    python benchmarks/extraction.py --fixtures FOLDER …
 
 DIR holds ``gold.jsonl`` (a page a line: id, url, lang, source_dataset, title, date, author,
-text; null without gold; several authors may be a list) and ``pages/ID.html.gz``. The metric is
-in ``bodies/score.py``.
+text; null without gold; several authors may be a list) and ``pages/ID.html.gz``. FOLDER holds test
+suites of other projects as they publish them (``bodies/fixtures.py``). The metric is in
+``bodies/score.py``.
 
 Time is the CPU time of this process for text and metadata, taken in turn over small batches
 of pages; ``speed_ratio`` is trafilatura's time over the method's, the median of the runs. Ours
@@ -29,10 +31,11 @@ import sys
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 PROJECT = Path(__file__).resolve().parent.parent
 # As a program not this folder: its coverage.py is not the package that numba looks for.
@@ -43,6 +46,7 @@ from rich.progress import track
 from rich.table import Table
 from w3lib.encoding import html_to_unicode
 
+from benchmarks.bodies.fixtures import fixture_pages
 from benchmarks.bodies.peers import PEERS, REFERENCE, USUAL
 from benchmarks.bodies.score import (
     FIGURES,
@@ -113,22 +117,37 @@ def load_pages(data: Path, half: str = "all", limit: int = 0) -> list[GoldPage]:
     file = data / "gold.jsonl"
     if not file.is_file():
         raise BenchmarkError(f"--data {str(data)!r}: no gold.jsonl there")
-    pages = []
-    with file.open(encoding="utf-8") as lines:
-        for line in lines:
-            page = _page(data, json.loads(line))
-            if half == "all" or page.in_report_half == (half == "report"):
-                pages.append(page)
-            if limit and len(pages) == limit:
-                break
-    if not pages:
-        raise BenchmarkError(f"--data {str(data)!r}: no pages")
-    return pages
+    return _some(_pages_of(data), half, limit) or _nothing(f"--data {str(data)!r}: no pages")
 
 
-def _page(data: Path, row: Mapping[str, Any]) -> GoldPage:
+def load_fixtures(folder: Path, half: str = "all", limit: int = 0) -> list[GoldPage]:
+    """The same of the test suites in *folder*.
+
+    Raises:
+        BenchmarkError: no known suite is there, or no page is left.
+    """
+    pages = (_page(row, body) for row, body in fixture_pages(folder))
+    suites = "no suite of Readability, Postlight or fundus there"
+    return _some(pages, half, limit) or _nothing(f"--fixtures {str(folder)!r}: {suites}")
+
+
+def _nothing(why: str) -> NoReturn:
+    raise BenchmarkError(why)
+
+
+def _some(pages: Iterable[GoldPage], half: str, limit: int) -> list[GoldPage]:
+    of_half = (one for one in pages if half == "all" or one.in_report_half == (half == "report"))
+    return list(islice(of_half, limit or None))
+
+
+def _pages_of(data: Path) -> Iterator[GoldPage]:
+    with (data / "gold.jsonl").open(encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            yield _page(row, gzip.decompress((data / f"pages/{row['id']}.html.gz").read_bytes()))
+
+
+def _page(row: Mapping[str, Any], body: bytes) -> GoldPage:
     name = row["id"] or ""
-    body = gzip.decompress((data / "pages" / f"{name}.html.gz").read_bytes())
     text = decode(body)
     named = row["author"] or ()
     authors = (named,) if isinstance(named, str) else tuple(named)
@@ -344,7 +363,9 @@ def _names(written: str) -> list[str]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with gold.jsonl")
+    pages = parser.add_mutually_exclusive_group(required=True)
+    pages.add_argument("--data", type=Path, help="folder with gold.jsonl")
+    pages.add_argument("--fixtures", type=Path, help="folder with test suites of other projects")
     parser.add_argument("--json", type=Path, help="write the rows as JSON Lines")
     parser.add_argument("--methods", type=_names, default=list(OUR_METHODS))
     parser.add_argument(
@@ -367,7 +388,12 @@ def main() -> None:
     warnings.simplefilter("ignore")
     console = Console(width=None if sys.stdout.isatty() else 160)
     try:
-        pages = load_pages(arguments.data, arguments.half, arguments.limit)
+        load, place = (
+            (load_fixtures, arguments.fixtures)
+            if arguments.fixtures
+            else (load_pages, arguments.data)
+        )
+        pages = load(place, arguments.half, arguments.limit)
         methods = chosen_methods(arguments.methods, arguments.peers, console)
     except QiaoError as error:
         sys.exit(f"benchmarks/extraction.py: {error}")
