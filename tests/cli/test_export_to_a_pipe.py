@@ -7,17 +7,15 @@ import json
 import os
 import pty
 import subprocess
-import sys
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
+from crawl_starter import run_piped
 from fresh_schema import make_tables
 from qiaocrawl.storage import Database
 from storage_samples import add_topic, put_article
-
-CALL = (sys.executable, "-m", "qiaocrawl")
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +33,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def export(url: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[bytes]:
     """What the command writes to its pipes."""
-    return subprocess.run(
-        [*CALL, "export", "--database", url, *arguments], cwd=folder, capture_output=True
-    )
+    return run_piped("qiaocrawl", "export", "--database", url, *arguments, folder=folder)
 
 
 @pytest.mark.parametrize("out", ["-", "/dev/stdout"])
@@ -67,8 +63,9 @@ def test_a_file_to_which_the_shell_appends_is_not_cut(url: str, tmp_path: Path) 
     log = tmp_path / "log"
     log.write_text("first\n")
     with log.open("ab") as out:
-        subprocess.run([*CALL, "export", "--database", url, "--format", "jsonl", "--out", "-"],
-                       stdout=out, check=True)  # fmt: skip
+        done = run_piped("qiaocrawl", "export", "--database", url, "--format", "jsonl",
+                         "--out", "-", stdout=out.fileno())  # fmt: skip
+    assert done.returncode == 0, done.stderr
     assert [line[:6] for line in log.read_text("utf-8").splitlines()] == [
         "first",
         '{"id":',
@@ -86,8 +83,8 @@ def test_a_folder_cannot(url: str, format_: str, tmp_path: Path) -> None:
 
 def test_neither_does_a_terminal_show_a_workbook(url: str, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    done = subprocess.run([*CALL, "export", "--database", url, "--format", "xlsx", "--out", "-"],
-                          stdout=theirs, stderr=subprocess.PIPE)  # fmt: skip
+    done = run_piped("qiaocrawl", "export", "--database", url, "--format", "xlsx", "--out", "-",
+                     stdout=theirs)  # fmt: skip
     os.close(theirs)
     os.close(ours)
     assert done.returncode == 1
@@ -97,8 +94,7 @@ def test_neither_does_a_terminal_show_a_workbook(url: str, tmp_path: Path) -> No
 def test_a_reader_that_has_gone_is_an_error_in_one_line(url: str, tmp_path: Path) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
-    done = subprocess.run([*CALL, "export", "--database", url, "--out", "-"],
-                          stdout=theirs, stderr=subprocess.PIPE)  # fmt: skip
+    done = run_piped("qiaocrawl", "export", "--database", url, "--out", "-", stdout=theirs)
     os.close(theirs)
     assert done.returncode == 1
     assert b"cannot write standard output" in done.stderr
@@ -106,8 +102,7 @@ def test_a_reader_that_has_gone_is_an_error_in_one_line(url: str, tmp_path: Path
 
 
 def test_other_commands_make_no_file_of_that_name(url: str, tmp_path: Path) -> None:
-    done = subprocess.run([*CALL, "db", "backup", "-", "--database", url], cwd=tmp_path,
-                          capture_output=True)  # fmt: skip
+    done = run_piped("qiaocrawl", "db", "backup", "-", "--database", url, folder=tmp_path)
     assert done.returncode == 1
     assert b"name a file" in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -19,6 +19,7 @@ from zipfile import ZipFile
 import pytest
 
 from command_runs import Run
+from crawl_starter import run_started
 from crawling import Answer, article, import_pack, local_server, outcomes, pack
 from qiaocrawl.cli.setup import package_name, units_for
 from qiaocrawl.errors import ConfigError
@@ -297,9 +298,9 @@ def test_a_project_crawls_with_a_pipeline_of_its_own(run: Run, folder: Path) -> 
         Path(".env").unlink()
         import_pack("sqlite:///q.db", pack(server.origin))
         # Told apart by the terminal only: what Scrapy itself finds here.
-        listed = _python("-m", "scrapy", "list")
+        listed = _started("scrapy", "list")
         assert {"search", "site", "pages", "watch"} <= set(listed.stdout.split()), listed.stderr
-        done = _python("-m", "qiaocrawl", "run", "qiaoqing", "--only", "site", "--minutes", "5")
+        done = _started("qiaocrawl", "run", "qiaoqing", "--only", "site", "--minutes", "5")
     hook.shutdown()
     hook.server_close()
     assert done.returncode == 0, done.stdout + done.stderr
@@ -314,7 +315,7 @@ def test_an_engine_that_is_none_is_named_before_anything_is_asked(folder: Path) 
     Path(".env").write_text(
         "QIAO_DATABASE_URL=sqlite:///q.db\nQIAO_CONTACT=a@example.org\nQIAO_ENGINES=nosuch\n"
     )
-    done = _python("-m", "qiaocrawl", "run", "qiaoqing", "--minutes", "0.1")
+    done = _started("qiaocrawl", "run", "qiaoqing", "--minutes", "0.1")
     assert (done.returncode, "'nosuch'" in done.stderr) == (1, True)
     assert outcomes("sqlite:///q.db") == {}
 
@@ -324,11 +325,11 @@ def test_a_topic_that_only_searches_has_its_round(folder: Path) -> None:
     targets = tuple(replace(site, role="target") for site in own.sites)
     import_pack("sqlite:///q.db", replace(own, sites=targets))
     Path(".env").write_text("QIAO_DATABASE_URL=sqlite:///q.db\nQIAO_CONTACT=a@example.org\n")
-    done = _python("-m", "qiaocrawl", "run", own.name)
+    done = _started("qiaocrawl", "run", own.name)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no site of the topic is crawled whole" in done.stdout
     assert "pages" in done.stdout
-    done = _python("-m", "qiaocrawl", "crawl", "site", "-a", f"topic={own.name}")
+    done = _started("qiaocrawl", "crawl", "site", "-a", f"topic={own.name}")
     assert done.returncode == 1
     assert f"-a site={targets[0].host}" in done.stderr
 
@@ -353,9 +354,9 @@ def test_a_spider_that_is_none_of_ours_runs_as_scrapy_runs_it(run: Run, folder: 
         assert run("startproject", ".", "--name", "gazette")[0] == 0
         spider = _OWN_SPIDER.replace("ORIGIN", server.origin)
         Path("gazette/spiders/titles.py").write_text(spider, "utf-8")
-        crawl = ("-m", "qiaocrawl", "crawl", "titles", "-s", "DOWNLOAD_DELAY=0", "-O")
-        shut = _python(*crawl, "shut.json")
-        done = _python(*crawl, "out.json", "-s", f"QIAO_ALLOW_ADDRESSES={server.origin}")
+        crawl = ("qiaocrawl", "crawl", "titles", "-s", "DOWNLOAD_DELAY=0", "-O")
+        shut = _started(*crawl, "shut.json")
+        done = _started(*crawl, "out.json", "-s", f"QIAO_ALLOW_ADDRESSES={server.origin}")
     assert done.returncode == 0, done.stderr
     titles = {record["title"] for record in json.loads(Path("out.json").read_text("utf-8"))}
     assert len(titles) == 2, done.stderr
@@ -364,13 +365,11 @@ def test_a_spider_that_is_none_of_ours_runs_as_scrapy_runs_it(run: Run, folder: 
     assert "no public address" in shut.stderr
 
 
-def _python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True,
-                          env=environment, timeout=300)  # fmt: skip
+def _started(*command: str) -> subprocess.CompletedProcess[str]:
+    return run_started(*command, environment={**os.environ, "PYTHONPATH": str(_ROOT)})
 
 
 def test_crawl_hands_on_what_it_is_given(folder: Path) -> None:
-    done = _python("-m", "qiaocrawl", "crawl", "site", "-a", "topic=none", "-s", "QIAO_MAX_PAGE=1")
+    done = _started("qiaocrawl", "crawl", "site", "-a", "topic=none", "-s", "QIAO_MAX_PAGE=1")
     assert done.returncode == 1
     assert "did you mean QIAO_MAX_PAGES" in done.stderr, "Scrapy has got the -s"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from crawl_starter import run_started
 from crawling import Answer, LocalServer, article, crawl, import_pack, local_server, pack, rows
 from qiaocrawl.export.base import exporters
 from qiaocrawl.export.tables import COLUMNS, FIELDS
@@ -99,15 +98,16 @@ def test_every_format_holds_what_export_writes(tmp_path: Path) -> None:
 
 def test_a_pipe_gets_the_feed_alone_and_appending_writes_one_head(tmp_path: Path) -> None:
     with site(tmp_path) as (url, server):
-        command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", "topic=qiaoqing",
+        command = ["scrapy", "crawl", "site", "-a", "topic=qiaoqing",
                    "-a", f"start=http://{HOST}/", "-o", "-:jsonlines",
                    "-o", "grown.csv"]  # fmt: skip
         environment = {"QIAO_DATABASE_URL": url, "QIAO_DEMO": server.origin, "QIAO_LANG": "en",
                        "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "QIAO_REVISIT_HOURS": "0",
                        "PATH": "/usr/bin:/bin", "HOME": str(tmp_path),
                        "PYTHONPATH": str(Path(__file__).resolve().parents[2])}  # fmt: skip
-        done = [subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True,
-                               text=True, check=True) for _ in range(2)]  # fmt: skip
+        done = [run_started(*command, folder=tmp_path, environment=environment)
+                for _ in range(2)]  # fmt: skip
+    assert [one.returncode for one in done] == [0, 0], done
     titles = [json.loads(line)["title"] for line in done[0].stdout.splitlines()]
     assert "侨务工作会议在福州举行" in titles
     assert "Summary: site qiaoqing" in done[0].stderr

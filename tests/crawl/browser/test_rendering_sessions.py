@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from crawl_starter import run_started
 from crawling import PROJECT, Answer, import_pack, local_server, pack
 
 pytestmark = [
@@ -70,14 +69,13 @@ def test_the_browser_fetches_with_the_sessions_state(tmp_path: Path) -> None:
         return Answer(b"told") if path == "/data" else None
 
     with local_server(respond) as server:
-        done = subprocess.run(
-            [sys.executable, "-c", SPIDER, server.origin],
-            cwd=tmp_path,
-            text=True,
-            timeout=400,
-            capture_output=True,
-            check=True,
-            env={
+        (tmp_path / "spider.py").write_text(SPIDER, "utf-8")
+        done = run_started(
+            str(tmp_path / "spider.py"),
+            server.origin,
+            folder=tmp_path,
+            seconds=400,
+            environment={
                 **os.environ,
                 "PYTHONPATH": str(PROJECT),
                 "QIAO_DATABASE_URL": url,
@@ -89,6 +87,7 @@ def test_the_browser_fetches_with_the_sessions_state(tmp_path: Path) -> None:
         cookies = {
             hit.path: hit.headers.get("Cookie") for hit in server.log if hit.path != "/robots.txt"
         }
+    assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.rpartition("FOUND")[2])
     assert cookies == {"/in": "sid=7", "/moved": "sid=7", "/data": "sid=7"}
     assert "told" in found["in"][2]

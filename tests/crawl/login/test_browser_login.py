@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from crawl_starter import run_started
 from crawling import PROJECT, crawl, import_pack, pack, rows
 from fresh_schema import make_tables
 from login_sites import QR_RECIPE, LoginWeb, QrWeb, Reply, Seen, serving
@@ -44,9 +44,8 @@ def login(tmp_path: Path, origin: str, *arguments: str) -> subprocess.CompletedP
         "QIAO_LOGINS_DIR": str(folder), "QIAO_ALLOW_ADDRESSES": origin,
         "QIAO_CHROMIUM": str(shutil.which("chromium")),
     }  # fmt: skip
-    command = [sys.executable, "-m", "qiaocrawl", "session", "login", "qr.test", "me", *arguments]
-    return subprocess.run(command, env=environment, cwd=tmp_path, text=True, capture_output=True,
-                          timeout=400, check=False)  # fmt: skip
+    return run_started("qiaocrawl", "session", "login", "qr.test", "me", *arguments,
+                       environment=environment, folder=tmp_path, seconds=400)  # fmt: skip
 
 
 def scan_when_there(picture: Path, web: QrWeb, over: threading.Event) -> None:

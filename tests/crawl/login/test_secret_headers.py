@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from scrapy import Request
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
+from crawl_starter import run_started
 from crawling import PROJECT
 from fresh_schema import make_tables
 from login_sites import LoginWeb, Reply, Seen, serving
@@ -94,12 +93,12 @@ def test_secrets_stay_with_their_origin(tmp_path: Path) -> None:
         make_tables(database)
     web = RedirectWeb()
     with serving(web) as origin:
-        done = subprocess.run(
-            [sys.executable, "-m", "scrapy", "runspider", "-a", f"file={file}",
-             str(PROJECT / "tests" / "fixtures" / "redirect_probe.py")],
-            cwd=tmp_path, capture_output=True, text=True, timeout=400, check=False,
-            env={**os.environ, "QIAO_DATABASE_URL": url, "PYTHONPATH": str(PROJECT),
-                 "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "QIAO_DEMO": origin},
+        done = run_started(
+            "scrapy", "runspider", "-a", f"file={file}",
+            str(PROJECT / "tests" / "fixtures" / "redirect_probe.py"),
+            folder=tmp_path, seconds=400,
+            environment={**os.environ, "QIAO_DATABASE_URL": url, "PYTHONPATH": str(PROJECT),
+                         "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "QIAO_DEMO": origin},
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     for case in ("header", "jar", "auth", "token"):

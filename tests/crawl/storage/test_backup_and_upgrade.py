@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from itertools import count
@@ -14,6 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import ColumnElement, Table, func, select, text
 
+from crawl_starter import run_started
 from crawling import (
     PROJECT,
     Answer,
@@ -60,11 +59,8 @@ def empty_url(database_url: str, tmp_path: Path, request: pytest.FixtureRequest)
 
 
 def _command(*arguments: str, url: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "qiaocrawl", *arguments],
-        env={**os.environ, "PYTHONPATH": str(PROJECT), "QIAO_DATABASE_URL": url},
-        capture_output=True, text=True, cwd=PROJECT.parent,
-    )  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), "QIAO_DATABASE_URL": url}
+    done = run_started("qiaocrawl", *arguments, environment=environment, folder=PROJECT.parent)
     return done.returncode, done.stdout + done.stderr
 
 

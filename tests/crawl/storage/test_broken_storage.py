@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from crawl_starter import StartedCrawl
+from crawl_starter import StartedCrawl, run_started
 from crawling import (
-    PROJECT,
     Answer,
     article,
     crawl,
@@ -110,11 +108,8 @@ def test_a_damaged_file_is_told_once(tmp_path: Path) -> None:
         go_on()
         log = assert_stopped(process, "`qiaocrawl db check`")
     assert "is damaged (" in log
-    checked = subprocess.run(
-        [sys.executable, "-m", "qiaocrawl", "db", "check", "--database", f"sqlite:///{file}"],
-        capture_output=True, text=True, check=False, cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
-    )  # fmt: skip
+    checked = run_started("qiaocrawl", "db", "check", "--database", f"sqlite:///{file}",
+                          folder=tmp_path)  # fmt: skip
     assert checked.returncode == 1
     assert "Traceback" not in checked.stderr
     assert "malformed" in checked.stderr or "damaged" in checked.stderr
