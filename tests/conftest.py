@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -49,6 +50,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples a property is tried on, where its test does not say."""
+    # What is loaded from here on stays.
+    gc.disable()
     settings.load_profile("all" if config.getoption("--all") else "some")
 
 
@@ -79,6 +82,13 @@ def _on_sqlite_only() -> frozenset[str]:
     """Tests whose MariaDB half asks nothing that others do not; see the script that lists them."""
     lines = _SQLITE_SUFFICES.read_text("utf-8").splitlines()
     return frozenset(line for line in lines if line and not line.startswith("#"))
+
+
+def pytest_collection_finish() -> None:
+    """Collect cycles from now on, but look at no module or test again."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.vsm import IdfSnapshot
 from qiaocrawl.vsm.terms import CLASSES
 
-SEGMENTER = Segmenter((), "rjieba")
+segmenter = cache(partial(Segmenter, (), "rjieba"))
 ODD_LETTERS = "归侨 过年\n\r\x85\u2028\0-İﷺ\ud8007aA😀\u0301"
 
 
@@ -57,7 +58,7 @@ def test_many_titles_at_once_are_cut_like_each_by_itself(titles: list[str]) -> N
 @given(st.text(max_size=30))
 def test_they_are_the_words_of_the_segmenter(title: str) -> None:
     line = " ".join(title.split())
-    assert TitleWords(TermTable(IdfSnapshot())).texts([title]) == [SEGMENTER.terms(line)]
+    assert TitleWords(TermTable(IdfSnapshot())).texts([title]) == [segmenter().terms(line)]
 
 
 def test_long_titles_and_words_are_cut() -> None:
@@ -113,7 +114,7 @@ def test_folding_does_not_join_titles() -> None:
     # Letters that fold to several, or to one with the next.
     titles = ["ﷺ", "\u0301a", "e", "\u0301", "ㄱ", "ᅡ", "\u200d归侨", "㍿"]
     assert TitleWords(TermTable(IdfSnapshot())).texts(titles) == [
-        SEGMENTER.terms(title) for title in titles
+        segmenter().terms(title) for title in titles
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -17,12 +18,13 @@ from qiaocrawl.topic.pack import Term, TopicPack
 from qiaocrawl.urls import url_key
 
 HOST = "x.test"
-WORDS = LinkWords(CrawlTopic(TopicPack("lights", "", "", 0.1, (Term("灯塔", "core"),), (), ())))
+PACK = TopicPack("lights", "", "", 0.1, (Term("灯塔", "core"),), (), ())
+words = cache(lambda: LinkWords(CrawlTopic(PACK)))
 
 
 @pytest.fixture
 def memory() -> LinkMemory:
-    return LinkMemory(WORDS)
+    return LinkMemory(words())
 
 
 def url(node: int) -> str:
@@ -174,7 +176,7 @@ graphs = st.lists(st.tuples(st.integers(0, 9), st.lists(st.integers(0, 9), max_s
 def test_every_link_is_in_the_chain_of_its_target_and_every_url_found_once(
     graph: list[tuple[int, list[int]]],
 ) -> None:
-    memory = LinkMemory(WORDS)
+    memory = LinkMemory(words())
     fetched, discovered = set(), []
     for node, targets in graph:
         visit(memory, node, *targets)

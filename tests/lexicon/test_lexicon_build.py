@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.topic.pack import Term
 from small_wordnets import words
 
-SEGMENTER = Segmenter()
+# Jieba's dictionary takes 100 MB: it is read by the processes that need it.
+segmenter = cache(Segmenter)
 _NEWS = (
     "侨胞在{place}举办座谈会，讨论工作安排。",
     "{place}的侨胞向家乡学校捐款，工作人员表示感谢。",
@@ -84,7 +86,7 @@ def test_rare_phrases_are_forgotten_when_there_are_too_many(
     counts = TermCounts()
     for number in range(30):
         words = tagged_words(
-            SEGMENTER, f"侨胞{'甲乙丙丁戊己庚辛壬癸'[number % 10]}方案{number}报告"
+            segmenter(), f"侨胞{'甲乙丙丁戊己庚辛壬癸'[number % 10]}方案{number}报告"
         )
         counts.add(Document("", ""), words)
     assert counts.terms["侨胞"].frequency == 30
@@ -132,9 +134,9 @@ def test_a_word_that_shares_some_senses_only_is_near() -> None:
 
 
 def test_a_keyphrase_stands_in_the_title_and_is_rare() -> None:
-    title = tagged_words(SEGMENTER, "侨批档案入选名录")
+    title = tagged_words(segmenter(), "侨批档案入选名录")
     body = tagged_words(
-        SEGMENTER, "侨批档案是华侨的家书。专家介绍工作情况，侨批档案的保护工作继续。"
+        segmenter(), "侨批档案是华侨的家书。专家介绍工作情况，侨批档案的保护工作继续。"
     )
     frequencies = Frequencies(100, {"工作": 90, "情况": 80, "侨批档案": 2})
     ranked = keyphrases(title, body, frequencies, 5)
@@ -155,7 +157,7 @@ def test_a_text_without_words_has_no_keyphrases() -> None:
 def test_the_weight_table_is_token_by_title() -> None:
     titles = ["侨胞回家", "侨胞捐款", "侨胞和学生"]
     rows = {
-        row.token: row for row in weight_table([tagged_words(SEGMENTER, one) for one in titles])
+        row.token: row for row in weight_table([tagged_words(segmenter(), one) for one in titles])
     }
     assert rows["侨胞"].by_title == (1, 1, 1)
     assert rows["侨胞"].tfidf == 0.0

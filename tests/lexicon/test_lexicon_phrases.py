@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,11 +12,11 @@ from qiaocrawl.lexicon.phrases import candidate_phrases, is_content, join_words,
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 
-SEGMENTER = Segmenter(["侨务强国梦"])
+segmenter = cache(partial(Segmenter, ["侨务强国梦"]))
 
 
 def words_of(text: str) -> list[str]:
-    return [word for word, _ in tagged_words(SEGMENTER, text)]
+    return [word for word, _ in tagged_words(segmenter(), text)]
 
 
 @pytest.mark.parametrize(

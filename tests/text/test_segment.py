@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -27,8 +28,6 @@ OTHER_TERMS = (
 )  # fmt: skip
 TERMS = (*HAN_TERMS, *OTHER_TERMS)
 BACKENDS = ("jieba", "rjieba")
-SEGMENTERS = {backend: Segmenter(TERMS, backend) for backend in BACKENDS}  # type: ignore[arg-type]
-PLAIN = {backend: Segmenter([], backend) for backend in BACKENDS}  # type: ignore[arg-type]
 
 PIECES = (
     "华侨", "参观", "新", "落成", "学", "龘", "鿕", "𠮷", "㐀", "鿖", "豈", "😀", "\u200d", "\x00",
@@ -42,14 +41,26 @@ TEXTS = (
 )
 
 
-@pytest.mark.parametrize("segmenters", [SEGMENTERS, PLAIN], ids=["terms", "plain"])
+@cache
+def with_terms(backend: str) -> Segmenter:
+    """One that knows TERMS. It takes 100 MB: made by the processes that need it."""
+    return Segmenter(TERMS, backend)  # type: ignore[arg-type]
+
+
+@cache
+def without_terms(backend: str) -> Segmenter:
+    """One that knows none."""
+    return Segmenter([], backend)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("segmenter", [with_terms, without_terms], ids=["terms", "plain"])
 @given(text=TEXTS)
 @settings(max_examples=200, deadline=None, derandomize=True)
 def test_both_backends_cut_alike_and_lose_nothing(
-    segmenters: dict[str, Segmenter], text: str
+    segmenter: Callable[[str], Segmenter], text: str
 ) -> None:
-    words = segmenters["jieba"].words(text)
-    assert segmenters["rjieba"].words(text) == words
+    words = segmenter("jieba").words(text)
+    assert segmenter("rjieba").words(text) == words
     assert "".join(words) == text
     assert "" not in words
 
@@ -58,17 +69,17 @@ def test_both_backends_cut_alike_and_lose_nothing(
 @pytest.mark.parametrize("unit", ["的", "龘", "a", "1.", "gpt-4 ", TERM, "好，", "\r\n", "😀"])
 def test_nothing_is_lost_of_a_long_run(backend: str, unit: str) -> None:
     text = unit * 5_001
-    words = SEGMENTERS[backend].words(text)
+    words = with_terms(backend).words(text)
     assert "".join(words) == text
     if unit in {"gpt-4 ", "好，", "\r\n"}:
-        assert set(words) == set(SEGMENTERS[backend].words(unit))
+        assert set(words) == set(with_terms(backend).words(unit))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("term", TERMS)
 def test_terms_stay_whole(backend: str, term: str) -> None:
     for before, after in [("", ""), ("。", "，"), ("（", "）"), (" ", "\n")]:
-        words = SEGMENTERS[backend].words(f"{before}{term}{after}")
+        words = with_terms(backend).words(f"{before}{term}{after}")
         assert words == [word for word in (before, term, after) if word]
 
 
@@ -89,14 +100,14 @@ def test_terms_that_contain_and_overlap_each_other_stay_whole(backend: str) -> N
     ["email", "1985年", "hong kongs", "gpt-40", "a股b", "việt kiềus", "maia股"],
 )  # fmt: skip
 def test_a_term_is_not_found_inside_a_longer_run(backend: str, text: str) -> None:
-    found = SEGMENTERS[backend].words(text)
+    found = with_terms(backend).words(text)
     assert not set(found) & {"ai", "985", "hong kong", "gpt-4", "việt kiều"}
     assert ("a股" in found) == (text == "a股b")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_longest_term_wins_in_the_midst_of_text(backend: str) -> None:
-    segmenter = SEGMENTERS[backend]
+    segmenter = with_terms(backend)
     assert segmenter.words("用gpt-4o查") == ["用", "gpt-4o", "查"]
     assert segmenter.words(f"参观新落成的{TERM}。")[-2:] == [TERM, "。"]
     assert "人" not in segmenter.words("中华人民共和国")
@@ -107,13 +118,13 @@ def test_instances_share_nothing(backend: str) -> None:
     with_term = Segmenter([TERM, "zz top"], backend)  # type: ignore[arg-type]
     assert TERM in with_term.words(TERM)
     assert TERM not in Segmenter([], backend).words(TERM)  # type: ignore[arg-type]
-    assert TERM not in PLAIN[backend].words(TERM)
-    assert "zz top" not in SEGMENTERS[backend].words("zz top")
+    assert TERM not in without_terms(backend).words(TERM)
+    assert "zz top" not in with_terms(backend).words("zz top")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_terms_are_the_folded_words_with_letters(backend: str) -> None:
-    assert SEGMENTERS[backend].terms("ＡＢＣ：僑務 2024！") == ["abc", "侨务", "2024"]
+    assert with_terms(backend).terms("ＡＢＣ：僑務 2024！") == ["abc", "侨务", "2024"]
     segmenter = Segmenter([fold("僑批檔案館舍"), fold("ＧＰＴ－４")], backend)  # type: ignore[arg-type]
     assert segmenter.terms("僑批檔案館舍‧Gpt-4") == [TERM, "gpt-4"]
 
@@ -127,7 +138,7 @@ def test_white_space_and_line_ends_make_no_term() -> None:
 
 
 def test_parts_of_speech() -> None:
-    tags = dict(PLAIN["jieba"].tags("他在北京学习了历史"))
+    tags = dict(without_terms("jieba").tags("他在北京学习了历史"))
     assert tags["北京"] == "ns"
     assert tags["学习"] == "v"
     assert "".join(tags) == "他在北京学习了历史"
@@ -150,8 +161,8 @@ def tagger() -> Any:
 @settings(max_examples=50, deadline=None)
 def test_tags_are_those_of_jieba_and_lose_nothing(text: str) -> None:
     expected = [(pair.word, pair.flag) for pair in tagger().cut(text)]
-    assert PLAIN["jieba"].tags(text) == expected
-    tags = SEGMENTERS["jieba"].tags(text)
+    assert without_terms("jieba").tags(text) == expected
+    tags = with_terms("jieba").tags(text)
     assert "".join(word for word, _ in tags) == text
 
 
