@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, local_server
+from forking_python import forking_python
 from qiaocrawl.cli.explain import MARK, explain_as_html
 from qiaocrawl.extract.api import examine
 
@@ -216,6 +217,7 @@ def test_scores_near_the_threshold_have_three_digits() -> None:
 # --- clear errors -----------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("_forks")
 def test_what_cannot_be_had_is_one_line(run: Run, page: str, tmp_path: Path) -> None:
     for arguments, words in (
         (("none.html",), "'none.html': no such file (a URL begins with http"),
@@ -238,6 +240,12 @@ def test_what_cannot_be_had_is_one_line(run: Run, page: str, tmp_path: Path) -> 
 # --- over HTTP ----------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def _forks(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The process that fetches is forked."""
+    monkeypatch.setattr(sys, "executable", forking_python(tmp_path_factory.mktemp("bin")))
+
+
 def _respond(host: str, path: str) -> Answer | None:
     return {
         "/robots.txt": Answer(b"User-agent: *\nDisallow: /closed/"),
@@ -257,6 +265,7 @@ def test_a_url_is_fetched_as_politely_as_in_a_crawl(run: Run) -> None:
         assert server.log[0].headers["User-Agent"].startswith("qiaocrawl/")
 
 
+@pytest.mark.usefixtures("_forks")
 @pytest.mark.parametrize(("path", "words"), [
     ("/closed/2.html", "robots.txt of the site does not allow"),
     ("/none", "HTTP 404 Not Found"),
@@ -270,6 +279,7 @@ def test_what_is_not_fetched_says_why(run: Run, path: str, words: str) -> None:
         assert path not in ("/closed/2.html",) or server.paths() == []
 
 
+@pytest.mark.usefixtures("_forks")
 def test_private_addresses_need_a_word(run: Run) -> None:
     with local_server(_respond) as server:
         code, _, err = run(f"http://{server.origin}/news/1.html")

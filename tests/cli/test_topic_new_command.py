@@ -13,6 +13,7 @@ from docx import Document as WordDocument
 
 from command_runs import Run
 from crawling import Answer, local_server
+from forking_python import forking_python
 from fresh_schema import make_tables
 from qiaocrawl.items import PageText
 from qiaocrawl.relevance import page_scorers
@@ -128,7 +129,7 @@ def test_words_find_samples_among_stored_articles(run: Run, home: Path) -> None:
 
 
 def test_words_alone_are_searched_and_fetched_first(
-    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The engine is a SearXNG of this machine; its hits become samples and its hosts sites."""
     texts = topic_tree().samples(topic_tree().find("S"))
@@ -148,6 +149,7 @@ def test_words_alone_are_searched_and_fetched_first(
             "QIAO_SEARXNG_URL": f"http://{HOST}",
         }.items():  # fmt: skip
             monkeypatch.setenv(name, value)
+        monkeypatch.setattr(sys, "executable", forking_python(tmp_path))
         monkeypatch.chdir(home)
         code, out, err = run("topic", "new", "yu", "--words", "渔民 捕捞", "--search", "--yes")
     assert code == 0, (out, err)

@@ -14,6 +14,7 @@ import pytest
 from benchmarks.demo_scores import score
 from console_client import desk_at, visible
 from crawling import PROJECT, rows
+from forking_python import forking_python
 from qiaocrawl.cli import demo, main
 from qiaocrawl.demo import happenings as office
 from qiaocrawl.demo.web import build_web
@@ -38,8 +39,11 @@ smaller_web = partial(build_web, scale=0.3)
 class Operator:
     """Runs ``qiaocrawl`` in the project's folder; the spiders are processes of their own."""
 
-    def __init__(self, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> None:
+    def __init__(
+        self, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str], python: str
+    ) -> None:
         self._patch, self._capture = patch, capture
+        patch.setattr(sys, "executable", python)
         patch.chdir(PROJECT)
         patch.syspath_prepend(str(PROJECT))
         patch.setattr(demo, "build_web", smaller_web)
@@ -70,8 +74,11 @@ class Operator:
 
 
 @pytest.fixture
-def operator(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Operator:
-    return Operator(monkeypatch, capsys)
+def operator(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Operator:  # fmt: skip
+    return Operator(monkeypatch, capsys, forking_python(tmp_path_factory.mktemp("bin")))
 
 
 def counts(url: str) -> dict[str, object]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from crawl_starter import run_started
 from qiaocrawl.errors import CrawlLockedError
 from qiaocrawl.storage import Database
 
@@ -59,13 +60,11 @@ def test_closing_lets_the_next_one_in(tmp_path: Path) -> None:
     database = Database.open(url)
     database.lock_crawl()
     database.lock_crawl()  # again by the same one: nothing happens
-    refused = subprocess.run(
-        [sys.executable, "-c", _REFUSED, url], stderr=subprocess.PIPE, text=True, check=False
-    )
+    refused = run_started("-c", _REFUSED, url)
     assert refused.returncode == 1
     assert f"process {os.getpid()}" in refused.stderr
     database.close()
-    assert subprocess.run([sys.executable, "-c", _REFUSED, url], check=False).returncode == 0
+    assert run_started("-c", _REFUSED, url).returncode == 0
 
 
 def test_a_forked_worker_does_not_keep_the_lock(tmp_path: Path) -> None:
@@ -81,7 +80,7 @@ def test_a_forked_worker_does_not_keep_the_lock(tmp_path: Path) -> None:
         os._exit(0)
     database.close()
     try:
-        assert subprocess.run([sys.executable, "-c", _REFUSED, url], check=False).returncode == 0
+        assert run_started("-c", _REFUSED, url).returncode == 0
     finally:
         os.close(write)
         os.close(read)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event, text
 
+from crawl_starter import started_code
 from fresh_schema import make_tables
 from qiaocrawl.errors import StorageError
 from qiaocrawl.storage import Database, Reader, Writer
@@ -262,16 +263,15 @@ def test_acknowledged_rows_survive_kill_9(database_url: str) -> None:
         acknowledged: set[str] = set()
         chance = random.Random(8)
         for kill in range(5):
-            with subprocess.Popen(
-                [sys.executable, "-c", _WRITE_FOR_EVER, database_url, str(kill * 1_000_000)],
-                env=child_environment(), stdout=subprocess.PIPE, text=True,
-            ) as process:  # fmt: skip
-                assert process.stdout is not None
+            with started_code(
+                _WRITE_FOR_EVER, database_url, str(kill * 1_000_000),
+                environment=child_environment(),
+            ) as (process, printed):  # fmt: skip
                 # By rows, not by time: how many a second depends on the machine.
-                lines = [process.stdout.readline() for _ in range(chance.randint(21, 90))]
+                lines = [printed.readline() for _ in range(chance.randint(21, 90))]
                 time.sleep(chance.uniform(0.0, 0.03))
                 process.send_signal(signal.SIGKILL)
-                lines = ("".join(lines) + process.stdout.read()).split("\n")[:-1]
+                lines = ("".join(lines) + printed.read()).split("\n")[:-1]
             acknowledged |= {f"http://a.example/{line}" for line in lines}
         with database.engine.connect() as c:
             stored = set(c.execute(text("SELECT url FROM url")).scalars())

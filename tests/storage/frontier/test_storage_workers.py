@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
+from contextlib import ExitStack
 
 from sqlalchemy import text
 
+from crawl_starter import started_code
 from fresh_schema import make_tables
 from qiaocrawl.storage import Database, frontier
 from storage_samples import (
@@ -57,13 +57,15 @@ def test_three_workers_share_without_duplicates(mariadb_url: str) -> None:
         with database.engine.begin() as c:
             enqueue(c, [candidate(str(n), host=f"h{n % 11}.example", score=n % 13)
                       for n in range(_URLS)])  # fmt: skip
-        workers = [
-            subprocess.Popen([sys.executable, "-c", _WORKER, mariadb_url, str(token)],
-                             env=child_environment(), stdout=subprocess.PIPE, text=True)
-            for token in (1, 2, 3)
-        ]  # fmt: skip
-        outputs = [worker.communicate()[0].split() for worker in workers]
-        assert [worker.returncode for worker in workers] == [0, 0, 0]
+        with ExitStack() as stack:
+            workers = [
+                stack.enter_context(
+                    started_code(_WORKER, mariadb_url, str(token), environment=child_environment())
+                )
+                for token in (1, 2, 3)
+            ]
+            outputs = [printed.read().split() for _, printed in workers]
+            assert [worker.wait(300) for worker, _ in workers] == [0, 0, 0]
         fetched = Counter(line for lines in outputs for line in lines)
         assert len(fetched) == _URLS
         assert set(fetched.values()) == {1}

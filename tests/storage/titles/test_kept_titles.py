@@ -7,15 +7,15 @@ import logging
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 from sqlalchemy import Connection, text
 
+from crawl_starter import run_started, started_code
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import VerdictKind
 from qiaocrawl.runs import regrouping
@@ -514,10 +514,7 @@ def test_an_account_without_a_home_keeps_nothing(
 
 def test_a_kill_while_it_is_written_costs_time_only(sqlite_url: str, folder: Path) -> None:
     stored(sqlite_url)
-    killed = subprocess.run(
-        [sys.executable, "-c", _KILLED, sqlite_url],
-        env=child_environment(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    killed = run_started("-c", _KILLED, sqlite_url, environment=child_environment())
     assert killed.stdout == "writing\n"
     assert killed.returncode == -signal.SIGKILL
     assert files(folder) == []
@@ -541,12 +538,12 @@ def test_processes_that_start_at_once_know_the_same_titles(database_url: str, fo
     stored(database_url)
     environment = child_environment()
     for _ in range(2):
-        running = [
-            subprocess.Popen([sys.executable, "-c", _STARTED, database_url], text=True,
-                             env=environment, stdout=subprocess.PIPE)
-            for _ in range(2)
-        ]  # fmt: skip
-        assert [one.communicate()[0] for one in running] == [f"{len(FIRST)}\n"] * 2
+        with ExitStack() as stack:
+            running = [
+                stack.enter_context(started_code(_STARTED, database_url, environment=environment))
+                for _ in range(2)
+            ]
+            assert [printed.read() for _, printed in running] == [f"{len(FIRST)}\n"] * 2
     assert files(folder)
     with runtime_on(database_url) as runtime:
         assert started(runtime) == 0
