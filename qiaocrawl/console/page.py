@@ -321,12 +321,16 @@ def _end_with_reader(c: Connection, is_over: IsOver) -> None:
         driver.set_progress_handler(is_over, _STEPS_BETWEEN)
 
 
+# Each template that is tried would wait for it.
+_WORK_PARTS = ("qiaocrawl.console.template_preview",)
+
+
 async def read_files(request: Request, work: Callable[[FileWorker], Result]) -> Result:
     """What *work* makes of files that somebody sent, in a process whose bounds are theirs."""
     seconds = Options.from_environment()["QIAO_EXTRACT_SECONDS"]
 
     def in_process(is_over: IsOver) -> Result:
-        with FileWorker(seconds, is_over) as worker:
+        with FileWorker(seconds, is_over, _WORK_PARTS) as worker:
             return work(worker)
 
     return await do_heavy(request, in_process)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from pathlib import Path
@@ -59,11 +59,19 @@ class FileWorker:
     Args:
         seconds: processor time that a file has (QIAO_EXTRACT_SECONDS).
         is_over: asked twice a second; True gives up what is read.
+        parts: modules that its work needs besides; what the first one of a process names is loaded
+            once for all.
     """
 
-    def __init__(self, seconds: float, is_over: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        seconds: float,
+        is_over: Callable[[], bool] = lambda: False,
+        parts: Sequence[str] = (),
+    ) -> None:
         self._seconds = seconds
         self._is_over = is_over
+        self._parts = (*_PARTS, *parts)
         self._pool: ProcessPool | None = None
 
     def __enter__(self) -> Self:
@@ -151,7 +159,7 @@ class FileWorker:
             context = WorkerContext()
             # See worker_pool: from an egg it would load a copy installed beside it.
             if Path(__file__).exists():
-                context.set_forkserver_preload(list(_PARTS))
+                context.set_forkserver_preload(list(self._parts))
             self._pool = ProcessPool(
                 max_workers=1,
                 context=context,
