@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from docx import Document as WordDocument
 
 from command_runs import Run
+from crawl_starter import StartedCrawl
 from crawling import Answer, local_server
 from forking_python import forking_python
 from fresh_schema import make_tables
@@ -163,10 +163,9 @@ def test_words_alone_are_searched_and_fetched_first(
 
 def test_a_terminal_is_asked_what_to_leave_out(home: Path) -> None:
     leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "qiaocrawl", "topic", "new", "g"],
-        stdin=follower, stdout=follower, stderr=follower, env={**os.environ, "COLUMNS": "80"},
-        cwd=home, close_fds=True,
+    process = StartedCrawl(
+        ("qiaocrawl", "topic", "new", "g"), {**os.environ, "COLUMNS": "80"}, home,
+        stdin=follower, stdout=follower, stderr=follower,
     )  # fmt: skip
     os.close(follower)
     os.write(leader, "3\nS9\n2\n水产\n1 3-4\n".encode())
@@ -180,6 +179,7 @@ def test_a_terminal_is_asked_what_to_leave_out(home: Path) -> None:
             break
     os.close(leader)
     assert process.wait() == 0, shown.decode()
+    process.close()
     pack = stored(home, "g")
     assert pack.title == "水产"
     words = topic_tree().find("S9").words
