@@ -92,7 +92,7 @@ def test_what_is_left_is_counted_by_its_reason() -> None:
     assert queues(selection) == {"2.html": "watch"}
     assert selection.left_by_reason == {"too_many": 6, "offsite": 1, "known": 1}
     deep = follow(lease(4), analysis("a/"), replace(POLICY, max_depth=4))
-    assert (deep.candidates, deep.left["too_deep"]) == ((), 1)
+    assert (deep.candidates, deep.left_by_reason["too_deep"]) == ((), 1)
 
 
 def test_a_page_that_asks_for_it_is_not_followed() -> None:
