@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 if TYPE_CHECKING:
@@ -33,12 +33,16 @@ _HIDDEN = frozenset(
         "video",
         "-comment",
         "math",
+        # How the characters of <ruby> are read.
+        "rp",
+        "rt",
+        "rtc",
     )
 )
 # Inline elements: a block runs on through them.
 _RUNNING = frozenset(
     ("abbr", "acronym", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
-     "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "rp", "rt", "ruby", "s", "samp",
+     "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "rb", "ruby", "s", "samp",
      "small", "span", "strike", "sub", "sup", "time", "tt", "u", "var", "wbr")
 )  # fmt: skip
 # From _INLINE on all are inline elements: one comparison tells them apart.
@@ -106,6 +110,22 @@ class Block:
     after_break: bool
 
 
+class Sight(NamedTuple):
+    """Elements that are read against their markup, by their ``mem_id``.
+
+    Attributes:
+        passed: nothing in them is read, though their names do not say so.
+        shown: read, though they are hidden or buttons.
+    """
+
+    passed: frozenset[int] = frozenset()
+    shown: frozenset[int] = frozenset()
+
+
+PLAIN_SIGHT = Sight()
+"""Nothing is read against its markup."""
+
+
 @dataclass(slots=True)
 class PageBlocks:
     """The blocks of a page in document order, and their elements, parents before children."""
@@ -113,6 +133,7 @@ class PageBlocks:
     blocks: list[Block]
     elements: list[Element]
     left_out: bool = False
+    sight: Sight = PLAIN_SIGHT
 
     def path(self, element: int) -> list[int]:
         """Indexes of *element* and of all around it, innermost first."""
@@ -130,8 +151,8 @@ class _Collector:
     a method only where a block begins or ends.
     """
 
-    def __init__(self) -> None:
-        self.found = PageBlocks([], [])
+    def __init__(self, sight: Sight) -> None:
+        self.found = PageBlocks([], [], sight=sight)
         # What the current block holds: all text, the text inside links, inside <b>.
         self._parts: list[str] = []  # empty, or begins with more than white space
         self._linked: list[str] = []
@@ -142,6 +163,7 @@ class _Collector:
 
     def walk(self, node: LexborNode | None) -> None:
         found, parts, linked, bold = self.found, self._parts, self._linked, self._bold
+        sight = found.sight
         in_link = in_bold = 0
         path: list[tuple[LexborNode, int]] = []
         while node is not None and not found.left_out:
@@ -156,6 +178,8 @@ class _Collector:
                         bold.append(text)
             else:
                 kind = _KINDS.get(tag := node.tag or "", BLOCK)
+                if sight is not PLAIN_SIGHT:
+                    kind = kind_in(sight, node, kind)
                 if kind == BLOCK:
                     if parts:
                         self._flush()
@@ -224,7 +248,9 @@ class _Collector:
             return None
         names = ""
         if attributes := node.attributes:
-            if ("style" in attributes or "hidden" in attributes) and _is_hidden(attributes):
+            is_marked = "style" in attributes or "hidden" in attributes
+            # The root is read, hidden or not: somebody asked for it.
+            if is_marked and self._open >= 0 and is_hidden(attributes) and not self._shows(node):
                 return None
             css_class, identifier = attributes.get("class"), attributes.get("id")
             if css_class and identifier:
@@ -240,6 +266,9 @@ class _Collector:
             self._leave()
             return None
         return inner
+
+    def _shows(self, node: LexborNode) -> bool:
+        return node.mem_id in self.found.sight.shown
 
     def _lines_of(self, node: LexborNode) -> None:
         """Preformatted text: every line is a block; links in it are not told apart."""
@@ -257,9 +286,13 @@ class _Collector:
         self._open = element.parent
 
 
-def blocks_of(root: LexborNode | None) -> PageBlocks:
-    """The blocks under *root* (a body, as a rule); hidden elements and scripts hold none."""
-    collector = _Collector()
+def blocks_of(root: LexborNode | None, sight: Sight = PLAIN_SIGHT) -> PageBlocks:
+    """The blocks under *root* (a body, as a rule); hidden elements and scripts hold none.
+
+    Args:
+        sight: what is read against that.
+    """
+    collector = _Collector(sight)
     if root is not None:
         collector.walk(root)
     return collector.found
@@ -268,6 +301,13 @@ def blocks_of(root: LexborNode | None) -> PageBlocks:
 kind_of = _KINDS.get
 """``kind_of(tag, BLOCK)`` is what an element is to a walk: SKIP, BREAK, IMAGE, BLOCK, or a greater
 number for one that runs within a line."""
+
+
+def kind_in(sight: Sight, node: LexborNode, kind: int) -> int:
+    """*kind*, or what *node* is to a walk instead on a page of that *sight*."""
+    if node.mem_id in sight.passed:
+        return SKIP
+    return _INLINE if kind == SKIP and node.mem_id in sight.shown else kind
 
 
 def without_line_ends(text: str) -> str:
@@ -280,7 +320,8 @@ def _size(parts: list[str]) -> int:
     return len("".join("".join(parts).split()))
 
 
-def _is_hidden(attributes: dict[str, str | None]) -> bool:
+def is_hidden(attributes: dict[str, str | None]) -> bool:
+    """Whether an element with these *attributes* is not displayed."""
     if "hidden" in attributes:
         return True
     style = attributes.get("style")

@@ -15,6 +15,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from qiaocrawl.items import Link
 from qiaocrawl.page.blocks import PageBlocks, block_digests, blocks_of
+from qiaocrawl.page.hidden import place_streamed_parts, sight_of
 from qiaocrawl.page.lines import SourceLines, is_single_line, source_lines, with_block_lines
 from qiaocrawl.page.links import (
     LINK_SELECTOR,
@@ -172,6 +173,7 @@ class Page:
         self.replaced = decoded.replaced
         self.source, self.notes = sanitize_html(decoded.text)
         self.tree = LexborHTMLParser(self.source)
+        place_streamed_parts(self.tree, self.source)
         self._results: dict[Any, Any] = {}
 
     def once(self, work: Callable[[Page], T]) -> T:
@@ -262,7 +264,8 @@ class Page:
     @cached_property
     def blocks(self) -> PageBlocks:
         """The blocks of the body in document order, and the elements that hold them."""
-        return blocks_of(self.tree.body)
+        body = self.tree.body
+        return blocks_of(body, sight_of(body, self.title))
 
     @cached_property
     def block_digests(self) -> NDArray[np.uint64]:

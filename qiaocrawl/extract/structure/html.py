@@ -22,9 +22,11 @@ from qiaocrawl.page.blocks import (
     BLOCK,
     BREAK,
     IMAGE,
+    PLAIN_SIGHT,
     SKIP,
     TEXT,
     Element,
+    kind_in,
     kind_of,
     without_line_ends,
 )
@@ -268,11 +270,13 @@ class _Writer:
         following = next(waiting, -1)
         elements = self._page.blocks.elements
         path: list[tuple[LexborNode, bool]] = []  # elements within a line, and if one was begun
-        node = root.first_child
+        node, sight = root.first_child, self._page.blocks.sight
         while node is not None:
             inner = None
             text = node.text_content  # None for what is no text
             kind = TEXT if text is not None else kind_of(node.tag or "", BLOCK)
+            if sight is not PLAIN_SIGHT and kind != TEXT:
+                kind = kind_in(sight, node, kind)
             if text is not None:
                 if text and not text.isspace():
                     self._text(text)
