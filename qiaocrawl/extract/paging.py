@@ -1,19 +1,22 @@
 """Finds the parts of an article that is spread over several pages, and joins them.
 
-A pager is a short row of links with numbers for text, whose URLs differ from each other only
-in a number. Pagers of lists look the same, so URLs of lists are refused; a link to the
-previous or next *article* has a title or another id and fits no row. **(ours)**
+A pager is a short row of links with numbers for text, or numbered titles, whose URLs differ from
+each other only in a number. It is read as elements: its numbers may be the items of a list, or
+stand without a space between them. Pagers of lists look the same, so URLs of lists are refused; a
+link to the previous or next *article* has a title or another id and fits no row. **(ours)**
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from qiaocrawl.extract.block_texts import enclosing, lines_with
+from qiaocrawl.page.blocks import Block
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import without_blanks
 from qiaocrawl.urls import UrlJoiner
@@ -26,14 +29,22 @@ MAX_PARTS = 100
 _HINTS = ("页", "頁", "余下全文", "1 2", "[2]", "【2】", "(2)", "Next", "next", "Page ")
 _HINT = re.compile(
     r"下一?[页頁]|后一页|尾页|末页|余下全文|共\s*\d+\s*[页頁]|[Nn]ext\b|\bPage \d+ of \d+|"
-    r"^\D{0,30}1\W{1,6}2\b"
+    r"^\D{0,30}1\W{1,6}2\b|^Page \d{1,3}|第\s?[\d一二三四五六七八九十]{1,3}\s?[页頁]"
 )
+_NUMBERS = re.compile(r"[\d\W_]{1,80}")
+"""All of the text of an item of a pager, or of a row of them."""
+_OTHER_ROWS = re.compile("comment|pinglun|repl(?:y|ies)|calendar")
 _HINT_CHARS = 300
 _MAX_HINTED = 200
 _MAX_LEVELS = 4
 _MAX_PAGER_BLOCKS = 60
 _MAX_PAGER_LINKS = 60
-_NUMBER = re.compile(r"^[\[(（【第]?\s*(\d{1,3})\s*[\])）】页頁]?$")
+_MAX_MENUS = 5
+_NUMBER = re.compile(
+    r"^(?:[\[(（【第]|[Pp]age\s)?\s*(\d{1,3})\s*[\])）】页頁]?$|"
+    r"^(?:第\s*(\d{1,3}|[一二三四五六七八九十])\s*[页頁]|[Pp]age (\d{1,3})\s?[:.–-])"
+)
+_CHINESE_NUMBERS = "一二三四五六七八九十"
 _NEXT = re.compile(r"^\W*(?:下一页|下一頁|下页|下頁|后一页|后页|余下全文|next(?: page)?)\W*$", re.I)
 _LAST = re.compile(r"^\W*(?:尾页|末页|最后一页|最末页|last(?: page)?)\W*$", re.IGNORECASE)
 _OF = re.compile(r"共\s*(\d{1,3})\s*[页頁]|[Pp]age \d+ of (\d{1,3})")
@@ -46,7 +57,8 @@ _PART_NUMBER = re.compile(
 )
 _LISTING = re.compile(
     r"(?<!\d{4})/(?:index|list|default|home|channel|category|node)?(?:\.\w+)?/?$|"
-    r"/(?:tags?|categor(?:y|ies)|archives?|search|topics?|list|channel)/|"
+    r"/(?:tags?|categor(?:y|ies)|archives?|search|topics?|list|channels?|columns?)/|"
+    r"/list[_-]\d|"
     r"[?&](?:q|wd|keywords?|query|cat|catid|typeid|cid|fid)=",
     re.IGNORECASE,
 )
@@ -82,22 +94,52 @@ def parts_of(page: Page) -> Parts | None:
     own = page.canonical
     if not own:
         return None
-    blocks = [block for block in page.blocks.blocks if len(block.text) <= _HINT_CHARS]
-    hinted = lines_with("\n".join([block.text for block in blocks]), _HINTS)
-    for index in hinted[:_MAX_HINTED]:
-        block = blocks[index]
-        if not _HINT.search(block.text):
-            continue
+    tried: set[int] = set()
+    for block in islice(_hinted(page), _MAX_HINTED):
+        most: Parts | None = None
         for element in enclosing(page.blocks, block.element, _MAX_LEVELS):
             it = page.blocks.elements[element]
             if it.end - it.first > _MAX_PAGER_BLOCKS:
                 break
+            if element in tried and not _OF.search(block.text):
+                continue
+            tried.add(element)
+            if it.end - it.first == 1 and block.links < 2 and _NUMBER.match(block.text):
+                continue  # one item of a row
             links = it.node.css("a[href]")
             if len(links) > _MAX_PAGER_LINKS:
                 break
             parts = _parts(links, own, page.joiner, block.text)
-            if parts is not None:
-                return parts
+            # The whole of a row tells more of the same parts than an item of it.
+            if parts is not None and (most is None or parts.urls[: len(most.urls)] == most.urls):
+                most = parts
+        if most is not None:
+            return most
+    return _parts_of_menu(page, own)
+
+
+def _hinted(page: Page) -> Iterator[Block]:
+    """Blocks that may be a pager or stand in one: those that say so, then numbers in links."""
+    blocks = [block for block in page.blocks.blocks if len(block.text) <= _HINT_CHARS]
+    for index in lines_with("\n".join([block.text for block in blocks]), _HINTS):
+        if _HINT.search(blocks[index].text):
+            yield blocks[index]
+    for block in blocks:
+        if block.links and not block.text[0].isalpha() and _NUMBERS.fullmatch(block.text):
+            around = enclosing(page.blocks, block.element, _MAX_LEVELS)
+            if not any(_OTHER_ROWS.search(page.blocks.elements[at].names) for at in around):
+                yield block
+
+
+def _parts_of_menu(page: Page, own: str) -> Parts | None:
+    """The parts that a ``<select>`` leads to."""
+    if "<option" not in page.source:
+        return None
+    for menu in page.tree.css("select")[:_MAX_MENUS]:
+        options = menu.css("option[value]")
+        parts = _parts(options, own, page.joiner, "") if len(options) <= MAX_PARTS else None
+        if parts is not None:
+            return parts
     return None
 
 
@@ -112,12 +154,14 @@ def _parts(
         number = _NUMBER.match(text)
         if number is None and not _NEXT.match(text) and not _LAST.match(text):
             continue
-        href = (link.attributes.get("href") or "").strip()
+        href = (link.attributes.get("href") or link.attributes.get("value") or "").strip()
         url = join(href) if href and not href.startswith("#") else None
         if url is None:
             continue
         if number is not None:
-            numbered.setdefault(int(number[1]), url)
+            written = number[1] or number[2] or number[3]
+            value = int(written) if written.isdigit() else _CHINESE_NUMBERS.index(written) + 1
+            numbered.setdefault(value, url)
         else:
             beyond.append(url)
     return _by_rule(numbered, beyond, own, pager_text) if numbered or beyond else None
@@ -150,6 +194,8 @@ def _by_rule(
     }
     shift = shifts.pop() if len(shifts) == 1 else 0
     number = _own_number(own, first, stem, shift)
+    if numbered and number > max(numbered) + 1 and _is_bare(stem):
+        return None  # a ranking of neighbours
     stated = _OF.search(pager_text)
     last = max(
         [number, *numbered, *(v - shift for s, v in fitting if s == stem)]

@@ -397,8 +397,8 @@ def _is_offered(node: LexborNode) -> bool:
 
 def _application(root: LexborNode, pieces: Iterable[_Piece], title: str) -> _Piece | None:
     """The hidden piece that is the article of a page which shows little else."""
-    shown = len(root.text()) - sum(len(n.text()) for n in root.css(_SWALLOWED))
-    shown -= sum(len(piece.nodes[0].text()) for piece in pieces)
+    shown = _letters(root) - sum(map(_letters, root.css(_SWALLOWED)))
+    shown -= sum(_letters(node) for piece in pieces for node in piece.nodes)
     if shown > _LITTLE_CHARS:
         return None
     blocks = blocks_of(root).blocks
@@ -412,6 +412,10 @@ def _application(root: LexborNode, pieces: Iterable[_Piece], title: str) -> _Pie
         if piece.size >= enough and not _is_aside(node) and _is_text(node, title):
             return piece
     return None
+
+
+def _letters(node: LexborNode) -> int:
+    return len(without_blanks(node.text()))
 
 
 def _is_text(node: LexborNode, title: str) -> bool:

@@ -47,6 +47,58 @@ def test_every_rule_of_numbering(urls: list[str], here: int) -> None:
     assert found.first == SITE + urls[0]
 
 
+TITLED = ["第{}页：祖厝", "第{}頁 族谱", "Page {}: The old house"]
+
+
+@pytest.mark.parametrize("form", ["{}", "0{}", "Page {}", "第{}页", *TITLED])
+@pytest.mark.parametrize(
+    ("item", "row"),
+    [
+        ("<li>{}</li>", "<ul>{}</ul>"),
+        ("<li><div>{}</div></li>", "<nav><ul>{}</ul></nav>"),
+        ("<td>{}</td>", "<table><tr>{}</tr></table>"),
+        ("<dd>{}</dd>", "<dl><dt>分页</dt>{}</dl>"),
+        ("{}", "<p>{}</p>"),
+        ("{}\n|", "<p>{}</p>"),
+    ],
+)
+@pytest.mark.parametrize("here", [1, 3])
+def test_a_row_of_elements_is_a_pager(form: str, item: str, row: str, here: int) -> None:
+    urls = ["/a/8342.html", "/a/8342_2.html", "/a/8342_3.html"]
+    items = "".join(
+        item.format(form.format(n) if n == here else f'<a href="{url}">{form.format(n)}</a>')
+        for n, url in enumerate(urls, start=1)
+    )
+    found = parts(SITE + urls[here - 1], row.format(items))
+    assert found == Parts(here, tuple(SITE + url for url in urls))
+
+
+def test_a_menu_is_a_pager() -> None:
+    urls = ["/a/8342.html", "/a/8342_2.html", "/a/8342_3.html"]
+    options = "".join(
+        f'<option value="{url}">第{n}页：族谱</option>'
+        for n, url in zip("一二三", urls, strict=True)
+    )
+    found = parts(SITE + urls[1], f"<select>{options}</select>")
+    assert found == Parts(2, tuple(SITE + url for url in urls))
+    assert parts(SITE + urls[1], "<select><option value=/b/1.html>1</select>") is None
+
+
+@pytest.mark.parametrize(
+    ("names", "template"),
+    [
+        ("comment-pages", "/a/2024/12.html?page={}"),
+        ("rank", "/a/2024/{}.html"),
+        ("rank", "/a/2024/10{}.html"),
+        ("", "/channels/29_{}.html"),
+        ("", "/2024/05/{}/"),
+    ],
+)
+def test_other_rows_of_numbers_are_none(names: str, template: str) -> None:
+    items = "".join(f'<li><a href="{template.format(n)}">{n}</a></li>' for n in range(1, 8))
+    assert parts(f"{SITE}/a/2024/12.html", f'<ul class="{names}">{items}</ul>') is None
+
+
 def test_numbers_left_out_follow_the_rule() -> None:
     urls = [f"{SITE}/a/12{'' if n == 1 else f'_{n}'}.html" for n in range(1, 10)]
     shown = (
