@@ -10,6 +10,7 @@ from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.bylines import dateline_of
 from qiaocrawl.extract.fields.declared import Declared, first_text, text_declared
+from qiaocrawl.extract.wechat import account_of, is_post
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import collapse
 
@@ -147,7 +148,8 @@ def _declared_source(page: Page, declared: Declared) -> dict[str, Field]:
 def _account(page: Page) -> str:
     """The account a page of WeChat was published by; "" on other pages."""
     node = page.tree.css_first("#js_name") if 'id="js_name"' in page.source else None
-    return collapse(node.text()[:60]) if node is not None else ""
+    name = collapse(node.text()[:60]) if node is not None else ""
+    return name or (account_of(page) if is_post(page) else "")
 
 
 def _trim_name(name: str) -> str:

@@ -22,6 +22,7 @@ from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.declared import Declared, first_text
+from qiaocrawl.extract.wechat import is_post, sent_at
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.dates import DateReader, WrittenDate
 
@@ -236,6 +237,8 @@ def dates_of(
     _vote_meta(page, ballot)
     _vote_json_ld(declared, ballot)
     _vote_elements(page, ballot)
+    if is_post(page):  # shows no day, or what was "yesterday" when it was saved
+        ballot.vote_declared(sent_at(page), 0.95, "script of the post")
     year = _vote_url(page.url, ballot)
     if not year and not ballot.votes:
         year = _vote_url(page.canonical_link, ballot)

@@ -17,6 +17,7 @@ from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.declared import Declared, declared_by, text_declared
 from qiaocrawl.extract.fields.origin import SEPARATOR, is_called_as_sites, without_site_name
+from qiaocrawl.extract.wechat import first_line, is_post
 from qiaocrawl.page.blocks import Element
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import collapse, without_blanks
@@ -194,7 +195,8 @@ def _witnesses(page: Page, body_first: int, site: Declared) -> _Witnesses:
         ("meta title", meta.get("dc.title", "")),
     )
     texts = {whole, *(text for _, text in declared)}  # most declare the same thrice
-    cut = {text: without_site_name(collapse(text), page, site) for text in texts}
+    lines = {text: first_line(text) if is_post(page) else text for text in texts}
+    cut = {text: without_site_name(collapse(line), page, site) for text, line in lines.items()}
     short = cut[whole]
     stripped = tuple(
         (origin, cut[text])

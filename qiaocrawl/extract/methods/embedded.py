@@ -21,6 +21,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from qiaocrawl.extract.kind_features import count_prose_bytes
 from qiaocrawl.extract.methods.script_strings import named_strings, repair_surrogates, unescape
+from qiaocrawl.extract.wechat import is_post, summary_of
 from qiaocrawl.page.blocks import blocks_of
 from qiaocrawl.page.page import Page
 from qiaocrawl.page.sanitize import sanitize_html
@@ -61,6 +62,8 @@ _BODY_NAMES = (
     "bodyhtml",
     "story",
 )
+_POST_NAMES = ("desc",)
+"""A post of pictures has its text there; elsewhere it is a summary."""
 _PART_NAMES = ("text", "content", "html", "value", "data", "paragraph", "body")
 _TITLE_NAMES = ("headline", "title", "articletitle", "newstitle", "subject", "arttitle", "name")
 _DATE_NAMES = (
@@ -181,6 +184,10 @@ def _candidates(page: Page) -> Iterator[_Candidate]:
             value = item.get(name)
             if isinstance(value, str) and len(value) >= MIN_BODY_BYTES // 3:
                 yield _Candidate(value, name, _lower(item), "json-ld")
+    is_of_post = is_post(page)
+    body_names: tuple[str, ...] = (*_BODY_NAMES, *_POST_NAMES) if is_of_post else _BODY_NAMES
+    if is_of_post:
+        yield _Candidate(summary_of(page), "description", {}, "meta")
     candidates: list[_Candidate] = []
     for script in page.nodes("script"):
         if script.first_child is None:
@@ -189,8 +196,9 @@ def _candidates(page: Page) -> Iterator[_Candidate]:
         if not _MIN_SCRIPT_CHARS <= len(source) <= MAX_SCRIPT_CHARS:
             continue
         kind = (script.attributes.get("type") or "").lower()
-        if "ld+json" not in kind and _may_tell(source):
-            candidates += _of_script(source, not kind or _SCRIPT_TYPE.search(kind) is not None)
+        if "ld+json" not in kind and (is_of_post or _may_tell(source)):
+            is_javascript = not kind or _SCRIPT_TYPE.search(kind) is not None
+            candidates += _of_script(source, body_names if is_javascript else ())
     # The longest hold the body if any does; sorting keeps the caps from hiding it.
     yield from sorted(candidates, key=lambda candidate: -len(candidate.value))
 
@@ -201,8 +209,8 @@ def _may_tell(source: str) -> bool:
     return any(hint in source for hint in _SENTENCE_HINTS) or source.count(". ") >= _MIN_STOPS
 
 
-def _of_script(source: str, is_javascript: bool) -> list[_Candidate]:
-    """Bodies in *source*, which holds JSON, or else strings of JavaScript."""
+def _of_script(source: str, body_names: tuple[str, ...]) -> list[_Candidate]:
+    """Bodies in *source*: in JSON, or else in strings of JavaScript that have one of the names."""
     candidates: list[_Candidate] = []
     position = tries = 0
     while tries < MAX_STARTS and (start := _JSON_START.search(source, position)) is not None:
@@ -213,7 +221,7 @@ def _of_script(source: str, is_javascript: bool) -> list[_Candidate]:
             position = start.end()
             continue
         candidates += _of_json(data)
-    return candidates if candidates or not is_javascript else _of_object(source)
+    return candidates if candidates or not body_names else _of_object(source, body_names)
 
 
 def _of_json(data: Any) -> list[_Candidate]:
@@ -273,14 +281,14 @@ def _join_paragraphs(parts: list[Any]) -> str:
     return "\n".join(texts)
 
 
-def _of_object(source: str) -> list[_Candidate]:
+def _of_object(source: str, body_names: tuple[str, ...]) -> list[_Candidate]:
     """Bodies in a JavaScript object that is no JSON, by the names of its long strings."""
     beside: dict[str, Any] = {}
     bodies: list[tuple[str, str]] = []
     for written_name, written in named_strings(source):
         name = written_name.lower().replace("_", "")
         if len(written) >= MIN_BODY_BYTES // 3 and (
-            name in _BODY_NAMES
+            name in body_names
             or _has_object(written)
             or (not _NO_BODY.search(name) and _has_markup(written))
         ):
