@@ -31,7 +31,7 @@ from qiaocrawl.extract.methods.block_features import (
 )
 from qiaocrawl.extract.methods.block_network import BlockNetwork, load_network
 from qiaocrawl.extract.methods.compiled_features import features_of
-from qiaocrawl.extract.methods.embedded import embedded_article
+from qiaocrawl.extract.methods.embedded import embedded_article, whole_article
 from qiaocrawl.extract.notices import (
     has_clauses,
     is_notice_by_form,
@@ -138,6 +138,8 @@ _NOTICE = 0.1
 """The judgement of a legal notice at most: short news are short beside it."""
 _LITTLE_CHARS = 200
 """With less than this taken, a script may hold the article."""
+_TEASER_CHARS = 4_000
+"""With less, what is taken may be the beginning of an article that a script holds whole."""
 _EMBEDDED_FACTOR = 1.5
 """A script's text is taken when it is this many times as long as what the page shows."""
 
@@ -243,9 +245,12 @@ class BlendExtractor:
 
     def _prefer_embedded(self, page: Page, body: Body, shown_chars: int) -> Body:
         """*body*, or what a script holds where that is clearly more."""
-        if shown_chars >= _LITTLE_CHARS:
+        if shown_chars < _LITTLE_CHARS:
+            embedded = embedded_article(page)
+        elif shown_chars < _TEASER_CHARS:
+            embedded = whole_article(page, body.text)
+        else:
             return body
-        embedded = embedded_article(page)
         if embedded is None or len(embedded.text) < _EMBEDDED_FACTOR * shown_chars:
             return body
         reason = f"from a script ({embedded.origin}); the page shows {shown_chars} characters of it"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -25,7 +25,7 @@ from qiaocrawl.extract.wechat import is_post, summary_of
 from qiaocrawl.page.blocks import blocks_of
 from qiaocrawl.page.page import Page
 from qiaocrawl.page.sanitize import sanitize_html
-from qiaocrawl.text.normalise import collapse
+from qiaocrawl.text.normalise import collapse, without_blanks
 
 MAX_SCRIPT_CHARS = 3_000_000
 MAX_VALUES = 50_000
@@ -117,6 +117,14 @@ _MOST_CODE, _CHARS_A_MARK = 2, 400
 _CODE_LINE = re.compile(
     r"[{};]\s*$|\w\.\w+\(|\)\s*[.;{]|[=!]==?\s|&&|\|\||=>|\bfunction\b|^\s*(?:var|let|const|return)\s"
 )
+_PROBE = re.compile(r"[\u3400-\u9fff]{8,16}|[A-Za-z][A-Za-z ]{18,30}")
+_SENTENCE_ENDS = re.compile(r"。|\\u3002|[a-z]\. ")
+_BEHIND_CHARS, _MAX_PLACES = 800, 6
+_KEY_CHARS = 12
+_TOLD_SHARE = 0.6
+"""This share of a teaser stands in the article it is the beginning of."""
+_SUMMARY_FACTOR = 3
+_SURE_ORIGIN = "json-ld articleBody"
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -151,6 +159,10 @@ def embedded_article(page: Page) -> Embedded | None:
     Of several, the one with most text in sentences, where a title that ``<title>`` confirms
     counts double. Meant for pages whose visible body is missing or clearly shorter.
     """
+    return _largest(page, lambda found: True)
+
+
+def _largest(page: Page, fits: Callable[[Embedded], bool]) -> Embedded | None:
     best: Embedded | None = None
     largest = 0.0
     left = MAX_SCRIPT_CHARS
@@ -165,16 +177,68 @@ def embedded_article(page: Page) -> Embedded | None:
         title = _first(candidate.beside, _TITLE_NAMES)
         if title and title in page.title:
             size *= 2
-        if size > largest:
-            largest = size
-            best = Embedded(
-                text,
-                title,
-                _first(candidate.beside, _DATE_NAMES),
-                _first(candidate.beside, _AUTHOR_NAMES),
-                f"{candidate.origin} {candidate.name}",
-            )
+        if size <= largest:
+            continue
+        found = Embedded(
+            text,
+            title,
+            _first(candidate.beside, _DATE_NAMES),
+            _first(candidate.beside, _AUTHOR_NAMES),
+            f"{candidate.origin} {candidate.name}",
+        )
+        if fits(found):
+            largest, best = size, found
     return best
+
+
+def whole_article(page: Page, teaser: str) -> Embedded | None:
+    """The article in a script of *page* that goes on where *teaser* ends, or None. Never raises.
+
+    For pages that show the beginning, to be read on after payment or a click. Where scripts hold
+    what is shown and no more, which is the rule, they are hardly looked at.
+    """
+    lines = teaser.split("\n")
+    if not any(_may_be_longer(item, teaser) for item in page.json_ld) and not _goes_on_in_script(
+        page.source, lines
+    ):
+        return None
+    keys = [(without_blanks(line)[:_KEY_CHARS], len(line)) for line in lines]
+
+    def is_whole(found: Embedded) -> bool:
+        text = without_blanks(found.text)
+        if sum(size for key, size in keys if key in text) >= _TOLD_SHARE * len(teaser):
+            return True
+        # The teaser may be a summary in other words.
+        is_called_so = len(found.title) >= _KEY_CHARS // 2 and found.title in page.title
+        is_summary = _SUMMARY_FACTOR * len(teaser) < len(found.text)
+        return is_called_so and is_summary and found.origin == _SURE_ORIGIN
+
+    return _largest(page, is_whole)
+
+
+def _may_be_longer(item: dict[str, Any], teaser: str) -> bool:
+    body = item.get("articleBody")
+    return isinstance(body, str) and len(body) > len(teaser) + MIN_BODY_BYTES
+
+
+def _goes_on_in_script(source: str, lines: list[str]) -> bool:
+    """Whether what the last long line of a teaser says stands in a script with more behind it."""
+    probe = next((found for line in reversed(lines) if (found := _PROBE.search(line))), None)
+    if probe is None:
+        return False
+    escaped = json.dumps(probe[0])[1:-1]
+    for written in {probe[0], escaped, json.dumps(escaped)[1:-1]}:
+        at, behind_chars = source.find(written), _BEHIND_CHARS * len(written) // len(probe[0])
+        for _ in range(_MAX_PLACES):
+            if at < 0:
+                break
+            behind = source[at : at + behind_chars]
+            if source.rfind("<script", 0, at) > source.rfind("</script", 0, at):
+                behind = behind.partition("</script")[0]
+                if len(_SENTENCE_ENDS.findall(behind)) >= _MIN_STOPS:
+                    return True
+            at = source.find(written, at + len(written))
+    return False
 
 
 def _candidates(page: Page) -> Iterator[_Candidate]:

@@ -11,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hostile_pages import HOSTILE
-from qiaocrawl.extract.methods.embedded import Embedded, embedded_article, paragraphs_of
+from qiaocrawl.extract import extract_article
+from qiaocrawl.extract.methods.embedded import (
+    Embedded,
+    embedded_article,
+    paragraphs_of,
+    whole_article,
+)
 from qiaocrawl.page.page import parse_page
 
 TITLE = "侨乡古厝修缮完工"
@@ -224,3 +230,84 @@ def test_a_post_of_code_is_refused_and_an_article_that_shows_some_is_not() -> No
     found = found_in(script(f"x = {{ content: '{shown}' }}"))
     assert found is not None
     assert "print" in found.text
+
+
+MORE = tuple(
+    f"{street}的修缮排在{season}，{name}一家答应让出前厅，工匠们先把受潮的梁柱换下来再铺瓦。"
+    for street, season, name in (
+        ("南街", "春天", "老林"),
+        ("北街", "夏天", "老陈"),
+        ("东街", "秋天", "老黄"),
+        ("西街", "冬天", "老吴"),
+        ("中街", "明年", "老蔡"),
+        ("后街", "后年", "老庄"),
+    )
+)
+WHOLE = (*LINES, *MORE)
+TEASER = "\n".join((*WHOLE[:3], MORE[0], MORE[1], f"{MORE[2][:12]}……"))
+PROSE = "".join(f"<p>{line}</p>" for line in WHOLE)
+STATE = {
+    "a": {"title": TITLE, "content": PROSE},
+    "hot": [
+        {"title": "另一条", "content": "".join(f"<p>{line[::-1]}。</p>" for line in WHOLE) * 3}
+    ],
+}
+
+
+def declared(**item: str) -> str:
+    return script(json.dumps({"@type": "Article", **item}), "application/ld+json")
+
+
+def whole(scripts: str, teaser: str = TEASER) -> Embedded | None:
+    page = f"<title>{TITLE} - 侨网</title><body>{scripts}</body>"
+    return whole_article(parse_page(page.encode(), "text/html; charset=utf-8"), teaser)
+
+
+@pytest.mark.parametrize(
+    "scripts",
+    [
+        script(json.dumps(STATE, ensure_ascii=False), "application/json"),
+        script(json.dumps(STATE), "application/json"),
+        script(f"window.__STATE__ = {json.dumps(json.dumps(STATE))}"),
+        script(f'_N=(function(a){{return {{x:{{title:"{TITLE}",content:"{PROSE}",n:a}}}}}}(1))'),
+        script("x=" + json.dumps({"t": {"paragraphs": list(WHOLE)}}, ensure_ascii=False)),
+        declared(articleBody="\n".join(WHOLE)),
+        declared(articleBody=PROSE),
+    ],
+)  # fmt: skip
+def test_the_whole_of_a_teaser_is_found(scripts: str) -> None:
+    found = whole(scripts)
+    assert found is not None
+    assert found.text.split("\n")[-3:] == list(WHOLE[-3:])
+
+
+def test_a_summary_in_other_words_needs_the_title() -> None:
+    summary = "老街的修缮怎么排，哪一家先动工，请看记者的报道。登录以后可以看全文。"
+    body = "\n".join(WHOLE)
+    assert whole(declared(headline=TITLE, articleBody=body), summary) is not None
+    assert whole(declared(headline="另一条新闻的题目", articleBody=body), summary) is None
+    assert whole(declared(headline=TITLE, articleBody=body[: len(summary) * 2]), summary) is None
+
+
+@pytest.mark.parametrize(
+    "scripts",
+    [
+        "",
+        declared(headline=TITLE, articleBody=TEASER[:60]),
+        declared(headline="另一条新闻的题目", articleBody="\n".join(MORE)[::-1] * 3),
+        script(json.dumps({"content": TEASER, "tip": "好。" * 3}, ensure_ascii=False)),
+    ],
+)
+def test_what_is_no_longer_or_of_another_article_is_not_taken(scripts: str) -> None:
+    assert whole(scripts) is None
+
+
+def test_a_page_that_shows_a_teaser_gives_the_whole() -> None:
+    shown = "".join(f"<p>{line}</p>" for line in TEASER.split("\n"))
+    html_page = (
+        f"<title>{TITLE}</title><h1>{TITLE}</h1><div>2024-05-06 08:30 来源：侨乡报</div>"
+        f"<div class=content>{shown}</div>{declared(headline=TITLE, articleBody=PROSE)}"
+    )
+    got = extract_article(html_page.encode(), "https://www.example.com/1.html")
+    assert got.text == "\n".join(WHOLE)
+    assert got.source == "侨乡报"
