@@ -71,7 +71,7 @@ _TRANSLITERATION = frozenset(
     "魏温文翁沃乌武伍西希锡夏香肖辛欣兴雄休许逊雅亚延扬耶叶伊依易因英尤于约泽曾扎詹张珍芝治智朱卓兹子宗祖佐"
     "買买逊孜热提江肉克央措顿珠扎桑次旺格巴罗布仁增伊乔喬羅蘭馬麥維爾萊倫蓋亞蘇賽遜"
 )
-_FOREIGN_MARK = re.compile("[·•．.]")
+_FOREIGN_MARK = re.compile("[·•．.‧・]")
 _FOREIGN_SHARE = 0.6
 _HAN = re.compile("[\u3400-\u9fff]")
 
@@ -116,24 +116,33 @@ _LATIN_NAME = re.compile(
     r"{1,5}"
 )
 _HAN_NAME = re.compile(
-    r"[\u3400-\u9fff]{2,4}|[\u3400-\u9fff]{1,8}[·•．.][\u3400-\u9fff·•．.]{1,12}"
+    r"[\u3400-\u9fff]{2,4}|[\u3400-\u9fff]{1,8}[·•．.‧・][\u3400-\u9fff·•．.‧・]{1,16}"
 )
-_FOREIGN_HAN = re.compile(r"[·•．]")
+_FOREIGN_HAN = re.compile(r"[·•．‧・]")
 _SPLIT = re.compile(
     r"\s*(?:[,，、;；|/／+\n\t]|(?<=\s)[&＆](?=\s)|(?<=[A-Za-z])&(?=[A-Z])|"
     r"(?<![A-Za-z])(?:and|with)(?![A-Za-z])|\sy\s)\s*",
     re.IGNORECASE,
 )
 _GLUED = re.compile(
-    r"(?<=[a-zà-ÿ])(?<!\bMc)(?<!\bMac)(?<!\bDe)(?<!\bLa)(?<!\bLe)(?<!\bDu)(?<!\bVan)[A-Z].*$"
+    r"(?<=[a-zà-ÿ])"
+    r"(?<!\b(?:Mc|De|Di|Da|Do|Du|La|Le|Lo|Jo|St|El|Al|Ab))(?<!\b(?:Mac|Van|Von|Del|Des|Den|Der|San|Ann))"
+    r"(?<!\b(?:Fitz|Dela))(?<!\bDella)(?<!\bVander)[A-Z].*$"
 )
 """What follows a name without a space: markup put it beside, not the writer."""
 _LABEL = re.compile(
-    r"^(?:(?:(?:written|posted|published|words|story|reported|text|review(?:ed)?)\s)?by\b|authors?\b|"
+    r"^(?:(?:(?:written|posted|published|words|story|reported|text|review(?:ed)?)\s)?by(?:\s?by)?\b|authors?\b|"
     r"(?:文章|本文|图文|圖文)?作\s*者|撰稿人?|撰文|本[报報网網刊台社][讯訊]?|记者|記者|通讯员|通訊員|文(?=\s*[：:/])|特约|实习|见习|"
-    r"原创|楼主|编辑|編輯|责任编辑|責任編輯|责编)\s*[：:/]?\s*",
+    r"原创|楼主|编辑|編輯|责任编辑|責任編輯|责编)\s*[：:/／|｜丨︱]?\s*",
     re.IGNORECASE,
 )
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_NO_LETTER_BEFORE = r"(?:(?<![a-z])|(?-i:(?<=[a-z])(?=[A-Z])))"
+"""Before the name of a month: no letter, or a small one that markup put beside it."""
+_WORK_BEHIND = re.compile("(?:记者|記者|编辑|編輯|摄影|攝影|摄|攝|撰|报道|報導|報道|整理|编制)$")
 # What ends a name in a line that goes on.
 _CUT = re.compile(
     r"(?:作者|(?:编辑|編輯)(?!部)|责编|責編|记者|記者|通讯员|责任|責任|发布|發布|发表|時間|时间|点击|點擊|"
@@ -142,10 +151,11 @@ _CUT = re.compile(
     r"译者|譯者|翻译|选题|題图|题图|配图|监制|策划|出品|设计|制作|排版|主编|统筹|美编|值班|"
     r"(?<=\s)[\u3400-\u9fff]{1,5}\s?[：:]|[链鏈]接|連結|地址|版[权權]|声明|聲明|转载|轉載|标[签籤]|標籤|分[类類]|[上下]一?[篇页頁]|本文|目[录錄]|"
     r"返回|首[页頁]|字[数數]|举报|点赞|[私来來][信自]|粉[丝絲]|[订訂][阅閱]|[简簡]介|[专專][栏欄]|[位次]置|"
-    r"\d[\d.,]*\s?(?:万|k)?\s?(?:次|条|條|字|分[钟鐘]|人|篇|个|views?\b|comments?\b|min\b)|"
+    r"\d[\d.,]*\s?(?:万|k)?\s?(?:次|条|條|字|分[钟鐘]|人|篇|个|(?:views?|comments?|min(?:ute)?s?|h(?:ou)?rs?|days?|shares?)\b)|"
+    rf"{_NO_LETTER_BEFORE}{_MONTH}\.?\s\d|\d{{1,2}}(?:st|nd|rd|th)?\s{_MONTH}\b|"
     r"\s(?:on|at|in|for|from|published|updated|posted|is|has|was|who|reports?|follow|email|contact|last)\s|"
     r"\s[-–—|•·]\s|[（(](?![A-Z][\w .]{2,30}[）)]\s*$)|[\[【\]】>《》「|｜丨•]|"
-    r"\d{1,4}[-/.年月:]|\d{4}|https?:|www\.|@|。|\.\s[A-Z][a-z]+\s[a-z]).*",
+    r"\d{1,4}[-/.年月:]|\d{4}|https?:|www\.|@|。|(?-i:(?<!\b[A-Z])\.\s[A-Z][a-z]+\s[a-z])).*",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_NAME = re.compile(
@@ -158,15 +168,23 @@ _NO_NAME = re.compile(
     r"站长|站長|博主|作者|编者|編者|记者|記者|游客|遊客|用户|用戶|匿名用户|默认|未命名|公众号|微信|登录|登錄|"
     r"bootstrap|colorlib|your name|author name|name|company|test|demo|首次|最后|最近|"
     r"最初|最新|上次|置顶|精华|沙发|板凳|只看该作者|电梯直达|匿名|原文|已|"
-    r"点击|目录|目錄|互动|互動|文库|文庫|本刊|我们|关于|關於)$|"
+    r"点击|目录|目錄|互动|互動|文库|文庫|本刊|我们|关于|關於|"
+    r"[整综綜]合|整理|[编編][译譯]|采[写寫访訪]|[摄攝]影|[摄攝]像|[报報][道导導]|[图圖文]{1,2}|制[图圖]|剪[辑輯]|[撰编編]写|供稿|"
+    r"[专專][电電]|[实實]习生?|[见見][习習]|地板|楼层|[热熱]度|"
+    r"(?:last\s)?(?:posted|published|updated|modified|reviewed|edited|filed|written|created)(?:\s(?:on|at|in|by))?)$|"
     r"^[\W\d_]*$|[{}=<>]|\((?-i:[a-z])|\.(?:com|cn|net|org)\b|\S@\S",
     re.IGNORECASE,
 )
-_ROLE = re.compile(
-    r"^(?:(?:senior|staff|chief|political|health|science|deputy|associate|assistant|managing|special|"
+_DESK = (
+    r"(?:senior|staff|chief|politic(?:s|al)|health|science|deputy|associate|assistant|managing|special|"
     r"news|online|digital|foreign|national|local|contributing|royal|crime|sports?|business|web|us|uk|"
-    r"education|environment|technology|city|world|audience|features?|investigative|consumer|"
-    r"breaking|live|multimedia|content|social|media|freelance|medical|executive|guest)[\s-]+)*"
+    r"education|environment|technology|tech|city|world|audience|features?|investigative|consumer|"
+    r"breaking|live|multimedia|content|social|media|freelance|medical|executive|guest|economics?|"
+    r"finance|financial|culture|arts?|travel|opinion|metro|global|international|general|community|"
+    r"entertainment|lead|junior|white house|washington|china|asia|europe|data|climate|energy|legal)"
+)
+_ROLE = re.compile(
+    rf"^(?:{_DESK}[\s-]+)*"
     r"(?:editors?|reporters?|writers?|correspondents?|journalists?|columnists?|contributors?|"
     r"staff|producers?|director|photographer|chief|m\.?d\.?|ph\.?d\.?|rd|cnn|bbc|jr\.?|"
     r"(?-i:M\.?S|M\.?A|RDN|RN|MPH|BSc|MSc|MBA|CPA|J\.?D|Esq|DDS|LCSW|CFP)$|"
@@ -174,9 +192,29 @@ _ROLE = re.compile(
     r"partner|critic|team)\b.*$",
     re.IGNORECASE,
 )
+_ROLE_BEHIND = re.compile(
+    rf"(?<=\w)(?:\s?[-–—,|(])?\s(?:{_DESK}[\s-]+)*"
+    r"(?:editor|reporter|writer|correspondent|journalist|columnist|contributor|producer|photographer|"
+    r"anchor|blogger|intern)s?\b.*$|"
+    r"\s(?:(?-i:CNN|BBC|AFP|NPR|AP|UPI)|reuters|bloomberg|247sports|usa today|"
+    r"(?:the\s)?associated press|"
+    r"(?:nbc|abc|cbs|fox|sky|ctv|cbc|yahoo|bbc|cnn)\s(?:news|sports?)|e! news)$",
+    re.IGNORECASE,
+)
+"""A role or a network that follows a name without a mark between."""
+_PROFESSION = re.compile(
+    "(?:中[医醫][师師]|[营營][养養][师師]|[药藥医醫律教讲講厨廚工导導护護技心分精][师師]|[医醫]生|工程[师師]|理[财財][师師]|"
+    "教授|主任|[会會院校馆館所台局部社处處]长|[会會院校馆館所局部社处處]長|研究[员員生]|[学學作画畫专專]{1,2}[者家]|博士|"
+    "[评評]论?論?[员員]|分析[师師]|主[编編]|[编編]剧|[顾顧][问問]|[协協][会會]|[总總][监監裁]|[经經]理|主持人|志愿者|志工|"
+    "治療師|治疗师|社工|[书書][记記])$"
+)
+"""What somebody is, and no name of somebody."""
+_OFFICE = re.compile(
+    "^(?:系|係|是|为|為|现任|現任|时任|時任|曾任|供职|任职|就职|来自|來自|单位|單位)(?=.{3})"
+)
 _NO_LATIN_NAME = re.compile(
     r"\b(?:Correspondent|Reporter|Date|Updated|Published|Staff|Desk|News|Posted|Comments?|Share|"
-    r"Read|View|Editorial|Team|Press|Agency|Today|January|February|March|April|June|July|August|"
+    r"Read|View|Editorial|Team|Press|Agency|Today|January|February|March|(?<=\s)(?:April|June|August)|July|"
     r"September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|"
     r"Sunday|Getty|Images|Photo)\b"
 )
@@ -187,8 +225,8 @@ _SENTENCE_MARK = re.compile("[。！？!?…：；~～]")
 _MAX_HAN_CHARS = 8
 """A longer text of Chinese characters is a sentence, or the name of an office."""
 _ORGANISATION = re.compile(
-    r"[\u4e00-\u9fff]{2}(?:网|網|报|報|社|台|臺|站|公司|中心|局|办|部|委|会|会议|频道|编辑部|杂志|周刊|"
-    r"日报|晚报|政府|学院|大学|医院|协会|客户端|平台|在线|论坛|工作室)$"
+    r"[\u4e00-\u9fff]{2}(?:网|網|报|報|社|台|臺|站|公司|中心|局|办|辦|部|委|会|會|会议|會議|频道|頻道|编辑部|編輯部|杂志|雜誌|"
+    r"周刊|週刊|日报|晚报|政府|学院|學院|大学|大學|医院|醫院|协会|協會|客户端|平台|在线|在線|论坛|論壇|工作室)$"
 )
 _MAX_NAME_CHARS = 40
 _MAX_WORDS = 5
@@ -232,9 +270,13 @@ def _split(written: str, is_labelled: bool) -> list[str]:
 
 
 def _is_han_list(part: str) -> bool:
-    """Whether *part* is several Chinese names with spaces between (and no name in two parts)."""
+    """Whether *part* begins with Chinese names with spaces between (and no name in two parts)."""
     pieces = part.split()
-    return len(pieces) > 1 and all(_HAN_NAME.fullmatch(piece) for piece in pieces)
+    if len(pieces) < 2:
+        return False
+    # Behind a person's name stands what the person is.
+    is_name = all(_HAN.match(piece) for piece in pieces) and is_person(pieces[0])
+    return is_name or all(_HAN_NAME.fullmatch(piece) for piece in pieces)
 
 
 def tidy_name(written: str) -> str:
@@ -244,20 +286,31 @@ def tidy_name(written: str) -> str:
     name = _LABEL.sub("", written.strip())
     if _HAN.search(name):
         name = _LABEL.sub("", name)
-        name = re.sub(
-            r"(?:记者|記者|编辑|編輯|摄影|攝影|摄|攝|撰|报道|報導|報道|整理|编制)$",
-            "",
-            name.strip(),
-        )
+        name = _WORK_BEHIND.sub("", name.strip())
     name = _CUT.sub("", name)
     name = name.strip(" \t-—_·.、:：\"'“”‘’*]】[【�")
     if name.endswith(("）", ")")) and "(" not in name and "（" not in name:
         name = name[:-1].rstrip()
     elif not name.isascii() or " " in name:
         name = _GLUED.sub("", name)
+    name = _without_role(name)
     if not name or len(name) > _MAX_NAME_CHARS or len(name.split()) > _MAX_WORDS:
         return ""
     return "" if len(name) < 2 or _NO_NAME.search(name) or _is_sentence(name) else name
+
+
+def _without_role(name: str) -> str:
+    """*name* without what its bearer is; "" where it says nothing else."""
+    if name.isascii() or not _HAN.search(name):
+        role = _ROLE_BEHIND.search(name)
+        return name[: role.start()] if role is not None and " " in name[: role.start()] else name
+    if _OFFICE.match(name) and (_PROFESSION.search(name) or is_organisation(name)):
+        return ""
+    profession = _PROFESSION.search(name)
+    if profession is None or is_person(name):
+        return name
+    rest = name[: profession.start()].rstrip()
+    return rest if is_person(rest) else "" if len(rest) != 1 else name
 
 
 def _is_sentence(name: str) -> bool:
@@ -266,7 +319,9 @@ def _is_sentence(name: str) -> bool:
         return False
     if _SENTENCE_MARK.search(name):
         return True
-    return len(_HAN.findall(name)) > _MAX_HAN_CHARS and not is_organisation(name)
+    if len(_HAN.findall(name)) <= _MAX_HAN_CHARS or is_organisation(name):
+        return False
+    return not (_HAN_NAME.fullmatch(name) and is_foreign_name(name))
 
 
 def is_person(name: str) -> bool:

@@ -92,3 +92,45 @@ def test_no_text_makes_them_raise(text: str) -> None:
     assert not (is_person(text) and len(text) > 200)
     is_organisation(text)
     is_foreign_name(text)
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("木沙江·艾合买提尼亚孜", ["木沙江·艾合买提尼亚孜"]),
+        ("陈小桥，系南桥大学教授", ["陈小桥"]),
+        ("陈小桥 南桥大学教授", ["陈小桥"]),
+        ("陈小桥 综合", ["陈小桥"]),
+        ("陳小橋 營養師", ["陳小橋"]),
+        ("陈小桥律师", ["陈小桥"]),
+        ("王教授", ["王教授"]),
+        ("中醫師", []),
+        ("协会", []),
+        ("沙发", []),
+    ],
+)
+def test_what_somebody_is_does_not_belong_to_the_name(written: str, names: list[str]) -> None:
+    assert split_names(written, is_labelled=True) == names
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("Nora Field Oct 3, 2023 1:05 PM", ["Nora Field"]),
+        ("NORA FIELD FEB. 3", ["NORA FIELD"]),
+        ("Nora Field3 May 2023", ["Nora Field"]),
+        ("Nora Field 7 minute read", ["Nora Field"]),
+        ("by By Nora Field", ["Nora Field"]),
+        ("Nora Field Deputy Science Editor", ["Nora Field"]),
+        ("Nora Field NBC News", ["Nora Field"]),
+        ("Nora Q. Field May 3, 2023", ["Nora Q. Field"]),
+        ("Nora DeAngelo", ["Nora DeAngelo"]),
+        ("Updated: 3 May 2023", []),
+        ("Published on", []),
+        ("April Field", ["April Field"]),
+        ("May Field", ["May Field"]),
+    ],
+)
+def test_what_stands_behind_an_english_name(written: str, names: list[str]) -> None:
+    assert split_names(written, is_labelled=True) == names
+    assert all(map(is_person, names))
