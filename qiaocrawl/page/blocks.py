@@ -220,7 +220,8 @@ class _Collector:
         parts = self._parts
         text = "".join(parts).strip()
         if not text.isascii() and "\n" in text:
-            text = _LINE_END.sub("", text)
+            # All that stands between two elements is a space: 来源 <a>…</a> <a>…</a>.
+            text = _LINE_END.sub("", "".join([" " if part.isspace() else part for part in parts]))
         text = " ".join(text.split())
         linked = bold = 0
         if self._linked:

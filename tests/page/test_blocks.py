@@ -36,6 +36,12 @@ def test_a_line_end_between_chinese_characters_is_no_space() -> None:
     ]
 
 
+def test_a_line_end_between_two_elements_is_a_space() -> None:
+    assert texts("<p>来源：\n<a href=/1>侨报</a>\n <a href=/2>投诉</a>\n时间</p>") == [
+        "来源：侨报 投诉时间"
+    ]
+
+
 def test_hidden_text_is_left_out() -> None:
     html = (
         "<p>看得见</p><script>var a='不'</script><style>p{}</style><textarea>不</textarea>"

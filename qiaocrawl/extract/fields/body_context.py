@@ -26,6 +26,7 @@ _INTO_BODY = 3
 _TAIL = 12
 _CRUMBS = 60
 _LAST_BLOCKS = 80
+_LAST_WORDS_CHARS = 60
 _COPYRIGHT_CHARS = 400
 _COPYRIGHT_YEAR = re.compile(
     r"(?:©|copyright|版权所有|\(c\)).{0,40}?((?:19|20)\d\d)(?:\s?[-–—~至]\s?((?:19|20)\d\d))?",
@@ -111,6 +112,8 @@ class BodyContext:
         start = self.title_at + 1 if self.title_at >= 0 else max(0, self.first - _BEFORE_TITLE)
         end = start + _LEAST_HEAD if self.first >= 0 else start + _AFTER_TITLE
         end = max(self.first + _INTO_BODY, end)
+        if self.last >= start:
+            end = min(end, self.last + 1)  # what follows the article is its tail
         end = min(end, len(self.blocks))
         if end - start > 2 * _AFTER_TITLE:
             return [*range(start, start + _AFTER_TITLE), *range(end - _AFTER_TITLE, end)]
@@ -121,6 +124,11 @@ class BodyContext:
         """Blocks above the article, where a breadcrumb stands."""
         end = self.title_at if self.title_at >= 0 else max(0, self.first)
         return Lines(self.blocks, range(max(0, end - _CRUMBS), min(end + 8, len(self.blocks))))
+
+    @cached_property
+    def last_words(self) -> str:
+        """The end of the last paragraph, where who wrote it may stand; "" without a body."""
+        return self.blocks[self.last].text[-_LAST_WORDS_CHARS:] if self.last >= 0 else ""
 
     @cached_property
     def copyright_year(self) -> int:

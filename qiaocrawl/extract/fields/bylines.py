@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from math import prod
-from operator import methodcaller
 from typing import NamedTuple
 
 from qiaocrawl.extract.block_texts import lines_with
-from qiaocrawl.extract.fields.body_context import BodyContext
+from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.declared import Declared
+from qiaocrawl.extract.fields.labels import AUTHOR, Labels, Pair, pairs_in
 from qiaocrawl.extract.fields.names import (
+    is_chinese_name,
     is_organisation,
     is_person,
     is_surely_chinese_name,
+    name_before_place,
     split_names,
+    without_place,
 )
 from qiaocrawl.page.page import Page
 
@@ -138,13 +141,6 @@ def _read(before: str, after: str, declared: Declared) -> DateLine:
     return DateLine(source, author)
 
 
-# Here and below each branch begins with a letter, so that a search leaps to the few places
-# where one may begin.
-_LABEL = re.compile(
-    r"(?:作\s{0,2}者|撰稿人?|撰文|供稿|执笔|執筆|楼主|樓主|发帖人|博主|記者|记者|"
-    r"发布者|發佈者|发布(?=\s?[：:]\s?[^\d\s])|发布人|发表人|投稿人|发贴人|发信人|主笔|编译|文字)"
-    r"\s{0,2}[：:】\]][：: ]{0,3}"
-)
 _OF_THIS_TEXT = ("文章", "本文")
 # The author of the original, of a picture or of a game is another.
 _OTHER_AUTHOR = re.compile(
@@ -152,7 +148,6 @@ _OTHER_AUTHOR = re.compile(
     r"作词|作曲|本书|书籍|小说|[该該此合创創写寫工名位的]|项目|程序|程式|代码|脚本|模板|皮肤|评论|回复|留言|关于|關於|"
     r"文献|论文|著|推荐|推薦|热门|熱門|签约|更多|其他|相关|相關)$"
 )
-_LABEL_ONLY = re.compile(r"作者 (?<=^作者 )(?=[\u4e00-\u9fff]{2,4}(?:\s|$))", re.MULTILINE)
 _HAN_NAMES = r"([\u4e00-\u9fff·]{2,4}(?:[ 、][\u4e00-\u9fff·]{2,4}){0,4})"
 # A name without a label, by its place: (what the text must hold, form with the name as its first
 # group), such as 陈小桥/文, 陈小桥 著, ■本报记者 陈小桥, posted on … 陈小桥 阅读.
@@ -173,6 +168,8 @@ _PHOTOGRAPHER = re.compile(
     r"(?:摄影|攝影)(?:报道|報導|师)?\s?[：:/／]\s?([\u4e00-\u9fff]{2,4})(?=\s|$)"
 )
 _SIGNED = re.compile(r"[（(]([\u4e00-\u9fff·]{2,4})[）)]$")
+# Here and below each branch begins with a letter, so that a search leaps to the few places
+# where one may begin.
 _REPORTER = re.compile(
     r"(?P<open>[（(][^（()）\n]{0,14}?)?(?:记者|記者|实习生|通讯员|通訊員|特派员|撰稿|撰文|评论员)"
     r"[ /：:]{0,2}"
@@ -180,20 +177,28 @@ _REPORTER = re.compile(
     r"(?=[\s）)/／╱、|】\]摄攝]|$|[一二三四五六七八九十\d]+月|文并|报道|報道|報導)",
     re.MULTILINE,
 )
-_REPORTER_SIGN = re.compile("记者|記者|实习生|通讯员|通訊員|特派员|撰稿|撰文|评论员")
-_TEXT_BY = re.compile(
-    r"[图文](?:(?<=[\s（(【\[].)|(?<=^.))(?:(?<=图)/?文|(?<=文))"
-    r"\s?[：:/／|｜丨]\s?([^\n，。；|（(]{2,30})",
+_REPORTER_SIGN = re.compile("[记記]者|实习生|通讯员|通訊員|特派[员員]|撰稿|撰文|评论员")
+# As papers overseas begin their news: 【本報記者陳小橋紐約報導】, 南桥社记者陈小桥洛杉矶28日专电.
+_REPORTED = re.compile(
+    r"(?:[记記]者|特派[员員]|通[讯訊][员員])[ ：:／/]{0,2}"
+    r"((?:[\u4e00-\u9fff]{2,4}[、 ]){0,3}[\u4e00-\u9fff]{4,9}?)"
+    r"[ ／/]?(?:\d{1,2}月)?(?:\d{1,2}日)?(?:[综綜]合|[现現][场場]|[实實]地|[专專][题題])?"
+    r"(?:[报報][道导導]|[专外專]?[电電]|[专專][访訪]|[快專专]?[讯訊]|特稿)(?=[\s】）)〕\]：:，,]|$)",
     re.MULTILINE,
 )
-_PICTURES_BY = re.compile(r"\s*[图圖摄攝]\s?[/／：:]")
+_TEXT_BY = re.compile(
+    r"[图圖文](?:(?<=[\s（(【\[].)|(?<=^.))(?:(?<=文)(?:\s?[/、&＆]?\s?[图圖])?|\s?[/、&＆]?\s?文)"
+    r"\s?[：:/／|｜丨︱]\s?([^\n，。；|（(]{2,30})",
+    re.MULTILINE,
+)
+_PICTURES_BY = re.compile(r"\s*[图圖摄攝影片]\s?[/／：:|｜丨︱]")
 _BY = re.compile(
     r"[Bb]y(?:(?<=^..)|(?<=[\s|·•,，]..))[：:\s]\s?([^\s，。；|]{2,16})(?=[\s，。|]|$)",
     re.MULTILINE,
 )
 _NOT_WRITTEN = re.compile(
     r"(?:power|theme|design|host|provid|sponsor|generat|driv|made|craft|group|order|sort|call|pass|"
-    r"licen[cs]|develop|animat|review)\w*\s$",
+    r"licen[cs]|develop|animat|review|produc|support|maintain|manag)\w*\s$",
     re.IGNORECASE,
 )
 _WRITTEN = re.compile(r"(?:^|\n|[|·•,，]\s?)(?:(?:written|posted|published|created)\s)?$", re.I)
@@ -202,58 +207,67 @@ _NO_BY = re.compile(
     r"side|one|each|any|way|means|hand|itself|clicking|time",
     re.IGNORECASE,
 )
+_JUST_ABOVE = 4
 _BY_LINE_CHARS = 80
 _SHORT_CHARS = 60
 """A longer line of the body is running text: what it labels is seldom the article's."""
-_VALUE_CHARS = 60
 _ENOUGH = 0.85
 _NO_LINE_TAGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "th", "dt", "label", "button"))
 _LINE_DATE = re.compile(r"(?:19|20)\d\d|\d\s?[月-]\s?\d")
 _DATE_DISTANCE = 2
 _LEVELS = 3
 _PERSON_CLASS = re.compile("author|user|writer|editor|byline|nick|name|zuozhe")
-_START = methodcaller("start")
 
 
 def chinese_claims(
-    page: Page, context: BodyContext, declared: Declared, tail: str, other: list[Claim]
+    page: Page, context: BodyContext, declared: Declared, other: list[Claim]
 ) -> list[Claim]:
     """Claims by the lines around the body of the Chinese *page*.
 
     Args:
-        tail: the lines at the end of the body and below it.
         other: claims of other witnesses; where they suffice, only the lines near the title count.
     """
     above_body, in_body, running = _near_title(context)
-    claims = _label_claims(above_body, 0.92, "text near the title")
-    claims += _label_claims(in_body, 0.8, "text in the body")
-    claims += _label_claims(running, 0.6, "text in the body", is_running=True, reporters=0.86)
-    claims += _label_claims("\n".join(context.above.texts[:4]), 0.8, "text above the title")
+    above_title = Lines(context.blocks, context.above.at[:_JUST_ABOVE])
+    claims = []
+    for lines, weight, origin in (
+        (above_body, 0.92, "text near the title"),
+        (in_body, 0.8, "text in the body"),
+        (above_title, 0.8, "text above the title"),
+    ):
+        pairs = page.once(Labels).pairs(lines, AUTHOR)
+        claims += _label_claims(pairs, lines.whole, weight, origin)
+        claims += _by(lines.whole, weight - 0.2, f"{origin}: by")
+    pairs = page.once(Labels).pairs(running, AUTHOR)
+    claims += _label_claims(pairs, running.whole, 0.6, "text in the body", reporters=0.86)
     if heaviest(other + claims) < _ENOUGH:
-        claims += _label_claims(tail, 0.72, "text at the end", is_running=True)
+        pairs = page.once(Labels).pairs(context.tail, AUTHOR)
+        pairs += [pair for pair in pairs_in(context.last_words) if pair.field == AUTHOR]
+        tail = f"{context.tail.whole}\n{context.last_words}"
+        claims += _label_claims(pairs, tail, 0.72, "text at the end")
         claims += _unlabelled_claims(page, context, declared)
     return claims
 
 
-def _near_title(context: BodyContext) -> tuple[str, str, str]:
+def _near_title(context: BodyContext) -> tuple[Lines, Lines, Lines]:
     """The lines between title and body, the short lines of the body, and its paragraphs."""
-    places: tuple[list[str], list[str], list[str]] = ([], [], [])
+    places: tuple[list[int], list[int], list[int]] = ([], [], [])
     for at, text in zip(context.head.at, context.head.texts, strict=True):
         is_inside = 0 <= context.first <= at
-        places[is_inside + (is_inside and len(text) > _SHORT_CHARS)].append(text)
-    return "\n".join(places[0]), "\n".join(places[1]), "\n".join(places[2])
+        places[is_inside + (is_inside and len(text) > _SHORT_CHARS)].append(at)
+    above_body, in_body, running = (Lines(context.blocks, place) for place in places)
+    return above_body, in_body, running
 
 
 def _label_claims(
-    text: str, weight: float, origin: str, is_running: bool = False, reporters: float = 0.0
+    pairs: list[Pair], text: str, weight: float, origin: str, reporters: float = 0.0
 ) -> list[Claim]:
-    """Claims of labels in *text*, a line a block.
+    """Claims of labels in *text*, a line a block, in which there are *pairs*.
 
     Args:
-        is_running: whether the lines are paragraphs, in which ``by`` is a word like others.
         reporters: the weight of 记者 and the like; 0 for nearly *weight*.
     """
-    claims = _by_label(text, weight, origin)
+    claims = _by_label(pairs, weight, origin)
     for match in _TEXT_BY.finditer(text):
         written = _PICTURES_BY.split(match[1])[0]
         names = [name for name in split_names(written, is_labelled=True) if is_person(name)]
@@ -268,29 +282,24 @@ def _label_claims(
             claims.append(
                 claim_of(names, weight - (0.12 if look_right else 0.3), f"{origin}: by place")
             )
-    if not is_running:
-        claims += _by(text, weight - 0.2, f"{origin}: by")
     names = _reporters(text)
     if names:
         claims.append(claim_of(names, reporters or weight - 0.06, f"{origin}: 记者"))
     return claims
 
 
-def _by_label(text: str, weight: float, origin: str) -> list[Claim]:
+def _by_label(pairs: list[Pair], weight: float, origin: str) -> list[Claim]:
     """The claim of the first label with a name; of one that says whose text it is before others."""
-    labels = sorted([*_LABEL.finditer(text), *_LABEL_ONLY.finditer(text)], key=_START)
-    labels.sort(key=lambda label: not text.startswith(_OF_THIS_TEXT, max(0, label.start() - 2)))
-    for match in labels:
-        before = text[max(0, match.start() - 2) : match.start()]
-        if match[0][0] == "作" and _OTHER_AUTHOR.search(before):
+    for pair in sorted(pairs, key=lambda pair: not pair.before.endswith(_OF_THIS_TEXT)):
+        if pair.label[0] == "作" and _OTHER_AUTHOR.search(pair.before):
             continue
-        value = text[match.end() : match.end() + _VALUE_CHARS].partition("\n")[0]
-        names = split_names(value, is_labelled=True)
-        if _NEEDS_PERSON.search(match[0]):
+        names = split_names(pair.whole, is_labelled=True)
+        if _NEEDS_PERSON.search(pair.label):
             names = [name for name in names if is_person(name)]  # not the questions of a talk
+        people = [name for name in names if not is_organisation(name)]
         if names:
-            own = weight if not all(map(is_organisation, names)) else min(0.5, weight)
-            return [claim_of(names, own, f"{origin}: {match[0].strip(' ：:')}")]
+            own = weight if people else min(0.5, weight)
+            return [claim_of(people or names, own, f"{origin}: {pair.label}")]
     return []
 
 
@@ -314,11 +323,16 @@ def _reporters(text: str) -> list[str]:
     """The names behind 记者, 通讯员 and the like."""
     reporters: list[str] = []
     for match in _REPORTER.finditer(text) if _REPORTER_SIGN.search(text) else ():
-        names = split_names(match[2])
+        names = [without_place(name) for name in split_names(match[2])]
         # In brackets, any two to four characters are a name; else a surname must begin one.
         look_right = any(map(is_person, names)) and "/" not in match[2]
         if names and (match["open"] or look_right or is_person(names[0])):
             reporters += names
+    for match in _REPORTED.finditer(text) if not reporters and "者" in text else ():
+        *others, last = re.split("[、 ]", match[1])
+        names = [*others, name_before_place(last)]
+        if all(map(is_chinese_name, filter(None, names))):
+            reporters += filter(None, names)
     return reporters
 
 

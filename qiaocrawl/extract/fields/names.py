@@ -100,6 +100,36 @@ def _is_name(name: str) -> bool:
     return _NO_GIVEN.search(name, 1) is None
 
 
+# Where papers overseas report from; a name may stand before it without a mark between.
+_REPORTED_FROM = re.compile(
+    "(?:[纽紐][约約]|洛杉[矶磯]|[旧舊]金山|三藩市|[华華]盛[顿頓]|芝加哥|休士[顿頓]|休斯[顿敦頓]|波士[顿頓]|[费費]城|西雅[图圖]|"
+    "[达達]拉斯|[亚亞]特[兰蘭]大|[迈邁]阿密|[温溫]哥[华華]|多[伦倫]多|[满滿]地可|蒙特[利]?[尔爾]|渥太[华華]|[伦倫]敦|巴黎|柏林|"
+    "[罗羅][马馬]|[马馬]德里|米[兰蘭]|布[鲁魯]塞[尔爾]|日[内內]瓦|莫斯科|悉尼|雪梨|墨[尔爾]本|奥克[兰蘭]|新加坡|吉隆坡|曼谷|"
+    "[马馬]尼拉|雅加[达達]|河[内內]|胡志明市|金[边邊]|仰光|[东東]京|大阪|首[尔爾]|香港|澳[门門]|[台臺]北|[台臺]中|[台臺]南|高雄|"
+    "新北|桃[园園]|新竹|花[莲蓮]|左[营營]|北京|上海|[广廣]州|深圳|福州|[厦廈][门門]|泉州|法拉盛|皇后[区區]|布[鲁魯]克林|曼哈[顿頓]|"
+    "[圣聖][荷地何][西亚亞]哥?|[圣聖]谷|[圣聖]盖博|南加州?|北加州?|硅谷|[综綜]合)$"
+)
+
+
+def without_place(name: str) -> str:
+    """*name* without a place that papers report from, which follows it without a mark."""
+    place = _REPORTED_FROM.search(name)
+    is_name = place is not None and is_chinese_name(name[: place.start()])
+    return name[: place.start()] if place is not None and is_name else name
+
+
+def name_before_place(run: str) -> str:
+    """The Chinese name that *run* begins with, where any place may follow without a mark; ""."""
+    if (name := without_place(run)) != run:
+        return name
+    sizes = (3, 2, 4) if not run.startswith(_COMPOUND_SURNAMES) else (4, 3)
+    for size in sizes:
+        rest = len(run) - size  # of the place: 巴黎 at least
+        if (rest == 0 or rest > 1) and is_surely_chinese_name(run[:size]):
+            return run[:size]
+    return ""
+
+
 def is_foreign_name(name: str) -> bool:
     """Whether *name*, in parts with a dot between, is a foreign name in Chinese characters."""
     parts = [part for part in _FOREIGN_MARK.split(name) if part]
@@ -142,6 +172,9 @@ _MONTH = (
 )
 _NO_LETTER_BEFORE = r"(?:(?<![a-z])|(?-i:(?<=[a-z])(?=[A-Z])))"
 """Before the name of a month: no letter, or a small one that markup put beside it."""
+_REPORTER_OF = re.compile(
+    r"^[\u3400-\u9fff]{2,8}?(?:[见見实實][习習]|特[约約派]|首席)?[记記]者[\s：:/／]{1,3}(?=\S)"
+)
 _WORK_BEHIND = re.compile("(?:记者|記者|编辑|編輯|摄影|攝影|摄|攝|撰|报道|報導|報道|整理|编制)$")
 # What ends a name in a line that goes on.
 _CUT = re.compile(
@@ -170,7 +203,7 @@ _NO_NAME = re.compile(
     r"最初|最新|上次|置顶|精华|沙发|板凳|只看该作者|电梯直达|匿名|原文|已|"
     r"点击|目录|目錄|互动|互動|文库|文庫|本刊|我们|关于|關於|"
     r"[整综綜]合|整理|[编編][译譯]|采[写寫访訪]|[摄攝]影|[摄攝]像|[报報][道导導]|[图圖文]{1,2}|制[图圖]|剪[辑輯]|[撰编編]写|供稿|"
-    r"[专專][电電]|[实實]习生?|[见見][习習]|地板|楼层|[热熱]度|"
+    r"[专專][电電]|[实實]习生?|[见見][习習]|[经經][历歷]|[学學][历歷]|[专專][长長]|[现現][职職]|[证證]照|地板|楼层|[热熱]度|"
     r"(?:last\s)?(?:posted|published|updated|modified|reviewed|edited|filed|written|created)(?:\s(?:on|at|in|by))?)$|"
     r"^[\W\d_]*$|[{}=<>]|\((?-i:[a-z])|\.(?:com|cn|net|org)\b|\S@\S",
     re.IGNORECASE,
@@ -253,7 +286,7 @@ def _names_in(written: str, is_labelled: bool) -> tuple[str, ...]:
 
 def _split(written: str, is_labelled: bool) -> list[str]:
     if is_labelled:
-        written = _LABEL.sub("", written.strip())
+        written = _LABEL.sub("", _REPORTER_OF.sub("", written.strip()))
         written = _CUT.sub("", _COUNTRY.sub("", written))
     names: list[str] = []
     for part in _SPLIT.split(" ".join(written.split())):

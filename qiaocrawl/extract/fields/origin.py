@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from qiaocrawl.extract.block_texts import BlockTexts, lines_with
+from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.bylines import dateline_of
 from qiaocrawl.extract.fields.declared import Declared, first_text, text_declared
 from qiaocrawl.extract.wechat import account_of, is_post
+from qiaocrawl.extract.fields.labels import BORDER, SOURCE, Labels
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import collapse
 
 _NAME = r"[^\s|｜,，。；;:：()（）\[\]【】<>《》/]{2,24}(?:(?<=[a-z]) [A-Za-z][\w.]{0,20}){0,3}"
-# Each pattern begins with letters that are rare, so that a search leaps to them.
-_SOURCE = re.compile(
-    rf"(?:来\s{{0,2}}源|來\s{{0,2}}源|稿源|出处|出處|来自|來自|转自|轉自|转载自)\s*[：:]\s*"
-    rf"[《【\[（(]?(?!http)({_NAME})"
-)
+_SOURCE = re.compile(rf"[《【\[（(“]?(?!http|[请請須须需未禁][\w]{{0,2}}[注標标经經止])({_NAME})")
 # Pictures, data and food have sources too.
 _OTHER_SOURCE = re.compile(
     r"(?:图|圖|图片|圖片|照片|视频|視頻|音频|数据|數據|资料|資料|素材|封面|收入|资金|资源|能量|食物|营养|灵感|"
@@ -32,7 +29,6 @@ _SECTION = re.compile(
     r"公告|通知公告|新闻动态|[\u4e00-\u9fff]{2,4}(?:频道|頻道|栏目|欄目|专题|專題|专栏|專欄))"
 )
 """A section of a site, which is no medium."""
-_SOURCE_SIGNS = "源处處自"
 _FILLER = re.compile(
     r"(?:本站|本网|本網|本报|本報|网络|網絡|网路|互联网|未知|佚名|不详|原创|原創|转载|整理|综合|"
     r"网上|其他|其它|无|暂无|admin|internet|unknown)(?:综合|原创|转载|整理|讯|收集|报道|摘录)?",
@@ -89,7 +85,7 @@ def source_of(page: Page, context: BodyContext, declared: Declared) -> dict[str,
         (context.above, 0.8, "text 来源 above the title"),
         (context.tail, 0.7, "text 来源 at the end"),
     ):
-        name = _labelled_source(lines, context)
+        name = _labelled_source(page, lines, context)
         if not name:
             continue
         if _FILLER.fullmatch(name):
@@ -109,18 +105,18 @@ def source_of(page: Page, context: BodyContext, declared: Declared) -> dict[str,
     return fields
 
 
-def _labelled_source(lines: Lines, context: BodyContext) -> str:
+def _labelled_source(page: Page, lines: Lines, context: BodyContext) -> str:
     """The name behind the first label 来源 that is the article's own; "" when there is none."""
-    for rank in lines_with(lines.whole, _SOURCE_SIGNS):
-        at, text = lines.at[rank], lines.texts[rank]
-        is_running = "。" in text and context.first <= at <= context.last
-        for match in _SOURCE.finditer(text):
-            before = text[: match.start()]
-            if _OTHER_SOURCE.search(before) or (is_running and before[-1:] not in _OPENS):
-                continue
-            name = _trim_name(match[1])
-            if name and not _DEVICE.fullmatch(name):
-                return name
+    for pair in page.once(Labels).pairs(lines, SOURCE):
+        at, before = lines.at[pair.rank], pair.before.rstrip(BORDER)
+        is_running = "。" in lines.texts[pair.rank] and context.first <= at <= context.last
+        if _OTHER_SOURCE.search(before) or (is_running and before[-1:] not in _OPENS):
+            continue
+        # What stands in an element of its own behind the name is a button.
+        match = _SOURCE.match(pair.parts[0]) or _SOURCE.match(pair.whole)
+        name = _trim_name(match[1]) if match is not None else ""
+        if name and not _DEVICE.fullmatch(name):
+            return name
     return ""
 
 

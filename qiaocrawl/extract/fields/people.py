@@ -16,6 +16,7 @@ from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext
 from qiaocrawl.extract.fields.bylines import Claim, best_claim, chinese_claims, claim_of, heaviest
 from qiaocrawl.extract.fields.declared import Declared, people_declared
+from qiaocrawl.extract.fields.labels import EDITOR, Labels, pairs_in
 from qiaocrawl.extract.fields.names import is_organisation, is_person, split_names, tidy_name
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.page.page import Page
@@ -34,11 +35,7 @@ _EN_BY = re.compile(
 )
 _EN_LABEL = re.compile(r"^(?:by|author|authors|written by|posted by|words by)\s?:?$", re.IGNORECASE)
 _EN_AUTHOR = re.compile(r"\b(?:author|writer)s?\s?:\s?(.{2,80})", re.IGNORECASE)
-_EDITOR = re.compile(
-    r"(?:责任编辑|責任編輯|责编|責編|本文编辑|执行编辑|编\s{0,2}辑|編\s{0,2}輯|Editors?)\s{0,2}[：:]\s*"
-    r"([^\n，。；|]{2,30})"
-)
-_LABEL_VALUE_CHARS = 60
+_EDITOR_END = re.compile("[，。；|｜]")
 _BYLINE = (
     '[rel~="author"],[itemprop~="author"],[class*="byline" i],[class*="author" i],'
     '[id*="author_name"]'
@@ -68,11 +65,9 @@ def people_of(
     if thread is not None and thread.first.author:
         claims.append(claim_of([thread.first.author], 0.94, "first post", "thread"))
     head, above = context.head, context.above
-    tail = context.tail.whole
-    if context.last >= 0:
-        tail = f"{tail}\n{context.blocks[context.last].text[-_LABEL_VALUE_CHARS:]}"
+    tail = f"{context.tail.whole}\n{context.last_words}"
     if is_chinese:
-        claims += chinese_claims(page, context, declared, tail, claims)
+        claims += chinese_claims(page, context, declared, claims)
     if _EN_SIGN.search(above.whole) or _EN_SIGN.search(head.whole):
         claims += _english(above.texts[::-1] + head.texts)
     if heaviest(claims) < _UNSURE:
@@ -80,7 +75,7 @@ def people_of(
     best = best_claim(claims)
     if best is not None:
         fields["authors"] = Field(best.names, best.origin, round(best.weight, 3))
-    editor = _editor(page, declared, tail, head.whole)
+    editor = _editor(page, declared, context)
     if editor is not None:
         fields["editor"] = editor
     return fields
@@ -180,13 +175,15 @@ def _names_marked(node: LexborNode) -> list[str]:
     return []
 
 
-def _editor(page: Page, site: Declared, tail: str, head: str) -> Field | None:
-    text = ""
-    if _EDITOR.search(tail) or _EDITOR.search(head):
-        text = "\n".join((*tail.split("\n")[::-1], head))  # the last line of all comes first
-    for match in _EDITOR.finditer(text):
-        names = split_names(match[1], is_labelled=True)
-        if names:
+def _editor(page: Page, site: Declared, context: BodyContext) -> Field | None:
+    labels = page.once(Labels)
+    last_lines = [*labels.pairs(context.tail, EDITOR), *pairs_in(context.last_words)]
+    last_lines.sort(key=lambda pair: -pair.rank)  # the last line of all comes first
+    for pair in (*last_lines, *labels.pairs(context.head, EDITOR)):
+        names = []
+        if pair.field == EDITOR:
+            names = split_names(_EDITOR_END.split(pair.whole)[0], is_labelled=True)
+        if names and (pair.is_sure or is_person(names[0])):
             return Field("、".join(names[:4]), "text 编辑", 0.85)
     for item in site.articles[:2]:
         people = [name for name, _ in people_declared(page, item, "editor")]

@@ -1,0 +1,241 @@
+"""Labels with their values in the lines around an article: 来源：南桥侨报, 作者丨陈小桥.
+
+A value ends where the next label begins, and is cut where an element begins or ends: what
+stands beside a name in an element of its own is a button or another name. A label may also have
+a cell, a ``<dt>`` or another element before its value's for itself. All rules are **(ours)**.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from qiaocrawl.page.blocks import BLOCK, BREAK, SKIP, kind_of, without_line_ends
+from qiaocrawl.text.normalise import collapse
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+    from qiaocrawl.extract.fields.body_context import Lines
+    from qiaocrawl.page.page import Page
+
+SOURCE, AUTHOR, EDITOR, OTHER = "source", "author", "editor", "other"
+
+BORDER = "\t"
+"""Stands in a line where an element begins or ends; a block has no other tabulator."""
+_MARKS = "：:∶﹕|｜丨︱/／"
+_WORDS = {
+    EDITOR: r"责任编辑|責任編輯|责编|責編|本文编辑|执行编辑|编\s{0,2}辑|編\s{0,2}輯|Editors?",
+    SOURCE: (
+        r"来\s{0,2}源[于於]?|來\s{0,2}源[于於]?|稿源|出处|出處|来自|來自|[转轉]自|[转轉][载載]自?|[转轉]引自|[摘选選引]自|"
+        r"[摘节節][编編录錄选選]自|原[载載][于於自]?|首[发發][于於自]?"
+    ),
+    AUTHOR: (
+        r"作\s{0,2}者|撰稿人?|撰文|撰写|撰寫|供稿|执笔|執筆|楼主|樓主|发帖人|博主|記者|记者|发布者|發佈者|"
+        r"发布(?=\s?[：:]\s?[^\d\s])|发布人|发表人|投稿人|发贴人|发信人|主笔|编译|文字|采写|採寫"
+    ),
+    OTHER: (
+        r"(?:时|時)\s{0,2}(?:间|間)|日\s{0,2}期|[点點][击擊][数數量]?|[浏瀏][览覽](?:次[数數]|[数數量])?|"
+        r"[阅閱][读讀](?:次[数數]|[数數量])?|字[号號体體]|[译譯]者|[审審][核校]|[校摄攝][对對影]|[监監]制"
+    ),
+}
+_LABEL = re.compile("|".join(f"(?P<{field}>{words})" for field, words in _WORDS.items()))
+# What stands between a label and its value: a mark, or a bracket's end; where a comma, a blank
+# or the border of an element is all, the label must begin its line or element.
+_COLON = re.compile("[：:∶﹕】\\]]")
+_MARK_BEHIND = re.compile(rf"\s{{0,3}}[{_MARKS}】\]]\s{{0,3}}[：:]?\s{{0,3}}")
+_STANDS_ALONE = re.compile(
+    r"作\s{0,2}者|撰[文稿写寫]|[来來]\s{0,2}源|稿源|出[处處]|责任编辑|責任編輯|[责責][编編]"
+)
+_BLANK_BEHIND = re.compile(r"[，,]?\s{1,3}(?=[^\s，。,、]{2,24}(?:[\s|｜（(]|$))")
+_TITLE_BEHIND = re.compile(r"\s?(?=《)")
+_OPENS = re.compile(rf"(?:^|[{BORDER}{_MARKS}【\[（(·•]|\s{{2}})\s?$")
+_BEFORE_CHARS = 4
+_MAX_LINE_CHARS = 160
+_VALUE_CHARS = 60
+_CELL_CHARS = 16
+_LABEL_CELL = re.compile(rf"[\u4e00-\u9fff][\u4e00-\u9fff\s]{{0,12}}[\u4e00-\u9fff]\s?[{_MARKS}]?")
+_LABEL_TAGS = frozenset(("th", "dt"))
+_CELL_TAGS = frozenset(("td", "th", "dd", "dt", "li", "div", "span", "p"))
+_MAX_TEXTS = 200
+
+
+class Pair(NamedTuple):
+    """A label with what follows it.
+
+    Attributes:
+        field: what the label is for: :data:`SOURCE`, :data:`AUTHOR` or :data:`EDITOR`.
+        label: as written, without blanks.
+        before: the few characters before it in the line (文章 of 文章来源).
+        parts: the value, cut at the borders of elements; never empty.
+        rank: number of the line among those asked for.
+        is_sure: whether a colon stands behind the label, or a cell or an element is its own;
+            other marks stand between the words of a menu as well.
+    """
+
+    field: str
+    label: str
+    before: str
+    parts: tuple[str, ...]
+    rank: int
+    is_sure: bool
+
+    @property
+    def whole(self) -> str:
+        """The value with a blank at each border."""
+        return " ".join(self.parts)
+
+
+class Labels:
+    """The labels of *page*; every line is read once. For ``page.once``."""
+
+    def __init__(self, page: Page) -> None:
+        self._found = page.blocks
+        self._read: dict[int, list[Pair]] = {}
+
+    def pairs(self, lines: Lines, *fields: str) -> list[Pair]:
+        """The pairs for one of *fields* in *lines*, in their order."""
+        return [pair for pair in self._pairs(lines) if pair.field in fields]
+
+    def label_before(self, at: int) -> str:
+        """The label that has the element before block *at* for itself; "" if there is none."""
+        blocks, elements = self._found.blocks, self._found.elements
+        if at < 1:
+            return ""
+        label, value = blocks[at - 1], blocks[at]
+        cell = _LABEL_CELL.fullmatch(label.text) if len(label.text) <= _CELL_CHARS else None
+        if cell is None or value.element == label.element and not value.after_break:
+            return ""
+        if _LABEL_CELL.fullmatch(value.text) and (
+            value.text[-1] in _MARKS or _label_at_end(value.text) is not None
+        ):
+            return ""  # the value is empty
+        own, other = elements[label.element], elements[value.element]
+        is_beside = own.parent == other.parent and own.tag in _CELL_TAGS
+        if not is_beside and not self._is_marked(at - 1):
+            return ""
+        return "".join(label.text.split()).rstrip(_MARKS)
+
+    def _is_marked(self, at: int) -> bool:
+        """Whether block *at* ends with a mark, or is in an element for labels."""
+        block = self._found.blocks[at]
+        return block.text[-1] in _MARKS or self._found.elements[block.element].tag in _LABEL_TAGS
+
+    def parts_of(self, at: int) -> list[str]:
+        """The text of block *at*, cut where an element begins or ends."""
+        block = self._found.blocks[at]
+        element = self._found.elements[block.element]
+        parts: list[str] = []
+        rest = "".join(block.text.split())
+        own = [
+            i for i in range(element.first, at) if self._found.blocks[i].element == block.element
+        ]
+        ahead = "".join("".join(self._found.blocks[i].text.split()) for i in own[-_MAX_TEXTS:])
+        for number, text in enumerate(_texts_in(element.node)):
+            tight = "".join(text.split())
+            if number >= _MAX_TEXTS or not rest:
+                break
+            if ahead:
+                ahead = ahead[len(tight) :] if ahead.startswith(tight) else ahead
+            elif rest.startswith(tight):
+                rest = rest[len(tight) :]
+                parts.append(collapse(without_line_ends(text)))
+        return parts if not rest else [block.text]
+
+    def _pairs(self, lines: Lines) -> Iterator[Pair]:
+        ranks = _ranks_with_label(lines.whole)
+        for rank in ranks:
+            at = lines.at[rank]
+            if at not in self._read:
+                self._read[at] = list(self._pairs_at(at))
+            for pair in self._read[at]:
+                yield pair._replace(rank=rank)
+
+    def _pairs_at(self, at: int) -> Iterator[Pair]:
+        text = self._found.blocks[at].text
+        if len(text) <= _CELL_CHARS and at + 1 < len(self._found.blocks):
+            label = self.label_before(at + 1)
+            match = _label_at_end(label)
+            if match is not None and (match.start() == 0 or self._is_marked(at)):
+                value = BORDER.join(self.parts_of(at + 1))[:_VALUE_CHARS]
+                parts = tuple(filter(None, value.split(BORDER)))
+                yield _pair(match, label, parts, is_sure=True)
+                return
+        if len(text) > _MAX_LINE_CHARS:
+            text = text[:_MAX_LINE_CHARS]
+        else:
+            text = BORDER.join(self.parts_of(at))
+        yield from pairs_in(text)
+
+
+def pairs_in(line: str) -> Iterator[Pair]:
+    """The pairs in *line*, in which :data:`BORDER` stands where an element begins or ends."""
+    labels = []
+    for match in _LABEL.finditer(line):
+        behind = _behind(line, match)
+        if behind is not None:
+            labels.append((match, behind.end()))
+    for number, (match, begin) in enumerate(labels):
+        end = labels[number + 1][0].start() if number + 1 < len(labels) else len(line)
+        value = line[begin : min(end, begin + _VALUE_CHARS)]
+        parts = tuple(part.strip() for part in value.split(BORDER) if part.strip())
+        if parts and match.lastgroup != OTHER:
+            is_sure = _COLON.search(line, match.end(), begin) is not None
+            yield _pair(match, line, parts, is_sure)
+
+
+def _pair(match: re.Match[str], line: str, parts: tuple[str, ...], is_sure: bool) -> Pair:
+    before = line[max(0, match.start() - _BEFORE_CHARS) : match.start()]
+    label = "".join(match[0].split())
+    return Pair(match.lastgroup or OTHER, label, before, parts, 0, is_sure)
+
+
+def _behind(line: str, label: re.Match[str]) -> re.Match[str] | None:
+    """What parts the *label* of *line* from its value; None where it is no label."""
+    end = label.end()
+    behind = _MARK_BEHIND.match(line, end)
+    if behind is None and label.lastgroup == SOURCE:
+        behind = _TITLE_BEHIND.match(line, end)
+    if (
+        behind is None
+        and _STANDS_ALONE.fullmatch(label[0])
+        and _OPENS.search(line, 0, label.start())
+    ):
+        behind = _BLANK_BEHIND.match(line, end)
+    return behind
+
+
+def _label_at_end(text: str) -> re.Match[str] | None:
+    match = _LABEL.search(text)
+    return match if match is not None and match.end() == len(text) else None
+
+
+def _ranks_with_label(whole: str) -> list[int]:
+    """Numbers of the lines of *whole* with a word that may be a label."""
+    starts: list[int] = []
+    ranks: list[int] = []
+    for match in _LABEL.finditer(whole):
+        if not starts:
+            starts = [0, *(end.end() for end in re.finditer("\n", whole))]
+        rank = bisect_right(starts, match.start()) - 1
+        if match.lastgroup != OTHER and (not ranks or ranks[-1] != rank):
+            ranks.append(rank)
+    return ranks
+
+
+def _texts_in(node: LexborNode) -> Iterator[str]:
+    """The texts of *node*'s own lines, in order; those of blocks inside it are not."""
+    stack = [node.first_child]
+    while stack:
+        child = stack.pop()
+        if child is None:
+            continue
+        stack.append(child.next)
+        text = child.text_content
+        if text is not None:
+            if not text.isspace():
+                yield text
+        elif kind_of(child.tag or "", BLOCK) not in (SKIP, BLOCK, BREAK):
+            stack.append(child.first_child)
