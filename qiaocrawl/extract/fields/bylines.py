@@ -325,7 +325,7 @@ def _reporters(text: str) -> list[str]:
     for match in _REPORTER.finditer(text) if _REPORTER_SIGN.search(text) else ():
         names = [without_place(name) for name in split_names(match[2])]
         # In brackets, any two to four characters are a name; else a surname must begin one.
-        look_right = any(map(is_person, names)) and "/" not in match[2]
+        look_right = 2 * sum(map(is_person, names)) >= len(names) and "/" not in match[2]
         if names and (match["open"] or look_right or is_person(names[0])):
             reporters += names
     for match in _REPORTED.finditer(text) if not reporters and "者" in text else ():

@@ -25,6 +25,8 @@ _ARTICLE_TYPE = re.compile(
 _NO_LETTER = re.compile(r"[\W_]+")
 _DATED = frozenset(("datePublished", "headline"))
 _MAX_NESTED = 64
+_MAX_TITLES = 3
+_LEAST_LIKENESS = 0.6
 _MAX_PEOPLE = 20
 MAX_TEXT_CHARS = 1000
 """Of longer declared texts only so much is read."""
@@ -77,7 +79,56 @@ def articles_declared(page: Page) -> list[dict[str, Any]]:
     objects = [*objects, *nested[:_MAX_NESTED]]
     articles = [item for item in objects if _ARTICLE_TYPE.search(_types(item))]
     dated = [item for item in objects if item not in articles and not _DATED.isdisjoint(item)]
-    return articles + dated
+    return _of_this_page(page, articles + dated)
+
+
+def _of_this_page(page: Page, articles: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """*articles* without those of other pages; those with this page's address or headline first.
+
+    An object whose address and headline are both others' is of another page.
+    """
+    own, unsure = [], []
+    titles = [_tight(text) for text in (page.title, page.meta.get("og:title", ""))]
+    titles += [_tight(node.text()[:MAX_TEXT_CHARS]) for node in page.nodes("h1")[:_MAX_TITLES]]
+    urls = {_last_part(url) for url in (page.url, page.canonical_link, page.meta.get("og:url", ""))}
+    for item in articles:
+        address, headline = _address(item), _tight(first_text(item.get("headline")))
+        has_address = bool(address) and _last_part(address) in urls
+        has_headline = bool(headline) and any(_is_like(headline, title) for title in titles)
+        if has_address or has_headline:
+            own.append(item)
+        elif not (address and headline and any(titles) and any(urls)):
+            unsure.append(item)
+    return own + unsure
+
+
+def _address(item: dict[str, Any]) -> str:
+    """The address of the page that *item* says it is of; "" where it says none."""
+    for name in ("url", "mainEntityOfPage", "@id"):
+        value = item.get(name)
+        if isinstance(value, dict):
+            value = value.get("@id") or value.get("url")
+        if isinstance(value, str) and value.startswith(("http", "/")):
+            return value
+    return ""
+
+
+def _last_part(url: str) -> str:
+    """The last part of the path of *url*; "" for a home page."""
+    path = url.partition("#")[0].partition("?")[0].partition("://")[2]
+    return path.rstrip("/").rpartition("/")[2].partition(".")[0].lower() if "/" in path else ""
+
+
+def _tight(text: str) -> str:
+    return _NO_LETTER.sub("", text.lower())
+
+
+def _is_like(headline: str, title: str) -> bool:
+    """Whether most pairs of letters of *headline* stand in *title*."""
+    if headline in title:
+        return True
+    pairs = {headline[at : at + 2] for at in range(len(headline) - 1)}
+    return sum(pair in title for pair in pairs) > _LEAST_LIKENESS * len(pairs)
 
 
 def text_declared(items: list[dict[str, Any]], *names: str) -> str:

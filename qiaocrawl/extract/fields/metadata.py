@@ -16,6 +16,7 @@ from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, body_context, body_span
 from qiaocrawl.extract.fields.declared import declared_by, host_written
 from qiaocrawl.extract.fields.origin import channel_of, source_of
+from qiaocrawl.extract.fields.others import Others
 from qiaocrawl.extract.fields.people import people_of
 from qiaocrawl.extract.fields.published import dates_of
 from qiaocrawl.extract.fields.title import title_of
@@ -336,10 +337,11 @@ def metadata_of(
     if language is not None:
         fields["language"] = language
     written = language.value if language is not None else ""
-    fields.update(dates_of(page, context, declared, _reader(page, written, now)))
+    others = Others(page, context)
+    fields.update(dates_of(page, context, declared, others, _reader(page, written, now)))
     # A Chinese page may hold little but code, or quote English.
     is_chinese = written.startswith("zh") or _HAN.search(title) is not None
-    fields.update(people_of(page, context, declared, is_chinese))
+    fields.update(people_of(page, context, declared, others, is_chinese))
     fields.update(source_of(page, context, declared))
     channel = channel_of(page, context, declared, title)
     if channel is not None:

@@ -18,6 +18,7 @@ from qiaocrawl.extract.fields.bylines import Claim, best_claim, chinese_claims, 
 from qiaocrawl.extract.fields.declared import Declared, people_declared
 from qiaocrawl.extract.fields.labels import EDITOR, Labels, pairs_in
 from qiaocrawl.extract.fields.names import is_organisation, is_person, split_names, tidy_name
+from qiaocrawl.extract.fields.others import Others
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import collapse
@@ -43,7 +44,8 @@ _BYLINE = (
 _MAX_BYLINES = 16
 _MAX_BYLINE_CHARS = 120
 _NO_AUTHOR_CLASS = re.compile(
-    r"comment|reply|sidebar|relat|recommend|motto|desc|intro|signature|count|avatar|stats?(?:$|[\s_-])"
+    r"comment|reply|sidebar|relat|recommend|motto|desc|intro|signature|count|avatar|"
+    r"topic|stats?(?:$|[\s_-])"
 )
 _AUTHOR_CLASS = re.compile(r"(?:^|[\s_-])(?:author|byline)s?(?:[_-]+name)?(?:$|\s)")
 _HAN = re.compile("[\u3400-\u9fff]")
@@ -52,11 +54,12 @@ _UNSURE = 0.6
 
 
 def people_of(
-    page: Page, context: BodyContext, declared: Declared, is_chinese: bool
+    page: Page, context: BodyContext, declared: Declared, others: Others, is_chinese: bool
 ) -> dict[str, Field]:
     """``authors`` and ``editor``, as far as the page tells them.
 
     Args:
+        others: tells whose an element marked as the author's is.
         is_chinese: whether Chinese labels are looked for.
     """
     fields = {}
@@ -71,7 +74,7 @@ def people_of(
     if _EN_SIGN.search(above.whole) or _EN_SIGN.search(head.whole):
         claims += _english(above.texts[::-1] + head.texts)
     if heaviest(claims) < _UNSURE:
-        claims += _marked_people(page, "\n".join((above.whole, head.whole, tail)), declared)
+        claims += _marked_people(page, "\n".join((above.whole, head.whole, tail)), declared, others)
     best = best_claim(claims)
     if best is not None:
         fields["authors"] = Field(best.names, best.origin, round(best.weight, 3))
@@ -135,7 +138,7 @@ def _english(lines: list[str]) -> list[Claim]:
     return claims[:2]
 
 
-def _marked_people(page: Page, near: str, site: Declared) -> list[Claim]:
+def _marked_people(page: Page, near: str, site: Declared, others: Others) -> list[Claim]:
     """Claims of elements marked as the author's by rel, itemprop, class or address."""
     claims: list[Claim] = []
     source = page.source
@@ -144,7 +147,7 @@ def _marked_people(page: Page, near: str, site: Declared) -> list[Claim]:
     for node in page.tree.css(_BYLINE)[:_MAX_BYLINES]:
         attributes = node.attributes
         element_names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
-        if _NO_AUTHOR_CLASS.search(element_names):
+        if _NO_AUTHOR_CLASS.search(element_names) or others.hold(node):
             continue
         # A word in Chinese may be the heading of a card about the author.
         is_name_element = _AUTHOR_CLASS.search(element_names) or "rel" in attributes

@@ -22,6 +22,7 @@ from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.declared import Declared, first_text
+from qiaocrawl.extract.fields.others import Others
 from qiaocrawl.extract.wechat import is_post, sent_at
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.dates import DateReader, WrittenDate
@@ -85,10 +86,12 @@ class ElementVote(NamedTuple):
     is_modified: bool
 
 
-def element_votes(page: Page, reader: DateReader) -> Iterator[ElementVote]:
-    """The dates of elements that are there to hold one; the first says most."""
+def element_votes(page: Page, others: Others, reader: DateReader) -> Iterator[ElementVote]:
+    """The dates of elements that are there to hold one, if of the article; the first says most."""
     seen: set[str] = set()
     for prefixed, node in page.dated_nodes[:_MAX_TIMES]:
+        if others.hold(node):
+            continue
         name = prefixed.rpartition(":")[2]
         is_modified = "modif" in name or "updat" in name
         weight = 0.85 if "publi" in name or is_modified else 0.6
@@ -96,7 +99,8 @@ def element_votes(page: Page, reader: DateReader) -> Iterator[ElementVote]:
             # Teasers and comments below the article have such dates as well.
             yield ElementVote(written, 0.2 if name in seen else weight, "microdata", is_modified)
             seen.add(name)
-    for rank, node in enumerate([*page.nodes("time")[:_MAX_TIMES], *_dated_abbreviations(page)]):
+    times = [*page.nodes("time")[:_MAX_TIMES], *_dated_abbreviations(page)]
+    for rank, node in enumerate([node for node in times if not others.hold(node)]):
         attributes = node.attributes
         shown = f"{attributes.get('class') or ''} {attributes.get('title') or ''}".lower()
         names = f"{shown} {attributes.get('itemprop') or ''}"
@@ -230,13 +234,13 @@ class _Ballot:
 
 
 def dates_of(
-    page: Page, context: BodyContext, declared: Declared, reader: DateReader
+    page: Page, context: BodyContext, declared: Declared, others: Others, reader: DateReader
 ) -> dict[str, Field]:
     """``published_at`` and ``modified_at``, as far as the page tells them."""
     ballot = _Ballot(reader)
     _vote_meta(page, ballot)
     _vote_json_ld(declared, ballot)
-    _vote_elements(page, ballot)
+    _vote_elements(page, others, ballot)
     if is_post(page):  # shows no day, or what was "yesterday" when it was saved
         ballot.vote_declared(sent_at(page), 0.95, "script of the post")
     year = _vote_url(page.url, ballot)
@@ -323,8 +327,8 @@ def _vote_json_ld(declared: Declared, ballot: _Ballot) -> None:
             ballot.vote_declared(written, falling, "json-ld dateModified", is_modified=True)
 
 
-def _vote_elements(page: Page, ballot: _Ballot) -> None:
-    for vote in element_votes(page, ballot.reader):
+def _vote_elements(page: Page, others: Others, ballot: _Ballot) -> None:
+    for vote in element_votes(page, others, ballot.reader):
         ballot.cast(vote.written, vote.weight, vote.origin, vote.is_modified)
 
 
