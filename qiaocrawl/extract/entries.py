@@ -43,6 +43,7 @@ _FAR = 10
 _LED_WITHIN = 4
 """Blocks from a title that is no heading to the text below it: date, author, channel."""
 _INDEX_FILE = re.compile(r"(?:index|default)\.\w{3,5}$")
+_HOME_LINKS = frozenset(("/", "./", "../", "../../", "index.html", "/index.html"))
 _MAX_BETWEEN = 6
 """Blocks between a heading and its text, and between the text and the link to all of it."""
 _MAX_MORE_CHARS = 60
@@ -169,6 +170,24 @@ def is_link_to_site(page: Page, index: int) -> bool:
     url, link = page.canonical, _link_of(page, index)
     target = _target(page, link) if link is not None else ""
     return bool(url and target) and canonical_host(target) == canonical_host(url)
+
+
+def leads_home(page: Page, index: int) -> bool:
+    """Whether block *index* is a link to the first page of the site of *page*."""
+    link = _link_of(page, index)
+    if link is None or (link.attributes.get("href") or "").strip() in _HOME_LINKS:
+        return link is not None
+    target = _target(page, link)
+    is_here = bool(target) and canonical_host(target) == canonical_host(page.canonical or target)
+    return is_here and _is_first_page(target)
+
+
+def leads_here(page: Page, index: int) -> bool:
+    """Whether block *index* is a link to *page* itself."""
+    link = _link_of(page, index)
+    target = _target(page, link) if link is not None else ""
+    own = (page.canonical, page.canonical_link)
+    return bool(target) and any(_address(target) == _address(url) for url in own if url)
 
 
 def excerpts_of(page: Page, entries: Sequence[Entry], text: Sequence[int]) -> list[Excerpt]:

@@ -17,7 +17,7 @@ from qiaocrawl.extract.block_marks import MIN_ITEM_BYTES, PROSE_MARK, block_mark
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.entries import Entry, page_entries
 from qiaocrawl.extract.extraction import PageKind
-from qiaocrawl.extract.fields.title import without_date
+from qiaocrawl.extract.fields.heading import without_date
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import letters_of, without_blanks
 

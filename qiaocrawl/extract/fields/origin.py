@@ -255,6 +255,27 @@ _SITE_WORDS = (
     "周刊", "通讯社", "通訊社", "电视台", "中心", "首页", "首頁", "主页", "部落格",
     "之家", "官网", "官網", "blog", "news",
 )  # fmt: skip
+_INSTITUTION_CHARS = 24
+COLUMN_CHARS = 8
+"""Longer names are no institution's, and no column's."""
+_INSTITUTION = re.compile(
+    "(?:协[会會]|協會|[学學商总總分基]会|[学學商總]會|(?:同乡|联谊|联合|促进|基金|研究|校友|宗亲|理事|委员)会|"
+    "(?:同鄉|聯誼|聯合|促進|基金|研究|校友|宗親|理事|委員)會|[侨僑][联聯办辦网網]|政府|[办辦]公室|局|[厅廳]|"
+    "大[学學]|[学學][院校]|[中小][学學]|[医醫]院|公司|集[团團]|研究[院所]|(?:博物|[图圖][书書]|文化|[纪紀]念|展[览覽])[馆館]|"
+    "[会會][馆館]|法院|支部|工作室|(?:服务|服務|工作)站|平台|[门門][户戶])$"
+)
+"""What names of institutions end in **(ours)**; titles do too: it counts beside a heading only."""
+_COLUMN = re.compile(
+    "(?:[动動][态態]|要[闻聞]|快讯|简[讯报]|信息(?:公开)?|资料|[栏欄]目|[专專][题題栏欄]|正文|详[情细]|内容|文章|法规|政策|"
+    "之窗|园地|天地|风采|概况|简介|[阅閱][读讀]|[头頭][条條]|排行|列表|导航|服务|指南|下载|党建|讲堂|通知公告|公告通知|"
+    "公示公告|公告公示)$"
+)
+_UNNAMED = re.compile(
+    r"(?:latest |all )?(?:news|home|blog|events?|articles?|posts?|details?|press releases?|"
+    r"notices?|announcements?|index|welcome|document|untitled(?: (?:document|page))?)|"
+    r"无标题(?:文档|页)?|新建网页\s?\d*|通知|公告|公示|通告|活动|活動|文件|视频|图片|推荐|推薦",
+    re.IGNORECASE,
+)
 _MAX_SUFFIX_CHARS = 24
 _MAX_SUFFIX_WORDS = 4
 _LEAST_WORD_CHARS = 4
@@ -267,6 +288,17 @@ _MAX_NAMES = 6
 def is_called_as_sites(text: str) -> bool:
     """Whether *text* ends as the names of sites and channels do."""
     return text.lower().endswith(_SITE_WORDS)
+
+
+def names_place(text: str) -> bool:
+    """Whether *text* is called as sites, institutions and their columns are, by its last word."""
+    if len(text) > _INSTITUTION_CHARS:
+        return False
+    if is_called_as_sites(text) or _UNNAMED.fullmatch(text):
+        return True
+    if len(text) <= COLUMN_CHARS and _COLUMN.search(text):
+        return True
+    return _INSTITUTION.search(text) is not None
 
 
 def title_pieces(title: str) -> list[str]:

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.extract.fields.declared import declared_by
+from qiaocrawl.extract.fields.heading import without_date
 from qiaocrawl.extract.fields.origin import without_site_name
-from qiaocrawl.extract.fields.title import title_of, without_date
+from qiaocrawl.extract.fields.title import title_of
 from qiaocrawl.page.page import Page, parse_page
 
 
@@ -258,3 +259,91 @@ def test_the_head_of_a_post_names_its_title(shown: str, title: str) -> None:
         f"标  题: {shown}\n\n寒假没有回家，跟着同屋去了龙目岛，他家在那里开杂货铺。</pre>"
     )
     assert title_in(html) == title
+
+
+# --- A <title> that names the site, an office or a column -----------------------------------------
+
+TEXT = (
+    "<div>2024-05-06 来源：南桥侨报</div>"
+    f"<p>{'侨商们走访了镇里的两家侨资企业，听侨属讲返乡的事。' * 4}</p>"
+)
+MENU = '<ul><li><a href="/">首页</a></li><li><a href="/n/">桥边走笔</a></li></ul>'
+LOGO = '<h1><a href="/">云中客的小屋</a></h1>'
+
+
+def article_title(whole: str, above: str, below: str = "") -> str:
+    """The title of a page with a body that begins where :data:`TEXT` does."""
+    page = page_of(f"<title>{whole}</title>{MENU}{above}{TEXT}{below}")
+    first = next(i for i, block in enumerate(page.blocks.blocks) if "侨商们" in block.text)
+    found = title_of(page, first)
+    return found.value if found is not None else ""
+
+
+@pytest.mark.parametrize(
+    ("whole", "above", "below"),
+    [
+        # it signs the notice, stands in a menu, or in the way to the page
+        ("南桥镇归侨联谊会", f"<h1>{NAME}</h1>", "<p>南桥镇归侨联谊会</p>"),
+        ("西山片区", f"<div>西山片区</div><h1>{NAME}</h1>", ""),
+        ("西山服务站", f"<h2>西山服务站</h2><h1>{NAME}</h1>", ""),
+        ("THE BRIDGE SOCIETY", f"<b>THE BRIDGE SOCIETY</b><h1>{NAME}</h1>", ""),
+        # the heading is no <h1>
+        ("侨务动态 - 南桥侨联", f"<h2>{NAME}</h2>", ""),
+        ("桥边走笔", f"<h3>{NAME}</h3>", ""),
+        ("南桥侨联官网", f"<h5>{NAME}</h5>", ""),
+        ("无标题文档", f"<p class=bt>{NAME}</p>", ""),
+        ("南桥侨务网", f"<div class=news_biaoti>{NAME}</div>", ""),
+        ("南桥侨务网", f"<p align=center><b>{NAME}</b></p>", ""),
+        ("南桥侨务网", f"<p><font size=5>{NAME}</font></p>", ""),
+        ("南桥侨务网", f'<div><span style="font-size: 1.8em">{NAME}</span></div>', ""),
+        ("南桥侨务网", f"<center>{NAME[:4]}<br>{NAME[4:]}</center>", ""),
+        # a blog's name as the first heading
+        ("云中客的小屋", f"{LOGO}<h3 class=post-title>{NAME}</h3>", ""),
+        ("云中客的小屋", f'{LOGO}<h2><a href="/1.html">{NAME}</a></h2>', ""),
+        (f"云中客的小屋: {NAME}", f"{LOGO}<h3>{NAME}</h3>", ""),
+    ],
+)
+def test_the_name_of_a_place_is_no_title_beside_a_heading(
+    whole: str, above: str, below: str
+) -> None:
+    assert article_title(whole, above, below) == NAME
+
+
+@pytest.mark.parametrize(
+    ("whole", "above"),
+    [
+        # what ends as names of institutions do may be the title, and a heading a column's name
+        ("归侨捐建侨批博物馆", "<h2>侨务动态</h2><div>归侨捐建侨批博物馆</div>"),
+        ("归侨捐建侨批博物馆", "<h1>归侨捐建侨批博物馆</h1><h3>——记南桥镇的一位老人</h3>"),
+        ("归侨捐建侨批博物馆", "<h1>桥边侨讯</h1><div>归侨捐建侨批博物馆</div>"),
+        ("归侨捐建侨批展览", "<div>归侨捐建侨批展览</div><h3>更多侨界的消息在这里</h3>"),
+    ],
+)
+def test_a_title_is_none_for_its_last_word(whole: str, above: str) -> None:
+    assert article_title(whole, above) == whole
+
+
+def test_names_learnt_of_a_site_do_not_count_against_the_heading_of_a_page() -> None:
+    page = page_of(f"<title>今日汇率</title><h1>今日汇率</h1>{TEXT}")
+    found = title_of(page, 2, declared_by(page, frozenset(["今日汇率"])))
+    assert found is not None
+    assert found.value == "今日汇率"
+    page = page_of(f"<title>西山片区_公务网</title><div>西山片区</div><h2>{NAME}</h2>{TEXT}")
+    found = title_of(page, 3, declared_by(page, frozenset(["西山片区", "公务网"])))
+    assert found is not None
+    assert found.value == NAME
+
+
+@pytest.mark.parametrize(
+    ("whole", "above", "title"),
+    [
+        ("李大山-南桥大学-南桥大学文学院", "<td>李大山</td>", "李大山"),
+        ("春节_南桥侨网", "<h1>春节</h1>", "春节"),
+        ("tau | QBUG", "<h1>tau</h1>", "tau"),
+        (f"{NAME}并座谈 - 侨网", f"<h1>{NAME}并…</h1>", f"{NAME}并座谈"),
+        (f"{NAME}并... - 侨网", f"<h1>{NAME}并...</h1>", f"{NAME}并"),
+        (f"{NAME}&amp;amp;座谈", f"<h1>{NAME}&amp;amp;座谈</h1>", f"{NAME}&座谈"),
+    ],
+)
+def test_short_cut_and_escaped_headings(whole: str, above: str, title: str) -> None:
+    assert article_title(whole, above).rstrip(".") == title
