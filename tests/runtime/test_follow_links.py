@@ -219,7 +219,7 @@ def test_parts_are_followed_where_links_are_not() -> None:
     assert [one.url for one in deep.candidates] == [PARTS[0], PARTS[2]]
     assert all(one.left_out for one in follow(replace(found, nofollow=True), SITES).candidates)
     known = {link_to(url).key for url in PARTS}
-    assert follow(found, SITES, known=known).left["known"] == 2
+    assert follow(found, SITES, known=known).left_by_reason["known"] == 2
     single = follow_links(
         lease(Queue.PAGES), found, FollowPolicy(frozenset()), BREADTH_FIRST,
         fresh=lambda key, score: True, why_pruned=why, now=1_800_000_000.0,

@@ -10,8 +10,8 @@ from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.bylines import dateline_of
 from qiaocrawl.extract.fields.declared import Declared, first_text, text_declared
-from qiaocrawl.extract.wechat import account_of, is_post
 from qiaocrawl.extract.fields.labels import BORDER, SOURCE, Labels
+from qiaocrawl.extract.wechat import account_of, is_post
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import collapse
 

@@ -13,7 +13,7 @@ from page_store_samples import body_of, fill
 from qiaocrawl.cli import app
 from qiaocrawl.options import Options
 from qiaocrawl.reading.alarms import place_figures
-from qiaocrawl.runtime import runtime as page_packer
+from qiaocrawl.runtime import page_packer
 from qiaocrawl.runtime.page_packer import PagePacker
 from qiaocrawl.storage import Database, Reader, Writer
 from storage_samples import soon
