@@ -32,6 +32,7 @@ from qiaocrawl.extract.methods.block_features import (
 from qiaocrawl.extract.methods.block_network import BlockNetwork, load_network
 from qiaocrawl.extract.methods.compiled_features import features_of
 from qiaocrawl.extract.methods.embedded import embedded_article, whole_article
+from qiaocrawl.extract.methods.run_of_text import lines_of_run
 from qiaocrawl.extract.notices import (
     has_clauses,
     is_notice_by_form,
@@ -194,13 +195,14 @@ class BlendExtractor:
         network = self.network or load_network()
         judged = network.judge(features.values)
         self._raise_worded(page, judged, features, network)
-        self._lower_notices(page, judged, features.notices)
-        reasons = _without_others(page, judged, self.low_threshold)
+        left_out = self._lower_notices(page, judged, features.notices)
+        reasons = _without_others(page, judged, self.low_threshold, left_out)
         chosen = np.flatnonzero(judged >= self.threshold)
         if not len(chosen):
             chosen = np.flatnonzero(judged >= self.low_threshold)
         chosen = without_lead_in(page, without_linked_ends(page, chosen))
         chosen = with_like_lines(page, judged, chosen)
+        chosen = _with_run(page, judged, chosen, left_out, features.notices)
         body = _take_blocks(page, judged, features.chars, chosen, reasons)
         return self._prefer_embedded(page, body, int(features.chars[chosen].sum()))
 
@@ -234,14 +236,15 @@ class BlendExtractor:
                 judged[rows], network.judge(without_notice_words(features, rows))
             )
 
-    def _lower_notices(self, page: Page, judged: Floats, worded: NDArray[np.bool_]) -> None:
-        """Lower the judgement of notices, of all *worded* ones that would be taken."""
+    def _lower_notices(self, page: Page, judged: Floats, worded: NDArray[np.bool_]) -> set[int]:
+        """Lower the judgement of notices, of all *worded* ones that would be taken; gives them."""
         likely = np.flatnonzero(judged >= self.threshold)
         if not len(likely):
             likely = np.flatnonzero(judged >= self.low_threshold)
         candidates = np.flatnonzero(worded & (judged > _NOTICE)).tolist()
-        if candidates:
-            judged[told_by_words(page, likely.tolist(), candidates)] = _NOTICE
+        notices = told_by_words(page, likely.tolist(), candidates) if candidates else []
+        judged[notices] = _NOTICE
+        return set(notices)
 
     def _prefer_embedded(self, page: Page, body: Body, shown_chars: int) -> Body:
         """*body*, or what a script holds where that is clearly more."""
@@ -257,10 +260,10 @@ class BlendExtractor:
         return Body(embedded.text, 0.8, reason, (), body.judged)
 
 
-def _without_others(page: Page, judged: Floats, least: float) -> list[str]:
+def _without_others(page: Page, judged: Floats, least: float, left_out: set[int]) -> list[str]:
     """Set the judgement of replies, comments and notices to 0; what was left out, in words.
 
-    Blocks judged below *least* are not looked at.
+    Blocks judged below *least* are not looked at. All that go are added to *left_out*.
     """
     reasons = []
     thread = page.once(thread_of)
@@ -273,10 +276,29 @@ def _without_others(page: Page, judged: Floats, least: float) -> list[str]:
         indexes = list(blocks)
         if indexes:
             judged[indexes] = 0.0
+            left_out.update(indexes)
             reasons.append(f"{len(indexes)} blocks of {name} left out")
     if thread is not None:
         judged[list(thread.first.blocks)] = np.maximum(judged[list(thread.first.blocks)], 0.9)
     return reasons
+
+
+def _with_run(
+    page: Page,
+    judged: Floats,
+    chosen: NDArray[np.int64],
+    left_out: set[int],
+    worded: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """*chosen* with the lines that belong to its run of text and are no notices."""
+    text = chosen.tolist()
+    lines, sentences = lines_of_run(page, text, left_out, judged)
+    if not lines:
+        return chosen
+    notices = notice_blocks(page, sorted(lines))
+    suspects = [index for index in sorted(lines) if worded[index]]
+    told = told_by_words(page, sorted({*text, *sentences}), suspects) if suspects else ()
+    return np.array(sorted({*text, *lines}.difference(notices, told)), dtype=np.int64)
 
 
 def _take_blocks(

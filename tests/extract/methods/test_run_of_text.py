@@ -1,0 +1,129 @@
+"""Lines without sentences that stand between paragraphs, above and below them."""
+
+from __future__ import annotations
+
+import pytest
+
+from qiaocrawl.extract.base import extractors
+from qiaocrawl.page.page import parse_page
+
+FIRST = (
+    "<p>清晨六点，榕树下的茶摊已经坐满了人。老人们一边喝茶，一边谈论着从海外寄来的家书，说起当年的船票和"
+    "码头，谁也不愿先走。</p>"
+)
+LAST = (
+    "<p>镇里去年把旧侨批局修成了小展馆，开馆以来，前来参观的人络绎不绝，周末还有中学生来当讲解员，讲的是"
+    "自己家里的故事。</p>"
+)
+NAVIGATION = "".join(f"<li><a href=/c{i}.html>频道{i}新闻</a></li>" for i in range(12))
+
+
+def text_of(content: str, below: str = "") -> str:
+    html = (
+        f"<!DOCTYPE html><meta charset=utf-8><title>榕树下的茶摊</title><body>"
+        f"<ul class=nav>{NAVIGATION}</ul><div class=main><h1>榕树下的茶摊</h1>"
+        f"<div class=neirong>{content}</div>{below}</div>"
+    )
+    return (
+        extractors.get("blend").body(parse_page(html.encode(), "", "http://www.qiao.test/1")).text
+    )
+
+
+@pytest.mark.parametrize(
+    ("between", "words"),
+    [
+        ("<p>要带的东西有：</p><ul><li>船票</li><li>旧照片</li><li>族谱</li></ul>", "旧照片"),
+        ("<p>要带的东西有：</p><p>1.船票</p><p>2.旧照片</p><p>3.族谱</p>", "2.旧照片"),
+        ("<p>要带的东西有：<br>船票<br>旧照片<br>族谱</p>", "旧照片"),
+        ("<dl><dt>开馆</dt><dd>上午九点</dd><dt>闭馆</dt><dd>下午五点</dd></dl>", "下午五点"),
+        ("<ol><li>街口<ul><li>茶摊</li><li>榕树</li></ul></li><li>码头</li></ol>", "榕树"),
+        ("<section><section><p>码头</p></section><section><p>茶摊</p></section></section>", "茶摊"),
+        ("<table><tr><td>周一<td>闭馆<tr><td>周二<td>开放</table>", "闭馆"),
+        (
+            "<table><tr><td>码头<td><a href=/1>map-of-harbour</a>"
+            "<tr><td>茶摊<td><a href=/2>map-of-teahouse</a></table>",
+            "茶摊",
+        ),
+        (
+            "<p>各处的地图：</p><ul><li><a href=/1>码头</a></li><li><a href=/2>茶摊</a></li></ul>",
+            "茶摊",
+        ),
+    ],
+)
+def test_what_stands_between_paragraphs_is_text(between: str, words: str) -> None:
+    assert words in text_of(f"{FIRST}{between}{LAST}").split("\n")
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "<div class=share><p>收进书签</p></div>",
+        "<ul class=related-items><li>侨批展</li><li>番客楼</li></ul>",
+        "<ul><li><a href=/1>侨批展上周开幕</a></li><li><a href=/2>番客楼重新开放</a></li></ul>",
+        "<p>相关阅读：</p><ul><li><a href=/1>侨批展上周开幕</a></li><li><a href=/2>番客楼开放</a>"
+        "</li></ul>",
+        "<p>2024-05-01 10:00</p>",
+        "<figure><figcaption>榕树下的老人</figcaption></figure>",
+    ],
+)
+def test_what_is_of_the_page_is_left_out(between: str) -> None:
+    lines = text_of(f"{FIRST}{between}{LAST}").split("\n")
+    assert [line for line in lines if line != "榕树下的茶摊"] == [
+        FIRST[3:-4],
+        LAST[3:-4],
+    ]
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "<p>联系人：陈老师</p><p>电　话：0000-0000001</p><p>邮箱：chen@qiao.test</p>",
+        "<p>特此通知。</p><p align=right>镇侨联办公室</p><p align=right>2024年5月1日</p>",
+        "<p>附件：1.报名表.doc</p><p><a href=/2.xls>2.名单</a></p>",
+        "<p>附件：</p><ol><li><a href=/1.pdf>报名表</a></li><li><a href=/2.pdf>名单</a></li></ol>",
+        "<div><span>　　镇侨联</span><br><span>二〇二四年五月一日</span></div>",
+        "<p>传真：0000-0000002</p><table><tr><td>姓名<td>村<tr><td>陈一<td>茶摊村</table>"
+        "<p>监督电话：0000-0000003</p>",
+    ],
+)
+def test_the_tail_of_a_notice_is_text(tail: str) -> None:
+    text = text_of(f"{FIRST}{LAST}{tail}", "<div class=prevnext>上一篇：<a href=/0>开馆</a></div>")
+    shown = parse_page(tail.encode(), "text/html; charset=utf-8").blocks.blocks
+    assert [block.text for block in shown if block.text not in text.split("\n")] == []
+    assert "上一篇" not in text
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        "<p>凡注明来源为其他媒体的作品，均为转载，不代表本网观点，如涉及版权请与本网联系。</p>"
+        "<p>电话：0000-0000001</p>",
+        "<p>上一条：<a href=/0>开馆</a></p><p>电话：0000-0000001</p>",
+        "<div class=foot><p>电话：0000-0000001</p></div>",
+    ],
+)
+def test_what_the_site_says_of_itself_is_no_tail(below: str) -> None:
+    assert "0000-0000001" not in text_of(f"{FIRST}{LAST}{below}")
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (f"<h2>茶摊</h2>{FIRST}<h2>展馆</h2>{LAST}", "茶摊"),
+        (f"<p><b>茶摊</b></p>{FIRST}<p><b>展馆</b></p>{LAST}", "茶摊"),
+        (f"<p>各村侨联小组：</p>{FIRST}{LAST}", "各村侨联小组："),
+        (f"<div class='hint-container tip'><p>周一闭馆</p></div>{FIRST}{LAST}", "周一闭馆"),
+    ],
+)
+def test_the_line_above_the_first_paragraph_may_belong_to_it(content: str, line: str) -> None:
+    assert line in text_of(content).split("\n")
+
+
+def test_a_salutation_is_not_the_whole_letter() -> None:
+    letter = (
+        "<span>各村、各有关单位：<br>　　现将统计表印送你们，请填好后于十一月一日前报镇侨联，"
+        "电子版请一并发来。<br>　　联系人：陈一　电话：0000001</span>"
+    )
+    text = text_of(letter)
+    assert "请填好后" in text
+    assert "陈一" in text
