@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from qiaocrawl.extract.attachments import attachments_of
 from qiaocrawl.extract.base import Extractor, extractors
 from qiaocrawl.extract.extraction import Extraction, Field, PageKind
 from qiaocrawl.extract.fields.metadata import main_links_of
@@ -49,7 +50,8 @@ def extract_article(
         content_type: the Content-Type header, or "".
         method: name of a body extractor; :data:`qiaocrawl.extract.base.extractors` has the names.
         extras: also what reads the body once more: ``html``, ``comments``, ``engagement`` and
-            ``fields["main_links"]``; without them these are empty, and a page costs less.
+            ``fields["main_links"]`` and ``fields["attachments"]``; without them these are empty,
+            and a page costs less.
 
     Raises:
         ConfigError: no extractor is called *method*.
@@ -103,6 +105,9 @@ def _extraction(extracted: ExtractedPage, method: str, *, cut: bool, extras: boo
     links = main_links_of(extracted.page, extracted.body) if extras else ()
     if links:
         fields["main_links"] = Field(_clean(links), "links in the body", 0.9)
+    files = attachments_of(extracted.page, extracted.body) if extras and extracted.text else ()
+    if files:
+        fields["attachments"] = Field(_clean(files), "links to files in the body or below", 0.8)
     fields[KIND] = Field(str(kind), _clean(extracted.judgement.reason), _KIND_CONFIDENCE)
     if limits:
         fields[LIMITS] = Field(_clean(limits), "parser", 1.0)

@@ -80,8 +80,8 @@ class Extraction:
         method: name of the body extractor.
         fields: every field found, by name: ``title``, ``published_at``, ``modified_at``,
             ``authors``, ``source``, ``source_url``, ``editor``, ``channel``, ``keywords``,
-            ``description``, ``language``, ``images``, ``main_links`` and others; absent when
-            not found.
+            ``description``, ``language``, ``images``, ``main_links``, ``attachments`` and others;
+            absent when not found.
         html: the body with its structure: headings, lists, tables, quotes, code, links and
             pictures, a top-level element a line. Only a fixed list of elements and attributes;
             links are absolute and http, https or mailto: nothing in it is active.

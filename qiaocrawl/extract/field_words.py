@@ -131,6 +131,7 @@ FIELD_LABELS = {
     "language": N_("language"),
     "images": N_("pictures"),
     "main_links": N_("links in the text"),
+    "attachments": N_("attachments"),
     "page_kind": N_("page kind"),
     LIMITS: N_("may be missing"),
 }

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
+from qiaocrawl.extract.attachments import names_file
 from qiaocrawl.extract.block_texts import enclosing
 from qiaocrawl.extract.comments import is_dated
 from qiaocrawl.extract.methods.block_features import Floats
@@ -78,11 +79,6 @@ _ATTACHED = re.compile(
     r"[(（]?[\d一二三四五六七八九十]{0,3}[)）]?\s?(?:[:：.．、]|《|$)|attachments?\s?:",
     re.IGNORECASE,
 )
-FILE_END = re.compile(
-    r"\.(?:docx?|wps|xlsx?|et|pptx?|pdf|ofd|rtf|zip|rar|7z)(?=$|[\s\])）】（(?#&])",
-    re.IGNORECASE,
-)
-"""A name of a file that is attached rather than read."""
 _DAY = re.compile(
     r"[\W_]{0,4}(?:(?:19|20)\d\d|[二一][〇○零oＯ一二三四五六七八九\d]{3})\s?年\s?[\d一二三四五六七八九十]{1,3}\s?月"
     r"(?:\s?[\d一二三四五六七八九十]{1,3}\s?日)?[\W_]{0,4}$",
@@ -396,7 +392,7 @@ class _Run:
         text = block.text
         if index in self._left_out or not self._is_plain(block.element, home):
             return False
-        if _names_file(self._found, index):
+        if names_file(self._found, index):
             return True
         if len(text) > _SHORT_CHARS:
             return False
@@ -432,7 +428,7 @@ class _Run:
         if not self._left_out.isdisjoint(span) or not self._is_plain(at, home):
             return False
         above = found.blocks[element.first - 1]
-        if _ATTACHED.match(above.text) or all(_names_file(found, i) for i in span):
+        if _ATTACHED.match(above.text) or all(names_file(found, i) for i in span):
             return True
         if any(self._is_tail(i, home, -1) for i in span):
             return self._is_unit_of_text(at, home)
@@ -482,14 +478,3 @@ def _is_labelled(found: PageBlocks, span: range) -> bool:
         for i in span
     )
     return labelled >= _LABELLED_ITEMS * len(span)
-
-
-def _names_file(found: PageBlocks, index: int) -> bool:
-    """Whether block *index* is a link to a file, or its name."""
-    block = found.blocks[index]
-    if FILE_END.search(block.text):
-        return True
-    if not block.links or 2 * block.linked < len(block.text):
-        return False
-    nodes = found.elements[block.element].node.css("a[href]")[:_TAIL_GAP]
-    return any(FILE_END.search(node.attributes.get("href") or "") for node in nodes)
