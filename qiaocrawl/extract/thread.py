@@ -87,16 +87,38 @@ _SIGNATURE = re.compile(r"\bsign|signature")
 _AUTHOR_LABEL = re.compile(
     r"(?:作者|发帖人|發帖人|楼主|网友|Posted by|by)\s*[:：]?\s*([^\s:：|,，]{2,20})"
 )
-_BEFORE_DATE = re.compile(r"^([^\s:：|]{2,20})\s*(?:于|於|发表于|發表於|回复于|posted)")
+_BEFORE_DATE = re.compile(r"^([^\s:：|]{2,20}?)\s*(?:发表于|發表於|回复于|于|於|posted)")
 _PROFILE = re.compile(
     r"^(?:积分|積分|帖子|主题|精华|威望|金钱|注册|来自|等级|性别|Posts|Joined|Location|Rank)\W*[\d:：]"
 )
 _NO_AUTHOR = re.compile(
     r"楼|樓|发表|發表|只看|回复|回覆|引用|举报|编辑|消息|好友|收藏|查看|^\W*\d+\W*$|^#|reply|quote|report|"
-    r"会员|新手|主题|帖子|积分|等级|^re:",
+    r"会员|新手|主题|帖子|积分|等级|^re:|^\W*(?:沙发|沙發|板凳|地板|地毯|地下室|电梯直达|電梯直達)\W*$|"
+    r"^来自|^來自|浏览器|客户端|复制链接|^\[[^\]]{1,8}\]|\d+\s*#\W*$",
     re.IGNORECASE,
 )
 _AUTHOR_CHARS = 24
+_MESSAGES = ("postmessage_", "post_message_", "bbwrapper")
+"""What the boards' own programs call the element of a post's text, with its number behind."""
+_HEAD_BLOCKS = 60
+"""The head, the profile and the tools of a post have at most so many blocks."""
+_ATTACHED = re.compile(
+    r"^\W*(?:下[载載]附件|保存到相[册冊]|[点點][击擊]文件名下[载載]附件|[登][录錄入]/?[注註][册冊])|"
+    r"下[载載]次[数數]\s?[:：]\s?\d|^\W*(?:19|20)\d\d-\d{1,2}-\d{1,2} \d{1,2}:\d\d\s?上[传傳]\W*$|"
+    r"^\W*[\w-]+\.(?:jpe?g|png|gif|bmp|webp)\W*(?:\([^)]{1,40}\)\W*)?$",
+    re.IGNORECASE,
+)
+"""What a board writes beside a picture in a post."""
+_SECOND = re.compile(
+    r"(?:^|[\s|]|(?<=:\d\d))\W*(?:沙[发發]|(?:第\s?)?[2二][楼樓]|2\s?#|#\s?2)\W*(?:$|[\s|])"
+)
+"""What the first answer is called."""
+_SECOND_WITHIN = 10
+_PART_SHARE = 0.75
+_MEMBER = re.compile(
+    r"space|uid[=-]\d|/u(?:sers?)?/|/members?[/.]|profile|/people/|/home/", re.IGNORECASE
+)
+"""Where the name of a member leads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +175,112 @@ def thread_of(page: Page, now: datetime | None = None) -> Thread | None:
     page_blocks = page.blocks
     if not _mentions_posts(page.once(BlockTexts).short):
         return None
-    spans = _post_spans(page_blocks)
-    if len(spans) < 2 or not _is_main_text(page, spans):
-        return None
-    parts = text_blocks(page_blocks, spans)
+    messages = page.once(_messages)
+    is_named = len(messages) > 1
+    if is_named:
+        spans = _spans_around(page_blocks, messages)
+        parts = [_own_lines(page_blocks, message) for message in messages]
+    else:
+        spans = _post_spans(page_blocks)
+        if len(spans) < 2:
+            return None
+        parts = text_blocks(page_blocks, spans)
+        opening = _opening(page, spans)
+        if opening:
+            spans = [opening, *spans]
+            parts = [_largest_part(page_blocks, opening), *parts]
+        elif not _is_main_text(page, spans):
+            return None
     posts = tuple(
         post_of(page_blocks, span, chosen, now) for span, chosen in zip(spans, parts, strict=True)
     )
     signed = sum(bool(post.author) for post in posts)
+    if is_named:
+        return Thread(posts)
     return Thread(posts) if posts[0].text and 2 * signed >= len(posts) else None
+
+
+# --- Posts whose texts the board names, and the first one where it stands apart -------------------
+
+
+def _messages(page: Page) -> list[range]:
+    """The blocks of the texts of posts that are named so; none within another."""
+    elements = page.blocks.elements
+    spans: list[range] = []
+    for at in page.once(BlockTexts).elements_named(*_MESSAGES)[:MAX_POSTS]:
+        span = range(elements[at].first, elements[at].end)
+        if not spans or span.start >= spans[-1].stop or not spans[-1]:
+            spans.append(span)
+    return spans
+
+
+def _spans_around(found: PageBlocks, messages: Sequence[range]) -> list[range]:
+    """The blocks of each post: its text, and what stands around it and no other text."""
+    spans = []
+    ends = [*(message.start for message in messages[1:]), len(found.blocks)]
+    done = 0
+    for message, end in zip(messages, ends, strict=True):
+        span = message
+        at = found.blocks[message.start].element if message else -1
+        for element in enclosing(found, at, _MAX_CHAIN):
+            wider = found.elements[element]
+            extra = wider.end - wider.first - len(message)
+            if wider.first < done or wider.end > end or extra > _HEAD_BLOCKS:
+                break
+            span = range(min(span.start, wider.first), max(span.stop, wider.end))
+        spans.append(span)
+        done = span.stop
+    return spans
+
+
+def _own_lines(found: PageBlocks, span: range) -> list[int]:
+    """The blocks of the text of a post, without what the board writes beside its pictures."""
+    return [index for index in span if not _ATTACHED.search(found.blocks[index].text[:_WHEN_CHARS])]
+
+
+def _opening(page: Page, spans: Sequence[range]) -> range:
+    """The blocks of the first post where *spans* begin with the second; else an empty range."""
+    blocks, elements = page.blocks.blocks, page.blocks.elements
+    row = spans[0]
+    heads = (blocks[i].text for i in row[:_SECOND_WITHIN] if len(blocks[i].text) <= _WHEN_CHARS)
+    if not any(map(_SECOND.search, heads)):
+        return range(0)
+    title = page.title.lower()
+    for index in range(row.start - 1, max(-1, row.start - MAX_POSTS), -1):
+        text = blocks[index].text
+        if elements[blocks[index].element].tag in ("h1", "h2", "h3") and (
+            text.lower() in title or title.startswith(text[-_SECOND_WITHIN:].lower())
+        ):
+            return range(index + 1, row.start)
+    return range(0)
+
+
+def _largest_part(found: PageBlocks, span: range) -> list[int]:
+    """The blocks of the innermost element in *span* that holds most of its text."""
+    text = [i for i in span if not _is_label(found.blocks[i].text)]
+    whole = _plain_length(found.blocks, text)
+    longest = max(text, key=lambda i: _plain_length(found.blocks, (i,)), default=-1)
+    if longest < 0:
+        return []
+    part: list[int] = [longest]
+    for at in enclosing(found, found.blocks[longest].element, _MAX_CHAIN):
+        element = found.elements[at]
+        if element.first < span.start or element.end > span.stop:
+            break
+        own = set(_own_lines(found, range(element.first, element.end)))
+        part = [index for index in text if index in own]
+        if _plain_length(found.blocks, part) >= _PART_SHARE * whole:
+            break
+    return part
+
+
+# --- Posts told by what repeats on the page -------------------------------------------------------
+
+
+def opening_lines(page: Page) -> list[int]:
+    """Indexes of the blocks of the first post where its board names it, with answers or without."""
+    messages = page.once(_messages)
+    return _own_lines(page.blocks, messages[0]) if messages else []
 
 
 def _mentions_posts(text: str) -> bool:
@@ -314,19 +433,30 @@ def post_of(page_blocks: PageBlocks, span: range, chosen: list[int], now: dateti
     date = next((d for text in dated if (d := find_date(text, now)) is not None), None)
     own_indexes = tuple(i for i in chosen if blocks[i].text not in dated)
     text = "\n".join(blocks[i].text for i in own_indexes)
-    return Post(_author(rest, dated), date, text, own_indexes, span)
+    return Post(_author(page_blocks, rest, dated), date, text, own_indexes, span)
 
 
-def _author(rest: Sequence[Block], dated: Sequence[str]) -> str:
+def _is_member(found: PageBlocks, block: Block) -> bool:
+    """Whether the text of *block* is the name of a member, by where it leads."""
+    nodes = found.elements[block.element].node.css("a[href]")[:_MIN_POST_CHARS]
+    return any(_MEMBER.search(node.attributes.get("href") or "") for node in nodes)
+
+
+def _author(found: PageBlocks, rest: Sequence[Block], dated: Sequence[str]) -> str:
     for text in (*(block.text for block in rest), *dated):
         match = _AUTHOR_LABEL.search(text) if len(text) <= _WHEN_CHARS else None
         if match and not _NO_AUTHOR.search(match[1]):
             return match[1]
-    for block in rest:
-        text = block.text
-        if not 1 < len(text) <= _AUTHOR_CHARS or _WHEN.search(text) or _NO_AUTHOR.search(text):
-            continue
-        if block.linked or block.bold:
-            return text
-    match = next((m for text in dated if (m := _BEFORE_DATE.match(text))), None)
-    return match[1] if match else ""
+    names = [
+        block
+        for block in rest
+        if (block.linked or block.bold)
+        and 1 < len(block.text) <= _AUTHOR_CHARS
+        and not _WHEN.search(block.text)
+        and not _NO_AUTHOR.search(block.text)
+        and not _ATTACHED.search(block.text)
+    ]
+    if names:
+        return next((block for block in names if _is_member(found, block)), names[0]).text
+    before = (match[1] for text in dated if (match := _BEFORE_DATE.match(text)))
+    return next((name for name in before if not _NO_AUTHOR.search(name)), "")

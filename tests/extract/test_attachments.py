@@ -30,7 +30,8 @@ FILE = "https://www.qiao.test/files/1"
 def test_files_in_a_text_and_right_below_it(content: str, files: list[tuple[str, str]]) -> None:
     page = (
         "<!DOCTYPE html><meta charset=utf-8><title>侨乡图片征集通知</title><body>"
-        f"<div class=article><h1>侨乡图片征集通知</h1><div class=content>{TEXT}{content}</div></div>"
+        f"<div class=article><h1>侨乡图片征集通知</h1>"
+        f"<div class=content>{TEXT}{content}</div></div>"
     )
     fields = extract_article(page.encode(), "https://www.qiao.test/n/1.html").fields
     found = fields["attachments"].value if "attachments" in fields else ()

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hostile_pages import HOSTILE
+from qiaocrawl.extract.base import extractors
 from qiaocrawl.extract.comments import comment_blocks
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.page.page import Page, parse_page
@@ -191,3 +192,77 @@ def test_a_sentence_with_a_date_belongs_to_its_post() -> None:
     thread = thread_of(page)
     assert thread is not None
     assert thread.first.text.split("\n") == [FIRST[0], day, FIRST[1]]
+
+
+LONG_REPLY = "先写信给招生办说明情况，再附上在读证明。" * 12
+
+
+def named_texts(first: str = "毕业证九月才发，签证现在就要交材料，大家有什么办法？") -> str:
+    """The head of the first post in a row of its own, its answers in tables beside it."""
+    answers = "".join(
+        f'<div class=box><table id=pid{i}><tr><td><a href="space-uid-{i}.html">{name}</a><td>'
+        f"<a href=#>{floor}</a><em>发表于 2022-8-8 1{i}:11</em><a href=#>只看该作者</a>"
+        f"<table><tr><td class=t_f id=postmessage_{i}>{text}</table></table></div>"
+        for i, name, floor, text in (
+            (1, "老留学", "沙发", LONG_REPLY),
+            (2, "小城故事", "板凳", "同问"),
+        )
+    )
+    return (
+        "<div class=list><div class=side><table><tr><td><h3>怎么申请签证</h3>"
+        "<span>发表于 2022-8-8 05:04</span> <a href=#>来自PC浏览器</a><tr><td>"
+        f"<table><tr><td class=t_f id=postmessage_0>{first}<br><ignore_js_op>"
+        "<p><a href=#>pic44.jpg</a> (12 KB, 下载次数: 4)</p><p><a href=#>下载附件</a></p>"
+        f"</ignore_js_op>谢谢</table></table></div>{answers}</div>"
+    )
+
+
+def test_texts_that_the_board_names_are_posts_wherever_they_stand() -> None:
+    page = page_of(named_texts(), "怎么申请签证")
+    thread = thread_of(page)
+    assert thread is not None
+    assert thread.first.text.split("\n") == [
+        "毕业证九月才发，签证现在就要交材料，大家有什么办法？",
+        "谢谢",
+    ]
+    assert thread.first.author == ""
+    assert thread.first.published_at is not None
+    assert [post.author for post in thread.replies] == ["老留学", "小城故事"]
+    body = extractors.get("blend").body(page).text
+    assert "大家有什么办法" in body
+    assert "招生办" not in body
+
+
+def test_an_answer_is_not_the_article_where_the_first_post_is_a_picture() -> None:
+    page = page_of(named_texts(""), "怎么申请签证")
+    assert "招生办" not in extractors.get("blend").body(page).text
+
+
+def test_the_first_post_may_look_otherwise_than_the_answers() -> None:
+    answers = "".join(
+        f"<li class=item><a href=/member/{i}>{name}</a> <span>发表于 2022-08-0{i} 10:00</span>"
+        f"<i>{floor}</i><p>{text}</p></li>"
+        for i, name, floor, text in (
+            (1, "老留学", "沙发", LONG_REPLY),
+            (2, "小城", "板凳", "同问，我也在等"),
+        )
+    )
+    page = page_of(
+        "<div class=topic><h1>怎么申请签证</h1><p class=by><a href=/member/9>赶考的人</a> 发表于 "
+        "2022-07-31 09:00</p><div class=words>毕业证九月才发，签证现在就要交材料。</div>"
+        f"<a href=#>回复</a></div><ul class=answers>{answers}</ul>",
+        "怎么申请签证",
+    )
+    thread = thread_of(page)
+    assert thread is not None
+    assert (thread.first.author, thread.first.text) == (
+        "赶考的人",
+        "毕业证九月才发，签证现在就要交材料。",
+    )
+    assert len(thread.replies) == 2
+
+
+def test_one_post_that_the_board_names_is_the_body() -> None:
+    page = page_of('<h1>开馆</h1><div id="postmessage_7">求问<br>周一开馆吗<br>谢谢</div>', "开馆")
+    assert thread_of(page) is None
+    assert extractors.get("blend").body(page).text == "求问\n周一开馆吗\n谢谢"

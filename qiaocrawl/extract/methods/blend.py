@@ -41,7 +41,7 @@ from qiaocrawl.extract.notices import (
     notice_blocks,
     told_by_words,
 )
-from qiaocrawl.extract.thread import thread_of
+from qiaocrawl.extract.thread import opening_lines, thread_of
 from qiaocrawl.language import _
 from qiaocrawl.page.blocks import PageBlocks
 from qiaocrawl.page.page import Page
@@ -278,8 +278,8 @@ def _without_others(page: Page, judged: Floats, least: float, left_out: set[int]
             judged[indexes] = 0.0
             left_out.update(indexes)
             reasons.append(f"{len(indexes)} blocks of {name} left out")
-    if thread is not None:
-        judged[list(thread.first.blocks)] = np.maximum(judged[list(thread.first.blocks)], 0.9)
+    opening = list(thread.first.blocks) if thread is not None else opening_lines(page)
+    judged[opening] = np.maximum(judged[opening], 0.9)
     return reasons
 
 
