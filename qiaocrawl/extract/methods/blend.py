@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import Body, extractors
 from qiaocrawl.extract.comments import comment_blocks, is_dated
+from qiaocrawl.extract.following import following_article
 from qiaocrawl.extract.methods.block_features import (
     BlockFeatures,
     Floats,
@@ -268,10 +269,12 @@ def _without_others(page: Page, judged: Floats, least: float, left_out: set[int]
     reasons = []
     thread = page.once(thread_of)
     replies: Iterable[int] = thread.reply_blocks if thread is not None else ()
+    likely = np.flatnonzero(judged >= least).tolist()
     for name, blocks in (
         ("replies", replies),
         ("comments", page.once(comment_blocks)),
-        ("notices", notice_blocks(page, np.flatnonzero(judged >= least).tolist())),
+        ("notices", notice_blocks(page, likely)),
+        ("the next article", following_article(page, likely)),
     ):
         indexes = list(blocks)
         if indexes:

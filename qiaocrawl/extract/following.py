@@ -1,0 +1,118 @@
+"""Finds the next whole article on the page of another, as sites load it below the one asked for.
+
+It begins with a heading that is not the page's title, in an element apart from the text before
+it, and shows what only an article has: a day of its own, an address of its own, the look of the
+element around the first one, or a label (下一篇) above. Sections of one text, items of a digest and
+posts of a list have none of these, or have them from the first on. **(ours)**
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from qiaocrawl.extract.block_texts import enclosing
+from qiaocrawl.page.blocks import Element, PageBlocks, general_names
+from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import without_blanks
+
+_HEADINGS = frozenset(("h1", "h2", "h3"))
+_HOLDERS = frozenset(("div", "section", "article", "main", "td", "li"))
+_LEAST_TITLE_CHARS = 6
+_LEAST_TEXT_CHARS = 80
+_HEAD_BLOCKS, _LINE_CHARS = 3, 80
+_MAX_LEVELS = 12
+_DAY = re.compile(
+    r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}|"
+    r"\d{1,2}(?:st|nd|rd|th)?\s[a-z]{3,9}\.?,?\s(?:19|20)\d\d|"
+    r"[a-z]{3,9}\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s(?:19|20)\d\d",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(
+    r"\W*(?:下一[篇条條则則](?:文章|新闻|新聞)?|下篇(?:文章)?|接下来|继续阅读下一篇|繼續閱讀下一篇|"
+    r"next (?:article|story|post|up)|up next|(?:read|keep) (?:the )?next(?: article| story)?)\W*$",
+    re.IGNORECASE,
+)
+
+
+def following_article(page: Page, likely: Sequence[int]) -> range:
+    """The blocks from the next article on; nearly always an empty range.
+
+    Args:
+        likely: indexes of the blocks that would be taken for text, in order.
+    """
+    found = page.blocks
+    title = without_blanks(page.title.lower())
+    if len(likely) < 2 or not title:
+        return range(0)
+    first, last = likely[0], likely[-1]
+    headings = [
+        element
+        for element in found.elements
+        if element.tag in _HEADINGS and element.first <= last and element.first < element.end
+    ]
+    own = [element for element in headings if element.first <= first]
+    if not own or not _is_title(found, own[-1], title):
+        return range(0)
+    for heading in headings[len(own) :]:
+        at = bisect_left(likely, heading.first)
+        if (
+            not _is_title(found, heading, title)
+            and len(found.blocks[heading.first].text) >= _LEAST_TITLE_CHARS
+            and _chars(found, likely[:at]) >= _LEAST_TEXT_CHARS
+            and _begins_article(found, heading, own[-1], likely, at)
+        ):
+            return range(heading.first, len(found.blocks))
+    return range(0)
+
+
+def _is_title(found: PageBlocks, heading: Element, title: str) -> bool:
+    text = "".join(block.text for block in found.blocks[heading.first : heading.end])
+    return without_blanks(text.lower()) in title
+
+
+def _chars(found: PageBlocks, indexes: Sequence[int]) -> int:
+    return sum(len(found.blocks[index].text) for index in indexes)
+
+
+def _begins_article(
+    found: PageBlocks, heading: Element, title: Element, likely: Sequence[int], at: int
+) -> bool:
+    """Whether another article begins with *heading*, before the block *at* of *likely*."""
+    blocks, before = found.blocks, likely[at - 1]
+    above = blocks[max(0, heading.first - 2) : heading.first]
+    if any(_NEXT.match(block.text) for block in above):
+        return _chars(found, likely[at:]) >= _LEAST_TEXT_CHARS
+    part, own = _apart(found, before, heading.first)
+    if part is None or own is None or title.first < part.first:
+        return False
+    if _chars(found, likely[at : bisect_left(likely, own.end)]) < _LEAST_TEXT_CHARS:
+        return False
+    below = blocks[heading.end : heading.end + _HEAD_BLOCKS]
+    if any(len(block.text) <= _LINE_CHARS and _DAY.search(block.text) for block in below):
+        return True
+    block = blocks[heading.first]
+    if block.links and 2 * block.linked > len(block.text):
+        return True
+    return heading.tag == title.tag and _look(part) == _look(own)
+
+
+def _apart(found: PageBlocks, before: int, after: int) -> tuple[Element | None, Element | None]:
+    """The elements that hold each of two blocks and not the other, below the one around both;
+    None where a block stands directly in that."""
+    elements = found.elements
+    parts: list[Element | None] = []
+    for index, other in ((before, after), (after, before)):
+        part = None
+        for at in enclosing(found, found.blocks[index].element, _MAX_LEVELS):
+            if elements[at].first <= other < elements[at].end:
+                break
+            if elements[at].tag in _HOLDERS:
+                part = elements[at]
+        parts.append(part)
+    return parts[0], parts[1]
+
+
+def _look(element: Element) -> tuple[str, str]:
+    return element.tag, general_names(element.names)
