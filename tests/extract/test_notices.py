@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.extract.base import Body
+from qiaocrawl.extract.base import Body, extractors
 from qiaocrawl.extract.notices import is_table_body, is_verse_body, notice_blocks, without_teasers
 from qiaocrawl.page.page import Page, parse_page
 
@@ -126,3 +126,59 @@ def test_bodies_without_sentences() -> None:
     assert is_table_body(table, whole(table))
     text = page_of(f"<table>{rows}<tr><td>{TEXT}</td><td>1</td></tr></table>")
     assert not is_table_body(text, whole(text))
+
+
+PARAGRAPHS = "".join(
+    f"<p>{text}</p>"
+    for text in (
+        "清晨六点，榕树下的茶摊已经坐满了人。老人们一边喝茶，一边谈论着从海外寄来的家书，谁也不愿先走。",
+        "“我十七岁出洋，今年八十二了。”陈伯说，他每年都要回来住上几个月，看看老屋和邻居，听听乡音。",
+        "镇里去年把旧侨批局修成了小展馆，开馆以来，前来参观的人络绎不绝，周末还有中学生来当讲解员。",
+    )
+)
+
+
+def body_of(content: str) -> str:
+    page = page_of(f"<title>榕树下的茶摊</title><h1>榕树下的茶摊</h1><div>{content}")
+    return extractors.get("blend").body(page).text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "【免责声明】文章观点只属于作者本人，不构成任何建议，读者据此行事，后果自负。",
+        "特别提示：本文由注册用户上传并发布，本平台只是存储空间的提供者，特此说明。",
+        "说明：本站转发这篇文章是为了传递更多信息，如出处有误，请与我们联络，我们会尽快更正。",
+        "以上内容为用户上传，侨乡号仅提供信息存储服务，不对其中的说法负责。",
+        "欢迎关注本报微信公众号“侨声”，长按识别二维码，好新闻不错过！",
+        "更多侨乡故事，请扫描下方二维码关注我们的官方微信，每天八点准时推送。",
+        "点击上方蓝字，订阅侨乡之声公众号，一起听老人讲过去的故事。",
+    ],
+)
+def test_a_medium_speaks_of_itself_before_or_after_the_text(line: str) -> None:
+    assert line not in body_of(f"{PARAGRAPHS}<p>{line}</p>")
+    assert "八十二" in body_of(f"{PARAGRAPHS}<p>{line}</p>")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "平台在协议里写的免责声明被法院认定无效，文章引用了判决书的原话，平台已退还会费。",
+        "特别提示：领取材料的乡亲请带身份证，下午五点以后不再办理，由家人代领的要写委托书。",
+        "请扫描下方二维码报名，每村限十人，报满为止，当天在茶摊门口集合，一起坐车去县里。",
+        "市民关注镇文化站微信公众号后可以预约参观，记者看到，下周的名额只剩下十几个。",
+    ],
+)
+def test_the_text_may_speak_of_such_things(line: str) -> None:
+    assert line in body_of(f"{PARAGRAPHS}<p>{line}</p>")
+
+
+@pytest.mark.parametrize("name", ["author-card", "bio", "article-author-info about-author"])
+def test_a_card_about_the_author_is_no_text(name: str) -> None:
+    card = (
+        f"<div class='{name}'><p>林小明是本报驻泉州的记者，长期关注侨乡，曾获多项新闻奖。</p></div>"
+    )
+    assert "新闻奖" not in body_of(f"{card}{PARAGRAPHS}")
+    assert "新闻奖" not in body_of(f"{PARAGRAPHS}{card}")
+    whole = f"<div class={name.split()[0]}>{PARAGRAPHS}</div>"
+    assert "八十二" in body_of(whole)

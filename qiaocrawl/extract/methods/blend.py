@@ -41,6 +41,7 @@ from qiaocrawl.extract.notices import (
     is_verse,
     notice_blocks,
     told_by_words,
+    words_of_medium,
 )
 from qiaocrawl.extract.thread import opening_lines, thread_of
 from qiaocrawl.language import _
@@ -204,6 +205,8 @@ class BlendExtractor:
         chosen = without_lead_in(page, without_linked_ends(page, chosen))
         chosen = with_like_lines(page, judged, chosen)
         chosen = _with_run(page, judged, chosen, left_out, features.notices)
+        if len(chosen):
+            chosen = chosen[~np.isin(chosen, list(words_of_medium(page, chosen.tolist())))]
         body = _take_blocks(page, judged, features.chars, chosen, reasons)
         return self._prefer_embedded(page, body, int(features.chars[chosen].sum()))
 
