@@ -34,7 +34,7 @@ from qiaocrawl.extract.methods.block_training import (
 )
 from qiaocrawl.extract.published.cluster import IncrementalClusters, Training
 from qiaocrawl.extract.published.cluster_model import ClusterModel, candidates_of
-from qiaocrawl.extract.sites.site_template import START
+from qiaocrawl.extract.sites.site_template import START, WHOLE, name_of
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.page.page import parse_page
@@ -172,16 +172,16 @@ def _list_aliases(rules: list[AliasRule]) -> None:
 
 def _show(row: StoredTemplate) -> None:
     template = row.template
-    names = {text for text, _ in template.names if text.removeprefix(START) in template.site_names}
+    names = {text for text, _ in template.names if name_of(text) in template.site_names}
+    places = {START: _("before titles"), WHOLE: _("whole titles")}
     table = folding_table(_("what"), _("where"), _("articles"))
     table.columns[2].justify = "right"
     for place, count in template.places:
         kind = _("body") if place in template.body_places else _("at times")
         table.add_row(kind, escape(place), str(count))
     for text, count in template.names:
-        where = _("before titles") if text.startswith(START) else _("after titles")
-        shown = escape(text.removeprefix(START))
-        table.add_row(where if text in names else f"({where})", shown, str(count))
+        where = places.get(text[:1], _("after titles"))
+        table.add_row(where if text in names else f"({where})", escape(name_of(text)), str(count))
     console = table_console()
     console.print(
         _(

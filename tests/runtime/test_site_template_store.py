@@ -57,7 +57,8 @@ def test_an_analysis_tells_about_its_site_when_asked() -> None:
     seen = analyse_page(fetched(1), SETUP).observation
     assert seen is not None
     assert seen.host == HOST
-    assert seen.names == ("社会", "江北晚报", f"^{title(1)}")
+    whole = f"{title(1)}_社会_江北晚报"
+    assert seen.names == ("社会", "江北晚报", f"^{title(1)}", f"={whole}")
     assert (
         analyse_page(fetched(1), AnalysisSetup("density", 50, (), "vsm_breadth")).observation
         is None

@@ -379,7 +379,7 @@ def _is_banner(page: Page, heading: _Heading, own: _Heading, w: _Witnesses) -> b
 
 def _is_title_of_site(page: Page, w: _Witnesses) -> bool:
     """Whether ``<title>`` holds nothing but names of the site, of offices and of columns."""
-    if w.site.is_site(w.short):
+    if w.site.is_site(w.short) or w.site.is_site(w.whole):
         return True
     parts = [part.strip() for part in SEPARATOR.split(w.whole)]
     return any(parts) and all(

@@ -31,7 +31,13 @@ from zlib import crc32
 import numpy as np
 
 from qiaocrawl.extract.fields.origin import title_pieces
-from qiaocrawl.extract.sites.site_template import MIN_PAGES, START, SiteTemplate, body_place
+from qiaocrawl.extract.sites.site_template import (
+    MIN_PAGES,
+    START,
+    WHOLE,
+    SiteTemplate,
+    body_place,
+)
 from qiaocrawl.items import SiteObservation
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.urls import canonical_host
@@ -156,9 +162,13 @@ class SiteCounts:
         return max(self._places.values(), default=0) >= REDESIGN_PAGES
 
     def _count_names(self, seen: SiteObservation) -> None:
+        """Count each name once an article, by its title as it was found.
+
+        A whole ``<title>`` counts on every page: it may have been found for the title of all.
+        """
         for name in seen.names:
             count, title = self._names.get(name, (0, -1))
-            if title != seen.title:
+            if title != seen.title or name.startswith(WHOLE):
                 self._names[name] = (count + 1, seen.title)
         if len(self._names) > 2 * MAX_NAMES:
             best = sorted(self._names, key=lambda name: -self._names[name][0])[:MAX_NAMES]
@@ -337,11 +347,10 @@ def _digests(page: Page) -> bytes:
 
 
 def _names(title: str) -> tuple[str, ...]:
-    """The pieces of ``<title>`` that may be names: the last ones, and the first one marked."""
+    """What of ``<title>`` may be names: its last pieces; the first one and the whole, marked."""
     pieces = [piece.strip().lower() for piece in title_pieces(title)]
-    if len(pieces) < 2:
-        return ()
-    names = [*pieces[1:][-_MAX_NAMES:], START + pieces[0]]
+    names = [*pieces[1:][-_MAX_NAMES:], START + pieces[0]] if len(pieces) > 1 else []
+    names.append(WHOLE + title.lower())
     return tuple(name for name in dict.fromkeys(names) if 1 < len(name) <= _MAX_NAME_CHARS)
 
 

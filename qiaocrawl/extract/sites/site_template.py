@@ -48,6 +48,13 @@ _LEAST_START_SHARE = 0.5
 """The same for what begins titles: a series (第一章 …) has one beginning too."""
 START = "^"
 """Marks, in :attr:`SiteTemplate.names`, what stood at the beginning of titles."""
+WHOLE = "="
+"""Marks there what was the whole ``<title>`` of articles."""
+
+
+def name_of(text: str) -> str:
+    """One of :attr:`SiteTemplate.names` without its mark."""
+    return text[1:] if text.startswith((START, WHOLE)) else text
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ class SiteTemplate:
         counts: on how many articles each of them stood, 2 bytes each.
         places: (place, count) of the elements that held bodies, most frequent first.
         names: (lower-case text, count) of what ended ``<title>``; with :data:`START` in front,
-            what began it.
+            what began it, with :data:`WHOLE` all of it.
         redesigns: how often the site was found to be built otherwise than before.
         disagreements: how often a page would have lost its body to the template.
         seen: 4 bytes of the URLs of the last articles.
@@ -102,7 +109,7 @@ class SiteTemplate:
     def site_names(self) -> frozenset[str]:
         """What the site adds to its titles, lower case."""
         return frozenset(
-            text.removeprefix(START)
+            name_of(text)
             for text, count in self.names
             if count >= _LEAST_PAGES
             and count

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from qiaocrawl.extract.page import extract_page
 from qiaocrawl.extract.sites.boilerplate_model import (
     MAX_BLOCKS,
     MAX_KEPT_BLOCKS,
@@ -19,10 +20,12 @@ from qiaocrawl.extract.sites.boilerplate_model import (
     MAX_PLACES,
     REDESIGN_PAGES,
     BoilerplateModel,
+    observation_of,
 )
 from qiaocrawl.extract.sites.site_template import MIN_PAGES, VERSION, SiteTemplate
 from qiaocrawl.items import SiteObservation
-from site_pages import DISCLAIMER, FOOTER, HOST, observed, page, read, taught, title
+from qiaocrawl.page.page import parse_page
+from site_pages import DISCLAIMER, FOOTER, HOST, observed, page, paragraphs, read, taught, title
 
 
 def template_of(model: BoilerplateModel, host: str = HOST) -> SiteTemplate:
@@ -238,3 +241,23 @@ def test_a_host_that_makes_room_is_still_stored() -> None:
     (stored,) = model.take_changes()
     assert (stored.host, stored.pages) == (HOST, 6)
     assert model.take_changes() == []
+
+
+@pytest.mark.parametrize("mark", ["<h3>{}</h3>", "<p align=center><b>{}</b></p>", "<h1>{}</h1>"])
+def test_one_title_of_many_articles_is_learnt_to_be_the_sites(mark: str) -> None:
+    model, titles = BoilerplateModel(), []
+    for number in range(12):
+        told = "".join(f"<p>{text}</p>" for text in paragraphs(number))
+        heading = mark.format(title(number))
+        found = parse_page(
+            f"<title>西山往事录</title><div>西山往事录</div>{heading}"
+            f"<div>2024-03-0{number % 9 + 1}</div><div class=text>{told}</div>".encode(),
+            "text/html; charset=utf-8",
+            f"http://{HOST}/w/{number}.html",
+        )
+        extracted = extract_page(found, "blend", template=model.template(HOST))
+        titles.append(extracted.metadata.title)
+        seen = observation_of(found, extracted.metadata.title, extracted.site)
+        assert seen is not None
+        model.observe(seen)
+    assert titles[MIN_PAGES:] == [title(number) for number in range(MIN_PAGES, 12)]

@@ -86,6 +86,15 @@ def test_names_count_by_title_and_those_met_once_are_left_out() -> None:
     assert template(counts).names == (("江北晚报", 6), ("社会", 3))
 
 
+def test_a_whole_title_counts_on_every_article() -> None:
+    counts = SiteCounts(HOST)
+    for number in range(6):
+        counts.learn(article(number, title=7, names=("=西山片区", "公务网")))
+    made = template(counts)
+    assert made.names == (("=西山片区", 6),), "a name counts once for the one title they have"
+    assert made.site_names == {"西山片区"}
+
+
 def test_once_a_place_is_settled_others_wait_until_they_are_met_again() -> None:
     counts = taught(REDESIGN_PAGES)
     counts.learn(article(50, place="div.video"))
