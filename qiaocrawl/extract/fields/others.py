@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 _NAMES = re.compile(
     r"comment|repl(?:y|ies)|pinglun|liuyan|disqus|relat|recommend|similar|side-?bar|tuijian|xiangguan|"
     r"paihang|remen|tweet|twitter|teaser|promo|trending|popular|"
-    r"(?:^|[\s_-])(?:rel|hot|rank(?:ing)?|side|next|prev(?:ious)?|nav|menu|footer|topics?|latest|more)"
+    r"(?:^|[\s_-])(?:rel|hot|rank(?:ing)?|side|next|prev(?:ious)?|nav|menu|topics?|latest|more)"
     r"(?:[_-]?(?:list|box|wrap|news|items?|posts?|articles?|area|section|bar))?(?:$|[\s_-])"
 )
-_TAGS = frozenset(("nav", "menu", "footer", "blockquote", "aside"))
+_TAGS = frozenset(("nav", "menu", "blockquote", "aside"))
 _OF_ARTICLE = re.compile("author|byline|writer|profile|bio|meta|entry|article")
 _HEADING = re.compile(
     r"\W*(?:(?:网友|網友|最新|热门|熱門|全部|精彩|读者|讀者|本文|更多|其他|其它|相关|相關|往期|今日|本周|猜你)\s?)*"

@@ -22,6 +22,7 @@ from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.declared import Declared, first_text
+from qiaocrawl.extract.fields.labels import Labels
 from qiaocrawl.extract.fields.others import Others
 from qiaocrawl.extract.wechat import is_post, sent_at
 from qiaocrawl.page.page import Page
@@ -154,9 +155,16 @@ _MODIFIED_LABEL = re.compile(
 )
 _NOT_PUBLISHED = re.compile(
     "今天是|今日是|今天日期|现在是|copyright|©|版权|注册|註冊|登录|入会|截止|有效期|joined|"
-    "expire|born|deadline|备案|许可证|报名|天气|weather|°|℃|打印|列印|print|当前时间|现在时间|系统时间|"
-    "(?:活动|活動|会议|會議|比赛|演出|考试|举办|舉辦|开庭|开标|投标|截稿|培训|讲座|查询|访问|下载|抓取|"
-    "生效|施行|实施|成文|出生|event|meeting)(?:时间|時間|日期| date| time)"
+    "expire|born|deadline|备案|许可证|报名|天气|weather|°|℃|当前时间|现在时间|系统时间|"
+    "(?:活动|活動|会议|會議|比赛|演出|考试|举办|舉辦|开庭|开标|投标|截稿|培训|讲座|查询|访问|下载|抓取|打印|列印|print|"
+    "生效|施行|实施|失效|废止|出生|event|meeting)(?:时间|時間|日期| date| time)"
+)
+# A document is written before it is published.
+_WRITTEN_LABEL = re.compile(
+    "(?:成文|生成|印[发發]|[发發]文|形成|制[发發]|[签簽][发發]|[写寫]作|[拟擬]稿|起草)(?:时间|時間|日期)"
+)
+_PUBLISHING_LABEL = re.compile(
+    "(?:[发發][布佈]|[发發]表|刊[登发發]|公[开開布佈]|推送|上[传傳网線线])(?:时间|時間|日期)"
 )
 _MAY_HOLD_UNSURE = re.compile(r"\d[-/月:.年]|前|昨|今[天日]|刚|剛|ago|day,?\s|just|[a-z]\.? \d")
 _UNSURE_SIGN = re.compile("[0-9０-９前昨今刚剛]|ago|day|just")
@@ -171,6 +179,12 @@ _NEAR, _INSIDE = 0.7, 0.5
 _DATE_ALONE_CHARS = 16
 """What stands beside the date in a line that holds nothing else: a weekday, ``Published on``."""
 _DATE_CHARS = 20
+_MOST_SURE = 0.88
+_WRITTEN = 0.3
+"""Weight of a document's own day, in hundredths of a published day's."""
+_BUTTONS = re.compile(r"字[号號体體]|[大中小]|打印|列印|[关關][闭閉]|收藏|分享|保存|推荐")
+_SHORT_YEAR = re.compile(r"'?\d\d(?:[-/.]\d\d?[-/.]|年\d\d?月)\d\d?")
+_BUILD_DAYS = 2
 _NUMBERS = re.compile(r"(\d\d?)([/.])(\d\d?)\2\d{2,4}")
 _URL_DATE = re.compile(
     r"(?<!\d)((?:19|20)\d\d)[-/_.]?(0[1-9]|1[0-2])[-/_.]?(0[1-9]|[12]\d|3[01])(?!\d)|"
@@ -198,11 +212,32 @@ _SCRIPT_DATES = (
     ("time", re.compile(r"time(?<=[\"'_ ][pc]time)" + _QUOTED_DATE)),
 )
 _MAX_SCRIPT_DATES = 6
+_PLAIN_META, _DOUBTED_META = 0.75, 0.5
+# Of what else a script makes, "created at" says nothing of an article.
+_ARTICLE_KEY = re.compile(
+    r"""["']?(?:\w*(?:title|headline|subject|slug|excerpt|summary|digest|abstract|body|content|author|article)\w*)["']?\s{0,3}:""",
+    re.IGNORECASE,
+)
+_OBJECT_CHARS = 600
+# A day in an attribute, for a script to write: data-time="1740789000000".
+_DATA_DATE = re.compile(
+    r"""\sdata-(?=[a-z-]{0,24}(?:time|date|stamp|publish|epoch|unix|created))([a-z-]{2,32})\s?=\s?"""
+    r"""["']?(\d{10}(?:\d{3})?(?!\d)|(?:19|20)\d\d[-/]\d\d?[-/][^"'>]{1,24})"""
+)
+_NO_DATA_DATE = re.compile(
+    "expir|end|deadline|now|server|start|count|updat|modif|build|version|cache"
+)
+_MAX_DATA_DATES = 4
+_SURE_KEY_CHARS = 16
+_PIECES_CHARS = 40
+_CLOCK = re.compile(r"[0-2]?\d:[0-5]\d(?::[0-5]\d)?")
+_PIECE_BORDERS = re.compile(r"\s*\n\s*([-/.年月])\s*\n\s*|\s*\n\s*([-/.])|([-/.])\s*\n\s*")
 _ENOUGH = 0.65
 """With such a vote the page's scripts are not searched."""
 _LIKELY = 0.5
 """With such a vote by the lines, dates with a missing year are not looked for."""
 _MAX_INSIDE = 400
+_MAX_OBJECTS = 16
 _PART_CHARS = 16
 """Day and month of a date in two lines are no longer."""
 
@@ -246,7 +281,10 @@ def dates_of(
     year = _vote_url(page.url, ballot)
     if not year and not ballot.votes:
         year = _vote_url(page.canonical_link, ballot)
-    _vote_lines(context, ballot, year)
+    _vote_lines(page, context, others, ballot, year)
+    _doubt_build_days(ballot)
+    if ballot.strongest < _LIKELY:
+        _vote_data(page, context, ballot)
     if ballot.strongest < _ENOUGH:
         _vote_scripts(page.source, ballot)
     _as_shown(ballot)
@@ -311,8 +349,21 @@ def _trust_in(key: str) -> tuple[float, bool]:
     if _MODIFIED_KEY.search(key):
         return 0.8, True
     if _PUBLISHED_KEY.search(key):
-        return 0.9 if "pub" in key else 0.75, False
+        return 0.9 if "pub" in key else _PLAIN_META, False
     return 0.0, False
+
+
+def _doubt_build_days(ballot: _Ballot) -> None:
+    """Less weight for the day of a meta tag that does not speak of publishing, where the line
+    near the title shows an earlier day: it is the day on which the site was built."""
+    shown = [v for v in ballot.votes if v[2] == "text near the title" and v[1] >= _NEAR]
+    if not shown:
+        return
+    day = max(shown, key=lambda vote: vote[1])[0].date()
+    for number, (moment, weight, origin, has_clock) in enumerate(ballot.votes):
+        is_plain = weight == _PLAIN_META and origin.startswith("meta ")
+        if is_plain and (moment.date() - day).days >= _BUILD_DAYS:
+            ballot.votes[number] = (moment, _DOUBTED_META, origin, has_clock)
 
 
 def _vote_json_ld(declared: Declared, ballot: _Ballot) -> None:
@@ -346,31 +397,50 @@ def _vote_url(url: str, ballot: _Ballot) -> int:
     return int(year[1]) if year is not None else 0
 
 
-def _vote_lines(context: BodyContext, ballot: _Ballot, year: int) -> None:
+def _vote_lines(
+    page: Page, context: BodyContext, others: Others, ballot: _Ballot, year: int
+) -> None:
     """Votes by the lines around the article: nearest to the title count most."""
     before = len(ballot.votes)
+    labels = page.once(Labels)
     dated = set()
-    for text, weight, origin in _weighed_lines(context, _YEAR_SIGNS):
-        dates = ballot.reader.sure(text) if _YEAR.search(text) else ()
-        if dates:
-            dated.add(text)
-            _vote_line(text, ballot, dates, weight, origin)
+    for line in _weighed_lines(context, _YEAR_SIGNS):
+        dates = ballot.reader.sure(line.text) if _YEAR.search(line.text) else []
+        if not dates and line.origin == "near the title" and len(line.text) <= _PIECES_CHARS:
+            dates = _date_in_pieces(line.text, labels.parts_of(line.at), ballot.reader)
+        if dates and not (line.is_apart and others.hold_block(line.at)):
+            dated.add(line.text)
+            _vote_line(line, labels.label_before(line.at), ballot, dates)
     if max((vote[1] for vote in ballot.votes[before:]), default=0.0) >= _LIKELY:
         return
-    for text, weight, origin in _weighed_lines(context):
+    for line in _weighed_lines(context):
+        text = line.text
         if text not in dated and _UNSURE_SIGN.search(text) and _MAY_HOLD_UNSURE.search(text):
-            year = year or context.copyright_year
-            _vote_line(text, ballot, ballot.reader.unsure(text, year), weight * 0.6, origin)
+            if line.is_apart and others.hold_block(line.at):
+                continue
+            dates = _unsure_dates(page, ballot, text, year or context.copyright_year)
+            label = labels.label_before(line.at)
+            for written in dates:
+                share = 0.95 if _is_plain_short_year(text, label, written) else 0.6
+                _vote_line(line._replace(weight=line.weight * share), label, ballot, [written])
     if ballot.strongest < _LIKELY:
         _vote_leaf(context, ballot)
     if ballot.strongest < _LIKELY:
         _vote_inside(context, ballot)
 
 
-def _weighed_lines(
-    context: BodyContext, words: tuple[str, ...] = ()
-) -> Iterator[tuple[str, float, str]]:
-    """(text, weight, origin) of the lines that may hold the date.
+class _DateLine(NamedTuple):
+    """A line that may hold the date; ``is_apart`` when it is not between title and body's end."""
+
+    text: str
+    at: int
+    weight: float
+    origin: str
+    is_apart: bool = False
+
+
+def _weighed_lines(context: BodyContext, words: tuple[str, ...] = ()) -> Iterator[_DateLine]:
+    """The lines that may hold the date.
 
     Args:
         words: only lines with one of them; empty: all lines.
@@ -381,18 +451,65 @@ def _weighed_lines(
         inside = body >= 0 and at >= body
         far = rank > 12 and not (body >= 0 and 0 <= body - at <= 6)
         weight = _INSIDE if inside else 0.55 if far else _NEAR
-        yield head.texts[rank], weight, "near the title"
+        yield _DateLine(head.texts[rank], at, weight, "near the title")
     beside = context.above.texts[0].partition(context.title)[2] if context.above.texts else ""
     if context.title and beside:
-        yield beside, _NEAR, "near the title"
+        yield _DateLine(beside, -1, _NEAR, "near the title")
     if context.title and len(context.title) <= _DATE_CHARS:
-        yield context.title, _INSIDE, "in the title"  # of all posts of a day
+        yield _DateLine(context.title, -1, _INSIDE, "in the title")  # of all posts of a day
     for rank in _numbers(context.above, words):
-        yield context.above.texts[rank], 0.5 if rank < 4 else 0.25, "above the title"
+        text, at = context.above.texts[rank], context.above.at[rank]
+        yield _DateLine(text, at, 0.5 if rank < 4 else 0.25, "above the title", is_apart=True)
     last = head.at[-1] if head.at else -1
     for rank in _numbers(context.tail, words):
         if context.tail.at[rank] > last:
-            yield context.tail.texts[rank], 0.3, "below the body"
+            at = context.tail.at[rank]
+            is_apart = at > context.last
+            yield _DateLine(context.tail.texts[rank], at, 0.3, "below the body", is_apart)
+
+
+def _date_in_pieces(text: str, parts: list[str], reader: DateReader) -> list[WrittenDate]:
+    """The date that the elements of a line make together: a large day, a small year."""
+    if len(parts) < 2:
+        return []
+    joined = _PIECE_BORDERS.sub(lambda match: match[match.lastindex or 1], "\n".join(parts))
+    pieces = [piece for part in joined.split("\n") for piece in part.split() if piece]
+    clocks = [piece for piece in pieces if _CLOCK.fullmatch(piece)]
+    days = [piece for piece in pieces if piece not in clocks]
+    leaf = leaf_of(days)
+    if not leaf and len(days) == 3 and _YEAR_ALONE.fullmatch(days[0]):
+        leaf = "-".join(day.strip("年月日") for day in days)
+    dates = reader.sure(" ".join([leaf, *clocks[:1]])) if leaf else []
+    return [written._replace(start=0, end=len(text)) for written in dates[:1]]
+
+
+def _unsure_dates(page: Page, ballot: _Ballot, text: str, year: int) -> list[WrittenDate]:
+    """The dates of *text* without a whole year; where another witness has that day with its
+    year, in that year."""
+    dates = ballot.reader.unsure(text, year)
+    if not dates:
+        return dates
+    witnesses = [vote[0] for vote in (*ballot.votes, *ballot.modified)]
+    for item in page.json_ld[:_MAX_OBJECTS]:
+        for name in ("datePublished", "dateModified", "dateCreated"):
+            declared = ballot.reader.sure(first_text(item.get(name))[:80])
+            witnesses += [written.moment for written in declared[:1]]
+    years = {(day.month, day.day): day.year for day in witnesses}
+    for written in dates:
+        known = years.get((written.moment.month, written.moment.day), year)
+        if known not in (written.moment.year, year):
+            return ballot.reader.unsure(text, known)
+    return dates
+
+
+def _is_plain_short_year(text: str, label: str, written: WrittenDate) -> bool:
+    """Whether *written* has a year of two digits, and a label or nothing but buttons beside it."""
+    if not _SHORT_YEAR.match(text, written.start):
+        return False
+    if _PUBLISHED_LABEL.search(label + text[: written.start].lower()):
+        return True
+    rest = _BUTTONS.sub("", text[: written.start] + text[written.end :])
+    return not any(map(str.isalnum, rest))
 
 
 def _numbers(lines: Lines, words: tuple[str, ...]) -> Sequence[int]:
@@ -418,19 +535,25 @@ def _vote_inside(context: BodyContext, ballot: _Ballot) -> None:
         if len(text) <= 80 and "20" in text and _PUBLISHED_LABEL.search(text.lower()):
             dates = ballot.reader.sure(text)
             if dates:
-                _vote_line(text, ballot, dates[:1], 0.4, "in the body")
+                line = _DateLine(text, -1, 0.4, "in the body")
+                _vote_line(line, "", ballot, dates[:1])
                 return
 
 
-def _vote_line(
-    text: str, ballot: _Ballot, dates: Sequence[WrittenDate], weight: float, origin: str
-) -> None:
-    """Votes by the dates *dates* in the line *text*, by their labels and the words around."""
+def _vote_line(line: _DateLine, cell: str, ballot: _Ballot, dates: Sequence[WrittenDate]) -> None:
+    """Votes by the dates *dates* in *line*, by their labels and the words around.
+
+    Args:
+        cell: the label in the cell before; "" where there is none.
+    """
+    text, weight, origin = line.text, line.weight, line.origin
     previous = 0
     if dates and _NOT_PUBLISHED.search(text[dates[0].end : dates[0].end + 20].lower()):
         weight *= 0.5
     for number, written in enumerate(dates):
         label = text[max(previous, written.start - _LABEL_CHARS) : written.start].lower()
+        if not previous:
+            label = cell + label
         rest = len(text) - (written.end - written.start)
         previous = written.end
         if _NOT_PUBLISHED.search(label):
@@ -441,8 +564,12 @@ def _vote_line(
         written = _as_others_read(text, written, ballot)
         if weight == _INSIDE and rest <= _DATE_ALONE_CHARS:
             date_weight = _NEAR  # a line of its own, whatever the body takes in
-        if is_labelled:
-            date_weight = min(0.88, date_weight * 1.25)
+        if _WRITTEN_LABEL.search(label):
+            date_weight *= _WRITTEN
+        elif is_labelled:
+            date_weight = min(_MOST_SURE, date_weight * 1.25)
+            if origin == "near the title" and _PUBLISHING_LABEL.search(label):
+                date_weight = max(date_weight, _MOST_SURE * line.weight / max(line.weight, _INSIDE))
         elif rest > _LONGEST_REST or "。" in text:
             date_weight *= 0.4 if written.start < _DATELINE_CHARS else 0.15
         date_weight *= 0.9**number
@@ -471,6 +598,8 @@ def _vote_scripts(source: str, ballot: _Ballot) -> None:
         if begin not in places:
             places[begin] = [match.start() for match in re.finditer(begin, source)]
         for match in islice(_matches(pattern, places[begin], source), _MAX_SCRIPT_DATES):
+            if begin == "reate" and not _is_of_article(source, match):
+                continue
             for script_date in ballot.reader.sure(match[1].strip(" ,-"))[:1]:
                 if script_date.moment.date() not in seen:
                     weight = 0.6 if not seen else 0.2
@@ -478,6 +607,41 @@ def _vote_scripts(source: str, ballot: _Ballot) -> None:
                     ballot.cast(script_date, weight, "script date")
         if seen:
             return
+
+
+def _is_of_article(source: str, match: re.Match[str]) -> bool:
+    """Whether the object of a script in which *match* stands may be an article."""
+    if "=" in source[match.start() : match.start(1)]:
+        return True  # a variable
+    begin = at = match.start()
+    depth = 0
+    while at > max(0, begin - _OBJECT_CHARS) and depth >= 0:
+        at -= 1
+        depth += {"}": 1, "{": -1}.get(source[at], 0)
+    if depth >= 0:
+        return True  # a long object, as one with a text is
+    inner = source[at + 1 : begin + _OBJECT_CHARS]
+    depth = 0
+    for end, letter in enumerate(inner):
+        depth += {"{": 1, "}": -1}.get(letter, 0)
+        if depth < 0:
+            inner = inner[:end]
+            break
+    return _ARTICLE_KEY.search(inner) is not None
+
+
+def _vote_data(page: Page, context: BodyContext, ballot: _Ballot) -> None:
+    """Vote by the first attribute above the body that holds a date for a script to write."""
+    source = page.source
+    if " data-" not in source or context.first < 0:
+        return
+    end = source.find(context.blocks[context.first].text[:_SURE_KEY_CHARS])
+    begin = max(0, source.find("<h1"))
+    for match in islice(_DATA_DATE.finditer(source, begin, max(end, 0)), _MAX_DATA_DATES):
+        if not _NO_DATA_DATE.search(match[1]):
+            for written in ballot.reader.sure(match[2])[:1]:
+                ballot.cast(written, 0.55, "time element")
+                return
 
 
 def _matches(

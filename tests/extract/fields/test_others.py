@@ -58,7 +58,7 @@ def test_authors_of_something_else(below: str) -> None:
 @pytest.mark.parametrize(
     "below",
     [
-        "<aside class=author><b class=author-name>陈小桥</b><a href=/1>全部文章</a></aside>",
+        "<aside class=author><b class=author>陈小桥</b><a href=/1>陈小桥的全部文章</a></aside>",
         "<footer class=entry-meta><a rel=author href=/u/1>陈小桥</a></footer>",
     ],
 )

@@ -207,6 +207,92 @@ def test_a_date_in_the_heading_counts_whatever_the_title_says() -> None:
     assert str(published.date()) == "2010-10-05"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<table><tr><td>成文日期：</td><td>2018年01月05日</td></tr>"
+        "<tr><td>发布日期：</td><td>2018年03月05日</td></tr></table>",
+        "<table><tr><th>生成日期</th><td>2018-01-05</td><th>公开日期</th><td>2018-03-05</td></tr></table>",
+        "<dl><dt>印发日期</dt><dd>2018-01-05</dd><dt>发布时间</dt><dd>2018-03-05</dd></dl>",
+        "<ul><li>施行日期：</li><li>2018-04-01</li><li>公布日期：</li><li>2018-03-05</li></ul>",
+        "<p>发文日期：2018-01-05 发布日期：2018-03-05</p>",
+        "<div><span>【发布时间：2018-03-05】</span><span>【<a href=#>打印</a>】</span></div>",
+        "<p>|18-03-05| 【大 中 小】</p>",
+        "<p>发布时间：18/03/05</p>",
+    ],
+)
+def test_the_day_of_publishing_by_its_label(line: str) -> None:
+    assert date_in(shown(line), "https://www.example.com/t20180401_1.html")[:10] == "2018-03-05"
+
+
+def test_a_document_shows_its_own_day_where_it_shows_no_other() -> None:
+    assert date_in(shown("<table><tr><td>成文日期</td><td>2018-03-05</td></tr></table>"))
+
+
+@pytest.mark.parametrize(
+    "witness",
+    [
+        '<meta itemprop="dateUpdate" content="2018-03-05 22:46">',
+        '<meta property="og:updated_time" content="2018-03-05T09:00:00+08:00">',
+        '<script type="application/ld+json">'
+        '{"@type": "WebPage", "dateModified": "2018-03-05T09:00:00+08:00"}</script>',
+    ],
+)
+def test_another_witness_tells_the_year(witness: str) -> None:
+    assert date_in(witness + shown("03-05 08:30")) == "2018-03-05 08:30"
+
+
+@pytest.mark.parametrize("name", ["date", "created", "dc.date"])
+def test_the_day_of_building_a_page_yields_to_the_day_shown(name: str) -> None:
+    meta = f'<meta name="{name}" content="2024-05-31">'
+    assert date_in(meta + shown("2018-03-05 08:30"))[:10] == "2018-03-05"
+    assert date_in(meta + shown("陈小桥"))[:10] == "2024-05-31"
+
+
+@pytest.mark.parametrize(
+    ("line", "date"),
+    [
+        ("<b>2018</b><i><em>03</em>/<em>05</em></i><u>08:30:00</u>", "2018-03-05 08:30"),
+        ("<b>03-05</b><i>2018</i> <u>08:30</u>", "2018-03-05 08:30"),
+        ("<b>2018</b><b>03</b><b>05</b>", "2018-03-05 00:00"),
+        ("<b>05</b><i>三月</i><i>2018</i>", "2018-03-05 00:00"),
+        ("<b>2018</b>年<b>3</b>月<b>5</b>日", "2018-03-05 00:00"),
+    ],
+)
+def test_a_date_in_pieces_of_a_line(line: str, date: str) -> None:
+    assert date_in(shown(line)) == date
+
+
+@pytest.mark.parametrize(
+    ("html", "date"),
+    [
+        ('<i data-time="1520209800000"></i>', "2018-03-05"),
+        ('<i class=when data-publish-date="2018-03-05 08:30"></i>', "2018-03-05"),
+        ("<i data-pubtime=1520209800></i>", "2018-03-05"),
+        ('<i data-expire-time="1520209800000"></i>', ""),
+    ],
+)
+def test_a_date_for_a_script_to_write(html: str, date: str) -> None:
+    assert date_in(shown(html))[:10] == date
+
+
+def test_a_date_for_a_script_below_the_text_is_of_something_else() -> None:
+    assert date_in(shown("") + '<i data-time="1520209800000"></i>') == ""
+
+
+@pytest.mark.parametrize(
+    ("script", "date"),
+    [
+        ('{"consent": {"expiresAt": "2028-01-31", "createdAt": "2018-03-05"}}', ""),
+        ('{"title": "a", "shop": {"id": 1, "created_at": "2018-03-05"}}', ""),
+        ('{"headline": "a", "author": {"id": 1}, "createdAt": "2018-03-05"}', "2018-03-05"),
+        ("var createTime = '2018-03-05 08:30';", "2018-03-05"),
+    ],
+)
+def test_what_a_script_has_created(script: str, date: str) -> None:
+    assert date_in(f"<script>var x = {script}</script>" + shown(""))[:10] == date
+
+
 @given(st.text(alphabet="0123456789年月日十一二三 -/:.,stndrhJanMayUTC+Z前昨天"))
 @settings(max_examples=300, deadline=None)
 def test_every_date_lies_between_1990_and_tomorrow(text: str) -> None:
