@@ -86,7 +86,7 @@ class Others:
             return True
         if level and _HEADING.fullmatch(_first_words(node)):
             return True
-        if node.tag == "a":
+        if node.tag == "a" and "href" in attributes:
             anchor = collapse(node.text()[: 8 * _OWN_CHARS])
             return len(anchor) - len(own) >= (_LEAST_LATIN_ANCHOR if anchor.isascii() else 4)
         return level < _ITEM_LEVELS and self._names_story(node, own)
@@ -117,8 +117,10 @@ def _links_in(node: LexborNode) -> Iterator[LexborNode]:
         if inner is None:
             continue
         stack.append(inner.next)
-        if inner.tag == "a" and "href" in inner.attributes:
-            yield inner
+        if inner.tag == "a":
+            href = inner.attributes.get("href") or ""
+            if href and not href.startswith(("#", "javascript:")):
+                yield inner
         elif inner.text_content is None:
             stack.append(inner.first_child)
 

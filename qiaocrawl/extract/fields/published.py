@@ -164,7 +164,7 @@ _WRITTEN_LABEL = re.compile(
     "(?:成文|生成|印[发發]|[发發]文|形成|制[发發]|[签簽][发發]|[写寫]作|[拟擬]稿|起草)(?:时间|時間|日期)"
 )
 _PUBLISHING_LABEL = re.compile(
-    "(?:[发發][布佈]|[发發]表|刊[登发發]|公[开開布佈]|推送|上[传傳网線线])(?:时间|時間|日期)"
+    "(?:[发發][布佈]|[发發]表|刊[登发發]|公[开開布佈]|推送|上[传傳网線线])(?:时间|時間|日期)|posted|published"
 )
 _MAY_HOLD_UNSURE = re.compile(r"\d[-/月:.年]|前|昨|今[天日]|刚|剛|ago|day,?\s|just|[a-z]\.? \d")
 _UNSURE_SIGN = re.compile("[0-9０-９前昨今刚剛]|ago|day|just")
@@ -179,7 +179,8 @@ _NEAR, _INSIDE = 0.7, 0.5
 _DATE_ALONE_CHARS = 16
 """What stands beside the date in a line that holds nothing else: a weekday, ``Published on``."""
 _DATE_CHARS = 20
-_MOST_SURE = 0.88
+_MOST_SURE, _SURE_INSIDE = 0.88, 0.8
+"""Weights of a day with its label near the title, and amid the body."""
 _WRITTEN = 0.3
 """Weight of a document's own day, in hundredths of a published day's."""
 _BUTTONS = re.compile(r"字[号號体體]|[大中小]|打印|列印|[关關][闭閉]|收藏|分享|保存|推荐")
@@ -430,13 +431,19 @@ def _vote_lines(
 
 
 class _DateLine(NamedTuple):
-    """A line that may hold the date; ``is_apart`` when it is not between title and body's end."""
+    """A line that may hold the date.
+
+    Attributes:
+        is_apart: whether it stands above the title or below the body.
+        is_deep: whether it stands amid the body, where events have days and notices are signed.
+    """
 
     text: str
     at: int
     weight: float
     origin: str
     is_apart: bool = False
+    is_deep: bool = False
 
 
 def _weighed_lines(context: BodyContext, words: tuple[str, ...] = ()) -> Iterator[_DateLine]:
@@ -451,7 +458,8 @@ def _weighed_lines(context: BodyContext, words: tuple[str, ...] = ()) -> Iterato
         inside = body >= 0 and at >= body
         far = rank > 12 and not (body >= 0 and 0 <= body - at <= 6)
         weight = _INSIDE if inside else 0.55 if far else _NEAR
-        yield _DateLine(head.texts[rank], at, weight, "near the title")
+        is_deep = inside and at > body + 1
+        yield _DateLine(head.texts[rank], at, weight, "near the title", is_deep=is_deep)
     beside = context.above.texts[0].partition(context.title)[2] if context.above.texts else ""
     if context.title and beside:
         yield _DateLine(beside, -1, _NEAR, "near the title")
@@ -562,14 +570,14 @@ def _vote_line(line: _DateLine, cell: str, ballot: _Ballot, dates: Sequence[Writ
         is_labelled = is_modified or _PUBLISHED_LABEL.search(label) is not None
         date_weight = weight
         written = _as_others_read(text, written, ballot)
-        if weight == _INSIDE and rest <= _DATE_ALONE_CHARS:
+        if weight == _INSIDE and rest <= _DATE_ALONE_CHARS and not line.is_deep:
             date_weight = _NEAR  # a line of its own, whatever the body takes in
         if _WRITTEN_LABEL.search(label):
             date_weight *= _WRITTEN
-        elif is_labelled:
+        elif is_labelled and _PUBLISHING_LABEL.search(label) and origin == "near the title":
+            date_weight = _SURE_INSIDE if line.is_deep else _MOST_SURE
+        elif is_labelled and (is_modified or not line.is_deep):
             date_weight = min(_MOST_SURE, date_weight * 1.25)
-            if origin == "near the title" and _PUBLISHING_LABEL.search(label):
-                date_weight = max(date_weight, _MOST_SURE * line.weight / max(line.weight, _INSIDE))
         elif rest > _LONGEST_REST or "。" in text:
             date_weight *= 0.4 if written.start < _DATELINE_CHARS else 0.15
         date_weight *= 0.9**number
