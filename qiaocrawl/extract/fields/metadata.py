@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timezone
 from functools import cache
@@ -143,12 +143,22 @@ def _tags_declared(page: Page) -> Iterator[str]:
 
 # --- The pictures of an article with their captions -----------------------------------------------
 
-_SOURCES = ("data-original", "data-src", "data-lazy-src", "original-src", "src")
-"""Attributes with the picture's address; pages that load late keep it beside a placeholder."""
+_SOURCES = (
+    *("data-original", "data-src", "data-lazy-src", "original-src", "zoomfile", "file"),
+    *("data-actualsrc", "data-lazyload", "data-lazy", "data-echo", "_src", "src"),
+)
+"""Attributes with the picture's address; pages that load late keep it beside a placeholder.
+``file`` and ``zoomfile`` are those of Discuz!."""
+_SOURCE_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
+_SOURCE_IN_SET = re.compile(r"([^\s,]\S*[^\s,])(?:\s+([\d.]{1,8})[wx])?\s*(?:,|$)")
+_PICTURE_FILE = re.compile(
+    r"^[^\s{}\"]{1,500}\.(?:jpe?g|png|webp|avif|gif|bmp)(?:[?!@][^\s]{0,200})?$", re.I
+)
+_UNSEEN_PICTURE = re.compile(r"<noscript[^<>]{0,200}>\s{0,100}<(?:img|picture)\b", re.IGNORECASE)
 # In lower case, with a slash before the address; each branch begins with one of four marks.
 _DECORATION = re.compile(
-    r"[/_.-](?:(?<=^/)data:|(?<=/)icons?/|(?<=[/_-])(?:icon|logo|blank|spacer|pixel|loading|avatar|"
-    r"qrcode|erweima|share|btn|button|arrow|emoji|1x1|grey)[\w-]*\.\w+|"
+    r"[/_.-](?:(?<=^/)data:|(?<=/)icons?/|(?<=/)none\.gif|(?<=[/_-])(?:icon|logo|blank|spacer|pixel|loading|placeholder|transparent|avatar|"
+    r"qrcode|erweima|share|btn|button|arrow|emoji|1x1|gr[ae]y)[\w-]*\.\w+|"
     r"(?<=\.)(?:gif\?|svg(?:$|\?)))"
 )
 _CAPTION_NAMES = re.compile(r"caption|tushuo|imgtxt|pic_?txt|img_?desc|pictext")
@@ -171,9 +181,18 @@ def images_of(page: Page, context: BodyContext) -> Field | None:
         texts = page.once(BlockTexts)
         begin = texts.elements_until(max(context.title_at, context.first - _LEAD_BLOCKS, 0) - 1)
         end = texts.elements_until(context.last + 1)
+        unseen = _unseen_pictures(page)
+        behind = {node.mem_id for nodes in unseen.values() for node in nodes}
         for element in elements[begin:end]:
-            if element.images and len(captions) < _MAX_PICTURES:
-                _collect(page, context, element, captions)
+            if len(captions) >= _MAX_PICTURES:
+                break
+            if element.images:
+                nodes = element.node.css("img")
+                if unseen:
+                    nodes = [node for node in nodes if node.mem_id not in behind]
+                _collect(page, context, element, nodes[: element.images], captions)
+            elif unseen and element.node.mem_id in unseen:
+                _collect(page, context, element, unseen[element.node.mem_id], captions)
     if captions:
         return Field(tuple(captions.items()), IN_THE_BODY, 0.8)
     written = page.meta.get("og:image", "")
@@ -181,8 +200,27 @@ def images_of(page: Page, context: BodyContext) -> Field | None:
     return Field(((declared, ""),), "meta og:image", 0.5) if declared else None
 
 
-def _collect(page: Page, context: BodyContext, element: Element, captions: dict[str, str]) -> None:
-    for node in element.node.css("img")[: element.images]:
+def _unseen_pictures(page: Page) -> dict[int, list[LexborNode]]:
+    """Pictures for browsers without scripts, by the ``mem_id`` of what holds the ``<noscript>``."""
+    found: dict[int, list[LexborNode]] = {}
+    if _UNSEEN_PICTURE.search(page.source):
+        for node in page.tree.css("noscript img"):
+            around = node.parent
+            while around is not None and around.tag != "noscript":
+                around = around.parent
+            if around is not None and around.parent is not None:
+                found.setdefault(around.parent.mem_id, []).append(node)
+    return found
+
+
+def _collect(
+    page: Page,
+    context: BodyContext,
+    element: Element,
+    nodes: Sequence[LexborNode],
+    captions: dict[str, str],
+) -> None:
+    for node in nodes:
         url = picture_url(page, node)
         if url and url not in captions:
             alt = (node.attributes.get("alt") or "")[: 2 * _MAX_CAPTION_CHARS]
@@ -194,10 +232,52 @@ def picture_url(page: Page, node: LexborNode) -> str | None:
     attributes = node.attributes
     if _is_small(attributes):
         return None
-    source = next((attributes[name] for name in _SOURCES if attributes.get(name)), "") or ""
-    if not source or _DECORATION.search(f"/{source.lower()}"):
-        return None
-    return page.joiner.canonical(source)
+    source = next((found for found in _addresses(node, attributes) if _is_picture(found)), "")
+    return page.joiner.canonical(source) if source else None
+
+
+def _is_picture(source: str) -> bool:
+    return bool(source) and not _DECORATION.search(f"/{source.lower()}")
+
+
+def _addresses(node: LexborNode, attributes: dict[str, str | None]) -> Iterator[str]:
+    """The addresses an ``<img>`` may have, its own first, then those beside it."""
+    for name in _SOURCES:
+        if source := attributes.get(name):
+            yield source
+    yield _largest_source(attributes)
+    around = node.parent
+    if around is not None and around.tag == "picture":
+        for variant in around.css("source"):
+            yield _largest_source(variant.attributes)
+    for beside in _beside(node):
+        unseen = beside.css_first("img") if beside.tag == "noscript" else None
+        if unseen is not None:
+            yield from (unseen.attributes.get(name) or "" for name in _SOURCES)
+    for name, value in attributes.items():
+        if value and name not in ("alt", "title") and _PICTURE_FILE.match(value):
+            yield value
+
+
+def _beside(node: LexborNode) -> Iterator[LexborNode]:
+    """The elements just behind and just before *node*."""
+    after, before = node.next, node.prev
+    if after is not None and after.is_text_node:
+        after = after.next
+    if before is not None and before.is_text_node:
+        before = before.prev
+    yield from (element for element in (after, before) if element is not None)
+
+
+def _largest_source(attributes: dict[str, str | None]) -> str:
+    """The widest picture of a ``srcset``, "" where there is none."""
+    written = next((attributes[name] for name in _SOURCE_SETS if attributes.get(name)), "") or ""
+    sources = [
+        (float(f"0{width}"), url)
+        for url, width in _SOURCE_IN_SET.findall(written[:8000])
+        if width.count(".") < 2
+    ]
+    return max(sources, key=lambda source: source[0])[1] if sources else ""
 
 
 def _is_small(attributes: dict[str, str | None]) -> bool:
