@@ -19,6 +19,7 @@ from qiaocrawl.extract.entries import Entry, page_entries
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.fields.heading import without_date
 from qiaocrawl.page.page import Page
+from qiaocrawl.text.charset import marked_charset
 from qiaocrawl.text.normalise import letters_of, without_blanks
 
 if TYPE_CHECKING:
@@ -393,6 +394,11 @@ _HTML_TYPES = ("text/html", "application/xhtml", "application/xml", "text/xml")
 _HEAD_BYTES = 2048
 
 
+def _is_unmarked_utf16(body: bytes) -> bool:
+    begin = body[:_HEAD_BYTES].lstrip(b"\0 \t\r\n")[:1]
+    return begin == b"<" and marked_charset(body[:4])[0] != ""
+
+
 def why_not_html(body: bytes, content_type: str) -> str:
     """In words why *body* is no HTML page, or "" if it may be one."""
     head = body[:_HEAD_BYTES].lstrip()
@@ -401,7 +407,7 @@ def why_not_html(body: bytes, content_type: str) -> str:
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return name
-    if head.count(0) > 16 and not body.startswith(_BOMS):
+    if head.count(0) > 16 and not body.startswith(_BOMS) and not _is_unmarked_utf16(body):
         return "binary data"
     if _FEED.search(head.lower()):
         return "feed or sitemap"

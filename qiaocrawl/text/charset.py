@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import charset_normalizer
@@ -225,6 +225,16 @@ _LATE_META = re.compile(rb"<meta[^>]{0,200}charset")
 _HEADER_LABEL = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 
+# HZ (RFC 1843): ASCII bytes, GB 2312 between ~{ and ~}. Old mailing lists and magazines of Chinese
+# abroad are in it; the web standard has dropped it, so hardly any page declares it.
+_HZ_LABEL = re.compile(rb"hz-?gb-?2312|charset=[\"']?hz\b", re.IGNORECASE)
+# In a run a pair begins with no "~"; one that is not closed ends with its line.
+_HZ_RUN = re.compile(rb"~\{((?:[\x21-\x77][\x21-\x7e])++)(?:~\}|(?=\r?\n|$))")
+_HZ_PART = re.compile(_HZ_RUN.pattern + rb"|~(~|\r?\n)")
+_HIGH_BITS = bytes(byte | 0x80 for byte in range(256))
+_LEAST_HZ_PAIRS = 8
+"""Characters of a page that is taken for HZ though it does not say so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
@@ -245,8 +255,12 @@ def decode_page(body: bytes, content_type: str = "") -> Decoded:
     for mark, charset in _BOMS:
         if body.startswith(mark):
             return _decode(body[len(mark) :], charset, "bom")
+    if b"\0" in body[:4] and (charset := marked_charset(body[:4])[0]):
+        return _decode(body, charset, "guess")
     declared, source = declared_charset(body, content_type)
     if body.isascii():
+        if b"~{" in body and (decoded := _decode_hz(body, content_type)) is not None:
+            return decoded
         # ASCII bytes are no UTF-16, whatever is declared.
         if declared.startswith("utf-16"):
             declared = ""
@@ -304,6 +318,27 @@ def codec_of(label: str) -> str:
         return ""
     name = encoding.codec_info.name
     return _WIDER.get(name, name)
+
+
+def _decode_hz(body: bytes, content_type: str) -> Decoded | None:
+    """Decode ASCII bytes that are HZ; None if they are not."""
+    is_declared = _HZ_LABEL.search(content_type.encode("ascii", "replace") + body[:_PRESCAN_BYTES])
+    runs = b"".join(_HZ_RUN.findall(body))
+    if len(runs) < (2 if is_declared else 2 * _LEAST_HZ_PAIRS):
+        return None
+    if plausibility(_as_gb2312(runs[:_SAMPLE_BYTES]), "gb18030") < _PLAUSIBLE:
+        return None
+    # Run by run: a lone "~" is common in addresses, and an error to HZ.
+    text = _HZ_PART.sub(_hz_part, body)
+    return replace(_decode(text, "gb18030", "meta" if is_declared else "guess"), charset="hz")
+
+
+def _hz_part(part: re.Match[bytes]) -> bytes:
+    return _as_gb2312(part[1]) if part[1] else b"~" if part[2] == b"~" else b""
+
+
+def _as_gb2312(seven_bits: bytes) -> bytes:
+    return seven_bits.translate(_HIGH_BITS)
 
 
 def _weigh_charsets(body: bytes, declared: str, source: str) -> Decoded:

@@ -117,6 +117,7 @@ def test_an_article_about_missing_pages_or_with_a_login_box_is_an_article() -> N
         (b"%PDF-1.7 ...", "text/html", "PDF"),
         (b"PK\x03\x04" + b"\x00" * 50, "application/zip", "zip archive or office document"),
         (b"\x89PNG\r\n", "image/png", "PNG image"),
+        (b"a\0b\0" * 40, "text/html", "binary data"),
         (b"\x00" * 100, "text/html", "binary data"),
         (b'{"a": 1}', "application/json", "JSON"),
         (b'[{"a": 1}]', "text/html", "JSON"),
@@ -134,6 +135,14 @@ def test_what_is_no_html(body: bytes, content_type: str, reason: str) -> None:
 def test_html_is_known_by_its_markup(content_type: str) -> None:
     page = html("侨联服务进社区", f"<h1>侨联服务进社区</h1>\n{PARAGRAPHS}")
     assert read(page, content_type=content_type).outcome is Outcome.ARTICLE
+
+
+@pytest.mark.parametrize("charset", ["utf-16-le", "utf-16-be"])
+def test_zeros_of_unmarked_utf_16_are_no_binary_data(charset: str) -> None:
+    page = html("侨联服务进社区", f"<h1>侨联服务进社区</h1>\n{PARAGRAPHS}")
+    page = page.replace("utf-8", charset)
+    analysis = read(f"\r\n{page}".encode(charset), content_type="text/html")
+    assert (analysis.outcome, analysis.charset) == (Outcome.ARTICLE, charset)
 
 
 def test_doubts_about_the_text_are_told() -> None:

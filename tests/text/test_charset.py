@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -129,3 +131,61 @@ def test_any_bytes_decode_to_text_that_can_be_stored(body: bytes, content_type: 
     decoded = decode_page(body, content_type)
     decoded.text.encode()
     assert decoded.source in ("bom", "header", "meta", "guess", "overruled")
+
+
+PAGE = (
+    f"<!DOCTYPE html><html><head><title>{SIMPLIFIED[:12]}</title></head><body><p>{SIMPLIFIED}</p>"
+)
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "content_type", ["", "text/html; charset=utf-8", "text/html; charset=utf-16"]
+)
+@pytest.mark.parametrize("before", ["", "\r\n\r\n"])
+def test_utf_16_without_a_mark(codec: str, content_type: str, before: str) -> None:
+    decoded = decode_page((before + PAGE).encode(codec), content_type)
+    assert (decoded.text, decoded.charset) == (before + PAGE, codec)
+
+
+def test_zeros_are_not_always_utf_16() -> None:
+    assert decode_page(b"\0" + PAGE.encode()).charset == "utf-8"
+
+
+@pytest.mark.parametrize(
+    ("head", "content_type"),
+    [
+        ("", ""),
+        ("", "text/html; charset=hz-gb-2312"),
+        ('<meta charset="hz-gb-2312">', "text/html"),
+        ("", "text/html; charset=gb2312"),
+    ],
+)
+def test_hz(head: str, content_type: str) -> None:
+    page = f"{head}<a href=/~wang/x.html>{SIMPLIFIED}</a>\n<p>一行\n二行</p>"
+    written = "".join(
+        run.encode("hz").decode() if run[:1] > "\x7f" else run
+        for run in re.split("([\u3000-\uffef]+)", page)
+    )
+    assert written.isascii()
+    decoded = decode_page(written.encode(), content_type)
+    assert (decoded.text, decoded.charset) == (page, "hz")
+
+
+def test_runs_of_hz_may_be_left_open_and_tildes_doubled() -> None:
+    run = SIMPLIFIED.replace("\n", "")[:20].encode("hz").removesuffix(b"~}")
+    decoded = decode_page(run + b"\n<p>1~~2 ~\n3</p>" + run, "text/html; charset=hz-gb-2312")
+    text = SIMPLIFIED.replace("\n", "")[:20]
+    assert decoded.text == f"{text}\n<p>1~2 3</p>{text}"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<p>Use ~{name~} or ~{x~} in a template; ~{color~} too.</p>" * 9,
+        b"<a href=/~{user}/>x</a>",
+        b"~{" * 100_000,
+    ],
+)
+def test_ascii_with_tildes_is_no_hz(page: bytes) -> None:
+    assert decode_page(page).text == page.decode()
