@@ -179,6 +179,8 @@ _NEAR, _INSIDE = 0.7, 0.5
 _DATE_ALONE_CHARS = 16
 """What stands beside the date in a line that holds nothing else: a weekday, ``Published on``."""
 _DATE_CHARS = 20
+_STANDFIRST_CHARS, _LEAST_SENTENCE = 300, 25
+"""A summary above the line with the day is no longer; captions and bylines are shorter."""
 _MOST_SURE, _SURE_INSIDE = 0.88, 0.8
 """Weights of a day with its label near the title, and amid the body."""
 _WRITTEN = 0.3
@@ -435,7 +437,8 @@ class _DateLine(NamedTuple):
 
     Attributes:
         is_apart: whether it stands above the title or below the body.
-        is_deep: whether it stands amid the body, where events have days and notices are signed.
+        is_deep: whether the text has begun above it, where events have days and notices are
+            signed.
     """
 
     text: str
@@ -458,7 +461,7 @@ def _weighed_lines(context: BodyContext, words: tuple[str, ...] = ()) -> Iterato
         inside = body >= 0 and at >= body
         far = rank > 12 and not (body >= 0 and 0 <= body - at <= 6)
         weight = _INSIDE if inside else 0.55 if far else _NEAR
-        is_deep = inside and at > body + 1
+        is_deep = inside and _told_before(context, at) > _STANDFIRST_CHARS
         yield _DateLine(head.texts[rank], at, weight, "near the title", is_deep=is_deep)
     beside = context.above.texts[0].partition(context.title)[2] if context.above.texts else ""
     if context.title and beside:
@@ -474,6 +477,12 @@ def _weighed_lines(context: BodyContext, words: tuple[str, ...] = ()) -> Iterato
             at = context.tail.at[rank]
             is_apart = at > context.last
             yield _DateLine(context.tail.texts[rank], at, 0.3, "below the body", is_apart)
+
+
+def _told_before(context: BodyContext, at: int) -> int:
+    """The characters of the body's sentences above block *at*, links and short lines left out."""
+    above = context.blocks[context.first : at]
+    return sum(len(one.text) - one.linked for one in above if len(one.text) >= _LEAST_SENTENCE)
 
 
 def _date_in_pieces(text: str, parts: list[str], reader: DateReader) -> list[WrittenDate]:
