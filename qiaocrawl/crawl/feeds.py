@@ -29,8 +29,7 @@ from scrapy.utils.serialize import ScrapyJSONEncoder
 
 from qiaocrawl.crawl.context import (
     AnalysedPage,
-    CrawledPage,
-    SearchedPage,
+    CrawlItem,
     find_crawl,
     frontier_closing,
     runtime_of,
@@ -151,14 +150,13 @@ class ArticleFeeds(FeedExporter):
 
     async def page_scraped(self, item: Any, spider: Spider) -> None:
         """Write the article of a page whose transaction was committed; pages without are none."""
-        if not isinstance(item, CrawledPage | SearchedPage):
+        if not isinstance(item, CrawlItem):
             self.item_scraped(item, spider)
             return
-        url_id = item.article_url_id if isinstance(item, AnalysedPage) else None
-        if url_id is None:
+        if not isinstance(item, AnalysedPage) or item.article_url_id is None:
             return
-        assert isinstance(item, AnalysedPage)
-        if item.analysis is not None and item.analysis.part is not None:
+        url_id = item.article_url_id
+        if item.analysis.part is not None:
             self._paged[url_id] = None
             return
         try:
