@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # --- Parts that are sent behind the page and have a place in it -----------------------------------
 
-_STREAMED = 'hidden id="'
+_PLACE = "<template id="
 _PART_ID = re.compile(r"(.{0,40})S:([0-9a-f]{1,8})")
 # $RC("B:1","S:4") puts a part in the place of a boundary, $RS("S:4","P:4") in that of a segment.
 _CALL = re.compile(
@@ -37,7 +37,7 @@ _END_OF_PLACE, _BEGIN_OF_PLACE = "/$", "$"
 
 def place_streamed_parts(tree: LexborHTMLParser, source: str) -> None:
     """Move the parts of a streamed page to their places, in the place of what waits there."""
-    if _STREAMED not in source or "S:" not in source:
+    if _PLACE not in source:
         return
     parts = tree.css('div[hidden][id*="S:"]')[:_MAX_PARTS]
     if not parts:
@@ -93,10 +93,11 @@ def _drop_waiting(place: LexborNode) -> None:
 # --- What is read of a page against its markup ----------------------------------------------------
 
 # Noise against copying is hidden, of no size, or of the class that Discuz! gives it.
-_MARKED = (
+MARKED = (
     '[hidden],[style*="display" i],[style*="font-size:0"],[style*="font-size: 0"],'
     '[style*="visibility" i],.jammer,button'
 )
+_OF_NO_TEXT = frozenset(("meta", "link", "script", "title", "base"))
 _UNSEEN = re.compile(
     r"font-size:\s*0(?:px|pt|em|rem|%)?\s*(?:;|!|$)|visibility:\s*hidden", re.IGNORECASE
 )
@@ -162,20 +163,22 @@ class _Piece:
         return sum(map(_size, self.prose))
 
 
-def sight_of(root: LexborNode | None, title: str) -> Sight:
+def sight_of(root: LexborNode | None, marked: Iterable[LexborNode], title: str) -> Sight:
     """What of the elements under *root* is read against their markup.
 
     Args:
+        marked: the elements that match :data:`MARKED`; others do no harm.
         title: the page's ``<title>``.
     """
-    marked = root.css(_MARKED) if root is not None else []
-    if root is None or not marked:
+    if root is None:
         return PLAIN_SIGHT
     passed: set[int] = set()
     shown: set[int] = set()
     hidden: list[LexborNode] = []
     for node in marked:
         tag, attributes = node.tag or "", node.attributes
+        if tag in _OF_NO_TEXT:
+            continue
         is_inline = kind_of(tag, BLOCK) > BLOCK
         if tag == "button":
             if _is_word(node):
@@ -232,9 +235,7 @@ def _shown_later(
     pieces = sorted(_pieces(hidden), key=lambda piece: -piece.size)[:_MAX_RUNS]
     later: list[LexborNode] = []
     for piece in pieces:
-        if piece.size < _READ_ON_BYTES or _is_aside(piece.nodes[0]):
-            continue
-        if _goes_on(piece, passed):
+        if piece.size >= _READ_ON_BYTES and _goes_on(piece, passed):
             later += piece.nodes
     if not later and pieces:
         application = _application(root, pieces, title)
@@ -277,7 +278,7 @@ def _element_after(node: LexborNode) -> int:
 def _prose(node: LexborNode, hidden: set[int]) -> list[str]:
     """The blocks with sentences in a hidden element that stands in no other."""
     text = node.text()
-    if len(text) < _LEAST_CHARS or not _STOP.search(text):
+    if len(text) < _LEAST_CHARS or not _STOP.search(text) or _is_aside(node):
         return []
     above = node.parent
     while above is not None:
@@ -409,7 +410,7 @@ def _application(root: LexborNode, pieces: Iterable[_Piece], title: str) -> _Pie
         return None
     for piece in pieces:
         node, enough = piece.nodes[0], max(_LARGE_BYTES, 2 * told)
-        if piece.size >= enough and not _is_aside(node) and _is_text(node, title):
+        if piece.size >= enough and _is_text(node, title):
             return piece
     return None
 

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from qiaocrawl.items import Link
 from qiaocrawl.page.blocks import PageBlocks, block_digests, blocks_of
-from qiaocrawl.page.hidden import place_streamed_parts, sight_of
+from qiaocrawl.page.hidden import MARKED, place_streamed_parts, sight_of
 from qiaocrawl.page.lines import SourceLines, is_single_line, source_lines, with_block_lines
 from qiaocrawl.page.links import (
     LINK_SELECTOR,
@@ -144,7 +144,7 @@ def safe_base(href: str, url: str) -> str:
 # found in one pass, and what only a crawl or a page with little text needs in two others.
 _USUAL = (
     'meta,base[href],title,h1,time,script[type*="ld+json" i],link[rel*="canonical" i],'
-    'abbr[class][title],[itemprop^="date" i],[property*="date" i]'
+    f'abbr[class][title],[itemprop^="date" i],[property*="date" i],{MARKED}'
 )
 _USUAL_TAGS = frozenset(("meta", "base", "title", "h1", "time", "script", "link", "abbr"))
 _DATED = re.compile("date(?:published|modified|created|updated)|issued|pubdate")
@@ -265,7 +265,7 @@ class Page:
     def blocks(self) -> PageBlocks:
         """The blocks of the body in document order, and the elements that hold them."""
         body = self.tree.body
-        return blocks_of(body, sight_of(body, self.title))
+        return blocks_of(body, sight_of(body, self._usual_nodes, self.title))
 
     @cached_property
     def block_digests(self) -> NDArray[np.uint64]:

@@ -154,7 +154,7 @@ _SOURCE_IN_SET = re.compile(r"([^\s,]\S*[^\s,])(?:\s+([\d.]{1,8})[wx])?\s*(?:,|$
 _PICTURE_FILE = re.compile(
     r"^[^\s{}\"]{1,500}\.(?:jpe?g|png|webp|avif|gif|bmp)(?:[?!@][^\s]{0,200})?$", re.I
 )
-_UNSEEN_PICTURE = re.compile(r"<noscript[^<>]{0,200}>\s{0,100}<(?:img|picture)\b", re.IGNORECASE)
+_UNSEEN_PICTURE = re.compile(r"<noscript[^<>]{0,200}>\s{0,100}<(?:img|picture)\b")
 # In lower case, with a slash before the address; each branch begins with one of four marks.
 _DECORATION = re.compile(
     r"[/_.-](?:(?<=^/)data:|(?<=/)icons?/|(?<=/)none\.gif|(?<=[/_-])(?:icon|logo|blank|spacer|pixel|loading|placeholder|transparent|avatar|"
@@ -203,7 +203,10 @@ def images_of(page: Page, context: BodyContext) -> Field | None:
 def _unseen_pictures(page: Page) -> dict[int, list[LexborNode]]:
     """Pictures for browsers without scripts, by the ``mem_id`` of what holds the ``<noscript>``."""
     found: dict[int, list[LexborNode]] = {}
-    if _UNSEEN_PICTURE.search(page.source):
+    source, at = page.source, page.source.find("<noscript")
+    while at >= 0 and not _UNSEEN_PICTURE.match(source, at):
+        at = source.find("<noscript", at + 1)
+    if at >= 0:
         for node in page.tree.css("noscript img"):
             around = node.parent
             while around is not None and around.tag != "noscript":
