@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
 MAX_PARTS = 100
 # What every text of a pager has; _HINT looks closer.
-_HINTS = ("页", "頁", "余下全文", "1 2", "[2]", "【2】", "(2)", "Next", "next", "Page ")
+_HINTS = ("页", "頁", "余下全文", "1 2", "[2]", "【2】", "(2)", "Next", "next", "Page ", "Part ")
 _HINT = re.compile(
     r"下一?[页頁]|后一页|尾页|末页|余下全文|共\s*\d+\s*[页頁]|[Nn]ext\b|\bPage \d+ of \d+|"
-    r"^\D{0,30}1\W{1,6}2\b|^Page \d{1,3}|第\s?[\d一二三四五六七八九十]{1,3}\s?[页頁]"
+    r"^\D{0,30}1\W{1,6}2\b|(?:^|：)(?:Page|Part) \d{1,3}|"
+    r"第\s?[\d一二三四五六七八九十]{1,3}\s?[页頁]"
 )
-_NUMBERS = re.compile(r"[\d\W_]{1,80}")
+_NUMBERS = re.compile(r"(?:[^\W\d]{1,8}\s?[:：]\s?)?[\d\W_]{1,80}")
 """All of the text of an item of a pager, or of a row of them."""
 _OTHER_ROWS = re.compile("comment|pinglun|repl(?:y|ies)|calendar")
 _HINT_CHARS = 300
@@ -41,8 +42,8 @@ _MAX_PAGER_BLOCKS = 60
 _MAX_PAGER_LINKS = 60
 _MAX_MENUS = 5
 _NUMBER = re.compile(
-    r"^(?:[\[(（【第]|[Pp]age\s)?\s*(\d{1,3})\s*[\])）】页頁]?$|"
-    r"^(?:第\s*(\d{1,3}|[一二三四五六七八九十])\s*[页頁]|[Pp]age (\d{1,3})\s?[:.–-])"
+    r"^(?:[\[(（【第]|(?:[Pp]age|[Pp]art)\s)?\s*(\d{1,3})\s*[\])）】页頁]?$|"
+    r"^(?:第\s*(\d{1,3}|[一二三四五六七八九十])\s*[页頁]|(?:[Pp]age|[Pp]art) (\d{1,3})\s?[:.–-])"
 )
 _CHINESE_NUMBERS = "一二三四五六七八九十"
 _NEXT = re.compile(r"^\W*(?:下一页|下一頁|下页|下頁|后一页|后页|余下全文|next(?: page)?)\W*$", re.I)
@@ -125,7 +126,7 @@ def _hinted(page: Page) -> Iterator[Block]:
         if _HINT.search(blocks[index].text):
             yield blocks[index]
     for block in blocks:
-        if block.links and not block.text[0].isalpha() and _NUMBERS.fullmatch(block.text):
+        if block.links and not block.text[-1].isalpha() and _NUMBERS.fullmatch(block.text):
             around = enclosing(page.blocks, block.element, _MAX_LEVELS)
             if not any(_OTHER_ROWS.search(page.blocks.elements[at].names) for at in around):
                 yield block

@@ -29,6 +29,9 @@ _SENT_WRITTEN = re.compile(
 _ACCOUNT = re.compile(r"""\bnick_?[nN]ame["']?\s{0,4}[:=]""")
 _STRING = re.compile(r"""(["'])((?:(?!\1)[^\\\n]|\\.){0,120})\1""")
 _LINE_END = re.compile(r"(?:\\n|\\r|\\x0[aAdD]|\n)+")
+_TITLE = re.compile(
+    r"""\b(?:msg_)?title["']?\s{0,4}[:=]\s{0,4}(?:\w{1,20}\()?(["'])((?:(?!\1)[^\\\n]|\\.){2,900})\1"""
+)
 _NEXT_VALUE = re.compile(r"[;,}\n]")
 _MAX_ACCOUNT_CHARS, _MAX_VALUE_CHARS = 60, 200
 
@@ -56,6 +59,12 @@ def account_of(page: Page) -> str:
         if name:
             return collapse(html.unescape(unescape(name)))[:_MAX_ACCOUNT_CHARS]
     return ""
+
+
+def title_of_post(page: Page) -> str:
+    """The title in the scripts of a post, "" where there is none."""
+    match = _TITLE.search(page.source) if is_post(page) else None
+    return html.unescape(unescape(match[2])) if match else ""
 
 
 def first_line(written: str) -> str:

@@ -95,18 +95,21 @@ def _drop_waiting(place: LexborNode) -> None:
 # Noise against copying is hidden, of no size, or of the class that Discuz! gives it.
 MARKED = (
     '[hidden],[style*="display" i],[style*="font-size:0"],[style*="font-size: 0"],'
-    '[style*="visibility" i],.jammer,button'
+    '[style*="visibility" i],[style*="opacity:0"],[style*="opacity: 0"],[style*="-9999"],'
+    ".jammer,button"
 )
 _OF_NO_TEXT = frozenset(("meta", "link", "script", "title", "base"))
 _UNSEEN = re.compile(
-    r"font-size:\s*0(?:px|pt|em|rem|%)?\s*(?:;|!|$)|visibility:\s*hidden", re.IGNORECASE
+    r"font-size:\s*0(?:px|pt|em|rem|%)?\s*(?:;|!|$)|visibility:\s*hidden|"
+    r"opacity:\s*0(?:\.0+)?\s*(?:;|!|$)|(?:left|top|text-indent):\s*-9999",
+    re.IGNORECASE,
 )
 _SENTENCE_PARENTS = frozenset(("p", "li", "dd", "td", "blockquote", "figcaption"))
 _CLAUSE = re.compile("[，。；！？、]|[a-z,;:] [a-z]+ [a-z]")
 _STOP = re.compile(r"[。！？；…]|[.!?][\"”’)]?(?:\s|$)")
 _MAX_WORD_CHARS, _LEAST_SENTENCE_CHARS = 40, 12
 _DEED = re.compile(
-    r"展开|展開|收起|全文|更多|复制|複製|分享|打印|列印|收藏|点赞|點讚|关注|關注|听|聽|播放|下载|下載|举报|評論|评论|"
+    r"展开|展開|收起|全文|更多|复制|複製|分享|打印|列印|收藏|点赞|點讚|关注|關注|听新闻|聽新聞|听全文|^[听聽]$|播放|下载|下載|举报|評論|评论|"
     r"订阅|訂閱|登录|登入|注册|提交|搜索|返回|关闭|關閉|字号|繁体|简体|"
     r"\b(?:more|copy|share|print|save|like|follow|listen|play|download|close|submit|subscribe|sign|log|menu|reply)\b",
     re.IGNORECASE,
@@ -132,6 +135,11 @@ _TEXT_NAMES = re.compile(
 )
 _TEXT_TAGS = frozenset(("main", "article"))
 _HEADINGS = "h1,h2,h3"
+_TIP = re.compile(
+    r"扫码|掃碼|扫一扫|掃一掃|二维码|二維碼|客户端|客戶端|公众号|公眾號|下载|下載|登录|登入|注册|註冊|订阅|訂閱|会员|會員|开通|付费|"
+    r"\b(?:subscri|log in|sign (?:in|up)|register|download|newsletter|cookie)"
+)
+_MOST_TIP_BYTES = 900
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _MAX_HIDDEN = 400
 """Hidden elements of a page that may be looked into, and _MAX_RUNS of them in earnest."""
@@ -181,13 +189,13 @@ def sight_of(root: LexborNode | None, marked: Iterable[LexborNode], title: str) 
             continue
         is_inline = kind_of(tag, BLOCK) > BLOCK
         if tag == "button":
-            if _is_word(node):
+            if not is_hidden(attributes) and _is_word(node):
                 shown.add(node.mem_id)
         elif is_hidden(attributes):
             hidden.append(node)
             if is_inline:
                 passed.add(node.mem_id)
-        elif is_inline and _is_noise(node, attributes):
+        elif _is_noise(node, attributes, is_inline=is_inline):
             passed.add(node.mem_id)
     if hidden:
         for node in _shown_later(root, hidden, title, passed):
@@ -200,9 +208,11 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _is_noise(node: LexborNode, attributes: dict[str, str | None]) -> bool:
+def _is_noise(node: LexborNode, attributes: dict[str, str | None], *, is_inline: bool) -> bool:
     if "jammer" in (attributes.get("class") or "").split():
         return True
+    if not is_inline:
+        return False
     # What has no size may hold elements that have one again.
     child = node.first_child
     is_text = child is not None and child.is_text_node and child.next is None
@@ -214,7 +224,9 @@ def _is_word(button: LexborNode) -> bool:
     parent = button.parent
     if parent is not None and kind_of(parent.tag or "", BLOCK) > BLOCK:
         parent = parent.parent
-    if parent is None or parent.tag not in _SENTENCE_PARENTS:
+    if parent is None:
+        return False
+    if parent.tag not in _SENTENCE_PARENTS and not _is_between_words(button):
         return False
     word = button.text().strip()
     if not 0 < len(word) <= _MAX_WORD_CHARS or _DEED.search(word):
@@ -226,6 +238,15 @@ def _is_word(button: LexborNode) -> bool:
         and _CLAUSE.search(before + after) is not None
         and after.strip() != ""
     )
+
+
+def _is_between_words(button: LexborNode) -> bool:
+    """Whether text stands on both sides of *button*, and none of it ends or begins there."""
+    before, after = button.prev, button.next
+    if before is None or after is None:
+        return False
+    head, tail = before.text_content or "", after.text_content or ""
+    return head.strip()[-1:].isalpha() and tail.strip()[:1].isalpha()
 
 
 def _shown_later(
@@ -328,6 +349,8 @@ def _goes_on(piece: _Piece, passed: set[int]) -> bool:
     told = sum(_size(text) for _, text in before)
     if above is None or not before or not _is_alike(before, piece):
         return False
+    if piece.nodes[0].css_first("h1") is not None or _is_tip(piece):
+        return False
     enough = _READ_ON_BYTES if _is_offered(above) else max(_LARGE_BYTES, _LEAST_SHARE * told)
     if piece.size < enough:
         return False
@@ -344,6 +367,13 @@ def _goes_on(piece: _Piece, passed: set[int]) -> bool:
             node.mem_id for node, text in before if without_blanks(text)[:_HEAD_CHARS] in whole
         )
     return True
+
+
+def _is_tip(piece: _Piece) -> bool:
+    """Whether *piece* asks the reader for something: to scan, to log in, to pay."""
+    if piece.size > _MOST_TIP_BYTES:
+        return False
+    return len(set(_TIP.findall("".join(piece.prose).lower()))) > 1
 
 
 def _texts_before(node: LexborNode) -> list[tuple[LexborNode, str]]:

@@ -50,7 +50,7 @@ def test_every_rule_of_numbering(urls: list[str], here: int) -> None:
 TITLED = ["第{}页：祖厝", "第{}頁 族谱", "Page {}: The old house"]
 
 
-@pytest.mark.parametrize("form", ["{}", "0{}", "Page {}", "第{}页", *TITLED])
+@pytest.mark.parametrize("form", ["{}", "0{}", "Page {}", "Part {}", "第{}页", *TITLED])
 @pytest.mark.parametrize(
     ("item", "row"),
     [
@@ -60,6 +60,7 @@ TITLED = ["第{}页：祖厝", "第{}頁 族谱", "Page {}: The old house"]
         ("<dd>{}</dd>", "<dl><dt>分页</dt>{}</dl>"),
         ("{}", "<p>{}</p>"),
         ("{}\n|", "<p>{}</p>"),
+        ("{}", "<p>页码：{}</p>"),
     ],
 )
 @pytest.mark.parametrize("here", [1, 3])

@@ -80,6 +80,11 @@ def test_a_text_that_is_its_own_title_gives_its_first_line(line_end: str) -> Non
     assert got.text == "\n".join(LINES)
 
 
+def test_a_title_may_stand_in_a_script_alone() -> None:
+    script = f"c = {{ msg_title: JsDecode('{TITLE}'), nick_name: JsDecode('榕树头') }}"
+    assert post(script, title="").title == TITLE
+
+
 def test_other_pages_are_not_asked() -> None:
     html = (
         f'<h1>{TITLE}</h1><div>{BODY}</div><script>var ct = "1720402200", nickname = "榕"</script>'

@@ -70,6 +70,10 @@ def test_a_teaser_gives_way_to_the_whole() -> None:
         "<ul hidden>" + "<li><a href=/1>点这里，看下一条。</a></li>" * 30 + "</ul>",
         f"<div lang=en hidden><p>{ENGLISH}</p></div>",
         f"<div hidden>{prose(FIRST, SECOND)}</div>",
+        f"<div hidden><h1>另一篇</h1>{prose(*REST)}</div>",
+        "<div hidden><p>"
+        + "登录以后可以看到更多内容，还能收藏和评论。" * 4
+        + "扫码下载。</p></div>",
     ],
 )
 def test_what_nobody_asked_for_stays_hidden(hidden: str) -> None:
@@ -139,6 +143,8 @@ def test_streamed_parts_may_stand_in_one_another() -> None:
         '<font style="font-size:0px;color:#FFF">杂音</font>',
         '<em style="visibility: hidden">杂音</em>',
         '<span style="display:none"><b>杂音</b></span>',
+        '<i style="opacity: 0">杂音</i>',
+        '<span style="position:absolute;left:-9999px">杂音</span>',
         "<ruby><rp>（</rp><rt>杂音</rt><rp>）</rp></ruby>",
         "<ruby><rtc><rt>杂音</rt></rtc></ruby>",
     ],
@@ -159,6 +165,11 @@ def test_what_is_hidden_within_a_line_is_not_read(noise: str) -> None:
 )
 def test_words_within_a_line_are_read(shown: str) -> None:
     assert texts(f"<p>{FIRST.replace('族谱', shown)}</p>") == FIRST
+
+
+def test_a_word_in_a_button_may_stand_in_a_line_of_its_own() -> None:
+    line = FIRST.replace("族谱", "<button>族谱</button>")
+    assert texts(f"<div>{SECOND}<br>{line}<br>{SECOND}</div>") == f"{SECOND}\n{FIRST}\n{SECOND}"
 
 
 @pytest.mark.parametrize("deed", ["展开全文", "复制链接", "Share"])

@@ -31,7 +31,7 @@ from qiaocrawl.extract.fields.origin import (
     names_place,
     without_site_name,
 )
-from qiaocrawl.extract.wechat import first_line, is_post
+from qiaocrawl.extract.wechat import first_line, is_post, title_of_post
 from qiaocrawl.page.blocks import Element
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import collapse, without_blanks
@@ -209,6 +209,7 @@ def _witnesses(page: Page, body_first: int, site: Declared) -> _Witnesses:
         ("json-ld headline", text_declared(site.articles, "headline", "name")),
         (_OWN_TITLE, meta.get("articletitle", "")),
         ("meta title", meta.get("dc.title", "")),
+        ("script of the post", "" if meta.get("og:title") else title_of_post(page)),
     )
     texts = {whole, *(text for _, text in declared)}  # most declare the same thrice
     lines = {text: first_line(text) if is_post(page) else text for text in texts}
