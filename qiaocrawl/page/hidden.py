@@ -124,11 +124,16 @@ _READ_ON = re.compile(
 _MAX_CONTROL_CHARS = 30
 _ASIDE = re.compile(
     r"modal|dialog|pop-?_?up|lightbox|overlay|tooltip|cookie|consent|gdpr|privacy|xieyi|agreement|"
-    r"protocol|(?<![a-z])(?:pop|mask|layer|toast|tips?|login|register|subscri|newsletter|share|"
-    r"qr|weixin|wechat|menu|nav|sidebar|drawer|comments?|repl(?:y|ies)|pinglun|foot|banner|"
-    r"advert|ads?|promo|related|recommend|tuijian|print|tpl|template|clone|disclaim|copyright|vote|"
-    r"search|tabs?|translat|english)(?![a-z])"
+    r"protocol|newsletter|(?<![a-z])(?:pop|mask|layer|toast|tips?|login\w*|register\w*|subscri\w*|"
+    r"menu|nav(?:bar|igation)?|side-?bar|drawer|comment\w*|repl(?:y|ies)|pinglun|foot(?:er)?|banner|"
+    r"advert\w*|ads?|promo\w*|related|recommend\w*|tuijian)(?![a-z])"
 )
+"""What nobody asked for, by its name or that of what is around it; _OWN_ASIDE by its own alone."""
+_OWN_ASIDE = re.compile(
+    r"(?<![a-z])(?:share|qr|qrcode|weixin|wechat|print\w*|tpl|template|clone|disclaim\w*|copyright|"
+    r"vote|search|tabs?|translat\w*|english)(?![a-z])"
+)
+_ASIDE_TAGS = frozenset(("nav", "aside", "footer", "dialog"))
 _TEXT_NAMES = re.compile(
     r"(?<![a-z])(?:app|root|main|content|article|detail|story|news|post|entry|page|wrap(?:per)?|"
     r"container|text|body|zhengwen)(?![a-z])"
@@ -320,13 +325,13 @@ def _names(node: LexborNode) -> str:
 
 def _is_aside(node: LexborNode) -> bool:
     """Whether *node* or what is around it is called a thing that nobody asked for."""
+    if node.tag == "form" or _OWN_ASIDE.search(_names(node)):
+        return True
     around: LexborNode | None = node
     for _ in range(1 + _LEVELS):
         if around is None or around.tag in ("body", "html"):
             break
-        if around.tag in ("nav", "aside", "footer", "form", "dialog") or _ASIDE.search(
-            _names(around)
-        ):
+        if around.tag in _ASIDE_TAGS or _ASIDE.search(_names(around)):
             return True
         around = around.parent
     return False
