@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from qiaocrawl.extract.block_texts import enclosing
+from qiaocrawl.extract.block_texts import BlockTexts, enclosing
 from qiaocrawl.page.blocks import Element, PageBlocks, general_names
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import without_blanks
@@ -42,26 +42,25 @@ def following_article(page: Page, likely: Sequence[int]) -> range:
     Args:
         likely: indexes of the blocks that would be taken for text, in order.
     """
-    found = page.blocks
-    title = without_blanks(page.title.lower())
-    if len(likely) < 2 or not title:
+    if len(likely) < 2:
         return range(0)
+    found, texts = page.blocks, page.once(BlockTexts)
     first, last = likely[0], likely[-1]
-    headings = [
-        element
-        for element in found.elements
-        if element.tag in _HEADINGS and element.first <= last and element.first < element.end
-    ]
-    own = [element for element in headings if element.first <= first]
-    if not own or not _is_title(found, own[-1], title):
+    begin, end = texts.elements_until(first), texts.elements_until(last)
+    headings = [element for element in found.elements[begin:end] if element.tag in _HEADINGS]
+    if not headings:
         return range(0)
-    for heading in headings[len(own) :]:
+    title = without_blanks(page.title.lower())
+    above = (found.elements[at] for at in range(begin - 1, -1, -1))
+    own = next((element for element in above if element.tag in _HEADINGS), None)
+    if own is None or not title or not _is_title(found, own, title):
+        return range(0)
+    for heading in headings:
         at = bisect_left(likely, heading.first)
         if (
             not _is_title(found, heading, title)
             and len(found.blocks[heading.first].text) >= _LEAST_TITLE_CHARS
-            and _chars(found, likely[:at]) >= _LEAST_TEXT_CHARS
-            and _begins_article(found, heading, own[-1], likely, at)
+            and _begins_article(found, heading, own, likely, at)
         ):
             return range(heading.first, len(found.blocks))
     return range(0)
@@ -83,11 +82,13 @@ def _begins_article(
     blocks, before = found.blocks, likely[at - 1]
     above = blocks[max(0, heading.first - 2) : heading.first]
     if any(_NEXT.match(block.text) for block in above):
-        return _chars(found, likely[at:]) >= _LEAST_TEXT_CHARS
+        return _chars(found, likely[at:]) >= _LEAST_TEXT_CHARS <= _chars(found, likely[:at])
     part, own = _apart(found, before, heading.first)
     if part is None or own is None or title.first < part.first:
         return False
     if _chars(found, likely[at : bisect_left(likely, own.end)]) < _LEAST_TEXT_CHARS:
+        return False
+    if _chars(found, likely[:at]) < _LEAST_TEXT_CHARS:
         return False
     below = blocks[heading.end : heading.end + _HEAD_BLOCKS]
     if any(len(block.text) <= _LINE_CHARS and _DAY.search(block.text) for block in below):

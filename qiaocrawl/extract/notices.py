@@ -16,6 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from qiaocrawl.extract.base import Body
@@ -395,8 +396,9 @@ def _is_offered(text: str) -> bool:
 def _related_labels(blocks: Sequence[Block]) -> Iterator[int]:
     """Labels such as "Related articles" with the lines of links below, and lines with both."""
     for index, (block, following) in enumerate(pairwise(blocks)):
-        if block.linked:
-            if block.linked + _LEAST_LABEL_CHARS > len(block.text):
+        linked = block.linked
+        if linked:
+            if linked + _LEAST_LABEL_CHARS > len(block.text):
                 continue  # nearly every link of a menu
             label = _READ_ON.match(block.text) if len(block.text) <= _TITLE_CHARS else None
             if label and label.end() < len(block.text) and _is_link(block, label.end()):
@@ -465,6 +467,7 @@ _FOLLOW = re.compile(
     rf"{_ACCOUNT}.{{0,24}}(?:[关關]注|[订訂][阅閱]|下[载載])|[长長]按.{{0,8}}(?:[识識][别別]|[关關]注)",
     re.IGNORECASE,
 )
+_FOLLOW_HINT = re.compile("[注订訂载載搜添按]")
 _ASKED = re.compile(
     r"^\W*(?:[欢歡]迎|[请請]|敬[请請]|更多|[点點][击擊]|[扫掃]|[长長]按|[关關]注|[订訂][阅閱]|下[载載]|[专專]注|想)|"
     r"本[报報刊号號台网網站]|我[们們]|不[错錯][过過]|下方|上方|下[图圖]"
@@ -480,17 +483,21 @@ _CARD = re.compile(
     r"(?:^|[\s_-])(?:author|writer|columnist|contributor)s?[_-]*(?:card|bio\w*|box|profile|desc\w*|about|"
     r"intro\w*|blurb)|about[_-]?(?:the[_-]?)?author|(?:^|[\s_-])bio(?:$|[\s_-])|zuozhe[_-]?jianjie"
 )
-_CARD_HINTS = ("author", "writer", "columnist", "contributor", "bio", "zuozhe")
-_MOST_OF_TEXT = 0.4
+_MOST_OF_TEXT, _CARD_LEVELS = 0.4, 4
 
 
 def words_of_medium(page: Page, chosen: Sequence[int]) -> set[int]:
     """Those of the blocks *chosen* in which the medium speaks of itself, before or after the text,
-    and cards about the author; none where little else would be left."""
+    and cards about the author there; none where little else would be left."""
     blocks = page.blocks.blocks
     ends = {*chosen[:_HEAD_LINES], *chosen[-_TAIL_LINES:]}
     taken = {index for index in ends if _is_of_medium(blocks[index].text)}
-    taken.update(_cards(page, chosen))
+    for index in ends:
+        for at in enclosing(page.blocks, blocks[index].element, _CARD_LEVELS):
+            if page.blocks.elements[at].names and _is_card(page.blocks.elements[at].names):
+                taken.update(_card(page.blocks, at, chosen))
+    if not taken:
+        return taken
     left = sum(len(blocks[index].text) for index in chosen if index not in taken)
     return taken if left >= _LEAST_LEFT_CHARS else set()
 
@@ -500,25 +507,31 @@ def _is_of_medium(text: str) -> bool:
         return False
     if _DECLARED.match(text) and _OF_TEXT.search(text):
         return True
-    if _STORED.search(text):
+    if text.isascii():
+        return False
+    if "存" in text and _STORED.search(text):
         return True
     return (
         len(text) <= _PROMOTION_CHARS
+        and _FOLLOW_HINT.search(text) is not None
         and _FOLLOW.search(text) is not None
         and _ASKED.search(text) is not None
         and _ABOUT_WORK.search(text) is None
     )
 
 
-def _cards(page: Page, chosen: Sequence[int]) -> Iterator[int]:
-    blocks, elements = page.blocks.blocks, page.blocks.elements
-    whole = sum(len(blocks[index].text) for index in chosen)
-    for at in page.once(BlockTexts).elements_named(*_CARD_HINTS):
-        element = elements[at]
-        if _CARD.search(element.names):
-            inside = chosen[bisect_left(chosen, element.first) : bisect_left(chosen, element.end)]
-            if sum(len(blocks[index].text) for index in inside) <= _MOST_OF_TEXT * whole:
-                yield from inside
+@lru_cache(maxsize=20_000)  # asked for several elements of every page
+def _is_card(names: str) -> bool:
+    return _CARD.search(names) is not None
+
+
+def _card(found: PageBlocks, at: int, chosen: Sequence[int]) -> Sequence[int]:
+    """Those of *chosen* that stand in the element *at*; none if they are most of the text."""
+    element = found.elements[at]
+    within = chosen[bisect_left(chosen, element.first) : bisect_left(chosen, element.end)]
+    whole = sum(len(found.blocks[index].text) for index in chosen)
+    size = sum(len(found.blocks[index].text) for index in within)
+    return within if size <= _MOST_OF_TEXT * whole else ()
 
 
 # --- Excerpts of other articles before or after a body: items of a list, each led by a link -------
@@ -571,8 +584,11 @@ def _is_apart(found: PageBlocks, at: int, rest: Sequence[int]) -> bool:
 def _is_list_of_excerpts(found: PageBlocks, at: int) -> bool:
     """Whether the element *at* holds like items that begin with a link and go on with text."""
     elements, blocks = found.elements, found.blocks
-    if elements[at].end - elements[at].first > _MAX_BLOCKS:
+    first = elements[at].first
+    if elements[at].end - first > _MAX_BLOCKS:
         return False
+    if blocks[first].linked < _LEAST_TITLE_CHARS and blocks[first].element != at:
+        return False  # nearly always: the first item begins without a link
     items = [elements[i] for i in inside(elements, at) if elements[i].parent == at]
     items = [item for item in items if item.end > item.first]
     if len(items) < _LEAST_ITEMS or len({(item.tag, item.names) for item in items}) > 1:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from itertools import pairwise
 
 from qiaocrawl.extract.attachments import names_file
@@ -131,7 +132,7 @@ class _Run:
         self, page: Page, chosen: Sequence[int], left_out: AbstractSet[int], judged: Floats
     ) -> None:
         self._found = page.blocks
-        self._title = without_blanks(page.title)
+        self._page = page
         self._chosen = list(chosen)
         self._left_out = left_out
         self._judged = judged
@@ -143,18 +144,17 @@ class _Run:
     def _learn_looks(self) -> None:
         """Note the elements that paragraphs stand in."""
         elements, seen = self._found.elements, set[int]()
-        for index in self._chosen:
-            at = self._found.blocks[index].element
+        written = set()
+        for at in {self._found.blocks[index].element for index in self._chosen}:
             while at >= 0 and at not in seen:
                 seen.add(at)
-                self._looks.add(_look(elements[at]))
+                written.add((elements[at].tag, elements[at].names))
                 at = elements[at].parent
+        self._looks = {(tag, _general(names)) for tag, names in written}
 
     def _is_plain(self, at: int, holder: int) -> bool:
         """Whether only elements that text stands in are around the element *at*, up to *holder*."""
         elements, way = self._found.elements, []
-        if not self._looks:
-            self._learn_looks()
         while at > holder and (at, holder) not in self._plain:
             way.append(at)
             at = elements[at].parent
@@ -165,14 +165,16 @@ class _Run:
         return is_plain
 
     def _may_hold_text(self, element: Element) -> bool:
-        if element.tag not in _PLAIN:
-            return _look(element) in self._looks
-        if not element.names or _look(element) in self._looks:
+        if element.tag in _PLAIN and not element.names:
             return True
-        if element.tag in ("div", "section"):
-            return _BOX.search(element.names) is not None
+        if not self._looks:
+            self._learn_looks()
+        if _look(element) in self._looks:
+            return True
         if element.tag in _HEADINGS:
             return _CREDIT.search(element.names) is None
+        if element.tag in ("div", "section") or element.tag not in _PLAIN:
+            return element.tag in _PLAIN and _is_box(element)
         return not _is_furniture(element)
 
     def _holder(self, before: int, after: int) -> int:
@@ -219,8 +221,11 @@ class _Run:
     def sentences_beside(self) -> set[int]:
         """Sentences beside a text so short that it may be a salutation."""
         blocks = self._found.blocks
-        if sum(len(blocks[i].text) for i in self._chosen) >= _DRAWN_UP_CHARS:
-            return set()
+        size = 0
+        for index in self._chosen:
+            size += len(blocks[index].text)
+            if size >= _DRAWN_UP_CHARS:
+                return set()
         home = self._home(self._chosen[0])
         element, first = self._found.elements[home], self._chosen[0]
         if element.tag in _PAGES:
@@ -240,6 +245,8 @@ class _Run:
 
     def between(self) -> Iterator[int]:
         """The lines between two chosen blocks, within the smallest element that holds both."""
+        if self._chosen[-1] - self._chosen[0] < len(self._chosen):
+            return  # nearly always
         for before, after in pairwise(self._chosen):
             if after > before + 1 and (holder := self._holder(before, after)) >= 0:
                 yield from self._belonging(range(before + 1, after), holder)
@@ -337,12 +344,11 @@ class _Run:
         if box >= 0:
             if self._is_plain(box, home) and elements[box].parent == home:
                 yield from range(elements[box].first, elements[box].end)
-        elif self._is_line(above, home) and not self._title.startswith(
-            without_blanks(blocks[above].text)
-        ):
-            text = blocks[above].text
+        elif self._is_line(above, home):
+            text = without_blanks(blocks[above].text)
+            is_title = without_blanks(self._page.title).startswith(text)
             is_salutation = _SALUTATION.match(text) is not None
-            if is_salutation or self._is_like_a_heading(above, lines):
+            if not is_title and (is_salutation or self._is_like_a_heading(above, lines)):
                 yield above
 
     def _is_like_a_heading(self, index: int, lines: AbstractSet[int]) -> bool:
@@ -366,7 +372,7 @@ class _Run:
         end = min(self._found.elements[home].end, last + 1 + _TAIL_BLOCKS)
         taken: set[int] = set()
         done, at = last + 1, last + 1
-        while at < end and not self._ends(at):
+        while at < end and not self._ends(at, home):
             unit = self._unit(at, range(done, end), home)
             stop = self._found.elements[unit].end if unit >= 0 else at + 1
             if unit >= 0 and self._is_unit_of_tail(unit, home):
@@ -380,12 +386,16 @@ class _Run:
             at = stop
         return taken
 
-    def _ends(self, index: int) -> bool:
+    def _ends(self, index: int, home: int) -> bool:
         """Whether nothing of a text stands below block *index*: a notice, a comment, the next."""
-        text = self._found.blocks[index].text
-        if index in self._left_out or _OF_PAGE.match(text):
+        if index in self._left_out:
             return True
-        return bool(telling_words(text.lower())["notice"]) and is_notice_by_form(text)
+        text = self._found.blocks[index].text
+        if not self._is_plain(self._found.blocks[index].element, home):
+            return False
+        if _OF_PAGE.match(text):
+            return True
+        return is_notice_by_form(text) and bool(telling_words(text.lower())["notice"])
 
     def _is_tail(self, index: int, home: int, done: int) -> bool:
         block = self._found.blocks[index]
@@ -448,11 +458,20 @@ class _Run:
 
 
 def _look(element: Element) -> tuple[str, str]:
-    return element.tag, general_names(element.names) if element.names else ""
+    return element.tag, _general(element.names)
+
+
+# Asked for every named element around a text.
+_general = lru_cache(maxsize=20_000)(general_names)
 
 
 def _is_box(element: Element) -> bool:
-    return bool(element.names) and _BOX.search(element.names) is not None
+    return bool(element.names) and _names_box(element.names)
+
+
+@lru_cache(maxsize=20_000)
+def _names_box(names: str) -> bool:
+    return _BOX.search(names) is not None
 
 
 def _is_furniture(element: Element) -> bool:
