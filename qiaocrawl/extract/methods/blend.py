@@ -33,7 +33,7 @@ from qiaocrawl.extract.methods.block_features import (
 from qiaocrawl.extract.methods.block_network import BlockNetwork, load_network
 from qiaocrawl.extract.methods.compiled_features import features_of
 from qiaocrawl.extract.methods.embedded import embedded_article, whole_article
-from qiaocrawl.extract.methods.run_of_text import lines_of_run
+from qiaocrawl.extract.methods.run_of_text import lines_of_run, text_below_title
 from qiaocrawl.extract.notices import (
     has_clauses,
     is_notice_by_form,
@@ -204,6 +204,9 @@ class BlendExtractor:
             chosen = np.flatnonzero(judged >= self.low_threshold)
         chosen = without_lead_in(page, without_linked_ends(page, chosen))
         chosen = with_like_lines(page, judged, chosen)
+        if len(chosen) <= 1:
+            below = text_below_title(page, chosen.tolist(), left_out, judged)
+            chosen = np.array(below, dtype=np.int64)
         chosen = _with_run(page, judged, chosen, left_out, features.notices)
         if len(chosen):
             chosen = chosen[~np.isin(chosen, list(words_of_medium(page, chosen.tolist())))]

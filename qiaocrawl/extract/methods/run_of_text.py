@@ -48,6 +48,7 @@ _BOX_LEVELS = 6
 _LINK_SHARE = 0.5
 _MOST_LINKED = 0.3
 _MOST_LINKED_CELLS = 0.7
+_PART_OF_TABLE = 0.25
 _LEAST_LABEL_CHARS = 4
 _LABELLED_ITEMS = 0.6
 _LABEL_CHARS, _LABEL_LINE_CHARS = 14, 80
@@ -61,6 +62,9 @@ _OF_PAGE = re.compile(
 """How a line begins that is of the page, not of its text."""
 _CREDIT = re.compile(r"credit|caption|photo")
 
+_TITLES = frozenset(("h1", "h2", "h3"))
+_BELOW_TITLE, _LEAST_BELOW_TITLE = 8, 0.05
+"""So many blocks below a title, judged at least so, its text may begin."""
 _TAIL_BLOCKS = 120
 """So far below a text its tail is looked for."""
 _TAIL_GAP = 6
@@ -96,9 +100,10 @@ _SIGNED = re.compile(
     r"大使館)[\W_]{0,4}$"
 )
 _SALUTATION = re.compile(r"[^。！？；|>《]{2,80}[:：]$")
-_DOUBTFUL = 0.2
-"""Least judgement of a sentence that ends a text."""
+_DOUBTFUL, _DOUBTFUL_LINE = 0.2, 0.3
+"""Least judgement of a sentence, and of another line, that ends a text."""
 _STOPS = "。！？"
+_WORDS, _ADDRESS = re.compile("[\u4e00-\u9fff]{4}"), re.compile(r"@|https?:")
 _DRAWN_UP_CHARS, _LEAST_SENTENCE_CHARS = 200, 20
 """A text of fewer characters may be the salutation alone."""
 
@@ -121,8 +126,52 @@ def lines_of_run(
     run = _Run(page, chosen, left_out, judged)
     sentences = run.sentences_beside()
     lines = {*sentences, *run.between(), *run.tail()}
+    lines.update(run.rest_of_tables(lines))
     lines.update(run.head(lines))
     return lines, sentences
+
+
+def text_below_title(
+    page: Page, chosen: Sequence[int], left_out: AbstractSet[int], judged: Floats
+) -> Sequence[int]:
+    """The first sentence below the page's title, where nothing or the title alone was chosen.
+
+    The arguments are those of :func:`lines_of_run`; *chosen* as it is where it holds more, or no
+    sentence stands there.
+    """
+    blocks, elements = page.blocks.blocks, page.blocks.elements
+    title = without_blanks(page.title.lower())
+    if any(without_blanks(blocks[index].text.lower()) not in title for index in chosen):
+        return chosen
+    named = (
+        element.first
+        for element in elements
+        if element.tag in _TITLES
+        and element.end == element.first + 1
+        and without_blanks(blocks[element.first].text.lower()) in title
+    )
+    heading = chosen[-1] if chosen else next(named, -1)
+    if not title or heading < 0:
+        return chosen
+    for index in range(heading + 1, min(len(blocks), heading + 1 + _BELOW_TITLE)):
+        block = blocks[index]
+        if (
+            index not in left_out
+            and judged[index] >= _LEAST_BELOW_TITLE
+            and 2 * block.linked <= len(block.text)
+            and _is_telling(block.text)
+        ):
+            return [index]
+    return chosen
+
+
+def _is_telling(text: str) -> bool:
+    return (
+        len(text) >= _LEAST_SENTENCE_CHARS
+        and has_clauses(text)
+        and not is_notice_by_form(text)
+        and not _is_label(text)
+    )
 
 
 class _Run:
@@ -235,11 +284,8 @@ class _Run:
             i
             for i in span
             if i not in self._left_out
-            and len(blocks[i].text) >= _LEAST_SENTENCE_CHARS
             and not blocks[i].linked
-            and has_clauses(blocks[i].text)
-            and not is_notice_by_form(blocks[i].text)
-            and not _is_label(blocks[i].text)
+            and _is_telling(blocks[i].text)
             and self._is_plain(blocks[i].element, home)
         } - set(self._chosen)
 
@@ -328,6 +374,23 @@ class _Run:
         if _OF_PAGE.match(block.text) or telling_words(block.text.lower())["related"]:
             return False
         return block.text[-1] in ":：" or (tag in _HEADINGS and block.linked <= 1)
+
+    def rest_of_tables(self, lines: AbstractSet[int]) -> Iterator[int]:
+        """The other cells of a table of data that the text begins or ends with."""
+        found = self._found
+        for index in {self._chosen[0], self._chosen[-1]}:
+            at = found.blocks[index].element
+            while at >= 0 and found.elements[at].tag in _PARAGRAPHS:
+                at = found.elements[at].parent
+            if at >= 0 and (table := self._table_at(at)) >= 0:
+                span = range(found.elements[table].first, found.elements[table].end)
+                whole = sum(len(found.blocks[i].text) for i in span)
+                taken = sum(
+                    len(found.blocks[i].text) for i in span if i in lines or i in self._chosen
+                )
+                linked = sum(found.blocks[i].linked for i in span)
+                if taken >= _PART_OF_TABLE * whole and linked <= _MOST_LINKED * whole:
+                    yield from (i for i in span if i not in self._left_out)
 
     # --- the head and the tail --------------------------------------------------------------
 
@@ -423,11 +486,13 @@ class _Run:
             elements[self._found.blocks[self._chosen[-1]].element],
         )
         return (
-            self._judged[index] >= _DOUBTFUL
+            self._judged[index] >= (_DOUBTFUL if block.text[-1] in _STOPS else _DOUBTFUL_LINE)
+            and _WORDS.search(block.text) is not None
+            and _ADDRESS.search(block.text) is None
             and (element.parent, _look(element)) == (last.parent, _look(last))
             and not block.linked
-            and block.text[-1] in _STOPS
             and not _is_label(block.text)
+            and not is_dated(block.text)
         )
 
     def _is_unit_of_tail(self, at: int, home: int) -> bool:

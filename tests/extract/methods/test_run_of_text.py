@@ -127,3 +127,26 @@ def test_a_salutation_is_not_the_whole_letter() -> None:
     text = text_of(letter)
     assert "请填好后" in text
     assert "陈一" in text
+
+
+def test_a_table_the_text_ends_with_is_taken_whole() -> None:
+    rows = "".join(
+        f"<tr><td><p>{n}</p><td><p>关于第{n}村侨批保护的研究，由镇里的侨联和中学共同承担</p><td><p>陈{n}</p>"
+        for n in "一二三四"
+    )
+    text = text_of(f"{FIRST}<table><tr><td><p>号</p><td><p>课题</p><td><p>谁</p>{rows}</table>")
+    assert ["号", "课题", "谁", "陈四"] == [
+        line for line in text.split("\n") if line in ("号", "课题", "谁", "陈四")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "请把统计表发到 chen@qiao.test 和 lin@qiao.test，镇侨联收到后会回信，没有回信的请再发一次。",
+        "网站已换新版，详情请见<a href=/2.html>说明的页面</a>，有问题请在下面留言。",
+    ],
+)
+def test_a_text_of_one_paragraph_is_not_its_title(text: str) -> None:
+    shown = parse_page(f"<p>{text}".encode(), "text/html; charset=utf-8").texts[0]
+    assert shown in text_of(f"<p>{text}</p>").split("\n")
