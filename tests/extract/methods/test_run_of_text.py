@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from qiaocrawl.extract.base import extractors
+from qiaocrawl.extract.methods.run_of_text import lines_of_run
 from qiaocrawl.page.page import parse_page
 
 FIRST = (
@@ -129,21 +131,18 @@ def test_a_salutation_is_not_the_whole_letter() -> None:
     assert "陈一" in text
 
 
-def test_a_table_the_text_ends_with_is_taken_whole() -> None:
-    rows = "".join(
-        f"<tr><td><p>{n}</p><td><p>关于第{n}村侨批保护的研究，由镇里的侨联和中学共同承担</p><td><p>陈{n}</p>"
-        for n in "一二三四"
-    )
-    text = text_of(f"{FIRST}<table><tr><td><p>号</p><td><p>课题</p><td><p>谁</p>{rows}</table>")
-    assert ["号", "课题", "谁", "陈四"] == [
-        line for line in text.split("\n") if line in ("号", "课题", "谁", "陈四")
-    ]
+@pytest.mark.parametrize(("chosen", "added"), [([3, 5], [0, 1, 2, 4]), ([0], [])])
+def test_a_table_is_whole_where_much_of_it_was_chosen(chosen: list[int], added: list[int]) -> None:
+    rows = "".join(f"<tr><td><p>{n}</p><td><p>{n}村侨批的保护</p>" for n in ("名", "一", "二"))
+    page = parse_page(f"<div><table>{rows}</table></div>".encode(), "text/html; charset=utf-8")
+    judged = np.zeros(len(page.blocks.blocks), np.float32)
+    assert sorted(lines_of_run(page, chosen, set(), judged)[0] - set(chosen)) == added
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "请把统计表发到 chen@qiao.test 和 lin@qiao.test，镇侨联收到后会回信，没有回信的请再发一次。",
+        "请把统计表发到 chen@qiao.test 和 lin@qiao.test，镇侨联收到后会回信，没有的请再发一次。",
         "网站已换新版，详情请见<a href=/2.html>说明的页面</a>，有问题请在下面留言。",
     ],
 )
