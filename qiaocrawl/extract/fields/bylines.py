@@ -9,7 +9,7 @@ from typing import NamedTuple
 from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.declared import Declared
-from qiaocrawl.extract.fields.labels import AUTHOR, Labels, Pair, pairs_in
+from qiaocrawl.extract.fields.labels import AUTHOR, Labels, Pair
 from qiaocrawl.extract.fields.names import (
     is_chinese_name,
     is_organisation,
@@ -242,7 +242,7 @@ def chinese_claims(
     claims += _label_claims(pairs, running.whole, 0.6, "text in the body", reporters=0.86)
     if heaviest(other + claims) < _ENOUGH:
         pairs = page.once(Labels).pairs(context.tail, AUTHOR)
-        pairs += [pair for pair in pairs_in(context.last_words) if pair.field == AUTHOR]
+        pairs += page.once(Labels).pairs_of(context.last_words, AUTHOR)
         tail = f"{context.tail.whole}\n{context.last_words}"
         claims += _label_claims(pairs, tail, 0.72, "text at the end")
         claims += _unlabelled_claims(page, context, declared)

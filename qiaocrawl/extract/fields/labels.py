@@ -8,10 +8,10 @@ a cell, a ``<dt>`` or another element before its value's for itself. All rules a
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.page.blocks import BLOCK, BREAK, SKIP, kind_of, without_line_ends
 from qiaocrawl.text.normalise import collapse
 
@@ -27,25 +27,50 @@ BORDER = "\t"
 """Stands in a line where an element begins or ends; a block has no other tabulator."""
 _MARKS = "：:∶﹕|｜丨︱/／"
 _WORDS = {
-    EDITOR: r"责任编辑|責任編輯|责编|責編|本文编辑|执行编辑|编\s{0,2}辑|編\s{0,2}輯|Editors?",
+    EDITOR: r"责任编辑 責任編輯 责编 責編 本文编辑 执行编辑 编\s{0,2}辑 編\s{0,2}輯 Editors?",
     SOURCE: (
-        r"来\s{0,2}源[于於]?|來\s{0,2}源[于於]?|稿源|出处|出處|来自|來自|[转轉]自|[转轉][载載]自?|[转轉]引自|[摘选選引]自|"
-        r"[摘节節][编編录錄选選]自|原[载載][于於自]?|首[发發][于於自]?"
+        r"来\s{0,2}源[于於]? 來\s{0,2}源[于於]? 稿源 出处 出處 来自 來自 [转轉]自 [转轉][载載]自? "
+        r"[转轉]引自 [摘选選引]自 [摘节節][编编录錄选選]自 原[载載][于於自]? 首[发發][于於自]?"
     ),
     AUTHOR: (
-        r"作\s{0,2}者|撰稿人?|撰文|撰写|撰寫|供稿|执笔|執筆|楼主|樓主|发帖人|博主|記者|记者|发布者|發佈者|"
-        r"发布(?=\s?[：:]\s?[^\d\s])|发布人|发表人|投稿人|发贴人|发信人|主笔|编译|文字|采写|採寫"
+        r"作\s{0,2}者 撰稿人? 撰文 撰写 撰寫 供稿 执笔 執筆 楼主 樓主 发帖人 博主 記者 记者 发布者 "
+        r"發佈者 发布(?=\s?[：:]\s?[^\d\s]) 发布人 发表人 投稿人 发贴人 发信人 主笔 编译 文字 "
+        "采写 採寫"
     ),
     OTHER: (
-        r"(?:时|時)\s{0,2}(?:间|間)|日\s{0,2}期|[点點][击擊][数數量]?|[浏瀏][览覽](?:次[数數]|[数數量])?|"
-        r"[阅閱][读讀](?:次[数數]|[数數量])?|字[号號体體]|[译譯]者|[审審][核校]|[校摄攝][对對影]|[监監]制"
+        r"[时時]\s{0,2}[间間] 日\s{0,2}期 [点點][击擊][数數量]? [浏瀏][览覽](?:次[数數]|[数數量])? "
+        r"[阅閱][读讀](?:次[数數]|[数數量])? 字[号號体體] [译譯]者 [审審][核校] [校摄攝][对對影] "
+        r"[监監]制"
     ),
 }
-_LABEL = re.compile("|".join(f"(?P<{field}>{words})" for field, words in _WORDS.items()))
+# What every label for a field has: to look for it is faster by far.
+_SIGNS = {
+    EDITOR: ("编", "編", "Editor"),
+    SOURCE: ("源", "处", "處", "自", "载", "載", "首发", "首發"),
+    AUTHOR: ("者", "撰", "供稿", "笔", "筆", "主", "发", "稿人", "译", "文字", "写", "寫"),
+}
+_FIELDS = {field: re.compile("|".join(words.split())) for field, words in _WORDS.items()}
+
+
+def _by_first_letter(words: list[str]) -> str:
+    """One pattern for *words*, with their first letters before all, so that a search leaps."""
+    rests: dict[str, list[str]] = {}
+    for word in words:
+        first, rest = word[0], word[1:]
+        if first == "[":
+            first, _, rest = rest.partition("]")
+        for letter in first:
+            rests.setdefault(letter, []).append(rest)
+    branches = (f"(?<={letter})(?:{'|'.join(rests[letter])})" for letter in rests)
+    return f"[{''.join(rests)}](?:{'|'.join(branches)})"
+
+
+_LABEL = re.compile(_by_first_letter(" ".join(_WORDS.values()).split()))
 # What stands between a label and its value: a mark, or a bracket's end; where a comma, a blank
 # or the border of an element is all, the label must begin its line or element.
 _COLON = re.compile("[：:∶﹕】\\]]")
 _MARK_BEHIND = re.compile(rf"\s{{0,3}}[{_MARKS}】\]]\s{{0,3}}[：:]?\s{{0,3}}")
+_MARK_OR_END = re.compile(rf"\s{{0,3}}(?:[{_MARKS}】\]《]|$)")
 _STANDS_ALONE = re.compile(
     r"作\s{0,2}者|撰[文稿写寫]|[来來]\s{0,2}源|稿源|出[处處]|责任编辑|責任編輯|[责責][编編]"
 )
@@ -95,9 +120,23 @@ class Labels:
         self._found = page.blocks
         self._read: dict[int, list[Pair]] = {}
 
-    def pairs(self, lines: Lines, *fields: str) -> list[Pair]:
-        """The pairs for one of *fields* in *lines*, in their order."""
-        return [pair for pair in self._pairs(lines) if pair.field in fields]
+    def pairs(self, lines: Lines, field: str) -> list[Pair]:
+        """The pairs for *field* in *lines*, in their order."""
+        pairs: list[Pair] = []
+        if lines.whole.isascii() and field != EDITOR:
+            return pairs
+        for rank in lines_with(lines.whole, _SIGNS[field]):
+            at = lines.at[rank]
+            if at not in self._read:
+                self._read[at] = list(self._pairs_at(at))
+            pairs += [pair._replace(rank=rank) for pair in self._read[at] if pair.field == field]
+        return pairs
+
+    def pairs_of(self, text: str, field: str) -> list[Pair]:
+        """The pairs for *field* in *text*, a line or a part of one."""
+        if not any(sign in text for sign in _SIGNS[field]):
+            return []
+        return [pair for pair in _pairs_in(text) if pair.field == field]
 
     def label_before(self, at: int) -> str:
         """The label that has the element before block *at* for itself; "" if there is none."""
@@ -144,59 +183,65 @@ class Labels:
                 parts.append(collapse(without_line_ends(text)))
         return parts if not rest else [block.text]
 
-    def _pairs(self, lines: Lines) -> Iterator[Pair]:
-        ranks = _ranks_with_label(lines.whole)
-        for rank in ranks:
-            at = lines.at[rank]
-            if at not in self._read:
-                self._read[at] = list(self._pairs_at(at))
-            for pair in self._read[at]:
-                yield pair._replace(rank=rank)
-
     def _pairs_at(self, at: int) -> Iterator[Pair]:
-        text = self._found.blocks[at].text
+        text = self._found.blocks[at].text[:_MAX_LINE_CHARS]
+        if not any(_may_be_label(match) for match in _LABEL.finditer(text)):
+            return
         if len(text) <= _CELL_CHARS and at + 1 < len(self._found.blocks):
             label = self.label_before(at + 1)
             match = _label_at_end(label)
             if match is not None and (match.start() == 0 or self._is_marked(at)):
                 value = BORDER.join(self.parts_of(at + 1))[:_VALUE_CHARS]
                 parts = tuple(filter(None, value.split(BORDER)))
-                yield _pair(match, label, parts, is_sure=True)
+                yield _pair(_field_of(match), match, parts, is_sure=True)
                 return
-        if len(text) > _MAX_LINE_CHARS:
-            text = text[:_MAX_LINE_CHARS]
-        else:
+        if len(text) < _MAX_LINE_CHARS:
             text = BORDER.join(self.parts_of(at))
-        yield from pairs_in(text)
+        yield from _pairs_in(text)
 
 
-def pairs_in(line: str) -> Iterator[Pair]:
+def _pairs_in(line: str) -> Iterator[Pair]:
     """The pairs in *line*, in which :data:`BORDER` stands where an element begins or ends."""
     labels = []
     for match in _LABEL.finditer(line):
-        behind = _behind(line, match)
+        field = _field_of(match)
+        behind = _behind(line, match, field)
         if behind is not None:
-            labels.append((match, behind.end()))
-    for number, (match, begin) in enumerate(labels):
+            labels.append((match, field, behind.end()))
+    for number, (match, field, begin) in enumerate(labels):
         end = labels[number + 1][0].start() if number + 1 < len(labels) else len(line)
         value = line[begin : min(end, begin + _VALUE_CHARS)]
         parts = tuple(part.strip() for part in value.split(BORDER) if part.strip())
-        if parts and match.lastgroup != OTHER:
+        if parts and field != OTHER:
             is_sure = _COLON.search(line, match.end(), begin) is not None
-            yield _pair(match, line, parts, is_sure)
+            yield _pair(field, match, parts, is_sure)
 
 
-def _pair(match: re.Match[str], line: str, parts: tuple[str, ...], is_sure: bool) -> Pair:
-    before = line[max(0, match.start() - _BEFORE_CHARS) : match.start()]
-    label = "".join(match[0].split())
-    return Pair(match.lastgroup or OTHER, label, before, parts, 0, is_sure)
+def _may_be_label(label: re.Match[str]) -> bool:
+    """Whether a mark follows *label*, the line ends, or it may stand before a border alone."""
+    is_alone = _STANDS_ALONE.fullmatch(label[0]) is not None
+    return is_alone or _MARK_OR_END.match(label.string, label.end()) is not None
 
 
-def _behind(line: str, label: re.Match[str]) -> re.Match[str] | None:
+def _field_of(label: re.Match[str]) -> str:
+    """What *label* is for."""
+    for field, words in _FIELDS.items():
+        match = words.match(label.string, label.start())
+        if match is not None and match.end() == label.end():
+            return field
+    return OTHER
+
+
+def _pair(field: str, label: re.Match[str], parts: tuple[str, ...], is_sure: bool) -> Pair:
+    before = label.string[max(0, label.start() - _BEFORE_CHARS) : label.start()]
+    return Pair(field, "".join(label[0].split()), before, parts, 0, is_sure)
+
+
+def _behind(line: str, label: re.Match[str], field: str) -> re.Match[str] | None:
     """What parts the *label* of *line* from its value; None where it is no label."""
     end = label.end()
     behind = _MARK_BEHIND.match(line, end)
-    if behind is None and label.lastgroup == SOURCE:
+    if behind is None and field == SOURCE:
         behind = _TITLE_BEHIND.match(line, end)
     if (
         behind is None
@@ -210,19 +255,6 @@ def _behind(line: str, label: re.Match[str]) -> re.Match[str] | None:
 def _label_at_end(text: str) -> re.Match[str] | None:
     match = _LABEL.search(text)
     return match if match is not None and match.end() == len(text) else None
-
-
-def _ranks_with_label(whole: str) -> list[int]:
-    """Numbers of the lines of *whole* with a word that may be a label."""
-    starts: list[int] = []
-    ranks: list[int] = []
-    for match in _LABEL.finditer(whole):
-        if not starts:
-            starts = [0, *(end.end() for end in re.finditer("\n", whole))]
-        rank = bisect_right(starts, match.start()) - 1
-        if match.lastgroup != OTHER and (not ranks or ranks[-1] != rank):
-            ranks.append(rank)
-    return ranks
 
 
 def _texts_in(node: LexborNode) -> Iterator[str]:

@@ -335,8 +335,13 @@ def tidy_name(written: str) -> str:
 def _without_role(name: str) -> str:
     """*name* without what its bearer is; "" where it says nothing else."""
     if name.isascii() or not _HAN.search(name):
-        role = _ROLE_BEHIND.search(name)
-        return name[: role.start()] if role is not None and " " in name[: role.start()] else name
+        # Twice at most: a role, and the agency before it.
+        for _ in range(2):
+            role = _ROLE_BEHIND.search(name)
+            if role is None or " " not in name[: role.start()]:
+                break
+            name = name[: role.start()]
+        return name
     if _OFFICE.match(name) and (_PROFESSION.search(name) or is_organisation(name)):
         return ""
     profession = _PROFESSION.search(name)

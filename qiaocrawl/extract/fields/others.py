@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from qiaocrawl.text.normalise import collapse
@@ -37,9 +38,9 @@ _HEADING = re.compile(
 )
 _HEADING_CHARS = 32
 _LEVELS = 8
-_ITEM_LEVELS = 4
+_ITEM_LEVELS = 3
 _STEPS = 12
-_ITEM_STEPS = 40
+_ITEM_STEPS = 24
 _OWN_CHARS = 40
 # A link with so many characters names a story; in Latin letters words are longer.
 _LEAST_ANCHOR, _LEAST_LATIN_ANCHOR = 8, 20
@@ -49,15 +50,24 @@ class Others:
     """Tells the elements of *page* that are not of the article at *context*."""
 
     def __init__(self, page: Page, context: BodyContext) -> None:
-        blocks, elements = page.blocks, page.blocks.elements
-        shown = [at for at in (context.title_at, context.first) if at >= 0]
-        around = {index for at in shown for index in blocks.path(context.blocks[at].element)}
-        self._around = frozenset([elements[index].node.mem_id for index in around])
-        self._elements = elements
+        self._found = page.blocks
         self._context = context
-        title, first = context.title_at, context.first
-        between = context.blocks[title + 1 : first] if 0 <= title < first else []
-        self._between = "\n".join([block.text for block in between])
+        self._verdicts: dict[int, bool] = {}
+
+    @cached_property
+    def _around(self) -> frozenset[int]:
+        """The elements in which the title or the beginning of the body stands."""
+        blocks, elements = self._found.blocks, self._found.elements
+        shown = [at for at in (self._context.title_at, self._context.first) if at >= 0]
+        around = {index for at in shown for index in self._found.path(blocks[at].element)}
+        return frozenset([elements[index].node.mem_id for index in around])
+
+    @cached_property
+    def _between(self) -> str:
+        """The lines between title and body."""
+        title, first = self._context.title_at, self._context.first
+        between = self._context.blocks[title + 1 : first] if 0 <= title < first else []
+        return "\n".join([block.text for block in between])
 
     def hold(self, node: LexborNode) -> bool:
         """Whether *node* is in an element of something else."""
@@ -68,14 +78,21 @@ class Others:
         for level in range(_LEVELS):
             if current is None or current.mem_id in self._around or current.tag in ("body", "html"):
                 return False
-            if self._is_other(current, own, level):
+            if level < _ITEM_LEVELS:
+                is_other = self._is_other(current, own, level)
+            else:  # the same for all that is inside
+                at = current.mem_id
+                if at not in self._verdicts:
+                    self._verdicts[at] = self._is_other(current, own, level)
+                is_other = self._verdicts[at]
+            if is_other:
                 return True
             current = current.parent
         return False
 
     def hold_block(self, at: int) -> bool:
         """Whether block *at* is in an element of something else."""
-        return self.hold(self._elements[self._context.blocks[at].element].node)
+        return self.hold(self._found.elements[self._context.blocks[at].element].node)
 
     def _is_other(self, node: LexborNode, own: str, level: int) -> bool:
         attributes = node.attributes

@@ -16,7 +16,7 @@ from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext
 from qiaocrawl.extract.fields.bylines import Claim, best_claim, chinese_claims, claim_of, heaviest
 from qiaocrawl.extract.fields.declared import Declared, people_declared
-from qiaocrawl.extract.fields.labels import EDITOR, Labels, pairs_in
+from qiaocrawl.extract.fields.labels import EDITOR, Labels
 from qiaocrawl.extract.fields.names import is_organisation, is_person, split_names, tidy_name
 from qiaocrawl.extract.fields.others import Others
 from qiaocrawl.extract.thread import thread_of
@@ -180,12 +180,10 @@ def _names_marked(node: LexborNode) -> list[str]:
 
 def _editor(page: Page, site: Declared, context: BodyContext) -> Field | None:
     labels = page.once(Labels)
-    last_lines = [*labels.pairs(context.tail, EDITOR), *pairs_in(context.last_words)]
+    last_lines = labels.pairs(context.tail, EDITOR) + labels.pairs_of(context.last_words, EDITOR)
     last_lines.sort(key=lambda pair: -pair.rank)  # the last line of all comes first
     for pair in (*last_lines, *labels.pairs(context.head, EDITOR)):
-        names = []
-        if pair.field == EDITOR:
-            names = split_names(_EDITOR_END.split(pair.whole)[0], is_labelled=True)
+        names = split_names(_EDITOR_END.split(pair.whole)[0], is_labelled=True)
         if names and (pair.is_sure or is_person(names[0])):
             return Field("、".join(names[:4]), "text 编辑", 0.85)
     for item in site.articles[:2]:
