@@ -182,6 +182,14 @@ def leads_home(page: Page, index: int) -> bool:
     return is_here and _is_first_page(target)
 
 
+def leads_elsewhere(page: Page, index: int) -> bool:
+    """Whether block *index* is a link to another page than *page*, whose address is known."""
+    link = _link_of(page, index)
+    if link is None or _is_first_page(page.canonical):
+        return False  # of some pages only the site is known
+    return bool(_target(page, link)) and not leads_here(page, index)
+
+
 def leads_here(page: Page, index: int) -> bool:
     """Whether block *index* is a link to *page* itself."""
     link = _link_of(page, index)

@@ -14,6 +14,8 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from qiaocrawl.extract.base import Body
+from qiaocrawl.extract.block_marks import block_marks
+from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.entries import (
     Entry,
     Excerpt,
@@ -28,7 +30,9 @@ from qiaocrawl.extract.kind_features import (
     SENTENCE_END,
     PageKindFeatures,
     count_prose_bytes,
+    index_declared,
     index_kind,
+    is_dated,
     page_kind_features,
     story_kind,
 )
@@ -56,8 +60,14 @@ _MANY_ITEMS = 25
 _BELOW_ENTRIES = 0.5
 _BELOW_ONLY_ENTRY = 0.9
 
+# Who takes a page away: 已被发布者删除, 此帐号已自主注销.
+_BY = (
+    r"(?:[该其]|原)?(?:发[布帖]者|发[布帖]人|發[布佈]者|原?作者|管理[员員]|用[户戶]|[博楼樓版题題答]主|"
+    r"平台|平臺|系统|系統|本人|编辑|編輯)?(?:自行|主动|自主)?"
+)
 _GONE_WORDS = (
-    r"不存在|已(?:被|经)?(?:删除|屏蔽|关闭)|已刪除|找不到|无法找到|未找到|没有找到|已下线|已失效|"
+    rf"不存在|已(?:被|经)?{_BY}(?:删除|屏蔽|关闭|下架|撤回)|已被?{_BY}刪除|"
+    r"找不到|无法找到|未找到|没有找到|已下线|已失效|"
     r"页面(?:丢失|错误)|無法找到|(?<!\d)404(?!\d)|not found|出错了|no longer (?:available|exists)|"
     r"(?<!\d)50[0234] (?:bad gateway|service|gateway|internal)|service (?:temporarily )?unavailable"
 )
@@ -78,15 +88,33 @@ _GONE = re.compile(_GONE_WORDS, re.IGNORECASE)
 # A message to the visitor, where no heading says it: the thing asked for, and that it is gone.
 _GONE_MESSAGE = re.compile(
     r"(?:页面|网页|文章|内容|信息|帖子|主题|链接|頁面|網頁|內容|連結|新闻)[^。！!，,]{0,12}"
-    r"(?:不存在|不見|已下线|已下線|已?(?:经|被)(?:管理员|作者)?(?:删除|刪除|屏蔽)|已刪除|已删除|失效|"
+    rf"(?:不存在|不見|已下线|已下線|已?(?:经|被){_BY}(?:删除|刪除|屏蔽)|已刪除|已删除|失效|"
     r"过期|過期|找不到)|(?:page|article|story)[^.!,]{0,30}(?:not found|no longer|been removed|"
     r"does(?: not|n['’]t) exist|can(?:not|['’]t) be found)",
+    re.IGNORECASE,
+)
+# The same where next to nothing else is shown: posts of networks and accounts.
+_GONE_POST = re.compile(
+    r"(?:内容|內容|[账帳][号號户戶]|公众号|公眾號|微博|博文|[帖贴]子?|[视視][频頻]|作品|图文|"
+    r"回答|[问問][题題]|[话話][题題]|日志|[动動][态態]|笔记|稿件|[链鏈]接|文章|消息|"
+    r"用[户戶])[^。！!]{0,24}?"
+    rf"(?:已?被?{_BY}(?:删除|刪除|屏蔽|封禁|[下撤](?:架|回|稿)|[隐隱]藏|移除|"
+    r"[注註][销銷]|停用|[冻凍][结結]|停止(?:访问|使用))|"
+    r"(?:[无無]法|不能|不可|[无無]权)(?:[查观觀]看|[访訪][问問]|[显顯]示|[浏瀏][览覽]|"
+    r"[阅閱][读讀]|见|見)|已?[过過]期|[发發]送失[败敗])|"
+    r"\b(?:content|post|page|article|story|thread|topic|question|answer|tweet|video|link|account|"
+    r"message)\b[^.!]{0,40}\b(?:deleted|removed|suspended|taken down|withdrawn|unavailable|"
+    r"expired|deactivated|blocked|not available|no longer|"
+    r"(?:can(?:not|['’]t)|could not) be (?:found|viewed|displayed|accessed))\b|"
+    r"\b(?:unable to|can(?:not|['’]t)) (?:view|display|access|find) (?:this|the|that) \w+",
     re.IGNORECASE,
 )
 # What every message has; one set of first letters, so that the search is fast.
 _GONE_HINT = re.compile(
     "不存|删除|刪除|屏蔽|关闭|找不|找到|下线|下線|失效|错误|出错|不見|过期|過期|404|"
-    "ound|longer|removed|exist"
+    "[无無]法|不[能可]|下架|撤|封禁|[注註][销銷]|[隐隱]藏|移除|停[用止]|[冻凍]|失[败敗]|"
+    "ound|longer|removed|exist|deleted|availab|expired|viewed|suspended|nable|withdrawn|"
+    "taken down|deactivated|blocked|annot|an't"
 )
 # What a message says to the one who asked for the page.
 _ADDRESSED = re.compile(
@@ -110,14 +138,44 @@ _NEEDS_SCRIPT = re.compile(
 _LISTING_PATH = re.compile(
     r"/page/\d+/?(?:index\.html)?$|/(?:tags?|categor(?:y|ies)|topics?)/[^/]+/?$|"
     r"/(?:tags?|categories|archives?|search|list)/?$|/archives?/(?:19|20)\d\d(?:/\d\d?)?/?$|"
-    r"/(?:list|index)[-_]\d+\.\w+$|/(?:list|search|tag)\.(?:php|aspx?|jsp|html?)$",
+    r"/(?:list|index)[-_]\d+\.\w+$|/(?:list|search|tag)\.(?:php|aspx?|jsp|html?)$|"
+    r"/(?:authors?|writers?|columnists?|contributors?|reporters?|journalists?|bloggers?)/[^/]+/?$",
     re.IGNORECASE,
 )
 _LIST_TITLE = re.compile(
     r"第\s*\d+\s*页|归档|歸檔|^(?:标签|標籤|分类|分類|专题|栏目)\s*[:：]?|文章列表|频道$|頻道$|首页|首頁|"
-    r"^archives?\b|\barchives?$|^categor(?:y|ies)\b|^tags?\b|page \d+ of \d+",
+    r"^archives?\b|\barchives?$|^categor(?:y|ies)\b|^tags?\b|page \d+ of \d+|"
+    r"^作者\s*[:：]|的?(?:全部|所有)(?:文章|帖子|作品)$|的(?:文章|[专專][栏欄]|主[页頁])$|"
+    r"^(?:(?:all )?(?:posts|articles|stories) (?:by|from|in|tagged)|author)\b",
     re.IGNORECASE,
 )
+_BOARD = (
+    r"[论論][坛壇]|版[块塊]?|板[块塊]|[专專][区區]|[讨討][论論][区區]|社[区區]|[贴貼]?吧|"
+    r"\b(?:sub)?forums?|\bboards?"
+)
+# What a board says of itself; threads tell of their own posts.
+_BOARD_MARKS = re.compile(
+    r"最[后後新]([发發]表|回[复覆])|回[复覆]/查看|查看/回[复覆]|收藏本版|今日\s*[:：]?\s*\d|"
+    r"主[题題]\s*[:：]\s*\d|版主|[发發]新[帖主]|(?:全部|[热熱][门門])主[题題]|"
+    r"\b(?:last (?:post|reply)|replies\W{1,3}views|(?:new|start a(?: new)?) (?:topic|thread)|"
+    r"topics|moderators?:)\b",
+    re.IGNORECASE,
+)
+_LEAST_MARKS = 2
+_MORE_LINK = re.compile(
+    r"(?:(?:查看|[阅閱][读讀]|[浏瀏][览覽])原文|[继繼][续續][阅閱][读讀]|全文|[详詳][情细細]|更多|"
+    r"read (?:more|on|full|the (?:rest|full))|continue reading|(?:(?:see|view|learn) )?more)"
+    r"\W{0,6}$",
+    re.IGNORECASE,
+)
+_BOX_LINKS = frozenset(("更多", "more"))
+"""These lead to all of a column, beside the name of a box, unless they end the line of a text."""
+_MORE_CHARS = 20
+_EXCERPTS = 3
+_NEARLY_ALL = 0.85
+_ROWS = 8
+_ROW_BLOCKS = 3
+_ROW_CHARS = 120
 _ARTICLE_URL = re.compile(
     r"/\d{4,}[^/]*\.\w{3,5}$|[-_/]\d{5,}/?$|/(?:19|20)\d\d[-/_]?[01]\d(?:[-/_]?[0-3]\d)?/[^/]+|"
     r"/t?(?:19|20)\d{6}_\d+|(?:^|[?&])(?:id|aid|tid|newsid|articleid|news_id|p)=\d+",
@@ -190,7 +248,10 @@ def _gone_message(page: Page, body: Body, features: PageKindFeatures) -> str:
     texts = [b.text for b in page.blocks.blocks if 2 * b.linked <= len(b.text) <= _MESSAGE_CHARS]
     texts = [text for text in texts if _GONE_HINT.search(text)]
     if features.shown < _ALMOST_NO_TEXT:
-        match = _GONE.search(" ".join(texts))
+        shown = " ".join(texts)
+        match = _GONE.search(shown)
+        if match is None and not (_ASKS_TO_LOG_IN.search(shown) or _NEEDS_SCRIPT.search(shown)):
+            match = _GONE_POST.search(shown)
         if match:
             return match[0]
     return next((match[0] for text in texts if (match := _GONE_MESSAGE.search(text))), "")
@@ -290,10 +351,12 @@ def _has_empty_mount(page: Page) -> bool:
 def _listing(page: Page, body: Body, features: PageKindFeatures, title: str) -> Judgement | None:
     """The judgement that *page* is a list, a home or a search page, or None."""
     url = urlsplit(page.url)
-    if index := _index(page, body, features):
+    index = _index(page, body, features) or _board(page, features, title)
+    if index:
         return Judgement(index_kind(page, url, title), Outcome.LIST, index)
-    article_points = _points_of_article(page, features, url, title)
-    list_points, why = _points_of_list(features, url, title)
+    is_column = _is_column(page, body, features, title)
+    article_points = _points_of_article(page, features, url, title, is_column=is_column)
+    list_points, why = _points_of_list(page, features, url, title, is_column=is_column)
     if list_points < 2 or list_points < article_points or not features.linked:
         return None  # a page without a link leads nowhere
     if (
@@ -308,6 +371,17 @@ def _listing(page: Page, body: Body, features: PageKindFeatures, title: str) -> 
         return None
     reason = "; ".join(why) or f"{features.linked} of {features.shown} characters are link text"
     return Judgement(index_kind(page, url, title), Outcome.LIST, reason)
+
+
+def _board(page: Page, features: PageKindFeatures, title: str) -> str:
+    """In words, that *page* is a board that lists its threads; else ""."""
+    if features.items < _LIST_ITEMS or features.item_bytes <= features.own_bytes:
+        return ""
+    marks = {match[0].lower() for match in _BOARD_MARKS.finditer(page.once(BlockTexts).short)}
+    least = _LEAST_MARKS + (not _is_board_name(page, title))
+    if len(marks) < least or _count_rows(page) < _ROWS or page.once(thread_of) is not None:
+        return ""
+    return f"a board with {features.items} titles"
 
 
 def _index(page: Page, body: Body, features: PageKindFeatures) -> str:
@@ -366,10 +440,12 @@ def _is_plain_home(page: Page, features: PageKindFeatures, url: SplitResult) -> 
     return is_first and features.headline < 0 and not _is_declared_article(page)
 
 
-def _points_of_article(page: Page, features: PageKindFeatures, url: SplitResult, title: str) -> int:
+def _points_of_article(
+    page: Page, features: PageKindFeatures, url: SplitResult, title: str, *, is_column: bool
+) -> int:
     """Points for a page that tells one story, 0 to 9."""
     points = 0
-    if features.headline >= 0 and len(title) > _SHORT_TITLE:
+    if features.headline >= 0 and not is_column:
         points += 2 + (_prose_after(features) > 0)
         if features.dated and len(title.encode()) >= _HEADLINE_BYTES and _starts_soon(features):
             points += 2
@@ -378,6 +454,20 @@ def _points_of_article(page: Page, features: PageKindFeatures, url: SplitResult,
     points += _ARTICLE_URL.search(url.path + ("?" + url.query if url.query else "")) is not None
     points += 2 * _is_declared_article(page)
     return points
+
+
+def _is_column(page: Page, body: Body, features: PageKindFeatures, title: str) -> bool:
+    """Whether *title* is that of a column or a board, or heads none of the text of *page*."""
+    if len(title) <= _SHORT_TITLE or _is_board_name(page, title):
+        return True
+    return bool(body.blocks) and body.blocks[-1] < features.headline
+
+
+def _is_board_name(page: Page, title: str) -> bool:
+    """Whether ``<title>`` begins with *title* as the name of a board: 侨乡话题论坛."""
+    at = page.title.find(title) if title else -1
+    behind = page.title[at + len(title) :] if at >= 0 else ""
+    return re.match(rf"\s?(?:{_BOARD})", behind, re.IGNORECASE) is not None
 
 
 def _starts_soon(features: PageKindFeatures) -> bool:
@@ -397,7 +487,7 @@ def _prose_after(features: PageKindFeatures) -> int:
 
 
 def _points_of_list(
-    features: PageKindFeatures, url: SplitResult, title: str
+    page: Page, features: PageKindFeatures, url: SplitResult, title: str, *, is_column: bool
 ) -> tuple[int, list[str]]:
     """Points for a page that leads to others, and the strongest evidence in words."""
     points = 0
@@ -421,12 +511,58 @@ def _points_of_list(
     if features.summary_blocks >= 3 and features.summary_bytes >= 0.6 * features.prose_bytes:
         points += 3
         why.append(f"{features.summary_blocks} summaries below titles that are links")
-    if title and len(letters_of(title)) <= _SHORT_TITLE:
-        points += 1
+    if excerpts := _count_excerpts(page, features):
+        points += 5
+        why.append(f"{excerpts} excerpts that lead on")
+    if index_declared(page) and not _is_declared_article(page):
+        points += 3
+        why.append("it declares itself an index")
+    points += bool(title) and len(letters_of(title)) <= _SHORT_TITLE
+    if is_column and _count_rows(page) >= _ROWS and features.item_bytes > 3 * features.own_bytes:
+        points += 2
+        why.append("dated titles in rows below the name of a column")
     if _LIST_TITLE.search(title):
         points += 2
         why.append(f"called {title!r}")
     return points, why
+
+
+def _count_rows(page: Page) -> int:
+    """Linked titles with a date beside or right below them."""
+    texts, marks = page.once(BlockTexts).texts, page.once(block_marks)
+    rows = 0
+    for index in marks.titles:
+        for text in texts[index : index + _ROW_BLOCKS]:
+            if len(text) <= _ROW_CHARS and is_dated(text):
+                rows += 1
+                break
+    return rows
+
+
+def _count_excerpts(page: Page, features: PageKindFeatures) -> int:
+    """Texts that end with a link to all of them ("read more"), where most text is in such.
+
+    Nearly all must be in such where the headline has a text of its own right below it.
+    """
+    blocks, excerpts = page.blocks.blocks, []
+    for index in features.prose:
+        is_led_on = blocks[index].links > 0 and _leads_on(blocks[index].text)
+        if not is_led_on and index + 1 < len(blocks) and blocks[index + 1].links:
+            link = blocks[index + 1].text
+            is_box = link.rstrip(" >»…[]").lower() in _BOX_LINKS
+            is_led_on = len(link) <= _MORE_CHARS and not is_box and _leads_on(link)
+        if is_led_on:
+            excerpts.append(index)
+    if len(excerpts) < _EXCERPTS:
+        return 0
+    below = (index for index in features.prose if index > features.headline >= 0)
+    share = 0.5 if next(below, excerpts[0]) in excerpts else _NEARLY_ALL
+    size, total = (sum(len(blocks[i].text) for i in of) for of in (excerpts, features.prose))
+    return len(excerpts) if size > share * total else 0
+
+
+def _leads_on(text: str) -> bool:
+    return _MORE_LINK.search(text[-_MORE_CHARS:]) is not None
 
 
 def _lacking(page: Page, body: Body, features: PageKindFeatures, title: str) -> str:

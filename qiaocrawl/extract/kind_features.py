@@ -15,7 +15,7 @@ from urllib.parse import SplitResult
 
 from qiaocrawl.extract.block_marks import MIN_ITEM_BYTES, PROSE_MARK, block_marks, is_boilerplate
 from qiaocrawl.extract.block_texts import BlockTexts
-from qiaocrawl.extract.entries import Entry, page_entries
+from qiaocrawl.extract.entries import Entry, leads_elsewhere, page_entries
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.fields.heading import without_date
 from qiaocrawl.page.page import Page
@@ -91,7 +91,10 @@ def page_kind_features(page: Page, title: str) -> PageKindFeatures:
     headline = -1 if _is_site_name(title, page.title) else _headline(page, title)
     is_link = headline >= 0 and 2 * page.blocks.blocks[headline].linked > len(texts[headline])
     entries = page_entries(page, marks, -1 if is_link else headline)
-    if is_link and any(entry.block == headline for entry in entries):
+    if is_link and (
+        any(entry.block == headline for entry in entries)
+        or (letters_of(title) not in letters_of(page.title) and leads_elsewhere(page, headline))
+    ):
         headline = -1  # the headline of another page
     prose_bytes = summary_bytes = summary_blocks = items = item_bytes = 0
     prose: list[int] = []
@@ -190,6 +193,11 @@ def _is_dated(text: str, title: str, tight_title: str) -> bool:
     return letters_of(without_date(text, (without_blanks(title),))) == tight_title
 
 
+def is_dated(text: str) -> bool:
+    """Whether *text* holds a date or an hour."""
+    return _DIGIT.search(text) is not None and _DATE.search(text) is not None
+
+
 def _has_date_near(texts: Sequence[str], headline: int, prose: Sequence[int]) -> bool:
     """Whether a date stands in a short line near the headline or around the first sentences."""
     centres = [headline] if headline >= 0 else []
@@ -202,7 +210,7 @@ def _has_date_near(texts: Sequence[str], headline: int, prose: Sequence[int]) ->
             if index not in seen:
                 seen.add(index)
                 text = texts[index]
-                if len(text) <= _SHORT_CHARS and _DIGIT.search(text) and _DATE.search(text):
+                if len(text) <= _SHORT_CHARS and is_dated(text):
                     return True
     return False
 
@@ -218,6 +226,9 @@ _INDEX_TYPES = {
     "searchresultspage": PageKind.SEARCH,
     "profilepage": PageKind.LIST,
 }
+_COLLECTIONS = frozenset(("collectionpage", "profilepage", "searchresultspage"))
+_INDEX_BODY = re.compile(r"(?:^|\s)(?:archive|category|tag|author|search-results)(?:\s|$)")
+_SINGLE_BODY = re.compile(r"(?:^|\s)single(?:-\w+)?(?:\s|$)")
 _BODY_NAMES = (
     (PageKind.SEARCH, re.compile(r"(?:^|\s)search(?:-results|-page)?(?:\s|$)")),
     (PageKind.TAG, re.compile(r"(?:^|\s)(?:tags?|post_tag)(?:\s|-\w+|$)")),
@@ -274,6 +285,23 @@ _WITH_LITTLE_TEXT = (PageKind.VIDEO, PageKind.PRODUCT)
 """A story has its film or what it reviews beside it."""
 _ARTICLE_ENDINGS = ("article", "blogposting", "review")
 _OG_TYPES = (("video", PageKind.VIDEO), ("product", PageKind.PRODUCT))
+_ANSWER_WORDS = ("回答", "答案", "解答", "采纳", "nswer")
+# "3 个回答", "全部回答（3）", "Best answer".
+_ANSWERS = re.compile(
+    r"(?:(?:全部|所有|共|其[他它]|查看|更多|网友)\s*)*(?:\d+\s*(?:[个個条條则則])?\s*(?:网友|用户)?(?:回答|答案|解答)|"
+    r"(?:回答|答案|解答)\s*[（(·:：]?\s*\d+)\W*|"
+    r"(?:网友|其[他它]|全部|所有)(?:回答|答案)|\W*(?:最佳|满意|滿意|推荐|精选)(?:回答|答案)\W*|"
+    r"(?:已|被)?(?:提问者|题主|楼主)?采纳(?:的?(?:答案|回答))?|"
+    r"(?:all )?\d+ answers?|answers? ?\(?\d+\)?|(?:best|accepted|top) answer",
+    re.IGNORECASE,
+)
+_ANSWERS_CHARS = 24
+_ANSWER_NAME = re.compile(r"(?:^|[\s_-])answers?(?:$|[\s_-]|\d|item|list|card|content|body)")
+_ASKS = re.compile(
+    r"[?？]|[吗嗎呢]$|如何|怎[么麼样樣]|什[么麼]|为何|為何|哪[些个個里裡一]|是否|多少|能不能|可不可以|请问|請問|求助|"
+    r"^(?:how|what|why|where|when|which|who|can|could|is|are|do|does|should|would)\b",
+    re.IGNORECASE,
+)
 _ABOUT = re.compile(
     r"\W*(?:关于|關於|about)\s*"
     r"(?:我们|我們|我|本站|本網站|本网站|博主|作者|自己|网站|us|me|this (?:site|blog))?\W*|\W*"
@@ -290,6 +318,19 @@ _LITTLE_PROSE = 400
 _TITLE_PARTS = re.compile(r"\s[-–—|·]\s|[|_｜»›〉》]")
 
 
+def index_declared(page: Page) -> bool:
+    """Whether *page* calls itself an index: by its type, or as publishing systems name bodies."""
+    if not _COLLECTIONS.isdisjoint(_types(page)):
+        return True
+    names = _body_names(page)
+    return _INDEX_BODY.search(names) is not None and _SINGLE_BODY.search(names) is None
+
+
+def _body_names(page: Page) -> str:
+    body = page.tree.body
+    return (body.attributes.get("class") or "").lower() if body is not None else ""
+
+
 def index_kind(page: Page, url: SplitResult, title: str) -> PageKind:
     """What the index *page* is: home, search, tag, category, archive or just a list.
 
@@ -304,8 +345,7 @@ def index_kind(page: Page, url: SplitResult, title: str) -> PageKind:
     for name in _types(page):
         if name in _INDEX_TYPES:
             return _INDEX_TYPES[name]
-    body = page.tree.body
-    names = (body.attributes.get("class") or "").lower() if body is not None else ""
+    names = _body_names(page)
     heads = [part.strip() for part in (*_TITLE_PARTS.split(page.title)[:2], title)]
     for kind, pattern in _BODY_NAMES:
         if pattern.search(names):
@@ -333,6 +373,8 @@ def story_kind(page: Page, features: PageKindFeatures, title: str) -> PageKind:
     for prefix, kind in _OG_TYPES:
         if og_type.startswith(prefix) and (is_short or kind is not PageKind.VIDEO):
             return kind
+    if _is_answered(page, features, title):
+        return PageKind.QUESTION
     is_album = any(_ALBUM.search(head) for head in (title, page.title))
     if is_album and is_short and _images(page, features) >= _MANY_IMAGES:
         return PageKind.GALLERY
@@ -344,6 +386,24 @@ def _is_about(page: Page, features: PageKindFeatures, title: str) -> bool:
     heads = (title, page.title, _TITLE_PARTS.split(page.title)[0])
     names = any(len(head) <= _MAX_ABOUT_CHARS and _ABOUT.fullmatch(head) for head in heads)
     return names and not ("article:published_time" in page.meta and features.dated)
+
+
+def _is_answered(page: Page, features: PageKindFeatures, title: str) -> bool:
+    """Whether *page* asks something and counts or marks the answers below."""
+    texts = page.once(BlockTexts)
+    answers = any(
+        index > features.headline
+        and len(texts.texts[index]) <= _ANSWERS_CHARS
+        and _ANSWERS.fullmatch(texts.texts[index])
+        for index in texts.short_with(_ANSWER_WORDS)
+    )
+    if not answers:
+        return False
+    named = texts.elements_named("answer")
+    elements = page.blocks.elements
+    return _ASKS.search(title) is not None or (
+        sum(_ANSWER_NAME.search(elements[index].names) is not None for index in named) > 1
+    )
 
 
 def _images(page: Page, features: PageKindFeatures) -> int:

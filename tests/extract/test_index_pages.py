@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import judge
@@ -171,3 +172,77 @@ def test_short_posts_beside_a_login_box_or_about_dead_links_are_articles() -> No
     box = "<form><input type=password></form>"
     for body in (f"{box}{head}{code}", f"{head}<p>链接失效</p>{code}"):
         assert read(body, "网盘直链的解析源码").judgement.outcome is Outcome.ARTICLE
+
+
+# --- Boards, columns with excerpts, pages of authors ----------------------------------------------
+
+RULES = "<p>1. 发帖请遵守本社区的规则，违者将被禁言。</p><p>2. 有疑问，请联系管理员。</p>"
+THREADS = "".join(
+    f"<tr><td><a href='/t/{i}.html'>第{i}次侨乡聚会的照片，请大家来认一认老邻居</a></td>"
+    f"<td>乡亲{i}号</td><td>2024-3-{i + 1}</td><td>{i * 7}</td></tr>"
+    for i in range(14)
+)
+EXCERPTS = "".join(
+    f"<div><b>第{i}届侨乡文化节的各项筹备工作就绪</b><p>来自二十个国家的乡亲将回到镇里，活动持续三天，"
+    f"其间还有侨批展和灯会… <a href='/n/{i}.html'>{{more}}</a></p></div>"
+    for i in range(5)
+)
+CARDS = "".join(
+    f"<article><a href='/n/{i}.html'>第{i}封侨批里的家事与乡情</a><p>这一封信写于民国初年，"
+    "说的是给母亲寄钱、给弟弟寄书的事。</p></article>"
+    for i in range(6)
+)
+
+
+def kind_of(title: str, body: str, path: str, head: str = "", body_class: str = "") -> PageKind:
+    page = f"<html><head><title>{title}</title>{head}</head><body class='{body_class}'>{body}"
+    return extract_article(page.encode(), HOST + path).page_kind
+
+
+@pytest.mark.parametrize(
+    ("title", "marks"),
+    [
+        ("侨乡话题论坛_桥边社区", "<p>今日: 3 | 主题: 452</p><p>版主: 老林</p>"),
+        ("侨乡话题版 - 桥边", "<p>作者</p><p>回复/查看</p><p>最后发表</p>"),
+        ("侨乡话题与见闻 - 桥边", "<p>发新帖</p><p>最后回复</p><p>版主: 老林</p>"),
+        ("Home towns forum - Bridge", "<p>Topics</p><p>Replies / Views</p><p>Last post</p>"),
+    ],
+)
+def test_a_board_is_no_article_for_its_rules(title: str, marks: str) -> None:
+    table = f"<h1>{title[:4]}</h1>{marks}<table>{THREADS}</table>{RULES}"
+    assert kind_of(title, table, "/forum-12-1.html").is_index
+
+
+@pytest.mark.parametrize("more", ["[查看全文]", "阅读更多>>", "详情", "Read more »"])
+def test_texts_that_end_with_a_link_to_all_of_them_are_excerpts(more: str) -> None:
+    page = f"<h1>侨务工作动态与信息</h1><div>{EXCERPTS.format(more=more)}</div>"
+    assert kind_of("侨务工作动态与信息_南桥侨网", page, "/gzdt/20240305/").is_index
+
+
+def test_a_story_beside_excerpts_is_an_article() -> None:
+    story = f"<h1>老码头修缮一新</h1><p>2024-03-05</p>{STORY}"
+    box = f"<h3>访谈</h3>{EXCERPTS.format(more='[详情]')}"
+    assert kind_of("老码头修缮一新_侨网", story + box, "/n/20240305/7.html") is PageKind.ARTICLE
+
+
+@pytest.mark.parametrize(
+    ("path", "head", "body_class"),
+    [
+        ("/authors/lin-xiaoming/", "", ""),
+        ("/u/9/", '<script type="application/ld+json">{"@type": "ProfilePage"}</script>', ""),
+        ("/u/9/", '<script type="application/ld+json">{"@type": "CollectionPage"}</script>', ""),
+        ("/u/9/", "", "archive author author-lin"),
+    ],
+)
+def test_the_page_of_an_author_is_an_index(path: str, head: str, body_class: str) -> None:
+    page = f"<h1>林晓明</h1><p>桥边侨报专栏作者，写侨乡旧事二十年。</p>{CARDS}"
+    assert kind_of("林晓明 - 桥边侨报", page, path, head, body_class).is_index
+
+
+def test_a_title_that_leads_to_another_page_is_not_the_pages_own() -> None:
+    rows = "".join(
+        f"<div><a href='/n/{i}.html'>第{i}届侨乡文化节在镇里的老码头开幕</a></div>"
+        f"<div>来自二十个国家的乡亲回到镇里，活动将持续三天，还有灯会。</div><div>2024-03-0{i}</div>"
+        for i in range(1, 8)
+    )
+    assert kind_of("企业动态_侨网", f"<div>首页>企业动态</div>{rows}", "/qydt/index.html").is_index

@@ -135,6 +135,67 @@ def test_what_is_no_article(name: str) -> None:
     assert kind(body, title, path) is expected
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "该内容已被发布者删除",
+        "此内容因违规无法查看",
+        "此帐号已自主注销，内容无法查看",
+        "文章已被原作者刪除",
+        "抱歉，此微博已被作者删除",
+        "该文章已下架",
+        "链接已过期",
+        "The content has been deleted by the author.",
+        "Unable to view this content because it violates regulation",
+        "This video is unavailable",
+    ],
+)
+def test_a_post_that_was_taken_away_is_gone_however_much_script_its_page_has(message: str) -> None:
+    script = f"<script>{'window.t = window.t || []; ' * 400}</script>"
+    note = f"<div class=msg><div>{message}</div><a href='https://a.example/c'>运营中心</a></div>"
+    assert kind(script + note, "", "/s/AbC") is PageKind.ERROR
+    story = f"<h1>{message}：一位读者的来信</h1><div>2024-03-05</div>{PARAGRAPHS}"
+    assert kind(story, f"{message}：一位读者的来信") is PageKind.ARTICLE
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "环境异常，完成验证后即可继续访问",
+        "未登录用户无法查看内容，请先登录",
+        "请启用JavaScript，否则内容无法显示",
+    ],
+)
+def test_a_page_that_asks_for_something_is_not_gone(message: str) -> None:
+    page = page_of(f"<script>{'var a = 1; ' * 400}</script><p>{message}</p>", "", "/s/AbC")
+    assert judge(page, Body("", 0.0, ""), "").kind is not PageKind.ERROR
+
+
+ANSWERS = "".join(
+    f"<div class={{name}}><b>乡亲{i}号</b>"
+    f"<p>先到侨办开一张证明，再带户口簿到窗口登记，第{i}天办好。</p></div>"
+    for i in range(3)
+)
+ASKED = "<div>我父亲是归侨，今年我参加高考，请问要到哪里办理证明？</div>"
+
+
+@pytest.mark.parametrize(
+    ("title", "count", "name"),
+    [
+        ("归侨子女如何申请加分？", "3 个回答", "a"),
+        ("归侨子女到哪里申请加分", "全部回答（3）", "a"),
+        ("归侨子女的加分", "共3条回答", "answer-item"),
+        ("How do I renew it?", "3 Answers", "a"),
+        ("归侨子女怎么申请加分", "最佳答案", "a"),
+    ],
+)
+def test_a_question_with_its_answers(title: str, count: str, name: str) -> None:
+    answers = ANSWERS.format(name=name)
+    asked = f"<h1>{title}</h1>{ASKED}<h3>{count}</h3>{answers}"
+    assert kind(asked, title, "/q/12.html") is PageKind.QUESTION
+    assert kind(f"<h1>{title}</h1>{PARAGRAPHS}", title, "/q/12.html") is PageKind.ARTICLE
+
+
 def test_a_home_page_with_a_login_box_is_no_login_page() -> None:
     titles = "".join(
         f"<li><a href=/n/{i}.html>第{i}条新闻的题目写在这里，说侨务有了进展</a></li>"
