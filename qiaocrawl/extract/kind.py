@@ -518,7 +518,13 @@ def _points_of_list(
         points += 3
         why.append("it declares itself an index")
     points += bool(title) and len(letters_of(title)) <= _SHORT_TITLE
-    if is_column and _count_rows(page) >= _ROWS and features.item_bytes > 3 * features.own_bytes:
+    if (
+        is_column
+        and features.items >= _LIST_ITEMS
+        and features.item_bytes > 3 * features.own_bytes
+        and not (features.headline >= 0 and _starts_soon(features))
+        and _count_rows(page) >= _ROWS
+    ):
         points += 2
         why.append("dated titles in rows below the name of a column")
     if _LIST_TITLE.search(title):

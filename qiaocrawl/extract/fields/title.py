@@ -481,15 +481,18 @@ def _fits(heading: str, tight: str, w: _Witnesses) -> bool:
 
 def _is_first_part(heading: str, w: _Witnesses) -> bool:
     """Whether *heading*, in two letters or more, is all of ``<title>`` but the site's names, or
-    stands before its first separator: in Latin letters, the only one."""
+    stands before its first separator: in Latin letters, the only one or one before the site."""
     if len(heading) < 2 or not w.whole.startswith(heading):
         return False
     if heading == w.short:
         return True
     rest = w.whole[len(heading) :].lstrip()
-    return _HARD_BORDER.match(rest) is not None and (
-        not heading.isascii() or len(_HARD_BORDER.findall(rest)) == 1
-    )
+    if not _HARD_BORDER.match(rest):
+        return False
+    if not heading.isascii():
+        return True
+    names = [part.strip() for part in _HARD_BORDER.split(rest)[1:]]
+    return len(names) == 1 or w.site.is_site(names[0])
 
 
 def _text_points(heading: _Heading, tight: str, w: _Witnesses) -> float:
