@@ -143,6 +143,6 @@ AREA = Area(
         Page("/", "overview.show", show),
         Page("/dead", "overview.dead", dead),
         Page("/sources", "overview.sources", sources_page),
-        Page("/refused", "overview.refused_engines", refused_engines),
+        Page("/refused", "overview.refused", refused_engines),
     ),
 )

@@ -198,12 +198,12 @@ def test_a_clock_set_back_does_not_stop_the_crawl(mariadb_url: str) -> None:
         with database.engine.begin() as c:
             c.exec_driver_sql("UPDATE host_turn SET last_at = last_at + 3600")
         assert asyncio.run(is_taken(one, 1.0))
-        assert asyncio.run(one.park(HOST, 60.0, 1.0)) == pytest.approx(60.0, abs=10.0)
+        assert asyncio.run(one.park_for_all(HOST, 60.0, 1.0)) == pytest.approx(60.0, abs=10.0)
         with database.engine.begin() as c:
             c.exec_driver_sql("UPDATE host_turn SET parked_until = parked_until + 3456000")
         # The turn before is still held for a moment.
         assert asyncio.run(is_taken_soon(one))
-        assert asyncio.run(one.park(HOST, 30.0, 1.0)) == pytest.approx(30.0, abs=10.0)
+        assert asyncio.run(one.park_for_all(HOST, 30.0, 1.0)) == pytest.approx(30.0, abs=10.0)
 
 
 # --- three processes (F-K5, F-K6) -----------------------------------------------------------------
