@@ -457,7 +457,11 @@ _OF_TEXT = re.compile(
     r"\b(?:author|article|investment advice|views?|opinions?)\b",
     re.IGNORECASE,
 )
-_STORED = re.compile(r"信息存[储儲](?:空[间間])?服[务務]|存[储儲]空[间間](?:服[务務]|的?提供)")
+_DISOWNED = re.compile(
+    r"信息存[储儲](?:空[间間])?服[务務]|存[储儲]空[间間](?:服[务務]|的?提供)|"
+    r"不[构構]成.{0,8}建[议議]|版[权權][归歸].{0,6}作者|"
+    r"如有.{0,8}(?:[请請]|[联聯]).{0,3}(?:[联聯][系繫絡络](?:我[们們]|本)|我[们們][联聯][系繫絡络]|本站)"
+)
 _ACCOUNT = (
     r"(?:公[众眾][号號]|微信|(?<![(（])微博|抖音|[视視][频頻][号號]|[头頭][条條][号號]|客[户戶]端|二[维維][码碼]|小程序|"
     r"telegram|[账賬帐帳][号號]|app\b)"
@@ -509,7 +513,7 @@ def _is_of_medium(text: str) -> bool:
         return True
     if text.isascii():
         return False
-    if "存" in text and _STORED.search(text):
+    if len(text) <= 2 * _PROMOTION_CHARS and _DISOWNED.search(text):
         return True
     return (
         len(text) <= _PROMOTION_CHARS

@@ -37,8 +37,13 @@ _FURNITURE = sum(
     1 << NAME_KINDS.index(kind)
     for kind in ("comment", "nav", "foot", "side", "related", "action", "ad", "consent", "meta")
 )
-_LIST_WORD = re.compile(r"list(?:[_-]?(?:padding\w*|style\w*|item|paragraph))?|content|text")
+_LIST_WORD = re.compile(r"list(?:[_-]?(?:padding\w*|style\w*|item|paragraph))?|content|text|table")
 """What names lists of text as well as lists of links."""
+_WRAPPERS = frozenset(("div", "section"))
+_ROWS = re.compile(
+    r"(?:^|[\s_-])(?:steps?|items?|rows?|flow|process|timeline|faq|qa|tables?|tbl|lists?)(?:$|[\s_-]|\d)"
+)
+"""What names an element that stands for a list or a table, or is around one."""
 _BOX = re.compile(
     r"(?:^|[\s-])admonition(?:$|[\s-])|(?:^|\s)(?:callout|custom-block|hint|note|tip|warning|caution|"
     r"alert-?)(?:-(?:box|block|container|tip|note|info|warning|success|danger))?(?:$|\s)"
@@ -222,9 +227,11 @@ class _Run:
             return True
         if element.tag in _HEADINGS:
             return _CREDIT.search(element.names) is None
-        if element.tag in ("div", "section") or element.tag not in _PLAIN:
-            return element.tag in _PLAIN and _is_box(element)
-        return not _is_furniture(element)
+        if _is_box(element):
+            return True
+        if element.tag in _WRAPPERS and _ROWS.search(element.names) is None:
+            return False
+        return element.tag in _PLAIN and not _is_furniture(element)
 
     def _holder(self, before: int, after: int) -> int:
         """The smallest element around both blocks; -1 where it is far, or is the whole page and
@@ -342,7 +349,8 @@ class _Run:
         span = range(element.first, element.end)
         if not self._is_plain(at, holder) or not self._left_out.isdisjoint(span):
             return False
-        if not all(self._is_plain(found.blocks[i].element, holder) for i in span):
+        inner = (found.blocks[i].element for i in span)
+        if not _is_box(element) and not all(self._is_plain(i, holder) for i in inner):
             return False
         chars = sum(len(found.blocks[i].text) for i in span)
         linked = sum(found.blocks[i].linked for i in span)
@@ -418,12 +426,13 @@ class _Run:
         """Whether block *index* looks like a sub-heading further down, beside the same text."""
         blocks, elements = self._found.blocks, self._found.elements
         block, element = blocks[index], elements[blocks[index].element]
+        around = _look(elements[element.parent])
         is_bold = len(without_blanks(block.text)) == block.bold
         if len(block.text) > _SHORT_CHARS or not (element.tag in _HEADINGS or is_bold):
             return False
         return any(
             elements[other.element].tag == element.tag
-            and elements[other.element].parent == element.parent
+            and _look(elements[elements[other.element].parent]) == around
             and (element.tag in _HEADINGS or len(without_blanks(other.text)) == other.bold)
             for other in (blocks[i] for i in (*self._chosen, *lines))
         )
@@ -469,12 +478,12 @@ class _Run:
             return True
         if len(text) > _SHORT_CHARS:
             return False
-        if _ATTACHED.match(text):
+        if _ATTACHED.match(text) or _CONTACT.match(text):
             return True
         if block.linked > _LINK_SHARE * len(text):
             return False
         is_signed = index == done and _SIGNED.match(text) is not None
-        if is_signed or any(form.match(text) for form in (_CONTACT, _DAY, _CLOSING)):
+        if is_signed or any(form.match(text) for form in (_DAY, _CLOSING)):
             return True
         return self._is_paragraph(index)
 
@@ -502,6 +511,8 @@ class _Run:
         span = range(element.first, element.end)
         if not self._left_out.isdisjoint(span) or not self._is_plain(at, home):
             return False
+        if _is_box(element):
+            return self._is_unit_of_text(at, home)
         above = found.blocks[element.first - 1]
         if _ATTACHED.match(above.text) or all(names_file(found, i) for i in span):
             return True
