@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from qiaocrawl.extract.block_marks import block_marks
 from qiaocrawl.extract.block_texts import SHORT_CHARS, BlockTexts, enclosing
@@ -114,6 +114,9 @@ _SECOND = re.compile(
 )
 """What the first answer is called."""
 _SECOND_WITHIN = 10
+_TITLES = ("h1", "h2", "h3")
+_KIND_OF_TOPIC = re.compile(r"^[\[【(（][^\]】)）]{1,8}[\]】)）]\s*")
+"""What a board puts before a title: [求助]."""
 _PART_SHARE = 0.75
 _MEMBER = re.compile(
     r"space|uid[=-]\d|/u(?:sers?)?/|/members?[/.]|profile|/people/|/home/", re.IGNORECASE
@@ -247,10 +250,8 @@ def _opening(page: Page, spans: Sequence[range]) -> range:
         return range(0)
     title = page.title.lower()
     for index in range(row.start - 1, max(-1, row.start - MAX_POSTS), -1):
-        text = blocks[index].text
-        if elements[blocks[index].element].tag in ("h1", "h2", "h3") and (
-            text.lower() in title or title.startswith(text[-_SECOND_WITHIN:].lower())
-        ):
+        heading = _KIND_OF_TOPIC.sub("", blocks[index].text.lower())
+        if elements[blocks[index].element].tag in _TITLES and heading and heading in title:
             return range(index + 1, row.start)
     return range(0)
 
@@ -436,10 +437,15 @@ def post_of(page_blocks: PageBlocks, span: range, chosen: list[int], now: dateti
     return Post(_author(page_blocks, rest, dated), date, text, own_indexes, span)
 
 
-def _is_member(found: PageBlocks, block: Block) -> bool:
-    """Whether the text of *block* is the name of a member, by where it leads."""
+def _members(found: PageBlocks, block: Block) -> list[str]:
+    """The names of members in *block*, by where they lead."""
     nodes = found.elements[block.element].node.css("a[href]")[:_MIN_POST_CHARS]
-    return any(_MEMBER.search(node.attributes.get("href") or "") for node in nodes)
+    written = [
+        " ".join(node.text().split())
+        for node in nodes
+        if _MEMBER.search(node.attributes.get("href") or "")
+    ]
+    return [name for name in written if 1 < len(name) <= _AUTHOR_CHARS and name in block.text]
 
 
 def _author(found: PageBlocks, rest: Sequence[Block], dated: Sequence[str]) -> str:
@@ -457,6 +463,7 @@ def _author(found: PageBlocks, rest: Sequence[Block], dated: Sequence[str]) -> s
         and not _ATTACHED.search(block.text)
     ]
     if names:
-        return next((block for block in names if _is_member(found, block)), names[0]).text
+        return next((block for block in names if _members(found, block)), names[0]).text
     before = (match[1] for text in dated if (match := _BEFORE_DATE.match(text)))
-    return next((name for name in before if not _NO_AUTHOR.search(name)), "")
+    linked = (name for block in rest if block.linked for name in _members(found, block))
+    return next((name for name in chain(before, linked) if not _NO_AUTHOR.search(name)), "")

@@ -248,8 +248,9 @@ def test_the_first_post_may_look_otherwise_than_the_answers() -> None:
         )
     )
     page = page_of(
-        "<div class=topic><h1>怎么申请签证</h1><p class=by><a href=/member/9>赶考的人</a> 发表于 "
-        "2022-07-31 09:00</p><div class=words>毕业证九月才发，签证现在就要交材料。</div>"
+        "<div class=topic><h1>[求助] 怎么申请签证</h1><p class=by>"
+        "<a href=/member/9>赶考的人</a> 发表于 2022-07-31 09:00</p>"
+        "<div class=words>毕业证九月才发，签证现在就要交材料。</div>"
         f"<a href=#>回复</a></div><ul class=answers>{answers}</ul>",
         "怎么申请签证",
     )
