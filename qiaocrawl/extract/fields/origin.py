@@ -294,7 +294,7 @@ def names_place(text: str) -> bool:
     """Whether *text* is called as sites, institutions and their columns are, by its last word."""
     if len(text) > _INSTITUTION_CHARS:
         return False
-    if is_called_as_sites(text) or _UNNAMED.fullmatch(text):
+    if is_called_as_sites(text) or _UNNAMED.fullmatch(text) or _is_domain_name(text):
         return True
     if len(text) <= COLUMN_CHARS and _COLUMN.search(text):
         return True

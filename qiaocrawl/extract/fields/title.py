@@ -104,6 +104,7 @@ _INFORMATION = re.compile(
 _MAX_INNER = 4
 _MAX_LINKS = 4
 _BY_LOOKS = "line by its looks"
+_ABOVE_INFORMATION = 0.6
 _OF_SITE = 1.0
 """The score of what names the site, beside the article's own heading."""
 _LEADS_HOME = -8.0
@@ -360,6 +361,7 @@ def _may_head(page: Page, heading: _Heading, w: _Witnesses) -> bool:
         and not w.site.is_site(text)
         and not _is_no_title_name(heading.element.names)
         and not _is_not_whole(text)
+        and text[0] not in "-—–"
         and (not _is_link(page, heading) or leads_here(page, heading.at))
     )
 
@@ -370,12 +372,25 @@ def _is_banner(page: Page, heading: _Heading, own: _Heading, w: _Witnesses) -> b
         return False
     if _is_link(page, heading) and leads_home(page, heading.at):
         return True
-    is_below = own.weight >= _HEADING_TAGS["h2"]
-    if is_below and w.site.is_site(heading.text):
+    texts = page.once(BlockTexts).texts
+    is_strong = own.weight >= _HEADING_TAGS["h2"] or own.element.tag not in _ALL_HEADINGS
+    if is_strong and (
+        w.site.is_site(heading.text)
+        or (
+            names_place(heading.text)
+            and _tells_about(texts[own.at + 1 : w.text + 1])
+            and not _tells_about(texts[heading.at + 1 : own.at])
+        )
+    ):
         return True
     if own.element.tag != "h1" or heading.element.tag == "h1":
         return False
     return names_place(heading.text) or heading.origin == _BY_LOOKS
+
+
+def _tells_about(lines: Sequence[str]) -> bool:
+    """Whether one of *lines*, the first few, is information about an article."""
+    return any(_INFORMATION.search(line[:_LINE_CHARS]) for line in lines[:_LINES_ABOVE])
 
 
 def _is_title_of_site(page: Page, w: _Witnesses) -> bool:
@@ -457,7 +472,7 @@ def _confirmation(heading: _Heading, tight: str, w: _Witnesses) -> float:
     score, text = 0.0, heading.text
     is_declared = tight in w.tight_declared
     if w.is_of_site and tight == w.tight_short:
-        return 0.0
+        return -2.0
     if not w.is_of_site and _fits(text, tight, w):
         score = 3.0 + 2.0 * min(1.0, len(tight) / max(1, len(w.tight_short)))
     elif not is_declared and w.words and not has_word(text, w.words):
@@ -603,6 +618,8 @@ def _large_lines(page: Page, w: _Witnesses) -> Iterator[_Heading]:
             continue
         weight = 1.0 if block.bold * 2 > len(block.text) else 0.0
         weight += _looks_large(element, elements)
+        if not weight and at + 1 < len(blocks) and _INFORMATION.search(blocks[at + 1].text[:60]):
+            weight = _ABOVE_INFORMATION
         if not weight:
             continue
         if block.after_break and before is not None and before.element is element:
@@ -615,8 +632,8 @@ def _large_lines(page: Page, w: _Witnesses) -> Iterator[_Heading]:
 
 
 def _looks_large(element: Element, elements: Sequence[Element]) -> float:
-    """What centring and size of *element* and of what it begins with are worth, from 0 to 2.5."""
-    is_large = is_centred = is_aligned = False
+    """What the looks and names of *element* and what it begins with are worth, from 0 to 3.5."""
+    is_large = is_centred = is_aligned = is_called = False
     node: LexborNode | None = element.node
     for _ in range(_MAX_INNER):
         if node is None:
@@ -629,6 +646,8 @@ def _looks_large(element: Element, elements: Sequence[Element]) -> float:
         if node.tag == "font":
             is_large = is_large or (attributes.get("size") or "") in _FONT_SIZES
         is_large = is_large or node.tag == "big"
+        if node is not element.node and (names := attributes.get("class")):
+            is_called = is_called or _is_title_name(names.lower())
         is_centred = is_centred or node.tag == "center" or attributes.get("align") == "center"
         node = node.first_child
     if not is_centred and element.parent >= 0:
@@ -636,7 +655,7 @@ def _looks_large(element: Element, elements: Sequence[Element]) -> float:
         is_centred = around.tag == "center" or (
             around.end - around.first <= 2 and around.node.attributes.get("align") == "center"
         )
-    return 0.5 * is_centred + 0.5 * is_aligned + 1.5 * is_large
+    return 0.5 * is_centred + 0.5 * is_aligned + 1.5 * is_large + is_called
 
 
 def _line_in(title: str, page: Page) -> str:

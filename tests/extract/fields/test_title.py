@@ -297,6 +297,12 @@ def article_title(whole: str, above: str, below: str = "") -> str:
         ("南桥侨务网", f"<p><font size=5>{NAME}</font></p>", ""),
         ("南桥侨务网", f'<div><span style="font-size: 1.8em">{NAME}</span></div>', ""),
         ("南桥侨务网", f"<center>{NAME[:4]}<br>{NAME[4:]}</center>", ""),
+        ("南桥侨务网", f"<div><span class=art-title>{NAME}</span></div>", ""),
+        ("www.nanqiao.example", f"<h3>{NAME}</h3>", ""),
+        ("南桥侨联", f"<div>{NAME}</div>", ""),  # above the line with its date
+        # an unlinked banner with the same name
+        ("通知公告", f"<h1>通知公告</h1><h2>{NAME}</h2>", ""),
+        ("南桥镇归侨联谊会", f"<h1>南桥镇归侨联谊会</h1><p class=title>{NAME}</p>", ""),
         # a blog's name as the first heading
         ("云中客的小屋", f"{LOGO}<h3 class=post-title>{NAME}</h3>", ""),
         ("云中客的小屋", f'{LOGO}<h2><a href="/1.html">{NAME}</a></h2>', ""),
@@ -315,6 +321,7 @@ def test_the_name_of_a_place_is_no_title_beside_a_heading(
         # what ends as names of institutions do may be the title, and a heading a column's name
         ("归侨捐建侨批博物馆", "<h2>侨务动态</h2><div>归侨捐建侨批博物馆</div>"),
         ("归侨捐建侨批博物馆", "<h1>归侨捐建侨批博物馆</h1><h3>——记南桥镇的一位老人</h3>"),
+        ("南桥概况", "<h1>南桥概况</h1><p>2024-05-06</p><h2>历史沿革与地理</h2>"),
         ("归侨捐建侨批博物馆", "<h1>桥边侨讯</h1><div>归侨捐建侨批博物馆</div>"),
         ("归侨捐建侨批展览", "<div>归侨捐建侨批展览</div><h3>更多侨界的消息在这里</h3>"),
     ],
