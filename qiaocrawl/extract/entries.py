@@ -110,7 +110,7 @@ def page_entries(page: Page, marks: BlockMarks, headline: int) -> tuple[Entry, .
         if link is None or not (is_heading or _is_called_title(link)):
             continue
         target = _target(page, link)
-        if not target or canonical_host(target) != host or _is_first_page(target):
+        if not target or canonical_host(target) != host or is_first_page(target):
             continue
         title = letters_of(page.blocks.blocks[index].text)
         if not title or _address(target) in own or _is_in(name, title):
@@ -179,13 +179,13 @@ def leads_home(page: Page, index: int) -> bool:
         return link is not None
     target = _target(page, link)
     is_here = bool(target) and canonical_host(target) == canonical_host(page.canonical or target)
-    return is_here and _is_first_page(target)
+    return is_here and is_first_page(target)
 
 
 def leads_elsewhere(page: Page, index: int) -> bool:
     """Whether block *index* is a link to another page than *page*, whose address is known."""
     link = _link_of(page, index)
-    if link is None or _is_first_page(page.canonical):
+    if link is None or is_first_page(page.canonical):
         return False  # of some pages only the site is known
     return bool(_target(page, link)) and not leads_here(page, index)
 
@@ -326,6 +326,7 @@ def _address(url: str) -> str:
     return f"{canonical_host(url).removeprefix('www.')}{path}?{parts.query}"
 
 
-def _is_first_page(url: str) -> bool:
+def is_first_page(url: str) -> bool:
+    """Whether *url* is that of the first page of a site."""
     parts = urlsplit(url)
     return not parts.query and not _INDEX_FILE.sub("", parts.path).strip("/")

@@ -153,14 +153,38 @@ _BOARD = (
     r"[论論][坛壇]|版[块塊]?|板[块塊]|[专專][区區]|[讨討][论論][区區]|社[区區]|[贴貼]?吧|"
     r"\b(?:sub)?forums?|\bboards?"
 )
-# What a board says of itself; threads tell of their own posts.
-_BOARD_MARKS = re.compile(
-    r"最[后後新]([发發]表|回[复覆])|回[复覆]/查看|查看/回[复覆]|收藏本版|今日\s*[:：]?\s*\d|"
-    r"主[题題]\s*[:：]\s*\d|版主|[发發]新[帖主]|(?:全部|[热熱][门門])主[题題]|"
-    r"\b(?:last (?:post|reply)|replies\W{1,3}views|(?:new|start a(?: new)?) (?:topic|thread)|"
-    r"topics|moderators?:)\b",
-    re.IGNORECASE,
+_BOARD_MARKS = (
+    "最后发表",
+    "最後發表",
+    "最后回复",
+    "最後回覆",
+    "最新回复",
+    "回复/查看",
+    "查看/回复",
+    "回覆/查看",
+    "收藏本版",
+    "今日:",
+    "今日：",
+    "主题:",
+    "主题：",
+    "主題:",
+    "主題：",
+    "版主",
+    "发新帖",
+    "發新帖",
+    "全部主题",
+    "热门主题",
+    "Last post",
+    "Last Post",
+    "Last reply",
+    "Replies / Views",
+    "New topic",
+    "New Topic",
+    "Start a new",
+    "Topics",
+    "Moderators:",
 )
+"""What a board says of itself; threads tell of their own posts."""
 _LEAST_MARKS = 2
 _MORE_LINK = re.compile(
     r"(?:(?:查看|[阅閱][读讀]|[浏瀏][览覽])原文|[继繼][续續][阅閱][读讀]|全文|[详詳][情细細]|更多|"
@@ -377,9 +401,9 @@ def _board(page: Page, features: PageKindFeatures, title: str) -> str:
     """In words, that *page* is a board that lists its threads; else ""."""
     if features.items < _LIST_ITEMS or features.item_bytes <= features.own_bytes:
         return ""
-    marks = {match[0].lower() for match in _BOARD_MARKS.finditer(page.once(BlockTexts).short)}
+    marks = sum(map(page.once(BlockTexts).short.__contains__, _BOARD_MARKS))
     least = _LEAST_MARKS + (not _is_board_name(page, title))
-    if len(marks) < least or _count_rows(page) < _ROWS or page.once(thread_of) is not None:
+    if marks < least or _count_rows(page) < _ROWS or page.once(thread_of) is not None:
         return ""
     return f"a board with {features.items} titles"
 

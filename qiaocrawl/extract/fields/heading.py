@@ -96,14 +96,17 @@ def without_badges(text: str, node: LexborNode, witnesses: Collection[str]) -> s
     Args:
         witnesses: ``<title>`` and the declared titles, without white space.
     """
-    text = _SIGN_AT_END.sub("", _COUNTER_AT_END.sub("", text))
+    if not text[-1:].isalnum():
+        text = _SIGN_AT_END.sub("", _COUNTER_AT_END.sub("", text))
+    tight = without_blanks(text)
+    if any(tight in witness for witness in witnesses):
+        return text
     pieces = _pieces(node)
     before, after = _outer(pieces), _outer(pieces[::-1])
     if not before and not after:
         return text
     text = _less(text, before, after, _is_no_word)
-    tight = without_blanks(text)
-    if any(tight in witness for witness in witnesses):
+    if without_blanks(text) != tight and any(without_blanks(text) in w for w in witnesses):
         return text
     for size in range(1, len(before) + len(after) + 1):
         for first in range(max(0, size - len(after)), min(size, len(before)) + 1):

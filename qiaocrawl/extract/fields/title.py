@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qiaocrawl.extract.block_marks import is_boilerplate, is_prose
 from qiaocrawl.extract.block_texts import BlockTexts
-from qiaocrawl.extract.entries import leads_here, leads_home
+from qiaocrawl.extract.entries import is_first_page, leads_here, leads_home
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.declared import Declared, declared_by, text_declared
 from qiaocrawl.extract.fields.heading import (
@@ -269,6 +269,8 @@ def _best(page: Page, w: _Witnesses) -> _Candidate | None:
 
 def _cleaned(heading: _Heading, w: _Witnesses) -> _Heading:
     """*heading* with its text alone, and whole where a witness has more of it."""
+    if heading.at > w.body + 1 > 0 and heading.element.tag != "h1":
+        return heading  # it heads a part of the body, or what stands below
     witnesses = (w.tight, *w.tight_declared)
     text = without_badges(heading.text, heading.element.node, witnesses)
     text = without_date(text, witnesses)
@@ -315,14 +317,15 @@ def _with_own_heading(page: Page, headings: Sequence[_Heading], w: _Witnesses) -
     Beside an ``<h1>``, ``<title>`` may be any office's or branch's name; other headings count
     where ``<title>`` is such a name by itself.
     """
-    own = confirmed = None
-    for heading in headings:
-        if heading.at >= w.text:
-            continue
-        if _fits(heading.text, without_blanks(heading.text), w):
-            confirmed = heading
-        elif (own is None or own.weight <= heading.weight) and _may_head(page, heading, w):
-            own = heading
+    above = [heading for heading in headings if heading.at < w.text]
+    fitting = [h for h in above if _fits(h.text, without_blanks(h.text), w)]
+    confirmed = fitting[-1] if fitting else None
+    if confirmed is not None and _heads_for_certain(page, confirmed, w):
+        return w
+    own = None
+    for heading in above:
+        if (own is None or own.weight <= heading.weight) and heading not in fitting:
+            own = heading if _may_head(page, heading, w) else own
     if own is None:
         return w
     if confirmed is not None and not _is_banner(page, confirmed, own, w):
@@ -338,15 +341,10 @@ def _with_own_heading(page: Page, headings: Sequence[_Heading], w: _Witnesses) -
 
 def _heads_prose(page: Page, w: _Witnesses) -> bool:
     """Whether what was taken for a body begins with sentences, as on no index page."""
-    if not 0 <= w.text < len(page.blocks.blocks) or _is_first_page(page.url):
+    if not 0 <= w.text < len(page.blocks.blocks) or (page.url and is_first_page(page.url)):
         return False
     text = page.blocks.blocks[w.text].text
     return is_prose(text, len(text))
-
-
-def _is_first_page(url: str) -> bool:
-    _, _, path = url.partition("://")
-    return not path.partition("/")[2] and bool(path)
 
 
 def _may_head(page: Page, heading: _Heading, w: _Witnesses) -> bool:
@@ -363,6 +361,16 @@ def _may_head(page: Page, heading: _Heading, w: _Witnesses) -> bool:
         and not _is_not_whole(text)
         and text[0] not in "-—–"
         and (not _is_link(page, heading) or leads_here(page, heading.at))
+    )
+
+
+def _heads_for_certain(page: Page, heading: _Heading, w: _Witnesses) -> bool:
+    """Whether *heading*, which ``<title>`` confirms, has nothing of a name of the site."""
+    return not (
+        heading.origin == _BY_LOOKS
+        or names_place(heading.text)
+        or w.site.is_site(heading.text)
+        or _is_link(page, heading)
     )
 
 
