@@ -153,6 +153,7 @@ _HAN_NAMES = r"([\u4e00-\u9fff·]{2,4}(?:[ 、][\u4e00-\u9fff·]{2,4}){0,4})"
 # group), such as 陈小桥/文, 陈小桥 著, ■本报记者 陈小桥, posted on … 陈小桥 阅读.
 _BY_PLACE = (
     ("[/／] ?图?文", rf"(?:^|[\s（(]){_HAN_NAMES} ?[/／] ?[图]?文(?=[\s）)]|$)"),
+    ("作者", r"[（(]作者 ?([\u4e00-\u9fff·]{2,4}?) ?[，,]? ?(?:系|係|是|为|為|现任|現任)"),
     ("著", r"^([\u4e00-\u9fff·]{2,8}) ?著$"),
     ("记者", rf"^[□■◎●○◆▲] ?(?:[\u4e00-\u9fff]{{2,6}}记者 ?)?{_HAN_NAMES}$"),
     (
@@ -188,7 +189,7 @@ _REPORTED = re.compile(
 )
 _TEXT_BY = re.compile(
     r"[图圖文](?:(?<=[\s（(【\[].)|(?<=^.))(?:(?<=文)(?:\s?[/、&＆]?\s?[图圖])?|\s?[/、&＆]?\s?文)"
-    r"\s?[：:/／|｜丨︱]\s?([^\n，。；|（(]{2,30})",
+    r"(?:\s?[：:/／|｜丨︱]\s?|(?<=[/、].)\s)([^\n，。；|（(]{2,30})",
     re.MULTILINE,
 )
 _PICTURES_BY = re.compile(r"\s*[图圖摄攝影片]\s?[/／：:|｜丨︱]")
@@ -322,18 +323,21 @@ def _by(text: str, weight: float, origin: str) -> list[Claim]:
 def _reporters(text: str) -> list[str]:
     """The names behind 记者, 通讯员 and the like."""
     reporters: list[str] = []
-    for match in _REPORTER.finditer(text) if _REPORTER_SIGN.search(text) else ():
+    if not _REPORTER_SIGN.search(text):
+        return reporters
+    for match in _REPORTER.finditer(text):
         names = [without_place(name) for name in split_names(match[2])]
         # In brackets, any two to four characters are a name; else a surname must begin one.
         look_right = 2 * sum(map(is_person, names)) >= len(names) and "/" not in match[2]
         if names and (match["open"] or look_right or is_person(names[0])):
             reporters += names
-    for match in _REPORTED.finditer(text) if not reporters and "者" in text else ():
+    reported: list[str] = []
+    for match in _REPORTED.finditer(text):
         *others, last = re.split("[、 ]", match[1])
-        names = [*others, name_before_place(last)]
-        if all(map(is_chinese_name, filter(None, names))):
-            reporters += filter(None, names)
-    return reporters
+        names = [name for name in (*others, name_before_place(last)) if name]
+        if all(map(is_chinese_name, names)):
+            reported += names
+    return max(reporters, reported, key=len)
 
 
 def _unlabelled_claims(page: Page, context: BodyContext, declared: Declared) -> list[Claim]:

@@ -29,8 +29,9 @@ _MARKS = "：:∶﹕|｜丨︱/／"
 _WORDS = {
     EDITOR: r"责任编辑 責任編輯 责编 責編 本文编辑 执行编辑 编\s{0,2}辑 編\s{0,2}輯 Editors?",
     SOURCE: (
-        r"来\s{0,2}源[于於]? 來\s{0,2}源[于於]? 稿源 出处 出處 来自 來自 [转轉]自 [转轉][载載]自? "
-        r"[转轉]引自 [摘选選引]自 [摘节節][编编录錄选選]自 原[载載][于於自]? 首[发發][于於自]?"
+        r"来\s{0,2}源(?:[于於]|网站|媒体|单位)? 來\s{0,2}源(?:[于於]|網站|媒體|單位)? "
+        r"稿源 出处 出處 来自 來自 [转轉]自 [转轉][载載]自? "
+        r"[转轉]引自 [摘选選引]自 [摘节節][编編录錄选選]自 原[载載][于於自]? 首[发發][于於自]?"
     ),
     AUTHOR: (
         r"作\s{0,2}者 撰稿人? 撰文 撰写 撰寫 供稿 执笔 執筆 楼主 樓主 发帖人 博主 記者 记者 发布者 "
@@ -66,17 +67,21 @@ def _by_first_letter(words: list[str]) -> str:
 
 
 _LABEL = re.compile(_by_first_letter(" ".join(_WORDS.values()).split()))
-# What stands between a label and its value: a mark, or a bracket's end; where a comma, a blank
-# or the border of an element is all, the label must begin its line or element.
+# What stands between a label and its value: a mark, or a bracket's end; where a comma, a
+# dash, a blank or the border of an element is all, the label must begin its line or element.
 _COLON = re.compile("[：:∶﹕】\\]]")
 _MARK_BEHIND = re.compile(rf"\s{{0,3}}[{_MARKS}】\]]\s{{0,3}}[：:]?\s{{0,3}}")
 _MARK_OR_END = re.compile(rf"\s{{0,3}}(?:[{_MARKS}】\]《]|$)")
 _STANDS_ALONE = re.compile(
     r"作\s{0,2}者|撰[文稿写寫]|[来來]\s{0,2}源|稿源|出[处處]|责任编辑|責任編輯|[责責][编編]"
 )
-_BLANK_BEHIND = re.compile(r"[，,]?\s{1,3}(?=[^\s，。,、]{2,24}(?:[\s|｜（(]|$))")
+_BLANK_BEHIND = re.compile(
+    r"(?:\s?[-－—–·•]{1,2}\s?|[，,]\s{0,3}|\s{1,3})(?=[^\s，。,、]{2,24}(?:[\s|｜（(]|$))"
+)
 _TITLE_BEHIND = re.compile(r"\s?(?=《)")
-_OPENS = re.compile(rf"(?:^|[{BORDER}{_MARKS}【\[（(·•]|\s{{2}})\s?$")
+_OPENS = re.compile(
+    rf"(?:^|[{BORDER}{_MARKS}【\[（(·•]|\s{{2}})\s?(?:文章|信息|稿件|本文|新闻|消息|内容)?$"
+)
 _BEFORE_CHARS = 4
 _MAX_LINE_CHARS = 160
 _VALUE_CHARS = 60

@@ -180,13 +180,14 @@ _WORK_BEHIND = re.compile("(?:记者|記者|编辑|編輯|摄影|攝影|摄|攝|
 _CUT = re.compile(
     r"(?:作者|(?:编辑|編輯)(?!部)|责编|責編|记者|記者|通讯员|责任|責任|发布|發布|发表|時間|时间|点击|點擊|"
     r"浏览|瀏覽|阅读|閱讀|字号|字體|打印|分享|来源|來源|稿源|日期|评论|評論|我要|摄影|攝影|校对|校對|"
-    r"出处|出處|审核|审校|人气|关注|收藏|回复|发表于|于\s?\d|更新|文章|查看|收听|"
+    r"[发發]自|出处|出處|审核|审校|人气|关注|收藏|回复|发表于|于\s?\d|更新|文章|查看|收听|"
     r"译者|譯者|翻译|选题|題图|题图|配图|监制|策划|出品|设计|制作|排版|主编|统筹|美编|值班|"
     r"(?<=\s)[\u3400-\u9fff]{1,5}\s?[：:]|[链鏈]接|連結|地址|版[权權]|声明|聲明|转载|轉載|标[签籤]|標籤|分[类類]|[上下]一?[篇页頁]|本文|目[录錄]|"
     r"返回|首[页頁]|字[数數]|举报|点赞|[私来來][信自]|粉[丝絲]|[订訂][阅閱]|[简簡]介|[专專][栏欄]|[位次]置|"
     r"\d[\d.,]*\s?(?:万|k)?\s?(?:次|条|條|字|分[钟鐘]|人|篇|个|(?:views?|comments?|min(?:ute)?s?|h(?:ou)?rs?|days?|shares?)\b)|"
     rf"{_NO_LETTER_BEFORE}{_MONTH}\.?\s\d|\d{{1,2}}(?:st|nd|rd|th)?\s{_MONTH}\b|"
     r"\s(?:on|at|in|for|from|published|updated|posted|is|has|was|who|reports?|follow|email|contact|last)\s|"
+    r"\s(?:photo(?:graph)?s?|photography|pictures?|illustrations?|images?|video|graphics?)\sby\s|"
     r"\s[-–—|•·]\s|[（(](?![A-Z][\w .]{2,30}[）)]\s*$)|[\[【\]】>《》「|｜丨•]|"
     r"\d{1,4}[-/.年月:]|\d{4}|https?:|www\.|@|。|(?-i:(?<!\b[A-Z])\.\s[A-Z][a-z]+\s[a-z])).*",
     re.IGNORECASE | re.DOTALL,
@@ -236,7 +237,7 @@ _ROLE_BEHIND = re.compile(
 )
 """A role or a network that follows a name without a mark between."""
 _PROFESSION = re.compile(
-    "(?:中[医醫][师師]|[营營][养養][师師]|[药藥医醫律教讲講厨廚工导導护護技心分精][师師]|[医醫]生|工程[师師]|理[财財][师師]|"
+    "(?:中[医醫][师師]|[营營][养養][师師]|[药藥医醫律教讲講厨廚工导導护護技心分精询詢][师師]|[医醫]生|工程[师師]|理[财財][师師]|"
     "教授|主任|[会會院校馆館所台局部社处處]长|[会會院校馆館所局部社处處]長|研究[员員生]|[学學作画畫专專]{1,2}[者家]|博士|"
     "[评評]论?論?[员員]|分析[师師]|主[编編]|[编編]剧|[顾顧][问問]|[协協][会會]|[总總][监監裁]|[经經]理|主持人|志愿者|志工|"
     "治療師|治疗师|社工|[书書][记記])$"
@@ -307,8 +308,8 @@ def _is_han_list(part: str) -> bool:
     pieces = part.split()
     if len(pieces) < 2:
         return False
-    # Behind a person's name stands what the person is.
-    is_name = all(_HAN.match(piece) for piece in pieces) and is_person(pieces[0])
+    # Beside a person's name stands what the person is.
+    is_name = all(map(_HAN.match, pieces)) and any(map(is_person, pieces))
     return is_name or all(_HAN_NAME.fullmatch(piece) for piece in pieces)
 
 

@@ -42,6 +42,7 @@ _ITEM_LEVELS = 3
 _STEPS = 12
 _ITEM_STEPS = 24
 _OWN_CHARS = 40
+_LINE_BLOCKS = 3
 # A link with so many characters names a story; in Latin letters words are longer.
 _LEAST_ANCHOR, _LEAST_LATIN_ANCHOR = 8, 20
 
@@ -91,8 +92,13 @@ class Others:
         return False
 
     def hold_block(self, at: int) -> bool:
-        """Whether block *at* is in an element of something else."""
-        return self.hold(self._found.elements[self._context.blocks[at].element].node)
+        """Whether block *at* is in an element of something else, or names another article."""
+        block = self._context.blocks[at]
+        element = self._found.elements[block.element]
+        is_line = element.end - element.first <= _LINE_BLOCKS
+        if is_line and block.links and self._names_story(element.node):
+            return True
+        return self.hold(element.node)
 
     def _is_other(self, node: LexborNode, own: str, level: int) -> bool:
         attributes = node.attributes
@@ -108,12 +114,13 @@ class Others:
             return len(anchor) - len(own) >= (_LEAST_LATIN_ANCHOR if anchor.isascii() else 4)
         return level < _ITEM_LEVELS and self._names_story(node, own)
 
-    def _names_story(self, node: LexborNode, own: str) -> bool:
-        """Whether a link in *node* is the headline of another article."""
+    def _names_story(self, node: LexborNode, own: str = "") -> bool:
+        """Whether a link in *node* is the headline of another article, and not *own* words."""
         for link in _links_in(node):
             anchor = collapse(link.text()[: 8 * _OWN_CHARS])
             least = _LEAST_LATIN_ANCHOR if anchor.isascii() else _LEAST_ANCHOR
-            is_own = own in anchor or anchor in own or anchor in self._context.title
+            is_own = own and (own in anchor or anchor in own)
+            is_own = is_own or anchor in self._context.title
             if len(anchor) >= least and not is_own:
                 return True
         return False

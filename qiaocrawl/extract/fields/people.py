@@ -29,7 +29,9 @@ _META_AUTHOR = re.compile(
 _EN_SIGN = re.compile(r"[BbAaWw](?:[Yy](?![a-z])|[Uu][Tt][Hh][Oo][Rr]|[Rr][Ii][Tt][Ee][Rr])")
 _EN_BY_SIGN = re.compile(r"[Bb][Yy](?:[A-Z][a-z]|:?\s)")
 _EN_BY = re.compile(
-    r"^by(?-i:(?=[A-Z][a-z]))(.{2,160})|(?:^|(?<=[.|:•·–—])\s|\b(?:written|posted|published|words|story|reported|reviewed|text|"
+    r"^by(?-i:(?=[A-Z][a-z]))(.{2,160})|"
+    r"^(?:[a-z]{3,9}\.?\s\d\d?,?|\d\d?\s[a-z]{3,9}\.?,?|[\d/.-]{3,6})\s?(?:19|20)\d\d,?\sby:?\s(.{2,160})|"
+    r"(?:^|(?<=[.|:•·–—])\s|\b(?:written|posted|published|words|story|reported|reviewed|text|"
     r"submitted|report)\s)by:?\s+(.{2,160})|"
     r"\b(?:posted|published|written|filed) (?:on|in|at) [^\n]{3,40}?\sby:?\s+(.{2,160})",
     re.IGNORECASE,

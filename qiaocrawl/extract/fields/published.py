@@ -224,7 +224,8 @@ _ARTICLE_KEY = re.compile(
 _OBJECT_CHARS = 600
 # A day in an attribute, for a script to write: data-time="1740789000000".
 _DATA_DATE = re.compile(
-    r"""\sdata-(?=[a-z-]{0,24}(?:time|date|stamp|publish|epoch|unix|created))([a-z-]{2,32})\s?=\s?"""
+    r"""\s((?:data-)?datetime|data-(?=[a-z-]{0,24}(?:time|date|stamp|publish|epoch|unix|created))"""
+    r"""[a-z-]{2,32})\s?=\s?"""
     r"""["']?(\d{10}(?:\d{3})?(?!\d)|(?:19|20)\d\d[-/]\d\d?[-/][^"'>]{1,24})"""
 )
 _NO_DATA_DATE = re.compile(
@@ -435,8 +436,8 @@ def _vote_lines(
 class _DateLine(NamedTuple):
     """A line that may hold the date.
 
-    Attributes:
-        is_apart: whether it stands above the title or below the body.
+        Attributes:
+            is_apart: whether it stands below the body, where other articles are named.
         is_deep: whether the text has begun above it, where events have days and notices are
             signed.
     """
@@ -470,7 +471,7 @@ def _weighed_lines(context: BodyContext, words: tuple[str, ...] = ()) -> Iterato
         yield _DateLine(context.title, -1, _INSIDE, "in the title")  # of all posts of a day
     for rank in _numbers(context.above, words):
         text, at = context.above.texts[rank], context.above.at[rank]
-        yield _DateLine(text, at, 0.5 if rank < 4 else 0.25, "above the title", is_apart=True)
+        yield _DateLine(text, at, 0.5 if rank < 4 else 0.25, "above the title")
     last = head.at[-1] if head.at else -1
     for rank in _numbers(context.tail, words):
         if context.tail.at[rank] > last:
@@ -650,7 +651,7 @@ def _is_of_article(source: str, match: re.Match[str]) -> bool:
 def _vote_data(page: Page, context: BodyContext, ballot: _Ballot) -> None:
     """Vote by the first attribute above the body that holds a date for a script to write."""
     source = page.source
-    if " data-" not in source or context.first < 0:
+    if (" data-" not in source and "datetime" not in source) or context.first < 0:
         return
     end = source.find(context.blocks[context.first].text[:_SURE_KEY_CHARS])
     begin = max(0, source.find("<h1"))

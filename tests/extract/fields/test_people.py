@@ -64,6 +64,8 @@ ENGLISH = "<p>The hall of the old street was opened to all the people of the tow
         ("By Alice Bridge and Bob van der Wood", ("Alice Bridge", "Bob van der Wood")),
         ("By Alice Bridge, Health Correspondent", ("Alice Bridge",)),
         ("Posted by Alice Bridge on March 5, 2024", ("Alice Bridge",)),
+        ("March 5, 2024 by Alice Bridge", ("Alice Bridge",)),
+        ("Words by Alice Bridge Photos by Bob Wood", ("Alice Bridge",)),
         ("<b>By</b><b>Alice Bridge</b><i>News Reporter</i>", ("Alice Bridge",)),
         ("By", ()),
         ("By clicking you agree to all terms", ()),
