@@ -251,10 +251,12 @@ _NUMBER = (
     r"\s?(?P<unit>[万萬千亿億]|[wkm](?![a-z]))?\+?"
 )
 _NO_DATE = r"(?![\d.]*\s?(?:[-/:：年月日%％张張页頁集期岁歲元]|st\b|nd\b|th\b))"
+_OF_COUNT = "(?:量|次数|次數|人数|人數|数|數|率|总数)?"
 _LABEL_FIRST = re.compile(
-    rf"(?:{_LABEL})(?:量|次数|次數|人数|人數|数|數|率|总数)?\s?[:：]?\s?[(（\[【]?\s?{_NUMBER}{_NO_DATE}",
+    rf"(?:{_LABEL}){_OF_COUNT}\s?[:：|｜丨︱/／]?\s?[(（\[【第]?\s?{_NUMBER}{_NO_DATE}",
     re.IGNORECASE,
 )
+_LABEL_ALONE = re.compile(rf"(?:{_HINT.pattern})(?:{_OF_COUNT}\s?[:：|｜丨])?\s?")
 _NUMBER_FIRST = re.compile(
     rf"(?<![\d.:/-]){_NUMBER}\s?[个個条條则則次人位]{{0,2}}\s?(?:参与)?(?:{_LABEL})", re.IGNORECASE
 )
@@ -345,11 +347,7 @@ def _lines(texts: Sequence[str]) -> Iterator[str]:
         at += 1
         if len(text) > _LINE_CHARS:
             continue
-        if (
-            at < len(texts)
-            and texts[at][:1].isdigit()
-            and _HINT.fullmatch(text.rstrip(":： ").lower())
-        ):
+        if at < len(texts) and texts[at][:1].isdigit() and _LABEL_ALONE.fullmatch(text.lower()):
             text = f"{text} {texts[at]}"
             at += 1
         yield text

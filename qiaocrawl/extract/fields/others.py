@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _NAMES = re.compile(
     r"comment|repl(?:y|ies)|pinglun|liuyan|disqus|relat|recommend|similar|side-?bar|tuijian|xiangguan|"
-    r"paihang|remen|tweet|twitter|teaser|promo|trending|popular|"
-    r"(?:^|[\s_-])(?:rel|hot|rank(?:ing)?|side|next|prev(?:ious)?|nav|menu|topics?|latest|more)"
+    r"paihang|remen|tweet|twitter|weibo|teaser|promo|trending|popular|"
+    r"(?:^|[\s_-])(?:rel|hot|rank(?:ing)?|side|next|prev(?:ious)?|nav|menu|topics?|latest|more|quoted?)"
     r"(?:[_-]?(?:list|box|wrap|news|items?|posts?|articles?|area|section|bar))?(?:$|[\s_-])"
 )
 _TAGS = frozenset(("nav", "menu", "blockquote", "aside"))
@@ -31,7 +31,7 @@ _OF_ARTICLE = re.compile("author|byline|writer|profile|bio|meta|entry|article")
 _HEADING = re.compile(
     r"\W*(?:(?:网友|網友|最新|热门|熱門|全部|精彩|读者|讀者|本文|更多|其他|其它|相关|相關|往期|今日|本周|猜你)\s?)*"
     r"(?:评论|評論|留言|跟帖|回复|回覆|阅读|閱讀|推荐|推薦|文章|新闻|新聞|报道|報道|報導|链接|連結|资讯|資訊|喜欢|喜歡|"
-    r"排行|热门|熱門|热点|熱點|下一篇|上一篇|精选|精選|专题|專題|博客|部落格)榜?|"
+    r"排行|热门|熱門|热点|熱點|下一篇|上一篇|精选|精選|专题|專題|博客|部落格)(?:榜|板|区|區|列表)?|"
     r"\W*(?:comments?|(?:related|more|latest|popular|top|recent|trending|recommended)\b.{0,24}|"
     r"you (?:may|might) .{0,20}|read (?:more|next)|most read|up next|next (?:story|article))",
     re.IGNORECASE,
@@ -127,6 +127,8 @@ class Others:
 
 
 def _is_hidden(attributes: dict[str, str | None]) -> bool:
+    if "hidden" in attributes:
+        return True
     style = attributes.get("style")
     return style is not None and "display:none" in style.replace(" ", "").lower()
 

@@ -42,6 +42,11 @@ def page(above: str = "", below: str = "", end: str = "", head: str = "") -> byt
         ("<span>點閱</span> 瀏覽次數：57", {"reads": 57}),
         ("<div>阅读量</div><div>57</div>", {}),
         ("<div>阅读</div><div>57</div>", {"reads": 57}),
+        ("<table><tr><td>点击数：</td><td>57</td></tr></table>", {"reads": 57}),
+        ("阅读丨57", {"reads": 57}),
+        ("点击 / 57", {"reads": 57}),
+        ("第57次访问", {"reads": 57}),
+        ("浏览次数：第57次", {"reads": 57}),
         # No counts: dates, percentages, placeholders of scripts, buttons.
         ("评论 2024-03-06", {}),
         ("阅读 3月5日", {}),
