@@ -26,6 +26,7 @@ _NO_LETTER = re.compile(r"[\W_]+")
 _DATED = frozenset(("datePublished", "headline"))
 _MAX_NESTED = 64
 _MAX_TITLES = 3
+_HEADLINE_CHARS = 200
 _LEAST_LIKENESS = 0.6
 _MAX_PEOPLE = 20
 MAX_TEXT_CHARS = 1000
@@ -120,7 +121,7 @@ def _last_part(url: str) -> str:
 
 
 def _tight(text: str) -> str:
-    return _NO_LETTER.sub("", text.lower())
+    return _NO_LETTER.sub("", text[:_HEADLINE_CHARS].lower())
 
 
 def _is_like(headline: str, title: str) -> bool:

@@ -169,14 +169,14 @@ class Labels:
 
     def parts_of(self, at: int) -> list[str]:
         """The text of block *at*, cut where an element begins or ends."""
-        block = self._found.blocks[at]
-        element = self._found.elements[block.element]
-        parts: list[str] = []
+        blocks = self._found.blocks
+        block, element = blocks[at], self._found.elements[blocks[at].element]
+        if at - element.first > _MAX_TEXTS:
+            return [block.text]
+        own = [other for other in blocks[element.first : at] if other.element == block.element]
+        ahead = "".join("".join(other.text.split()) for other in own)
         rest = "".join(block.text.split())
-        own = [
-            i for i in range(element.first, at) if self._found.blocks[i].element == block.element
-        ]
-        ahead = "".join("".join(self._found.blocks[i].text.split()) for i in own[-_MAX_TEXTS:])
+        parts: list[str] = []
         for number, text in enumerate(_texts_in(element.node)):
             tight = "".join(text.split())
             if number >= _MAX_TEXTS or not rest:

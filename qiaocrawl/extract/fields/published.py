@@ -232,6 +232,7 @@ _NO_DATA_DATE = re.compile(
     "expir|end|deadline|now|server|start|count|updat|modif|build|version|cache"
 )
 _MAX_DATA_DATES = 4
+_MAX_DATA_CHARS = 200_000
 _SURE_KEY_CHARS = 16
 _PIECES_CHARS = 40
 _CLOCK = re.compile(r"[0-2]?\d:[0-5]\d(?::[0-5]\d)?")
@@ -655,6 +656,7 @@ def _vote_data(page: Page, context: BodyContext, ballot: _Ballot) -> None:
         return
     end = source.find(context.blocks[context.first].text[:_SURE_KEY_CHARS])
     begin = max(0, source.find("<h1"))
+    end = min(end, begin + _MAX_DATA_CHARS)
     for match in islice(_DATA_DATE.finditer(source, begin, max(end, 0)), _MAX_DATA_DATES):
         if not _NO_DATA_DATE.search(match[1]):
             for written in ballot.reader.sure(match[2])[:1]:
