@@ -23,7 +23,7 @@ from qiaocrawl.storage.pages.articles import (
     comments_json,
     packed_html,
 )
-from qiaocrawl.storage.pages.raw_pages import newest_page_of
+from qiaocrawl.storage.pages.raw_pages import NEWEST_PAGE
 from qiaocrawl.storage.pages.reprocessing import drop_article
 from qiaocrawl.storage.sql import Statement, upsert
 from qiaocrawl.storage.titles import title_log
@@ -52,7 +52,7 @@ _NAMES = ("author", "source", "channel", "keywords", "description", "language", 
 _CHANGING = "first_key, number, parts, reads_alone, digest, note, about, text, html"
 _SAVE = upsert(
     "article_part",
-    {"url_id": ":url_id", "page_source_id": newest_page_of(":url_id")}
+    {"url_id": ":url_id", "page_source_id": NEWEST_PAGE}
     | {name: f":{name}" for name in _CHANGING.split(", ")},
     key="url_id",
     change=f"page_source_id, {_CHANGING}",

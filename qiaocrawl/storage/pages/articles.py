@@ -15,7 +15,7 @@ from qiaocrawl.items import PageAnalysis, Relevance, TitleRecord
 from qiaocrawl.items.article import Article, Comment
 from qiaocrawl.language import _
 from qiaocrawl.storage.packed_text import pack_html, pack_text
-from qiaocrawl.storage.pages.raw_pages import newest_page_of
+from qiaocrawl.storage.pages.raw_pages import NEWEST_PAGE
 from qiaocrawl.storage.pages.revisions import keep_version
 from qiaocrawl.storage.schema import article, relevance, url, verdict
 from qiaocrawl.storage.selection import published, published_within
@@ -89,16 +89,15 @@ _FIELDS = (
     "comments",
     "kind",
 )
-_NEWEST_PAGE = newest_page_of(":url_id")
 _FETCHED_AT = "COALESCE(u.fetched_at, :updated_at)"
 _INSERT = Statement(
     f"INSERT INTO article (url_id, page_source_id, site, fetched_at, {', '.join(_FIELDS)})"
-    f" SELECT u.id, {_NEWEST_PAGE}, h.name, {_FETCHED_AT}, {', '.join(':' + f for f in _FIELDS)}"
+    f" SELECT u.id, {NEWEST_PAGE}, h.name, {_FETCHED_AT}, {', '.join(':' + f for f in _FIELDS)}"
     " FROM url u JOIN host h ON h.id = u.host_id WHERE u.id = :url_id"
 )
 _UPDATE = Statement(
     f"UPDATE article SET {', '.join(f'{f} = :{f}' for f in _FIELDS)},"
-    f" page_source_id = {_NEWEST_PAGE},"
+    f" page_source_id = {NEWEST_PAGE},"
     " fetched_at = (SELECT COALESCE(u.fetched_at, :updated_at) FROM url u WHERE u.id = :url_id)"
     " WHERE id = :id"
 )

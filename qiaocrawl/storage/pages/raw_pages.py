@@ -126,12 +126,11 @@ _BATCH_OF_ALL = Statement(_BATCH + " ORDER BY p.id LIMIT :count")
 _BATCH_OF_TOPIC = Statement(_BATCH + " AND u.topic_id = :topic_id ORDER BY p.id LIMIT :count")
 
 
-def newest_page_of(url_id: str) -> str:
-    """SQL for the page of *url_id* that was seen last, which need not be the one stored last."""
-    return (
-        f"(SELECT p.id FROM page_source p WHERE p.url_id = {url_id}"
-        " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1)"
-    )
+NEWEST_PAGE = (
+    "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
+    " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1)"
+)
+"""SQL for the page of ``:url_id`` that was seen last, which need not be the one stored last."""
 
 
 @dataclass(frozen=True, slots=True)

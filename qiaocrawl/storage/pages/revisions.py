@@ -13,9 +13,9 @@ from qiaocrawl.items import FetchedPage, PagePicture
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.page_store.reading import payload, payloads
 from qiaocrawl.storage.pages.raw_pages import (
+    NEWEST_PAGE,
     PAGE_COLUMNS,
     most_blob_bytes,
-    newest_page_of,
     page_of,
     pages_of,
 )
@@ -26,6 +26,7 @@ from qiaocrawl.storage.values import clean_word, epoch_time, from_time, to_store
 REVISED, DELETED, RESTORED = "revised", "deleted", "restored"
 WITHDRAWN = "withdrawn"
 
+_NEWEST_PAGE = NEWEST_PAGE.replace(":url_id", "a.url_id")
 # An article read again from the same page (by another method, or with more parts) is no revision.
 _KEEP = Statement(
     "INSERT INTO revision (url_id, kind, at, page_source_id, note, title, published_at,"
@@ -34,7 +35,7 @@ _KEEP = Statement(
     " CASE WHEN a.title = :title THEN 'body' WHEN a.body_digest = :body_digest THEN 'title'"
     " ELSE 'title and body' END, a.title, a.published_at, a.body_digest, a.text FROM article a"
     " WHERE a.id = :article_id AND (a.title <> :title OR a.body_digest <> :body_digest)"
-    f" AND a.page_source_id <> {newest_page_of('a.url_id')}"
+    f" AND a.page_source_id <> {_NEWEST_PAGE}"
 )
 _NOTE = Statement(
     # INSERT ... SELECT writes nothing where there is no article, so no look-up is needed before.
