@@ -323,14 +323,13 @@ class _Run:
     def _unit(self, index: int, span: range, holder: int) -> int:
         """The outermost list, table or box around block *index* that stands in *span*; or -1."""
         elements = self._found.elements
-        unit, at = -1, self._found.blocks[index].element
-        while at > holder:
+        unit = -1
+        for at in enclosing(self._found, self._found.blocks[index].element, _MAX_LEVELS):
             element = elements[at]
-            if element.first < span.start or element.end > span.stop:
+            if at <= holder or element.first < span.start or element.end > span.stop:
                 break
             if element.tag in _LISTS or element.tag == "table" or _is_box(element):
                 unit = at
-            at = element.parent
         return unit
 
     def _is_line(self, index: int, holder: int) -> bool:
@@ -385,7 +384,7 @@ class _Run:
 
     def rest_of_tables(self, lines: AbstractSet[int]) -> Iterator[int]:
         """The other cells of a table of data that the text begins or ends with."""
-        found = self._found
+        found, own = self._found, {*lines, *self._chosen}
         for index in {self._chosen[0], self._chosen[-1]}:
             at = found.blocks[index].element
             while at >= 0 and found.elements[at].tag in _PARAGRAPHS:
@@ -393,9 +392,7 @@ class _Run:
             if at >= 0 and (table := self._table_at(at)) >= 0:
                 span = range(found.elements[table].first, found.elements[table].end)
                 whole = sum(len(found.blocks[i].text) for i in span)
-                taken = sum(
-                    len(found.blocks[i].text) for i in span if i in lines or i in self._chosen
-                )
+                taken = sum(len(found.blocks[i].text) for i in span if i in own)
                 linked = sum(found.blocks[i].linked for i in span)
                 if taken >= _PART_OF_TABLE * whole and linked <= _MOST_LINKED * whole:
                     yield from (i for i in span if i not in self._left_out)
