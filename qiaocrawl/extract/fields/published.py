@@ -437,8 +437,8 @@ def _vote_lines(
 class _DateLine(NamedTuple):
     """A line that may hold the date.
 
-        Attributes:
-            is_apart: whether it stands below the body, where other articles are named.
+    Attributes:
+        is_apart: whether it stands below the body, where other articles are named.
         is_deep: whether the text has begun above it, where events have days and notices are
             signed.
     """
