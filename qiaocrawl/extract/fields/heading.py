@@ -1,4 +1,4 @@
-"""What stands in a heading beside the title: dates, badges, counters, links to itself **(ours)**.
+"""What stands in a heading beside the title (dates, badges, links), and how alike two are **(ours)**.
 
 Templates put all of these into the element of the heading. Whether a part is no title is told by
 the witnesses (``<title>`` and the declared titles, which have the rest without it), and where
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from html import unescape
 from itertools import pairwise
+from operator import add
 from typing import TYPE_CHECKING
 
 from qiaocrawl.page.blocks import BLOCK, SKIP, kind_of
@@ -229,3 +230,36 @@ def without_escapes(text: str, others: Iterable[str]) -> str:
     if any(mark[0] in other and text not in other for other in others):
         return text
     return collapse(unescape(text))
+
+
+# --- How alike two titles are: their words and their pairs of letters -----------------------------
+
+_WORD = re.compile(r"[^\W\d_]{4,}")
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Words of four letters or more, and pairs of Han characters, lower case."""
+    lower = text.lower()
+    words = set(_WORD.findall(lower))
+    if not lower.isascii():
+        words.update([pair for pair in map(add, lower, lower[1:]) if pair > "\u3000"])
+    return frozenset(words)
+
+
+def has_word(text: str, words: frozenset[str]) -> bool:
+    """Whether *text* has one of *words*, which are as :func:`words_of` gives them."""
+    lower = text.lower()
+    if not lower.isascii() and not words.isdisjoint(map(add, lower, lower[1:])):
+        return True
+    return not words.isdisjoint(_WORD.findall(lower))
+
+
+def pairs_of(text: str) -> frozenset[str]:
+    """Pairs of neighbouring characters, white space aside, lower case."""
+    tight = without_blanks(text).lower()
+    return frozenset(map(add, tight, tight[1:]))
+
+
+def dice(one: frozenset[str], other: frozenset[str]) -> float:
+    """Twice the common part over both sizes, in [0, 1]; 0 when both are empty."""
+    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
 from qiaocrawl.extract.block_marks import is_boilerplate, is_prose
@@ -19,10 +18,14 @@ from qiaocrawl.extract.entries import is_first_page, leads_here, leads_home
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.declared import Declared, declared_by, text_declared
 from qiaocrawl.extract.fields.heading import (
+    dice,
+    has_word,
     joined_lines,
+    pairs_of,
     without_badges,
     without_date,
     without_escapes,
+    words_of,
 )
 from qiaocrawl.extract.fields.origin import (
     COLUMN_CHARS,
@@ -38,39 +41,6 @@ from qiaocrawl.text.normalise import collapse, without_blanks
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
-
-# --- How alike two titles are: their words and their pairs of letters -----------------------------
-
-_WORD = re.compile(r"[^\W\d_]{4,}")
-
-
-def words_of(text: str) -> frozenset[str]:
-    """Words of four letters or more, and pairs of Han characters, lower case."""
-    lower = text.lower()
-    words = set(_WORD.findall(lower))
-    if not lower.isascii():
-        words.update([pair for pair in map(add, lower, lower[1:]) if pair > "\u3000"])
-    return frozenset(words)
-
-
-def has_word(text: str, words: frozenset[str]) -> bool:
-    """Whether *text* has one of *words*, which are as :func:`words_of` gives them."""
-    lower = text.lower()
-    if not lower.isascii() and not words.isdisjoint(map(add, lower, lower[1:])):
-        return True
-    return not words.isdisjoint(_WORD.findall(lower))
-
-
-def pairs_of(text: str) -> frozenset[str]:
-    """Pairs of neighbouring characters, white space aside, lower case."""
-    tight = without_blanks(text).lower()
-    return frozenset(map(add, tight, tight[1:]))
-
-
-def dice(one: frozenset[str], other: frozenset[str]) -> float:
-    """Twice the common part over both sizes, in [0, 1]; 0 when both are empty."""
-    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
-
 
 MAX_TITLE_CHARS = 300
 _LEAST_CHARS = 4
