@@ -1,4 +1,4 @@
-"""What stands in a heading beside the title (dates, badges, links), and how alike two are **(ours)**.
+"""What stands in a heading beside the title, and how alike two headings are **(ours)**.
 
 Templates put all of these into the element of the heading. Whether a part is no title is told by
 the witnesses (``<title>`` and the declared titles, which have the rest without it), and where
