@@ -138,7 +138,7 @@ def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     # Its stories were judged by hand, as no scorer would.
     monkeypatch.setattr(crawl_scorer, "is_stale", lambda *_what: False)
     monkeypatch.setattr(Logins, "start", lambda *_self, **_named: None)
-    monkeypatch.setattr(credentials, "hashed", lambda password: f"-{password}")
+    monkeypatch.setattr(credentials, "hash_password", lambda password: f"-{password}")
     monkeypatch.setattr(credentials, "is_right", lambda stored, given: bool(stored))
     channels = tmp_path / "channels.toml"
     # Nobody listens there: that it did not arrive is what the log has to say.
