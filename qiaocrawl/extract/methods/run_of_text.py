@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 
 from qiaocrawl.extract.attachments import names_file
 from qiaocrawl.extract.block_texts import enclosing
@@ -54,6 +54,8 @@ _LINK_SHARE = 0.5
 _MOST_LINKED = 0.3
 _MOST_LINKED_CELLS = 0.7
 _PART_OF_TABLE = 0.25
+_PART_OF_TABLE_ABOVE = 0.7
+"""Quotes and figures above a text are often the page's."""
 _LEAST_LABEL_CHARS = 4
 _LABELLED_ITEMS = 0.6
 _LABEL_CHARS, _LABEL_LINE_CHARS = 14, 80
@@ -300,7 +302,10 @@ class _Run:
         """The lines between two chosen blocks, within the smallest element that holds both."""
         if self._chosen[-1] - self._chosen[0] < len(self._chosen):
             return  # nearly always
-        for before, after in pairwise(self._chosen):
+        blocks = self._found.blocks
+        # Single cells above the text are of the page: what stands around them is no text either.
+        from_text = dropwhile(lambda i: not _is_telling(blocks[i].text), self._chosen)
+        for before, after in pairwise(from_text):
             if after > before + 1 and (holder := self._holder(before, after)) >= 0:
                 yield from self._belonging(range(before + 1, after), holder)
 
@@ -394,7 +399,9 @@ class _Run:
                 whole = sum(len(found.blocks[i].text) for i in span)
                 taken = sum(len(found.blocks[i].text) for i in span if i in own)
                 linked = sum(found.blocks[i].linked for i in span)
-                if taken >= _PART_OF_TABLE * whole and linked <= _MOST_LINKED * whole:
+                is_above = span.stop <= self._chosen[-1]
+                share = _PART_OF_TABLE_ABOVE if is_above else _PART_OF_TABLE
+                if taken >= share * whole and linked <= _MOST_LINKED * whole:
                     yield from (i for i in span if i not in self._left_out)
 
     # --- the head and the tail --------------------------------------------------------------
