@@ -21,6 +21,7 @@ from qiaocrawl.extract.published.density import DensityExtractor
 from qiaocrawl.language import _, language
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.page.blocks import Block, Element, PageBlocks
+from qiaocrawl.text.normalise import without_blanks
 from qiaocrawl.text.visible import visible
 
 MARK = "<!-- qiaocrawl extract --explain -->"
@@ -187,7 +188,7 @@ def _label(element: Element) -> str:
 
 
 def _link_share(block: Block) -> float:
-    return block.linked / max(1, len("".join(block.text.split())))
+    return block.linked / max(1, len(without_blanks(block.text)))
 
 
 def _lines(extracted: ExtractedPage, extractor: DensityExtractor) -> Iterator[str]:

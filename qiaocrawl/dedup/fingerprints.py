@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.text.normalise import fold
+from qiaocrawl.text.normalise import fold, without_blanks
 from qiaocrawl.vsm.grams import PLANE, compiled_simhash, gram_hashes
 
 # --- The SimHash of a text (Charikar, 2002), of its character 4-grams -----------------------------
@@ -151,7 +151,7 @@ def hamming(a: int, b: int) -> int:
 
 def _digest(folded: str) -> bytes:
     # Without white space: line breaks differ from one site's layout to another's.
-    tight = "".join(folded.split())
+    tight = without_blanks(folded)
     return blake2b(tight.encode(), digest_size=16).digest() if tight else b""
 
 

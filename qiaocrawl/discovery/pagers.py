@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from qiaocrawl.items import Link
 from qiaocrawl.page.links import NEXT_TAG
+from qiaocrawl.text.normalise import without_blanks
 
 # "3", "第3页", "[2]", "page 4", "21-40".
 _NUMBER = re.compile(
@@ -212,7 +213,7 @@ def _falls(numbered: Sequence[tuple[int, Link]], stem: str) -> bool:
 
 def _reach(arrow: str) -> int:
     """How far an arrow points: ``›`` one page, ``»`` further than that, ``»»`` to the last."""
-    signs = "".join(arrow.split())
+    signs = without_blanks(arrow)
     if "|" in signs or "⏭" in signs:
         return _LAST_REACH
     return min(len(signs) + sum(sign in "»⏩" for sign in signs[:1]), _LAST_REACH)

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from qiaocrawl.extract.block_texts import BlockTexts, enclosing
-from qiaocrawl.page.blocks import Element, PageBlocks, general_names
+from qiaocrawl.page.blocks import Element, PageBlocks, look_of
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import without_blanks
 
@@ -96,7 +96,7 @@ def _begins_article(
     block = blocks[heading.first]
     if block.links and 2 * block.linked > len(block.text):
         return True
-    return heading.tag == title.tag and _look(part) == _look(own)
+    return heading.tag == title.tag and look_of(part) == look_of(own)
 
 
 def _apart(found: PageBlocks, before: int, after: int) -> tuple[Element | None, Element | None]:
@@ -113,7 +113,3 @@ def _apart(found: PageBlocks, before: int, after: int) -> tuple[Element | None, 
                 part = elements[at]
         parts.append(part)
     return parts[0], parts[1]
-
-
-def _look(element: Element) -> tuple[str, str]:
-    return element.tag, general_names(element.names)

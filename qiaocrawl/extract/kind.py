@@ -149,9 +149,10 @@ _LIST_TITLE = re.compile(
     r"^(?:(?:all )?(?:posts|articles|stories) (?:by|from|in|tagged)|author)\b",
     re.IGNORECASE,
 )
-_BOARD = (
-    r"[论論][坛壇]|版[块塊]?|板[块塊]|[专專][区區]|[讨討][论論][区區]|社[区區]|[贴貼]?吧|"
-    r"\b(?:sub)?forums?|\bboards?"
+_BOARD = re.compile(
+    r"\s?(?:[论論][坛壇]|版[块塊]?|板[块塊]|[专專][区區]|[讨討][论論][区區]|社[区區]|[贴貼]?吧|"
+    r"\b(?:sub)?forums?|\bboards?)",
+    re.IGNORECASE,
 )
 _BOARD_MARKS = (
     "最后发表",
@@ -403,7 +404,7 @@ def _board(page: Page, features: PageKindFeatures, title: str) -> str:
         return ""
     marks = sum(map(page.once(BlockTexts).short.__contains__, _BOARD_MARKS))
     least = _LEAST_MARKS + (not _is_board_name(page, title))
-    if marks < least or _count_rows(page) < _ROWS or page.once(thread_of) is not None:
+    if marks < least or page.once(_count_rows) < _ROWS or page.once(thread_of) is not None:
         return ""
     return f"a board with {features.items} titles"
 
@@ -491,7 +492,7 @@ def _is_board_name(page: Page, title: str) -> bool:
     """Whether ``<title>`` begins with *title* as the name of a board: 侨乡话题论坛."""
     at = page.title.find(title) if title else -1
     behind = page.title[at + len(title) :] if at >= 0 else ""
-    return re.match(rf"\s?(?:{_BOARD})", behind, re.IGNORECASE) is not None
+    return _BOARD.match(behind) is not None
 
 
 def _starts_soon(features: PageKindFeatures) -> bool:
@@ -547,7 +548,7 @@ def _points_of_list(
         and features.items >= _LIST_ITEMS
         and features.item_bytes > 3 * features.own_bytes
         and not (features.headline >= 0 and _starts_soon(features))
-        and _count_rows(page) >= _ROWS
+        and page.once(_count_rows) >= _ROWS
     ):
         points += 2
         why.append("dated titles in rows below the name of a column")

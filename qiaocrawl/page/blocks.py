@@ -253,11 +253,7 @@ class _Collector:
             # The root is read, hidden or not: somebody asked for it.
             if is_marked and self._open >= 0 and is_hidden(attributes) and not self._shows(node):
                 return None
-            css_class, identifier = attributes.get("class"), attributes.get("id")
-            if css_class and identifier:
-                names = f"{css_class} {identifier}".strip().lower()
-            elif css_class or identifier:
-                names = (css_class or identifier or "").strip().lower()
+            names = names_of(attributes)
         elements, parent = self.found.elements, self._open
         depth = elements[parent].depth + 1 if parent >= 0 else 0
         self._open = len(elements)
@@ -321,6 +317,14 @@ def _size(parts: list[str]) -> int:
     return len("".join("".join(parts).split()))
 
 
+def names_of(attributes: dict[str, str | None]) -> str:
+    """Class and id of an element with these *attributes*, in lower case; "" for none."""
+    css_class, identifier = attributes.get("class"), attributes.get("id")
+    if css_class and identifier:
+        return f"{css_class} {identifier}".strip().lower()
+    return (css_class or identifier or "").strip().lower()
+
+
 def is_hidden(attributes: dict[str, str | None]) -> bool:
     """Whether an element with these *attributes* is not displayed."""
     if "hidden" in attributes:
@@ -380,6 +384,15 @@ def element_path(elements: list[Element], at: int) -> str:
 def general_names(names: str) -> str:
     """Class and id *names* with every number as 0."""
     return _NUMBER.sub("0", names)
+
+
+# Asked for every named element around a text.
+_general_names = lru_cache(maxsize=20_000)(general_names)
+
+
+def look_of(element: Element) -> tuple[str, str]:
+    """Tag and general names of *element*, which are one for the items of a list."""
+    return element.tag, _general_names(element.names)
 
 
 def _nearest_named(elements: list[Element], at: int) -> int:

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from qiaocrawl.page.blocks import BLOCK, PLAIN_SIGHT, Sight, blocks_of, is_hidden, kind_of
-from qiaocrawl.text.normalise import without_blanks
+from qiaocrawl.text.normalise import HAN_OR_KANA, without_blanks
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -145,7 +145,6 @@ _TIP = re.compile(
     r"\b(?:subscri|log in|sign (?:in|up)|register|download|newsletter|cookie)"
 )
 _MOST_TIP_BYTES = 900
-_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _MAX_HIDDEN = 400
 """Hidden elements of a page that may be looked into, and _MAX_RUNS of them in earnest."""
 _MAX_RUNS = 20
@@ -408,7 +407,7 @@ def _is_alike(before: Sequence[tuple[LexborNode, str]], piece: _Piece) -> bool:
 
 
 def _is_wide(text: str) -> bool:
-    return 5 * len(_WIDE.findall(text)) > len(text)
+    return 5 * len(HAN_OR_KANA.findall(text)) > len(text)
 
 
 def _is_offered(node: LexborNode) -> bool:

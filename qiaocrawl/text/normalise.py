@@ -135,6 +135,12 @@ def collapse(text: str) -> str:
     return joined if joined.isprintable() else _UNPRINTABLE.sub("", joined)
 
 
+HAN = re.compile("[\u3400-\u9fff]")
+"""A Chinese character."""
+HAN_OR_KANA = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+"""A character of a text that is written without spaces."""
+
+
 def without_blanks(text: str) -> str:
     """*text* less all its white space: two that differ in their breaks alone are the same."""
     return "".join(text.split())

@@ -15,14 +15,13 @@ from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.fields.body_context import body_span
 from qiaocrawl.page.blocks import Block
 from qiaocrawl.page.page import Page
-from qiaocrawl.text.normalise import collapse
+from qiaocrawl.text.normalise import collapse, letters_of
 
 _ARTICLE_TYPE = re.compile(
     r"article|posting|report(?!er)|recipe|review|advertisement|question|qapage|creativework|"
     r"livestream|podcastepisode|aboutpage$",
     re.IGNORECASE,
 )
-_NO_LETTER = re.compile(r"[\W_]+")
 _DATED = frozenset(("datePublished", "headline"))
 _MAX_NESTED = 64
 _MAX_TITLES = 3
@@ -53,7 +52,7 @@ class Declared:
         if lower in self.names:
             return True
         # The words of a host are of ASCII, but for hosts written in other letters.
-        tight = _NO_LETTER.sub("", lower)
+        tight = letters_of(lower)
         return tight in self.labels or (tight[:3] == "the" and tight[3:] in self.labels)
 
 
@@ -88,12 +87,16 @@ def _of_this_page(page: Page, articles: list[dict[str, Any]]) -> list[dict[str, 
 
     An object whose address and headline are both others' is of another page.
     """
+    if not articles:
+        return articles
     own, unsure = [], []
-    titles = [_tight(text) for text in (page.title, page.meta.get("og:title", ""))]
-    titles += [_tight(node.text()[:MAX_TEXT_CHARS]) for node in page.nodes("h1")[:_MAX_TITLES]]
+    shown = [page.title, page.meta.get("og:title", "")]
+    shown += [node.text() for node in page.nodes("h1")[:_MAX_TITLES]]
+    titles = [letters_of(text[:_HEADLINE_CHARS]) for text in shown]
     urls = {_last_part(url) for url in (page.url, page.canonical_link, page.meta.get("og:url", ""))}
     for item in articles:
-        address, headline = _address(item), _tight(first_text(item.get("headline")))
+        address = _address(item)
+        headline = letters_of(first_text(item.get("headline"))[:_HEADLINE_CHARS])
         has_address = bool(address) and _last_part(address) in urls
         has_headline = bool(headline) and any(_is_like(headline, title) for title in titles)
         if has_address or has_headline:
@@ -118,10 +121,6 @@ def _last_part(url: str) -> str:
     """The last part of the path of *url*; "" for a home page."""
     path = url.partition("#")[0].partition("?")[0].partition("://")[2]
     return path.rstrip("/").rpartition("/")[2].partition(".")[0].lower() if "/" in path else ""
-
-
-def _tight(text: str) -> str:
-    return _NO_LETTER.sub("", text[:_HEADLINE_CHARS].lower())
 
 
 def _is_like(headline: str, title: str) -> bool:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from operator import add
 from typing import TYPE_CHECKING
 
-from qiaocrawl.page.blocks import BLOCK, SKIP, kind_of
+from qiaocrawl.page.blocks import BLOCK, SKIP, kind_of, names_of
 from qiaocrawl.text.normalise import collapse, without_blanks
 
 if TYPE_CHECKING:
@@ -187,8 +187,7 @@ def _is_no_word(text: str, node: LexborNode) -> bool:
 
 
 def _is_badge(text: str, node: LexborNode) -> bool:
-    names = f"{node.attributes.get('class') or ''} {node.attributes.get('id') or ''}"
-    return len(text) <= _BADGE_CHARS and _BADGE_NAME.search(names) is not None
+    return len(text) <= _BADGE_CHARS and _BADGE_NAME.search(names_of(node.attributes)) is not None
 
 
 # --- Headings over several lines, and those escaped twice -----------------------------------------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.page.blocks import BLOCK, BREAK, SKIP, kind_of, without_line_ends
-from qiaocrawl.text.normalise import collapse
+from qiaocrawl.text.normalise import collapse, without_blanks
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -160,7 +160,7 @@ class Labels:
         is_beside = own.parent == other.parent and own.tag in _CELL_TAGS
         if not is_beside and not self._is_marked(at - 1):
             return ""
-        return "".join(label.text.split()).rstrip(_MARKS)
+        return without_blanks(label.text).rstrip(_MARKS)
 
     def _is_marked(self, at: int) -> bool:
         """Whether block *at* ends with a mark, or is in an element for labels."""
@@ -174,11 +174,11 @@ class Labels:
         if at - element.first > _MAX_TEXTS:
             return [block.text]
         own = [other for other in blocks[element.first : at] if other.element == block.element]
-        ahead = "".join("".join(other.text.split()) for other in own)
-        rest = "".join(block.text.split())
+        ahead = "".join(without_blanks(other.text) for other in own)
+        rest = without_blanks(block.text)
         parts: list[str] = []
         for number, text in enumerate(_texts_in(element.node)):
-            tight = "".join(text.split())
+            tight = without_blanks(text)
             if number >= _MAX_TEXTS or not rest:
                 break
             if ahead:
@@ -239,7 +239,7 @@ def _field_of(label: re.Match[str]) -> str:
 
 def _pair(field: str, label: re.Match[str], parts: tuple[str, ...], is_sure: bool) -> Pair:
     before = label.string[max(0, label.start() - _BEFORE_CHARS) : label.start()]
-    return Pair(field, "".join(label[0].split()), before, parts, 0, is_sure)
+    return Pair(field, without_blanks(label[0]), before, parts, 0, is_sure)
 
 
 def _behind(line: str, label: re.Match[str], field: str) -> re.Match[str] | None:

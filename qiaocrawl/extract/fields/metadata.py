@@ -24,7 +24,7 @@ from qiaocrawl.extract.published.layout_title import is_by_layout, title_by_layo
 from qiaocrawl.page.blocks import Element
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.dates import SHANGHAI, DateReader, latest_plausible
-from qiaocrawl.text.normalise import collapse, to_simplified
+from qiaocrawl.text.normalise import HAN, collapse, to_simplified
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -312,7 +312,6 @@ def _caption(page: Page, context: BodyContext, element: Element) -> str:
     return ""
 
 
-_HAN = re.compile("[\u3400-\u9fff]")
 _SAMPLE_BLOCKS = 6
 _SAMPLE_CHARS = 150
 _DAY_FIRST = (
@@ -423,7 +422,7 @@ def metadata_of(
     others = Others(page, context)
     fields.update(dates_of(page, context, declared, others, _reader(page, written, now)))
     # A Chinese page may hold little but code, or quote English.
-    is_chinese = written.startswith("zh") or _HAN.search(title) is not None
+    is_chinese = written.startswith("zh") or HAN.search(title) is not None
     fields.update(people_of(page, context, declared, others, is_chinese))
     fields.update(source_of(page, context, declared))
     channel = channel_of(page, context, declared, title)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from qiaocrawl.text.normalise import HAN
+
 # --- Tells Chinese names of people from words that begin with the same characters -----------------
 # **(ours)** About nine in ten names begin with one of the surnames below, but so do hundreds of
 # words that stand alone in menus and headings: 文章, 简介, 时间. A name is told by what it is not:
@@ -73,7 +75,6 @@ _TRANSLITERATION = frozenset(
 )
 _FOREIGN_MARK = re.compile("[·•．.‧・]")
 _FOREIGN_SHARE = 0.6
-_HAN = re.compile("[\u3400-\u9fff]")
 
 
 def is_chinese_name(name: str) -> bool:
@@ -135,7 +136,7 @@ def is_foreign_name(name: str) -> bool:
     parts = [part for part in _FOREIGN_MARK.split(name) if part]
     if len(parts) < 2 or max(map(len, parts)) > 8:
         return False
-    letters = _HAN.findall(name)
+    letters = HAN.findall(name)
     share = sum(letter in _TRANSLITERATION for letter in letters) / max(1, len(letters))
     return share >= _FOREIGN_SHARE
 
@@ -309,7 +310,7 @@ def _is_han_list(part: str) -> bool:
     if len(pieces) < 2:
         return False
     # Beside a person's name stands what the person is.
-    is_name = all(map(_HAN.match, pieces)) and any(map(is_person, pieces))
+    is_name = all(map(HAN.match, pieces)) and any(map(is_person, pieces))
     return is_name or all(_HAN_NAME.fullmatch(piece) for piece in pieces)
 
 
@@ -318,7 +319,7 @@ def tidy_name(written: str) -> str:
     if "@" in written.strip()[1:]:
         return ""  # an address
     name = _LABEL.sub("", written.strip())
-    if _HAN.search(name):
+    if HAN.search(name):
         name = _LABEL.sub("", name)
         name = _WORK_BEHIND.sub("", name.strip())
     name = _CUT.sub("", name)
@@ -335,7 +336,7 @@ def tidy_name(written: str) -> str:
 
 def _without_role(name: str) -> str:
     """*name* without what its bearer is; "" where it says nothing else."""
-    if name.isascii() or not _HAN.search(name):
+    if name.isascii() or not HAN.search(name):
         # Twice at most: a role, and the agency before it.
         for _ in range(2):
             role = _ROLE_BEHIND.search(name)
@@ -354,18 +355,18 @@ def _without_role(name: str) -> str:
 
 def _is_sentence(name: str) -> bool:
     """Whether *name*, with Chinese characters, is a motto or another sentence."""
-    if name.isascii() or not _HAN.search(name):
+    if name.isascii() or not HAN.search(name):
         return False
     if _SENTENCE_MARK.search(name):
         return True
-    if len(_HAN.findall(name)) <= _MAX_HAN_CHARS or is_organisation(name):
+    if len(HAN.findall(name)) <= _MAX_HAN_CHARS or is_organisation(name):
         return False
     return not (_HAN_NAME.fullmatch(name) and is_foreign_name(name))
 
 
 def is_person(name: str) -> bool:
     """Whether *name* looks like a person's: a Chinese surname first, or capitalised words."""
-    if _HAN.search(name):
+    if HAN.search(name):
         if _FOREIGN_HAN.search(name):
             return _HAN_NAME.fullmatch(name) is not None and is_foreign_name(name)
         return is_chinese_name(name)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from qiaocrawl.page.blocks import is_hidden, names_of
 from qiaocrawl.text.normalise import collapse
 
 if TYPE_CHECKING:
@@ -102,10 +103,10 @@ class Others:
 
     def _is_other(self, node: LexborNode, own: str, level: int) -> bool:
         attributes = node.attributes
-        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
+        names = names_of(attributes)
         if node.tag in _TAGS and not _OF_ARTICLE.search(names):
             return True
-        if _NAMES.search(names) or _is_hidden(attributes):
+        if _NAMES.search(names) or is_hidden(attributes):
             return True
         if level and _HEADING.fullmatch(_first_words(node)):
             return True
@@ -124,13 +125,6 @@ class Others:
             if len(anchor) >= least and not is_own:
                 return True
         return False
-
-
-def _is_hidden(attributes: dict[str, str | None]) -> bool:
-    if "hidden" in attributes:
-        return True
-    style = attributes.get("style")
-    return style is not None and "display:none" in style.replace(" ", "").lower()
 
 
 def _links_in(node: LexborNode) -> Iterator[LexborNode]:

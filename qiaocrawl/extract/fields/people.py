@@ -20,8 +20,9 @@ from qiaocrawl.extract.fields.labels import EDITOR, Labels
 from qiaocrawl.extract.fields.names import is_organisation, is_person, split_names, tidy_name
 from qiaocrawl.extract.fields.others import Others
 from qiaocrawl.extract.thread import thread_of
+from qiaocrawl.page.blocks import names_of
 from qiaocrawl.page.page import Page
-from qiaocrawl.text.normalise import collapse
+from qiaocrawl.text.normalise import HAN, collapse
 
 _META_AUTHOR = re.compile(
     r"(?:^|(?<!smartbanner)[.:_-])(?:authors?|creator|byl|byline|author[_.-]?names?|writer)$|^article:author"
@@ -50,7 +51,6 @@ _NO_AUTHOR_CLASS = re.compile(
     r"topic|stats?(?:$|[\s_-])"
 )
 _AUTHOR_CLASS = re.compile(r"(?:^|[\s_-])(?:author|byline)s?(?:[_-]+name)?(?:$|\s)")
-_HAN = re.compile("[\u3400-\u9fff]")
 _UNSURE = 0.6
 """Below this weight, elements marked as the author's are looked at."""
 
@@ -148,7 +148,7 @@ def _marked_people(page: Page, near: str, site: Declared, others: Others) -> lis
         return claims
     for node in page.tree.css(_BYLINE)[:_MAX_BYLINES]:
         attributes = node.attributes
-        element_names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
+        element_names = names_of(attributes)
         if _NO_AUTHOR_CLASS.search(element_names) or others.hold(node):
             continue
         # A word in Chinese may be the heading of a card about the author.
@@ -171,7 +171,7 @@ def _names_marked(node: LexborNode) -> list[str]:
     whole = collapse(node.text()[: 4 * _MAX_BYLINE_CHARS])
     if not 2 <= len(whole) <= _MAX_BYLINE_CHARS:
         return []
-    if not _HAN.search(whole):
+    if not HAN.search(whole):
         return split_names(whole)
     for line in node.text(separator="\n").split("\n"):
         names = split_names(line, is_labelled=True)

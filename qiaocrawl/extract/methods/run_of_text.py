@@ -21,7 +21,7 @@ from qiaocrawl.extract.methods.block_features import Floats
 from qiaocrawl.extract.methods.block_vocabulary import NAME_KINDS, name_flags, telling_words
 from qiaocrawl.extract.notices import has_clauses, is_notice_by_form
 from qiaocrawl.extract.structure.kept import is_data_table
-from qiaocrawl.page.blocks import Element, PageBlocks, general_names
+from qiaocrawl.page.blocks import Element, PageBlocks, look_of
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import without_blanks
 
@@ -200,13 +200,13 @@ class _Run:
     def _learn_looks(self) -> None:
         """Note the elements that paragraphs stand in."""
         elements, seen = self._found.elements, set[int]()
-        written = set()
+        looks = set()
         for at in {self._found.blocks[index].element for index in self._chosen}:
             while at >= 0 and at not in seen:
                 seen.add(at)
-                written.add((elements[at].tag, elements[at].names))
+                looks.add(look_of(elements[at]))
                 at = elements[at].parent
-        self._looks = {(tag, _general(names)) for tag, names in written}
+        self._looks = looks
 
     def _is_plain(self, at: int, holder: int) -> bool:
         """Whether only elements that text stands in are around the element *at*, up to *holder*."""
@@ -225,7 +225,7 @@ class _Run:
             return True
         if not self._looks:
             self._learn_looks()
-        if _look(element) in self._looks:
+        if look_of(element) in self._looks:
             return True
         if element.tag in _HEADINGS:
             return _CREDIT.search(element.names) is None
@@ -430,13 +430,13 @@ class _Run:
         """Whether block *index* looks like a sub-heading further down, beside the same text."""
         blocks, elements = self._found.blocks, self._found.elements
         block, element = blocks[index], elements[blocks[index].element]
-        around = _look(elements[element.parent])
+        around = look_of(elements[element.parent])
         is_bold = len(without_blanks(block.text)) == block.bold
         if len(block.text) > _SHORT_CHARS or not (element.tag in _HEADINGS or is_bold):
             return False
         return any(
             elements[other.element].tag == element.tag
-            and _look(elements[elements[other.element].parent]) == around
+            and look_of(elements[elements[other.element].parent]) == around
             and (element.tag in _HEADINGS or len(without_blanks(other.text)) == other.bold)
             for other in (blocks[i] for i in (*self._chosen, *lines))
         )
@@ -502,7 +502,7 @@ class _Run:
             self._judged[index] >= (_DOUBTFUL if block.text[-1] in _STOPS else _DOUBTFUL_LINE)
             and _WORDS.search(block.text) is not None
             and _ADDRESS.search(block.text) is None
-            and (element.parent, _look(element)) == (last.parent, _look(last))
+            and (element.parent, look_of(element)) == (last.parent, look_of(last))
             and not block.linked
             and not _is_label(block.text)
             and not is_dated(block.text)
@@ -535,14 +535,6 @@ class _Run:
         if _is_label(block.text) or _OF_PAGE.match(block.text):
             return False
         return block.text[-1] in ":：" or tag in _HEADINGS
-
-
-def _look(element: Element) -> tuple[str, str]:
-    return element.tag, _general(element.names)
-
-
-# Asked for every named element around a text.
-_general = lru_cache(maxsize=20_000)(general_names)
 
 
 def _is_box(element: Element) -> bool:

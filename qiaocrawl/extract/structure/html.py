@@ -31,7 +31,7 @@ from qiaocrawl.page.blocks import (
     without_line_ends,
 )
 from qiaocrawl.page.page import Page
-from qiaocrawl.text.normalise import clean_text
+from qiaocrawl.text.normalise import HAN_OR_KANA, clean_text
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -140,7 +140,6 @@ _SHORT_LINE_CHARS = 40
 """Lines of at most so many characters with one ``<br>`` between are lines of one paragraph."""
 _LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|brush:\s?)([a-z0-9+#-]{1,20})(?=\s|;|$)")
 _CODE_NAMES = re.compile(r"code|highlight|brush|lang|prettyprint|syntax|source")
-_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _MAX_WIDE_SHARE = 0.3
 
 
@@ -452,7 +451,7 @@ class _Writer:
         is_code = (
             code is not None
             or _CODE_NAMES.search(names)
-            or (len(_WIDE.findall(text)) <= _MAX_WIDE_SHARE * len(text))
+            or (len(HAN_OR_KANA.findall(text)) <= _MAX_WIDE_SHARE * len(text))
         )
         if is_code and self._open[-1].mode in (_FLOW, _ITEM):
             language = _LANGUAGE.search(names)

@@ -16,6 +16,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 
 from qiaocrawl.errors import RowFault, TopicError
 from qiaocrawl.language import _
+from qiaocrawl.text.normalise import without_blanks
 from qiaocrawl.topic.files import ZIP_MAGIC, escape_formula, read_limited, write_whole
 from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS
 from qiaocrawl.topic.workbook.findings import Finding, Level, messages
@@ -304,7 +305,7 @@ class _Columns:
 
 def answer_of(text: str) -> bool | None:
     """Whether *text* says that a page is on topic; None where it says neither."""
-    return ANSWERS.get("".join(text.split()).strip("。.").lower())
+    return ANSWERS.get(without_blanks(text).strip("。.").lower())
 
 
 def read_judgements(path: Path) -> JudgedTable:
