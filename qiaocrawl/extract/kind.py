@@ -37,7 +37,7 @@ from qiaocrawl.extract.kind_features import (
     story_kind,
 )
 from qiaocrawl.extract.notices import is_table_body, is_verse_body
-from qiaocrawl.extract.thread import thread_of
+from qiaocrawl.extract.thread import opening_lines, thread_of
 from qiaocrawl.items import Outcome
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import letters_of
@@ -232,6 +232,8 @@ def judge(page: Page, body: Body, title: str) -> Judgement:
             judgement = check(page, body, features)
             if judgement is not None:
                 return judgement
+    if body.text and title and opening_lines(page):
+        return Judgement(PageKind.FORUM, Outcome.ARTICLE, "")
     is_table = features.headline >= 0 and features.dated and is_table_body(page, body)
     if is_table or is_verse_body(page, body):
         return Judgement(story_kind(page, features, title), Outcome.ARTICLE, "")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate, chain
@@ -77,7 +77,9 @@ _MIN_MARKS = 2
 _WHEN = re.compile(
     r"(?:19|20)\d\d\s*[-/.年]\s*\d{1,2}\s*[-/.月]\s*\d{1,2}|\d{1,2}[-/]\d{1,2}\s+\d{1,2}:\d\d|"
     r"\d+\s*(?:秒|分钟|分鐘|小时|小時|天)前|(?:昨天|前天|今天)\s*\d{1,2}:\d\d|"
-    r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2},? (?:19|20)\d\d"
+    r"\b\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d\b|"
+    r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2},? (?:19|20)\d\d|"
+    r"\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?,? (?:19|20)\d\d"
 )
 _WHEN_CHARS = SHORT_CHARS
 _DIGIT = re.compile("[0-9]")
@@ -85,21 +87,39 @@ _DIGIT = re.compile("[0-9]")
 _VARYING = re.compile(r"\S*\d\S*|\b(?:odd|even|alt|first|last|bright|row|bg|lz|louzhu)\b")
 _SIGNATURE = re.compile(r"\bsign|signature")
 _AUTHOR_LABEL = re.compile(
-    r"(?:作者|发帖人|發帖人|楼主|网友|Posted by|by)\s*[:：]?\s*([^\s:：|,，]{2,20})"
+    r"(?:作者|发帖人|發帖人|楼主|网友|Posted by|(?<!owered )by)\s*[:：]?\s*([^\s:：|,，]{2,20})"
 )
 _BEFORE_DATE = re.compile(r"^([^\s:：|]{2,20}?)\s*(?:发表于|發表於|回复于|于|於|posted)")
 _PROFILE = re.compile(
-    r"^(?:积分|積分|帖子|主题|精华|威望|金钱|注册|来自|等级|性别|Posts|Joined|Location|Rank)\W*[\d:：]"
+    r"^(?:积分|積分|帖子|主题|精华|威望|金钱|注册|来自|等级|级别|級別|头衔|頭銜|发帖|性别|Posts|Joined|Location|Rank)\W*[\d:：]|"
+    r"^Join(?:ed| Date)\b"
 )
 _NO_AUTHOR = re.compile(
     r"楼|樓|发表|發表|只看|回复|回覆|引用|举报|编辑|消息|好友|收藏|查看|^\W*\d+\W*$|^#|reply|quote|report|"
     r"会员|新手|主题|帖子|积分|等级|^re:|^\W*(?:沙发|沙發|板凳|地板|地毯|地下室|电梯直达|電梯直達)\W*$|"
-    r"^来自|^來自|浏览器|客户端|复制链接|^\[[^\]]{1,8}\]|\d+\s*#\W*$",
+    r"^登[录錄入陆]|^注册|^註冊|^login|^log in|^register|^sign|^来自|^來自|浏览器|客户端|复制链接|"
+    r"^\[[^\]]{1,8}\]|\d+\s*#\W*$",
     re.IGNORECASE,
 )
 _AUTHOR_CHARS = 24
 _MESSAGES = ("postmessage_", "post_message_", "bbwrapper")
 """What the boards' own programs call the element of a post's text, with its number behind."""
+_BOARD_NAMES = (
+    "poststream",
+    "posterinfo",
+    "postprofile",
+    "postauthor",
+    "postbit",
+    "postdetails",
+    "commentpost",
+    "d_post_content",
+    "tpc_content",
+    "bbs-content",
+    "reply_content",
+    "topic-post",
+    "crawler-post",
+)
+"""What they call the row of posts, and the parts of one."""
 _HEAD_BLOCKS = 60
 """The head, the profile and the tools of a post have at most so many blocks."""
 _ATTACHED = re.compile(
@@ -175,11 +195,11 @@ def thread_of(page: Page, now: datetime | None = None) -> Thread | None:
     Args:
         now: what relative dates are counted from; None leaves them out.
     """
-    page_blocks = page.blocks
-    if not _mentions_posts(page.once(BlockTexts).short):
-        return None
+    page_blocks, texts = page.blocks, page.once(BlockTexts)
     messages = page.once(_messages)
     is_named = len(messages) > 1
+    if not is_named and not (_mentions_posts(texts.short) or texts.elements_named(*_BOARD_NAMES)):
+        return None
     if is_named:
         spans = _spans_around(page_blocks, messages)
         parts = [_own_lines(page_blocks, message) for message in messages]
@@ -278,8 +298,24 @@ def _largest_part(found: PageBlocks, span: range) -> list[int]:
 # --- Posts told by what repeats on the page -------------------------------------------------------
 
 
+def opening_of(page: Page) -> Post | None:
+    """The first post of the thread on *page*, with answers or without; None on other pages."""
+    thread = page.once(thread_of)
+    if thread is not None:
+        return thread.first
+    messages = page.once(_messages)
+    if not messages or not messages[0]:
+        return None
+    span = _spans_around(page.blocks, messages[:1])[0]
+    post = post_of(page.blocks, span, _own_lines(page.blocks, messages[0]), None)
+    # With no second post to tell where the first one ends, the names of menus stand around it.
+    rest = (page.blocks.blocks[index] for index in span if index not in messages[0])
+    members = {name for block in rest if block.links for name in _members(page.blocks, block)}
+    return post if post.author in members else replace(post, author="")
+
+
 def opening_lines(page: Page) -> list[int]:
-    """Indexes of the blocks of the first post where its board names it, with answers or without."""
+    """Indexes of the blocks of the first post's text where its board names it; else none."""
     messages = page.once(_messages)
     return _own_lines(page.blocks, messages[0]) if messages else []
 
@@ -434,7 +470,9 @@ def post_of(page_blocks: PageBlocks, span: range, chosen: list[int], now: dateti
     date = next((d for text in dated if (d := find_date(text, now)) is not None), None)
     own_indexes = tuple(i for i in chosen if blocks[i].text not in dated)
     text = "\n".join(blocks[i].text for i in own_indexes)
-    return Post(_author(page_blocks, rest, dated), date, text, own_indexes, span)
+    # Below the text stand tags and tools.
+    ahead = sum(index not in own for index in range(span.start, chosen[0])) if chosen else len(rest)
+    return Post(_author(page_blocks, rest, dated, ahead), date, text, own_indexes, span)
 
 
 def _members(found: PageBlocks, block: Block) -> list[str]:
@@ -448,7 +486,8 @@ def _members(found: PageBlocks, block: Block) -> list[str]:
     return [name for name in written if 1 < len(name) <= _AUTHOR_CHARS and name in block.text]
 
 
-def _author(found: PageBlocks, rest: Sequence[Block], dated: Sequence[str]) -> str:
+def _author(found: PageBlocks, rest: Sequence[Block], dated: Sequence[str], ahead: int) -> str:
+    """The author of a post, by the lines *rest* beside its text, of which *ahead* are above it."""
     for text in (*(block.text for block in rest), *dated):
         match = _AUTHOR_LABEL.search(text) if len(text) <= _WHEN_CHARS else None
         if match and not _NO_AUTHOR.search(match[1]):
@@ -462,8 +501,10 @@ def _author(found: PageBlocks, rest: Sequence[Block], dated: Sequence[str]) -> s
         and not _NO_AUTHOR.search(block.text)
         and not _ATTACHED.search(block.text)
     ]
-    if names:
-        return next((block for block in names if _members(found, block)), names[0]).text
+    member = next((block for block in names if _members(found, block)), None)
+    named = member or next((block for block in rest[:ahead] if block in names), None)
+    if named is not None:
+        return named.text
     before = (match[1] for text in dated if (match := _BEFORE_DATE.match(text)))
     linked = (name for block in rest if block.linked for name in _members(found, block))
     return next((name for name in chain(before, linked) if not _NO_AUTHOR.search(name)), "")

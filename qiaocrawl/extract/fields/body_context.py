@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.text.normalise import without_blanks
 
 if TYPE_CHECKING:
@@ -96,8 +97,15 @@ class BodyContext:
     """
 
     def __init__(
-        self, blocks: list[Block], title: str, title_at: int, first: int, last: int
+        self,
+        blocks: list[Block],
+        title: str,
+        title_at: int,
+        first: int,
+        last: int,
+        others_at: int | None = None,
     ) -> None:
+        """As the attributes; *others_at* is where the first answer begins, None without one."""
         self.blocks = blocks
         self.title = title
         self.title_at, self.first, self.last = title_at, first, last
@@ -106,6 +114,8 @@ class BodyContext:
         self.above = Lines(blocks, above)
         begin = max(last - _INTO_BODY, first, 0)
         end = min(last + _TAIL, len(blocks)) if last >= 0 else 0
+        if others_at is not None and last < others_at:
+            end = min(end, others_at)
         self.tail = Lines(blocks, range(begin, end))
 
     def _head(self) -> Sequence[int]:
@@ -159,4 +169,6 @@ def body_context(page: Page, span: tuple[int, int], title: str) -> BodyContext:
             and tight in without_blanks(text)
         )
         at = next(shown, -1)
-    return BodyContext(blocks, title, at, first, last)
+    thread = page.once(thread_of)
+    answer = thread.replies[0].span.start if thread is not None and thread.replies else None
+    return BodyContext(blocks, title, at, first, last, answer)

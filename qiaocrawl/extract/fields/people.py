@@ -19,7 +19,7 @@ from qiaocrawl.extract.fields.declared import Declared, people_declared
 from qiaocrawl.extract.fields.labels import EDITOR, Labels
 from qiaocrawl.extract.fields.names import is_organisation, is_person, split_names, tidy_name
 from qiaocrawl.extract.fields.others import Others
-from qiaocrawl.extract.thread import thread_of
+from qiaocrawl.extract.thread import opening_of
 from qiaocrawl.page.blocks import names_of
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import HAN, collapse
@@ -66,9 +66,9 @@ def people_of(
     """
     fields = {}
     claims = _declared_people(page, declared)
-    thread = page.once(thread_of)
-    if thread is not None and thread.first.author:
-        claims.append(claim_of([thread.first.author], 0.94, "first post", "thread"))
+    opening = page.once(opening_of)
+    if opening is not None and opening.author:
+        claims.append(claim_of([opening.author], 0.94, "first post", "thread"))
     head, above = context.head, context.above
     tail = f"{context.tail.whole}\n{context.last_words}"
     if is_chinese:

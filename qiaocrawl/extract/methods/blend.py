@@ -202,16 +202,28 @@ class BlendExtractor:
         chosen = np.flatnonzero(judged >= self.threshold)
         if not len(chosen):
             chosen = np.flatnonzero(judged >= self.low_threshold)
+        if not opening_lines(page):
+            chosen = self._completed(page, judged, chosen, left_out, features.notices)
+        if len(chosen):
+            chosen = chosen[~np.isin(chosen, list(words_of_medium(page, chosen.tolist())))]
+        body = _take_blocks(page, judged, features.chars, chosen, reasons)
+        return self._prefer_embedded(page, body, int(features.chars[chosen].sum()))
+
+    def _completed(
+        self,
+        page: Page,
+        judged: Floats,
+        chosen: NDArray[np.int64],
+        left_out: set[int],
+        worded: NDArray[np.bool_],
+    ) -> NDArray[np.int64]:
+        """*chosen* less what only leads in or on, with the lines of its run of text."""
         chosen = without_lead_in(page, without_linked_ends(page, chosen))
         chosen = with_like_lines(page, judged, chosen)
         if len(chosen) <= 1:
             below = text_below_title(page, chosen.tolist(), left_out, judged)
             chosen = np.array(below, dtype=np.int64)
-        chosen = _with_run(page, judged, chosen, left_out, features.notices)
-        if len(chosen):
-            chosen = chosen[~np.isin(chosen, list(words_of_medium(page, chosen.tolist())))]
-        body = _take_blocks(page, judged, features.chars, chosen, reasons)
-        return self._prefer_embedded(page, body, int(features.chars[chosen].sum()))
+        return _with_run(page, judged, chosen, left_out, worded)
 
     def _raise_worded(
         self, page: Page, judged: Floats, features: BlockFeatures, network: BlockNetwork
@@ -287,8 +299,14 @@ def _without_others(page: Page, judged: Floats, least: float, left_out: set[int]
             judged[indexes] = 0.0
             left_out.update(indexes)
             reasons.append(f"{len(indexes)} blocks of {name} left out")
-    opening = list(thread.first.blocks) if thread is not None else opening_lines(page)
-    judged[opening] = np.maximum(judged[opening], 0.9)
+    named = opening_lines(page)
+    if named:  # what a board calls the text of a post is all of it
+        marked = np.maximum(judged[named], 0.9)
+        judged[:] = 0.0
+        judged[named] = marked
+    elif thread is not None:
+        opening = list(thread.first.blocks)
+        judged[opening] = np.maximum(judged[opening], 0.9)
     return reasons
 
 
