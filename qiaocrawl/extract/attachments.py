@@ -27,7 +27,8 @@ _MAX_LINKS = 50
 _MAX_NAME_CHARS = 200
 _BELOW_BLOCKS, _LEVELS, _MAX_DEPTH = 20, 2, 12
 """A box of files stands at most so many blocks below a text, within so many elements around it."""
-_ELSEWHERE = sum(1 << NAME_KINDS.index(kind) for kind in ("nav", "side", "foot", "comment", "ad"))
+ELSEWHERE = sum(1 << NAME_KINDS.index(kind) for kind in ("nav", "side", "foot", "comment", "ad"))
+"""What names an element beside a text, not of it."""
 
 
 def names_file(found: PageBlocks, index: int) -> bool:
@@ -68,7 +69,7 @@ def _near(found: PageBlocks, body: Sequence[int]) -> Iterator[int]:
         shared = next((n for n, at in enumerate(inner) if at in around), -1)
         if shared < 0 or around.index(inner[shared]) > whole + _LEVELS:
             return
-        if not any(name_flags(found.elements[at].names) & _ELSEWHERE for at in inner[:shared]):
+        if not any(name_flags(found.elements[at].names) & ELSEWHERE for at in inner[:shared]):
             yield index
 
 

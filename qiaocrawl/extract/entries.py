@@ -166,10 +166,12 @@ def is_linked_again(page: Page, entry: Entry, text: Sequence[int]) -> bool:
 
 
 def is_link_to_site(page: Page, index: int) -> bool:
-    """Whether block *index* leads to another page of the site of *page*."""
+    """Whether block *index* leads to another page of the site of *page*, if only by a script."""
     url, link = page.canonical, _link_of(page, index)
-    target = _target(page, link) if link is not None else ""
-    return bool(url and target) and canonical_host(target) == canonical_host(url)
+    if not url or link is None:
+        return False
+    target = _target(page, link)
+    return canonical_host(target) == canonical_host(url) if target else not _has_address(link)
 
 
 def leads_home(page: Page, index: int) -> bool:
@@ -187,7 +189,7 @@ def leads_elsewhere(page: Page, index: int) -> bool:
     link = _link_of(page, index)
     if link is None or is_first_page(page.canonical):
         return False  # of some pages only the site is known
-    return bool(_target(page, link)) and not leads_here(page, index)
+    return (bool(_target(page, link)) or not _has_address(link)) and not leads_here(page, index)
 
 
 def leads_here(page: Page, index: int) -> bool:
@@ -301,16 +303,23 @@ def _link_of(page: Page, index: int) -> LexborNode | None:
     node: LexborNode | None = page.blocks.elements[page.blocks.blocks[index].element].node
     assert node is not None
     for inner in islice(node.traverse(), _NEAR):
-        if inner.tag == "a" and "href" in inner.attributes and inner.text(strip=True):
+        if inner.tag == "a" and _has_address(inner) and inner.text(strip=True):
             return inner
     links = node.css("a[href]")[:_MAX_LINKS]
     if links:
-        return next((link for link in links if link.text(strip=True)), links[0])
+        shown = [link for link in links if link.text(strip=True)]
+        return next(filter(_has_address, shown), (shown or links)[0])
     for _ in range(_LINK_UP):
         node = node.parent if node is not None else None
         if node is not None and node.tag == "a":
             return node
     return None
+
+
+def _has_address(link: LexborNode) -> bool:
+    """Whether *link* leads anywhere without a script."""
+    href = link.attributes.get("href") or ""
+    return bool(href) and href != "#" and not href.lower().startswith("javascript:")
 
 
 def _target(page: Page, link: LexborNode) -> str:

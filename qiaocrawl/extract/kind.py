@@ -13,6 +13,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
+from qiaocrawl.extract.attachments import names_file
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.block_marks import block_marks
 from qiaocrawl.extract.block_texts import BlockTexts
@@ -419,7 +420,9 @@ def _index(page: Page, body: Body, features: PageKindFeatures) -> str:
         2 * linked > chars
         and chars < _LITTLE_TEXT
         and all(
-            is_link_to_site(page, index) for index in body.blocks if page.blocks.blocks[index].links
+            is_link_to_site(page, index) and not names_file(page.blocks, index)
+            for index in body.blocks
+            if page.blocks.blocks[index].links
         )
     ):
         return f"{linked} of the {chars} characters of its text are links"
@@ -598,6 +601,16 @@ def _leads_on(text: str) -> bool:
     return _MORE_LINK.search(text[-_MORE_CHARS:]) is not None
 
 
+def _holds_article(page: Page, body: Body, features: PageKindFeatures) -> bool:
+    """Whether an ``<article>`` holds the headline and all of *body*."""
+    elements = page.blocks.elements
+    first, last = features.headline, body.blocks[-1] if body.blocks else -1
+    return 0 <= first < last and any(
+        element.tag == "article" and element.first <= first and last < element.end
+        for element in elements
+    )
+
+
 def _lacking(page: Page, body: Body, features: PageKindFeatures, title: str) -> str:
     """What an article has and this page lacks, in words; "" when nothing is lacking."""
     if not body.text:
@@ -609,8 +622,13 @@ def _lacking(page: Page, body: Body, features: PageKindFeatures, title: str) -> 
         return ""
     size = len(body.text.encode())
     headed = features.headline >= 0 or len(title) > _SHORT_TITLE
+    is_dated = features.dated or _ARTICLE_URL.search(urlsplit(page.url).path) is not None
+    has_files = any(names_file(page.blocks, index) for index in body.blocks)
+    if has_files and headed and is_dated and not _is_column(page, body, features, title):
+        return ""  # what is sent out is in the files
     sentence = prose_bytes >= _SHORTEST_BYTES and SENTENCE_END.search(body.text) is not None
-    if headed and features.dated and (sentence or size >= 3 * MIN_PROSE_TOTAL_BYTES):
+    is_told = features.dated or _holds_article(page, body, features)
+    if headed and is_told and (sentence or size >= 3 * MIN_PROSE_TOTAL_BYTES):
         return ""
     if headed and size >= 6 * MIN_PROSE_TOTAL_BYTES and _is_declared_article(page):
         return ""  # code, verses, a table

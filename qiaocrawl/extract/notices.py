@@ -61,6 +61,8 @@ _SAID = re.compile(
     r"(?:this|the) (?:slideshow|video|gallery|page|site) requires javascript|"
     r"please (?:enable|turn on) javascript|"
     r"(?:您|你|當前|当前)的?(?:浏览器|瀏覽器).{0,6}(?:不支持|版本|不支援).{0,40}$|"
+    r"[欢歡]迎(?:[您你]的?)?(?:光[临臨]|[访訪][问問]|[来來]到|[进進]入|[浏瀏][览覽])[^。！，]{2,40}"
+    r"(?:[!！。]|\s?今天是\s?[:：].{0,24})?$|"
     # the address of the page itself
     r"本文(?:网址|網址|地址|链接|連結|固定链接)\s?[：:]|"
     # the head and the foot of a post on a bulletin board
@@ -609,9 +611,9 @@ def _is_list_of_excerpts(found: PageBlocks, at: int) -> bool:
 
 _LINE_CHARS = 40
 _LEAST_LINES = 8
+_MOST_BESIDE = 4
 _HEADED_WITHIN = 6
 _MOST_FACTS = 0.2
-_LEAST_FIGURES = 0.4
 _FACT = re.compile(r"[0-9０-９:：@]")
 """What timetables, addresses and lists of goods have in nearly every line."""
 
@@ -641,18 +643,19 @@ def is_verse_body(page: Page, body: Body) -> bool:
 
 
 def is_table_body(page: Page, body: Body) -> bool:
-    """Whether *body* is nothing but a table of figures without links."""
+    """Whether *body* is a table of data without links, and little beside it."""
     found = page.blocks
-    cells = [found.blocks[index] for index in body.blocks]
-    if len(cells) < _LEAST_LINES or any(b.linked or len(b.text) > _LINE_CHARS for b in cells):
+    lines = [found.blocks[index] for index in body.blocks]
+    if len(lines) < _LEAST_LINES or any(b.linked or len(b.text) > _LINE_CHARS for b in lines):
         return False
-    if sum(_FACT.search(cell.text) is not None for cell in cells) < _LEAST_FIGURES * len(cells):
-        return False
-    around = found.path(found.blocks[body.blocks[0]].element)
+    middle = body.blocks[len(lines) // 2]
+    around = found.path(found.blocks[middle].element)
     table = next((at for at in around if found.elements[at].tag == "table"), -1)
-    if table < 0 or body.blocks[-1] >= found.elements[table].end:
+    if table < 0:
         return False
-    return is_data_table(found, table)
+    span = range(found.elements[table].first, found.elements[table].end)
+    beside = sum(index not in span for index in body.blocks)
+    return beside <= _MOST_BESIDE and is_data_table(found, table)
 
 
 def _is_headed(page: Page, first: int) -> bool:

@@ -31,9 +31,16 @@ from qiaocrawl.extract.methods.block_features import (
     without_notice_words,
 )
 from qiaocrawl.extract.methods.block_network import BlockNetwork, load_network
+from qiaocrawl.extract.methods.block_vocabulary import tells_of_article
 from qiaocrawl.extract.methods.compiled_features import features_of
 from qiaocrawl.extract.methods.embedded import embedded_article, whole_article
-from qiaocrawl.extract.methods.run_of_text import lines_of_run, text_below_title
+from qiaocrawl.extract.methods.run_of_text import (
+    contacts_apart,
+    files_below_title,
+    lines_of_run,
+    text_below_title,
+    with_table_below,
+)
 from qiaocrawl.extract.notices import (
     has_clauses,
     is_notice_by_form,
@@ -55,6 +62,7 @@ _DOUBTFUL = 0.3
 """Least judgement of a line that is taken because its like stand on both sides."""
 _CELL_CHARS = 30
 _LINE_CHARS, _BESIDE_DATE_CHARS = 60, 12
+_LEAD_LINES, _TITLE_CHARS = 3, 8
 _DAY = re.compile(
     r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?|"
     r"\d{1,2}(?:st|nd|rd|th)?\s[a-z]{3,9}\.?,?\s(?:19|20)\d\d|"
@@ -106,12 +114,27 @@ def without_lead_in(page: Page, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
     found = page.blocks
     if len(chosen) > 1 and _is_lone_cell(found, int(chosen[0]), int(chosen[1])):
         chosen = chosen[1:]
+    chosen = chosen[_above_title(page, chosen) :]
+    while len(chosen) > 1 and tells_of_article(found.blocks[int(chosen[0])].text):
+        chosen = chosen[1:]
     head = [found.blocks[index].text for index in chosen[:2].tolist()]
     after_headline = bool(head) and len(head[0]) <= _LINE_CHARS and head[0][-1] not in _STOPS
     for place, text in enumerate(head[: 1 + after_headline]):
-        if len(chosen) > place + 1 and _is_dateline(text):
+        if len(chosen) > place + 1 and (_is_dateline(text) or tells_of_article(text)):
             return np.delete(chosen, place)
     return chosen
+
+
+def _above_title(page: Page, chosen: NDArray[np.int64]) -> int:
+    """How many blocks of *chosen* stand above the title and are no sentences: 今天是：…"""
+    blocks, title = page.blocks.blocks, page.title
+    for place, index in enumerate(chosen[:_LEAD_LINES].tolist()):
+        text = blocks[index].text
+        if len(text) >= _TITLE_CHARS and title.startswith(text):
+            return place if place + 1 < len(chosen) else 0
+        if len(text) > _LINE_CHARS or text[-1] in _STOPS:
+            return 0
+    return 0
 
 
 def _is_lone_cell(found: PageBlocks, index: int, following: int) -> bool:
@@ -222,7 +245,10 @@ class BlendExtractor:
         chosen = with_like_lines(page, judged, chosen)
         if len(chosen) <= 1:
             below = text_below_title(page, chosen.tolist(), left_out, judged)
+            below = files_below_title(page, below, left_out)
             chosen = np.array(below, dtype=np.int64)
+        chosen = np.array(with_table_below(page, chosen.tolist(), left_out), dtype=np.int64)
+        chosen = chosen[: len(chosen) - contacts_apart(page, chosen.tolist())]
         return _with_run(page, judged, chosen, left_out, worded)
 
     def _raise_worded(

@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import dropwhile, pairwise
 
-from qiaocrawl.extract.attachments import names_file
+from qiaocrawl.extract.attachments import ELSEWHERE, names_file
 from qiaocrawl.extract.block_texts import enclosing
 from qiaocrawl.extract.comments import is_dated
 from qiaocrawl.extract.methods.block_features import Floats
@@ -72,6 +72,7 @@ _CREDIT = re.compile(r"credit|caption|photo")
 _TITLES = frozenset(("h1", "h2", "h3"))
 _BELOW_TITLE, _LEAST_BELOW_TITLE = 8, 0.05
 """So many blocks below a title, judged at least so, its text may begin."""
+_LEAST_TITLE_CHARS, _LEAST_TABLE_CHARS, _MAX_BLOCKS = 6, 20, 2_000
 _TAIL_BLOCKS = 120
 """So far below a text its tail is looked for."""
 _TAIL_GAP = 6
@@ -91,6 +92,10 @@ _ATTACHED = re.compile(
     r"[(（]?[\d一二三四五六七八九十]{0,3}[)）]?\s?(?:[:：.．、]|《|$)|attachments?\s?:",
     re.IGNORECASE,
 )
+_SEE_FILES = re.compile(
+    r"\W{0,4}(?:具[体體])?(?:内容|內容|名单|名單)?[详詳]?(?:情|[细細])?[请請]?(?:[见見]|查看|下[载載])附件[^，。]{0,12}[。]?$"
+)
+_NUMBERED = re.compile(r"[\W_]{0,4}[\d一二三四五六七八九十]{1,3}\s?[.．、)）]")
 _DAY = re.compile(
     r"[\W_]{0,4}(?:(?:19|20)\d\d|[二一][〇○零oＯ一二三四五六七八九\d]{3})\s?年\s?[\d一二三四五六七八九十]{1,3}\s?月"
     r"(?:\s?[\d一二三四五六七八九十]{1,3}\s?日)?[\W_]{0,4}$",
@@ -146,19 +151,9 @@ def text_below_title(
     The arguments are those of :func:`lines_of_run`; *chosen* as it is where it holds more, or no
     sentence stands there.
     """
-    blocks, elements = page.blocks.blocks, page.blocks.elements
-    title = without_blanks(page.title.lower())
-    if any(without_blanks(blocks[index].text.lower()) not in title for index in chosen):
-        return chosen
-    named = (
-        element.first
-        for element in elements
-        if element.tag in _TITLES
-        and element.end == element.first + 1
-        and without_blanks(blocks[element.first].text.lower()) in title
-    )
-    heading = chosen[-1] if chosen else next(named, -1)
-    if not title or heading < 0:
+    blocks = page.blocks.blocks
+    heading = _bare_title(page, chosen)
+    if heading < 0:
         return chosen
     for index in range(heading + 1, min(len(blocks), heading + 1 + _BELOW_TITLE)):
         block = blocks[index]
@@ -170,6 +165,98 @@ def text_below_title(
         ):
             return [index]
     return chosen
+
+
+def files_below_title(
+    page: Page, chosen: Sequence[int], left_out: AbstractSet[int]
+) -> Sequence[int]:
+    """The names of the files below the page's title, where they are all that is sent out.
+
+    *chosen* as it is where it holds more than the title, or no file stands there.
+    """
+    heading = _bare_title(page, chosen)
+    if heading < 0:
+        return chosen
+    files: list[int] = []
+    for index in range(heading + 1, len(page.blocks.blocks)):
+        if index - (files[-1] if files else heading) > _BELOW_TITLE:
+            break
+        around = enclosing(page.blocks, page.blocks.blocks[index].element, _BOX_LEVELS)
+        is_beside = any(name_flags(page.blocks.elements[at].names) & ELSEWHERE for at in around)
+        if index in left_out or is_beside:
+            continue
+        if names_file(page.blocks, index) or _SEE_FILES.match(page.blocks.blocks[index].text):
+            files.append(index)
+    return files or chosen
+
+
+def with_table_below(
+    page: Page, chosen: Sequence[int], left_out: AbstractSet[int]
+) -> Sequence[int]:
+    """*chosen* with the table of data below the page's title that is most of what it tells.
+
+    A list of winners or a tender has little text beside its table, or none.
+    """
+    found = page.blocks
+    size = sum(len(found.blocks[index].text) for index in chosen)
+    if size >= _DRAWN_UP_CHARS or len(found.blocks) > _MAX_BLOCKS:
+        return chosen
+    title = without_blanks(page.title.lower())
+    heading = next(
+        (
+            index
+            for index, block in enumerate(found.blocks)
+            if len(block.text) >= _LEAST_TITLE_CHARS
+            and 2 * block.linked <= len(block.text)
+            and title.startswith(without_blanks(block.text.lower()))
+        ),
+        -1,
+    )
+    for at, element in enumerate(found.elements):
+        if element.tag != "table" or not 0 <= heading < element.first <= heading + _TAIL_GAP + 2:
+            continue
+        span = range(element.first, element.end)
+        chars = sum(len(found.blocks[index].text) for index in span)
+        if (
+            chars >= max(size, _LEAST_TABLE_CHARS)
+            and not any(found.blocks[index].linked for index in span)
+            and left_out.isdisjoint(span)
+            and not any(name_flags(found.elements[i].names) & ELSEWHERE for i in found.path(at))
+            and is_data_table(found, at)
+        ):
+            above = element.first - 1
+            is_announced = found.blocks[above].text[-1] in ":：" and above > heading
+            return sorted({*chosen, *span, *([above] if is_announced else [])})
+    return chosen
+
+
+def contacts_apart(page: Page, chosen: Sequence[int]) -> int:
+    """How many of the last blocks of *chosen* tell whom to ask in a box apart from the text."""
+    found = page.blocks
+    lines = 0
+    while lines < len(chosen) and _CONTACT.match(found.blocks[chosen[-1 - lines]].text):
+        lines += 1
+    rest = chosen[: len(chosen) - lines]
+    if not lines or not any(_is_telling(found.blocks[index].text) for index in rest):
+        return 0
+    home = found.elements[_Run(page, rest, frozenset(), ()).home(rest[-1])]
+    return lines if chosen[-lines] >= home.end else 0
+
+
+def _bare_title(page: Page, chosen: Sequence[int]) -> int:
+    """The block of the page's title where *chosen* is nothing else or nothing; else -1."""
+    blocks = page.blocks.blocks
+    title = without_blanks(page.title.lower())
+    if not title or any(without_blanks(blocks[i].text.lower()) not in title for i in chosen):
+        return -1
+    named = (
+        element.first
+        for element in page.blocks.elements
+        if element.tag in _TITLES
+        and element.end == element.first + 1
+        and without_blanks(blocks[element.first].text.lower()) in title
+    )
+    return chosen[-1] if chosen else next(named, -1)
 
 
 def _is_telling(text: str) -> bool:
@@ -185,7 +272,11 @@ class _Run:
     """The blocks chosen from one page, and what stands between and beside them."""
 
     def __init__(
-        self, page: Page, chosen: Sequence[int], left_out: AbstractSet[int], judged: Floats
+        self,
+        page: Page,
+        chosen: Sequence[int],
+        left_out: AbstractSet[int],
+        judged: Floats | Sequence[float],
     ) -> None:
         self._found = page.blocks
         self._page = page
@@ -247,7 +338,7 @@ class _Run:
                 return at if direct or not is_page else -1
         return -1
 
-    def _home(self, index: int) -> int:
+    def home(self, index: int) -> int:
         """The element that holds the paragraphs, of which block *index* is one."""
         elements = self._found.elements
         at = self._found.blocks[index].element
@@ -284,7 +375,7 @@ class _Run:
             size += len(blocks[index].text)
             if size >= _DRAWN_UP_CHARS:
                 return set()
-        home = self._home(self._chosen[0])
+        home = self.home(self._chosen[0])
         element, first = self._found.elements[home], self._chosen[0]
         if element.tag in _PAGES:
             return set()
@@ -409,7 +500,7 @@ class _Run:
     def head(self, lines: AbstractSet[int]) -> Iterator[int]:
         """The salutation, the first sub-heading and the box above a text."""
         first = min(self._chosen[0], min(lines, default=self._chosen[0]))
-        home = self._home(first)
+        home = self.home(first)
         blocks, elements = self._found.blocks, self._found.elements
         above = first - 1
         if above < elements[home].first or above in self._left_out:
@@ -444,7 +535,7 @@ class _Run:
     def tail(self) -> set[int]:
         """The end of a notice: whom to ask, what is attached, who signed it and when."""
         last = self._chosen[-1]
-        home = self._home(last)
+        home = self.home(last)
         end = min(self._found.elements[home].end, last + 1 + _TAIL_BLOCKS)
         taken: set[int] = set()
         done, at = last + 1, last + 1
@@ -476,10 +567,17 @@ class _Run:
     def _is_tail(self, index: int, home: int, done: int) -> bool:
         block = self._found.blocks[index]
         text = block.text
-        if index in self._left_out or not self._is_plain(block.element, home):
+        if index in self._left_out:
             return False
-        if names_file(self._found, index):
-            return True
+        is_plain = self._is_plain(block.element, home)
+        if names_file(self._found, index):  # systems give the line of a file a name of its own
+            return is_plain or self._is_line_in(block.element, home)
+        if not is_plain:
+            return False
+        if index == done and _NUMBERED.match(text) and len(text) <= _SHORT_CHARS:
+            above = self._found.blocks[index - 1].text
+            if _ATTACHED.match(above) or _NUMBERED.match(above):
+                return True
         if len(text) > _SHORT_CHARS:
             return False
         if _ATTACHED.match(text) or _CONTACT.match(text):
@@ -490,6 +588,13 @@ class _Run:
         if is_signed or any(form.match(text) for form in (_DAY, _CLOSING)):
             return True
         return self._is_paragraph(index)
+
+    def _is_line_in(self, at: int, home: int) -> bool:
+        """Whether the element *at* is a line among the lines of text, whatever its name."""
+        element = self._found.elements[at]
+        is_line = element.tag in _PARAGRAPHS or element.tag in _WRAPPERS
+        is_beside = name_flags(element.names) & ELSEWHERE != 0
+        return is_line and not is_beside and self._is_plain(max(element.parent, home), home)
 
     def _is_paragraph(self, index: int) -> bool:
         """Whether block *index* is a doubtful sentence that stands like the last one taken."""

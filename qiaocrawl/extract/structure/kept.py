@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.block_texts import BlockTexts
+from qiaocrawl.extract.methods.block_vocabulary import tells_of_article
 from qiaocrawl.page.blocks import Block, Element, PageBlocks
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import without_blanks
@@ -228,6 +229,7 @@ def _is_heading(found: PageBlocks, at: int, taken: set[int]) -> bool:
         and not taken.isdisjoint(range(around.first, element.first))
         and len(found.blocks[element.first].text) <= _MAX_HEADING_CHARS
         and not _is_linked(found, span)
+        and not tells_of_article(found.blocks[element.first].text)
     )
 
 
