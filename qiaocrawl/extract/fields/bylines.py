@@ -16,10 +16,12 @@ from qiaocrawl.extract.fields.names import (
     is_person,
     is_surely_chinese_name,
     name_before_place,
+    name_behind_profession,
     split_names,
     without_place,
 )
 from qiaocrawl.page.page import Page
+from qiaocrawl.text.normalise import HAN
 
 # --- Claims of who wrote an article, and which of them is believed --------------------------------
 # Claims of different kinds of witness for the same people add up as independent ones do,
@@ -164,6 +166,7 @@ _BY_PLACE = (
     ("發[表佈]於", r"(?:^|[\s:：])([^\s:：]{2,16}) ?(?:發表於|發佈於) ?\d{4}"),
 )
 _PLACES = tuple((re.compile(sign), re.compile(form, re.MULTILINE)) for sign, form in _BY_PLACE)
+_BAR = re.compile(r"\s?[|｜丨－—–-]+\s?")
 _NEEDS_PERSON = re.compile("[记記]者|文字|编译")
 _PHOTOGRAPHER = re.compile(
     r"(?:摄影|攝影)(?:报道|報導|师)?\s?[：:/／]\s?([\u4e00-\u9fff]{2,4})(?=\s|$)"
@@ -174,15 +177,17 @@ _SIGNED = re.compile(r"[（(]([\u4e00-\u9fff·]{2,4})[）)]$")
 _REPORTER = re.compile(
     r"(?P<open>[（(][^（()）\n]{0,14}?)?(?:记者|記者|实习生|通讯员|通訊員|特派员|撰稿|撰文|评论员)"
     r"[ /：:]{0,2}"
-    r"((?:[\u4e00-\u9fff·]{2,4}[ 、/]{1,2}){0,5}[\u4e00-\u9fff·]{2,4})"
+    r"((?:[\u4e00-\u9fff·]{2,4}[ 、/]{1,2}){0,5}"
+    r"(?:[\u4e00-\u9fff]{1,8}·[\u4e00-\u9fff·]{2,12}|[\u4e00-\u9fff·]{2,4}))"
     r"(?=[\s）)/／╱、|】\]摄攝]|$|[一二三四五六七八九十\d]+月|文并|报道|報道|報導)",
     re.MULTILINE,
 )
 _REPORTER_SIGN = re.compile("[记記]者|实习生|通讯员|通訊員|特派[员員]|撰稿|撰文|评论员")
 # As papers overseas begin their news: 【本報記者陳小橋紐約報導】, 南桥社记者陈小桥洛杉矶28日专电.
+_REPORT = re.compile("[报報][道导導]|[讯訊]|[专專]?[电電]")
 _REPORTED = re.compile(
     r"(?:[记記]者|特派[员員]|通[讯訊][员員])[ ：:／/]{0,2}"
-    r"((?:[\u4e00-\u9fff]{2,4}[、 ]){0,3}[\u4e00-\u9fff]{4,9}?)"
+    r"((?:[\u4e00-\u9fff]{2,4}[、 ]){0,3}[\u4e00-\u9fff]{2,9}?)"
     r"[ ／/]?(?:\d{1,2}月)?(?:\d{1,2}日)?(?:[综綜]合|[现現][场場]|[实實]地|[专專][题題])?"
     r"(?:[报報][道导導]|[专外專]?[电電]|[专專][访訪]|[快專专]?[讯訊]|特稿)(?=[\s】）)〕\]：:，,]|$)",
     re.MULTILINE,
@@ -214,6 +219,7 @@ _SHORT_CHARS = 60
 """A longer line of the body is running text: what it labels is seldom the article's."""
 _ENOUGH = 0.85
 _NO_LINE_TAGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "th", "dt", "label", "button"))
+_ROLE_AND_NAME_CHARS = 12
 _LINE_DATE = re.compile(r"(?:19|20)\d\d|\d\s?[月-]\s?\d")
 _DATE_DISTANCE = 2
 _LEVELS = 3
@@ -228,7 +234,7 @@ def chinese_claims(
     Args:
         other: claims of other witnesses; where they suffice, only the lines near the title count.
     """
-    above_body, in_body, running = _near_title(context)
+    above_body, in_body, running = _near_title(page, context)
     above_title = Lines(context.blocks, context.above.at[:_JUST_ABOVE])
     claims = []
     for lines, weight, origin in (
@@ -242,7 +248,8 @@ def chinese_claims(
     pairs = page.once(Labels).pairs(running, AUTHOR)
     claims += _label_claims(pairs, running.whole, 0.6, "text in the body", reporters=0.86)
     if heaviest(other + claims) < _ENOUGH:
-        pairs = page.once(Labels).pairs(context.tail, AUTHOR)
+        own = [at for at in context.tail.at if not _is_quoted(page, at, context.first)]
+        pairs = page.once(Labels).pairs(Lines(context.blocks, own), AUTHOR)
         pairs += page.once(Labels).pairs_of(context.last_words, AUTHOR)
         tail = f"{context.tail.whole}\n{context.last_words}"
         claims += _label_claims(pairs, tail, 0.72, "text at the end")
@@ -250,14 +257,23 @@ def chinese_claims(
     return claims
 
 
-def _near_title(context: BodyContext) -> tuple[Lines, Lines, Lines]:
+def _near_title(page: Page, context: BodyContext) -> tuple[Lines, Lines, Lines]:
     """The lines between title and body, the short lines of the body, and its paragraphs."""
     places: tuple[list[int], list[int], list[int]] = ([], [], [])
     for at, text in zip(context.head.at, context.head.texts, strict=True):
+        if at > context.first >= 0 and _is_quoted(page, at, context.first):
+            continue
         is_inside = 0 <= context.first <= at
         places[is_inside + (is_inside and len(text) > _SHORT_CHARS)].append(at)
     above_body, in_body, running = (Lines(context.blocks, place) for place in places)
     return above_body, in_body, running
+
+
+def _is_quoted(page: Page, at: int, first: int) -> bool:
+    """Whether block *at* stands in a quotation that began after block *first*."""
+    elements = page.blocks.elements
+    around = page.blocks.path(page.blocks.blocks[at].element)
+    return any(elements[i].tag == "blockquote" and elements[i].first > first for i in around)
 
 
 def _label_claims(
@@ -295,6 +311,8 @@ def _by_label(pairs: list[Pair], weight: float, origin: str) -> list[Claim]:
         if pair.label[0] == "作" and _OTHER_AUTHOR.search(pair.before):
             continue
         names = split_names(pair.whole, is_labelled=True)
+        if not any(map(is_person, names)):
+            names = _behind_bar(pair.whole) or names
         if _NEEDS_PERSON.search(pair.label):
             names = [name for name in names if is_person(name)]  # not the questions of a talk
         people = [name for name in names if not is_organisation(name)]
@@ -302,6 +320,14 @@ def _by_label(pairs: list[Pair], weight: float, origin: str) -> list[Claim]:
             own = weight if people else min(0.5, weight)
             return [claim_of(people or names, own, f"{origin}: {pair.label}")]
     return []
+
+
+def _behind_bar(written: str) -> list[str]:
+    """The people in *written* behind a bar or a dash, before which a firm stands; or none."""
+    before, _, behind = _BAR.sub("\n", written, count=1).partition("\n")
+    if not behind or not HAN.search(before):
+        return []
+    return [name for name in split_names(behind, is_labelled=True) if is_surely_chinese_name(name)]
 
 
 def _by(text: str, weight: float, origin: str) -> list[Claim]:
@@ -327,6 +353,9 @@ def _reporters(text: str) -> list[str]:
         return reporters
     for match in _REPORTER.finditer(text):
         names = [without_place(name) for name in split_names(match[2])]
+        is_report = _REPORT.search(f"{match[2][-2:]}{text[match.end() : match.end() + 2]}")
+        if len(names) > 1 and is_report and not is_person(names[-1]):
+            names.pop()  # where the report comes from
         # In brackets, any two to four characters are a name; else a surname must begin one.
         look_right = 2 * sum(map(is_person, names)) >= len(names) and "/" not in match[2]
         if names and (match["open"] or look_right or is_person(names[0])):
@@ -353,7 +382,10 @@ def _unlabelled_claims(page: Page, context: BodyContext, declared: Declared) -> 
     alone = _alone_in_a_line(page, context)
     if alone:
         claims.append(claim_of([alone], 0.55, "line near the title"))
-    signed = _SIGNED.search(context.blocks[context.last].text) if context.last >= 0 else None
+    last, blocks = context.last, context.blocks
+    signed = _SIGNED.search(blocks[last].text) if last >= 0 else None
+    if signed is None and 0 <= last < len(blocks) - 1:
+        signed = _SIGNED.fullmatch(blocks[last + 1].text)  # a line of its own
     if signed is not None and is_surely_chinese_name(signed[1]):
         claims.append(claim_of([signed[1]], 0.6, "signed at the end"))
     return claims
@@ -367,7 +399,12 @@ def _alone_in_a_line(page: Page, context: BodyContext) -> str:
     blocks, elements = context.blocks, page.blocks.elements
     for at in range(context.title_at + 1, min(context.first, context.title_at + 8)):
         block = blocks[at]
-        if len(block.text) > 4 or not is_surely_chinese_name(block.text):
+        name = block.text
+        if len(name) > _ROLE_AND_NAME_CHARS:
+            continue
+        if not is_surely_chinese_name(name):
+            name = name_behind_profession(name) if "编" not in name else ""
+        if not name:
             continue
         around = [elements[index] for index in page.blocks.path(block.element)[:_LEVELS]]
         if any(element.tag in _NO_LINE_TAGS for element in around) or (
@@ -377,5 +414,5 @@ def _alone_in_a_line(page: Page, context: BodyContext) -> str:
         near = blocks[max(0, at - _DATE_DISTANCE) : at + _DATE_DISTANCE + 1]
         has_date = any(_LINE_DATE.search(other.text[:_SHORT_CHARS]) for other in near)
         if has_date or at in (context.title_at + 1, context.first - 1):
-            return block.text
+            return name
     return ""

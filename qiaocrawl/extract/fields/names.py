@@ -237,13 +237,17 @@ _ROLE_BEHIND = re.compile(
     re.IGNORECASE,
 )
 """A role or a network that follows a name without a mark between."""
-_PROFESSION = re.compile(
-    "(?:中[医醫][师師]|[营營][养養][师師]|[药藥医醫律教讲講厨廚工导導护護技心分精询詢][师師]|[医醫]生|工程[师師]|理[财財][师師]|"
+_PROFESSIONS = (
+    "(?:中[医醫][师師]|[营營][养養][师師]|[\u3400-\u9fff][师師]|[医醫]生|工程[师師]|理[财財][师師]|"
     "教授|主任|[会會院校馆館所台局部社处處]长|[会會院校馆館所局部社处處]長|研究[员員生]|[学學作画畫专專]{1,2}[者家]|博士|"
     "[评評]论?論?[员員]|分析[师師]|主[编編]|[编編]剧|[顾顧][问問]|[协協][会會]|[总總][监監裁]|[经經]理|主持人|志愿者|志工|"
-    "治療師|治疗师|社工|[书書][记記])$"
+    "治療師|治疗师|社工|[书書][记記])"
 )
+_PROFESSION = re.compile(f"{_PROFESSIONS}$")
 """What somebody is, and no name of somebody."""
+_PROFESSION_BEFORE = re.compile(
+    rf"^[\u3400-\u9fff]{{0,8}}?{_PROFESSIONS}\s?(?=[\u3400-\u9fff]{{2,4}}$)"
+)
 _OFFICE = re.compile(
     "^(?:系|係|是|为|為|现任|現任|时任|時任|曾任|供职|任职|就职|来自|來自|单位|單位)(?=.{3})"
 )
@@ -334,6 +338,13 @@ def tidy_name(written: str) -> str:
     return "" if len(name) < 2 or _NO_NAME.search(name) or _is_sentence(name) else name
 
 
+def name_behind_profession(text: str) -> str:
+    """The Chinese name in *text*, before which only stands what its bearer is; "" for none."""
+    before = _PROFESSION_BEFORE.match(text)
+    name = text[before.end() :] if before is not None else ""
+    return name if is_surely_chinese_name(name) else ""
+
+
 def _without_role(name: str) -> str:
     """*name* without what its bearer is; "" where it says nothing else."""
     if name.isascii() or not HAN.search(name):
@@ -346,11 +357,13 @@ def _without_role(name: str) -> str:
         return name
     if _OFFICE.match(name) and (_PROFESSION.search(name) or is_organisation(name)):
         return ""
+    if behind := name_behind_profession(name):
+        return behind
     profession = _PROFESSION.search(name)
     if profession is None or is_person(name):
         return name
     rest = name[: profession.start()].rstrip()
-    return rest if is_person(rest) else "" if len(rest) != 1 else name
+    return rest if is_person(rest) else name if rest in _SURNAMES else ""
 
 
 def _is_sentence(name: str) -> bool:

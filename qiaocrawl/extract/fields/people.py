@@ -44,6 +44,14 @@ _BYLINE = (
     '[rel~="author"],[itemprop~="author"],[class*="byline" i],[class*="author" i],'
     '[id*="author_name"]'
 )
+_NAME_IN_CARD = (
+    '[class~="name"],[class*="author-name" i],[class*="author_name" i],[itemprop="name"]'
+)
+"""What a card about an author, with a life in it, calls the name."""
+_NAME_CHARS = 24
+_SHOWN_CARD = 0.75
+"""The weight of a card whose name stands in the lines around the article as well."""
+_PAGE_OF_AUTHOR = '[href*="/author/"],[rel~="author"]'
 _MAX_BYLINES = 16
 _MAX_BYLINE_CHARS = 120
 _NO_AUTHOR_CLASS = re.compile(
@@ -75,7 +83,7 @@ def people_of(
         claims += chinese_claims(page, context, declared, claims)
     if _EN_SIGN.search(above.whole) or _EN_SIGN.search(head.whole):
         claims += _english(above.texts[::-1] + head.texts)
-    if heaviest(claims) < _UNSURE:
+    if heaviest(claims) < _SHOWN_CARD:
         claims += _marked_people(page, "\n".join((above.whole, head.whole, tail)), declared, others)
     best = best_claim(claims)
     if best is not None:
@@ -107,9 +115,14 @@ def _declared_people(page: Page, site: Declared) -> list[Claim]:
             if own:
                 weight = 0.75 if all(map(is_person, own)) else 0.6
                 claims.append(claim_of(own, weight, f"meta {key}", "declared"))
-            elif names:
+            elif names and not all(_is_name_of_site(page, site, name) for name in names):
                 claims.append(claim_of(names, 0.45, f"meta {key}", "declared"))
     return claims
+
+
+def _is_name_of_site(page: Page, site: Declared, name: str) -> bool:
+    """Whether *name* is the site's, and no person writes under it."""
+    return is_organisation(name) and (site.is_site(name) or page.title.endswith(name))
 
 
 # Most pages name their meta tags alike; bounded, so that a hostile one cannot fill the memory.
@@ -151,8 +164,15 @@ def _marked_people(page: Page, near: str, site: Declared, others: Others) -> lis
         element_names = names_of(attributes)
         if _NO_AUTHOR_CLASS.search(element_names) or others.hold(node):
             continue
+        pen_name = _name_on_card(node) if _AUTHOR_CLASS.search(element_names) else ""
+        if pen_name and not site.is_site(pen_name):
+            weight = _SHOWN_CARD if pen_name in near else _UNSURE
+            claims.append(claim_of([pen_name], weight, "marked as author", "marked"))
+            continue
         # A word in Chinese may be the heading of a card about the author.
-        is_name_element = _AUTHOR_CLASS.search(element_names) or "rel" in attributes
+        is_name_element = (
+            _AUTHOR_CLASS.search(element_names) and len(node.text().strip()) <= _NAME_CHARS
+        ) or "rel" in attributes
         names = [n for n in _names_marked(node) if not site.is_site(n)]
         persons = [name for name in names if is_person(name)]
         shown = [name for name in persons if name in near]
@@ -165,11 +185,24 @@ def _marked_people(page: Page, near: str, site: Declared, others: Others) -> lis
     return claims
 
 
+def _name_on_card(node: LexborNode) -> str:
+    """The name that leads to the author's own page, as written, in *node*, a card; "" for none."""
+    linked = node.css_first(_PAGE_OF_AUTHOR)
+    name = collapse(linked.text()) if linked is not None and linked.mem_id != node.mem_id else ""
+    is_han = HAN.search(name) is not None
+    if not (is_han and 2 <= len(name) <= _NAME_CHARS // 2):
+        return ""  # others are read by their capitals
+    return tidy_name(name) or name
+
+
 def _names_marked(node: LexborNode) -> list[str]:
     """The names in an element. In Chinese its parts are read apart: what stands beside a name (a
     role, a motto, counts) is not set off by a space or a capital letter."""
     whole = collapse(node.text()[: 4 * _MAX_BYLINE_CHARS])
-    if not 2 <= len(whole) <= _MAX_BYLINE_CHARS:
+    if len(whole) > _MAX_BYLINE_CHARS:
+        inner = node.css_first(_NAME_IN_CARD)
+        return _names_marked(inner) if inner is not None and inner.mem_id != node.mem_id else []
+    if len(whole) < 2:
         return []
     if not HAN.search(whole):
         return split_names(whole)

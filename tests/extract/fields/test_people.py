@@ -260,3 +260,54 @@ def test_a_page_of_code_is_chinese_by_its_title() -> None:
 def test_sources_are_media(line: str, source: str) -> None:
     fields = fields_of(f"<title>{TITLE}</title><h1>{TITLE}</h1><div>{line}</div>{BODY}")
     assert (fields["source"].value if "source" in fields else "") == source
+
+
+def authors_of(line: str, below: str = "") -> tuple[str, ...]:
+    """Of an article with *line* under its title and *below* under its text."""
+    page = f"<title>{TITLE}</title><div><h1>{TITLE}</h1>{line}<div>{BODY * 3}</div>{below}</div>"
+    return extract_article(page.encode(), "https://www.example.com/a.html").authors
+
+
+CARD = (
+    "<aside class=author aria-label=作者簡介><img src=/a.jpg><div><p class=name>"
+    "<span class=role>{role}</span><a href=/author/34/>{name}</a></p><p>{life}</p></div></aside>"
+)
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "life"),
+    [
+        ("運動醫學科醫師", "林海生", "肩頸與腰背的疼痛，" * 20),
+        ("護理師", "吳慈珊", "長者照護。"),
+        ("", "港邊小廚", "家常菜，" * 40),
+        ("", "協會編輯", "編輯部。"),
+    ],
+)
+def test_a_card_about_the_author_names_who_has_a_page(role: str, name: str, life: str) -> None:
+    card = CARD.format(role=role, name=name, life=life)
+    assert authors_of("", below=card) == (name,)
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("<p>本文作者：海生診所｜林海生 醫師</p>", ("林海生",)),
+        ("<p>記者<a href=/r/1>林海生</a> 紐約報導</p>", ("林海生",)),
+        ("<p>〔駐法蘭克福記者林海生專電〕</p>", ("林海生",)),
+        ("<p>记者 古丽娜尔·艾合买提江</p>", ("古丽娜尔·艾合买提江",)),
+        ("<p class=name><span>營養師</span><a href=/a/1>林海生</a></p>", ("林海生",)),
+    ],
+)
+def test_what_somebody_is_and_where_from_is_no_part_of_a_name(
+    line: str, names: tuple[str, ...]
+) -> None:
+    assert authors_of(line) == names
+
+
+def test_a_name_alone_in_brackets_below_the_text_signs_it() -> None:
+    assert authors_of("", below="<p>（林海生）</p>") == ("林海生",)
+
+
+def test_the_author_of_a_quotation_is_not_the_articles() -> None:
+    quotation = "<blockquote><p>作者：林海生</p><p>我也去过。</p></blockquote>"
+    assert authors_of("", below=quotation) == ()
