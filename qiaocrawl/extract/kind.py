@@ -103,6 +103,7 @@ _GONE_POST = re.compile(
     r"[注註][销銷]|停用|[冻凍][结結]|停止(?:访问|使用))|"
     r"(?:[无無]法|不能|不可|[无無]权)(?:[查观觀]看|[访訪][问問]|[显顯]示|[浏瀏][览覽]|"
     r"[阅閱][读讀]|见|見)|已?[过過]期|[发發]送失[败敗])|"
+    r"[参參][数數][错錯][误誤]|"
     r"\b(?:content|post|page|article|story|thread|topic|question|answer|tweet|video|link|account|"
     r"message)\b[^.!]{0,40}\b(?:deleted|removed|suspended|taken down|withdrawn|unavailable|"
     r"expired|deactivated|blocked|not available|no longer|"

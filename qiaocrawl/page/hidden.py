@@ -110,7 +110,7 @@ _STOP = re.compile(r"[。！？；…]|[.!?][\"”’)]?(?:\s|$)")
 _MAX_WORD_CHARS, _LEAST_SENTENCE_CHARS = 40, 12
 _DEED = re.compile(
     r"展开|展開|收起|全文|更多|复制|複製|分享|打印|列印|收藏|点赞|點讚|关注|關注|听新闻|聽新聞|听全文|^[听聽]$|播放|下载|下載|举报|評論|评论|"
-    r"订阅|訂閱|登录|登入|注册|提交|搜索|返回|关闭|關閉|字号|繁体|简体|"
+    r"订阅|訂閱|登录|登入|注册|提交|搜索|返回|关闭|關閉|字号|^繁[体體]$|^[简簡][体體]$|"
     r"\b(?:more|copy|share|print|save|like|follow|listen|play|download|close|submit|subscribe|sign|log|menu|reply)\b",
     re.IGNORECASE,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from qiaocrawl.extract.block_texts import lines_with
@@ -73,7 +74,7 @@ _COLON = re.compile("[：:∶﹕】\\]]")
 _MARK_BEHIND = re.compile(rf"\s{{0,3}}[{_MARKS}】\]]\s{{0,3}}[：:]?\s{{0,3}}")
 _MARK_OR_END = re.compile(rf"\s{{0,3}}(?:[{_MARKS}】\]《]|$)")
 _STANDS_ALONE = re.compile(
-    r"作\s{0,2}者|撰[文稿写寫]|[来來]\s{0,2}源|稿源|出[处處]|责任编辑|責任編輯|[责責][编編]"
+    r"作\s{0,2}者|撰[文稿写寫]|[来來]\s{0,2}源[于於]?|稿源|出[处處]|责任编辑|責任編輯|[责責][编編]"
 )
 _BLANK_BEHIND = re.compile(
     r"(?:\s?[-－—–·•]{1,2}\s?|[，,]\s{0,3}|\s{1,3})(?=[^\s，。,、]{2,24}(?:[\s|｜（(]|$))"
@@ -87,6 +88,8 @@ _MAX_LINE_CHARS = 160
 _VALUE_CHARS = 60
 _CELL_CHARS = 16
 _LABEL_CELL = re.compile(rf"[\u4e00-\u9fff][\u4e00-\u9fff\s]{{0,12}}[\u4e00-\u9fff]\s?[{_MARKS}]?")
+_LABEL_END = re.compile(f"(?:[{_MARKS}]|日期|[时時][间間]|{_WORDS[SOURCE].replace(' ', '|')})$")
+_MAX_COLUMNS = 12
 _LABEL_TAGS = frozenset(("th", "dt"))
 _CELL_TAGS = frozenset(("td", "th", "dd", "dt", "li", "div", "span", "p"))
 _MAX_TEXTS = 200
@@ -162,6 +165,27 @@ class Labels:
             return ""
         return without_blanks(label.text).rstrip(_MARKS)
 
+    def label_of(self, at: int) -> str:
+        """The label for block *at* in an element of its own, before it or above its column."""
+        before = self.label_before(at)
+        return before if before and _LABEL_END.search(before) else self._label_above(at) or before
+
+    def _label_above(self, at: int) -> str:
+        """The label in the first row of the table, in the column of block *at*; "" for none."""
+        cell = self._found.elements[self._found.blocks[at].element].node
+        row = cell.parent
+        if cell.tag != "td" or row is None or row.parent is None:
+            return ""
+        first = next((one for one in row.parent.iter() if one.tag == "tr"), None)
+        if first is None or first.mem_id == row.mem_id:
+            return ""
+        heads = [one.text(strip=True) for one in islice(first.iter(), _MAX_COLUMNS)]
+        if not all(map(_LABEL_CELL.fullmatch, heads)):
+            return ""
+        columns = [one.mem_id for one in islice(row.iter(), _MAX_COLUMNS)]
+        column = columns.index(cell.mem_id) if cell.mem_id in columns else len(heads)
+        return without_blanks(heads[column]).rstrip(_MARKS) if column < len(heads) else ""
+
     def _is_marked(self, at: int) -> bool:
         """Whether block *at* ends with a mark, or is in an element for labels."""
         block = self._found.blocks[at]
@@ -195,7 +219,9 @@ class Labels:
         if len(text) <= _CELL_CHARS and at + 1 < len(self._found.blocks):
             label = self.label_before(at + 1)
             match = _label_at_end(label)
-            if match is not None and (match.start() == 0 or self._is_marked(at)):
+            if match is not None and (
+                _OPENS.search(label, 0, match.start()) or self._is_marked(at)
+            ):
                 value = BORDER.join(self.parts_of(at + 1))[:_VALUE_CHARS]
                 parts = tuple(filter(None, value.split(BORDER)))
                 yield _pair(_field_of(match), match, parts, is_sure=True)

@@ -186,6 +186,8 @@ _MOST_SURE, _SURE_INSIDE = 0.88, 0.8
 _WRITTEN = 0.3
 """Weight of a document's own day, in hundredths of a published day's."""
 _BUTTONS = re.compile(r"字[号號体體]|[大中小]|打印|列印|[关關][闭閉]|收藏|分享|保存|推荐")
+_BARS, _BAR_CHARS = re.compile(r"\s?[|｜]\s?"), 12
+"""Between bars stands the name of a column or a medium."""
 _SHORT_YEAR = re.compile(r"'?\d\d(?:[-/.]\d\d?[-/.]|年\d\d?月)\d\d?")
 _BUILD_DAYS = 2
 _NUMBERS = re.compile(r"(\d\d?)([/.])(\d\d?)\2\d{2,4}")
@@ -415,7 +417,7 @@ def _vote_lines(
             dates = _date_in_pieces(line.text, labels.parts_of(line.at), ballot.reader)
         if dates and not (line.is_apart and others.hold_block(line.at)):
             dated.add(line.text)
-            _vote_line(line, labels.label_before(line.at), ballot, dates)
+            _vote_line(line, labels.label_of(line.at), ballot, dates)
     if max((vote[1] for vote in ballot.votes[before:]), default=0.0) >= _LIKELY:
         return
     for line in _weighed_lines(context):
@@ -424,7 +426,7 @@ def _vote_lines(
             if line.is_apart and others.hold_block(line.at):
                 continue
             dates = _unsure_dates(page, ballot, text, year or context.copyright_year)
-            label = labels.label_before(line.at)
+            label = labels.label_of(line.at)
             for written in dates:
                 share = 0.95 if _is_plain_short_year(text, label, written) else 0.6
                 _vote_line(line._replace(weight=line.weight * share), label, ballot, [written])
@@ -528,7 +530,9 @@ def _is_plain_short_year(text: str, label: str, written: WrittenDate) -> bool:
     if _PUBLISHED_LABEL.search(label + text[: written.start].lower()):
         return True
     rest = _BUTTONS.sub("", text[: written.start] + text[written.end :])
-    return not any(map(str.isalnum, rest))
+    parts = _BARS.split(rest)
+    words = [part for part in parts if any(map(str.isalnum, part))]
+    return not words or (len(parts) > 1 and max(map(len, words)) <= _BAR_CHARS)
 
 
 def _numbers(lines: Lines, words: tuple[str, ...]) -> Sequence[int]:

@@ -12,7 +12,7 @@ none of it, the script's text is taken.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -112,8 +112,8 @@ def without_lead_in(page: Page, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
     chosen, and a line of the date and little else, at the beginning or below a headline.
     """
     found = page.blocks
-    if len(chosen) > 1 and _is_lone_cell(found, int(chosen[0]), int(chosen[1])):
-        chosen = chosen[1:]
+    if len(chosen) > 1:
+        chosen = chosen[_cells_ahead(found, chosen.tolist()) :]
     chosen = chosen[_above_title(page, chosen) :]
     while len(chosen) > 1 and tells_of_article(found.blocks[int(chosen[0])].text):
         chosen = chosen[1:]
@@ -137,13 +137,23 @@ def _above_title(page: Page, chosen: NDArray[np.int64]) -> int:
     return 0
 
 
-def _is_lone_cell(found: PageBlocks, index: int, following: int) -> bool:
-    """Whether block *index* is a short cell in a table that ends before block *following*."""
-    if len(found.blocks[index].text) > _CELL_CHARS:
-        return False
-    path = [found.elements[at] for at in found.path(found.blocks[index].element)]
+def _cells_ahead(found: PageBlocks, chosen: Sequence[int]) -> int:
+    """How many of *chosen* are single cells of a table that ends before the text begins."""
+    first = chosen[0]
+    if len(found.blocks[first].text) > _CELL_CHARS:
+        return 0
+    path = [found.elements[at] for at in found.path(found.blocks[first].element)]
     table = next((element for element in path if element.tag == "table"), None)
-    return table is not None and table.end - table.first > 1 and table.end <= following
+    if table is None or table.end - table.first < 2:
+        return 0
+    cells = [index for index in chosen if index < table.end]
+    if len(cells) == len(chosen):
+        return 0
+    if any(found.blocks[index].linked for index in cells):
+        return 1  # more of them are a list
+    taken = sum(len(found.blocks[index].text) for index in cells)
+    whole = sum(len(found.blocks[index].text) for index in range(table.first, table.end))
+    return len(cells) if len(cells) == 1 or 2 * taken < whole else 0
 
 
 def _is_dateline(text: str) -> bool:

@@ -30,6 +30,8 @@ def article_with(line: str) -> Extraction:
         "<p>来源 - 南桥侨报</p>",
         "<p>信息来源<span>南桥侨报</span></p>",
         "<table><tr><td>日期</td><td>2020-03-05</td><td>信息来源：</td><td>南桥侨报</td></tr></table>",
+        "<table><tr><td>信息来源<td>南桥侨报<td>发布日期<td>2020-03-05</table>",
+        "<p>来源于 南桥侨报</p>",
         "<table><tr><th>来源<td>南桥侨报<tr><th>日期<td>2020-03-05</table>",
         "<dl><dt>来源</dt><dd>南桥侨报</dd></dl>",
         "<ul><li><b>来源</b><a href=/m>南桥侨报</a></li><li>2020-03-05</li></ul>",
@@ -110,3 +112,22 @@ def test_the_editor_behind_a_label(line: str) -> None:
 
 def test_a_menu_names_no_editor() -> None:
     assert "editor" not in article_with("<p>编辑 | 删除 | 举报</p>").fields
+
+
+def test_a_medium_that_is_called_as_a_label_is() -> None:
+    assert article_with("<p>来源：南桥发布 发布时间：2020-03-05</p>").source == "南桥发布"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "<tr><td>发文机关<td>南桥市侨办<td>成文日期<td>2020-02-10"
+        "<tr><td>文号<td>南侨〔2020〕3号<td>发布日期<td>2020-03-05",
+        "<tr><td>索引号<td>发文机关<td>成文日期<td>发布日期"
+        "<tr><td>NQ-1<td>市侨办<td>2020-02-10<td>2020-03-05",
+    ],
+)
+def test_the_label_of_a_cell_stands_before_it_or_above_its_column(table: str) -> None:
+    found = article_with(f"<table>{table}</table>")
+    assert str(found.published_at)[:10] == "2020-03-05"
+    assert "南桥市侨办" not in found.text
