@@ -25,6 +25,7 @@ from qiaocrawl.extract.entries import (
     is_linked_again,
 )
 from qiaocrawl.extract.extraction import PageKind
+from qiaocrawl.extract.fields.declared import declared_by
 from qiaocrawl.extract.kind_features import (
     HOME_PATH,
     SEARCH_QUERY,
@@ -208,6 +209,11 @@ _ARTICLE_URL = re.compile(
     r"/t?(?:19|20)\d{6}_\d+|(?:^|[?&])(?:id|aid|tid|newsid|articleid|news_id|p)=\d+",
     re.IGNORECASE,
 )
+_FIRST_PATH = re.compile(
+    r"^/(?:(?:index|default|home)\.\w+)?$|^/(?:[a-z]{2}|zh-[a-z]{2,4})/?$", re.I
+)
+_BESIDE_LABEL = 10
+"""Letters in a site's name beside the word of its host."""
 _ARTICLE_TYPES = ("newsarticle", "article", "blogposting", "reportagenewsarticle")
 _ARTICLE_META = ("article:published_time", "og:published_time", "pubdate", "publishdate")
 _SHORT_TITLE = 6
@@ -380,7 +386,11 @@ def _has_empty_mount(page: Page) -> bool:
 def _listing(page: Page, body: Body, features: PageKindFeatures, title: str) -> Judgement | None:
     """The judgement that *page* is a list, a home or a search page, or None."""
     url = urlsplit(page.url)
-    index = _index(page, body, features) or _board(page, features, title)
+    index = (
+        _index(page, body, features)
+        or _board(page, features, title)
+        or _site_itself(page, features, url, title)
+    )
     if index:
         return Judgement(index_kind(page, url, title), Outcome.LIST, index)
     is_column = _is_column(page, body, features, title)
@@ -411,6 +421,30 @@ def _board(page: Page, features: PageKindFeatures, title: str) -> str:
     if marks < least or page.once(_count_rows) < _ROWS or page.once(thread_of) is not None:
         return ""
     return f"a board with {features.items} titles"
+
+
+def _site_itself(page: Page, features: PageKindFeatures, url: SplitResult, title: str) -> str:
+    """In words, that *page* has no headline but the name of its site; else "".
+
+    On a first page a name with the word of the host is its site's; elsewhere only the site's
+    very name counts, above a few titles and little text.
+    """
+    if url.query or not url.netloc or _is_declared_article(page):
+        return ""
+    declared, letters = declared_by(page), letters_of(title)
+    if _FIRST_PATH.search(url.path or "/"):
+        has_word = any(
+            label in letters and len(letters) <= len(label) + _BESIDE_LABEL
+            for label in declared.labels
+        )
+        is_name = has_word or declared.is_site(title)
+        if features.dated and features.items < _LIST_ITEMS:
+            is_name = False  # a story in a frame, under the title of the site
+        return f"a first page that is called {title!r}" if is_name else ""
+    is_little = features.own_bytes < _LITTLE_TEXT * 2 and features.items >= _FEW_ITEMS
+    return (
+        f"titles below the site's name {title!r}" if is_little and declared.is_site(title) else ""
+    )
 
 
 def _index(page: Page, body: Body, features: PageKindFeatures) -> str:

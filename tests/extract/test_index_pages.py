@@ -246,3 +246,19 @@ def test_a_title_that_leads_to_another_page_is_not_the_pages_own() -> None:
         for i in range(1, 8)
     )
     assert kind_of("企业动态_侨网", f"<div>首页>企业动态</div>{rows}", "/qydt/index.html").is_index
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [("/", PageKind.HOME), ("/zh-tw/", PageKind.LIST), ("/about/12.html", PageKind.ARTICLE)],
+)
+def test_a_first_page_that_is_called_as_its_host_is_no_article(url: str, kind: PageKind) -> None:
+    rows = "".join(
+        f"<li>2024-03-0{n} <a href='/p/{n}.html'>第{n}次例会的消息</a></li>" for n in range(9)
+    )
+    found = extract_article(
+        "<html><head><meta charset=utf-8><title>Example Lab</title></head><body>"
+        f"<h1>Example Lab</h1>{STORY}<ul>{rows}</ul></body></html>".encode(),
+        f"{HOST}{url}",
+    )
+    assert found.page_kind == kind
