@@ -104,6 +104,8 @@ _NO_AUTHOR = re.compile(
 _AUTHOR_CHARS = 24
 _MESSAGES = ("postmessage_", "post_message_", "bbwrapper")
 """What the boards' own programs call the element of a post's text, with its number behind."""
+_TOPIC_AND_ANSWER = ("topic_content", "reply_content")
+"""The same where the opening post has a name of its own; one alone may be of remarks."""
 _BOARD_NAMES = (
     "poststream",
     "posterinfo",
@@ -230,7 +232,10 @@ def _messages(page: Page) -> list[range]:
     """The blocks of the texts of posts that are named so; none within another."""
     elements = page.blocks.elements
     spans: list[range] = []
-    for at in page.once(BlockTexts).elements_named(*_MESSAGES)[:MAX_POSTS]:
+    texts = page.once(BlockTexts)
+    is_pair = all(texts.elements_named(name) for name in _TOPIC_AND_ANSWER)
+    names = (*_MESSAGES, *_TOPIC_AND_ANSWER) if is_pair else _MESSAGES
+    for at in texts.elements_named(*names)[:MAX_POSTS]:
         span = range(elements[at].first, elements[at].end)
         if not spans or span.start >= spans[-1].stop or not spans[-1]:
             spans.append(span)
@@ -502,9 +507,15 @@ def _author(found: PageBlocks, rest: Sequence[Block], dated: Sequence[str], ahea
         and not _ATTACHED.search(block.text)
     ]
     member = next((block for block in names if _members(found, block)), None)
-    named = member or next((block for block in rest[:ahead] if block in names), None)
-    if named is not None:
-        return named.text
+    if member is not None:
+        return member.text
+    # Beside a day and counts a member's name still leads to the member.
+    members = (name for block in rest[:ahead] if block.links for name in _members(found, block))
+    if (name := next((name for name in members if not _NO_AUTHOR.search(name)), "")) != "":
+        return name
+    above = next((block for block in rest[:ahead] if block in names), None)
+    if above is not None:
+        return above.text
     before = (match[1] for text in dated if (match := _BEFORE_DATE.match(text)))
     linked = (name for block in rest if block.linked for name in _members(found, block))
     return next((name for name in chain(before, linked) if not _NO_AUTHOR.search(name)), "")

@@ -85,3 +85,21 @@ def test_a_tag_below_the_text_is_no_author() -> None:
         '<p id="postmessage_8">换瓦。</p></div>'
     )
     assert extract_article(page, "https://bbs.example.com/t/12").authors == ()
+
+
+def test_a_member_beside_the_day_goes_before_the_way_to_the_page() -> None:
+    head = (
+        '<div class=header><a href="/">海边</a> › <a href="/go/life">生活</a>'
+        '<small><a href="/member/seaman">seaman</a> · 2025-03-01 09:30 · 1234 次点击</small></div>'
+    )
+    answers = "".join(
+        f'<div class=cell><strong><a href="/member/{name}">{name}</a></strong>'
+        f"<span>2025-03-0{day}</span><div class=reply_content>{text}</div></div>"
+        for name, day, text in (("oldfox", 2, ANSWER), ("azhen", 3, "同意楼上。"))
+    )
+    page = page_of(
+        f"<div class=box>{head}<div class=cell><div class=topic_content>{OPENING}</div></div></div>"
+        f"<div class=box><div class=cell>2 条回复</div>{answers}</div>"
+    )
+    read = extract_article(page, "https://bbs.example.com/t/12")
+    assert (read.text, read.authors) == (OPENING, ("seaman",))

@@ -183,8 +183,13 @@ _REPORTER = re.compile(
     re.MULTILINE,
 )
 _REPORTER_SIGN = re.compile("[记記]者|实习生|通讯员|通訊員|特派[员員]|撰稿|撰文|评论员")
-# As papers overseas begin their news: 【本報記者陳小橋紐約報導】, 南桥社记者陈小桥洛杉矶28日专电.
+_OTHER_WORK = re.compile(
+    r"[ 、/](?:[摄攝](?:影|像)|[编編][辑輯]|[责責美][编編]|校[对對]|[审審]核|"
+    r"[图圖]片|[视視][频頻]|剪[辑輯]|制[图圖])"
+)
+"""Who did something else to an article stands behind its reporters."""
 _REPORT = re.compile("[报報][道导導]|[讯訊]|[专專]?[电電]")
+# As papers overseas begin their news: 【本報記者陳小橋紐約報導】, 南桥社记者陈小桥洛杉矶28日专电.
 _REPORTED = re.compile(
     r"(?:[记記]者|特派[员員]|通[讯訊][员員])[ ：:／/]{0,2}"
     r"((?:[\u4e00-\u9fff]{2,4}[、 ]){0,3}[\u4e00-\u9fff]{2,9}?)"
@@ -293,7 +298,8 @@ def _label_claims(
             break
     for sign, pattern in _PLACES:
         placed = pattern.search(text) if sign.search(text) else None
-        names = split_names(placed[1]) if placed is not None else []
+        written = _OTHER_WORK.split(placed[1], maxsplit=1)[0] if placed is not None else ""
+        names = split_names(written)
         if names and not all(map(is_organisation, names)):
             look_right = all(map(is_person, names))
             claims.append(
@@ -352,7 +358,8 @@ def _reporters(text: str) -> list[str]:
     if not _REPORTER_SIGN.search(text):
         return reporters
     for match in _REPORTER.finditer(text):
-        names = [without_place(name) for name in split_names(match[2])]
+        written = _OTHER_WORK.split(match[2], maxsplit=1)[0]
+        names = [without_place(name) for name in split_names(written)]
         is_report = _REPORT.search(f"{match[2][-2:]}{text[match.end() : match.end() + 2]}")
         if len(names) > 1 and is_report and not is_person(names[-1]):
             names.pop()  # where the report comes from
