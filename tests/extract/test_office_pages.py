@@ -104,3 +104,15 @@ def test_an_entry_that_a_script_opens_heads_no_article(link: str) -> None:
     )
     found = extract_article(page.encode(), "https://www.example.com/gc/index.html")
     assert found.page_kind in ("list", "category", "home")
+
+
+def test_addresses_that_are_written_out_stand_in_the_text() -> None:
+    address = "https://a.example.org/intro.html"
+    link = f"<p>网址： <a href='{address}'>{address}</a></p>"
+    assert address in read(f"{TEXT}{link}{TEXT}").text
+
+
+def test_a_box_of_contacts_goes_whole() -> None:
+    people = "".join(f"<li>S{n}负责人：李{n} 1204{n}@qq.com</li>" for n in range(6))
+    box = f"<div class=right><ul><li>赛事联系人：赵老师</li>{people}</ul></div>"
+    assert read("<p>截止十月，石阶和码头的材料已经全部运到！</p>", below=box).text.count("\n") == 0

@@ -114,6 +114,8 @@ _SIGNED = re.compile(
 _SALUTATION = re.compile(r"[^。！？；|>《]{2,80}[:：]$")
 _DOUBTFUL, _DOUBTFUL_LINE = 0.2, 0.3
 """Least judgement of a sentence, and of another line, that ends a text."""
+_WRITTEN_OUT = re.compile(r"(?:^|[：:\s])(?:https?://|www\.)\S{4,}")
+"""An address that is written out is for readers, a menu hides it."""
 _STOPS = "。！？"
 _WORDS, _ADDRESS = re.compile("[\u4e00-\u9fff]{4}"), re.compile(r"@|https?:")
 _DRAWN_UP_CHARS, _LEAST_SENTENCE_CHARS = 200, 20
@@ -232,15 +234,13 @@ def with_table_below(
 
 def contacts_apart(page: Page, chosen: Sequence[int]) -> int:
     """How many of the last blocks of *chosen* tell whom to ask in a box apart from the text."""
-    found = page.blocks
-    lines = 0
-    while lines < len(chosen) and _CONTACT.match(found.blocks[chosen[-1 - lines]].text):
-        lines += 1
-    rest = chosen[: len(chosen) - lines]
-    if not lines or not any(_is_telling(found.blocks[index].text) for index in rest):
+    blocks = page.blocks.blocks
+    told = [index for index in chosen if _is_telling(blocks[index].text)]
+    if not told or told[-1] == chosen[-1]:
         return 0
-    home = found.elements[_Run(page, rest, frozenset(), ()).home(rest[-1])]
-    return lines if chosen[-lines] >= home.end else 0
+    home = page.blocks.elements[_Run(page, chosen, frozenset(), ()).home(told[-1])]
+    apart = [index for index in chosen if index >= home.end]
+    return len(apart) if any(_CONTACT.match(blocks[index].text) for index in apart) else 0
 
 
 def _bare_title(page: Page, chosen: Sequence[int]) -> int:
@@ -430,9 +430,9 @@ class _Run:
 
     def _is_line(self, index: int, holder: int) -> bool:
         block = self._found.blocks[index]
-        return (
+        return bool(
             index not in self._left_out
-            and block.linked <= _LINK_SHARE * len(block.text)
+            and (block.linked <= _LINK_SHARE * len(block.text) or _WRITTEN_OUT.search(block.text))
             and self._is_plain(block.element, holder)
             and not _is_label(block.text)
             and not is_dated(block.text)
