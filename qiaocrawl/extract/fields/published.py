@@ -157,6 +157,8 @@ _NOT_PUBLISHED = re.compile(
     "今天是|今日是|今天日期|现在是|copyright|©|版权|注册|註冊|登录|入会|截止|有效期|joined|"
     "expire|born|deadline|备案|许可证|报名|天气|weather|°|℃|当前时间|现在时间|系统时间|"
     "(?:活动|活動|会议|會議|比赛|演出|考试|举办|舉辦|开庭|开标|投标|截稿|培训|讲座|查询|访问|下载|抓取|打印|列印|print|"
+    "面[试試]|集中|[报報]到|[领領]取|[缴繳][费費]|[笔筆][试試]|[体體][检檢]|[签簽]到|集合|出[发發]|公示|受理|"
+    "[开開][课課馆館]|[发發]放|召[开開]|[举舉]行|[评評][审審]|"
     "生效|施行|实施|失效|废止|出生|event|meeting)(?:时间|時間|日期| date| time)"
 )
 # A document is written before it is published.
@@ -179,6 +181,11 @@ _NEAR, _INSIDE = 0.7, 0.5
 _DATE_ALONE_CHARS = 16
 """What stands beside the date in a line that holds nothing else: a weekday, ``Published on``."""
 _DATE_CHARS = 20
+_SIGNED_DAY = re.compile(
+    r"\W*(?:(?:19|20)\d\d|[〇零○ＯO一二三四五六七八九]{4})\s?年\s?[\d一二三四五六七八九十]{1,3}\s?月"
+    r"(?:\s?[\d一二三四五六七八九十]{1,3}\s?日)?\W*"
+)
+"""A notice is signed with a day in this form, below who signs it or above what it sends along."""
 _STANDFIRST_CHARS, _LEAST_SENTENCE = 300, 25
 """A summary above the line with the day is no longer; captions and bylines are shorter."""
 _MOST_SURE, _SURE_INSIDE = 0.88, 0.8
@@ -465,7 +472,9 @@ def _weighed_lines(context: BodyContext, words: tuple[str, ...] = ()) -> Iterato
         inside = body >= 0 and at >= body
         far = rank > 12 and not (body >= 0 and 0 <= body - at <= 6)
         weight = _INSIDE if inside else 0.55 if far else _NEAR
-        is_deep = inside and _told_before(context, at) > _STANDFIRST_CHARS
+        told = _told_before(context, at) if inside else 0
+        is_signed = told > 0 and _SIGNED_DAY.fullmatch(head.texts[rank]) is not None
+        is_deep = inside and (is_signed or at == context.last > body or told > _STANDFIRST_CHARS)
         yield _DateLine(head.texts[rank], at, weight, "near the title", is_deep=is_deep)
     beside = context.above.texts[0].partition(context.title)[2] if context.above.texts else ""
     if context.title and beside:

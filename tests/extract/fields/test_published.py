@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.fields.metadata import metadata_of
 from qiaocrawl.page.page import parse_page
 from qiaocrawl.text.dates import EARLIEST_YEAR, DateReader, latest_plausible
@@ -302,3 +303,24 @@ def test_every_date_lies_between_1990_and_tomorrow(text: str) -> None:
         assert written.moment.year >= EARLIEST_YEAR
         assert written.moment <= NOW + timedelta(days=2)
         assert written.moment.tzinfo is not None
+
+
+SENTENCE = (
+    "<p>现将渡口修缮的工作方案印发给你们，请结合各村实际认真抓好落实，"
+    "有什么问题及时向镇里反映。</p>"
+)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        f"{SENTENCE}<p>渡口镇人民政府</p><p>2018年3月15日</p><p>渡口修缮工作方案</p>{SENTENCE * 3}",
+        f"{SENTENCE}<p>镇长林木</p><p>二○一八年三月十五日</p>{SENTENCE * 3}",
+        f"{SENTENCE}<p>二、面试集中时间：2018年5月21日上午8:00进入考点。</p>{SENTENCE * 3}",
+    ],
+)
+def test_a_day_in_a_notice_is_less_than_the_one_in_its_address(inside: str) -> None:
+    page = f"<meta charset=utf-8><title>{TITLE}</title><h1>{TITLE}</h1><div>{inside}</div>"
+    url = "https://www.example.com/tz/201804/t20180413_21600.html"
+    found = extract_article(page.encode(), url)
+    assert str(found.published_at)[:10] == "2018-04-13"
