@@ -55,6 +55,11 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("all" if config.getoption("--all") else "some")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even load what would be left out, for each process of the run loads everything."""
+    return True if collection_path == _OF_BENCHMARKS and not config.getoption("--all") else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to `make test-all` what repeats a promise in other words; try Chromium's twice."""
     if not config.getoption("--all"):
@@ -86,7 +91,6 @@ def _on_sqlite_only() -> frozenset[str]:
 
 def pytest_collection_finish() -> None:
     """Collect cycles from now on, but look at no module or test again."""
-    gc.collect()
     gc.freeze()
     gc.enable()
 

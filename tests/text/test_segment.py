@@ -16,10 +16,6 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import JiebaCutter, Segmenter
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    import jieba.posseg
-
 TERM = "侨批档案馆舍"
 HAN_TERMS = ("侨批", "侨批档案", TERM, "馆舍修缮", "人", "华人社团", "社团组织")
 OTHER_TERMS = (
@@ -154,7 +150,12 @@ def test_new_terms_are_nouns_and_known_words_stay_what_they_are() -> None:
 @cache
 def tagger() -> Any:
     """jieba's own, on a dictionary that is not read from a file in the shared folder."""
-    return jieba.posseg.POSTokenizer(JiebaCutter([])._jieba)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # It reads a dictionary of tags when it is loaded: not in every process.
+        import jieba.posseg
+
+        return jieba.posseg.POSTokenizer(JiebaCutter([])._jieba)
 
 
 @given(text=TEXTS)

@@ -55,7 +55,13 @@ def padded(size: int) -> bytes:
 
 
 def bomb(pack_up: Callable[[bytes], bytes], name: str) -> Send:
-    return whole(answer(pack_up(b"\0" * 100_000_000), f"Content-Encoding: {name}"))
+    """Packed when it is asked for: every process that loads the tests would pack all five."""
+
+    def send(connection: socket.socket) -> None:
+        body = pack_up(b"\0" * 100_000_000)
+        connection.sendall(answer(body, f"Content-Encoding: {name}"))
+
+    return send
 
 
 def stacked(times: int) -> Send:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -117,25 +118,25 @@ def test_only_so_many_pages_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "reason"),
+    ("make", "reason"),
     [
-        (pdf([LINES])[:400], "PDF: "),
-        (b"%PDF-1.4\n" + b"\x00\xff" * 500, "PDF: "),
-        (bomb_pdf(100_000_000), "pdf: no text in it"),
-        (word()[:-300], ""),
-        (changed_zip(word(), "word/document.xml", b"<broken"), "Word: "),
-        (changed_zip(word(), "word/media/a.bin", b"\0" * (MAX_UNPACKED_BYTES + 1)),
+        (lambda: pdf([LINES])[:400], "PDF: "),
+        (lambda: b"%PDF-1.4\n" + b"\x00\xff" * 500, "PDF: "),
+        (lambda: bomb_pdf(100_000_000), "pdf: no text in it"),
+        (lambda: word()[:-300], ""),
+        (lambda: changed_zip(word(), "word/document.xml", b"<broken"), "Word: "),
+        (lambda: changed_zip(word(), "word/media/a.bin", b"\0" * (MAX_UNPACKED_BYTES + 1)),
          "Word: unpacks to more than 60 MiB"),
-        (changed_zip(excel(), "xl/worksheets/sheet1.xml",
+        (lambda: changed_zip(excel(), "xl/worksheets/sheet1.xml",
                      b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "x">]><a>&b;</a>'),
          "Excel: 'xl/worksheets/sheet1.xml' defines entities"),
-        (changed_zip(excel(), "xl/workbook.xml", b"<workbook/>"), "xlsx: no text in it"),
+        (lambda: changed_zip(excel(), "xl/workbook.xml", b"<workbook/>"), "xlsx: no text in it"),
     ],
     ids=["truncated-pdf", "no-pdf", "pdf-bomb", "truncated-docx", "broken-docx", "docx-bomb",
          "entities", "broken-xlsx"],
 )  # fmt: skip
-def test_what_cannot_be_read_says_why(body: bytes, reason: str) -> None:
-    analysis = analyse_document(fetched(body))
+def test_what_cannot_be_read_says_why(make: Callable[[], bytes], reason: str) -> None:
+    analysis = analyse_document(fetched(make()))
     if not reason:
         assert analysis is None  # no archive at all: the page analysis says so
         return
