@@ -24,7 +24,7 @@ from qiaocrawl.news.stories.lookup import AWAKE_DAYS, DAY_MINUTES, SLEEP_DAYS, S
 from qiaocrawl.news.stories.story import Item, Story, story_of
 from qiaocrawl.news.stories.terms import Multiplier, TermReader, term_id
 from qiaocrawl.news.stories.voices import Background, MinuteCounts, VoiceReader, counts_of
-from qiaocrawl.vsm.terms import dictionary_words, title_share
+from qiaocrawl.vsm.terms import title_shares
 
 _DAYS = 365
 _START_DAY = 20_000
@@ -42,7 +42,7 @@ class Happenings:
 
     def __init__(self, seed: int = 7) -> None:
         self._random = np.random.default_rng(seed)
-        shares = {word: title_share(word) for word in dictionary_words()}
+        shares = title_shares()
         self._words = [word for word, share in shares.items() if share > 0]
         weights = np.array([shares[word] for word in self._words])
         self._bounds = np.cumsum(weights / weights.sum())

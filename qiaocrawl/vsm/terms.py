@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.abc import FileLoader
 from importlib.util import find_spec
@@ -212,15 +212,18 @@ def title_share(word: str) -> float:
     A word of relative frequency p stands in 1 - exp(-12 p) of texts of twelve words.
     """
     known = usage(word)
-    if known is None:
-        return _RAREST
+    return _RAREST if known is None else _share(known[0], total_count())
+
+
+def title_shares() -> dict[str, float]:
+    """As :func:`title_share`, of all words whose usage is known."""
+    counts, total = word_counts()
+    return {word: _share(count, total) for word, count in counts.items()}
+
+
+def _share(count: int, total: int) -> float:
     # expm1: 1 - exp(-x) of a tiny x would round to 0.
-    return max(-math.expm1(-_TITLE_WORDS * known[0] / total_count()), _RAREST)
-
-
-def dictionary_words() -> Iterable[str]:
-    """All words whose usage is known."""
-    return word_counts()[0]
+    return max(-math.expm1(-_TITLE_WORDS * count / total), _RAREST)
 
 
 def word_class(word: str) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
-from qiaocrawl.vsm.terms import FUNCTION, dictionary_words, title_share, word_class
+from qiaocrawl.vsm.terms import FUNCTION, title_shares, word_class
 
 TERM_BITS = 21
 DIMENSIONS = 1 << TERM_BITS
@@ -145,16 +145,14 @@ def usual_shares() -> NDArray[np.float32]:
     Of words as :func:`~qiaocrawl.vsm.terms.title_share` has it; of pairs of characters, what the
     words they stand in come to.
     """
-    words = np.zeros(DIMENSIONS, np.float64)
+    words = title_shares()
     pairs: defaultdict[str, float] = defaultdict(float)
-    for word in dictionary_words():
-        share = title_share(word)
-        words[term_id(word)] += share
-        for at in range(len(word) - 1):
-            pairs[word[at : at + 2]] += share
-    for pair, share in pairs.items():
-        words[term_id(_PAIR + pair)] += share
-    return np.clip(words, _RAREST_PAIR, 1.0).astype(np.float32)
+    for word, share in words.items():
+        for pair in _pairs_of(word):
+            pairs[pair] += share
+    ids = [*map(term_id, words), *(term_id(_PAIR + pair) for pair in pairs)]
+    shares = np.bincount(ids, [*words.values(), *pairs.values()], DIMENSIONS)
+    return np.clip(shares, _RAREST_PAIR, 1.0).astype(np.float32)
 
 
 # --- Sparse vectors of whole numbers: their sums do not depend on the order of adding -------------
