@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from threading import Event
 
 import pytest
 
+from crawl_starter import StartedCrawl
 from crawling import (
     PROJECT,
     Answer,
@@ -26,11 +26,20 @@ from crawling import (
     pack,
     rows,
 )
+from forking_python import forking_python
 
 HOST = "www.qiao.test"
 PAGES = 12
 # `/3` may be waited for while two processes begin: no crawl is to give it up.
 PATIENT = "from qiaocrawl.settings import *\n\nDOWNLOAD_TIMEOUT = 500\n"
+# As `qiaocrawl …`; the first argument is what starts its spider.
+COMMAND = """
+import sys
+sys.executable, *sys.argv[1:] = sys.argv[1:]
+sys.argv[0] = "qiaocrawl"
+from qiaocrawl.cli import main
+main()
+"""
 
 
 class SlowSite:
@@ -50,8 +59,12 @@ class SlowSite:
 
 
 @contextmanager
-def _round(url: str, server: LocalServer, folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """``qiaocrawl run``; whatever is left of it is killed when the block ends."""
+def _round(url: str, server: LocalServer, folder: Path, python: str = "") -> Iterator[StartedCrawl]:
+    """``qiaocrawl run``; whatever is left of it is killed when the block ends.
+
+    Args:
+        python: what its spider is started with; "": a process that loads nothing anew.
+    """
     (folder / "patient.py").write_text(PATIENT)
     environment = {
         **os.environ, "QIAO_DATABASE_URL": url, "PYTHONPATH": f"{PROJECT}:{folder}",
@@ -60,21 +73,14 @@ def _round(url: str, server: LocalServer, folder: Path) -> Iterator[subprocess.P
         # What died holds its leases on MariaDB for so long.
         "QIAO_FRONTIER_LEASE_SECONDS": "30",
     }  # fmt: skip
-    command = [sys.executable, "-m", "qiaocrawl", "run", "qiaoqing", "--only", "site"]
-    with subprocess.Popen(
-        command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, preexec_fn=_hear_all_signals,
-    ) as process:  # fmt: skip
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def _hear_all_signals() -> None:
-    """A run of tests in the background, or by nohup, ignores some, and what it starts would too."""
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
+    words = [python or forking_python(folder), "run", "qiaoqing", "--only", "site"]
+    process = StartedCrawl(["-c", COMMAND, *words], environment, folder)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.close()
 
 
 def _until(condition: Callable[[], object], seconds: float = 150.0) -> None:
@@ -135,9 +141,10 @@ def _stop_and_resume(url: str, signals: tuple[signal.Signals, ...], folder: Path
     import_pack(url, pack(HOST))
     site = SlowSite()
     with local_server(site) as server:
-        with _round(url, server, folder) as process:
+        first, *again = signals
+        # What only passes signals on would be killed in place of a spider that is to be killed.
+        with _round(url, server, folder, sys.executable if again else "") as process:
             _until(lambda: "/3" in server.paths())
-            first, *again = signals
             (spider,) = _spiders(url)
             if again:
                 # Else it may have ended in order before the second signal comes.
@@ -167,9 +174,11 @@ def test_two_rounds_of_one_topic_at_once(database_url: str, tmp_path: Path) -> N
     """On SQLite the second is refused before it begins; on MariaDB they share the work."""
     import_pack(database_url, pack(HOST))
     site = SlowSite()
-    with local_server(site) as server, _round(database_url, server, tmp_path) as one:
+    # Their summaries ask for the runs of the processes they started.
+    given = (tmp_path, sys.executable)
+    with local_server(site) as server, _round(database_url, server, *given) as one:
         _until(lambda: "/3" in server.paths())
-        with _round(database_url, server, tmp_path) as two:
+        with _round(database_url, server, *given) as two:
             _until(lambda: two.poll() is not None or len(_spiders(database_url)) == 2)
             site.answers.set()
             second, _ = two.communicate(timeout=300)
