@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,11 +26,16 @@ _NAME = re.compile(r"QIAO_[A-Z0-9_]*[A-Z0-9]")
 CANARY = "hunter2canary"
 
 
-def _texts(path: Path) -> Iterator[str]:
-    """All text constants of a source file."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+@cache
+def _named() -> set[tuple[Path, str]]:
+    """Source files, and the names of options that are text constants there."""
+    return {
+        (path, node.value)
+        for path in _sources()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if _NAME.fullmatch(node.value)
+    }
 
 
 def _sources() -> Iterator[Path]:
@@ -62,12 +68,7 @@ def test_names_are_unique_and_well_formed() -> None:
 
 
 def test_every_option_used_in_code_is_in_the_table() -> None:
-    unknown = {
-        f"{path.relative_to(ROOT)}: {text}"
-        for path in _sources()
-        for text in _texts(path)
-        if _NAME.fullmatch(text) and text not in NAMES
-    }
+    unknown = {f"{path.relative_to(ROOT)}: {text}" for path, text in _named() if text not in NAMES}
     assert unknown == set()
 
 
@@ -80,8 +81,7 @@ def test_an_old_name_is_refused_with_the_new_one(old: str, new: str) -> None:
 
 
 def test_every_option_in_the_table_is_used() -> None:
-    used = {text for path in _sources() for text in _texts(path)}
-    assert NAMES - used == set()
+    assert NAMES - {text for _path, text in _named()} == set()
 
 
 def test_the_documentation_names_only_options_that_exist() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,17 @@ _NO_SQL = {"qiaocrawl/storage/migrate.py", "qiaocrawl/storage/sql.py"}
 _UNPICKLING = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "joblib", "yaml"}
 
 
-def _modules() -> Iterator[tuple[str, ast.Module]]:
-    for package in CODE:
-        for file in sorted((ROOT / package).rglob("*.py")):
-            yield str(file.relative_to(ROOT)), ast.parse(file.read_text("utf-8"))
+@cache
+def _modules() -> list[tuple[str, ast.Module]]:
+    files = [file for package in CODE for file in sorted((ROOT / package).rglob("*.py"))]
+    return [(str(file.relative_to(ROOT)), ast.parse(file.read_text("utf-8"))) for file in files]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forgotten() -> Iterator[None]:
+    """The trees of all files are large, and the tests behind these do without."""
+    yield
+    _modules.cache_clear()
 
 
 def _written(node: ast.AST) -> tuple[str, list[ast.expr]] | None:
