@@ -25,7 +25,7 @@ _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]*[”’」』）
 _CLAUSE = re.compile(r"[^，,。！？!?；;：:\n　]+[，,。！？!?；;：:]*[”’」』）)]*")
 # 新华社北京3月5日电（记者 张三）, （原标题：…）, 据某报报道: who says so stands with the citation.
 _WRITER = "(?:[记記]者|通[讯訊][员員]|作者|[编編][辑輯])"
-_DATELINE = re.compile(
+DATELINE = re.compile(
     r"\s*(?:[（(【\[](?:原标题|原標題|来源|來源|作者|转自|轉自|转载自|轉載自)[^）)】\]\n]{0,60}[）)】\]]|"
     r"[（(【\[][\w·\s]{2,20}?\d{1,2}日[电電讯訊][）)】\]]|"
     rf"[\w·\s]{{2,24}}?[电電讯訊](?:\s*[（(][^）)\n]{{0,40}}{_WRITER}[^）)\n]{{0,40}}[）)])"
@@ -51,7 +51,7 @@ def sentences_of(text: str) -> list[Piece]:
     for match in _SENTENCE.finditer(text):
         start, end = match.span()
         # A copy of a copy has several: （转自：甲网）据《乙报》报道，（马尼拉11月10日讯）
-        while start < end and (dateline := _DATELINE.match(text, start, end)):
+        while start < end and (dateline := DATELINE.match(text, start, end)):
             start = dateline.end()
         piece = text[start:end]
         start += len(piece) - len(piece.lstrip())

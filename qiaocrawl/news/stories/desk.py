@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from qiaocrawl.news.stories.linking import Join, LinkSettings, StoryLinks, parts_of, taken_out
+from qiaocrawl.news.stories.linking import (
+    Join,
+    LinkSettings,
+    StoryLinks,
+    is_grown,
+    product_of,
+    put_together,
+    taken_out,
+)
 from qiaocrawl.news.stories.lookup import DAY_MINUTES, Sleepers
 from qiaocrawl.news.stories.story import Change, Correction, Item, Story, story_of
 from qiaocrawl.news.stories.terms import Multiplier
@@ -118,7 +126,7 @@ class StoryDesk:
             self._correct(correction)
         fresh = self._open(sorted(items, key=lambda item: item.key))
         self._join(fresh)
-        self._split()
+        self._put_together()
         return self._minute
 
     # --- one minute ---------------------------------------------------------------------------
@@ -211,18 +219,58 @@ class StoryDesk:
             )
         )
 
-    def _split(self) -> None:
-        for number in sorted(self._minute.stories & self.stories.keys()):
-            story = self.stories[number]
-            parts = parts_of(story, self.settings, self.threshold, self._multiplier)
-            if len(parts) < 2:
-                self._put(number, replace(story, checked=len(story.voices)) if parts else story)
-                continue
-            for at, part in enumerate(parts):
-                own = number if at == 0 else self._number()
-                self._put(own, replace(part, id=own))
-                if at:
-                    self._tell(Change("split", own, self.state.minute, number, part.articles))
+    def _put_together(self) -> None:
+        """Stories that grew, or that something was nearly joined with, are looked at anew.
+
+        So it does not matter what came first: texts join as they would if all came at once.
+        """
+        pools = {
+            number: {number}
+            for number in sorted(self._minute.stories & self.stories.keys())
+            if is_grown(self.stories[number])
+        }
+        for one, other in self._links.doubtful:
+            both = [self.stories[number] for number in (one, other) if number in self.stories]
+            # Of two single texts there is nothing to put together otherwise.
+            if len(both) == 2 and sum(len(story.voices) for story in both) > 2:
+                pools.setdefault(one, {one}).add(other)
+        for numbers in pools.values():
+            stories = [self.stories[number] for number in sorted(numbers & self.stories.keys())]
+            # What a person said stands.
+            stories = [story for story in stories if not (story.by_hand or story.apart)]
+            if stories:
+                self._rearrange(stories)
+
+    def _rearrange(self, stories: Sequence[Story]) -> None:
+        made = put_together(stories, self.settings, self.threshold, self._multiplier)
+        if made is None:
+            for story in stories:
+                if is_grown(story):
+                    self._put(story.id, replace(story, checked=len(story.voices)))
+            return
+        was = {key: story.id for story in stories for key in story.articles}
+        for story in stories:
+            self._put(story.id, None)
+        numbered = [replace(story, id=story.id or self._number()) for story in made]
+        for story in numbered:
+            self._put(story.id, story)
+        now = {key: story.id for story in numbered for key in story.articles}
+        for story in numbered:
+            came: dict[int, list[str]] = {}
+            for key in story.articles:
+                if was[key] != story.id:
+                    came.setdefault(was[key], []).append(key)
+            for origin, keys in came.items():
+                is_gone = origin not in now.values()
+                self._tell(
+                    Change(
+                        "merged" if is_gone else "split",
+                        story.id,
+                        self.state.minute,
+                        origin,
+                        tuple(keys),
+                    )
+                )
 
     # --- corrections --------------------------------------------------------------------------
 
@@ -244,8 +292,7 @@ class StoryDesk:
         kept, *gone = numbers
         for number in gone:
             story, other = self.stories[kept], self.stories[number]
-            product = self._multiplier.products(story.vector, [other.vector])[0]
-            joined = story.joined_with(other, product)
+            joined = story.joined_with(other, product_of(story, other, self._multiplier))
             self._put(number, None)
             self._put(kept, replace(joined, by_hand=True, apart=joined.apart - {kept, *numbers}))
             self._tell(
@@ -261,8 +308,10 @@ class StoryDesk:
             if left is None and number == rest:
                 continue
             self._put(number, None if left is None else replace(left, by_hand=True))
-            product = self._multiplier.products(moved.vector, [part.vector])[0] if moved else 0
-            moved = moved.joined_with(part, product) if moved else replace(part, id=new)
+            if moved is None:
+                moved = replace(part, id=new)
+            else:
+                moved = moved.joined_with(part, product_of(moved, part, self._multiplier))
         if moved is None:
             return
         self._put(new, replace(moved, by_hand=True, apart=moved.apart | {rest}))

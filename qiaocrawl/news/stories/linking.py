@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.news.stories.evidence import weigh
 from qiaocrawl.news.stories.lookup import StoryLookup
 from qiaocrawl.news.stories.story import Story, Voice, story_of
 from qiaocrawl.news.stories.terms import SCALE, Multiplier
@@ -26,25 +28,20 @@ class LinkSettings:
         spread: 0 takes the mean likeness of all pairs of texts; 1/2 measures it by how alike the
             texts of either story are among themselves.
         gap_days: two texts published so far apart are half as alike.
-        gap_growth: the more texts two stories have, the longer a pause may be: by the number of
-            their pairs to this power.
         terms: by how many of its heaviest terms a story is looked up.
         compared: how many stories one is compared with.
     """
 
-    threshold: float = 0.2
+    threshold: float = 0.23
     spread: float = 0.4
-    gap_days: float = 4.0
-    gap_growth: float = 0.6
+    gap_days: float = 2.0
     terms: int = 96
     compared: int = 32
 
 
-_N = TypeVar("_N", float, NDArray[np.float64])
-
 _Entry = tuple[float, int, int, int, int, Story, Story]
 """Two stories that may be joined: the score negated, their numbers, when it was pushed, the product
-of their vectors, and they. Stories themselves are never compared: of two entries with the same
+of their texts, and they. Stories themselves are never compared: of two entries with the same
 numbers and score the older one goes first, and only those of the present stories count."""
 
 
@@ -67,6 +64,8 @@ class StoryLinks:
     def __init__(self, settings: LinkSettings, multiplier: Multiplier | None = None) -> None:
         self.settings = settings
         self.stories: dict[int, Story] = {}
+        self.doubtful: list[tuple[int, int]] = []
+        """Numbers of two stories that were nearly joined by the last :meth:`settle`."""
         self._lookup = StoryLookup()
         self._multiplier = multiplier or Multiplier()
         self._pushed = 0
@@ -82,22 +81,31 @@ class StoryLinks:
             share = 1 / (len(story.voices) * _own_likeness(story) ** self.settings.spread)
             self._lookup.put(number, story.vector.top(self.settings.terms), share)
 
-    def alike(self, number: int) -> list[tuple[float, int, int]]:
-        """Score, number and product of the stories most like one, in no order."""
+    def alike(self, number: int, least: float) -> list[tuple[float, int, int]]:
+        """Score, number and product of the stories whose score with one reaches *least*."""
         story = self.stories[number]
+        if story.is_round_up:
+            return []
         numbers = self._lookup.near(number, self.settings.compared)
         others = [self.stories[near] for near in numbers]
         products = self._multiplier.products(story.vector, [other.vector for other in others])
-        return [
-            (score_of(story, other, product, self.settings), near, product)
-            for near, other, product in zip(numbers, others, products, strict=True)
-            if near not in story.apart and number not in other.apart
-        ]
+        found = []
+        for near, other, product in zip(numbers, others, products, strict=True):
+            if other.is_round_up or near in story.apart or number in other.apart:
+                continue
+            # Evidence only lessens what the words say.
+            if score_of(story, other, product, self.settings) >= least:
+                weighed = _weigh(story, other, product, self._multiplier)
+                score = score_of(story, other, weighed, self.settings)
+                if score >= least:
+                    found.append((score, near, weighed))
+        return found
 
     def score(self, one: Story, other: Story) -> float:
         """How alike two stories are, wherever they are."""
-        product = self._multiplier.products(one.vector, [other.vector])[0]
-        return score_of(one, other, product, self.settings)
+        if one.is_round_up or other.is_round_up:
+            return 0.0
+        return score_of(one, other, product_of(one, other, self._multiplier), self.settings)
 
     def settle(self, numbers: Iterable[int], threshold: float) -> list[Join]:
         """Join stories, the most alike first, as long as a score reaches *threshold*.
@@ -107,6 +115,7 @@ class StoryLinks:
         """
         heap: list[_Entry] = []
         joins: list[Join] = []
+        self.doubtful.clear()
         for number in sorted(numbers):
             self._push(heap, number, threshold)
         while heap:
@@ -120,43 +129,80 @@ class StoryLinks:
         return joins
 
     def _push(self, heap: list[_Entry], number: int, threshold: float) -> None:
-        for score, near, product in self.alike(number):
-            if score >= threshold:
-                # The older story keeps its number.
-                kept, gone = min(number, near), max(number, near)
-                pair = self.stories[kept], self.stories[gone]
-                self._pushed += 1
-                heapq.heappush(heap, (-score, kept, gone, self._pushed, product, *pair))
+        for score, near, product in self.alike(number, threshold * HOLD):
+            # The older story keeps its number.
+            kept, gone = min(number, near), max(number, near)
+            if score < threshold:
+                self.doubtful.append((kept, gone))
+                continue
+            pair = self.stories[kept], self.stories[gone]
+            self._pushed += 1
+            heapq.heappush(heap, (-score, kept, gone, self._pushed, product, *pair))
 
 
 def score_of(one: Story, other: Story, product: int, settings: LinkSettings) -> float:
-    """How alike two stories are; *product*: of their vectors."""
+    """How alike two stories are; *product*: of their texts, by :func:`product_of`."""
     pairs = len(one.voices) * len(other.voices)
     likeness = _own_likeness(one) * _own_likeness(other)
-    score: float = score_pairs(product, pairs, likeness, _gap_days(one, other), settings)
-    return score
+    score: float = product / (SCALE * SCALE * pairs) / likeness**settings.spread
+    gap = _gap_days(one, other)
+    return score / (1 + (gap / pause_days(pairs, _span(one) + _span(other), settings)) ** 2)
 
 
-def score_pairs(product: _N, pairs: _N, likeness: _N, gap_days: _N, settings: LinkSettings) -> _N:
-    """How alike two stories are, or several pairs of them.
+def pause_days(pairs: float, span_days: float, settings: LinkSettings) -> float:
+    """After how many days without a text what comes is half as alike.
+
+    A single report is soon over, and the next one like it (another year's festival) is of something
+    else. What many write about is taken up again a little later; and what went on for weeks may
+    rest as long as it went on, not longer.
 
     Args:
-        product: of their vectors.
-        pairs: number of the pairs of their texts.
-        likeness: the product of the mean likenesses within either.
-        gap_days: between the end of one and the beginning of the other.
+        pairs: number of the pairs of texts of two stories.
+        span_days: how long both went on so far.
     """
-    score: _N = product / (SCALE * SCALE * pairs) / likeness**settings.spread
-    # What many write about is taken up again after weeks; a single report is soon over, and the
-    # next one like it (another year's festival) is of something else.
-    pause_days = settings.gap_days * pairs**settings.gap_growth
-    score /= 1 + (gap_days / pause_days) ** 2
-    return score
+    return settings.gap_days * (1 + math.log2(pairs)) + span_days
+
+
+# So many texts of a story speak for all.
+_MOST_SPEAKERS = 12
+
+
+def product_of(one: Story, other: Story, multiplier: Multiplier) -> int:
+    """The sum of the products of all pairs of texts, each lessened by what speaks against it."""
+    product = multiplier.products(one.vector, [other.vector])[0]
+    return _weigh(one, other, product, multiplier)
+
+
+def _weigh(one: Story, other: Story, product: int, multiplier: Multiplier) -> int:
+    """*product* of the vectors of two stories, lessened as those of their texts are."""
+    own, others = _speakers(one), _speakers(other)
+    if len(own) == len(others) == 1:
+        return int(weigh(product, own[0], others[0]))
+    vectors = [voice.vector for voice in others]
+    total = left = 0.0
+    for voice in own:
+        for its, pair in zip(others, multiplier.products(voice.vector, vectors), strict=True):
+            total += pair
+            left += weigh(pair, voice, its)
+    return int(product * left / total) if total else 0
+
+
+def _speakers(story: Story) -> Sequence[Voice]:
+    voices = story.voices
+    if len(voices) <= _MOST_SPEAKERS:
+        return voices
+    return [voices[at * len(voices) // _MOST_SPEAKERS] for at in range(_MOST_SPEAKERS)]
 
 
 def _own_likeness(story: Story) -> float:
     """The mean likeness of all pairs of its texts, one with itself as 1."""
     return story.likeness / (SCALE * len(story.voices)) ** 2
+
+
+def _span(story: Story) -> float:
+    if story.first is None or story.last is None:
+        return 0.0
+    return (story.last - story.first) / DAY_SECONDS
 
 
 def _gap_days(one: Story, other: Story) -> float:
@@ -166,38 +212,57 @@ def _gap_days(one: Story, other: Story) -> float:
     return max(one.first - other.last, other.first - one.last, 0.0) / DAY_SECONDS
 
 
-# --- One story into several, where its texts are no longer of one happening -----------------------
+# --- Texts put together anew: where one story may be two, or two overlap -------------------------
 
 # A story is looked at when it has this many texts, and again whenever it has grown by half.
-_LEAST_VOICES, _GROWTH = 8, 1.5
-# What was joined stays joined as long as it reaches so much of the threshold.
-_HOLD = 0.7
-# A part is a story of its own from so many texts on.
-_LEAST_PART = 3
-_MOST_VOICES = 400
+_LEAST_VOICES, _GROWTH = 4, 1.5
+HOLD = 0.7
+"""From this part of the threshold on it is doubtful whether two stories are one."""
+_MOST_VOICES, _MOST_DOUBTFUL = 200, 40
 
 
-def parts_of(
-    story: Story, settings: LinkSettings, threshold: float, multiplier: Multiplier
-) -> list[Story]:
-    """The parts *story* falls into, the largest first: [] if it was not to be looked at now.
-
-    One part: it holds together. Articles stay with the text they reprint.
-    """
+def is_grown(story: Story) -> bool:
+    """Whether so much came to *story* that it is to be looked at as a whole."""
     count = len(story.voices)
-    if story.by_hand or count < _LEAST_VOICES or count > _MOST_VOICES:
-        return []
-    if count < story.checked * _GROWTH:
-        return []
-    settled = _settle_few(story.voices, settings, threshold * _HOLD, multiplier)
-    parts = [part for part in settled if len(part) >= _LEAST_PART]
-    if len(parts) < 2:
-        return [story]
-    parts.sort(key=lambda voices: (-len(voices), min(voice.key for voice in voices)))
-    # What belongs to no part stays with the largest.
-    placed = {voice.key for part in parts[1:] for voice in part}
-    parts[0] = tuple(voice for voice in story.voices if voice.key not in placed)
-    return [_made_of(story, voices, multiplier) for voices in parts]
+    return count >= max(_LEAST_VOICES, story.checked * _GROWTH)
+
+
+def put_together(
+    stories: Sequence[Story], settings: LinkSettings, threshold: float, multiplier: Multiplier
+) -> list[Story] | None:
+    """The texts of *stories* as they join when all come at once, in any order of coming.
+
+    Returns:
+        Stories under the numbers of those whose texts they have most of, 0 for a new one; None
+        where nothing changes, or where they are too many.
+    """
+    voices = [voice for story in stories for voice in story.voices]
+    if len(voices) > (_MOST_DOUBTFUL if len(stories) > 1 else _MOST_VOICES):
+        return None
+    parts = _settle_few(voices, settings, threshold, multiplier)
+    numbers = {voice.key: story.id for story in stories for voice in story.voices}
+    if {frozenset(voice.key for voice in part) for part in parts} == {
+        frozenset(voice.key for voice in story.voices) for story in stories
+    }:
+        return None
+    # The largest share of a story keeps its number; each number goes to one.
+    shares = sorted(
+        (-sum(numbers[voice.key] == story.id for voice in part), story.id, at)
+        for at, part in enumerate(parts)
+        for story in stories
+    )
+    number_of: dict[int, int] = {}
+    for share, number, at in shares:
+        if share and at not in number_of and number not in number_of.values():
+            number_of[at] = number
+    by_number = {story.id: story for story in stories}
+    made = []
+    for at, part in enumerate(parts):
+        origin = by_number[numbers[part[0].key]]
+        story = _made_of(by_number.get(number_of.get(at, 0), origin), part, multiplier)
+        touched = max(voice.minute for voice in part)
+        made.append(replace(story, id=number_of.get(at, 0), touched=max(touched, story.touched)))
+    return made
 
 
 def _settle_few(
@@ -211,6 +276,10 @@ def _settle_few(
     members = [[voice] for voice in ordered]
     vectors = [voice.vector for voice in ordered]
     products = np.array([multiplier.products(one, vectors) for one in vectors], np.float64)
+    for at, one in enumerate(ordered):
+        for its in np.flatnonzero(products[at, :at]).tolist():
+            products[at, its] = weigh(products[at, its], one, ordered[its])
+            products[its, at] = products[at, its]
     np.fill_diagonal(products, SCALE * SCALE)
     sizes = np.ones(len(ordered))
     times = [np.nan if voice.published is None else voice.published for voice in ordered]
@@ -242,16 +311,18 @@ def _score_row(
     columns: tuple[NDArray[np.float64], ...],
     settings: LinkSettings,
 ) -> None:
-    """How alike the stories at one place and at all others are, as :mod:`linking` scores them."""
+    """How alike the stories at one place and at all others are, as :func:`score_of` has it."""
     products, sizes, firsts, lasts = columns
     others = np.flatnonzero(sizes)
     others = others[others != at]
     own = products.diagonal() / (SCALE * np.maximum(sizes, 1)) ** 2
+    pairs = sizes[at] * sizes[others]
+    row = products[at, others] / (SCALE * SCALE * pairs)
+    row /= (own[at] * own[others]) ** settings.spread
     gaps = np.fmax(firsts[others] - lasts[at], firsts[at] - lasts[others])
-    days = np.nan_to_num(np.maximum(gaps, 0.0)) / DAY_SECONDS
-    row = score_pairs(
-        products[at, others], sizes[at] * sizes[others], own[at] * own[others], days, settings
-    )
+    spans = np.nan_to_num(lasts - firsts) / DAY_SECONDS
+    pauses = settings.gap_days * (1 + np.log2(pairs)) + spans[at] + spans[others]
+    row /= 1 + (np.nan_to_num(np.maximum(gaps, 0.0)) / DAY_SECONDS / pauses) ** 2
     scores[at, others] = scores[others, at] = row
 
 
@@ -267,13 +338,9 @@ def taken_out(
 
 def _made_of(story: Story, voices: Sequence[Voice], multiplier: Multiplier) -> Story:
     """A story of some of the voices of *story*."""
-    made: Story | None = None
-    for voice in voices:
+    first, *others = sorted(voices, key=lambda voice: voice.order)
+    made = story_of(story.id, first, story.opened)
+    for voice in others:
         one = story_of(story.id, voice, story.opened)
-        if made is None:
-            made = one
-        else:
-            product = multiplier.products(made.vector, [voice.vector])[0]
-            made = made.joined_with(one, product)
-    assert made is not None
+        made = made.joined_with(one, product_of(made, one, multiplier))
     return replace(made, touched=story.touched, apart=story.apart, checked=len(voices))

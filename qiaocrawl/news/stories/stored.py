@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from io import BytesIO
 from typing import Any, Literal, NamedTuple
@@ -14,6 +15,7 @@ import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from qiaocrawl.news.stories.desk import DeskState, Minute
+from qiaocrawl.news.stories.evidence import Marks
 from qiaocrawl.news.stories.lookup import Sleeper, signature_of
 from qiaocrawl.news.stories.story import (
     Change,
@@ -404,7 +406,7 @@ def _article_rows(
                     "minute": minutes.get(key, voice.minute),
                     "published": voice.published if own else None,
                     "words": to_json(voice.words if own else ()),
-                    "term_weights": compress(voice.vector.as_bytes()) if own else None,
+                    "term_weights": compress(_voice_bytes(voice)) if own else None,
                 }
 
 
@@ -485,18 +487,43 @@ def _voices(rows: Sequence[Any]) -> tuple[Voice, ...]:
     for _, url_id, key, voice_url_id, *_rest in rows:
         articles[voice_url_id].append(key_of(bytes(key), url_id))
     voices = [
-        Voice(
-            key_of(bytes(key), url_id),
-            published,
-            vector_from(decompress(bytes(vector))),
-            tuple(json.loads(words)),
-            tuple(articles[url_id]),
-            minute,
+        replace(
+            _voice_of(decompress(bytes(data))),
+            key=key_of(bytes(key), url_id),
+            published=published,
+            words=tuple(json.loads(words)),
+            articles=tuple(articles[url_id]),
+            minute=minute,
         )
-        for _, url_id, key, voice_url_id, minute, published, words, vector in rows
+        for _, url_id, key, voice_url_id, minute, published, words, data in rows
         if url_id == voice_url_id
     ]
     return tuple(sorted(voices, key=lambda voice: voice.order))
+
+
+# Before the vector stand its marks, unless it was stored by a version that had none: numbers of
+# terms are never below 0.
+_MARKED = b"\xff\xff\xff\xff"
+_LENGTH = struct.Struct("<I")
+
+
+def _voice_bytes(voice: Voice) -> bytes:
+    marks = voice.marks
+    sets = [*marks.kinds, marks.heading, marks.named]
+    written = json.dumps([[sorted(own) for own in sets], marks.is_long, voice.is_round_up]).encode()
+    return _MARKED + _LENGTH.pack(len(written)) + written + voice.vector.as_bytes()
+
+
+def _voice_of(data: bytes) -> Voice:
+    """Vector and marks of a stored voice."""
+    if not data.startswith(_MARKED):
+        return Voice("", None, vector_from(data))
+    start = len(_MARKED) + _LENGTH.size
+    end = start + _LENGTH.unpack_from(data, len(_MARKED))[0]
+    sets, is_long, is_round_up = json.loads(data[start:end])
+    *kinds, heading, named = map(frozenset, sets)
+    marks = Marks(tuple(kinds), heading, named, is_long)
+    return Voice("", None, vector_from(data[end:]), marks=marks, is_round_up=is_round_up)
 
 
 def _story(row: Any, voices: tuple[Voice, ...]) -> Story:

@@ -11,6 +11,7 @@ from typing import Literal, TypeGuard
 import numpy as np
 
 from qiaocrawl.language import N_
+from qiaocrawl.news.stories.evidence import NO_MARKS, Marks
 from qiaocrawl.news.stories.terms import SCALE, Vector
 
 ChangeKind = Literal["opened", "joined", "merged", "split", "slept", "woke", "ended"]
@@ -24,7 +25,6 @@ class Item:
         key: what the caller knows it by; of equal cases the smaller key goes first.
         published: epoch seconds; None where unknown.
         reprints: keys of the articles that are reprints of one text with it.
-        names: normal forms of the persons, places and organisations it names.
     """
 
     key: str
@@ -32,7 +32,6 @@ class Item:
     body: str = ""
     published: float | None = None
     reprints: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +43,8 @@ class Voice:
         words: its heaviest ones, the heaviest first.
         articles: the keys of all articles that have it.
         minute: when it came.
+        marks: what tells its happening from others like it.
+        is_round_up: it tells of several happenings, and belongs to the story of none.
     """
 
     key: str
@@ -52,6 +53,8 @@ class Voice:
     words: tuple[str, ...] = ()
     articles: tuple[str, ...] = ()
     minute: int = 0
+    marks: Marks = NO_MARKS
+    is_round_up: bool = False
 
     @property
     def order(self) -> tuple[int, str]:
@@ -88,6 +91,11 @@ class Story:
     by_hand: bool = False
     apart: frozenset[int] = frozenset()
     checked: int = 0
+
+    @property
+    def is_round_up(self) -> bool:
+        """Whether it is a text about several happenings: nothing is like it."""
+        return len(self.voices) == 1 and self.voices[0].is_round_up
 
     @property
     def articles(self) -> tuple[str, ...]:

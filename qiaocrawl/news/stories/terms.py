@@ -12,6 +12,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.news.stories.evidence import KINDS, Marks, is_long, kind_of
+from qiaocrawl.news.stories.lead import lead_of, without_days
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.vsm.terms import FUNCTION, title_shares, word_class
@@ -20,10 +22,11 @@ TERM_BITS = 21
 DIMENSIONS = 1 << TERM_BITS
 """Terms are hashed to that many numbers: two of an article share one in some 10,000 cases."""
 
-BODY_CHARS = 400
-"""So much of a body counts: news says at its beginning what happened."""
 PAIRED_CHARS = 120
 """Pairs of characters, which find names no dictionary has, are read from so much of a text."""
+
+MARKED_CHARS = 220
+"""Names and numbers are compared up to here: further on they are of what was before."""
 
 _MASK = DIMENSIONS - 1
 # Words and pairs that look alike are different terms.
@@ -56,35 +59,36 @@ class Terms(NamedTuple):
         ids: ascending numbers of its terms.
         counts: how often each stands there.
         words: those of two letters or more, by their numbers.
+        marks: what tells its happening from others like it.
     """
 
     ids: Ids
     counts: Counts
     words: dict[int, str]
+    marks: Marks
 
 
 class TermReader:
     """Reads the terms of articles.
 
     Args:
-        words: to keep whole, such as the terms of topics.
+        words: to keep whole, such as the terms of topics; they are no marks.
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
-        self._segmenter = Segmenter(words, "rjieba")
+        known = frozenset(map(fold, words))
+        self._topical = known
+        self._segmenter = Segmenter(known, "rjieba")
         self._words, self._pairs = _Numbers(_word_number), _Numbers(_pair_number)
 
-    def terms(self, title: str, body: str = "", names: Iterable[str] = ()) -> Terms:
-        """The terms of an article.
-
-        Args:
-            names: normal forms of what it names, which count as words of their own.
-        """
-        text = fold(f"{title}\n{body[:BODY_CHARS]}")
-        words = Counter(self._segmenter.words(text))
-        words.update(set(map(fold, names)) - words.keys())
+    def terms(self, title: str, body: str = "") -> Terms:
+        """The terms of an article: of its title and its lead."""
+        heading, lead = fold(without_days(title)), fold(lead_of(title, body))
+        title_words = list(self._segmenter.words(heading))
+        lead_words = list(self._segmenter.words(lead))
+        words = Counter(title_words + lead_words)
         pairs: Counter[str] = Counter()
-        for run in _HAN_RUN.findall(text[:PAIRED_CHARS]):
+        for run in _HAN_RUN.findall(f"{heading}\n{lead}"[:PAIRED_CHARS]):
             pairs.update(_pairs_of(run))
         word_numbers = self._words.of(words)
         numbers = np.array([*word_numbers, *self._pairs.of(pairs)], np.int32)
@@ -101,6 +105,29 @@ class TermReader:
                 for number, word in zip(word_numbers, words, strict=True)
                 if len(word) > 1 and number >= 0
             },
+            self._marks(title_words, lead_words, is_long(heading + lead)),
+        )
+
+    def kind_of(self, word: str) -> str | None:
+        """Which kind of mark the folded *word* is; None: of none."""
+        return None if word in self._topical else kind_of(word)
+
+    def _marks(self, title_words: list[str], lead_words: list[str], can_miss: bool) -> Marks:
+        kinds: dict[str, set[int]] = {kind: set() for kind in KINDS}
+        named = set()
+        reach = 0
+        for word in title_words + lead_words:
+            if kind := self.kind_of(word):
+                number = term_id(word)
+                named.add(number)
+                if reach <= MARKED_CHARS:
+                    kinds[kind].add(number)
+            reach += len(word)
+        return Marks(
+            tuple(frozenset(kinds[kind]) for kind in KINDS),
+            frozenset(term_id(word) for word in title_words if self.kind_of(word)),
+            frozenset(named),
+            can_miss,
         )
 
 

@@ -1,4 +1,4 @@
-"""How common terms are: for weeks, and in these days. Counts fade, so nothing grows."""
+"""How rare terms are, and articles as voices: their weighted terms. Counts fade: nothing grows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.news.stories.lead import is_round_up
 from qiaocrawl.news.stories.story import Item, Voice
 from qiaocrawl.news.stories.terms import (
     DIMENSIONS,
@@ -22,22 +23,14 @@ from qiaocrawl.news.stories.terms import (
 )
 
 WEEKS_HALF_LIFE_DAYS = 28.0
-DAYS_HALF_LIFE_DAYS = 3.0
 
-# General usage counts for as many articles beside those that were counted.
-_USUAL_ARTICLES = 2_000.0
-# What earlier weeks say counts for so many articles of these days.
-_EARLIER_ARTICLES = 50.0
+# So much of a share is what the store's own articles say, where there are many; and half of it
+# where there are so many.
+_OWN_PART, _FEW_ARTICLES = 0.05, 200.0
 _DAY_SECONDS = 86_400.0
 # Counts are kept in growing units; before these overflow they are scaled down.
 _LARGEST_UNIT = 8.0
 _FADED = 0.02
-# A word that stands in so many times as many articles (natural logarithm) weighs most, and so much
-# more than it would; it must stand in two of these days.
-_MOST_RISE = 5.0
-_BURST_WEIGHT = 0.6
-_BURST_ARTICLES = 1.5
-_NAMES = ("weeks", "days")
 
 
 @dataclass
@@ -100,82 +93,64 @@ def counts_of(batch: list[Ids], time: float) -> MinuteCounts:
 
 
 class Background:
-    """Weights of terms, by general usage, by the weeks before and by these days.
+    """How rare terms are: by general usage, and a little by the store's own articles.
 
-    A word that is common in general says little; one that is common in these days only says
-    what is talked about: it tells stories from the rest, though not one from another. So a
-    weight is the geometric mean of both inverse frequencies.
+    General usage is the same for every store and every day, so that an archive read within an hour
+    and a month of daily crawls give the same weights. What a store is full of (a country of which
+    all speak this week) tells no story from another: a small part of a share is its share of the
+    articles of the weeks before, the more of them there are.
     """
 
     def __init__(self) -> None:
         self._weeks = _Fading(WEEKS_HALF_LIFE_DAYS, np.zeros(DIMENSIONS, np.float32))
-        self._days = _Fading(DAYS_HALF_LIFE_DAYS, np.zeros(DIMENSIONS, np.float32))
         self.minute: MinuteCounts | None = None
         """What was counted last; None where that was taken back."""
-        self._before: list[tuple[NDArray[np.float32], float]] = []
+        self._before: tuple[NDArray[np.float32], float] | None = None
 
     def count(self, minute: MinuteCounts) -> None:
         """Count the articles of one minute."""
         self.minute = minute
-        for fading in self._both:
-            fading.move_to(minute.time)
-        self._before = [(fading.counts[minute.ids], fading.articles) for fading in self._both]
-        for fading in self._both:
-            fading.counts[minute.ids] += (minute.times * fading.unit).astype(np.float32)
-            fading.articles += minute.articles * fading.unit
+        weeks = self._weeks
+        weeks.move_to(minute.time)
+        self._before = (weeks.counts[minute.ids], weeks.articles)
+        weeks.counts[minute.ids] += (minute.times * weeks.unit).astype(np.float32)
+        weeks.articles += minute.articles * weeks.unit
 
     def forget_minute(self) -> None:
         """Take back what :meth:`count` counted last."""
-        if self.minute is not None:
-            for fading, (counts, articles) in zip(self._both, self._before, strict=True):
-                fading.counts[self.minute.ids] = counts
-                fading.articles = articles
+        if self.minute is not None and self._before is not None:
+            self._weeks.counts[self.minute.ids], self._weeks.articles = self._before
             self.minute = None
-
-    @property
-    def _both(self) -> tuple[_Fading, _Fading]:
-        return self._weeks, self._days
 
     def weights(self, ids: Ids, counts: Counts) -> NDArray[np.float32]:
         """The weight of each term of an article, at least 0."""
-        weeks, days = self._weeks, self._days
-        usual = usual_shares()[ids]
-        share = (weeks.counts[ids] / weeks.unit + _USUAL_ARTICLES * usual) / (
-            weeks.articles / weeks.unit + _USUAL_ARTICLES
-        )
-        lately = (days.counts[ids] / days.unit + _EARLIER_ARTICLES * share) / (
-            days.articles / days.unit + _EARLIER_ARTICLES
-        )
-        rarity = np.sqrt(np.log(np.minimum(share, 1.0)) * np.log(np.minimum(lately, 1.0)))
-        # A word of these days that others have too, and more often than in the weeks before.
-        earlier = np.maximum(weeks.counts[ids] / weeks.unit - days.counts[ids] / days.unit, 0)
-        usually = (earlier + _USUAL_ARTICLES * usual) / (
-            weeks.articles / weeks.unit + _USUAL_ARTICLES
-        )
-        seen = days.counts[ids] / days.unit
-        now = seen / max(days.articles / days.unit, 1.0)
-        rise = np.clip(np.log(np.maximum(now / usually, 1e-9)), 0, _MOST_RISE) / _MOST_RISE
-        burst = 1.0 + _BURST_WEIGHT * rise * (seen >= _BURST_ARTICLES)
-        weights: NDArray[np.float32] = ((1.0 + np.log(counts)) * rarity * burst).astype(np.float32)
+        weeks = self._weeks
+        articles = weeks.articles / weeks.unit
+        own = _OWN_PART * articles / (articles + _FEW_ARTICLES)
+        share = (1 - own) * usual_shares()[ids]
+        if articles:
+            share += own * (weeks.counts[ids] / weeks.unit) / articles
+        rarity = -np.log(np.minimum(share, 1.0))
+        weights: NDArray[np.float32] = ((1.0 + np.log(counts)) * rarity).astype(np.float32)
         return weights
 
     def to_state(self) -> dict[str, NDArray[np.float64] | NDArray[np.float32] | Ids]:
         """All it knows, as small arrays by name."""
-        arrays: dict[str, NDArray[np.float64] | NDArray[np.float32] | Ids] = {}
-        for name, fading in zip(_NAMES, self._both, strict=True):
-            ids = np.flatnonzero(fading.counts).astype(np.int32)
-            arrays[f"{name}_ids"] = ids
-            arrays[f"{name}_counts"] = fading.counts[ids]
-            arrays[f"{name}_scale"] = np.array([fading.articles, fading.unit, fading.time])
-        return arrays
+        weeks = self._weeks
+        ids = np.flatnonzero(weeks.counts).astype(np.int32)
+        return {
+            "weeks_ids": ids,
+            "weeks_counts": weeks.counts[ids],
+            "weeks_scale": np.array([weeks.articles, weeks.unit, weeks.time]),
+        }
 
     @classmethod
     def from_state(cls, arrays: dict[str, NDArray[np.float64]]) -> Background:
         """What :meth:`to_state` gave."""
         background = cls()
-        for name, fading in zip(_NAMES, background._both, strict=True):
-            fading.counts[arrays[f"{name}_ids"]] = arrays[f"{name}_counts"]
-            fading.articles, fading.unit, fading.time = map(float, arrays[f"{name}_scale"])
+        weeks = background._weeks
+        weeks.counts[arrays["weeks_ids"]] = arrays["weeks_counts"]
+        weeks.articles, weeks.unit, weeks.time = map(float, arrays["weeks_scale"])
         return background
 
 
@@ -213,19 +188,32 @@ class VoiceReader:
         Args:
             time: of the minute, in epoch seconds.
         """
-        read = [self._reader.terms(item.title, item.body, item.names) for item in items]
+        read = [self._reader.terms(item.title, item.body) for item in items]
         self.background.count(counts_of([terms.ids for terms in read], time))
-        return [self._voice(item, terms) for item, terms in zip(items, read, strict=True)]
+        return [self.voice(item, terms) for item, terms in zip(items, read, strict=True)]
 
-    def _voice(self, item: Item, terms: Terms) -> Voice:
+    def terms(self, item: Item) -> Terms:
+        """What an article says, without counting it."""
+        return self._reader.terms(item.title, item.body)
+
+    def voice(self, item: Item, terms: Terms) -> Voice:
+        """The voice of an article that says *terms*, by what is common now."""
         weights = self.background.weights(terms.ids, terms.counts)
         weights[np.isin(terms.ids, self._topical, assume_unique=True)] *= _TOPICAL_WEIGHT
         length = float(np.linalg.norm(weights)) / _USUAL_LENGTH
         if not length:
-            return Voice(item.key, item.published, Vector(terms.ids[:0], np.zeros(0, np.int64)))
+            empty = Vector(terms.ids[:0], np.zeros(0, np.int64))
+            return Voice(item.key, item.published, empty, marks=terms.marks)
         stretch = min(length, _MOST_LENGTH) ** _LENGTH_EXPONENT / (length * _USUAL_LENGTH)
         values = np.rint(weights.astype(np.float64) * stretch * SCALE).astype(np.int64)
         vector = Vector(terms.ids, values).top(KEPT_TERMS)
         heaviest = vector.ids[np.argsort(-vector.values, kind="stable")].tolist()
         words = [terms.words[number] for number in heaviest if number in terms.words]
-        return Voice(item.key, item.published, vector, tuple(words[:_KEPT_WORDS]))
+        return Voice(
+            item.key,
+            item.published,
+            vector,
+            tuple(words[:_KEPT_WORDS]),
+            marks=terms.marks,
+            is_round_up=is_round_up(item.title, item.body),
+        )

@@ -165,15 +165,79 @@ def test_what_looks_alike_each_year_is_another_happening() -> None:
     assert groups(desk) == [["f1", "same"], ["f2"], ["f3"], ["f4"]]
 
 
-def test_a_large_story_is_taken_up_after_a_longer_pause() -> None:
+def test_a_story_may_rest_as_long_as_it_went_on() -> None:
     late = "福建泉州台风中紧急转移的三千侨胞重返家园"
-    small, large = StoryDesk(), StoryDesk()
-    small.take(START, items("a", FLOOD[:1]))
-    large.take(START, items("a", [*FLOOD, *(f"{title}（图）" for title in FLOOD)]))
-    small.take(START + 1, [item("x", late, day=12)])
-    large.take(START + 1, [item("x", late, day=12)])
-    assert len(small.stories) == 2
-    assert len(large.stories) == 1
+    short, long = StoryDesk(), StoryDesk()
+    told = [*FLOOD, *(f"{title}（图）" for title in FLOOD)]
+    short.take(START, items("a", told))
+    long.take(START, [item(f"a{at}", title, day=2.0 * at) for at, title in enumerate(told)])
+    short.take(START + 1, [item("x", late, day=30)])
+    long.take(START + 1, [item("x", late, day=20)])
+    assert len(short.stories) == 2
+    assert len(long.stories) == 1
+
+
+def test_many_texts_bridge_no_long_pause() -> None:
+    desk = StoryDesk()
+    told = [f"{title}（{at}）" for at in range(10) for title in FLOOD]
+    desk.take(START, items("a", told))
+    desk.take(START + 1, [item(f"x{at}", title, day=60) for at, title in enumerate(FLOOD)])
+    assert groups(desk) == [sorted(f"a{at}" for at in range(30)), ["x0", "x1", "x2"]]
+
+
+def report(place: str, school: str, persons: Sequence[str], books: int) -> tuple[str, str]:
+    """A gift of books, told as all such gifts are."""
+    body = (
+        f"装满两个货柜的{books}册中文图书日前运抵{place}，在{school}安了家。这些书由市侨联和出版社"
+        f"共同筹集，既有分级读物，也有科普绘本。校长{persons[0]}说，图书馆扩建后可容纳二百名学生。"
+        f"捐赠发起人{persons[1]}表示，书会旧，读书的人会一代代长大。"
+    )
+    return f"市侨联向{place}{school}捐赠{books}册图书", body
+
+
+def test_reports_after_one_pattern_are_different_happenings() -> None:
+    desk = StoryDesk(words=["侨联", "中文学校", "华校"])
+    gifts = [
+        report("马德里", "晨光中文学校", ("王志强", "李文华"), 5220),
+        report("布达佩斯", "启明中文学校", ("陈建国", "赵丽"), 11780),
+        report("内罗毕", "育才华校", ("张小平", "刘洋"), 4820),
+    ]
+    desk.take(START, [item(f"g{at}", title, body=body) for at, (title, body) in enumerate(gifts)])
+    assert groups(desk) == [["g0"], ["g1"], ["g2"]]
+    # The same gift in other words is the same happening.
+    again = "5220册中文图书运抵马德里，晨光中文学校校长王志强说，图书馆扩建后可容纳二百名学生。" * 3
+    desk.take(START + 1, [item("x", "马德里晨光中文学校获赠5220册中文图书", body=again, day=1)])
+    assert groups(desk) == [["g0", "x"], ["g1"], ["g2"]]
+
+
+def test_a_round_up_is_in_the_story_of_none() -> None:
+    desk = StoryDesk()
+    text = "，目前各项工作正在有序进行，当地侨团表示将继续关注事态的进展。"
+    weekly = "\n".join(f"{title}\n{title}{text}" for title in (FLOOD[0], SCHOOL[0], OTHERS[0]))
+    desk.take(START, [*items("a", FLOOD), *items("b", SCHOOL)])
+    minute = desk.take(START + 1, [item("w", "侨界一周（11月9日—11月15日）", body=weekly)])
+    assert kinds(minute) == ["opened"]
+    assert ["w"] in groups(desk)
+    # Its reprints stand with it, and the next one does not.
+    more = [
+        item("v", "侨界一周", body=weekly, reprints=("w",)),
+        item("u", "侨界一周（11月16日—11月22日）", body=weekly, day=7),
+    ]
+    desk.take(START + 2, more)
+    assert groups(desk)[-2:] == [["u"], ["v", "w"]]
+
+
+def test_in_whatever_order_articles_come_the_stories_are_the_same() -> None:
+    titles = [*FLOOD, *SCHOOL, *OTHERS, *(f"{title}（图）" for title in (*FLOOD, *SCHOOL))]
+    told = [item(f"{at:02}", title, day=at / 10) for at, title in enumerate(titles)]
+    at_once = StoryDesk()
+    at_once.take(START, told)
+    for seed in range(5):
+        random.Random(seed).shuffle(told)
+        one_by_one = StoryDesk()
+        for at, one in enumerate(told):
+            one_by_one.take(START + at, [one])
+        assert groups(one_by_one) == groups(at_once), seed
 
 
 def test_terms_of_the_topic_make_no_story() -> None:
