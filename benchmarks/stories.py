@@ -1,18 +1,24 @@
-"""Our stories beside simple clusterers: B-cubed, pairwise F, and stories a second.
+"""Our stories beside clusterers: B-cubed, pairwise F, wrong merges, order, and stories a second.
 
-    python benchmarks/stories.py --data DIR [--train DIR] [--json FILE]
+    python benchmarks/stories.py --data DIR [--json FILE]
     python benchmarks/stories.py --behind 1000000 [--json FILE]
 
-DIR/events holds files of ``id``, ``time``, ``title``, ``text`` and ``story``. Rows of a file whose
-times are days apart at most come minute by minute; others, whose times tell when they were
-published long ago, as one crawl. With --train the titles of TRAIN/bursts that are older than a
-file are the weeks before it. One setting for all files. Peers see the whole file at once, by
-TF-IDF of pairs of characters: a single pass, and the same with time decay. --behind asks for
-articles a second and memory with so many articles behind (``stories_behind.py``).
+DIR/events holds files of ``id``, ``time``, ``title``, ``text`` and ``story``. Ours takes each file
+as one crawl of an archive (``ours``), and in three orders of chance, five texts a minute
+(``ours_shuffled``, the worst of them; ``spread``: between best and worst B-cubed). One setting for
+all files.
+
+Peers see a whole file at once, by TF-IDF of words or of pairs of characters, each at the threshold
+that was best on the open half: a single pass, one with decay of time, average linkage, DBSCAN, and
+Louvain over a graph of texts. ``largest_wrong`` is the number of texts in the largest cluster that
+are of another story than most of it; ``longest_wrong`` the days between two texts of one cluster
+and of different stories. --behind asks for articles a second and memory with so many articles
+behind (``stories_behind.py``).
 """
 
 from __future__ import annotations
 
+import random
 import sys
 import time
 from collections import Counter, defaultdict
@@ -26,44 +32,90 @@ PROJECT = Path(__file__).resolve().parent.parent
 sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
 from benchmarks.analysis_data import Measured, WithoutData, f1, files_of, read_lines, run
 from benchmarks.stories_behind import measure_behind
 from qiaocrawl.news.stories.desk import StoryDesk
 from qiaocrawl.news.stories.story import Item
-from qiaocrawl.news.stories.terms import TermReader
-from qiaocrawl.news.stories.voices import Background, counts_of
+from qiaocrawl.text.normalise import fold
+from qiaocrawl.text.segment import Segmenter
 
 TASK, FILES = "stories", "events"
-_STREAM_DAYS = 31
 _DAY_SECONDS = 86_400
-_SINGLE_PASS = 0.2
-_DECAY_DAYS = 3.0
+_SEEDS, _A_MINUTE = (1, 2, 3), 5
+_TEXT_CHARS = 400
+# Thresholds of peers, each the best on the open half of the set it is best on.
+_SINGLE_PASS, _DECAYED, _HALF_LIFE_DAYS = 0.08, 0.08, 180.0
+_LINKAGE, _DBSCAN, _LOUVAIN = 0.15, 0.35, 0.05
+_MOST_ROUNDS = 10
 
 Row = dict[str, Any]
 Clusters = dict[str, object]
+Likeness = NDArray[np.float32]
 
 
 def measure(data: Path, train: Path | None, console: Console) -> Iterator[Measured]:
     """The figures of all sets and methods."""
     for name, path in files_of(data, FILES).items():
-        rows = read_lines(path)
+        rows = sorted(read_lines(path), key=lambda row: (row["time"], row["id"]))
         console.print(f"{name}: {len(rows):,} texts")
-        methods: dict[str, Callable[[Sequence[Row]], Clusters]] = {
-            "ours": lambda rows: _ours(rows, train),
-            "single_pass": lambda rows: _single_pass(rows, decays=False),
-            "single_pass_decay": lambda rows: _single_pass(rows, decays=True),
-            "singletons": lambda rows: {row["id"]: row["id"] for row in rows},
-        }
         gold = {row["id"]: row["story"] for row in rows}
+        yield from _of_ours(name, rows, gold)
+        words, pairs = _likeness(rows, _words), _likeness(rows, _pairs)
+        methods: dict[str, Callable[[], Sequence[object]]] = {
+            "single_pass_words": lambda words=words: _single_pass(words),  # type: ignore[misc]
+            "single_pass_pairs": lambda pairs=pairs: _single_pass(pairs),  # type: ignore[misc]
+            "single_pass_decay": lambda words=words: _single_pass(  # type: ignore[misc]
+                words * _decay(rows), _DECAYED
+            ),
+            "linkage": lambda pairs=pairs: _linkage(pairs),  # type: ignore[misc]
+            "dbscan": lambda words=words: _dbscan(words),  # type: ignore[misc]
+            "louvain": lambda words=words: _louvain(words),  # type: ignore[misc]
+            "singletons": lambda: range(len(rows)),
+        }
         for method, clusters in methods.items():
             started = time.process_time()
-            found = clusters(rows)
-            seconds = max(time.process_time() - started, 1e-3)
-            yield Measured(TASK, name, method, "b3", b_cubed(gold, found))
-            yield Measured(TASK, name, method, "pairwise", pairwise(gold, found))
-            yield Measured(TASK, name, method, "per_second", len(rows) / seconds)
+            found = dict(zip(gold, clusters(), strict=True))
+            seconds = time.process_time() - started
+            yield from _rows(name, method, rows, gold, found, seconds)
+
+
+def _of_ours(name: str, rows: Sequence[Row], gold: Clusters) -> Iterator[Measured]:
+    started = time.process_time()
+    found = _ours([list(rows)])
+    yield from _rows(name, "ours", rows, gold, found, time.process_time() - started)
+    shuffled = []
+    for seed in _SEEDS:
+        order = list(rows)
+        random.Random(seed).shuffle(order)
+        batches = [order[at : at + _A_MINUTE] for at in range(0, len(order), _A_MINUTE)]
+        shuffled.append(_ours(batches))
+    scores = [b_cubed(gold, one) for one in (found, *shuffled)]
+    worst = min(shuffled, key=lambda one: b_cubed(gold, one))
+    yield Measured(TASK, name, "ours_shuffled", "b3", b_cubed(gold, worst))
+    yield Measured(TASK, name, "ours_shuffled", "pairwise", pairwise(gold, worst))
+    yield Measured(TASK, name, "ours_shuffled", "spread", max(scores) - min(scores))
+
+
+def _rows(
+    name: str,
+    method: str,
+    rows: Sequence[Row],
+    gold: Clusters,
+    found: Clusters,
+    seconds: float,
+) -> Iterator[Measured]:
+    wrong, days = wrong_merges(rows, found)
+    for metric, value in (
+        ("b3", b_cubed(gold, found)),
+        ("pairwise", pairwise(gold, found)),
+        ("largest_wrong", float(wrong)),
+        ("longest_wrong", days),
+        ("per_second", len(rows) / max(seconds, 1e-3)),
+    ):
+        yield Measured(TASK, name, method, metric, value)
 
 
 def b_cubed(gold: Clusters, found: Clusters) -> float:
@@ -82,44 +134,33 @@ def pairwise(gold: Clusters, found: Clusters) -> float:
     return f1(*(sum(n * (n - 1) // 2 for n in one.values()) for one in counts))
 
 
+def wrong_merges(rows: Sequence[Row], found: Clusters) -> tuple[int, float]:
+    """Texts of other stories in the worst cluster; days between two of different stories in one."""
+    clusters: dict[object, list[Row]] = defaultdict(list)
+    for row in rows:
+        clusters[found[row["id"]]].append(row)
+    wrong, days = 0, 0.0
+    for texts in clusters.values():
+        stories = Counter(row["story"] for row in texts)
+        wrong = max(wrong, len(texts) - max(stories.values()))
+        if len(stories) > 1:
+            times = [when for row in texts if (when := _seconds(row["time"])) is not None]
+            if times:
+                days = max(days, (max(times) - min(times)) / _DAY_SECONDS)
+    return wrong, days
+
+
 # --- ours ---------------------------------------------------------------------------------------
 
 
-def _ours(rows: Sequence[Row], train: Path | None) -> Clusters:
-    minutes: dict[int, list[Item]] = defaultdict(list)
-    is_stream = _is_stream(rows)
-    for row in rows:
-        published = _seconds(row["time"])
-        minute = int(published // 60) if is_stream and published is not None else 0
-        minutes[minute].append(Item(row["id"], row["title"], row["text"], published))
-    desk = StoryDesk(background=_weeks_before(train, rows) if train and is_stream else None)
-    found: Clusters = {}
-    for minute in sorted(minutes):
-        taken = desk.take(minute, minutes[minute])
+def _ours(minutes: Sequence[Sequence[Row]]) -> Clusters:
+    desk, found = StoryDesk(), Clusters()
+    for minute, rows in enumerate(minutes):
+        items = [Item(row["id"], row["title"], row["text"], _seconds(row["time"])) for row in rows]
+        taken = desk.take(minute, items)
         for number in taken.stories & desk.stories.keys():
             found |= dict.fromkeys(desk.stories[number].articles, number)
     return found
-
-
-def _is_stream(rows: Sequence[Row]) -> bool:
-    times = [_seconds(row["time"]) for row in rows]
-    known = [one for one in times if one is not None]
-    return len(known) == len(rows) and max(known) - min(known) < _STREAM_DAYS * _DAY_SECONDS
-
-
-def _weeks_before(train: Path, rows: Sequence[Row]) -> Background:
-    """How common words were in the titles before the first of *rows*."""
-    first_day = min(row["time"] for row in rows)[:10]
-    titles: dict[str, set[str]] = defaultdict(set)
-    for path in files_of(train, "bursts").values():
-        for row in read_lines(path):
-            if row["day"] < first_day:
-                titles[row["day"]].add(row["title"])
-    reader, background = TermReader(), Background()
-    for day in sorted(titles):
-        batch = [reader.terms(title).ids for title in sorted(titles[day])]
-        background.count(counts_of(batch, datetime.fromisoformat(day).timestamp()))
-    return background
 
 
 def _seconds(moment: str) -> float | None:
@@ -135,38 +176,128 @@ def _seconds(moment: str) -> float | None:
 # --- peers --------------------------------------------------------------------------------------
 
 
-def _single_pass(rows: Sequence[Row], *, decays: bool) -> Clusters:
-    """Each text, in order of time, joins the nearest cluster so far if that is near enough."""
-    ordered = sorted(rows, key=lambda row: (row["time"], row["id"]))
-    texts = [_pairs(row) for row in ordered]
-    documents = Counter(pair for own in texts for pair in own)
-    names = {pair: at for at, pair in enumerate(documents)}
-    sums, times, found = np.zeros((0, len(names)), np.float32), np.zeros(0), {}
-    for row, own in zip(ordered, texts, strict=True):
-        vector = np.zeros(len(names), np.float32)
-        for pair, count in own.items():
-            vector[names[pair]] = (1 + np.log(count)) * np.log(len(rows) / documents[pair] + 1)
-        vector /= np.linalg.norm(vector) + 1e-9
-        at, best, moment = len(sums), 0.0, _seconds(row["time"]) or 0.0
-        if len(sums):
-            near = sums @ vector / np.linalg.norm(sums, axis=1)
-            if decays:
-                near = near * np.exp(-np.abs(moment - times) / _DAY_SECONDS / _DECAY_DAYS)
-            best = float(near.max())
-            at = int(near.argmax()) if best >= _SINGLE_PASS else at
-        if at == len(sums):
-            sums = np.vstack((sums, vector[None]))
-            times = np.append(times, moment)
-        else:
-            sums[at] += vector
-            times[at] = moment
-        found[row["id"]] = at
-    return dict(found)
+def _likeness(rows: Sequence[Row], terms_of: Callable[[str], list[str]]) -> Likeness:
+    """Cosines of all pairs of texts by TF-IDF: (n, n)."""
+    texts = [Counter(terms_of(f"{row['title']}\n{row['text'][:_TEXT_CHARS]}")) for row in rows]
+    documents = Counter(term for own in texts for term in own)
+    names = {term: at for at, term in enumerate(term for term, n in documents.items() if n > 1)}
+    table = np.zeros((len(rows), len(names)), np.float32)
+    for at, own in enumerate(texts):
+        for term, count in own.items():
+            if term in names:
+                table[at, names[term]] = (1 + np.log(count)) * np.log(
+                    len(rows) / documents[term] + 1
+                )
+    table /= np.linalg.norm(table, axis=1, keepdims=True) + 1e-9
+    product: Likeness = table @ table.T
+    return product
 
 
-def _pairs(row: Row) -> Counter[str]:
-    text = f"{row['title']}\n{row['text'][:400]}"
-    return Counter(text[at : at + 2] for at in range(len(text) - 1) if text[at : at + 2].isalnum())
+def _words(text: str) -> list[str]:
+    return [word for word in _segmenter().words(fold(text)) if len(word) > 1]
+
+
+def _segmenter() -> Segmenter:
+    if not _SEGMENTERS:
+        _SEGMENTERS.append(Segmenter((), "rjieba"))
+    return _SEGMENTERS[0]
+
+
+_SEGMENTERS: list[Segmenter] = []
+
+
+def _pairs(text: str) -> list[str]:
+    return [text[at : at + 2] for at in range(len(text) - 1) if text[at : at + 2].isalnum()]
+
+
+def _decay(rows: Sequence[Row]) -> Likeness:
+    """How much of the likeness of two texts their times leave: (n, n)."""
+    times = np.array([_seconds(row["time"]) or 0.0 for row in rows]) / _DAY_SECONDS
+    gaps = np.abs(times[:, None] - times[None, :])
+    left: Likeness = (0.5 ** (gaps / _HALF_LIFE_DAYS)).astype(np.float32)
+    return left
+
+
+def _single_pass(likeness: Likeness, threshold: float = _SINGLE_PASS) -> list[int]:
+    """Each text, in order of time, joins the cluster it is most like on average, if it is so."""
+    found: list[int] = []
+    sums = np.zeros((0, len(likeness)), np.float32)
+    sizes = np.zeros(0)
+    for at in range(len(likeness)):
+        near = sums[:, at] / sizes
+        best = int(near.argmax()) if len(near) else -1
+        if best < 0 or near[best] < threshold:
+            best = len(sums)
+            sums = np.vstack((sums, np.zeros((1, len(likeness)), np.float32)))
+            sizes = np.append(sizes, 0.0)
+        sums[best] += likeness[at]
+        sizes[best] += 1
+        found.append(best)
+    return found
+
+
+def _linkage(likeness: Likeness) -> list[int]:
+    """Average linkage: the two clusters most alike on average become one, again and again."""
+    scores = likeness.astype(np.float64)
+    np.fill_diagonal(scores, -np.inf)
+    sizes = np.ones(len(scores))
+    found = np.arange(len(scores))
+    best = scores.max(axis=1)
+    while True:
+        kept = int(best.argmax())
+        if best[kept] < _LINKAGE:
+            return found.tolist()  # type: ignore[no-any-return]
+        gone = int(scores[kept].argmax())
+        joined = (scores[kept] * sizes[kept] + scores[gone] * sizes[gone]) / (
+            sizes[kept] + sizes[gone]
+        )
+        sizes[kept] += sizes[gone]
+        found[found == gone] = kept
+        scores[gone] = scores[:, gone] = -np.inf
+        joined[[kept, gone]] = -np.inf
+        joined[~np.isfinite(scores[kept])] = -np.inf
+        scores[kept] = scores[:, kept] = joined
+        best = scores.max(axis=1)
+
+
+def _dbscan(likeness: Likeness) -> list[int]:
+    """DBSCAN (Ester and others, 1996) with two texts as core: texts linked one by another."""
+    found = list(range(len(likeness)))
+    seen: set[int] = set()
+    for start in range(len(likeness)):
+        open_ends = [start] if start not in seen else []
+        while open_ends:
+            at = open_ends.pop()
+            if at not in seen:
+                seen.add(at)
+                found[at] = start
+                open_ends += np.flatnonzero(likeness[at] >= _DBSCAN).tolist()
+    return found
+
+
+def _louvain(likeness: Likeness) -> list[int]:
+    """Louvain's communities (Blondel and others, 2008), moves of single texts only."""
+    graph = np.where(likeness >= _LOUVAIN, likeness, 0.0).astype(np.float64)
+    np.fill_diagonal(graph, 0.0)
+    degrees = graph.sum(axis=1)
+    whole = max(degrees.sum(), 1e-9)
+    found = np.arange(len(graph))
+    totals = degrees.copy()
+    for _ in range(_MOST_ROUNDS):
+        moved = 0
+        for at in range(len(graph)):
+            totals[found[at]] -= degrees[at]
+            near = np.flatnonzero(graph[at])
+            gains = np.zeros(len(graph))
+            np.add.at(gains, found[near], graph[at, near])
+            gains -= totals * degrees[at] / whole
+            best = int(gains.argmax()) if gains.max() > 0 else int(found[at])
+            moved += best != found[at]
+            found[at] = best
+            totals[best] += degrees[at]
+        if not moved:
+            break
+    return found.tolist()  # type: ignore[no-any-return]
 
 
 if __name__ == "__main__":

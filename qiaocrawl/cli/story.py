@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from qiaocrawl.news.names.stored import StoryName
     from qiaocrawl.news.stories.lists import StoryArticle, StoryEvent, StoryLine
     from qiaocrawl.news.stories.story import Correction
+    from qiaocrawl.news.stories.why import Why
 
 app = typer.Typer(
     help="Stories: what articles tell together; look at them, correct them.", no_args_is_help=True
@@ -217,6 +218,84 @@ def show(number: Number, database: DatabaseUrl = "") -> None:
         console.print(event_table(events, articles))
     for change in changes:
         console.print(_change_line(change), markup=False)
+
+
+@app.command()
+def why(
+    first: Annotated[str, typer.Argument(help="Address or number of an article.")],
+    second: Annotated[str, typer.Argument(help="Address or number of another.")],
+    database: DatabaseUrl = "",
+) -> None:
+    """Show why two articles are of one story, or are not: all that was weighed."""
+    from qiaocrawl.news.stories.why import explain
+    from qiaocrawl.storage.titles.groups import article_at
+
+    with connection_to(database) as c:
+        numbers = [int(one) if one.isdecimal() else article_at(c, one) for one in (first, second)]
+        found = explain(c, *numbers)
+    console = table_console()
+    for line in why_lines(found):
+        print_hanging(console, line)
+
+
+def why_lines(why: Why) -> Iterator[str]:
+    """What :func:`qiaocrawl.news.stories.why.explain` found, a fact a line."""
+    for one in (why.first, why.second):
+        number = _("in no story yet") if one.story is None else _("story {n}", n=one.story)
+        yield f"{number}  {one.title}  {one.url}"
+        if one.is_round_up:
+            yield _("  a round-up of several happenings: it is in the story of none of them")
+    if why.is_reprint:
+        yield _("One has the text of the other: they are always of one story.")
+    yield _("Likeness of words: {likeness}", likeness=f"{why.likeness:.2f}")
+    words = [f"{word} {share:.0%}" for word, share in why.words]
+    yield _("  both say: {words}", words=join_with_commas(words) or _("nothing"))
+    yield from _evidence_lines(why)
+    yield _("  of the likeness is left: {left}", left=f"{why.left:.0%}")
+    if why.gap_days is None:
+        yield _("Time: one has no date, so time does not count")
+    else:
+        yield _(
+            "Time: {days} days apart; after {pause} days it counts half",
+            days=f"{why.gap_days:.1f}",
+            pause=f"{why.pause_days:.1f}",
+        )
+    score, threshold = f"{why.score:.2f}", f"{why.threshold:.2f}"
+    if why.score >= why.threshold:
+        yield _("Score {score}: {threshold} is enough", score=score, threshold=threshold)
+    else:
+        yield _("Score {score}: {threshold} is needed", score=score, threshold=threshold)
+    if why.story_score is not None:
+        yield _("Their stories as a whole: {score}", score=f"{why.story_score:.2f}")
+    elif why.first.story is not None and why.score < why.threshold:
+        yield _("They are of one story by the other texts of it, or by a correction:")
+    for change in why.changes:
+        yield f"  {_change_line(change)}"
+
+
+def _evidence_lines(why: Why) -> Iterator[str]:
+    from qiaocrawl.news.stories.why import KIND_NAMES
+
+    for kind, names in why.shared.items():
+        yield _(
+            "  for it: both have the same {kind}: {names}",
+            kind=_(KIND_NAMES[kind]),
+            names=join_with_commas(names),
+        )
+    for kind, (own, others) in why.conflicts.items():
+        yield _(
+            "  against it: other {kind}: {own} / {others}",
+            kind=_(KIND_NAMES[kind]),
+            own=join_with_commas(own),
+            others=join_with_commas(others),
+        )
+    if all(why.missing):
+        own, others = why.missing
+        yield _(
+            "  against it: each headline names what the other text does not: {own} / {others}",
+            own=join_with_commas(own),
+            others=join_with_commas(others),
+        )
 
 
 @app.command()

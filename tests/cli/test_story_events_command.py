@@ -76,3 +76,20 @@ def test_a_round_ends_with_the_analysis(run: Run, database_url: str) -> None:
     assert (code, error) == (0, ""), out
     assert run("story", "show", "1", "--database", database_url)[0] == 0
     assert run("run", "qiaoqing", *here)[0] == 0, "again, with nothing new"
+
+
+def test_why_two_articles_are_of_one_story_is_told(run: Run, database_url: str) -> None:
+    made(database_url)
+    with runtime_on(database_url) as runtime:
+        put_dated(runtime)
+    assert run("analyse", "--database", database_url)[0] == 0
+    code, out, error = run("story", "why", "1", "2", "--database", database_url)
+    assert (code, error) == (0, "")
+    for told in ("story 1 ", "Likeness of words", "马德里", "is enough", "began"):
+        assert told in out
+    code, _out, error = run("story", "why", "1", "1", "--database", database_url)
+    assert code != 0
+    assert "cannot be compared with itself: 1" in error
+    code, _out, error = run("story", "why", "1", "999", "--database", database_url)
+    assert code != 0
+    assert "999" in error

@@ -80,7 +80,7 @@ class StoryDesk:
         self.settings = settings or LinkSettings()
         self.state = DeskState()
         self.background = background or Background()
-        self._voices = VoiceReader(self.background, words)
+        self.voices = VoiceReader(self.background, words)
         self._multiplier = Multiplier()
         self._links = StoryLinks(self.settings, self._multiplier)
         self.sleepers = Sleepers(recall)
@@ -182,7 +182,7 @@ class StoryDesk:
             texts.setdefault(head, []).append(item.key)
         read = [item for item in items if item.key in texts]
         fresh = []
-        for voice in self._voices.read(read, minute * _MINUTE_SECONDS):
+        for voice in self.voices.read(read, minute * _MINUTE_SECONDS):
             fresh.append(self._number())
             with_all = replace(voice, articles=tuple(texts[voice.key]), minute=minute)
             self._put(fresh[-1], story_of(fresh[-1], with_all, minute))
