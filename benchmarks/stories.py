@@ -8,12 +8,12 @@ as one crawl of an archive (``ours``), and in three orders of chance, five texts
 (``ours_shuffled``, the worst of them; ``spread``: between best and worst B-cubed). One setting for
 all files.
 
-Peers see a whole file at once, by TF-IDF of words or of pairs of characters, each at the threshold
-that was best on the open half: a single pass, one with decay of time, average linkage, DBSCAN, and
-Louvain over a graph of texts. ``largest_wrong`` is the number of texts in the largest cluster that
-are of another story than most of it; ``longest_wrong`` the days between two texts of one cluster
-and of different stories. --behind asks for articles a second and memory with so many articles
-behind (``stories_behind.py``).
+Peers see a whole file at once, by TF-IDF of words or of pairs of characters, each at whichever of
+eight thresholds is best on that very file, which no user could know: a single pass, one with decay
+of time, average linkage, DBSCAN, and Louvain over a graph of texts. ``largest_wrong`` is the number
+of texts in the largest cluster that are of another story than most of it; ``longest_wrong`` the
+days between two texts of one cluster and of different stories. --behind asks for articles a second
+and memory with so many articles behind (``stories_behind.py``).
 """
 
 from __future__ import annotations
@@ -46,9 +46,8 @@ TASK, FILES = "stories", "events"
 _DAY_SECONDS = 86_400
 _SEEDS, _A_MINUTE = (1, 2, 3), 5
 _TEXT_CHARS = 400
-# Thresholds of peers, each the best on the open half of the set it is best on.
-_SINGLE_PASS, _DECAYED, _HALF_LIFE_DAYS = 0.08, 0.08, 180.0
-_LINKAGE, _DBSCAN, _LOUVAIN = 0.15, 0.35, 0.05
+_THRESHOLDS = (0.04, 0.06, 0.08, 0.12, 0.16, 0.2, 0.3, 0.4)
+_HALF_LIFE_DAYS = 180.0
 _MOST_ROUNDS = 10
 
 Row = dict[str, Any]
@@ -64,22 +63,25 @@ def measure(data: Path, train: Path | None, console: Console) -> Iterator[Measur
         gold = {row["id"]: row["story"] for row in rows}
         yield from _of_ours(name, rows, gold)
         words, pairs = _likeness(rows, _words), _likeness(rows, _pairs)
-        methods: dict[str, Callable[[], Sequence[object]]] = {
-            "single_pass_words": lambda words=words: _single_pass(words),  # type: ignore[misc]
-            "single_pass_pairs": lambda pairs=pairs: _single_pass(pairs),  # type: ignore[misc]
-            "single_pass_decay": lambda words=words: _single_pass(  # type: ignore[misc]
-                words * _decay(rows), _DECAYED
-            ),
-            "linkage": lambda pairs=pairs: _linkage(pairs),  # type: ignore[misc]
-            "dbscan": lambda words=words: _dbscan(words),  # type: ignore[misc]
-            "louvain": lambda words=words: _louvain(words),  # type: ignore[misc]
-            "singletons": lambda: range(len(rows)),
+        peers: dict[str, tuple[Callable[[Likeness, float], Sequence[object]], Likeness]] = {
+            "single_pass_words": (_single_pass, words),
+            "single_pass_pairs": (_single_pass, pairs),
+            "single_pass_decay": (_single_pass, words * _decay(rows)),
+            "linkage": (_linkage, pairs),
+            "dbscan": (_dbscan, words),
+            "louvain": (_louvain, words),
         }
-        for method, clusters in methods.items():
-            started = time.process_time()
-            found = dict(zip(gold, clusters(), strict=True))
-            seconds = time.process_time() - started
+        for method, (cluster, likeness) in peers.items():
+            tried = []
+            for threshold in _THRESHOLDS:
+                started = time.process_time()
+                found: Clusters = dict(zip(gold, cluster(likeness, threshold), strict=True))
+                seconds = time.process_time() - started
+                tried.append((b_cubed(gold, found), threshold, seconds, found))
+            _, threshold, seconds, found = max(tried, key=lambda one: one[0])
             yield from _rows(name, method, rows, gold, found, seconds)
+            yield Measured(TASK, name, method, "threshold", threshold)
+        yield from _rows(name, "singletons", rows, gold, {key: key for key in gold}, 0.0)
 
 
 def _of_ours(name: str, rows: Sequence[Row], gold: Clusters) -> Iterator[Measured]:
@@ -218,25 +220,25 @@ def _decay(rows: Sequence[Row]) -> Likeness:
     return left
 
 
-def _single_pass(likeness: Likeness, threshold: float = _SINGLE_PASS) -> list[int]:
-    """Each text, in order of time, joins the cluster it is most like on average, if it is so."""
+def _single_pass(likeness: Likeness, threshold: float) -> list[int]:
+    """Each text, in order of time, joins the cluster whose centre is nearest, if near enough."""
     found: list[int] = []
     sums = np.zeros((0, len(likeness)), np.float32)
-    sizes = np.zeros(0)
+    squares = np.zeros(0)
     for at in range(len(likeness)):
-        near = sums[:, at] / sizes
+        near = sums[:, at] / np.sqrt(np.maximum(squares, 1e-9))
         best = int(near.argmax()) if len(near) else -1
         if best < 0 or near[best] < threshold:
             best = len(sums)
             sums = np.vstack((sums, np.zeros((1, len(likeness)), np.float32)))
-            sizes = np.append(sizes, 0.0)
+            squares = np.append(squares, 0.0)
+        squares[best] += 2 * sums[best, at] + likeness[at, at]
         sums[best] += likeness[at]
-        sizes[best] += 1
         found.append(best)
     return found
 
 
-def _linkage(likeness: Likeness) -> list[int]:
+def _linkage(likeness: Likeness, threshold: float) -> list[int]:
     """Average linkage: the two clusters most alike on average become one, again and again."""
     scores = likeness.astype(np.float64)
     np.fill_diagonal(scores, -np.inf)
@@ -245,8 +247,8 @@ def _linkage(likeness: Likeness) -> list[int]:
     best = scores.max(axis=1)
     while True:
         kept = int(best.argmax())
-        if best[kept] < _LINKAGE:
-            return found.tolist()  # type: ignore[no-any-return]
+        if best[kept] < threshold:
+            return list(found.tolist())
         gone = int(scores[kept].argmax())
         joined = (scores[kept] * sizes[kept] + scores[gone] * sizes[gone]) / (
             sizes[kept] + sizes[gone]
@@ -260,7 +262,7 @@ def _linkage(likeness: Likeness) -> list[int]:
         best = scores.max(axis=1)
 
 
-def _dbscan(likeness: Likeness) -> list[int]:
+def _dbscan(likeness: Likeness, threshold: float) -> list[int]:
     """DBSCAN (Ester and others, 1996) with two texts as core: texts linked one by another."""
     found = list(range(len(likeness)))
     seen: set[int] = set()
@@ -271,13 +273,13 @@ def _dbscan(likeness: Likeness) -> list[int]:
             if at not in seen:
                 seen.add(at)
                 found[at] = start
-                open_ends += np.flatnonzero(likeness[at] >= _DBSCAN).tolist()
+                open_ends += np.flatnonzero(likeness[at] >= threshold).tolist()
     return found
 
 
-def _louvain(likeness: Likeness) -> list[int]:
+def _louvain(likeness: Likeness, threshold: float) -> list[int]:
     """Louvain's communities (Blondel and others, 2008), moves of single texts only."""
-    graph = np.where(likeness >= _LOUVAIN, likeness, 0.0).astype(np.float64)
+    graph = np.where(likeness >= threshold, likeness, 0.0).astype(np.float64)
     np.fill_diagonal(graph, 0.0)
     degrees = graph.sum(axis=1)
     whole = max(degrees.sum(), 1e-9)
@@ -297,7 +299,7 @@ def _louvain(likeness: Likeness) -> list[int]:
             totals[best] += degrees[at]
         if not moved:
             break
-    return found.tolist()  # type: ignore[no-any-return]
+    return list(found.tolist())
 
 
 if __name__ == "__main__":

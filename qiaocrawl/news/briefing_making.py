@@ -32,6 +32,7 @@ from qiaocrawl.news.spread.stored import publications_of
 from qiaocrawl.news.spread.tree import spread_figures, spread_tree
 from qiaocrawl.news.stories import lists as story_lists
 from qiaocrawl.news.stories import texts as story_texts
+from qiaocrawl.news.stories.lead import is_round_up
 from qiaocrawl.news.stories.texts import StoryText
 from qiaocrawl.news.summaries import Contradiction, StorySource, summarise_story
 from qiaocrawl.news.tone import tone_shares
@@ -58,6 +59,8 @@ _LONG_AGO = datetime(1900, 1, 1, tzinfo=UTC)
 _SENTENCES, _TEXTS_READ, _NAMES, _PLACES = 4, 20, 5, 12
 _MISSED_SITES = 8
 _EVENTS, _CITED_OF_AN_EVENT = 6, 3
+# So many times the stories told are looked at for round-ups.
+_LOOKED_AT = 3
 _DAYS_TOLD, _CURVE = 7, timedelta(days=14)
 
 
@@ -93,8 +96,17 @@ def make_briefing(
             number,
         ),
     )
-    told = ranked[:most_stories]
-    desk = _Desk(c, topic, since, story_texts.texts_of(c, told, topic), _warnings(c))
+    first = ranked[: _LOOKED_AT * most_stories]
+    texts = story_texts.texts_of(c, first, topic)
+    # A week's round-up is no happening: it is named behind all that are.
+    round_ups = {
+        number
+        for number in first
+        if any(is_round_up(text.title, text.text) for text in texts[number][:1])
+    }
+    ranked.sort(key=round_ups.__contains__)
+    told = [number for number in first if number not in round_ups][:most_stories]
+    desk = _Desk(c, topic, since, texts, _warnings(c))
     stories = tuple(desk.story(number, len(by_group[number])) for number in told)
     trend, curve = _trends(c, chosen, calendar)
     titles = story_lists.titles_of(c, ranked)
@@ -109,7 +121,7 @@ def make_briefing(
         trend,
         curve,
         stories,
-        lines[most_stories:],
+        tuple(line for line in lines if line[0] not in told),
         _places(c, url_ids),
         _gaps(c, topic, rows, len(ranked) - len(told)),
         tuple(desk.sources.values()),

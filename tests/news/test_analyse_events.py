@@ -11,6 +11,7 @@ from qiaocrawl.news.events.finding import event_place, event_time, events_of_sto
 from qiaocrawl.news.trends.usual import default_calendar
 from storage_samples import PACK
 from title_samples import made, runtime_on
+from told_stories import store_on_topic
 
 MONTH = datetime(2026, 8, 1, tzinfo=UTC), datetime(2026, 9, 1, tzinfo=UTC)
 
@@ -43,3 +44,22 @@ def test_a_stored_story_has_its_events(database_url: str) -> None:
         page = to_markdown(briefing)
         assert "2026-08-05" in page
         assert "中国驻西班牙大使馆" in page
+
+
+def test_a_round_up_is_named_behind_all_that_happened(database_url: str) -> None:
+    line = "当地侨团负责人和各界人士约四百人出席了活动，大家表示将继续互相帮助。"
+    headings = ("温州同乡会举行就职典礼", "悉尼侨团发放健康包", "侨乡小学新校舍启用")
+    weekly = "\n".join(f"{heading}\n{line}" for heading in headings)
+    moment = datetime(2026, 8, 20, 4, tzinfo=UTC)
+    title = "侨界一周（8月13日—8月19日）"
+    made(database_url)
+    with runtime_on(database_url) as runtime:
+        hosts = ("www.a-qiao.cn", "b.example", "c.example")
+        store_on_topic(runtime, "weekly", [(host, moment, f"{title}{at}", weekly)
+                                           for at, host in enumerate(hosts)])  # fmt: skip
+        tell_dated(runtime)
+        briefing = runtime.reader.run(
+            lambda c: make_briefing(c, PACK.name, MONTH, default_calendar())
+        )
+    assert not any("侨界一周" in story.title for story in briefing.stories)
+    assert any("侨界一周" in name for _number, name, _articles in briefing.others)
