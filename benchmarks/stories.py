@@ -240,26 +240,49 @@ def _single_pass(likeness: Likeness, threshold: float) -> list[int]:
 
 def _linkage(likeness: Likeness, threshold: float) -> list[int]:
     """Average linkage: the two clusters most alike on average become one, again and again."""
+    found = np.arange(len(likeness))
+    for score, kept, gone in _merges(likeness):
+        if score < threshold:
+            break
+        found[found == gone] = kept
+    return list(found.tolist())
+
+
+def _merges(likeness: Likeness) -> list[tuple[float, int, int]]:
+    """Which clusters become one at which mean likeness, from the most alike down.
+
+    Means never rise by joining, so one run serves all thresholds.
+    """
+    if _LAST_MERGES and _LAST_MERGES[0][0] is likeness:
+        return _LAST_MERGES[0][1]
     scores = likeness.astype(np.float64)
     np.fill_diagonal(scores, -np.inf)
     sizes = np.ones(len(scores))
-    found = np.arange(len(scores))
+    nearest = scores.argmax(axis=1)
     best = scores.max(axis=1)
-    while True:
+    merges: list[tuple[float, int, int]] = []
+    while best.max() >= _THRESHOLDS[0]:
         kept = int(best.argmax())
-        if best[kept] < threshold:
-            return list(found.tolist())
-        gone = int(scores[kept].argmax())
+        gone = int(nearest[kept])
+        merges.append((float(best[kept]), kept, gone))
         joined = (scores[kept] * sizes[kept] + scores[gone] * sizes[gone]) / (
             sizes[kept] + sizes[gone]
         )
         sizes[kept] += sizes[gone]
-        found[found == gone] = kept
+        joined[kept] = joined[gone] = -np.inf
         scores[gone] = scores[:, gone] = -np.inf
-        joined[[kept, gone]] = -np.inf
-        joined[~np.isfinite(scores[kept])] = -np.inf
         scores[kept] = scores[:, kept] = joined
-        best = scores.max(axis=1)
+        best[gone] = -np.inf
+        changed = (nearest == kept) | (nearest == gone)
+        changed[kept] = True
+        rows = np.flatnonzero(changed & (best > -np.inf))
+        nearest[rows] = scores[rows].argmax(axis=1)
+        best[rows] = scores[rows, nearest[rows]]
+    _LAST_MERGES[:] = [(likeness, merges)]
+    return merges
+
+
+_LAST_MERGES: list[tuple[Likeness, list[tuple[float, int, int]]]] = []
 
 
 def _dbscan(likeness: Likeness, threshold: float) -> list[int]:

@@ -87,16 +87,19 @@ def explain(c: Connection, first: int, second: int) -> Why:
     if first == second:
         raise ConfigError(_("an article cannot be compared with itself: {number}", number=first))
     items = {stored.url_id_of(item.key): item for item in stored.read_items(c, [first, second])}
-    rows = {
-        row.id: row
-        for row in c.execute(
-            select(article.c.id, url.c.id.label("url_id"), url.c.url, story_article.c.story_id,
-                   story_article.c.voice_url_id)
-            .join(url, url.c.id == article.c.url_id)
-            .outerjoin(story_article, story_article.c.url_id == url.c.id)
-            .where(article.c.id.in_([first, second]))
+    statement = (
+        select(
+            article.c.id,
+            url.c.id.label("url_id"),
+            url.c.url,
+            story_article.c.story_id,
+            story_article.c.voice_url_id,
         )
-    }  # fmt: skip
+        .join(url, url.c.id == article.c.url_id)
+        .outerjoin(story_article, story_article.c.url_id == url.c.id)
+        .where(article.c.id.in_([first, second]))
+    )
+    rows = {row.id: row for row in c.execute(statement)}
     for number in (first, second):
         if number not in rows:
             raise ConfigError(_("no article has the number {number}", number=number))
