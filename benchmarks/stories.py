@@ -184,13 +184,15 @@ def _likeness(rows: Sequence[Row], terms_of: Callable[[str], list[str]]) -> Like
     documents = Counter(term for own in texts for term in own)
     names = {term: at for at, term in enumerate(term for term, n in documents.items() if n > 1)}
     table = np.zeros((len(rows), len(names)), np.float32)
+    lengths = np.full((len(rows), 1), 1e-9, np.float32)
     for at, own in enumerate(texts):
         for term, count in own.items():
+            weight = (1 + np.log(count)) * np.log(len(rows) / documents[term] + 1)
+            lengths[at] += weight * weight
+            # What stands in one text only is like no other, and makes it less like any.
             if term in names:
-                table[at, names[term]] = (1 + np.log(count)) * np.log(
-                    len(rows) / documents[term] + 1
-                )
-    table /= np.linalg.norm(table, axis=1, keepdims=True) + 1e-9
+                table[at, names[term]] = weight
+    table /= np.sqrt(lengths)
     product: Likeness = table @ table.T
     return product
 
