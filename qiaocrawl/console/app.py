@@ -28,12 +28,15 @@ from qiaocrawl.console.pages import (
     account,
     api,
     articles,
+    briefings,
     coverage,
     jobs,
+    missed,
     overview,
     people,
     sites,
     stories,
+    today,
     topics,
     warnings,
 )
@@ -57,15 +60,19 @@ from qiaocrawl.text.visible import is_json_log
 # every page in every role.
 
 AREAS: tuple[Area, ...] = (
-    overview.AREA,
+    today.AREA,
     articles.AREA,
     stories.AREA,
     warnings.AREA,
-    coverage.AREA,
+    briefings.AREA,
     topics.AREA,
-    sites.AREA,
     jobs.AREA,
+    missed.AREA,
+    coverage.AREA,
+    sites.AREA,
+    overview.AREA,
     people.AREA,
+    people.CHANGES,
     account.AREA,
     api.AREA,
 )

@@ -63,17 +63,19 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Pages that belong together; an entry of the menu.
+    """Pages that belong together; an entry of the menu, or a tab of one.
 
     Attributes:
-        title: of the menu, marked with ``N_``; "" for an area without an entry.
+        title: of the entry or tab, marked with ``N_``; "" for an area without one.
         icon: of Font Awesome, such as ``newspaper``.
-        pages: the first is where the entry leads to; it shows up for those who may ask for it.
+        pages: the first is where it leads to; it shows up for those who may ask for it.
+        entry: title of the entry that several areas share as its tabs; "" for one of its own.
     """
 
     title: str
     icon: str
     pages: tuple[Page, ...]
+    entry: str = ""
 
 
 # --- What takes long to count, counted once for all who look at it within some seconds ------------

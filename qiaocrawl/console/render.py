@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from email.utils import format_datetime
 from functools import cache, partial
 from typing import Any
@@ -19,14 +20,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from qiaocrawl import __version__
-from qiaocrawl.console.page import Area, link, visit_of
+from qiaocrawl.console.page import Area, Page, link, visit_of
 from qiaocrawl.console.security import credentials
 from qiaocrawl.language import ENGLISH, N_, _, language, ngettext
 from qiaocrawl.language.reasons import shown_reason
+from qiaocrawl.storage.people import User
 from qiaocrawl.storage.topics.classes import class_label
 from qiaocrawl.storage.topics.judgements import OPERATOR
 from qiaocrawl.text.visible import marked_pieces, xml_text
-from qiaocrawl.text.zones import DAY, china_time, china_time_or_day
+from qiaocrawl.text.zones import DAY, SHANGHAI, china_time, china_time_or_day
 
 # --- What the database has in English words, in the words of who reads: notes, names of methods
 
@@ -67,6 +69,23 @@ def shown_method(method: str) -> str:
     return _(_METHODS.get(method, method))
 
 
+def shown_when(moment: datetime | None) -> str:
+    """A moment as people say it: today 07:20, yesterday, 4 March; "" for none.
+
+    The hour is left out where none was written, which is midnight, and of days gone by.
+    """
+    if moment is None:
+        return ""
+    now, local = datetime.now(SHANGHAI), moment.astimezone(SHANGHAI)
+    days = (now.date() - local.date()).days
+    if days in (0, 1):
+        day = _("today") if days == 0 else _("yesterday")
+        return f"{day} {local:%H:%M}" if local.hour or local.minute else day
+    if local.year == now.year:
+        return _("{month}/{day}", month=local.month, day=local.day)
+    return _("{year}/{month}/{day}", year=local.year, month=local.month, day=local.day)
+
+
 THEMES = ("light", "dark")
 VENDOR_VERSION: str = starlette_admin.__version__
 """Of the package whose styles and scripts are served: a new one is a new address."""
@@ -97,14 +116,40 @@ def _common(request: Request) -> dict[str, Any]:
         "theme": theme if theme in THEMES else THEMES[0],
         "language": language(),
         "html_language": "en" if language() == ENGLISH else "zh-CN",
-        "menu": [
-            area
-            for area in areas
-            if area.title and visit.user is not None and visit.user.may(area.pages[0].role)
-        ],
+        "menu": _menu(areas, visit.user, page),
         "page_name": page.name if page is not None else "",
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class MenuEntry:
+    """An entry of the menu: where it leads, whether the page is in it, and its tabs."""
+
+    title: str
+    icon: str
+    page: str
+    is_here: bool
+    tabs: tuple[MenuEntry, ...] = ()
+
+
+def _menu(areas: Sequence[Area], user: User | None, page: Page | None) -> list[MenuEntry]:
+    """The entries that *user* may open, in the order of the areas."""
+    tabs: dict[str, list[MenuEntry]] = {}
+    for area in areas:
+        if area.title and user is not None and user.may(area.pages[0].role):
+            own = MenuEntry(area.title, area.icon, area.pages[0].name, page in area.pages)
+            tabs.setdefault(area.entry or area.title, []).append(own)
+    return [
+        MenuEntry(
+            title,
+            own[0].icon,
+            own[0].page,
+            any(tab.is_here for tab in own),
+            tuple(own) if len(own) > 1 else (),
+        )
+        for title, own in tabs.items()
+    ]
 
 
 @cache
@@ -124,6 +169,7 @@ def _environment() -> Environment:
     }
     environment.filters |= {
         "moment": china_time,
+        "when": shown_when,
         "day": partial(china_time, form=DAY),
         "published": china_time_or_day,
         "number": _number,

@@ -1,10 +1,10 @@
-"""What came in today and in the last 30 days, and how things stand."""
+"""The figures of today and of the last 30 days: what came in, from where, what was refused."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, case, distinct, exists, func, select,
 from qiaocrawl.fetch.sessions.accounts import AccountState
 from qiaocrawl.items import Outcome
 from qiaocrawl.news.warnings.stored import count_by_status
-from qiaocrawl.reading.alarms import Limits, alarms, last_runs
+from qiaocrawl.reading.alarms import last_runs
 from qiaocrawl.reading.pages_of_a_list import row_by_row
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.storage.schema import (
@@ -21,20 +21,15 @@ from qiaocrawl.storage.schema import (
     article,
     query,
     relevance,
-    site,
-    term,
     topic,
     url,
     verdict,
 )
-from qiaocrawl.storage.topics.changes import FewOnTopic, few_on_topics
 from qiaocrawl.storage.values import from_time, to_stored_time
 from qiaocrawl.text.zones import SHANGHAI, start_of_days
 
 DAYS = 30
 _RUNS_LOOKED_AT = 50
-_TOPICS_LOOKED_AT = 50
-_LIMITS = Limits(article_hours=48.0, free_bytes=1 << 30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +54,9 @@ class Period:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
-    """What an office has done of what comes first."""
-
-    topics: int
-    terms: int
-    sites: int
-    pages: int
-
-
-@dataclass(frozen=True, slots=True)
 class Overview:
-    """The first page. ``logins`` are accounts nobody is logged in to any more; ``warnings`` those
-    that are open; ``few`` topics of which hardly an article is on topic."""
+    """The figures. ``logins`` are accounts nobody is logged in to any more; ``warnings`` those
+    that are open."""
 
     days: tuple[Day, ...]
     today: Period
@@ -79,23 +64,15 @@ class Overview:
     logins: tuple[str, ...]
     running: int
     warnings: int
-    alarms: tuple[str, ...]
-    steps: Steps
-    few: tuple[FewOnTopic, ...]
 
 
 def overview(c: Connection, now: datetime) -> Overview:
     """How things stand at *now* (aware)."""
     midnight, start = start_of_days(now, 1), start_of_days(now, DAYS)
     with row_by_row(c):
-        days = _days(c, start)
-    steps = _steps(c)
-    # Before the first crawl it is no news that there is no article.
-    runs = last_runs(c, _RUNS_LOOKED_AT)
-    has_begun = steps.pages or any(run.ended for run in runs)
-    limits = _LIMITS if has_begun else replace(_LIMITS, article_hours=0.0)
-    names = select(topic.c.name).order_by(topic.c.name)
+        days = days_of(c, article.c.fetched_at, start, DAYS)
     logins = select(account.c.site).where(account.c.state == AccountState.RESTING).distinct()
+    runs = last_runs(c, _RUNS_LOOKED_AT)
     return Overview(
         days,
         _period(c, midnight, days[-1:]),
@@ -103,9 +80,6 @@ def overview(c: Connection, now: datetime) -> Overview:
         tuple(c.execute(logins.order_by(account.c.site)).scalars()),
         sum(run.ended is None and not run.is_dead for run in runs),
         count_by_status(c).get("open", 0),
-        tuple(alarms(c, limits, now=now.timestamp())),
-        steps,
-        few_on_topics(c, c.execute(names.limit(_TOPICS_LOOKED_AT)).scalars().all()),
     )
 
 
@@ -134,23 +108,20 @@ def dead_links(c: Connection, since: datetime, skip: int, limit: int) -> list[De
     ]
 
 
-def _days(c: Connection, start: datetime) -> tuple[Day, ...]:
-    articles, on_topic = _by_day(c, start, relevant=False), _by_day(c, start, relevant=True)
-    days = [start.date() + timedelta(days=number) for number in range(DAYS)]
-    return tuple(Day(day, articles[day], on_topic[day]) for day in days)
+def days_of(c: Connection, column: Any, start: datetime, days: int) -> tuple[Day, ...]:
+    """New articles by the day of China in *column*, a time of ``article``, from *start* on."""
+    articles = _by_day(c, column, start, relevant=False)
+    on_topic = _by_day(c, column, start, relevant=True)
+    dates = [start.date() + timedelta(days=number) for number in range(days)]
+    return tuple(Day(day, articles[day], on_topic[day]) for day in dates)
 
 
-def _by_day(c: Connection, start: datetime, *, relevant: bool) -> Counter[date]:
-    """Articles by the day of China they were found on."""
+def _by_day(c: Connection, column: Any, start: datetime, *, relevant: bool) -> Counter[date]:
     # Hours of UTC: both databases give them as the beginning of the stored text.
-    hour = func.substr(article.c.fetched_at, 1, 13)
-    statement = (
-        select(hour, func.count())
-        .where(article.c.fetched_at >= to_stored_time(start))
-        .group_by(hour)
-    )
+    hour = func.substr(column, 1, 13)
+    statement = select(hour, func.count()).where(column >= to_stored_time(start)).group_by(hour)
     if relevant:
-        statement = statement.where(_is_on_topic())
+        statement = statement.where(is_on_topic())
     counts: Counter[date] = Counter()
     for text, count in c.execute(statement):
         moment = datetime.strptime(str(text), "%Y-%m-%d %H").replace(tzinfo=UTC)
@@ -169,7 +140,7 @@ class Source:
 
 def sources(c: Connection, since: datetime) -> list[Source]:
     """The sites with articles found since a moment (aware), those with most first."""
-    count, on_topic = func.count(), func.sum(case((_is_on_topic(), 1), else_=0))
+    count, on_topic = func.count(), func.sum(case((is_on_topic(), 1), else_=0))
     rows = c.execute(
         select(article.c.site, count, on_topic)
         .where(article.c.fetched_at >= to_stored_time(since))
@@ -207,11 +178,18 @@ def refusals(c: Connection, since: datetime) -> list[Refusal]:
     ]
 
 
+def engines_that_refused(c: Connection, since: datetime) -> tuple[str, ...]:
+    """Those that refused a query since a moment (aware) and did not answer it later."""
+    refusing = select(query.c.engine).where(*_refusals_since(since)).distinct()
+    return tuple(c.execute(refusing.order_by(query.c.engine)).scalars())
+
+
 def _refusals_since(since: datetime) -> tuple[Any, ...]:
     return query.c.state == AnswerState.BLOCKED, query.c.asked_at >= to_stored_time(since)
 
 
-def _is_on_topic() -> Any:
+def is_on_topic() -> Any:
+    """The condition that an article is on some topic."""
     own = relevance.c.article_id == article.c.id, relevance.c.relevant == true()
     return exists().where(*own).correlate(article)
 
@@ -230,26 +208,14 @@ def _period(c: Connection, start: datetime, days: Sequence[Day]) -> Period:
         .select_from(url)
         .where(url.c.outcome == Outcome.DEAD, url.c.done_at >= since)
     )
-    refusing = (
-        select(query.c.engine).where(*_refusals_since(start)).distinct().order_by(query.c.engine)
-    )
     return Period(
         sum(day.articles for day in days),
         sum(day.on_topic for day in days),
         _count(c, copies),
         _count(c, select(func.count(distinct(article.c.site))).where(found)),
         _count(c, dead),
-        tuple(c.execute(refusing).scalars()),
+        engines_that_refused(c, start),
     )
-
-
-def _steps(c: Connection) -> Steps:
-    # Whether there is any page is enough: to count a million takes time.
-    pages = select(func.count()).select_from(select(article.c.id).limit(1).subquery())
-    topics, terms, sites = (
-        _count(c, select(func.count()).select_from(table)) for table in (topic, term, site)
-    )
-    return Steps(topics, terms, sites, _count(c, pages))
 
 
 def _count(c: Connection, statement: Select[Any]) -> int:

@@ -249,7 +249,7 @@ class _Noon(datetime):
         return datetime(2026, 11, 20, 4, tzinfo=UTC).astimezone(tz)
 
 
-def test_the_overview_counts_and_leads_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_figures_count_and_lead_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qiaocrawl.console.pages.overview.datetime", _Noon)
     now = _Noon.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
     desk.log_in_as("reader")
@@ -261,7 +261,7 @@ def test_the_overview_counts_and_leads_on(desk: Desk, monkeypatch: pytest.Monkey
         c.execute(text("UPDATE url SET outcome = 'dead', done_at = :now WHERE id = 1"),
                   {"now": now})  # fmt: skip
     desk.client.app.state.console.kept.clear()  # type: ignore[attr-defined]
-    page = desk.get("/").text
+    page = desk.get("/figures").text
     words = visible(page)
     for part in ("New articles 4 today 4 30 days", "On topic 3 today", "Reprints 1 today",
                  "Sources 3 today", "Dead links 1 today"):  # fmt: skip

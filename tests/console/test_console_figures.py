@@ -1,4 +1,4 @@
-"""Figures of the overview and the lists they lead to; watched pages; what is counted once."""
+"""Figures and the lists they lead to; watched pages; what is counted once."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_each_figure_and_each_bar_leads_to_what_it_counts(
                   {"now": stored(NOON)})  # fmt: skip
         ledger.record_answer(c, query, ledger.Answered(AnswerState.BLOCKED), NOON.timestamp())
     desk.log_in_as("reader")
-    page = desk.get("/").text
+    page = desk.get("/figures").text
     figures = re.findall(
         r'class="console-figure" href="([^"]+)"><span class="[^"]+">(\d+)</span>', page
     )

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.chromium
 
 PICTURES = Path(__file__).parents[2] / "var" / "console"
 _PAGES = {
-    "overview": "/", "articles": "/articles?q=侨务", "article": "/articles/1",
+    "today": "/", "figures": "/figures", "articles": "/articles?q=侨务", "article": "/articles/1",
     "evidence": "/articles/1/evidence", "fields": "/articles/1/fields", "people": "/people",
     "changes": "/people/changes", "tokens": "/tokens", "dead": "/dead",
     "nothing": "/articles?q=没有的词", "facets": "/articles/facets?site=www.a-qiao.cn",

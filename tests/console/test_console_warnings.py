@@ -74,8 +74,11 @@ def test_open_warnings_say_why_and_who_was_told(warned: Desk) -> None:
         assert [title for title in ("马德里", "槟城") if title in page] == titles, query
 
 
-def test_the_overview_leads_to_open_warnings(warned: Desk) -> None:
-    page = warned.get("/").text
+def test_the_first_page_and_the_figures_lead_to_open_warnings(warned: Desk) -> None:
+    first = visible(warned.get("/").text)
+    assert "2 more open warnings" in first
+    assert "马德里" in first
+    page = warned.get("/figures").text
     assert re.search(r'Open warnings</div>\s*<a class="console-figure" href="/warnings"><span '
                      r'class="h1 m-0">2<', page)  # fmt: skip
     assert 'href="/warnings"' in warned.get("/articles").text, "in the menu"
@@ -84,7 +87,8 @@ def test_the_overview_leads_to_open_warnings(warned: Desk) -> None:
 def test_without_warnings_it_says_what_comes_first(sqlite_desk: Desk) -> None:
     sqlite_desk.log_in_as("reader")
     assert "qiaocrawl analyse" in sqlite_desk.get("/warnings").text
-    assert "Open warnings" not in sqlite_desk.get("/").text
+    for path in ("/", "/figures"):
+        assert "pen warning" not in sqlite_desk.get(path).text
 
 
 def test_editors_mute_and_take_note(warned: Desk, database_url: str) -> None:

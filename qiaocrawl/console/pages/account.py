@@ -36,7 +36,7 @@ _MAX_PASSWORD_FIELD = 1000
 
 async def log_in(request: Request) -> Response:
     """The form."""
-    home = link(request, "overview.show")
+    home = link(request, "today.show")
     if visit_of(request).user is not None:
         return RedirectResponse(home, 303)
     target = local_path(request.query_params.get("next"), home)
@@ -47,7 +47,7 @@ async def do_log_in(request: Request) -> Response:
     """Check name and password, and begin a session."""
     name = await field(request, "name", people.MAX_NAME_CHARS)
     password = await field(request, "password", _MAX_PASSWORD_FIELD)
-    target = local_path(await field(request, "next", 4000), link(request, "overview.show"))
+    target = local_path(await field(request, "next", 4000), link(request, "today.show"))
     message, status = _("Too many tries. Wait a quarter of an hour."), 429
     user = await read(request, people.find_user, name)
     counted = _attempt_key(request, user)
@@ -141,12 +141,12 @@ async def save_password(request: Request) -> Response:
             least_chars=credentials.MIN_PASSWORD_CHARS,
         )
     await write(request, people.set_password, actor_of(request), user, stored, by_self=True)
-    return await _begin(request, replace(user, password=stored), link(request, "overview.show"))
+    return await _begin(request, replace(user, password=stored), link(request, "today.show"))
 
 
 async def preferences(request: Request) -> Response:
     """Remember language and look in the browser."""
-    response = await back(request, "overview.show")
+    response = await back(request, "today.show")
     for name, cookie, allowed in (
         ("language", credentials.LANGUAGE, LANGUAGES),
         ("theme", credentials.THEME, THEMES),

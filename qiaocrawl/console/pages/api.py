@@ -235,7 +235,7 @@ async def _page(
 
 async def openapi(request: Request) -> Response:
     """The description of all this, for programs and the tools that make them."""
-    return JSONResponse(document(link(request, "overview.show").rstrip("/")))
+    return JSONResponse(document(link(request, "today.show").rstrip("/")))
 
 
 AREA = Area(

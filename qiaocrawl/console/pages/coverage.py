@@ -17,7 +17,6 @@ from starlette.responses import RedirectResponse, Response
 
 from qiaocrawl.console.forms import field, known_topic, whole_number
 from qiaocrawl.console.page import EDITOR, Area, Page, actor_of, link, read, read_kept, write
-from qiaocrawl.console.pages import missed
 from qiaocrawl.console.render import render
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
@@ -344,6 +343,6 @@ AREA = Area(
         Page("/coverage/cell", "coverage.cell", cell),
         Page("/coverage/again", "coverage.again", again, EDITOR, "POST"),
         Page("/coverage/again-all", "coverage.again_all", again_all, EDITOR, "POST"),
-        *missed.PAGES,
     ),
+    N_("Collection"),
 )

@@ -283,4 +283,5 @@ AREA = Area(
         Page("/jobs/{job_id:int}/log.txt", "jobs.log", log),
         *job_schedules.PAGES,
     ),
+    N_("Collection"),
 )

@@ -15,12 +15,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from qiaocrawl.console.forms import download, known_topic, whole_number
-from qiaocrawl.console.page import Page, read, read_kept
+from qiaocrawl.console.page import Area, Page, read, read_kept
 from qiaocrawl.console.render import render
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.readable import write_missed
 from qiaocrawl.items import Outcome
-from qiaocrawl.language import _
+from qiaocrawl.language import N_, _
 from qiaocrawl.reading.outcome_names import ADVICE, outcome_name
 from qiaocrawl.reading.summary import (
     MISSED,
@@ -190,8 +190,13 @@ async def url(request: Request) -> Response:
     )
 
 
-PAGES = (
-    Page("/coverage/missed", "coverage.missed", show),
-    Page("/coverage/missed.csv", "coverage.missed_export", export),
-    Page("/coverage/url", "coverage.url", url),
+AREA = Area(
+    N_("Pages missed"),
+    "triangle-exclamation",
+    (
+        Page("/coverage/missed", "coverage.missed", show),
+        Page("/coverage/missed.csv", "coverage.missed_export", export),
+        Page("/coverage/url", "coverage.url", url),
+    ),
+    N_("Collection"),
 )

@@ -1,4 +1,4 @@
-"""What came in today and lately, and what needs a hand."""
+"""The figures of today and of the last 30 days, each with the list of what it counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.routing import NoMatchFound
 from qiaocrawl.console.forms import whole_number
 from qiaocrawl.console.page import Area, Page, link, read, read_kept
 from qiaocrawl.console.render import render
-from qiaocrawl.language import N_, language
+from qiaocrawl.language import N_
 from qiaocrawl.news.overview import (
     DAYS,
     Day,
@@ -43,10 +43,8 @@ class Bar:
 
 
 async def show(request: Request) -> Response:
-    """The first page; counted anew every twenty seconds, in each language."""
-    figures = await read_kept(
-        request, f"overview {language()}", _KEPT_SECONDS, overview, datetime.now(UTC)
-    )
+    """All figures; counted anew every twenty seconds."""
+    figures = await read_kept(request, "overview", _KEPT_SECONDS, overview, datetime.now(UTC))
     return render(
         request,
         "overview/show.html",
@@ -137,12 +135,13 @@ def _bars(days: tuple[Day, ...]) -> list[Bar]:
 
 
 AREA = Area(
-    N_("Overview"),
+    N_("Figures"),
     "gauge-high",
     (
-        Page("/", "overview.show", show),
+        Page("/figures", "overview.show", show),
         Page("/dead", "overview.dead", dead),
         Page("/sources", "overview.sources", sources_page),
         Page("/refused", "overview.refused", refused_engines),
     ),
+    N_("Collection"),
 )

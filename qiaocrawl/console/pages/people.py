@@ -127,6 +127,12 @@ AREA = Area(
         Page("/people", "people.add", add, ADMINISTRATOR, "POST"),
         Page("/people/{user_id:int}", "people.change", change, ADMINISTRATOR, "POST"),
         Page("/people/{user_id:int}/password", "people.reset", reset, ADMINISTRATOR, "POST"),
-        Page("/people/changes", "people.audit", audit, ADMINISTRATOR),
     ),
+    N_("Administration"),
+)
+CHANGES = Area(
+    N_("Record of changes"),
+    "clock-rotate-left",
+    (Page("/people/changes", "people.audit", audit, ADMINISTRATOR),),
+    N_("Administration"),
 )

@@ -305,4 +305,5 @@ AREA = Area(
         *accounts.NEW_ACCOUNT,
         *accounts.PAGES,
     ),
+    N_("Collection"),
 )

@@ -1,4 +1,4 @@
-"""Stories, each with its spread, and briefings: made, kept, downloaded."""
+"""Stories: listed, each with its spread, followed."""
 
 from __future__ import annotations
 
@@ -8,160 +8,37 @@ from markupsafe import Markup
 from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import field, known_topic, whole_number
+from qiaocrawl.console.forms import known_topic, whole_number
 from qiaocrawl.console.page import (
     EDITOR,
     Area,
     Page,
     actor_of,
-    do_heavy,
     link,
     read,
-    read_heavy,
     write,
 )
 from qiaocrawl.console.render import render
-from qiaocrawl.console.security.credentials import STORED_PAGE_POLICY
-from qiaocrawl.errors import ConfigError, StorageError
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.briefing import (
-    briefing_files,
-    keep,
-    office_templates,
     picture_markup,
     story_markup,
-    to_pdf,
 )
 from qiaocrawl.language import N_, _, language
-from qiaocrawl.news import kept_briefings
-from qiaocrawl.news.briefing import Briefing, BriefSource, BriefStory
-from qiaocrawl.news.briefing_making import make_briefing, tell_story
+from qiaocrawl.news.briefing import BriefSource, BriefStory
+from qiaocrawl.news.briefing_making import tell_story
 from qiaocrawl.news.names.stored import regions_of_story
 from qiaocrawl.news.pictures.place_map import place_map_svg
 from qiaocrawl.news.pictures.spread import time_line_svg
 from qiaocrawl.news.stories import lists as story_lists
 from qiaocrawl.news.stories.story import CHANGE_NAMES, STATE_NAMES
-from qiaocrawl.news.trends.usual import calendar_with
 from qiaocrawl.news.warnings.machine import SEVERITY_NAMES
-from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.topics.topics import list_topics
 
-# --- Briefings: those that are kept, read and downloaded; a new one made --------------------------
-
-_BRIEFING_DAYS = (1, 7, 30)
 _SHOWN = 100
-_TYPES = {
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "html": "text/html; charset=utf-8",
-    "md": "text/markdown; charset=utf-8",
-    "pdf": "application/pdf",
-}
-
-
-async def show_briefings(request: Request) -> Response:
-    """What is kept, and a form for a new one."""
-    topics = await read(request, list_topics)
-    kept = await read(request, kept_briefings.list_briefings, "", _SHOWN)
-    return render(
-        request, "stories/briefings.html", topics=topics, kept=kept, all_days=_BRIEFING_DAYS
-    )
-
-
-async def make(request: Request) -> Response:
-    """Make one of the last days, and keep it."""
-    topic = await known_topic(request, await field(request, "topic"))
-    given = await field(request, "days", 10)
-    if given not in {str(days) for days in _BRIEFING_DAYS}:
-        raise ConfigError(
-            _(
-                "a briefing is of {allowed} days, got {given!r}",
-                allowed="/".join(map(str, _BRIEFING_DAYS)),
-                given=given,
-            )
-        )
-    now = datetime.now(UTC)
-    stretch = now - timedelta(days=int(given)), now
-    options = Options.from_environment()
-    made, files = await read_heavy(request, _make_briefing, topic, stretch, options)
-
-    def keep_it(c: Connection, actor: Actor) -> int:
-        number = keep(c, topic, made, files)
-        record(
-            c,
-            actor,
-            "briefing.make",
-            f"{topic} {number}",
-            None,
-            {"since": made.since.isoformat(), "articles": made.articles},
-        )
-        return number
-
-    number = await write(request, keep_it, actor_of(request))
-    return RedirectResponse(link(request, "briefings.one", briefing_id=number), 303)
-
-
-def _make_briefing(
-    c: Connection, topic: str, stretch: tuple[datetime, datetime], options: Options
-) -> tuple[Briefing, dict[str, bytes]]:
-    made = make_briefing(c, topic, stretch, calendar_with(options["QIAO_HOLIDAYS"]))
-    return made, briefing_files(made, *office_templates(options["QIAO_BRIEFING_TEMPLATES"]))
-
-
-async def one_briefing(request: Request) -> Response:
-    """A briefing as it was made, in a frame, and its files."""
-    kept = await read(request, _require_briefing, request.path_params["briefing_id"])
-    return render(request, "stories/briefing.html", kept=kept)
-
-
-async def page(request: Request) -> Response:
-    """What the frame shows: titles and sentences of strangers, which can do nothing."""
-    content = await read(request, _file, request.path_params["briefing_id"], "html")
-    return HTMLResponse(
-        content,
-        headers={"Content-Security-Policy": STORED_PAGE_POLICY, "X-Frame-Options": "SAMEORIGIN"},
-    )
-
-
-async def file(request: Request) -> Response:
-    """One of its files, to be kept; PDF is printed now."""
-    number, ending = request.path_params["briefing_id"], request.path_params["ending"]
-    if ending not in _TYPES:
-        raise HTTPException(404, _("There is no such page."))
-    content = await read(request, _file, number, "html" if ending == "pdf" else ending)
-    if ending == "pdf":
-        chromium = Options.from_environment()["QIAO_CHROMIUM"]
-        markup = content.decode()
-        content = await do_heavy(request, lambda _is_over: to_pdf(markup, chromium))
-    return Response(
-        content,
-        media_type=_TYPES[ending],
-        headers={"Content-Disposition": f'attachment; filename="briefing-{number}.{ending}"'},
-    )
-
-
-def _require_briefing(c: Connection, number: int) -> kept_briefings.KeptBriefing:
-    try:
-        return kept_briefings.one_briefing(c, number)
-    except StorageError as error:
-        raise HTTPException(404, _("There is no such briefing.")) from error
-
-
-def _file(c: Connection, number: int, ending: str) -> bytes:
-    _require_briefing(c, number)
-    return kept_briefings.briefing_file_of(c, number, ending)
-
-
-BRIEFINGS = (
-    Page("/briefings", "briefings.show", show_briefings),
-    Page("/briefings", "briefings.make", make, EDITOR, "POST"),
-    Page("/briefings/{briefing_id:int}", "briefings.one", one_briefing),
-    Page("/briefings/{briefing_id:int}/page", "briefings.page", page),
-    Page("/briefings/{briefing_id:int}/file/{ending}", "briefings.file", file),
-)
-
-
 _DAYS = (1, 7, 30, 365)
 
 
@@ -273,6 +150,5 @@ AREA = Area(
         Page("/stories", "stories.show", show),
         Page("/stories/{story_id:int}", "stories.one", one),
         Page("/stories/{story_id:int}/follow", "stories.follow", do_follow, EDITOR, "POST"),
-        *BRIEFINGS,
     ),
 )

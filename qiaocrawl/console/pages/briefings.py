@@ -1,0 +1,153 @@
+"""Briefings: made, kept as they were made, read, taken home."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Connection
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from qiaocrawl.console.forms import field, known_topic
+from qiaocrawl.console.page import (
+    EDITOR,
+    Area,
+    Page,
+    actor_of,
+    do_heavy,
+    link,
+    read,
+    read_heavy,
+    write,
+)
+from qiaocrawl.console.render import render
+from qiaocrawl.console.security.credentials import STORED_PAGE_POLICY
+from qiaocrawl.errors import ConfigError, StorageError
+from qiaocrawl.export.briefing import (
+    briefing_files,
+    keep,
+    office_templates,
+    to_pdf,
+)
+from qiaocrawl.language import N_, _
+from qiaocrawl.news import kept_briefings
+from qiaocrawl.news.briefing import Briefing
+from qiaocrawl.news.briefing_making import make_briefing
+from qiaocrawl.news.trends.usual import calendar_with
+from qiaocrawl.options import Options
+from qiaocrawl.storage.audit_log import Actor, record
+from qiaocrawl.storage.topics.topics import list_topics
+
+_BRIEFING_DAYS = (1, 7, 30)
+_SHOWN = 100
+_TYPES = {
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "html": "text/html; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
+    "pdf": "application/pdf",
+}
+
+
+async def show_briefings(request: Request) -> Response:
+    """What is kept, and a form for a new one."""
+    topics = await read(request, list_topics)
+    kept = await read(request, kept_briefings.list_briefings, "", _SHOWN)
+    return render(request, "briefings/show.html", topics=topics, kept=kept, all_days=_BRIEFING_DAYS)
+
+
+async def make(request: Request) -> Response:
+    """Make one of the last days, and keep it."""
+    topic = await known_topic(request, await field(request, "topic"))
+    given = await field(request, "days", 10)
+    if given not in {str(days) for days in _BRIEFING_DAYS}:
+        raise ConfigError(
+            _(
+                "a briefing is of {allowed} days, got {given!r}",
+                allowed="/".join(map(str, _BRIEFING_DAYS)),
+                given=given,
+            )
+        )
+    now = datetime.now(UTC)
+    stretch = now - timedelta(days=int(given)), now
+    options = Options.from_environment()
+    made, files = await read_heavy(request, _make_briefing, topic, stretch, options)
+
+    def keep_it(c: Connection, actor: Actor) -> int:
+        number = keep(c, topic, made, files)
+        record(
+            c,
+            actor,
+            "briefing.make",
+            f"{topic} {number}",
+            None,
+            {"since": made.since.isoformat(), "articles": made.articles},
+        )
+        return number
+
+    number = await write(request, keep_it, actor_of(request))
+    return RedirectResponse(link(request, "briefings.one", briefing_id=number), 303)
+
+
+def _make_briefing(
+    c: Connection, topic: str, stretch: tuple[datetime, datetime], options: Options
+) -> tuple[Briefing, dict[str, bytes]]:
+    made = make_briefing(c, topic, stretch, calendar_with(options["QIAO_HOLIDAYS"]))
+    return made, briefing_files(made, *office_templates(options["QIAO_BRIEFING_TEMPLATES"]))
+
+
+async def one_briefing(request: Request) -> Response:
+    """A briefing as it was made, in a frame, and its files."""
+    kept = await read(request, _require_briefing, request.path_params["briefing_id"])
+    return render(request, "briefings/one.html", kept=kept)
+
+
+async def page(request: Request) -> Response:
+    """What the frame shows: titles and sentences of strangers, which can do nothing."""
+    content = await read(request, _file, request.path_params["briefing_id"], "html")
+    return HTMLResponse(
+        content,
+        headers={"Content-Security-Policy": STORED_PAGE_POLICY, "X-Frame-Options": "SAMEORIGIN"},
+    )
+
+
+async def file(request: Request) -> Response:
+    """One of its files, to be kept; PDF is printed now."""
+    number, ending = request.path_params["briefing_id"], request.path_params["ending"]
+    if ending not in _TYPES:
+        raise HTTPException(404, _("There is no such page."))
+    content = await read(request, _file, number, "html" if ending == "pdf" else ending)
+    if ending == "pdf":
+        chromium = Options.from_environment()["QIAO_CHROMIUM"]
+        markup = content.decode()
+        content = await do_heavy(request, lambda _is_over: to_pdf(markup, chromium))
+    return Response(
+        content,
+        media_type=_TYPES[ending],
+        headers={"Content-Disposition": f'attachment; filename="briefing-{number}.{ending}"'},
+    )
+
+
+def _require_briefing(c: Connection, number: int) -> kept_briefings.KeptBriefing:
+    try:
+        return kept_briefings.one_briefing(c, number)
+    except StorageError as error:
+        raise HTTPException(404, _("There is no such briefing.")) from error
+
+
+def _file(c: Connection, number: int, ending: str) -> bytes:
+    _require_briefing(c, number)
+    return kept_briefings.briefing_file_of(c, number, ending)
+
+
+AREA = Area(
+    N_("Briefings"),
+    "file-lines",
+    (
+        Page("/briefings", "briefings.show", show_briefings),
+        Page("/briefings", "briefings.make", make, EDITOR, "POST"),
+        Page("/briefings/{briefing_id:int}", "briefings.one", one_briefing),
+        Page("/briefings/{briefing_id:int}/page", "briefings.page", page),
+        Page("/briefings/{briefing_id:int}/file/{ending}", "briefings.file", file),
+    ),
+)
