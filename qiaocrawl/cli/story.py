@@ -425,7 +425,7 @@ def story_sheets(
 ) -> list[Sheet]:
     """The stories, and the articles of all of them."""
     stories = Sheet(
-        "故事",
+        "事件",
         (
             "编号",
             "标题",
@@ -461,7 +461,7 @@ def story_sheets(
     )
     texts = Sheet(
         "文章",
-        ("故事", "时间", "站点", "标题", "网址", "转载"),
+        ("事件", "时间", "站点", "标题", "网址", "转载"),
         [
             (
                 line.id,
@@ -507,8 +507,8 @@ def event_sheets(
 ) -> list[Sheet]:
     """The events of all stories, and who stands together with whom in them."""
     happened = Sheet(
-        "事件",
-        ("故事", "编号", "名称", "时间", "地点", "人物", "机构", "文章", "网址"),
+        "经过",
+        ("事件", "编号", "名称", "时间", "地点", "人物", "机构", "文章", "网址"),
         [
             (
                 line.id,
@@ -526,8 +526,8 @@ def event_sheets(
         ],
     )
     named = Sheet(
-        "人物与事件",
-        ("故事", "名称", "类别", "事件数", "事件", "同时出现"),
+        "人物与经过",
+        ("事件", "名称", "类别", "经过数", "经过", "同时出现"),
         [row for line in lines for row in _relations(line.id, events[line.id])],
     )
     return [happened, named]

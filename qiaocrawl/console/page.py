@@ -172,6 +172,26 @@ class ConsoleSettings:
 _HASHED_AT_ONCE = 2
 
 
+_MOST_TOLD = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the next page says of what somebody just did.
+
+    Attributes:
+        step, step_link: what most people do next.
+        undo: address of the form that takes it back; "" where there is none.
+        undo_fields: what that form sends.
+    """
+
+    words: str
+    step: str = ""
+    step_link: str = ""
+    undo: str = ""
+    undo_fields: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(slots=True)
 class Console:
     """What all requests of one process share.
@@ -181,6 +201,7 @@ class Console:
         hashing: held while a password is looked at, which takes 64 MiB.
         heavy: the queue for what takes many seconds.
         outage_told_at: when the log was last told that the database is away; monotonic.
+        told: by session, what its next page says.
     """
 
     settings: ConsoleSettings
@@ -191,6 +212,7 @@ class Console:
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HASHED_AT_ONCE))
     heavy: HeavyWork = field(default_factory=HeavyWork)
     outage_told_at: float = -math.inf
+    told: dict[str, Told] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -230,6 +252,19 @@ def actor_of(request: Request) -> Actor:
 def origin_of(request: Request) -> str:
     """Scheme and host by which *request* came, which links for other programs begin with."""
     return f"{request.url.scheme}://{request.url.netloc}"
+
+
+def tell(request: Request, told: Told) -> None:
+    """Let the next page of this session say *told*, once."""
+    kept = console_of(request).told
+    if len(kept) >= _MOST_TOLD:
+        kept.clear()
+    kept[visit_of(request).token] = told
+
+
+def take_told(request: Request) -> Told | None:
+    """What is to be said to this session now."""
+    return console_of(request).told.pop(visit_of(request).token, None)
 
 
 def link(request: Request, name: str, **parameters: Any) -> str:

@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from qiaocrawl import __version__
-from qiaocrawl.console.page import Area, Page, link, visit_of
+from qiaocrawl.console.page import Area, Page, link, take_told, visit_of
 from qiaocrawl.console.security import credentials
 from qiaocrawl.language import ENGLISH, N_, _, language, ngettext
 from qiaocrawl.language.reasons import shown_reason
@@ -95,7 +95,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     """The page of *template*.
 
     Templates know besides *values*: ``link(name, **parameters)``, ``user``, ``csrf_token``,
-    ``nonce``, ``theme``, ``language``, ``menu``, ``page_name``.
+    ``nonce``, ``theme``, ``language``, ``menu``, ``page_name``, ``take_told()``.
     """
     values.setdefault("status", status)
     return HTMLResponse(
@@ -118,8 +118,18 @@ def _common(request: Request) -> dict[str, Any]:
         "html_language": "en" if language() == ENGLISH else "zh-CN",
         "menu": _menu(areas, visit.user, page),
         "page_name": page.name if page is not None else "",
+        "take_told": lambda: take_told(request),
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A choice that is one link: what it says, the list it leads to, whether it is made."""
+
+    text: str
+    query: str
+    is_made: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,6 +192,7 @@ def _with_outlets(c: Connection, rows: dict[int, Any]) -> list[HotStory]:
             article.c.site,
             func.count(),
             func.min(article.c.published_at),
+            func.max(article.c.published_at),
         )
         .join(article, article.c.url_id == story_article.c.url_id)
         .where(story_article.c.story_id.in_(rows))
@@ -200,10 +201,13 @@ def _with_outlets(c: Connection, rows: dict[int, Any]) -> list[HotStory]:
     names = OutletNames(c, None)
     sites: defaultdict[int, list[tuple[datetime, str]]] = defaultdict(list)
     articles: Counter[int] = Counter()
-    for number, host, count, first in c.execute(statement):
+    lasts: dict[int, datetime] = {}
+    for number, host, count, first, last in c.execute(statement):
         # What names no day comes last.
         sites[number].append((from_time(first) or datetime.max.replace(tzinfo=UTC), host))
         articles[number] += count
+        if (own := from_time(last)) is not None:
+            lasts[number] = max(own, lasts.get(number, own))
     return [
         HotStory(
             number,
@@ -212,8 +216,8 @@ def _with_outlets(c: Connection, rows: dict[int, Any]) -> list[HotStory]:
             tuple(dict.fromkeys(names.of(host).name for _at, host in sorted(sites[number]))),
             articles[number],
             max(0, articles[number] - row.voices),
-            from_time(row.first_published),
-            from_time(row.last_published),
+            min((at for at, _host in sites[number] if number in lasts), default=None),
+            lasts.get(number),
             bool(row.is_followed),
         )
         for number, row in rows.items()

@@ -39,7 +39,7 @@ def test_a_briefing_cites_what_says_so_and_tells_what_is_missing(
 ) -> None:
     code, out, error = run("analyse", "--database", url)
     assert (code, error) == (0, ""), error
-    assert "未了 1 个" in out
+    assert "待处理 1 个" in out
     code, out, _error = run("warnings", "list", "--database", url)
     assert code == 0
     assert "火情：词：失火" in out
@@ -81,7 +81,7 @@ def test_stories_are_listed_shown_and_corrected(run: Run, url: str, tmp_path: Pa
     assert (code, error) == (0, "")
     assert "马德里" in out
     sheets = load_workbook(book)
-    assert [row[4] for row in sheets["故事"].iter_rows(min_row=2, values_only=True)] == [1, 2]
+    assert [row[4] for row in sheets["事件"].iter_rows(min_row=2, values_only=True)] == [1, 2]
     assert len(list(sheets["文章"].rows)) == len(TEXTS) + 1
     code, out, _error = run("story", "show", "1", "--database", url)
     assert code == 0
@@ -93,7 +93,7 @@ def test_stories_are_listed_shown_and_corrected(run: Run, url: str, tmp_path: Pa
     code, out, _error = run("story", "list", "--followed", "--min-voices", "1", "--database", url)
     assert "★1" in out
     code, out, _error = run("warnings", "list", "--database", url)
-    assert "没有未了的预警" in out
+    assert "没有待处理的预警" in out
     code, _out, error = run("story", "show", "99", "--database", url)
     assert code != 0
     assert "99" in error
@@ -125,7 +125,7 @@ def test_stories_that_no_group_touches_are_suggested(run: Run, url: str, tmp_pat
 
 
 def test_outlets_are_listed_by_who_takes_from_them(run: Run, url: str, tmp_path: Path) -> None:
-    assert "没有符合的故事" in run("outlets", PACK.name, "--database", url)[1]
+    assert "没有符合的事件" in run("outlets", PACK.name, "--database", url)[1]
     run("analyse", "--database", url)
     book = tmp_path / "m.xlsx"
     code, out, error = run("outlets", PACK.name, "--out", str(book), "--database", url)

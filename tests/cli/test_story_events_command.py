@@ -34,11 +34,11 @@ def test_events_are_shown_and_written(run: Run, database_url: str, tmp_path: Pat
         database_url,
     )
     assert run("story", "list", *given)[0] == 0
-    events = list(load_workbook(book)["事件"].iter_rows(values_only=True))
-    assert events[0][:8] == ("故事", "编号", "名称", "时间", "地点", "人物", "机构", "文章")
+    events = list(load_workbook(book)["经过"].iter_rows(values_only=True))
+    assert events[0][:8] == ("事件", "编号", "名称", "时间", "地点", "人物", "机构", "文章")
     assert [row[3] for row in events[1:]] == ["2026-08-03", "2026-08-05", "2026-08-11"]
     assert [row[5] or "" for row in events[1:]] == ["姚敬", "", ""]
-    named = list(load_workbook(book)["人物与事件"].iter_rows(min_row=2, values_only=True))
+    named = list(load_workbook(book)["人物与经过"].iter_rows(min_row=2, values_only=True))
     assert named[[row[1] for row in named].index("姚敬")][:5] == (1, "姚敬", "人物", 1, "1")
 
 

@@ -118,6 +118,7 @@ def test_marks_are_saved_noted_and_asked_for(stories: Desk) -> None:
     ]  # fmt: skip
     assert answers[-1].json() == {
         "starred": True, "note": "看看", "tags": ["侨务", "要闻"], "judged": {PACK.name: False},
+        "said": "",
     }  # fmt: skip
     for choices in ({"status": "starred"}, {"status": "noted"}, {"tag": "要闻"},
                     {"status": "judged"}):  # fmt: skip
@@ -149,8 +150,12 @@ def test_an_article_shows_all_that_speaks_for_it(stories: Desk) -> None:
         ))  # fmt: skip
     page = stories.get("/articles/1?q=农场").text
     words = visible(page)
-    for part in ("why", "乙新闻", "by the vector space model", "reprint 0.90", "75%"):
+    for part in ("why", "乙新闻", "Its text has “侨务”", "reprint", "by the vector space model",
+                 "0.90", "75%"):  # fmt: skip
         assert part in words, part
+    # What the machine reckoned with stands behind a fold.
+    plain = visible(re.sub(r'<details class="desk-technical".*?</details>', "", page, flags=re.S))
+    assert not [part for part in ("vector space", "0.90", "75%", "HTTP") if part in plain]
     assert "<mark>农场</mark>" in page
     assert "&lt;b&gt;代表" in page
     assert "<ins>" in page

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from console_client import Desk, visible
 from qiaocrawl.console import crawl_scorer
@@ -21,6 +22,7 @@ from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import audit_log
 from qiaocrawl.storage.audit_log import AuditEntry
+from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites import watched
 from storage_samples import PACK, candidate, enqueue, url_key
@@ -45,6 +47,7 @@ SITE = {
     "tier": "2",
     "kind": "newspaper",
 }
+SHUT = "http://www.a-qiao.cn/shut"
 TEMPLATE = {"url": WATCHED, "hosts": "www.a-qiao.cn", "path": "*", "body": "p"}
 JOB = {"spider": "site", "topic": TOPIC, "minutes": "5", "zone": "UTC", "when_missed": "run"}
 WARNING_RULE = {"name": "火情", "severity": "warning", "any_of": "失火", "enabled": "yes"}
@@ -63,6 +66,9 @@ STEPS: tuple[Step, ...] = (
     ("articles.mark", "1", {"action": "tags", "value": "要"}),
     ("articles.mark", "1", {"action": "class", "topic": TOPIC, "value": "教育"}),
     ("stories.follow", "1", {}),
+    ("stories.merge", "1", {"other": "2"}),
+    ("stories.take_back", "1", {"story": "1"}),
+    ("stories.split", "1", {"article": "1"}),
     ("briefings.make", "", {"topic": TOPIC, "days": "1"}),
     ("warnings.mark", "1", {"action": "note"}),
     ("warnings.mark", "1", {"action": "mute"}),
@@ -74,6 +80,7 @@ STEPS: tuple[Step, ...] = (
     ("warnings.save_quiet", "", {"begin": "22:00", "end": "07:00", "passes": "urgent"}),
     ("warnings.test", "", {"channel": "desk"}),
     ("coverage.again", "", CELL),
+    ("coverage.missed_again", "", {"topic": TOPIC, "why": "blocked", "url": SHUT}),
     ("coverage.again_all", "", {"topic": TOPIC, "engine": "demo", "state": "blocked"}),
     ("topics.take", "", {"change_known": "yes"}),
     ("topics.take_shipped", "", {"name": "education"}),
@@ -151,7 +158,11 @@ def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         query = Query(TOPIC, CELL["term"], CELL["site"], "demo", 1)
         ledger.record_answer(c, query, ledger.Answered(AnswerState.BLOCKED), now)
         page = candidate("list/", host="www.a-qiao.cn")
-        enqueue(c, [page])
+        enqueue(c, [page, candidate("shut", host="www.a-qiao.cn")])
+        c.execute(text("UPDATE url SET state = :done, outcome = 'blocked' WHERE url = :url"),
+                  {"done": int(State.DONE), "url": SHUT})  # fmt: skip
+        # Two texts, so that one can be taken out.
+        c.execute(text("UPDATE story_article SET voice_url_id = url_id"))
         watched.enter_page(c, TOPIC, url_key(page.url), kind="list", name="", weight=1.0, now=now)
     sqlite_desk.log_in_as("administrator")
     return sqlite_desk

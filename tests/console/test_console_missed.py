@@ -176,6 +176,42 @@ def test_pages_missed_are_listed_by_site_and_reason_and_written_down(desk: Desk)
     assert desk.get("/coverage/missed?topic=nothing").status_code == 404
 
 
+def test_missed_pages_are_collected_again_by_a_button(desk: Desk) -> None:
+    add_topic(desk.database)
+    with desk.database.engine.begin() as c:
+        for host, outcome in (("shut.example", Outcome.BLOCKED), ("no.example", Outcome.ROBOTS)):
+            for number in range(2):
+                enqueue(c, [candidate(str(number), host=host)])
+                (lease,) = take(c, 1)
+                frontier.complete(c, lease, outcome=outcome, reason="", http_status=403,
+                                  redirect_key=None, now=NOW)  # fmt: skip
+    desk.log_in_as("reader")
+    assert "missed/again" not in desk.get("/coverage/missed").text
+    choice = {"topic": PACK.name, "why": "blocked"}
+    assert desk.post("/coverage/missed/again", **choice).status_code == 403
+    desk.log_in_as("editor")
+    one = {**choice, "url": "http://shut.example/1", "next": "/coverage/missed?why=blocked"}
+    answer = desk.post("/coverage/missed/again", **one)
+    assert (answer.status_code, answer.headers["location"]) == (303, one["next"])
+    words = visible(desk.get("/coverage/missed").text)
+    assert "1 page waits again" in words
+    assert "forbidden 1" in words
+    assert "1 page waits again" not in visible(desk.get("/coverage/missed").text), "said once"
+    desk.post("/coverage/missed/again", **choice)
+    page = desk.get("/coverage/missed").text
+    assert "shut.example" not in page
+    assert "no.example" in page
+    assert 'value="robots"' not in page.split("</select>")[-1], "nobody asks again what is shut"
+    for wrong in ({**choice, "why": "robots"}, {**choice, "why": ""}):
+        assert desk.post("/coverage/missed/again", **wrong).status_code == 400
+    with desk.database.engine.connect() as c:
+        assert scalar(c, "SELECT count(*) FROM url WHERE state = 0") == 2
+        lines = audit_log.entries(c)
+    assert [line.target for line in lines if line.action == "url.again"] == [
+        PACK.name, one["url"],
+    ]  # fmt: skip
+
+
 def test_one_address_is_looked_up(sqlite_desk: Desk) -> None:
     desk = sqlite_desk
     add_topic(desk.database)

@@ -92,7 +92,7 @@ def test_an_article_leads_to_the_next_of_its_list_and_back(stories: Desk) -> Non
     assert addresses(stories.get(order[0]).text, 'data-step="-1"') == []
     assert addresses(stories.get(order[-1]).text, 'data-step="1"') == []
     # The stored page and the fields lead back to the article in its place.
-    evidence = addresses(page, '<a class="btn btn-primary"')[0]
+    evidence = next(link for link in addresses(page, "<a ") if "/evidence?" in link)
     assert "place=2" in evidence
     assert order[2] in addresses(stories.get(evidence).text, 'page-pretitle"><a')
     # Without a list there is no next, and the way to all articles.
@@ -180,7 +180,8 @@ def test_it_says_whether_it_is_still_there_and_who_was_first(stories: Desk) -> N
     assert 'id="gone"' not in page
     # Of the two that have it, the one that came out first.
     group = page[page.index('id="group"') :]
-    assert re.findall(r"· ([^<]*?) <span class=\"badge[^>]*>first<", group) == ["甲侨网"]
+    first = re.findall(r'desk-facts">([^<]*?) · [^<]*<span class="desk-tag">first<', group)
+    assert first == ["甲侨网"]
     with stories.database.engine.begin() as c:
         (url_id,) = c.execute(text("SELECT url_id FROM article WHERE id = 1")).one()
         assert note_deleted(c, url_id, "HTTP 404", now=NOW)

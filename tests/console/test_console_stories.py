@@ -10,9 +10,19 @@ from sqlalchemy import delete
 
 from console_client import Desk, visible
 from qiaocrawl.console.security import credentials
+from qiaocrawl.news.stories.analyse import analyse_stories
 from qiaocrawl.storage.schema import article, metadata
 from storage_samples import PACK
+from title_samples import runtime_on
 from told_stories import TEXTS, make_stories
+
+
+@pytest.fixture
+def told(desk: Desk, database_url: str) -> Desk:
+    """A reader's console over two stories."""
+    make_stories(database_url)
+    desk.log_in_as("reader")
+    return desk
 
 
 def test_stories_are_listed_read_and_followed(desk: Desk, database_url: str) -> None:
@@ -21,10 +31,10 @@ def test_stories_are_listed_read_and_followed(desk: Desk, database_url: str) -> 
     assert "qiaocrawl analyse" in desk.get("/stories").text
     make_stories(database_url)
     listed = desk.get(f"/stories?topic={PACK.name}&least=1").text
-    (number,) = re.findall(r'/stories/(\d+)">[^<]*马德里', listed)
+    (number,) = re.findall(r'/stories/(\d+)"><strong>[^<]*马德里', listed)
     page = desk.get(f"/stories/{number}").text
     words = visible(page)
-    for expected in ("首发：甲侨网", "各家数字不一", "姚敬 1", "时间线", "来龙去脉"):
+    for expected in ("首发：甲侨网", "各家数字不一", "姚敬 1", "时间线", "变动记录"):
         assert expected in words, expected
     assert TEXTS[0][2].split("。")[0] in words
     assert "<svg" in page
@@ -37,7 +47,90 @@ def test_stories_are_listed_read_and_followed(desk: Desk, database_url: str) -> 
     assert desk.post("/stories/99999/follow").status_code == 404
     assert desk.get("/stories?topic=nothing").status_code == 404
     desk.log_in_as("administrator")
-    assert "关注了一个故事" in _chinese(desk, "/people/changes")
+    assert "关注了一个事件" in _chinese(desk, "/people/changes")
+
+
+def _numbers(desk: Desk) -> dict[str, str]:
+    """The numbers of the two stories by where they are told to happen."""
+    listed = desk.get("/stories?least=1").text
+    return {
+        place: re.findall(rf'/stories/(\d+)">(?:<[^>]+>)*[^<]*{place}', listed)[0]
+        for place in ("马德里", "槟城")
+    }
+
+
+def test_stories_of_more_outlets_come_first_and_by_publication(told: Desk) -> None:
+    words = visible(told.get("/stories").text)
+    assert "马德里" in words
+    assert "槟城" not in words, "one outlet has it"
+    words = visible(told.get("/stories?least=1").text)
+    assert words.index("马德里") < words.index("槟城")
+    assert "goes on" in words
+    with told.database.engine.begin() as c:
+        c.exec_driver_sql("UPDATE article SET published_at = '2025-03-02 01:00:00'")
+        c.exec_driver_sql("UPDATE story SET last_published = '2025-03-02 01:00:00'")
+    assert "马德里" not in visible(told.get("/stories?days=30").text)
+    old = visible(told.get("/stories?days=3650").text)
+    assert "2025/3/2" in old
+    assert "goes on" not in old
+    # Addresses of before still choose the same days and topic.
+    assert told.get(f"/stories?topic={PACK.name}&days=1").status_code == 200
+
+
+def test_articles_and_stories_lead_to_each_other(told: Desk) -> None:
+    number = _numbers(told)["马德里"]
+    page = told.get(f"/stories/{number}").text
+    articles = re.findall(r'href="(/articles/\d+)"', page)
+    assert len(articles) == 2
+    for address in articles:
+        assert f'href="/stories/{number}"' in told.get(address).text
+    school = told.get(f"/stories/{_numbers(told)['槟城']}").text
+    alone = re.findall(r'href="(/articles/\d+)"', school)
+    assert "/stories/" not in told.get(alone[0]).text.split("<main")[1], "one article is no event"
+
+
+def test_stories_are_merged_and_split_and_it_can_be_taken_back(
+    told: Desk, database_url: str
+) -> None:
+    numbers = _numbers(told)
+    fire, school = numbers["马德里"], numbers["槟城"]
+    assert told.post(f"/stories/{fire}/merge", other=school).status_code == 403
+    told.log_in_as("editor")
+    assert told.post(f"/stories/{fire}/merge", other=fire).status_code == 400
+    assert told.post(f"/stories/{fire}/merge", other="99999").status_code == 404
+    assert told.post(f"/stories/{fire}/split").status_code == 400
+    assert told.post(f"/stories/{fire}/merge", other=school).status_code == 303
+    page = told.get(f"/stories/{fire}").text
+    (undo,) = set(re.findall(r'action="(/stories/corrections/\d+/undo)"', page))
+    assert "both are one event" in visible(page)
+    assert "both are one event" not in visible(told.get(f"/stories/{fire}").text), "said once"
+    assert told.post(undo, story=fire).headers["location"] == f"/stories/{fire}"
+    assert told.post(undo, story=fire).status_code == 400, "there is nothing to take back"
+    members = re.findall(r'name="article" value="(\d+)"', page)
+    assert told.post(f"/stories/{fire}/split", article=members).status_code == 400, "none is left"
+    # Copies of one text move together; here that would leave nothing.
+    assert told.post(f"/stories/{fire}/split", article=members[1]).status_code == 400
+    told.post(f"/stories/{fire}/merge", other=school)
+    with runtime_on(database_url) as runtime:
+        analyse_stories(runtime, lambda _count: True)
+    whole = next(
+        number
+        for number in (fire, school)
+        if 'name="article"' in told.get(f"/stories/{number}").text
+    )
+    ticked = re.findall(r'value="(\d+)" aria-label="[^"]*槟城', told.get(f"/stories/{whole}").text)
+    assert len(ticked) == 1
+    told.post(f"/stories/{whole}/split", article=ticked[0])
+    assert "took out: 槟城" in visible(told.get(f"/stories/{whole}").text)
+    with runtime_on(database_url) as runtime:
+        analyse_stories(runtime, lambda _count: True)
+    after = told.get(f"/stories/{whole}").text
+    assert "took out" not in after
+    assert f'name="article" value="{ticked[0]}"' not in after
+    told.log_in_as("administrator")
+    changes = visible(told.get("/people/changes").text)
+    for said in ("two stories are one", "took articles out", "took back a correction"):
+        assert said in changes
 
 
 def test_a_story_without_articles_still_tells_what_became_of_it(

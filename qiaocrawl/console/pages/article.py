@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,16 +24,19 @@ from qiaocrawl.console.pages.reading import require_article
 from qiaocrawl.console.render import Comparison, Difference, marked_text, render, shown_html
 from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.language import N_
+from qiaocrawl.news.hot_stories import HotStory, stories_of_articles, story_by_number
 from qiaocrawl.reading.evidence import ArticleEvidence, Presence, evidence_of, presence_of
 from qiaocrawl.reading.marks import Marks, best_topics, marks_of
 from qiaocrawl.reading.pages_of_a_list import MOST_COUNTED, topic_titles
 from qiaocrawl.reading.records import ArticleRecord, iter_articles
 from qiaocrawl.storage.pages.revisions import REVISED, Revision, revisions_of
+from qiaocrawl.storage.schema import article as article_table
 from qiaocrawl.storage.selection import Selection
 from qiaocrawl.storage.titles.groups import Member, chain
 from qiaocrawl.storage.topics.changes import bases_of
 from qiaocrawl.storage.topics.classes import StoredClass, classes_of, topic_classes
-from qiaocrawl.storage.url_history import url_history
+from qiaocrawl.storage.topics.judgements import OPERATOR
+from qiaocrawl.storage.url_history import Judgement, url_history
 from qiaocrawl.urls import url_key
 
 REVISION_NAMES = {
@@ -43,6 +46,7 @@ REVISION_NAMES = {
     "withdrawn": N_("no article after all"),
 }
 _MARKED_WORDS = 40
+_WORDS_NAMED = 8
 _MOST_CHANGES = 30
 
 
@@ -65,6 +69,7 @@ class ShownArticle:
         classes: what it is about, by topic.
         all_classes: those there are.
         bases: what makes the scorer's judgements less sure, by topic.
+        event: the story that it is in, where others are in it too.
     """
 
     evidence: ArticleEvidence
@@ -78,6 +83,7 @@ class ShownArticle:
     classes: dict[str, StoredClass]
     all_classes: tuple[str, ...]
     bases: dict[str, str]
+    event: HotStory | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,8 @@ async def show(request: Request) -> Response:
         most_counted=MOST_COUNTED,
         verdict_name=verdict_name,
         revision_names=REVISION_NAMES,
+        words_for=_words_for,
+        by_operator=OPERATOR,
         more_changes=len(article.revisions) - len(texts.changes),
     )
 
@@ -135,7 +143,35 @@ def _load_article(c: Connection, article_id: int, topic: str) -> ShownArticle:
         {own.topic: own for own in classes_of(c, article_id)},
         topic_classes(c),
         bases_of(c, evidence.judgements),
+        _event(c, article_id),
     )
+
+
+def _event(c: Connection, article_id: int) -> HotStory | None:
+    url_id = c.execute(
+        select(article_table.c.url_id).where(article_table.c.id == article_id)
+    ).scalar_one()
+    number = stories_of_articles(c, [url_id]).get(url_id)
+    event = story_by_number(c, number) if number is not None else None
+    return event if event is not None and event.articles > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class WordsFor:
+    """Words of a topic that an article has: those in its title, and the others."""
+
+    in_title: tuple[str, ...]
+    elsewhere: tuple[str, ...]
+
+
+def _words_for(judgement: Judgement) -> WordsFor:
+    """What spoke for the topic, the most first."""
+    title: list[str] = []
+    elsewhere: list[str] = []
+    for term in judgement.terms[:_WORDS_NAMED]:
+        is_in_title = len(term) > 2 and "title" in str(term[2]).split()
+        (title if is_in_title else elsewhere).append(str(term[0]))
+    return WordsFor(tuple(title), tuple(elsewhere))
 
 
 def _texts(article: ShownArticle, searched: Sequence[str]) -> _Texts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl
 
 from sqlalchemy import Connection
@@ -20,9 +20,11 @@ from qiaocrawl.console.page import (
     READER,
     Area,
     Page,
+    Told,
     actor_of,
     origin_of,
     read,
+    tell,
     user_of,
     write,
 )
@@ -39,20 +41,21 @@ from qiaocrawl.console.pages.listed_articles import (
     selection_of,
 )
 from qiaocrawl.console.pages.reading import EVIDENCE, FACETS, REASONS, STATUS_NAMES
-from qiaocrawl.console.render import render
+from qiaocrawl.console.render import Chip, render
 from qiaocrawl.console.search import MOST_MATCHES
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.base import exporters
 from qiaocrawl.items import PageText, Relevance
-from qiaocrawl.language import N_, _
+from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.reading import marks
 from qiaocrawl.reading import pages_of_a_list as article_list
 from qiaocrawl.reading.evidence import has_article
 from qiaocrawl.reading.marks import Marks
-from qiaocrawl.reading.pages_of_a_list import ListWish
+from qiaocrawl.reading.pages_of_a_list import FacetValues, ListWish
 from qiaocrawl.storage import people
 from qiaocrawl.storage.audit_log import Actor, record
-from qiaocrawl.storage.topics.classes import class_named, mark_class
+from qiaocrawl.storage.titles.groups import chain
+from qiaocrawl.storage.topics.classes import class_label, class_named, mark_class
 from qiaocrawl.storage.topics.topics import find_topic_id
 from qiaocrawl.text.zones import SHANGHAI
 from qiaocrawl.topic.pack import TopicPack
@@ -60,6 +63,8 @@ from qiaocrawl.topic.pack import TopicPack
 # --- Marking an article: whether it is on topic, what it is about, a star, a note, tags -----------
 
 RELEVANT, IRRELEVANT, UNJUDGED = "relevant", "irrelevant", "unjudged"
+_MOST_COPIES = 200
+"""Of one text; each is a row of the record of changes."""
 STAR, UNSTAR, NOTE, TAGS, CLASS = "star", "unstar", "note", "tags", "class"
 
 
@@ -68,20 +73,38 @@ async def mark(request: Request) -> Response:
     article_id, actor = request.path_params["article_id"], actor_of(request)
     action, value = await field(request, "action"), await field(request, "value", 4_000)
     topic = await field(request, "topic", 64)
-    if action == UNJUDGED:
-        await _take_back(request, article_id, topic)
+    judged = [article_id]
+    if action in (RELEVANT, IRRELEVANT, UNJUDGED) and await field(request, "copies", 3):
+        judged = await read(request, _copies_of, article_id)
+    for own in judged if action == UNJUDGED else ():
+        await _take_back(request, own, topic)
 
     def change(c: Connection) -> Marks:
-        if action != UNJUDGED:
-            _mark(c, actor, article_id, (action, topic, value))
+        for own in judged if action != UNJUDGED else ():
+            _mark(c, actor, own, (action, topic, value))
         return marks.marks_of(c, [article_id]).get(article_id, Marks())
 
     now = await write(request, change)
+    said = ""
+    if len(judged) > 1:
+        said = ngettext("{count} copy was marked.", "{count} copies were marked.", len(judged))
     if "application/json" in request.headers.get("accept", ""):
         return JSONResponse(
-            {"starred": now.starred, "note": now.note, "tags": now.tags, "judged": dict(now.judged)}
+            {
+                "starred": now.starred,
+                "note": now.note,
+                "tags": now.tags,
+                "judged": dict(now.judged),
+                "said": said,
+            }
         )
     return await back(request, "articles.detail", article_id=article_id)
+
+
+def _copies_of(c: Connection, article_id: int) -> list[int]:
+    """The article and the others of its reprint group: a row of a list stands for all."""
+    others = [member.article_id for member in chain(c, article_id)][:_MOST_COPIES]
+    return others if article_id in others else [article_id]
 
 
 def _mark(c: Connection, actor: Actor, article_id: int, wanted: tuple[str, str, str]) -> None:
@@ -136,10 +159,59 @@ async def _take_back(request: Request, article_id: int, topic: str) -> None:
 
 _FEED_ITEMS = 50
 SORT_NAMES = {
-    "newest": N_("newly found first"),
     "published": N_("newly published first"),
+    "newest": N_("newly found first"),
     "score": N_("most on topic first"),
 }
+
+
+def _day_chips(choice: ArticleFilter, now: datetime) -> list[Chip]:
+    """The usual stretches of publication, and the one of somebody's own."""
+    today = now.astimezone(SHANGHAI).date()
+    yesterday = today - timedelta(days=1)
+    stretches = {
+        _("all times"): ("", ""),
+        _("today"): (f"{today}", ""),
+        _("yesterday"): (f"{yesterday}", f"{yesterday}"),
+        _("7 days"): (f"{today - timedelta(days=6)}", ""),
+        _("30 days"): (f"{today - timedelta(days=29)}", ""),
+    }
+    own = choice.since, choice.until
+    if own not in stretches.values():
+        stretches[f"{choice.since}–{choice.until}"] = own
+    return [
+        Chip(text, choice.query(since=since, until=until), own == (since, until))
+        for text, (since, until) in stretches.items()
+    ]
+
+
+def _made_choices(choice: ArticleFilter, facets: FacetValues) -> list[Chip]:
+    """What narrows the list, each with the list without it."""
+    sites, topics = dict(facets.sites), dict(facets.topics)
+    found = [
+        (choice.q, {"q": ""}),
+        (topics.get(choice.topic) or choice.topic, {"topic": ""}),
+        (_("off topic") if choice.relevance == "no" else "", {"relevance": "yes"}),
+        (_(STATUS_NAMES.get(choice.status, "")) if choice.status else "", {"status": ""}),
+        (choice.tag, {"tag": ""}),
+        (class_label(class_named(choice.about)) if choice.about else "", {"about": ""}),
+        (f"{choice.since}–{choice.until}".strip("–"), {"since": "", "until": ""}),
+        (_("found in {days} days", days=choice.found) if choice.found else "", {"found": ""}),
+        (
+            _("found {days}", days=f"{choice.found_from}–{choice.found_to}".strip("–"))
+            if choice.found_from or choice.found_to
+            else "",
+            {"found_from": "", "found_to": ""},
+        ),
+    ]
+    made = [Chip(text, choice.query(**changes), True) for text, changes in found if text]
+    made += [Chip(sites.get(one, one), choice.query_with("site", one), True) for one in choice.site]
+    made += [Chip(one, choice.query_with("region", one), True) for one in choice.region]
+    made += [
+        Chip(_("tier {tier}", tier=one), choice.query_with("tier", one), True)
+        for one in choice.tier
+    ]
+    return made
 
 
 async def show(request: Request) -> Response:
@@ -164,6 +236,8 @@ async def show(request: Request) -> Response:
         most_matches=MOST_MATCHES,
         best_first=choice.sort == article_list.SCORE,
         pairs=_pairs,
+        days=_day_chips(choice, datetime.now(UTC)),
+        made=_made_choices(choice, listing.facets),
     )
 
 
@@ -198,6 +272,9 @@ async def export(request: Request) -> Response:
 async def feed(request: Request) -> Response:
     """The list as RSS, for a news reader."""
     choice = ArticleFilter.of(request.query_params.multi_items())
+    if "sort" not in request.query_params:
+        # What is found late has an old date, and a reader that comes back would never see it.
+        choice = replace(choice, sort=article_list.NEWEST)
     matches, _notice = await matches_of(request, choice)
 
     def newest(c: Connection) -> tuple[Row, ...]:
@@ -220,6 +297,7 @@ async def save_search(request: Request) -> Response:
     name = await field(request, "name", 200)
     user, actor = user_of(request), actor_of(request)
     await write(request, people.save_search, actor, user, name, query)
+    tell(request, Told(_("The list is kept under “{name}”.", name=name)))
     return await back(request, "articles.list")
 
 

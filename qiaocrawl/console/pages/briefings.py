@@ -14,11 +14,13 @@ from qiaocrawl.console.page import (
     EDITOR,
     Area,
     Page,
+    Told,
     actor_of,
     do_heavy,
     link,
     read,
     read_heavy,
+    tell,
     write,
 )
 from qiaocrawl.console.render import render
@@ -86,6 +88,7 @@ async def make(request: Request) -> Response:
         return number
 
     number = await write(request, keep_it, actor_of(request))
+    tell(request, Told(_("The briefing is made and kept.")))
     return RedirectResponse(link(request, "briefings.one", briefing_id=number), 303)
 
 

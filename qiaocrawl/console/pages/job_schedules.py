@@ -16,7 +16,18 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from qiaocrawl.console.forms import field
-from qiaocrawl.console.page import EDITOR, Page, actor_of, console_of, link, read, user_of, write
+from qiaocrawl.console.page import (
+    EDITOR,
+    Page,
+    Told,
+    actor_of,
+    console_of,
+    link,
+    read,
+    tell,
+    user_of,
+    write,
+)
 from qiaocrawl.console.render import render
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.jobs.local import schedule_trouble
@@ -193,6 +204,7 @@ async def change(request: Request) -> Response:
         )
 
     await write(request, save)
+    tell(request, Told(_("Saved.")))
     return RedirectResponse(link(request, "jobs.schedule", schedule_id=entry.id), 303)
 
 
@@ -233,6 +245,7 @@ async def switch(request: Request) -> Response:
         record(c, actor, "schedule.switch", _of(entry), {"on": entry.is_on}, {"on": is_on})
 
     await write(request, turn)
+    tell(request, Told(_("It is switched on.") if is_on else _("It is switched off.")))
     return _back(request)
 
 
@@ -245,6 +258,7 @@ async def drop(request: Request) -> Response:
         record(c, actor, "schedule.drop", _of(entry), {"times": entry.times}, None)
 
     await write(request, remove)
+    tell(request, Told(_("Deleted.")))
     return _back(request)
 
 

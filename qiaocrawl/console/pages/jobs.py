@@ -21,10 +21,12 @@ from qiaocrawl.console.page import (
     EDITOR,
     Area,
     Page,
+    Told,
     actor_of,
     console_of,
     link,
     read,
+    tell,
     user_of,
     write,
 )
@@ -244,10 +246,12 @@ async def start(request: Request) -> Response:
     wanted = await wanted_job(request)
     if times := await field(request, "times", 200):
         await job_schedules.add(request, wanted, times)
+        tell(request, Told(_("The schedule is kept; it starts by itself.")))
         return RedirectResponse(link(request, "jobs.show") + "#schedules", 303)
     desk, by = console_of(request).jobs.desk, user_of(request).name
     job_id = await run_in_threadpool(desk.request, wanted, by)
     await _note(request, "job.start", f"{job_id}", None, asdict(wanted))
+    tell(request, Told(_("It is started, and goes on when you leave this page.")))
     return RedirectResponse(link(request, "jobs.job", job_id=job_id), 303)
 
 
@@ -267,6 +271,7 @@ async def stop(request: Request) -> Response:
     await run_in_threadpool(console_of(request).jobs.desk.stop, one.id)
     states = [{"state": job.state} for job in (one, await _job(request))]
     await _note(request, "job.stop", f"{one.id}", *states)
+    tell(request, Told(_("It is asked to stop, and ends in order.")))
     return await back(request, "jobs.show")
 
 

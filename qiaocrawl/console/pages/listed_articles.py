@@ -23,7 +23,7 @@ from qiaocrawl.reading import pages_of_a_list as article_list
 from qiaocrawl.reading.facets import EITHER, IRRELEVANT, RELEVANT
 from qiaocrawl.reading.listing import Details, ListedArticle, list_articles, with_details
 from qiaocrawl.reading.marks import Marks
-from qiaocrawl.reading.pages_of_a_list import NEWEST, SORTS, FacetValues, ListWish
+from qiaocrawl.reading.pages_of_a_list import NEWEST, PUBLISHED, SORTS, FacetValues, ListWish
 from qiaocrawl.storage.selection import MARKS, Selection
 from qiaocrawl.storage.topics.changes import FewOnTopic, few_on_topics
 from qiaocrawl.storage.topics.classes import class_named
@@ -71,7 +71,7 @@ class ArticleFilter:
     status: str = ""
     tag: str = ""
     about: str = ""
-    sort: str = NEWEST
+    sort: str = PUBLISHED
     copies: str = ""
     page: str = ""
 
@@ -92,7 +92,7 @@ class ArticleFilter:
             own,
             relevance=own.relevance if own.relevance in (RELEVANT, IRRELEVANT) else EITHER,
             status=own.status if own.status in MARKS else "",
-            sort=own.sort if own.sort in SORTS else NEWEST,
+            sort=own.sort if given.get("sort") in SORTS else _usual_sort(own.site),
             tier=tuple(tier for tier in own.tier if _number(tier, 9)),
             page=str(own.number) if own.number > 1 else "",
             since=own.since if _start(own.since) else "",
@@ -114,6 +114,8 @@ class ArticleFilter:
                 wanted[name] = (wanted[name],) if wanted[name] else ()
         defaults = asdict(ArticleFilter())
         changed = asdict(replace(self, **wanted))
+        is_own = "sort" in changes or self.sort != _usual_sort(self.site)
+        defaults["sort"] = _usual_sort(changed["site"]) if is_own else changed["sort"]
         made = {name: value for name, value in changed.items() if value != defaults[name]}
         return urlencode(made, doseq=True)
 
@@ -179,6 +181,11 @@ class ArticleFilter:
         return max(last_days, first_day)
 
 
+def _usual_sort(sites: Sequence[str]) -> str:
+    """The order of a list whose reader chose none; one site's is walked by the index it has."""
+    return NEWEST if len(sites) == 1 else PUBLISHED
+
+
 def _start(day: str) -> datetime | None:
     try:
         given = date.fromisoformat(day)
@@ -201,6 +208,7 @@ def _number(text: str, most: int) -> int:
 
 ROWS = 30
 _PASSAGES = 2
+_BEGINNING_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +218,7 @@ class Row:
     Attributes:
         title: with what is searched for in ``<mark>``.
         topic: the one it is judged for.
+        beginning: of its text.
     """
 
     listed: ListedArticle
@@ -218,6 +227,7 @@ class Row:
     passages: tuple[Passage, ...]
     title: Markup
     topic: str
+    beginning: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,6 +369,7 @@ def rows_of(c: Connection, ids: Sequence[int], choice: ArticleFilter) -> tuple[R
             _passages(details.text, wanted),
             marked_text(entry.title, wanted),
             choice.topic or best[entry.id],
+            " ".join(details.text[:_BEGINNING_CHARS].split()),
         )
         for entry, details in with_details(c, chosen, topic)
     )

@@ -14,13 +14,25 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qiaocrawl.console.forms import download, known_topic, whole_number
-from qiaocrawl.console.page import Area, Page, read, read_kept
+from qiaocrawl.console.forms import back, download, field, known_topic, whole_number
+from qiaocrawl.console.page import (
+    EDITOR,
+    Area,
+    Page,
+    Told,
+    actor_of,
+    console_of,
+    link,
+    read,
+    read_kept,
+    tell,
+    write,
+)
 from qiaocrawl.console.render import render
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.readable import write_missed
 from qiaocrawl.items import Outcome
-from qiaocrawl.language import N_, _
+from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.reading.outcome_names import ADVICE, outcome_name
 from qiaocrawl.reading.summary import (
     MISSED,
@@ -35,13 +47,46 @@ from qiaocrawl.reading.summary import (
     was_crawled,
 )
 from qiaocrawl.reading.url_answer import UrlAnswer, answer_lines, answer_of
+from qiaocrawl.storage.audit_log import Actor, record
+from qiaocrawl.storage.frontier import postponed
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.storage.values import clean_host
 from qiaocrawl.text.zones import SHANGHAI
 
+OFFICE_ADVICE = {
+    Outcome.NEEDS_RENDERING: N_(
+        "These pages show their text in a browser only. Ask who looks after the machine to"
+        " install that part, then collect them again."
+    ),
+    Outcome.LOGIN: N_("These pages want a log-in. Log in to the site, then collect them again."),
+    Outcome.ROBOTS: N_("The site asks programs to stay away: open the pages yourself."),
+    Outcome.BLOCKED: N_("The site turned us away. Collect them again later, and not too fast."),
+    Outcome.UNREACHABLE: N_("The site did not answer. Collect them again; it may be back."),
+    Outcome.REFUSED: N_("The address may not be asked: correct it on the topic's page."),
+    Outcome.DEAD: N_("The start page is gone: give the site another one."),
+    Outcome.REDIRECT: N_("The start page leads to another site: enter that one instead."),
+    Outcome.TOO_LARGE: N_("The files are very large: open them yourself."),
+    Outcome.SCANNED: N_("The pages are pictures: open them yourself."),
+    Outcome.POISON: N_("The program could not read them: collect them again."),
+    Outcome.TRAP: N_("The site makes such pages without end; they are left out on purpose."),
+}
+"""What an office can do about pages that were missed."""
+_AGAIN = frozenset(
+    {
+        Outcome.NEEDS_RENDERING,
+        Outcome.LOGIN,
+        Outcome.BLOCKED,
+        Outcome.UNREACHABLE,
+        Outcome.TOO_LARGE,
+        Outcome.POISON,
+    }
+)
+"""What another try may get; the rest was left out by a decision, or is gone."""
+_MOST_AGAIN = 5_000
 _OUTCOMES = (*MISSED, *MISSED_STARTS)
 _SITES_A_PAGE, _PAGES_A_PAGE = 30, 50
+_AT_A_TIME = 500
 _MOST_PARTS = 10_000
 _MOST_URL_CHARS = 4_000
 # All URLs of a topic are counted for it.
@@ -129,12 +174,51 @@ async def show(request: Request) -> Response:
         total=total.total(),
         outcomes=_OUTCOMES,
         by_outcome=[(outcome, count, ADVICE[outcome]) for outcome, count in total.most_common()],
+        office_advice=OFFICE_ADVICE,
+        may_again=_AGAIN,
         pages=await read(request, _pages, choice),
         pages_a_page=_PAGES_A_PAGE,
         is_crawled=bool(every) or await read(request, was_crawled, choice.topic),
         outcome_name=outcome_name,
         counts=_counts,
     )
+
+
+async def again(request: Request) -> Response:
+    """Let missed pages wait again: one, or all of a topic that ended alike."""
+    topic = await known_topic(request, await field(request, "topic"))
+    why, url = await field(request, "why", 40), await field(request, "url", _MOST_URL_CHARS)
+    site = clean_host(await field(request, "site", 255))
+    outcome = next((own for own in _AGAIN if own == why), None)
+    if outcome is None:
+        raise ConfigError(_("Pages that ended like this are not collected again."))
+
+    def change(c: Connection, actor: Actor) -> int:
+        urls = [url]
+        if not url:
+            sites = (site,) if site else ()
+            found = missed_pages(c, topic, sites, (outcome,), skip=0, limit=_MOST_AGAIN)
+            urls = [page.url for page in found]
+        count = 0
+        for start in range(0, len(urls), _AT_A_TIME):
+            some = urls[start : start + _AT_A_TIME]
+            count += postponed.wait_again(
+                c, postponed.failed_urls(c, postponed.Choice([outcome], some, []))
+            )
+        if count:
+            what = {"topic": topic, "outcome": why, "pages": count}
+            record(c, actor, "url.again", url or site or topic, what, None)
+        return count
+
+    count = await write(request, change, actor_of(request))
+    console_of(request).kept.forget(f"missed {topic}")
+    words = ngettext(
+        "{count} page waits again and is tried with the next collection.",
+        "{count} pages wait again and are tried with the next collection.",
+        count,
+    )
+    tell(request, Told(words, _("Collect now"), link(request, "jobs.show")))
+    return await back(request, "coverage.missed")
 
 
 def _pages(c: Connection, choice: Choice) -> Sequence[MissedPage]:
@@ -195,6 +279,7 @@ AREA = Area(
     "triangle-exclamation",
     (
         Page("/coverage/missed", "coverage.missed", show),
+        Page("/coverage/missed/again", "coverage.missed_again", again, EDITOR, "POST"),
         Page("/coverage/missed.csv", "coverage.missed_export", export),
         Page("/coverage/url", "coverage.url", url),
     ),

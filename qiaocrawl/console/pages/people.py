@@ -7,7 +7,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from qiaocrawl.console.forms import back, field, whole_number
-from qiaocrawl.console.page import ADMINISTRATOR, Area, Page, actor_of, hashing, read, write
+from qiaocrawl.console.page import (
+    ADMINISTRATOR,
+    Area,
+    Page,
+    Told,
+    actor_of,
+    hashing,
+    read,
+    tell,
+    write,
+)
 from qiaocrawl.console.pages.account import ROLE_NAMES
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import credentials
@@ -36,6 +46,10 @@ ACTION_NAMES = {
     "token.add": N_("made a token"),
     "token.remove": N_("deleted a token"), "topic.import": N_("imported a list"),
     "topic.sites": N_("changed a site"), "topic.terms": N_("changed a term"),
+    "story.merge": N_("said that two stories are one"),
+    "story.split": N_("took articles out of a story"),
+    "story.take_back": N_("took back a correction of stories"),
+    "url.again": N_("had missed pages collected again"),
     "user.add": N_("added a user"), "user.disable": N_("disabled a user"),
     "user.enable": N_("enabled a user"), "user.password": N_("set a password"),
     "user.role": N_("changed a role"), "watch.weight": N_("weighted a watched page"),
@@ -101,6 +115,7 @@ async def change(request: Request) -> Response:
         await write(
             request, people.set_disabled, actor_of(request), user, disabled=disabled == "yes"
         )
+    tell(request, Told(_("Saved: {name}", name=user.name)))
     return await back(request, "people.show")
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 from sqlalchemy import Connection
@@ -10,17 +14,21 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import known_topic, whole_number
+from qiaocrawl.console.forms import field, known_topic, wanted_number, whole_number
 from qiaocrawl.console.page import (
     EDITOR,
     Area,
     Page,
+    Told,
     actor_of,
     link,
     read,
+    tell,
+    user_of,
     write,
 )
-from qiaocrawl.console.render import render
+from qiaocrawl.console.render import Chip, render
+from qiaocrawl.console.security import credentials
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.briefing import (
     picture_markup,
@@ -29,50 +37,93 @@ from qiaocrawl.export.briefing import (
 from qiaocrawl.language import N_, _, language
 from qiaocrawl.news.briefing import BriefSource, BriefStory
 from qiaocrawl.news.briefing_making import tell_story
+from qiaocrawl.news.hot_stories import HotStory, Period, StoryWish, hot_stories, story_by_number
 from qiaocrawl.news.names.stored import regions_of_story
 from qiaocrawl.news.pictures.place_map import place_map_svg
 from qiaocrawl.news.pictures.spread import time_line_svg
 from qiaocrawl.news.stories import lists as story_lists
 from qiaocrawl.news.stories.story import CHANGE_NAMES, STATE_NAMES
+from qiaocrawl.news.story_corrections import (
+    members_of,
+    merge_stories,
+    pending_of,
+    take_back,
+    take_out,
+)
 from qiaocrawl.news.warnings.machine import SEVERITY_NAMES
 from qiaocrawl.storage.audit_log import Actor, record
-from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.storage.topics.topics import TopicRow, list_topics
 
 _SHOWN = 100
-_DAYS = (1, 7, 30, 365)
+_DAYS = (7, 30, 365)
+_MERGE_DAYS, _MERGE_CHOICES = 60, 60
+"""Stories that one may be merged with: the hottest of the last days."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What stands behind the ``?``: days, a topic ("" for all), followed only, least outlets."""
+
+    days: int
+    topic: str
+    is_followed: bool
+    least: int
+
+    def query(self, **changes: Any) -> str:
+        """The same as an address has it, with *changes*."""
+        own = replace(self, **changes)
+        values = {
+            "days": own.days,
+            "topic": own.topic,
+            "followed": "1" if own.is_followed else "",
+            "least": "" if own.least == 2 else own.least,
+        }
+        return urlencode({name: value for name, value in values.items() if value != ""})
+
+
+def _chips(choice: _Choice, topics: Sequence[TopicRow]) -> list[Chip]:
+    chips = [
+        Chip(_("last {days} days", days=days), choice.query(days=days), days == choice.days)
+        for days in _DAYS
+    ]
+    followed, loose = choice.is_followed, choice.least == 1
+    other = 2 if loose else 1
+    chips.append(Chip(_("followed only"), choice.query(is_followed=not followed), followed))
+    chips.append(Chip(_("those of one outlet too"), choice.query(least=other), loose))
+    for entry in topics if len(topics) > 1 else ():
+        is_made = entry.name == choice.topic
+        query = choice.query(topic="" if is_made else entry.name)
+        chips.append(Chip(entry.title, query, is_made))
+    return chips
 
 
 async def show(request: Request) -> Response:
-    """The stories that something came to in the last days, those of most texts first."""
+    """The stories of the last days by publication, those of many outlets and new ones first."""
     topics = await read(request, list_topics)
     topic = request.query_params.get("topic", "")
     if topic:
         await known_topic(request, topic)
-    days = whole_number(request, "days", 7, 1, 3_650)
-    followed = request.query_params.get("followed") == "1"
-    least = 1 if followed else whole_number(request, "least", 2, 1, 1_000)
-    since = datetime.now(UTC) - timedelta(days=days)
-    lines = await read(
-        request,
-        story_lists.list_stories,
-        topic_name=topic,
-        followed=followed,
-        least=least,
-        since_minute=int(since.timestamp() // 60),
-        limit=_SHOWN + 1,
+    choice = _Choice(
+        whole_number(request, "days", _DAYS[1], 1, 3_650),
+        topic,
+        request.query_params.get("followed") == "1",
+        whole_number(request, "least", 2, 1, 1_000),
     )
+    now = datetime.now(UTC)
+    least = 1 if choice.is_followed else choice.least
+    wish = StoryWish(topic, choice.is_followed, least, _SHOWN + 1)
+    events = await read(request, hot_stories, Period(now, choice.days), wish)
     return render(
         request,
         "stories/show.html",
-        topics=topics,
-        topic=topic,
-        days=days,
-        all_days=_DAYS,
-        followed=followed,
+        days=choice.days,
         least=least,
-        lines=lines[:_SHOWN],
-        more=len(lines) > _SHOWN,
-        states=STATE_NAMES,
+        chips=_chips(choice, topics),
+        wider=choice.query(days=_DAYS[-1]),
+        looser=choice.query(is_followed=False, least=1),
+        events=events[:_SHOWN],
+        more=len(events) > _SHOWN,
+        now=now,
     )
 
 
@@ -82,7 +133,12 @@ async def one(request: Request) -> Response:
     line = await read(request, _line, number)
 
     story, sources = await read(request, _tell_story, number)
-    articles = await read(request, story_lists.articles_of, number)
+    members = await read(request, members_of, number)
+    event = await read(request, story_by_number, number)
+    others: list[HotStory] = []
+    if user_of(request).may(EDITOR):
+        period, wish = Period(datetime.now(UTC), _MERGE_DAYS), StoryWish(limit=_MERGE_CHOICES)
+        others = await read(request, hot_stories, period, replace(wish, least=1))
     changes = await read(request, story_lists.changes_of, number)
     tongue = language()
     regions = await read(request, regions_of_story, number)
@@ -100,7 +156,12 @@ async def one(request: Request) -> Response:
         markup=markup,
         time_line=time_line,
         places=places,
-        articles=articles,
+        members=members,
+        event=event,
+        now=datetime.now(UTC),
+        others=[other for other in others if other.id != number],
+        pending=await read(request, pending_of, members),
+        may_change=line.state not in ("merged", "ended") and len(members) > 1,
         changes=changes[-_SHOWN:][::-1],
         states=STATE_NAMES,
         kinds=CHANGE_NAMES,
@@ -125,6 +186,57 @@ async def do_follow(request: Request) -> Response:
         )
 
     await write(request, follow, actor_of(request))
+    tell(request, Told(_("You follow this event, whatever it is called later.")))
+    return RedirectResponse(link(request, "stories.one", story_id=number), 303)
+
+
+async def merge(request: Request) -> Response:
+    """Say that another story is the same."""
+    number = request.path_params["story_id"]
+    other = wanted_number(_("Event"), await field(request, "other", 20), 1, 2**62)
+
+    def change(c: Connection, actor: Actor) -> int:
+        for own in (number, other):
+            _line(c, own)
+        return merge_stories(c, actor, number, other, datetime.now(UTC))
+
+    said = await write(request, change, actor_of(request))
+    return _answer_correction(request, said, _("Noted: both are one event."))
+
+
+async def split(request: Request) -> Response:
+    """Say that some articles are another story."""
+    number = request.path_params["story_id"]
+    sent = (await credentials.form_of(request)).getlist("article")
+    chosen = {int(one) for one in map(str, sent) if one.isascii() and one.isdigit()}
+
+    def change(c: Connection, actor: Actor) -> int:
+        _line(c, number)
+        return take_out(c, actor, number, chosen, datetime.now(UTC))
+
+    said = await write(request, change, actor_of(request))
+    return _answer_correction(request, said, _("Noted: they are another event."))
+
+
+def _answer_correction(request: Request, said: int, words: str) -> Response:
+    """Back to the story, with the way to take it back."""
+    later = _("It is done with the next analysis, which follows each collection.")
+    undo = link(request, "stories.take_back", correction_id=said)
+    number = request.path_params["story_id"]
+    tell(request, Told(f"{words} {later}", undo=undo, undo_fields=(("story", str(number)),)))
+    return RedirectResponse(link(request, "stories.one", story_id=number), 303)
+
+
+async def undo(request: Request) -> Response:
+    """Take back a correction that is not done yet."""
+    number = wanted_number(_("Event"), await field(request, "story", 20), 1, 2**62)
+    correction = request.path_params["correction_id"]
+
+    def change(c: Connection, actor: Actor) -> None:
+        take_back(c, actor, correction)
+
+    await write(request, change, actor_of(request))
+    tell(request, Told(_("Taken back.")))
     return RedirectResponse(link(request, "stories.one", story_id=number), 303)
 
 
@@ -150,5 +262,14 @@ AREA = Area(
         Page("/stories", "stories.show", show),
         Page("/stories/{story_id:int}", "stories.one", one),
         Page("/stories/{story_id:int}/follow", "stories.follow", do_follow, EDITOR, "POST"),
+        Page("/stories/{story_id:int}/merge", "stories.merge", merge, EDITOR, "POST"),
+        Page("/stories/{story_id:int}/split", "stories.split", split, EDITOR, "POST"),
+        Page(
+            "/stories/corrections/{correction_id:int}/undo",
+            "stories.take_back",
+            undo,
+            EDITOR,
+            "POST",
+        ),
     ),
 )

@@ -16,7 +16,18 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from qiaocrawl.console.forms import Upload, Uploads, field
-from qiaocrawl.console.page import EDITOR, Page, actor_of, link, read, read_files, user_of, write
+from qiaocrawl.console.page import (
+    EDITOR,
+    Page,
+    Told,
+    actor_of,
+    link,
+    read,
+    read_files,
+    tell,
+    user_of,
+    write,
+)
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import credentials
 from qiaocrawl.errors import ConfigError
@@ -150,6 +161,11 @@ def _rows(sheets: tuple[Sheet, ...], reading: WorkbookReading) -> list[PreviewRo
     return sorted(rows, key=lambda row: row.style != "danger")
 
 
+def collect_next(request: Request, words: str) -> Told:
+    """*words* on a topic that was made or filled, with the way to its first articles."""
+    return Told(words, _("Collect now"), link(request, "jobs.show"))
+
+
 async def take(request: Request) -> Response:
     """Write what the preview showed; faulty rows only stay out where that was agreed to."""
     key, upload = _require_upload(request)
@@ -175,6 +191,8 @@ async def take(request: Request) -> Response:
 
     await write(request, save)
     _UPLOADS.drop(key)
+    words = _("{terms} terms and {sites} sites were taken.", terms=len(terms), sites=len(sites))
+    tell(request, collect_next(request, words))
     return RedirectResponse(link(request, "topics.pack", topic=upload.topic), 303)
 
 

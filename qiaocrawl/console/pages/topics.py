@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from qiaocrawl.console.forms import field, known_topic, topic_of_path, wanted_number, whole_number
-from qiaocrawl.console.page import EDITOR, Area, Page, actor_of, link, read, write
+from qiaocrawl.console.page import EDITOR, Area, Page, Told, actor_of, link, read, tell, write
 from qiaocrawl.console.pages import topic_import, topic_samples, topic_words
 from qiaocrawl.console.pages.topic_import import EXCEL, download
 from qiaocrawl.console.render import render
@@ -85,6 +85,7 @@ async def take(request: Request) -> Response:
         record(c, actor, "topic.import", pack.name, None, counts)
 
     await write(request, save)
+    tell(request, topic_import.collect_next(request, _("The topic is made.")))
     return RedirectResponse(link(request, "topics.pack", topic=pack.name), 303)
 
 
@@ -119,6 +120,7 @@ async def save(request: Request) -> Response:
         record(c, actor, "topic.about", name, *states)
 
     await write(request, change)
+    tell(request, Told(_("Saved.")))
     return _to(request, "topics.about", name)
 
 
@@ -132,6 +134,7 @@ async def rename(request: Request) -> Response:
         record(c, actor, "topic.rename", new, {"name": name}, {"name": new})
 
     await write(request, change)
+    tell(request, Told(_("Saved.")))
     return _to(request, "topics.about", new)
 
 
@@ -144,6 +147,7 @@ async def retire(request: Request) -> Response:
         record(c, actor, "topic.retire", name, {"schedules": count}, {"schedules": 0})
 
     await write(request, change)
+    tell(request, Told(_("Its schedules are switched off; all that was collected stays.")))
     return _to(request, "topics.about", name)
 
 
@@ -158,6 +162,7 @@ async def remove(request: Request) -> Response:
         record(c, actor, "topic.delete", name, before, None)
 
     await write(request, change)
+    tell(request, Told(_("Deleted.")))
     return RedirectResponse(link(request, "topics.show"), 303)
 
 
@@ -221,6 +226,7 @@ async def make(request: Request) -> Response:
         record(c, actor, "topic.new", name, None, after)
 
     await write(request, save)
+    tell(request, topic_import.collect_next(request, _("The topic is made.")))
     return RedirectResponse(link(request, "topics.pack", topic=name), 303)
 
 

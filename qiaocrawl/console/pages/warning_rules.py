@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 
 from qiaocrawl.console import forms
 from qiaocrawl.console.forms import field, wanted_number
-from qiaocrawl.console.page import EDITOR, Page, actor_of, link, read, write
+from qiaocrawl.console.page import EDITOR, Page, Told, actor_of, link, read, tell, write
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import credentials
 from qiaocrawl.errors import ConfigError
@@ -373,6 +373,7 @@ async def _save(request: Request, kept: KeptRule | None) -> Response:
         await write(request, _add, actor_of(request), rule)
     else:
         await write(request, _change, actor_of(request), kept, rule)
+    tell(request, Told(_("The rule is kept; it is checked after each collection.")))
     return _back(request)
 
 
@@ -416,6 +417,7 @@ async def switch(request: Request) -> Response:
         raise ConfigError(_("on {given!r} must be yes or no", given=wanted))
     rule = replace(kept.rule, enabled=wanted == "yes")
     await write(request, _change, actor_of(request), kept, rule, "rule.switch")
+    tell(request, Told(_("It is switched on.") if rule.enabled else _("It is switched off.")))
     return _back(request)
 
 
@@ -428,6 +430,7 @@ async def drop(request: Request) -> Response:
         record(c, actor, "rule.drop", kept.rule.name, rule_table(kept.rule), None)
 
     await write(request, forget, actor_of(request))
+    tell(request, Told(_("Deleted.")))
     return _back(request)
 
 
@@ -447,6 +450,7 @@ async def save_quiet(request: Request) -> Response:
         record(c, actor, "rule.quiet", quiet_text(quiet), state, quiet_table(quiet))
 
     await write(request, keep, actor_of(request))
+    tell(request, Told(_("Saved.")))
     return _back(request)
 
 

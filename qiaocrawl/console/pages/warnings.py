@@ -21,11 +21,13 @@ from qiaocrawl.console.page import (
     READER,
     Area,
     Page,
+    Told,
     actor_of,
     console_of,
     link,
     origin_of,
     read,
+    tell,
     write,
 )
 from qiaocrawl.console.pages import warning_rules
@@ -68,6 +70,12 @@ _ACTIONS = {
     "unnote": "warning.note",
 }
 """What the form can do, as the log of changes calls it."""
+_DONE = {
+    "mute": N_("Nobody is told of it any more."),
+    "unmute": N_("It is told of again."),
+    "note": N_("Your colleagues see that you took note of it."),
+    "unnote": N_("It counts as not taken note of again."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +165,7 @@ async def mark(request: Request) -> Response:
         record(c, by, _ACTIONS[action], own.title, _state(own), _state(after[own.story]))
 
     await write(request, change, actor_of(request))
+    tell(request, Told(_(_DONE[action])))
     return await back(request, "warnings.show")
 
 

@@ -1,9 +1,10 @@
-// The counts beside the choices of a list: fetched when they are opened, and from then on with
-// each list, until they are closed again.
+// The counts beside the choices of a list: fetched when they are opened. Where they have a column of
+// their own they are open with each list, until they are closed.
 "use strict";
 (() => {
   const place = document.getElementById("facets"), kept = "console.facets";
   if (!place) return;
+  const hasColumn = window.matchMedia("(min-width: 1200px)").matches;
   const into = place.querySelector("[data-into]");
   const load = async () => {
     if (into.dataset.done) return;
@@ -18,8 +19,8 @@
     }
   };
   place.addEventListener("toggle", () => {
-    localStorage.setItem(kept, place.open ? "open" : "");
+    if (hasColumn) localStorage.setItem(kept, place.open ? "open" : "closed");
     if (place.open) load();
   });
-  if (localStorage.getItem(kept)) place.open = true;
+  if (hasColumn && localStorage.getItem(kept) !== "closed") place.open = true;
 })();

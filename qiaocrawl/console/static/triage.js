@@ -65,12 +65,14 @@
   const post = async (row, wanted, value) => {
     const button = row.querySelector(`[data-act="${wanted}"]`);
     const action = button && isOn(row, wanted) ? button.dataset.undo : wanted;
-    const body = new URLSearchParams({action, value, topic: topicOf(row)});
+    const body = new URLSearchParams({action, value, topic: topicOf(row), copies: row.dataset.copies || ""});
     const headers = {"X-CSRF-Token": token.value, Accept: "application/json"};
     try {
       const answer = await fetch(row.dataset.mark, {method: "POST", body, headers});
       if (!answer.ok) throw new Error(answer.status);
-      show(row, await answer.json());
+      const marks = await answer.json();
+      show(row, marks);
+      said.textContent = `${said.textContent} ${marks.said}`.trim();
     } catch {
       const text = document.getElementById("failed").content.textContent;
       said.textContent = text;
