@@ -39,7 +39,7 @@ from benchmarks.own_database import KINDS, kept_or_passing, own_database
 from benchmarks.rows import write_rows
 from qiaocrawl.console.search import read_state
 from qiaocrawl.console.search_keeper import SearchKeeper
-from qiaocrawl.news.overview import overview
+from qiaocrawl.news.today import today
 from qiaocrawl.reading import pages_of_a_list as article_list
 from qiaocrawl.reading.pages_of_a_list import ListWish
 from qiaocrawl.storage import Database
@@ -136,12 +136,12 @@ class Run:
         ]
 
     def _counted(self, database: Database) -> list[Row]:
-        """The figures of the overview, which a console counts every twenty seconds."""
+        """What the first page tells, which a console counts every twenty seconds."""
         seconds = []
         for _time in range(5):
             with database.reading() as c:
                 start = time.perf_counter()
-                overview(c, self._now)
+                today(c, self._now)
                 seconds.append(time.perf_counter() - start)
         return self._times("ours", "overview counted anew", seconds)
 

@@ -45,7 +45,8 @@ _DOCS = {
 }
 """Pictures of the documentation, with the height that is shown."""
 _PAGES = {
-    "overview": "/", "dead": "/dead", "articles": "/articles", "search": "/articles?q=侨胞",
+    "overview": "/", "figures": "/figures", "dead": "/dead",
+    "articles": "/articles", "search": "/articles?q=侨胞",
     "narrowed": f"/articles?topic={_TOPIC}&tier=1&status=unjudged",
     "nothing": "/articles?q=没有的词", "article": "/articles/{article}",
     "evidence": "/articles/{article}/evidence", "fields": "/articles/{article}/fields",

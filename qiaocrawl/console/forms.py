@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from shutil import rmtree
 
@@ -22,7 +24,7 @@ from qiaocrawl.console.security import credentials
 from qiaocrawl.console.security.credentials import local_path
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
-from qiaocrawl.storage.topics.topics import find_topic_id
+from qiaocrawl.storage.topics.topics import find_topic_id, list_topics
 
 
 async def field(request: Request, name: str, most_chars: int = 1000) -> str:
@@ -74,6 +76,28 @@ async def back(request: Request, name: str, **parameters: object) -> Response:
     return RedirectResponse(local_path(await field(request, "next", 4000), otherwise), 303)
 
 
+_CHINESE = re.compile("[\u3400-\u9fff]")
+
+
+def topic_called(c: Connection, given: str) -> tuple[str, str]:
+    """The topic that people call *given*: its name, and the title of one that is to be made.
+
+    Who writes Chinese for a new one gets a name made for it.
+    """
+    known = {topic.name: topic.title for topic in list_topics(c)}
+    if given in known or not _CHINESE.search(given):
+        return given, ""
+    for name, title in known.items():
+        if title == given:
+            return name, ""
+    return free_topic_name(known), given
+
+
+def free_topic_name(known: Container[str]) -> str:
+    """A name that no topic has: who works in Chinese need not think of one."""
+    return next(name for name in map("t{}".format, count(1)) if name not in known)
+
+
 # --- Files that somebody sent and has not decided about yet: kept for half an hour, in memory -----
 
 _KEPT_SECONDS = 1800.0
@@ -84,13 +108,14 @@ MOST_OF_USER = 4
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file, by whom it was sent, and what it is for."""
+    """A file, by whom it was sent, and what it is for: a topic, and its title if it is new."""
 
     name: str
     data: bytes
     user: str
     topic: str
     kept_at: float
+    title: str = ""
 
 
 class Uploads:
@@ -99,7 +124,7 @@ class Uploads:
     def __init__(self) -> None:
         self._by_key: OrderedDict[str, Upload] = OrderedDict()
 
-    def keep(self, name: str, data: bytes, user: str, topic: str) -> str:
+    def keep(self, name: str, data: bytes, user: str, topic: str, title: str = "") -> str:
         """Keep a file; returns the key it is found by.
 
         Raises:
@@ -112,7 +137,7 @@ class Uploads:
         if len(self._by_key) >= MOST_KEPT:
             raise ConfigError(_("too many files wait here to be decided about; try again later"))
         key = secrets.token_urlsafe(16)
-        self._by_key[key] = Upload(name, data, user, topic, time.monotonic())
+        self._by_key[key] = Upload(name, data, user, topic, time.monotonic(), title)
         return key
 
     def _drop_old(self) -> None:

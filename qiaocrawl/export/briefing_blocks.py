@@ -331,15 +331,17 @@ def _spread_line(story: BriefStory) -> str:
             "articles: {articles}, of these days {new}",
             articles=story.articles,
             new=story.new_articles,
-        ),
+        )
+        if story.new_articles
+        else _("articles: {articles}", articles=story.articles),
         _("outlets: {outlets}", outlets=story.outlets),
     ]
-    if story.depth:
-        facts.append(_("passed on over {depth} steps", depth=story.depth))
     if story.unknown:
         facts.append(_("origin unknown of {count}", count=story.unknown))
-    days = [f"{day:%m-%d} {count}" for day, count in story.days]
-    return _("; ").join([*facts, _("by day: {days}", days=_(", ").join(days)), first])
+    if len(story.days) > 1:
+        day, count = max(story.days, key=lambda own: own[1])
+        facts.append(_("most on {month}/{day}: {count}", month=day.month, day=day.day, count=count))
+    return _("; ").join([*facts, first])
 
 
 def _event(own: BriefEvent, links: dict[int, str]) -> Line:

@@ -43,7 +43,7 @@ def coverage_page(desk: Desk, **choices: object) -> str:
 
 def sites_of(page: str) -> list[str]:
     """The sites across a map."""
-    return re.findall(r'<th scope="col"><span>([^<]+)</span>', page)
+    return re.findall(r'<th scope="col"><span title="([^"]+)">', page)
 
 
 def test_a_page_of_the_map_reads_the_engine_definitions_once(

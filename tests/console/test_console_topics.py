@@ -327,3 +327,27 @@ def test_marks_do_not_make_the_threshold_stale(sqlite_desk: Desk) -> None:
         save_relevance(c, row, topic_ids, [scorer.judge(text)])
     desk.log_in_as(EDITOR)
     assert desk.post(f"/topics/{PACK.name}/threshold", percent=30).status_code == 303
+
+
+def test_a_topic_is_called_in_chinese_and_its_name_is_made(desk: Desk) -> None:
+    desk.log_in_as("editor")
+    made = desk.post("/topics/new", title="养老服务", words="养老 助餐")
+    assert (made.status_code, made.headers["location"]) == (303, "/topics/t1")
+    page = visible(desk.get("/topics/t1").text)
+    assert "养老服务" in page
+    assert "The topic is made." in page
+    assert "Collect now" in page
+    assert desk.post("/topics/new", words="侨胞 侨乡").headers["location"] == "/topics/t2"
+    assert desk.post("/topics/new", title="空的").status_code == 400
+    # A list goes into the topic of that title, or makes one of it.
+    for title, name in (("养老服务", "t1"), ("华文教育", "t3")):
+        sent = desk.client.post(
+            "/topics/import", data={"csrf_token": desk.token, "topic": title},
+            files={"file": ("词.csv", "词,权重\n华校,4\n".encode())},
+        )  # fmt: skip
+        taken = desk.post(sent.headers["location"])
+        assert taken.headers["location"] == f"/topics/{name}"
+        words = visible(desk.get(f"/topics/{name}").text)
+        assert title in words
+        assert "1 terms and 0 sites were taken." in words
+    assert desk.post("/topics/new", name="Not a name", words="x").status_code == 400

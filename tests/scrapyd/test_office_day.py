@@ -126,6 +126,7 @@ def _run(page: Page, base: str, spider: str) -> None:
     """Start a job on the scrapyd and watch it: nobody loads the page again."""
     page.goto(f"{base}/jobs")
     page.select_option("#spider", spider)
+    page.click("form:has(#spider) summary")
     page.select_option("#server", index=1)
     page.click("form:has(#spider) button")
     state = page.locator("[data-field=state_name]")

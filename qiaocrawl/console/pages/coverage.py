@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -24,6 +24,8 @@ from qiaocrawl.search.answer import ANSWER_NAMES, NOT_CHOSEN, advice_of
 from qiaocrawl.search.definition import EngineDefinition, load_definitions
 from qiaocrawl.search.query import WHOLE, WITH_HITS, AnswerState
 from qiaocrawl.storage.audit_log import record
+from qiaocrawl.storage.schema import site
+from qiaocrawl.storage.schema import topic as topic_table
 from qiaocrawl.storage.search import coverage as stored
 from qiaocrawl.storage.search.budget import EngineHealth, engine_health
 from qiaocrawl.storage.search.coverage import MISSED, Cell, Sums, cells_of, with_not_chosen
@@ -85,6 +87,17 @@ class Grid:
     all_sites: int
 
 
+OFFICE_ADVICE = {
+    AnswerState.BLOCKED: N_("The engine turned us away: ask these again tomorrow, or fewer a day."),
+    AnswerState.LAYOUT_CHANGED: N_(
+        "The engine's pages look different now: tell who looks after the machine."
+    ),
+    AnswerState.ERROR: N_("The engine could not be asked: try again, or tell the administrator."),
+    AnswerState.NOT_ASKED: N_("These were not asked yet: start a search."),
+}
+"""What an office can do about what was not answered."""
+
+
 async def show(request: Request) -> Response:
     """The map of one topic and engine, and what to do about what is missed."""
     topics = await read(request, list_topics)
@@ -118,8 +131,17 @@ async def show(request: Request) -> Response:
         all_missed=sum(total.states[state] for state in MISSED),
         kind=_kind,
         not_asked_again=_NOT_ASKED_AGAIN,
+        office_advice=OFFICE_ADVICE,
+        names=await read(request, _site_names, topic),
         asked=whole_number(request, "asked", -1, 0, 10**9),
     )
+
+
+def _site_names(c: Connection, topic: str) -> dict[str, str]:
+    """What the sites of a topic are called, by host."""
+    own = topic_table.c.id == site.c.topic_id, topic_table.c.name == topic
+    rows = c.execute(select(site.c.host, site.c.name).where(*own))
+    return {row.host: row.name or row.host for row in rows}
 
 
 def _choice(request: Request, topic: str, engine: str) -> Choice:

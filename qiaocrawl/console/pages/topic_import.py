@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import Upload, Uploads, field
+from qiaocrawl.console.forms import Upload, Uploads, field, topic_called
 from qiaocrawl.console.page import (
     EDITOR,
     Page,
@@ -72,7 +72,7 @@ class PreviewRow:
 
 async def look(request: Request) -> Response:
     """Read the file that was sent, and show what would become of it; nothing is written."""
-    topic = await field(request, "topic", 64)
+    topic, title = await read(request, topic_called, await field(request, "topic", 64))
     sent = (await credentials.form_of(request)).get("file")
     if not isinstance(sent, UploadFile) or not sent.filename:
         raise ConfigError(_("choose a file first: an Excel workbook (.xlsx) or CSV"))
@@ -80,7 +80,7 @@ async def look(request: Request) -> Response:
     await sent.close()
     # Its own name, without a path of whoever sent it: to be shown, not to be written to.
     name = Path(sent.filename.replace("\\", "/")).name[-100:].strip(". ")
-    key = _UPLOADS.keep(name or _FILE, data, user_of(request).name, topic)
+    key = _UPLOADS.keep(name or _FILE, data, user_of(request).name, topic, title)
     return RedirectResponse(link(request, "topics.preview", key=key), 303)
 
 
@@ -91,9 +91,7 @@ async def preview(request: Request) -> Response:
     taken = [row.record for row in reading.terms], [row.record for row in reading.sites]
     before, after, trouble = None, None, ""
     try:
-        before, after = await read(
-            request, with_tables, upload.topic, Path(upload.name).stem[:200], *taken
-        )
+        before, after = await read(request, with_tables, upload.topic, _title_of(upload), *taken)
     except ConfigError as error:
         trouble = str(error)
     faulty = {(fault.sheet, fault.line) for fault in reading.faults}
@@ -161,6 +159,11 @@ def _rows(sheets: tuple[Sheet, ...], reading: WorkbookReading) -> list[PreviewRo
     return sorted(rows, key=lambda row: row.style != "danger")
 
 
+def _title_of(upload: Upload) -> str:
+    """What a new topic is called: as it was written, else as the file is."""
+    return upload.title or Path(upload.name).stem[:200]
+
+
 def collect_next(request: Request, words: str) -> Told:
     """*words* on a topic that was made or filled, with the way to its first articles."""
     return Told(words, _("Collect now"), link(request, "jobs.show"))
@@ -180,9 +183,8 @@ async def take(request: Request) -> Response:
     overwrites = await field(request, "change_known") == "yes"
 
     def save(c: Connection) -> None:
-        title = Path(upload.name).stem[:200]
         lock_topic(c, upload.topic)
-        before, after = with_tables(c, upload.topic, title, terms, sites)
+        before, after = with_tables(c, upload.topic, _title_of(upload), terms, sites)
         if not overwrites:
             after = kept_as_it_is(before, after)
         save_pack(c, after, now=time.time())

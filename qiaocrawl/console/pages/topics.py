@@ -18,7 +18,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import field, known_topic, topic_of_path, wanted_number, whole_number
+from qiaocrawl.console.forms import (
+    field,
+    free_topic_name,
+    known_topic,
+    topic_of_path,
+    wanted_number,
+    whole_number,
+)
 from qiaocrawl.console.page import EDITOR, Area, Page, Told, actor_of, link, read, tell, write
 from qiaocrawl.console.pages import topic_import, topic_samples, topic_words
 from qiaocrawl.console.pages.topic_import import EXCEL, download
@@ -201,18 +208,20 @@ _WORD_KIND = "core"
 
 async def make(request: Request) -> Response:
     """Make a topic; one of that name is left alone."""
-    name, title = await field(request, "name", 64), await field(request, "title", 200)
+    wanted, title = await field(request, "name", 64), await field(request, "title", 200)
     original = await field(request, "copy_of", 64)
     words = list(dict.fromkeys(filter(None, _BETWEEN.split(await field(request, "words", 4_000)))))
-    if reason := pack_name_reason(name):
+    if wanted and (reason := pack_name_reason(wanted)):
         raise ConfigError(reason)
     actor = actor_of(request)
 
-    def save(c: Connection) -> None:
-        if find_topic_id(c, name) is not None:
-            raise ConfigError(_("there is a topic {name!r} already", name=name))
+    def save(c: Connection) -> str:
+        if wanted and find_topic_id(c, wanted) is not None:
+            raise ConfigError(_("there is a topic {name!r} already", name=wanted))
+        own = wanted or free_topic_name({topic.name for topic in list_topics(c)})
+        shown = title or ("" if wanted or original else "".join(words[:1]))
         pack = (
-            _copy(c, original, name, title, words) if original else _of_words(c, name, title, words)
+            _copy(c, original, own, shown, words) if original else _of_words(c, own, shown, words)
         )
         require_valid(pack)
         save_pack(c, pack, now=time.time())
@@ -223,9 +232,10 @@ async def make(request: Request) -> Response:
             "sites": len(pack.sites),
             "samples": len(pack.samples),
         }
-        record(c, actor, "topic.new", name, None, after)
+        record(c, actor, "topic.new", own, None, after)
+        return own
 
-    await write(request, save)
+    name = await write(request, save)
     tell(request, topic_import.collect_next(request, _("The topic is made.")))
     return RedirectResponse(link(request, "topics.pack", topic=name), 303)
 
