@@ -102,9 +102,9 @@ REFERERS = (
 
 
 def test_an_error_leads_back_to_our_page_only(editing: Desk) -> None:
-    fields = {"csrf_token": editing.token, "spider": "none"}
+    fields = {"csrf_token": editing.token, "url": "http://a.test/", "weight": "none"}
     for referer, back in REFERERS:
-        answer = editing.client.post("/jobs", data=fields, headers={"referer": referer})
+        answer = editing.client.post("/sites/weight", data=fields, headers={"referer": referer})
         assert answer.status_code == 400
         assert "evil" not in answer.text, referer
         assert ("Go back" in answer.text) == bool(back), referer

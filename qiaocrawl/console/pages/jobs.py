@@ -41,7 +41,7 @@ from qiaocrawl.console.pages.job_schedules import (
     zone_time,
 )
 from qiaocrawl.console.render import render
-from qiaocrawl.errors import JobError
+from qiaocrawl.errors import ConfigError, JobError
 from qiaocrawl.items import Queue
 from qiaocrawl.jobs.local import STATE_NAMES, LiveJob, error_lines, live_jobs
 from qiaocrawl.jobs.nodes import whole_log
@@ -65,14 +65,25 @@ _EVENT_SECONDS = 2.0
 _EVENTS_A_STREAM = 30
 
 
+_ORDER_FIELDS = ("spider", "topic", "server", "minutes", "times", "zone", "when_missed")
+
+
 async def show(request: Request) -> Response:
     """What runs, what is scheduled, what ran; and a form for more."""
+    return await _show(request, dict.fromkeys(_ORDER_FIELDS, ""), "")
+
+
+async def _show(request: Request, given: Mapping[str, str], fault: str) -> Response:
+    """The same page; an order that was refused stands in its form, with the reason."""
     before = whole_number(request, "before", 0, 0, 2**62)
     values = await read(request, _jobs_page, request, before)
     history = values["history"]
     return render(
         request,
         "jobs/show.html",
+        400 if fault else 200,
+        given=given,
+        fault=fault,
         **values,
         servers=list(await job_servers(request)),
         spiders=SPIDERS,
@@ -243,9 +254,14 @@ async def _job(request: Request) -> Job:
 
 async def start(request: Request) -> Response:
     """Start a spider at once, or at the times that are given."""
-    wanted = await wanted_job(request)
-    if times := await field(request, "times", 200):
-        await job_schedules.add(request, wanted, times)
+    try:
+        wanted = await wanted_job(request)
+        if times := await field(request, "times", 200):
+            await job_schedules.add(request, wanted, times)
+    except ConfigError as error:
+        given = {name: await field(request, name) for name in _ORDER_FIELDS}
+        return await _show(request, given, str(error))
+    if times:
         tell(request, Told(_("The schedule is kept; it starts by itself.")))
         return RedirectResponse(link(request, "jobs.show") + "#schedules", 303)
     desk, by = console_of(request).jobs.desk, user_of(request).name
