@@ -53,8 +53,8 @@ def test_sites_come_first_then_what_to_do_then_pages(run: Run, url: str) -> None
     sites, pages = out.split("┏")[1:]
     advice = sites[sites.index("怎么办") :]
     assert sites.index("news.b.example") < sites.index("│ a.example")
-    assert "robots.txt 不许 1、" in sites
-    assert "需要渲染 2" in sites
+    assert "网站不许采 1、" in sites
+    assert "需浏览器 2" in sites
     assert "c.example" not in out
     retry = "\n      qiaocrawl url retry --outcome needs_rendering"
     assert f"{retry} --database {shlex.quote(url)}\n" in advice

@@ -121,7 +121,7 @@ def test_a_form_is_written_and_never_over_a_file(url: str, run: Run, tmp_path: P
     assert (code, "已存在" in err) == (1, True)
     assert run("topic", "template", "--out", str(tmp_path / "x.csv"))[0] == 1
     code, _, err = run("topic", "import", str(form), "--into", "qiao")
-    assert (code, "没有可导入的词或站点" in err) == (1, True)
+    assert (code, "没有可导入的词或网站" in err) == (1, True)
 
 
 def test_a_topic_of_words_says_what_comes_first(
