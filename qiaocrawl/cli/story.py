@@ -53,6 +53,7 @@ Since = Annotated[str, typer.Option(help="New articles since: today, yesterday, 
 MinVoices = Annotated[
     int, typer.Option(min=1, help="Least texts of a story; a text and its reprints are one.")
 ]
+MinArticles = Annotated[int, typer.Option(min=1, help="Least articles of a story, reprints too.")]
 Limit = Annotated[int, typer.Option(min=1, max=10_000, help="Stories shown.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV.")]
 
@@ -70,13 +71,14 @@ _SHORT = "%m-%d %H:%M"
 def list_(
     topic: Topic = "",
     since: Since = "7d",
-    min_voices: MinVoices = 2,
+    min_voices: MinVoices = 1,
+    min_articles: MinArticles = 2,
     followed: Annotated[bool, typer.Option("--followed", help="Those you follow only.")] = False,
     limit: Limit = 20,
     out: Out = None,
     database: DatabaseUrl = "",
 ) -> None:
-    """List stories, those of most texts first; ★ are followed."""
+    """List stories, those of most articles first; ★ are followed."""
     if out is not None:
         check_output(out, "--out")
         check_ending(out)
@@ -87,6 +89,7 @@ def list_(
             topic_name=topic,
             since_minute=int(start.timestamp() // 60) if start else 0,
             least=min_voices,
+            least_articles=min_articles,
             followed=followed,
             limit=limit,
         )
@@ -105,7 +108,8 @@ def uncovered(
     ],
     topic: Topic = "",
     since: Since = "7d",
-    min_voices: MinVoices = 2,
+    min_voices: MinVoices = 1,
+    min_articles: MinArticles = 2,
     limit: Limit = 20,
     out: Out = None,
     database: DatabaseUrl = "",
@@ -130,6 +134,7 @@ def uncovered(
                 topic_name=topic,
                 since_minute=int(start.timestamp() // 60) if start else 0,
                 least=min_voices,
+                least_articles=min_articles,
                 limit=_MOST_READ,
             ),
             own,

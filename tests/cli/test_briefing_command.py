@@ -76,12 +76,12 @@ def test_a_briefing_cites_what_says_so_and_tells_what_is_missing(
 def test_stories_are_listed_shown_and_corrected(run: Run, url: str, tmp_path: Path) -> None:
     run("analyse", "--database", url)
     book = tmp_path / "s.xlsx"
-    given = ("--min-voices", "1", "--out", str(book), "--database", url)
+    given = ("--min-articles", "1", "--out", str(book), "--database", url)
     code, out, error = run("story", "list", *given)
     assert (code, error) == (0, "")
     assert "马德里" in out
     sheets = load_workbook(book)
-    assert [row[4] for row in sheets["事件"].iter_rows(min_row=2, values_only=True)] == [1, 2]
+    assert [row[4] for row in sheets["事件"].iter_rows(min_row=2, values_only=True)] == [2, 1]
     assert len(list(sheets["文章"].rows)) == len(TEXTS) + 1
     code, out, _error = run("story", "show", "1", "--database", url)
     assert code == 0
@@ -90,7 +90,7 @@ def test_stories_are_listed_shown_and_corrected(run: Run, url: str, tmp_path: Pa
                   ("spread", "1", "--story"), ("warnings", "mute", "1")):  # fmt: skip
         code, out, error = run(*given, "--database", url)
         assert (code, error) == (0, ""), given
-    code, out, _error = run("story", "list", "--followed", "--min-voices", "1", "--database", url)
+    code, out, _error = run("story", "list", "--followed", "--min-articles", "1", "--database", url)
     assert "★1" in out
     code, out, _error = run("warnings", "list", "--database", url)
     assert "没有待处理的预警" in out
@@ -108,7 +108,7 @@ def test_stories_that_no_group_touches_are_suggested(run: Run, url: str, tmp_pat
         "story",
         "uncovered",
         str(groups),
-        "--min-voices",
+        "--min-articles",
         "1",
         "--out",
         str(book),

@@ -26,7 +26,7 @@ def test_events_are_shown_and_written(run: Run, database_url: str, tmp_path: Pat
     given = (
         "--since",
         "2026-08-01",
-        "--min-voices",
+        "--min-articles",
         "1",
         "--out",
         str(book),

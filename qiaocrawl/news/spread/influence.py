@@ -203,7 +203,11 @@ def outlet_influence(c: Connection, topic: str, since: datetime) -> list[OutletI
         StorageError: the topic was never imported.
     """
     lines = story_lists.list_stories(
-        c, topic_name=topic, since_minute=int(since.timestamp() // 60), least=1, limit=_MOST_STORIES
+        c,
+        topic_name=topic,
+        since_minute=int(since.timestamp() // 60),
+        least_articles=1,
+        limit=_MOST_STORIES,
     )
     return influence_of(_trees(c, topic, [line.id for line in lines]))
 

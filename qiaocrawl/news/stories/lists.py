@@ -79,20 +79,31 @@ def list_stories(
     *,
     topic_name: str = "",
     since_minute: int = 0,
-    least: int = 2,
+    least: int = 1,
+    least_articles: int = 2,
     followed: bool = False,
     limit: int = 20,
 ) -> list[StoryLine]:
-    """Stories something came to since, those of most voices first.
+    """Stories something came to since, those of most articles first.
+
+    Reprints count: a text that twelve outlets print is what people hear of.
 
     Args:
         topic_name: those with an article on this topic only.
         least: of so many voices.
+        least_articles: of so many articles, reprints too.
     """
     statement = (
         select(story, _FOLLOWED.label("is_followed"))
-        .where(story.c.state != "merged", story.c.touched >= since_minute, story.c.voices >= least)
-        .order_by(story.c.voices.desc(), story.c.touched.desc(), story.c.id)
+        .where(
+            story.c.state != "merged",
+            story.c.touched >= since_minute,
+            story.c.voices >= least,
+            story.c.articles >= least_articles,
+        )
+        .order_by(
+            story.c.articles.desc(), story.c.voices.desc(), story.c.touched.desc(), story.c.id
+        )
         .limit(limit)
     )
     if followed:
