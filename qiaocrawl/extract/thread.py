@@ -20,7 +20,6 @@ from qiaocrawl.extract.block_texts import SHORT_CHARS, BlockTexts, enclosing
 from qiaocrawl.extract.notices import has_sentence
 from qiaocrawl.page.blocks import Block, PageBlocks
 from qiaocrawl.page.page import Page
-from qiaocrawl.text.dates import find_date
 
 MAX_POSTS = 500
 _MAX_LEVELS = 12
@@ -472,6 +471,9 @@ def post_of(page_blocks: PageBlocks, span: range, chosen: list[int], now: dateti
         and _WHEN.search(blocks[i].text)
         and not has_sentence(blocks[i].text)
     ]
+    # Its many patterns take a tenth of a second; a crawl's own process reads no thread.
+    from qiaocrawl.text.dates import find_date
+
     date = next((d for text in dated if (d := find_date(text, now)) is not None), None)
     own_indexes = tuple(i for i in chosen if blocks[i].text not in dated)
     text = "\n".join(blocks[i].text for i in own_indexes)
