@@ -60,12 +60,14 @@ class Terms(NamedTuple):
         counts: how often each stands there.
         words: those of two letters or more, by their numbers.
         marks: what tells its happening from others like it.
+        places: ascending numbers of the names of places and of their pairs.
     """
 
     ids: Ids
     counts: Counts
     words: dict[int, str]
     marks: Marks
+    places: Ids
 
 
 class TermReader:
@@ -106,6 +108,17 @@ class TermReader:
                 if len(word) > 1 and number >= 0
             },
             self._marks(title_words, lead_words, is_long(heading + lead)),
+            np.array(
+                sorted(
+                    {
+                        number
+                        for word in words
+                        if self.kind_of(word) == "place"
+                        for number in (term_id(word), *map(_pair_number, _pairs_of(word)))
+                    }
+                ),
+                np.int32,
+            ),
         )
 
     def kind_of(self, word: str) -> str | None:

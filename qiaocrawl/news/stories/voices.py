@@ -165,6 +165,8 @@ _LENGTH_EXPONENT = 0.75
 _MOST_LENGTH = 4.0
 # Nearly all articles of a store have terms of its topics: these tell no story from another.
 _TOPICAL_WEIGHT = 0.25
+# Where something happened does not tell what: much else happens there.
+_PLACE_WEIGHT = 0.6
 
 
 class VoiceReader:
@@ -200,6 +202,7 @@ class VoiceReader:
         """The voice of an article that says *terms*, by what is common now."""
         weights = self.background.weights(terms.ids, terms.counts)
         weights[np.isin(terms.ids, self._topical, assume_unique=True)] *= _TOPICAL_WEIGHT
+        weights[np.isin(terms.ids, terms.places, assume_unique=True)] *= _PLACE_WEIGHT
         length = float(np.linalg.norm(weights)) / _USUAL_LENGTH
         if not length:
             empty = Vector(terms.ids[:0], np.zeros(0, np.int64))

@@ -36,7 +36,7 @@ from crawling import (
 )
 from qiaocrawl.cli import main
 from qiaocrawl.crawl.fetch_outcomes import words_of
-from qiaocrawl.news.overview import overview
+from qiaocrawl.news.today import today
 from qiaocrawl.reading.summary import HeldHost, held_hosts
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier.workers import end_rest, note_rest, resting_hosts
@@ -305,7 +305,7 @@ def test_a_run_that_nobody_answers_fails_and_the_overview_says_so(tmp_path: Path
     assert done.returncode == 1, done.log
     assert "no host answered" in done.log
     with Database.open(url) as database, database.engine.connect() as c:
-        needs = overview(c, datetime.now(UTC)).alarms
+        needs = today(c, datetime.now(UTC)).needs.alarms
     assert any("no host answered" in line for line in needs), needs
     assert any("nobody.qiao.test" in line for line in needs), needs
 
