@@ -235,10 +235,12 @@ def with_table_below(
 def contacts_apart(page: Page, chosen: Sequence[int]) -> int:
     """How many of the last blocks of *chosen* tell whom to ask in a box apart from the text."""
     blocks = page.blocks.blocks
-    told = [index for index in chosen if _is_telling(blocks[index].text)]
-    if not told or told[-1] == chosen[-1]:
+    if not any(_CONTACT.match(blocks[index].text) for index in chosen):
+        return 0  # nearly always
+    told = next((index for index in reversed(chosen) if _is_telling(blocks[index].text)), -1)
+    if told < 0 or told == chosen[-1]:
         return 0
-    home = page.blocks.elements[_Run(page, chosen, frozenset(), ()).home(told[-1])]
+    home = page.blocks.elements[_Run(page, chosen, frozenset(), ()).home(told)]
     apart = [index for index in chosen if index >= home.end]
     return len(apart) if any(_CONTACT.match(blocks[index].text) for index in apart) else 0
 
