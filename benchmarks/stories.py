@@ -24,6 +24,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def measure(data: Path, train: Path | None, console: Console) -> Iterator[Measur
             "single_pass_words": (_single_pass, words),
             "single_pass_pairs": (_single_pass, pairs),
             "single_pass_decay": (_single_pass, words * _decay(rows)),
-            "linkage": (_linkage, pairs),
+            "linkage": (_linkage(pairs), pairs),
             "dbscan": (_dbscan, words),
             "louvain": (_louvain, words),
         }
@@ -201,13 +202,9 @@ def _words(text: str) -> list[str]:
     return [word for word in _segmenter().words(fold(text)) if len(word) > 1]
 
 
+@cache
 def _segmenter() -> Segmenter:
-    if not _SEGMENTERS:
-        _SEGMENTERS.append(Segmenter((), "rjieba"))
-    return _SEGMENTERS[0]
-
-
-_SEGMENTERS: list[Segmenter] = []
+    return Segmenter((), "rjieba")
 
 
 def _pairs(text: str) -> list[str]:
@@ -240,23 +237,26 @@ def _single_pass(likeness: Likeness, threshold: float) -> list[int]:
     return found
 
 
-def _linkage(likeness: Likeness, threshold: float) -> list[int]:
-    """Average linkage: the two clusters most alike on average become one, again and again."""
-    found = np.arange(len(likeness))
-    for score, kept, gone in _merges(likeness):
-        if score < threshold:
-            break
-        found[found == gone] = kept
-    return list(found.tolist())
-
-
-def _merges(likeness: Likeness) -> list[tuple[float, int, int]]:
-    """Which clusters become one at which mean likeness, from the most alike down.
+def _linkage(likeness: Likeness) -> Callable[[Likeness, float], list[int]]:
+    """Average linkage: the two clusters most alike on average become one, again and again.
 
     Means never rise by joining, so one run serves all thresholds.
     """
-    if _LAST_MERGES and _LAST_MERGES[0][0] is likeness:
-        return _LAST_MERGES[0][1]
+    merges = _merges(likeness)
+
+    def cut(likeness: Likeness, threshold: float) -> list[int]:
+        found = np.arange(len(likeness))
+        for score, kept, gone in merges:
+            if score < threshold:
+                break
+            found[found == gone] = kept
+        return list(found.tolist())
+
+    return cut
+
+
+def _merges(likeness: Likeness) -> list[tuple[float, int, int]]:
+    """Which clusters become one at which mean likeness, from the most alike down."""
     scores = likeness.astype(np.float64)
     np.fill_diagonal(scores, -np.inf)
     sizes = np.ones(len(scores))
@@ -280,11 +280,7 @@ def _merges(likeness: Likeness) -> list[tuple[float, int, int]]:
         rows = np.flatnonzero(changed & (best > -np.inf))
         nearest[rows] = scores[rows].argmax(axis=1)
         best[rows] = scores[rows, nearest[rows]]
-    _LAST_MERGES[:] = [(likeness, merges)]
     return merges
-
-
-_LAST_MERGES: list[tuple[Likeness, list[tuple[float, int, int]]]] = []
 
 
 def _dbscan(likeness: Likeness, threshold: float) -> list[int]:

@@ -272,7 +272,7 @@ def why_lines(why: Why) -> Iterator[str]:
         yield _("Score {score}: {threshold} is needed", score=score, threshold=threshold)
     if why.story_score is not None:
         yield _("Their stories as a whole: {score}", score=f"{why.story_score:.2f}")
-    elif why.first.story is not None and why.score < why.threshold:
+    elif why.first.story == why.second.story is not None and why.score < why.threshold:
         yield _("They are of one story by the other texts of it, or by a correction:")
     for change in why.changes:
         yield f"  {_change_line(change)}"

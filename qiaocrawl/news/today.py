@@ -10,16 +10,16 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from qiaocrawl.fetch.sessions.accounts import AccountState
-from qiaocrawl.news.hot_stories import (
+from qiaocrawl.news.names.stored import names_of_stories
+from qiaocrawl.news.overview import Day, days_of, engines_that_refused, is_on_topic
+from qiaocrawl.news.stories.hot import (
     HotStory,
-    Period,
+    LastDays,
     StoryWish,
     count_by_day,
     hot_stories,
-    stories_of_articles,
 )
-from qiaocrawl.news.names.stored import names_of_stories
-from qiaocrawl.news.overview import Day, days_of, engines_that_refused, is_on_topic
+from qiaocrawl.news.stories.texts import stories_with
 from qiaocrawl.news.warnings.machine import StoryWarning
 from qiaocrawl.news.warnings.rules import SEVERITIES, rank
 from qiaocrawl.news.warnings.stored import lines_of, warnings_of
@@ -165,10 +165,10 @@ def _events(c: Connection, now: datetime, warnings: list[OpenWarning]) -> Events
     stories: list[HotStory] = []
     days = 0
     for days in EVENT_DAYS:
-        stories = hot_stories(c, Period(now, days), StoryWish(limit=_EVENTS))
+        stories = hot_stories(c, LastDays(now, days), StoryWish(limit=_EVENTS))
         if len(stories) >= _FEW_EVENTS:
             break
-    stories = count_by_day(c, stories, Period(now, EVENT_DAYS[0]))
+    stories = count_by_day(c, stories, LastDays(now, EVENT_DAYS[0]))
     places = {
         number: next((name.name for name in names if name.kind == "place"), "")
         for number, names in names_of_stories(c, [one.id for one in stories]).items()
@@ -183,7 +183,7 @@ def _newest(c: Connection, tomorrow: datetime, events: Events) -> tuple[ListedAr
     ids = list_page(c, wish).ids
     rows = select(article.c.id, article.c.url_id).where(article.c.id.in_(ids))
     url_of = {row.id: row.url_id for row in c.execute(rows)}
-    told = stories_of_articles(c, list(url_of.values()))
+    told = stories_with(c, list(url_of.values()))
     shown = {one.id for one in events.stories}
     # In their order; the sort keeps it.
     chosen = sorted(ids, key=lambda row_id: told.get(url_of[row_id]) in shown)[:_NEWEST]

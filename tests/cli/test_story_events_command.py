@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from openpyxl import load_workbook
+from sqlalchemy import text
 
 from command_runs import Run
 from dated_stories import TEXTS, put_dated
 from title_samples import made, runtime_on
+from told_stories import make_stories
 
 
 def test_events_are_shown_and_written(run: Run, database_url: str, tmp_path: Path) -> None:
@@ -93,3 +95,17 @@ def test_why_two_articles_are_of_one_story_is_told(run: Run, database_url: str) 
     code, _out, error = run("story", "why", "1", "999", "--database", database_url)
     assert code != 0
     assert "999" in error
+
+
+def test_why_is_told_of_stories_that_are_over(run: Run, database_url: str) -> None:
+    make_stories(database_url)
+    with runtime_on(database_url) as runtime:
+        for statement in (
+            "UPDATE story SET state = 'ended'",
+            "UPDATE story_article SET term_weights = NULL",
+        ):
+            runtime.write_now(lambda c, said=statement: c.execute(text(said)).rowcount)
+    code, out, error = run("story", "why", "1", "3", "--database", database_url)
+    assert (code, error) == (0, "")
+    assert "is needed" in out
+    assert "They are of one story" not in out

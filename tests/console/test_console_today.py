@@ -10,8 +10,8 @@ import pytest
 from console_articles import add_stories
 from console_client import Desk, visible
 from qiaocrawl.console.security import credentials
-from qiaocrawl.news.hot_stories import Period, StoryWish, hot_stories
 from qiaocrawl.news.stories.analyse import analyse_stories
+from qiaocrawl.news.stories.hot import LastDays, StoryWish, hot_stories
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.storage.run_log import finish_run, start_run
 from title_samples import runtime_on
@@ -53,10 +53,12 @@ def test_what_more_outlets_print_stands_above_what_has_more_texts(database_url: 
             (f"r{number}.example", now - timedelta(hours=5), FIRE, BODY) for number in range(4)
         ])  # fmt: skip
         analyse_stories(runtime, lambda _count: True)
-        first, second = runtime.reader.run(lambda c: hot_stories(c, Period(now, 15), StoryWish()))
-        (alone,) = runtime.reader.run(lambda c: hot_stories(c, Period(now, 15), StoryWish(least=3)))
+        first, second = runtime.reader.run(lambda c: hot_stories(c, LastDays(now, 15), StoryWish()))
+        (alone,) = runtime.reader.run(
+            lambda c: hot_stories(c, LastDays(now, 15), StoryWish(least=3))
+        )
         nothing = runtime.reader.run(
-            lambda c: hot_stories(c, Period(now + timedelta(days=30), 7), StoryWish())
+            lambda c: hot_stories(c, LastDays(now + timedelta(days=30), 7), StoryWish())
         )
     assert (first.title, len(first.outlets), first.articles) == (FIRE, 4, 4)
     assert 0 < first.reprints < 4

@@ -24,7 +24,8 @@ from qiaocrawl.console.pages.reading import require_article
 from qiaocrawl.console.render import Comparison, Difference, marked_text, render, shown_html
 from qiaocrawl.dedup.labels import verdict_name
 from qiaocrawl.language import N_
-from qiaocrawl.news.hot_stories import HotStory, stories_of_articles, story_by_number
+from qiaocrawl.news.stories.hot import HotStory, story_by_number
+from qiaocrawl.news.stories.texts import stories_with
 from qiaocrawl.reading.evidence import ArticleEvidence, Presence, evidence_of, presence_of
 from qiaocrawl.reading.marks import Marks, best_topics, marks_of
 from qiaocrawl.reading.pages_of_a_list import MOST_COUNTED, topic_titles
@@ -151,7 +152,7 @@ def _event(c: Connection, article_id: int) -> HotStory | None:
     url_id = c.execute(
         select(article_table.c.url_id).where(article_table.c.id == article_id)
     ).scalar_one()
-    number = stories_of_articles(c, [url_id]).get(url_id)
+    number = stories_with(c, [url_id]).get(url_id)
     event = story_by_number(c, number) if number is not None else None
     return event if event is not None and event.articles > 1 else None
 

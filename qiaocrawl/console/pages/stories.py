@@ -37,19 +37,19 @@ from qiaocrawl.export.briefing import (
 from qiaocrawl.language import N_, _, language
 from qiaocrawl.news.briefing import BriefSource, BriefStory
 from qiaocrawl.news.briefing_making import tell_story
-from qiaocrawl.news.hot_stories import HotStory, Period, StoryWish, hot_stories, story_by_number
 from qiaocrawl.news.names.stored import regions_of_story
 from qiaocrawl.news.pictures.place_map import place_map_svg
 from qiaocrawl.news.pictures.spread import time_line_svg
 from qiaocrawl.news.stories import lists as story_lists
-from qiaocrawl.news.stories.story import CHANGE_NAMES, STATE_NAMES
-from qiaocrawl.news.story_corrections import (
+from qiaocrawl.news.stories.corrections import (
     members_of,
     merge_stories,
     pending_of,
     take_back,
     take_out,
 )
+from qiaocrawl.news.stories.hot import HotStory, LastDays, StoryWish, hot_stories, story_by_number
+from qiaocrawl.news.stories.story import CHANGE_NAMES, STATE_NAMES
 from qiaocrawl.news.warnings.machine import SEVERITY_NAMES
 from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.topics.topics import TopicRow, list_topics
@@ -112,7 +112,7 @@ async def show(request: Request) -> Response:
     now = datetime.now(UTC)
     least = 1 if choice.is_followed else choice.least
     wish = StoryWish(topic, choice.is_followed, least, _SHOWN + 1)
-    events = await read(request, hot_stories, Period(now, choice.days), wish)
+    events = await read(request, hot_stories, LastDays(now, choice.days), wish)
     return render(
         request,
         "stories/show.html",
@@ -137,7 +137,7 @@ async def one(request: Request) -> Response:
     event = await read(request, story_by_number, number)
     others: list[HotStory] = []
     if user_of(request).may(EDITOR):
-        period, wish = Period(datetime.now(UTC), _MERGE_DAYS), StoryWish(limit=_MERGE_CHOICES)
+        period, wish = LastDays(datetime.now(UTC), _MERGE_DAYS), StoryWish(limit=_MERGE_CHOICES)
         others = await read(request, hot_stories, period, replace(wish, least=1))
     changes = await read(request, story_lists.changes_of, number)
     tongue = language()

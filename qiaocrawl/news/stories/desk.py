@@ -15,7 +15,7 @@ from qiaocrawl.news.stories.linking import (
     taken_out,
 )
 from qiaocrawl.news.stories.lookup import DAY_MINUTES, Sleepers
-from qiaocrawl.news.stories.story import Change, Correction, Item, Story, story_of
+from qiaocrawl.news.stories.story import Change, ChangeKind, Correction, Item, Story, story_of
 from qiaocrawl.news.stories.terms import Multiplier
 from qiaocrawl.news.stories.voices import Background, VoiceReader
 
@@ -254,23 +254,15 @@ class StoryDesk:
         numbered = [replace(story, id=story.id or self._number()) for story in made]
         for story in numbered:
             self._put(story.id, story)
-        now = {key: story.id for story in numbered for key in story.articles}
+        left = {story.id for story in numbered}
         for story in numbered:
             came: dict[int, list[str]] = {}
             for key in story.articles:
                 if was[key] != story.id:
                     came.setdefault(was[key], []).append(key)
             for origin, keys in came.items():
-                is_gone = origin not in now.values()
-                self._tell(
-                    Change(
-                        "merged" if is_gone else "split",
-                        story.id,
-                        self.state.minute,
-                        origin,
-                        tuple(keys),
-                    )
-                )
+                kind: ChangeKind = "split" if origin in left else "merged"
+                self._tell(Change(kind, story.id, self.state.minute, origin, tuple(keys)))
 
     # --- corrections --------------------------------------------------------------------------
 

@@ -24,9 +24,6 @@ KINDS = ("place", "person", "name", "number")
 _LEFT_BY_CONFLICTS = (1.0, 0.9, 0.5, 0.2, 0.1)
 # So much is lost where neither text has a name of the other's headline.
 _LOST_BY_HEADINGS = 0.9
-MOST_COUNTED = float(1 << 24)
-"""The product of the vectors of two texts that are clearly alike (1 in units of ``SCALE`` squared):
-where something speaks against them, what is above does not count."""
 # A short text need not say all that happened.
 _LONG_CHARS = 100
 _LEAST_DIGITS = 2
@@ -80,53 +77,46 @@ def is_long(text: str) -> bool:
 
 
 class Agreement(NamedTuple):
-    """How two texts agree beside their words.
-
-    Args:
-        shared: kinds of which both have the same.
-        conflicts: kinds of which both have some, and none is the same.
-        missing: the share of names of either headline that the other text does not have, the
-            smaller of both; 0 where one of them has none to miss.
-        left: what is left of the likeness of words, in (0, 1].
-    """
+    """The kinds of which two texts have the same, and those of which neither has the other's."""
 
     shared: tuple[str, ...]
     conflicts: tuple[str, ...]
-    missing: float
-    left: float
 
 
 def agreement(one: Voice, other: Voice) -> Agreement:
-    """How *one* and *other* agree."""
-    shared: list[str] = []
-    conflicts: list[str] = []
+    """How *one* and *other* agree beside their words."""
+    shared, conflicts = [], []
     for kind, own, its in zip(KINDS, one.marks.kinds, other.marks.kinds, strict=True):
-        if own and its:
-            (conflicts if own.isdisjoint(its) else shared).append(kind)
-    missing = min(_share_missing(one, other), _share_missing(other, one))
-    left = _LEFT_BY_CONFLICTS[len(conflicts)] * (1 - _LOST_BY_HEADINGS * missing)
-    return Agreement(tuple(shared), tuple(conflicts), missing, left)
+        if _is_conflict(own, its):
+            conflicts.append(kind)
+        elif own and its:
+            shared.append(kind)
+    return Agreement(tuple(shared), tuple(conflicts))
 
 
-def weigh(product: float, one: Voice, other: Voice) -> float:
+def missing_names(one: Voice, other: Voice) -> frozenset[int]:
+    """The names in the headline of *one* that *other* does not have; none where that is short."""
+    return one.marks.heading - other.marks.named if other.marks.is_long else frozenset()
+
+
+def weigh(product: float, one: Voice, other: Voice, most_counted: float) -> float:
     """*product* of the vectors of two texts, lessened by what speaks against them.
 
     Texts after one pattern are more alike in words than two reports of one happening ever are: so
-    where anything speaks against them, more than usual likeness does not count.
+    where anything speaks against them, what is above *most_counted* does not count.
     """
-    conflicts = 0
-    for own, its in zip(one.marks.kinds, other.marks.kinds, strict=True):
-        conflicts += bool(own) and bool(its) and own.isdisjoint(its)
-    left = _LEFT_BY_CONFLICTS[conflicts]
+    left = _LEFT_BY_CONFLICTS[sum(map(_is_conflict, one.marks.kinds, other.marks.kinds))]
     # The second is asked only where the first has something to miss.
     if missing := _share_missing(one, other):
         left *= 1 - _LOST_BY_HEADINGS * min(missing, _share_missing(other, one))
-    return product if left == 1 else min(product, MOST_COUNTED) * left
+    return product if left == 1 else min(product, most_counted) * left
+
+
+def _is_conflict(own: frozenset[int], its: frozenset[int]) -> bool:
+    return bool(own) and bool(its) and own.isdisjoint(its)
 
 
 def _share_missing(one: Voice, other: Voice) -> float:
     """The share of the names in the headline of *one* that *other* does not have."""
-    names = one.marks.heading
-    if not names or not other.marks.is_long:
-        return 0.0
-    return len(names - other.marks.named) / len(names)
+    missing = missing_names(one, other)
+    return len(missing) / len(one.marks.heading) if missing else 0.0

@@ -46,8 +46,13 @@ def without_days(text: str) -> str:
     return _DAY.sub("", text)
 
 
+def letter_pairs(text: str) -> Iterator[str]:
+    """All pairs of Chinese characters that stand side by side in *text*, in order."""
+    return (pair for run in _HAN_RUN.findall(text) for pair in map(str.__add__, run, run[1:]))
+
+
 def _pairs(text: str) -> set[str]:
-    return {run[at : at + 2] for run in _HAN_RUN.findall(fold(text)) for at in range(len(run) - 1)}
+    return set(letter_pairs(fold(text)))
 
 
 # --- Round-ups: several things that happened, each under a heading of its own ---------------------

@@ -17,6 +17,8 @@ from qiaocrawl.news.stories.story import Story, Voice, story_of
 from qiaocrawl.news.stories.terms import SCALE, Multiplier
 
 DAY_SECONDS = 86_400.0
+# The product of the vectors of two texts that tell the same at usual length.
+_CLEARLY_ALIKE = float(SCALE * SCALE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +179,13 @@ def _weigh(one: Story, other: Story, product: int, multiplier: Multiplier) -> in
     """*product* of the vectors of two stories, lessened as those of their texts are."""
     own, others = _speakers(one), _speakers(other)
     if len(own) == len(others) == 1:
-        return int(weigh(product, own[0], others[0]))
+        return int(weigh(product, own[0], others[0], _CLEARLY_ALIKE))
     vectors = [voice.vector for voice in others]
     total = left = 0.0
     for voice in own:
         for its, pair in zip(others, multiplier.products(voice.vector, vectors), strict=True):
             total += pair
-            left += weigh(pair, voice, its)
+            left += weigh(pair, voice, its, _CLEARLY_ALIKE)
     return int(product * left / total) if total else 0
 
 
@@ -278,7 +280,7 @@ def _settle_few(
     products = np.array([multiplier.products(one, vectors) for one in vectors], np.float64)
     for at, one in enumerate(ordered):
         for its in np.flatnonzero(products[at, :at]).tolist():
-            products[at, its] = weigh(products[at, its], one, ordered[its])
+            products[at, its] = weigh(products[at, its], one, ordered[its], _CLEARLY_ALIKE)
             products[its, at] = products[at, its]
     np.fill_diagonal(products, SCALE * SCALE)
     sizes = np.ones(len(ordered))

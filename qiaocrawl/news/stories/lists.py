@@ -69,9 +69,10 @@ class StoryEvent:
     by_hand: bool
 
 
-_FOLLOWED = exists().where(
+IS_FOLLOWED = exists().where(
     story_article.c.story_id == story.c.id, story_article.c.url_id == story_follow.c.url_id
 )
+"""The condition that somebody follows a story."""
 
 
 def list_stories(
@@ -94,7 +95,7 @@ def list_stories(
         least_articles: of so many articles, reprints too.
     """
     statement = (
-        select(story, _FOLLOWED.label("is_followed"))
+        select(story, IS_FOLLOWED.label("is_followed"))
         .where(
             story.c.state != "merged",
             story.c.touched >= since_minute,
@@ -107,7 +108,7 @@ def list_stories(
         .limit(limit)
     )
     if followed:
-        statement = statement.where(_FOLLOWED)
+        statement = statement.where(IS_FOLLOWED)
     if topic_name:
         statement = statement.where(
             exists().where(
@@ -128,7 +129,7 @@ def one_story(c: Connection, number: int) -> StoryLine:
     Raises:
         ConfigError: there is none.
     """
-    statement = select(story, _FOLLOWED.label("is_followed")).where(story.c.id == number)
+    statement = select(story, IS_FOLLOWED.label("is_followed")).where(story.c.id == number)
     row = c.execute(statement).first()
     if row is None:
         raise ConfigError(_("there is no story {number}", number=number))

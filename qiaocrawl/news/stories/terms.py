@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 from zlib import crc32
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.news.stories.evidence import KINDS, Marks, is_long, kind_of
-from qiaocrawl.news.stories.lead import lead_of, without_days
+from qiaocrawl.news.stories.lead import lead_of, letter_pairs, without_days
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.vsm.terms import FUNCTION, title_shares, word_class
@@ -31,7 +30,6 @@ MARKED_CHARS = 220
 _MASK = DIMENSIONS - 1
 # Words and pairs that look alike are different terms.
 _PAIR = "\u0000"
-_HAN_RUN = re.compile("[\u3400-\u9fff]{2,}")
 _RAREST_PAIR = 3e-6
 _REMEMBERED_TERMS = 500_000
 _NOT_COUNTED = -1
@@ -48,7 +46,7 @@ def term_id(term: str) -> int:
 def term_ids(word: str) -> set[int]:
     """The numbers of a word and of the pairs of characters in it."""
     folded = fold(word)
-    pairs = {_PAIR + pair for run in _HAN_RUN.findall(folded) for pair in _pairs_of(run)}
+    pairs = {_PAIR + pair for pair in letter_pairs(folded)}
     return {term_id(term) for term in {folded, *pairs}}
 
 
@@ -89,9 +87,7 @@ class TermReader:
         title_words = list(self._segmenter.words(heading))
         lead_words = list(self._segmenter.words(lead))
         words = Counter(title_words + lead_words)
-        pairs: Counter[str] = Counter()
-        for run in _HAN_RUN.findall(f"{heading}\n{lead}"[:PAIRED_CHARS]):
-            pairs.update(_pairs_of(run))
+        pairs = Counter(letter_pairs(f"{heading}\n{lead}"[:PAIRED_CHARS]))
         word_numbers = self._words.of(words)
         numbers = np.array([*word_numbers, *self._pairs.of(pairs)], np.int32)
         counts = np.array([*words.values(), *pairs.values()], np.float32)
@@ -114,7 +110,7 @@ class TermReader:
                         number
                         for word in words
                         if self.kind_of(word) == "place"
-                        for number in (term_id(word), *map(_pair_number, _pairs_of(word)))
+                        for number in (term_id(word), *map(_pair_number, letter_pairs(word)))
                     }
                 ),
                 np.int32,
@@ -170,10 +166,6 @@ def _pair_number(pair: str) -> int:
     return term_id(_PAIR + pair)
 
 
-def _pairs_of(run: str) -> Iterator[str]:
-    return map(str.__add__, run, run[1:])
-
-
 def _counts(word: str) -> bool:
     return any(letter.isalnum() for letter in word) and word_class(word) != FUNCTION
 
@@ -188,7 +180,7 @@ def usual_shares() -> NDArray[np.float32]:
     words = title_shares()
     pairs: defaultdict[str, float] = defaultdict(float)
     for word, share in words.items():
-        for pair in _pairs_of(word):
+        for pair in map(str.__add__, word, word[1:]):
             pairs[pair] += share
     ids = [*map(term_id, words), *(term_id(_PAIR + pair) for pair in pairs)]
     shares = np.bincount(ids, [*words.values(), *pairs.values()], DIMENSIONS)

@@ -12,9 +12,9 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.news.stories import stored
 from qiaocrawl.news.stories.desk import StoryDesk
-from qiaocrawl.news.stories.evidence import KINDS, agreement
+from qiaocrawl.news.stories.evidence import KINDS, agreement, missing_names
 from qiaocrawl.news.stories.linking import DAY_SECONDS, pause_days, product_of, score_of
-from qiaocrawl.news.stories.lists import StoryEvent, changes_of
+from qiaocrawl.news.stories.lists import StoryEvent, changes_of, one_story
 from qiaocrawl.news.stories.story import Item, Story, Voice, story_of
 from qiaocrawl.news.stories.terms import SCALE, Multiplier, Terms
 from qiaocrawl.storage.schema import article, story_article, url
@@ -55,7 +55,7 @@ class Why:
         pause_days: after so many days what is left counts half.
         score: what comes of it.
         threshold: from this score on two texts are of one story.
-        story_score: of their two stories as they stand; None where they are in one.
+        story_score: of their two stories as they stand; None where they are in one, or one is over.
         changes: how their story came about, or their stories.
     """
 
@@ -164,8 +164,8 @@ def _weigh(
             for kind in agreed.conflicts
         },
         missing=(
-            _said(one.marks.heading - other.marks.named, words) if other.marks.is_long else (),
-            _said(other.marks.heading - one.marks.named, words) if one.marks.is_long else (),
+            _said(missing_names(one, other), words),
+            _said(missing_names(other, one), words),
         ),
         left=product / plain if plain else 1.0,
         gap_days=gap,
@@ -202,9 +202,12 @@ def _said(numbers: frozenset[int], words: Mapping[int, str]) -> tuple[str, ...]:
 def _story_score(
     c: Connection, desk: StoryDesk, numbers: tuple[int | None, int | None]
 ) -> float | None:
-    """How alike the two stories are as they stand; None where there are not two."""
+    """How alike the two stories are as they stand; None where there are not two that go on."""
     one, other = numbers
     if one is None or other is None or one == other:
+        return None
+    # Of a story that is over no vectors are kept.
+    if any(one_story(c, number).state == "ended" for number in (one, other)):
         return None
     stories: list[Story] = [stored.load_story(c, number) for number in (one, other)]
     if any(story.is_round_up for story in stories):

@@ -14,13 +14,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
+from qiaocrawl.news.stories.lists import IS_FOLLOWED
 from qiaocrawl.reading.listing import OutletNames
 from qiaocrawl.storage.schema import (
     article,
     relevance,
     story,
     story_article,
-    story_follow,
     topic,
 )
 from qiaocrawl.storage.values import from_time, to_stored_time
@@ -35,7 +35,7 @@ QUIET_DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class LastDays:
     """The last so many days of China, today being one."""
 
     now: datetime
@@ -89,19 +89,11 @@ class HotStory:
         return self.last is None or now - self.last > timedelta(days=QUIET_DAYS)
 
 
-def hot_stories(c: Connection, period: Period, wish: StoryWish) -> list[HotStory]:
+def hot_stories(c: Connection, period: LastDays, wish: StoryWish) -> list[HotStory]:
     """The stories on topic that something came to in *period*, the hottest first."""
     rows = {row.id: row for row in c.execute(_candidates(period, wish))}
     found = [one for one in _with_outlets(c, rows) if len(one.outlets) >= wish.least]
     return sorted(found, key=lambda one: _rank(one, period))[: wish.limit]
-
-
-def stories_of_articles(c: Connection, url_ids: Sequence[int]) -> dict[int, int]:
-    """The story that each article is in, by the row of its URL."""
-    rows = select(story_article.c.url_id, story_article.c.story_id).where(
-        story_article.c.url_id.in_(url_ids), story_article.c.story_id.is_not(None)
-    )
-    return {row.url_id: row.story_id for row in c.execute(rows)}
 
 
 def story_by_number(c: Connection, number: int) -> HotStory | None:
@@ -110,7 +102,7 @@ def story_by_number(c: Connection, number: int) -> HotStory | None:
     return next(iter(_with_outlets(c, rows)), None)
 
 
-def count_by_day(c: Connection, stories: Sequence[HotStory], period: Period) -> list[HotStory]:
+def count_by_day(c: Connection, stories: Sequence[HotStory], period: LastDays) -> list[HotStory]:
     """*stories* with how many articles of each came out on the days of *period*."""
     # Hours of UTC: both databases give them as the beginning of the stored text.
     hour = func.substr(article.c.published_at, 1, 13)
@@ -132,16 +124,13 @@ def count_by_day(c: Connection, stories: Sequence[HotStory], period: Period) -> 
 
 
 def _stories() -> Select[Any]:
-    followed = exists().where(
-        story_article.c.story_id == story.c.id, story_article.c.url_id == story_follow.c.url_id
-    )
     columns = story.c.id, story.c.title, story.c.state, story.c.voices
     return select(
-        *columns, story.c.first_published, story.c.last_published, followed.label("is_followed")
+        *columns, story.c.first_published, story.c.last_published, IS_FOLLOWED.label("is_followed")
     )
 
 
-def _candidates(period: Period, wish: StoryWish) -> Select[Any]:
+def _candidates(period: LastDays, wish: StoryWish) -> Select[Any]:
     tomorrow = start_of_days(period.now, 1) + timedelta(days=1)
     dated = and_(
         story.c.last_published >= to_stored_time(period.since),
@@ -164,12 +153,7 @@ def _candidates(period: Period, wish: StoryWish) -> Select[Any]:
         .limit(_MOST_COMPARED)
     )
     if wish.is_followed:
-        statement = statement.where(
-            exists().where(
-                story_article.c.story_id == story.c.id,
-                story_article.c.url_id == story_follow.c.url_id,
-            )
-        )
+        statement = statement.where(IS_FOLLOWED)
     return statement
 
 
@@ -224,7 +208,7 @@ def _with_outlets(c: Connection, rows: dict[int, Any]) -> list[HotStory]:
     ]
 
 
-def _rank(one: HotStory, period: Period) -> tuple[float, float, int]:
+def _rank(one: HotStory, period: LastDays) -> tuple[float, float, int]:
     """Its place: outlets, halved with each quarter of the period since its last article."""
     last = one.last or period.since
     age = max(period.now - last, timedelta()) / timedelta(days=period.days)
