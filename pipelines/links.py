@@ -38,7 +38,9 @@ class LinksPipeline:
         for reason, count in followed.selection.left_by_reason.items():
             if count:
                 self._stats.inc_value(f"qiaocrawl/links/{reason}", count)
-        number, said = far_entries(analysis, self._crawl.policy)
+        # Not where the order takes entries on any host, as of a topic's own feeds.
+        is_bound = followed.selection.left_by_reason["offsite"] > 0
+        number, said = far_entries(analysis, self._crawl.policy) if is_bound else (0, "")
         if number:
             analysis = replace(analysis, reason="; ".join(filter(None, (analysis.reason, said))))
             self._stats.inc_value("qiaocrawl/links/far_entries", number)

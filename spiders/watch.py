@@ -22,10 +22,11 @@ from qiaocrawl.runs.watch import (
     WatchOrder,
     WatchRound,
     WatchSettings,
+    as_listed,
     follow_moved,
-    with_channel,
 )
 from qiaocrawl.runtime.follow_links import FollowPolicy
+from qiaocrawl.storage.sites.sources import has_sources
 from qiaocrawl.urls import canonical_url, host_of
 
 _NOT_MODIFIED = 304
@@ -43,9 +44,17 @@ class WatchSpider(FrontierSpider):
     }
 
     def plan(self) -> CrawlContext:
-        """Scope: what waits to be watched on the topic's sites."""
+        """Scope: what waits to be watched on the topic's sites, and on any host for its feeds."""
         runtime, options = self.runtime, self.runtime.options
-        sites = runtime.catalogue.deep_sites(self.topic, self.arguments.get("site", ""))
+        named = self.arguments.get("site", "")
+        # Whoever names sites wants these only.
+        has_feeds = not named and runtime.reader.run(lambda c: has_sources(c, self.topic))
+        catalogue = runtime.catalogue
+        sites = (
+            catalogue.authoritative_sites(self.topic)
+            if has_feeds
+            else catalogue.deep_sites(self.topic, named)
+        )
         self.starts = [_canonical_start(site.start_url or f"http://{site.host}/") for site in sites]
         self.extra = [
             _canonical_start(url)
@@ -58,10 +67,10 @@ class WatchSpider(FrontierSpider):
             max_depth=options["QIAO_MAX_DEPTH"],
             max_links=options["QIAO_MAX_LINKS_PER_PAGE"],
         )
-        scope = runtime.scope(self.queue, self.topic, policy)
+        scope = runtime.scope(self.queue, self.topic, replace(policy, across=has_feeds))
         settings = WatchSettings.of(options)
         settings.check()
-        self.round = WatchRound(runtime, self.topic, policy, settings)
+        self.round = WatchRound(runtime, self.topic, policy, settings, sources=has_feeds)
         self._scheduled_at = 0.0
         return CrawlContext(
             runtime,
@@ -73,7 +82,7 @@ class WatchSpider(FrontierSpider):
             limits=self.round.limits(self._usual_limits(), time.time()),
             journal=WatchJournal(self.round),
             follow_redirect=follow_moved,
-            refine=with_channel,
+            refine=as_listed,
         )
 
     def _usual_limits(self) -> Limits:

@@ -46,6 +46,7 @@ from qiaocrawl.storage.run_log import (
     runs_of,
 )
 from qiaocrawl.storage.search.coverage import Cell, sums_by
+from qiaocrawl.storage.sites.sources import has_sources
 from qiaocrawl.storage.topics.changes import few_on_topic
 from qiaocrawl.storage.topics.topics import find_topic_id, list_topics, load_pack
 from qiaocrawl.text.visible import Terminal
@@ -108,7 +109,10 @@ def run(
     seconds = budget_seconds(hours, minutes)
     console = Terminal(highlight=False)
     with opened_database(database) as opened:
-        stages = _chosen_stages(only, _require_topic(opened, topic), console)
+        pack = _require_topic(opened, topic)
+        with opened.reading() as c:
+            has_feeds = has_sources(c, topic)
+        stages = _chosen_stages(only, pack, console, has_feeds=has_feeds)
         # Two rounds on one SQLite file would take each other's turn between two stages.
         opened.lock_crawl(Options.from_environment()["QIAO_LOCK_WAIT_SECONDS"], "run")
         ends_at = time.time() + seconds if seconds else None
@@ -137,7 +141,9 @@ def _require_topic(database: Database, topic: str) -> TopicPack:
     )
 
 
-def _chosen_stages(only: str, pack: TopicPack, console: Console) -> tuple[str, ...]:
+def _chosen_stages(
+    only: str, pack: TopicPack, console: Console, *, has_feeds: bool
+) -> tuple[str, ...]:
     named = tuple(filter(None, (name.strip() for name in only.split(","))))
     for name in named:
         if name not in _NAMES:
@@ -157,7 +163,9 @@ def _chosen_stages(only: str, pack: TopicPack, console: Console) -> tuple[str, .
     of_sites = [name for name in stages if name in _OF_SITES and name not in named]
     if of_sites and not any(site.role == "authoritative" for site in pack.sites):
         print_hanging(console, _("no site of the topic is crawled whole"))
-        stages = tuple(name for name in stages if name not in of_sites)
+        # Its feeds are watched without a site.
+        left = [name for name in of_sites if not (has_feeds and name == "watch")]
+        stages = tuple(name for name in stages if name not in left)
     return stages
 
 

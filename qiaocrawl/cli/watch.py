@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from difflib import unified_diff
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,13 +18,17 @@ from qiaocrawl.cli.output import echo, echo_json, folding_table, not_an_address,
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
+from qiaocrawl.options.project import command_here
+from qiaocrawl.reading.silence import state_words
 from qiaocrawl.storage import url_history
 from qiaocrawl.storage.pages import revisions
 from qiaocrawl.storage.pages.revisions import Revision, Source
-from qiaocrawl.storage.sites import watch_counts, watched
+from qiaocrawl.storage.sites import sources, watch_counts, watched
+from qiaocrawl.storage.sites.sources import FeedSource
 from qiaocrawl.storage.sites.watched import MAX_PAGE_WEIGHT, WatchedPage
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import china_time, china_time_at
+from qiaocrawl.topic.feeds import Feed, read_feeds, write_feeds
 from qiaocrawl.urls import canonical_url, url_key
 
 app = typer.Typer(
@@ -37,6 +42,7 @@ _KINDS = {
     "channel": N_("channel"),
     "list": N_("list"),
     "feed": N_("feed"),
+    "source": N_("feed of the topic"),
 }
 _FACTS = {
     revisions.REVISED: N_("revised"),
@@ -166,6 +172,91 @@ def set_page_weight(
     if not topics:
         raise ConfigError(_("{url!r} is not watched (qiaocrawl watch list)", url=url))
     echo(_("weight {weight:g}: {page}", weight=weight, page=canonical))
+
+
+@app.command("feeds")
+def feeds(
+    topic: Annotated[str, typer.Argument(help="An imported topic.")],
+    add: Annotated[
+        list[str] | None, typer.Option(help="Address of a feed to add; may be repeated.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="What the added feed is called.")] = "",
+    remove: Annotated[
+        list[str] | None, typer.Option(help="Address of a feed to take away; may be repeated.")
+    ] = None,
+    import_: Annotated[
+        Path | None, typer.Option("--import", help="List to add: OPML, CSV or Excel.")
+    ] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="File to write: .opml, .csv or .xlsx.")
+    ] = None,
+    as_json: AsJson = False,
+    database: DatabaseUrl = "",
+) -> None:
+    """Show the feeds a topic has as sources; add, take away, import or export them.
+
+    `scrapy crawl watch` visits them; their entries are fetched on whatever host, and no further.
+    """
+    given = [Feed(address, name.strip()) for address in add or ()]
+    if name and len(given) != 1:
+        raise ConfigError(_("--name names one feed: give one --add with it"))
+    given += read_feeds(import_) if import_ is not None else ()
+    if given or remove:
+        with transaction_on(database) as c:
+            for address in remove or ():
+                if not sources.remove_source(c, topic, address):
+                    raise ConfigError(
+                        _("{url!r} is none of the feeds of {topic!r}", url=address, topic=topic)
+                    )
+            new = sources.add_sources(c, topic, given, now=time.time())
+        _say_changed(topic, len(given), new, len(remove or ()))
+    with connection_to(database) as c:
+        found = sources.feed_sources(c, topic)
+    if export is not None:
+        listed = (Feed(one.url, one.name) for one in found)
+        write_feeds(listed, export, title=_("Feeds of {topic}", topic=topic))
+        echo(_("{count} feeds: {file}", count=len(found), file=export))
+    if as_json:
+        echo_json([asdict(one) for one in found])
+    elif not (given or remove or export):
+        _show_feeds(topic, found)
+
+
+def _say_changed(topic: str, given: int, new: int, removed: int) -> None:
+    if given:
+        words = _(
+            "{count} feeds added to {topic}, {known} were there",
+            count=new,
+            topic=topic,
+            known=given - new,
+        )
+        command = command_here(f"qiaocrawl run {topic} --only watch")
+        echo(words)
+        echo(_("the next round visits them: {command}", command=command))
+    if removed:
+        words = _(
+            "{count} feeds taken from {topic}; what they brought stays", count=removed, topic=topic
+        )
+        echo(words)
+
+
+def _show_feeds(topic: str, found: list[FeedSource]) -> None:
+    if not found:
+        command = command_here(f"qiaocrawl watch feeds {topic} --add https://…/feed.xml")
+        echo(_("{topic} has no feed; one is added with `{command}`", topic=topic, command=command))
+        return
+    table = folding_table(
+        _("feed"), _("state"), _("last changed"), _("usually every"), _("new entries")
+    )
+    for one in found:
+        table.add_row(
+            escape(f"{one.name}\n{one.url}".strip()),
+            escape(state_words(one)),
+            china_time_at(one.changed_at),
+            _hours(one.every_hours) if one.every_hours else "",
+            str(one.news),
+        )
+    table_console().print(table)
 
 
 @app.command("history")

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import codecs
 import html
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeGuard
 
 from qiaocrawl.discovery.xml_records import (
     GZIP_MAGIC,
@@ -70,8 +72,8 @@ class EntryList:
     """A sitemap or feed as it was read; never an error, ``fault`` says in words what was wrong.
 
     Attributes:
-        kind: ``pages``, ``index`` or ``text`` of sitemaps; ``rss``, ``atom`` or ``rdf`` of
-            feeds; "" where it is none.
+        kind: ``pages``, ``index`` or ``text`` of sitemaps; ``rss``, ``atom``, ``rdf`` or
+            ``json`` of feeds; "" where it is none.
         entries: each URL once, the newest first, undated ones last in document order.
         title: of a feed.
         left: entries that were not taken: beyond the bound, or without a page's address.
@@ -165,7 +167,7 @@ def _in_utc(moment: datetime) -> datetime | None:
         return None
 
 
-# --- Feeds, RSS 0.9 to 2.0, RDF and Atom: bytes in, entries out -----------------------------------
+# --- Feeds, RSS 0.9 to 2.0, RDF, Atom and JSON Feed: bytes in, entries out ------------------------
 
 MAX_FEED_ENTRIES = 2_000
 """Feeds have 10 to 100; the largest archives some hundred."""
@@ -206,6 +208,8 @@ def parse_feed(
         url: where it was fetched; relative addresses are resolved against it.
         limit: entries taken.
     """
+    if _is_json_feed(body):
+        return _read_json_feed(body, url, limit)
     document = xml_records(
         body,
         content_type,
@@ -262,6 +266,68 @@ def _address(record: Record) -> str:
     guid = record.first("guid", "id")
     # A guid may be any text, but many are addresses.
     return record.about or (address_in(guid) if guid.startswith("http") else "")
+
+
+_JSON_VERSION = re.compile(rb'"version"\s*:\s*"https?:\\?/\\?/(?:www\.)?jsonfeed\.org')
+# Of the unpacked text: all of it is read at once.
+_MAX_JSON_BYTES = 8 * 1024 * 1024
+
+
+def _is_json_feed(body: bytes) -> bool:
+    """Whether *body* says that it is one, in its first kilobytes or at its end."""
+    try:
+        text = b"".join(unpack_body(body, _MAX_JSON_BYTES)) if body[:2] == GZIP_MAGIC else body
+    except (OverflowError, ValueError):
+        return False
+    if text[:_HEAD_BYTES].lstrip(_BLANKS)[:1] != b"{":
+        return False
+    # A program may write its keys in any order.
+    return any(_JSON_VERSION.search(part) for part in (text[:_HEAD_BYTES], text[-_HEAD_BYTES:]))
+
+
+def _read_json_feed(body: bytes, base: str, limit: int) -> EntryList:
+    """A JSON Feed (jsonfeed.org, 1 and 1.1); what is not of the form it says is left."""
+    try:
+        text = b"".join(unpack_body(body, _MAX_JSON_BYTES)).decode("utf-8-sig", "replace")
+        feed = json.loads(text)
+        items = feed["items"]
+        if not isinstance(items, list):
+            raise ValueError("its items are no list")
+    except (OverflowError, ValueError, KeyError, RecursionError) as error:
+        return EntryList("", fault=f"no JSON Feed: {error}"[:120])
+    entries = [
+        entry
+        for item in items[:limit]
+        if isinstance(item, dict) and (entry := _json_entry(item, base)) is not None
+    ]
+    title = plain_words(_text_of(feed, "title"))
+    return EntryList("json", newest_first(entries), title, len(items) - len(entries))
+
+
+def _json_entry(item: Mapping[str, object], base: str) -> Entry | None:
+    identity = _text_of(item, "id")
+    address = _text_of(item, "url", "external_url") or (
+        identity if identity.startswith("http") else ""
+    )
+    url = canonical_url(address, base or None) if address else None
+    if url is None:
+        return None
+    tags = item.get("tags")
+    words = " ".join(filter(_is_text, tags)) if isinstance(tags, list) else ""
+    return Entry(
+        url,
+        moment_of(_text_of(item, "date_published", "date_modified")),
+        plain_words(_text_of(item, "title")),
+        plain_words(words)[:_MAX_KEYWORDS_CHARS],
+    )
+
+
+def _text_of(item: Mapping[str, object], *names: str) -> str:
+    return next((value for name in names if isinstance(value := item.get(name), str)), "")
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str)
 
 
 # --- Sitemaps as sitemaps.org and the news extension define them: bytes in, entries out -----------
@@ -431,6 +497,8 @@ def url_source_kind(body: bytes, content_type: str) -> Outcome | None:
     """
     if _PAGE.match(body[:_HEAD_BYTES].lstrip(_BLANKS)):
         return None
+    if _is_json_feed(body):
+        return Outcome.FEED
     written = ""
     for size in (_HEAD_BYTES, _LONG_HEAD_BYTES):
         written = _head(body, size)
@@ -507,7 +575,7 @@ def _first_pieces(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
 def _links(listing: EntryList, base: str) -> Iterator[Link]:
     own = canonical_url(base)
     is_index = listing.kind == "index"
-    place = FEED_TAG if listing.kind in ("rss", "atom", "rdf") else SITEMAP_TAG
+    place = FEED_TAG if listing.kind in ("rss", "atom", "rdf", "json") else SITEMAP_TAG
     for entry in listing.entries[:MAX_ENTRIES]:
         # An index lists files (.xml.gz) rightly; an entry that is a file is no page.
         if entry.url == own or (not is_index and looks_like_file(entry.url)):

@@ -87,6 +87,7 @@ class Payload:
     again: bool = False
     etag: str = ""
     modified: str = ""
+    listed_at: int | None = None  # when the feed says that its entry came out, epoch seconds
     topic: str = ""
     term: str = ""
     site: str = ""

@@ -23,6 +23,7 @@ from qiaocrawl.urls import (
     looks_like_document,
     looks_like_file,
     url_key,
+    without_feed_scheme,
 )
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def feed_links(page: Page) -> tuple[Link, ...]:
                 continue
         else:
             continue
-        url = page.joiner.canonical(_without_feed_scheme((attributes.get("href") or "").strip()))
+        url = page.joiner.canonical(without_feed_scheme((attributes.get("href") or "").strip()))
         if url is not None and not _is_of_comments(url, title):
             links.setdefault(
                 url,
@@ -205,14 +206,6 @@ def feed_links(page: Page) -> tuple[Link, ...]:
         if len(links) >= MAX_FEEDS:
             break
     return tuple(links.values())
-
-
-def _without_feed_scheme(href: str) -> str:
-    """``feed://a.cn/x`` and ``feed:https://a.cn/x`` as a page's address."""
-    if href[:5].lower() != "feed:":
-        return href
-    rest = href[5:]
-    return f"http:{rest}" if rest.startswith("//") else rest
 
 
 def _may_be_feed(href: str) -> bool:

@@ -21,6 +21,7 @@ from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import command_here
 from qiaocrawl.reading.outcome_names import end_name
+from qiaocrawl.reading.silence import silence_alarms
 from qiaocrawl.reading.summary import held_hosts, held_words, more_held
 from qiaocrawl.search.query import WHOLE
 from qiaocrawl.storage.engine import sqlite_path
@@ -159,6 +160,7 @@ def alarms(c: Connection, limits: Limits, *, now: float) -> list[str]:
         *_held_hosts(c, now),
         *_silent_keepers(c, now),
         *_undelivered_alarms(c, now),
+        *silence_alarms(c),
     ]
 
 

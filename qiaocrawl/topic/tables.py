@@ -216,7 +216,7 @@ def read_terms(path: Path) -> tuple[Term, ...]:
     """
     rows, faults = read_rows(path, TERM_COLUMNS, (("term",),), _term)
     faults += list_faults(path.name, rows, term_reasons, term_key)
-    return valid_rows(path, rows, faults)
+    return valid_rows(path.name, rows, faults)
 
 
 def read_sites(path: Path) -> tuple[Site, ...]:
@@ -234,18 +234,18 @@ def read_sites(path: Path) -> tuple[Site, ...]:
     default: Role = "target" if any(site.role for _, site in rows) else "authoritative"
     rows = [(line, replace(site, role=site.role or default)) for line, site in rows]
     faults += list_faults(path.name, rows, site_reasons, site_key)
-    return valid_rows(path, rows, faults)
+    return valid_rows(path.name, rows, faults)
 
 
 def write_terms(terms: Iterable[Term], path: Path) -> None:
     """Write *terms* as CSV (UTF-8 with BOM) or, for ``.xlsx``, as an Excel workbook."""
     rows = ((term.text, term.kind, term.weight, term.note) for term in terms)
-    _write(path, "terms", _WRITTEN_TERMS, rows)
+    write_table(path, "terms", _WRITTEN_TERMS, rows)
 
 
 def write_sites(sites: Iterable[Site], path: Path) -> None:
     """Write *sites* as CSV (UTF-8 with BOM) or, for ``.xlsx``, as an Excel workbook."""
-    _write(path, "sites", _WRITTEN_SITES, map(_site_cells, sites))
+    write_table(path, "sites", _WRITTEN_SITES, map(_site_cells, sites))
 
 
 def read_rows(
@@ -258,29 +258,39 @@ def read_rows(
 
     A cell with such a fault counts as empty, so that the rest of its row is judged too.
     """
-    raw = _read_raw(path)
+    return rows_in(read_limited(path), path.name, columns, required, convert)
+
+
+def rows_in(
+    data: bytes,
+    table: str,
+    columns: Columns,
+    required: Sequence[Sequence[str]],
+    convert: Callable[[Cells, Reasons], Row],
+) -> tuple[list[tuple[int, Row]], list[RowFault]]:
+    """As :func:`read_rows`, of the bytes of a file that is called *table*."""
+    raw = _raw_table(data, table)
     faults = list(raw.faults)
     if not raw.rows:
         return [], faults
     header_line, names = raw.rows[0]
     header, reasons = read_header(names, columns)
-    _require_header(RowFault(path.name, header_line, ""), header, columns, required, reasons)
-    faults += [RowFault(path.name, header_line, reason) for reason in reasons]
+    _require_header(RowFault(table, header_line, ""), header, columns, required, reasons)
+    faults += [RowFault(table, header_line, reason) for reason in reasons]
     rows: list[tuple[int, Row]] = []
     for line, cells in raw.rows[1:]:
         bad: Reasons = []
         rows.append((line, convert(_name_cells(header, cells, bad), bad)))
-        faults += [RowFault(path.name, line, reason) for reason in bad]
+        faults += [RowFault(table, line, reason) for reason in bad]
     return rows, faults
 
 
-def _read_raw(path: Path) -> RawTable:
-    data = read_limited(path)
+def _raw_table(data: bytes, table: str) -> RawTable:
     if data.startswith((ZIP_MAGIC, OLE_MAGIC)):
         from qiaocrawl.topic.xlsxfile import parse_xlsx
 
-        return parse_xlsx(data, path.name)
-    return parse_csv(data, path.name)
+        return parse_xlsx(data, table)
+    return parse_csv(data, table)
 
 
 def _require_header(
@@ -411,7 +421,7 @@ def _site_cells(site: Site) -> tuple[str | float | int, ...]:
     )
 
 
-def _write(
+def write_table(
     path: Path,
     title: str,
     header: Sequence[str],
@@ -435,12 +445,12 @@ def _cell_text(cell: str | float | int) -> str:
 
 
 def valid_rows(
-    path: Path, rows: Sequence[tuple[int, Row]], faults: list[RowFault]
+    table: str, rows: Sequence[tuple[int, Row]], faults: list[RowFault]
 ) -> tuple[Row, ...]:
     """The records of numbered *rows*.
 
     Raises:
         TopicError: there are *faults*; it lists them by line.
     """
-    raise_faults(path.name, sorted(faults, key=lambda fault: fault.line))
+    raise_faults(table, sorted(faults, key=lambda fault: fault.line))
     return tuple(row for _, row in rows)

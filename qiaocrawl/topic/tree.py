@@ -328,7 +328,7 @@ def _check_golden(
                 path.name, 1, _("no row is labelled {word}; both labels are needed", word=word)
             )
         )
-    return valid_rows(path, rows, faults)
+    return valid_rows(path.name, rows, faults)
 
 
 def _key(row: GoldenTitle | GoldenDigest) -> str:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from qiaocrawl.urls.canonical import MAX_URL_CHARS, UrlJoiner, canonical_url, url_key
+from qiaocrawl.urls.canonical import (
+    MAX_URL_CHARS,
+    UrlJoiner,
+    canonical_url,
+    url_key,
+    without_feed_scheme,
+)
 from qiaocrawl.urls.hosts import (
     canonical_host,
     host_of,
@@ -23,4 +29,5 @@ __all__ = [
     "looks_like_file",
     "registrable_domain",
     "url_key",
+    "without_feed_scheme",
 ]

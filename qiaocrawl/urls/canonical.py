@@ -31,6 +31,14 @@ _FILE_END = re.compile(r"(\.(?:s?html?|php|aspx?|jsp|do))[^\x00-\x7f].*", re.I |
 _TAIL = re.compile(rf"(?<=[\x21-\x7e])[{_WIDE_MARKS}]+$")
 
 
+def without_feed_scheme(href: str) -> str:
+    """``feed://a.cn/x`` and ``feed:https://a.cn/x`` as a page's address; any other as it is."""
+    if href[:5].lower() != "feed:":
+        return href
+    rest = href[5:]
+    return f"http:{rest}" if rest.startswith("//") else rest
+
+
 def cut_glued_text(url: str) -> str:
     """*url* without the Chinese text glued to its end; ASCII comes back as it is."""
     if url.isascii():

@@ -16,6 +16,7 @@ from qiaocrawl.storage.frontier.scope import Scope
 from qiaocrawl.storage.pages import articles, revisions
 from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.sites import watch_counts, watched
+from qiaocrawl.topic.feeds import read_feeds
 from qiaocrawl.urls import url_key
 
 HOST = "www.qiao.test"
@@ -95,3 +96,27 @@ def test_what_is_watched_and_what_an_article_said(run: Run, tmp_path: Path) -> N
     code, _, said = run("watch", "list", "nothing", "--database", url)
     assert code == 1
     assert "'nothing' is not in the database" in said
+
+
+def test_feeds_of_a_topic_are_added_imported_exported_and_taken_away(
+    run: Run, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack())
+    database = ("--database", url)
+    listed = tmp_path / "feeds.csv"
+    listed.write_text("url,name\nhttp://b.test/f,侨报\n", "utf-8")
+    wanted = ("--add", "http://a.test/f", "--import", str(listed))
+    _, said, _ = run("watch", "feeds", "qiaoqing", *wanted, *database)
+    assert "2 feeds added" in said
+    _, shown, _ = run("watch", "feeds", "qiaoqing", *database)
+    assert "侨报" in shown
+    assert "not visited yet" in shown
+    opml = tmp_path / "out.opml"
+    run("watch", "feeds", "qiaoqing", "--export", str(opml), *database)
+    assert [feed.url for feed in read_feeds(opml)] == ["http://a.test/f", "http://b.test/f"]
+    run("watch", "feeds", "qiaoqing", "--remove", "http://a.test/f", *database)
+    _, written, _ = run("watch", "feeds", "qiaoqing", "--json", *database)
+    assert [one["url"] for one in json.loads(written)] == ["http://b.test/f"]
+    code, _, refused = run("watch", "feeds", "qiaoqing", "--remove", "http://a.test/f", *database)
+    assert (code, "none of the feeds" in refused) == (1, True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.discovery.url_sources import Entry, moment_of, parse_feed
+from qiaocrawl.discovery.url_sources import Entry, moment_of, parse_feed, url_source_kind
+from qiaocrawl.items import Outcome
 from qiaocrawl.page.other_links import feed_links
 from qiaocrawl.page.page import parse_page
 
@@ -126,3 +129,41 @@ def test_feeds_a_page_announces() -> None:
     ]  # fmt: skip
     many = "".join(f'<link rel="alternate" type="text/xml" href="/{n}">' for n in range(99))
     assert len(feed_links(parse_page(many.encode(), "", "http://a.test/"))) == 20
+
+
+def _json(**changes: object) -> bytes:
+    feed = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": "侨务",
+        "items": [
+            {
+                "id": "1",
+                "url": "/1.html?utm_source=rss",
+                "title": "侨胞",
+                "date_published": "2026-03-05T10:00:00+08:00",
+                "tags": ["侨乡", "归侨"],
+            }
+        ],
+    }
+    return json.dumps({**feed, **changes}).encode()  # fmt: skip
+
+
+def test_json_feed() -> None:
+    feed = parse_feed(_json(), "application/feed+json", "http://a.test/feed.json")
+    assert (feed.kind, feed.title, feed.entries) == ("json", "侨务", (_ENTRY,))
+    packed = parse_feed(gzip.compress(_json()), "", "http://a.test/feed.json")
+    assert packed.entries == feed.entries
+    assert url_source_kind(_json(), "application/json") is Outcome.FEED
+    assert url_source_kind(b'{"version": 1, "items": []}', "application/json") is None
+
+
+@pytest.mark.parametrize("items", [None, {}, "1", 7, [None, 7, [], {}, {"url": "mailto:a@b"},
+                                   {"id": 5, "url": ["x"], "tags": {"a": 1}}]])  # fmt: skip
+def test_what_is_wrong_in_a_json_feed_is_left(items: object) -> None:
+    assert parse_feed(_json(items=items)).entries == ()
+
+
+def test_a_json_feed_may_be_cut_off_or_nested_without_end() -> None:
+    assert "no JSON Feed" in parse_feed(_json()[:-9]).fault
+    deep = _json(extra=1).replace(b'"extra": 1', b'"extra": ' + b"[" * 100_000)
+    assert parse_feed(deep).entries == ()

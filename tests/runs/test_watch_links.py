@@ -15,12 +15,12 @@ from qiaocrawl.runs.watch.round import (
     NEW,
     NEW_SCORE,
     PAGE,
+    as_listed,
     channel_of,
     follow_moved,
     follow_watched,
     is_listing,
     name_of_anchor,
-    with_channel,
 )
 from qiaocrawl.runtime.follow_links import FollowPolicy, LinkSelection, link_to
 
@@ -159,7 +159,7 @@ def test_an_article_gets_the_channel_it_was_found_in_unless_it_names_one() -> No
     named = replace(plain, article=Article("http://a.test/1", "题", "文", channel="要闻"))
 
     def channel(page: Lease, seen: PageAnalysis) -> str:
-        article = with_channel(page, seen).article
+        article = as_listed(page, seen).article
         assert article is not None
         return article.channel
 

@@ -28,7 +28,7 @@ from qiaocrawl.console.page import (
     read_kept,
     write,
 )
-from qiaocrawl.console.pages import accounts
+from qiaocrawl.console.pages import accounts, feeds
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security.credentials import STORED_PAGE_POLICY
 from qiaocrawl.console.template_preview import (
@@ -185,6 +185,7 @@ PAGE_KINDS = {
     "channel": N_("channel"),
     "list": N_("list"),
     "feed": N_("feed"),
+    "source": N_("feed of the topic"),
 }
 
 
@@ -304,6 +305,7 @@ AREA = Area(
         *PAGES,
         *accounts.NEW_ACCOUNT,
         *accounts.PAGES,
+        *feeds.PAGES,
     ),
     N_("Collection"),
 )

@@ -7,7 +7,7 @@ followed, ``round`` says what is due, ``visits`` writes what came of it.
 from __future__ import annotations
 
 from qiaocrawl.runs.watch.planning import WatchSettings
-from qiaocrawl.runs.watch.round import WatchOrder, WatchRound, follow_moved, with_channel
+from qiaocrawl.runs.watch.round import WatchOrder, WatchRound, as_listed, follow_moved
 from qiaocrawl.runs.watch.visits import WatchJournal
 
 __all__ = [
@@ -16,5 +16,5 @@ __all__ = [
     "WatchRound",
     "WatchSettings",
     "follow_moved",
-    "with_channel",
+    "as_listed",
 ]

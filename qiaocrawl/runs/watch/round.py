@@ -10,12 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from qiaocrawl.discovery.url_sources import ENTRY_TAG
+from qiaocrawl.discovery.url_sources import ENTRY_TAG, entry_moment
 from qiaocrawl.frontier.crawl_order import CrawlOrder, FollowedPage
 from qiaocrawl.frontier.host_slots import Limits
 from qiaocrawl.frontier.strategies.simple import FULL_DEPTH, page_group
@@ -34,15 +35,18 @@ from qiaocrawl.storage.frontier.url_aliases import AS_WRITTEN
 from qiaocrawl.storage.frontier.visit_log import pack_links
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.sites import watch_counts, watched
+from qiaocrawl.storage.sites.sources import SOURCE
 from qiaocrawl.storage.sites.watch_counts import Kind
 from qiaocrawl.storage.sites.watched import WatchedArticle, WatchedPage
 
 # --- Which links of a watched page are followed: depth 2, so that a channel is known (E1) ---------
 
 PAGE, LOOK, NEW = "page", "look", "new"
+ENTRY = "entry"
 """What ``watch`` in a payload says: a page that leads to articles; an article looked at again; a
-link not seen before. ``channel`` is what the page an article was found on is called, ``again``
-that a page was visited before, ``etag`` and ``modified`` what it is asked with."""
+link not seen before; an entry of a feed that is a source (``SOURCE``), on any host.
+``channel`` is what the page an article was found on is called, ``again`` that a page was visited
+before, ``etag`` and ``modified`` what it is asked with."""
 
 _MAX_NAME_CHARS = 30
 # "国内新闻_新华网", "国内 | 新华网", "国内  新华网".
@@ -68,10 +72,15 @@ def follow_watched(
     """Candidates of a page: what to watch for, and the rest for a deep crawl of the site.
 
     A home page leads to channels and articles, a channel to articles; what lies deeper waits for
-    ``scrapy crawl site``, as do the links of articles, so that it misses none.
+    ``scrapy crawl site``, as do the links of articles, so that it misses none. A feed that is a
+    source leads to its entries wherever they lie, which lead no further beyond the sites.
     """
     left: Counter[str] = Counter(too_many=analysis.links_left)
-    inside = list(_inside(analysis, policy, left))
+    if lease.payload.watch == SOURCE:
+        inside = [link for link in analysis.links if link.tag == ENTRY_TAG]
+        left["no_entry"] = len(analysis.links) - len(inside)
+    else:
+        inside = list(_inside(analysis, policy, left))
     visit = visit_of(lease, analysis, inside, now)
     leads, channel = is_listing(lease, analysis), channel_of(lease, analysis)
     candidates = []
@@ -106,24 +115,26 @@ def _inside(analysis: PageAnalysis, policy: FollowPolicy, left: Counter[str]) ->
 
 def is_page_lease(lease: Lease) -> bool:
     """Whether *lease* is of a watched page that is due."""
-    return lease.payload.watch == PAGE
+    return lease.payload.watch in (PAGE, SOURCE)
 
 
 def follow_moved(lease: Lease, target: str, policy: FollowPolicy) -> Candidate | None:
-    """The candidate a redirect leads to, within the sites.
+    """The candidate a redirect leads to, within the sites; for sources and their entries, anywhere.
 
     A page that moved is asked for again at its new place; an article that moved is new.
     """
     candidate = follow_redirect(lease, target, policy)
-    if candidate is None or not policy.covers(candidate.host):
-        return None
     is_page, old = is_page_lease(lease), lease.payload
+    is_anywhere = old.watch in (SOURCE, ENTRY)
+    if candidate is None or not (is_anywhere or policy.covers(candidate.host)):
+        return None
     payload = replace(
         candidate.payload,
         channel=old.channel,
         again=old.again,
         as_is=old.as_is,
-        watch=PAGE if is_page else NEW,
+        listed_at=old.listed_at,
+        watch=old.watch if is_page or is_anywhere else NEW,
     )
     # A moved page is asked again although its new place may be done; an article is not.
     return replace(candidate, payload=payload, refetch=is_page)
@@ -169,12 +180,19 @@ def is_news(link: Link, depth: int) -> bool:
     return page_group(link.url, depth + 1) == "article"
 
 
-def with_channel(lease: Lease, analysis: PageAnalysis) -> PageAnalysis:
-    """*analysis* with its article in the channel it was found in, where it names none (E6)."""
-    article, name = analysis.article, lease.payload.channel
-    if article is None or article.channel or not name or is_page_lease(lease):
+def as_listed(lease: Lease, analysis: PageAnalysis) -> PageAnalysis:
+    """*analysis* with what the list it was found in says of its article, where the page is silent.
+
+    That is its channel (E6), and its day where a source dates its entries.
+    """
+    article = analysis.article
+    if article is None or is_page_lease(lease):
         return analysis
-    return replace(analysis, article=replace(article, channel=name))
+    channel = article.channel or lease.payload.channel
+    published = article.published_at
+    if published is None and lease.payload.listed_at is not None:
+        published = datetime.fromtimestamp(lease.payload.listed_at, UTC)
+    return replace(analysis, article=replace(article, channel=channel, published_at=published))
 
 
 def _is_followed(lease: Lease, link: Link) -> bool:
@@ -198,7 +216,16 @@ def _news(lease: Lease, link: Link, place: int, channel: str) -> Candidate:
         parent=lease.key,
         anchor=link.anchor,
         context=link.context,
-        payload=Payload(watch=NEW, channel=channel),
+        payload=_entry_payload(link, channel)
+        if lease.payload.watch == SOURCE
+        else Payload(watch=NEW, channel=channel),
+    )
+
+
+def _entry_payload(link: Link, channel: str) -> Payload:
+    moment = entry_moment(link.context)
+    return Payload(
+        watch=ENTRY, channel=channel, listed_at=int(moment.timestamp()) if moment else None
     )
 
 
@@ -227,7 +254,13 @@ Floats = NDArray[np.float64]
 
 _MOST_LOOKS = 2_000
 _OPEN = frozenset({State.PENDING, State.DONE, State.FAILED})
-_KINDS: Mapping[str, Kind] = {PAGE: "pages", LOOK: "looks", NEW: "articles"}
+_KINDS: Mapping[str, Kind] = {
+    PAGE: "pages",
+    SOURCE: "pages",
+    LOOK: "looks",
+    NEW: "articles",
+    ENTRY: "articles",
+}
 
 
 class WatchRound:
@@ -237,12 +270,20 @@ class WatchRound:
         runtime: of the run.
         topic: that is watched.
         policy: the sites.
+        sources: whether the feeds the topic was given are visited too, on whatever host.
     """
 
     def __init__(
-        self, runtime: Runtime, topic: str, policy: FollowPolicy, settings: WatchSettings
+        self,
+        runtime: Runtime,
+        topic: str,
+        policy: FollowPolicy,
+        settings: WatchSettings,
+        *,
+        sources: bool = False,
     ) -> None:
         self.topic, self.policy, self.settings = topic, policy, settings
+        self._within = replace(policy, across=policy.across or sources)
         self._runtime = runtime
         # (url, due time) pairs: a page that failed is due again at another time, and may
         # be scheduled anew.
@@ -293,7 +334,7 @@ class WatchRound:
         pages = [
             page
             for page in self._plan_pages(c, now)
-            if page.next_at <= now and page.state in _OPEN and self.policy.covers(page.host)
+            if page.next_at <= now and page.state in _OPEN and self._covers(page)
         ]
         # Most urgent first: by what a visit is expected to bring, and how long it is overdue.
         weight_of = self.settings.weight_of
@@ -304,13 +345,17 @@ class WatchRound:
         )
         watched.right_articles(c, self.topic, now, self.settings.longest_step_seconds)
         articles = watched.due_articles(c, self.topic, now, _MOST_LOOKS)
-        looks = [article for article in articles if self.policy.covers(article.host)]
+        looks = [article for article in articles if self._within.covers(article.host)]
         due: Iterable[WatchedPage | WatchedArticle] = [*pages, *looks]
         new = [item for item in due if (item.url_id, item.next_at) not in self._scheduled]
         return [
             (self._candidate(c, item), (item.url_id, item.next_at))
             for item in self._within_budget(c, new, now)
         ]
+
+    def _covers(self, page: WatchedPage) -> bool:
+        within = self._within if page.kind == SOURCE else self.policy
+        return within.covers(page.host)
 
     def _plan_pages(self, c: Connection, now: float) -> list[WatchedPage]:
         pages = watched.watched_pages(c, self.topic)
@@ -337,9 +382,11 @@ class WatchRound:
         return taken
 
     def _candidate(self, c: Connection, one: WatchedPage | WatchedArticle) -> Candidate:
-        is_page = isinstance(one, WatchedPage)
+        what = LOOK
+        if isinstance(one, WatchedPage):
+            what = SOURCE if one.kind == SOURCE else PAGE
         # Under exactly this address, whatever is learnt about other versions of the page.
-        payload = Payload(watch=PAGE if is_page else LOOK, as_is=AS_WRITTEN)
+        payload = Payload(watch=what, as_is=AS_WRITTEN)
         if watched.has_source(c, one.url_id):
             payload = replace(payload, etag=one.etag, modified=one.modified)
         if not isinstance(one, WatchedPage):

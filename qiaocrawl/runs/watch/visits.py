@@ -25,6 +25,7 @@ from qiaocrawl.runs.watch.round import (
 from qiaocrawl.storage.pages import revisions
 from qiaocrawl.storage.pages.raw_pages import seen_again
 from qiaocrawl.storage.sites import watch_counts, watched
+from qiaocrawl.storage.sites.sources import SOURCE
 from qiaocrawl.storage.sites.watched import WatchedPage
 from qiaocrawl.storage.values import digest16
 from qiaocrawl.urls import url_key
@@ -88,14 +89,20 @@ def page_closes(
     """
     at = page.fetched_at.timestamp()
     known = watched.watched_page(c, watching.topic, lease.url_id)
-    if known is None and is_listing(lease, analysis):
+    # A feed that was taken away while it waited is not watched for that.
+    if known is None and lease.payload.watch != SOURCE and is_listing(lease, analysis):
         known = _enter(c, watching, lease, analysis, at)
     if known is None:
         _note_article(c, watching, lease, page, analysis)
-    elif analysis.outcome in _NO_PAGE:
+    elif analysis.outcome in _NO_PAGE or _is_no_feed(known, analysis):
         watched.save_page(c, watching.topic, after_failure(known, at, watching.settings))
     else:
         _note_visit(c, watching, known, page, links)
+
+
+def _is_no_feed(known: WatchedPage, analysis: PageAnalysis) -> bool:
+    """Whether a source answered with a page instead: it moved, or a service was switched off."""
+    return known.kind == SOURCE and analysis.outcome is not Outcome.FEED
 
 
 def _enter(
@@ -130,7 +137,7 @@ def _note_visit(
     links: Sequence[Link],
 ) -> None:
     depth = 0 if known.kind == "home" else 1
-    news = [link.key for link in links if is_news(link, depth)]
+    news = [link.key for link in links if known.kind == SOURCE or is_news(link, depth)]
     # Of article links where there are any: menus and banners change without news.
     digest = digest16(b"".join(sorted(news or (link.key for link in links))))
     changed = digest != known.digest

@@ -30,7 +30,7 @@ from qiaocrawl.storage.values import (
 
 # Types are strings here, since `from __future__ import annotations` leaves them unevaluated.
 _TEXTS = {field.name for field in fields(Payload) if field.type in ("str", "str | None")}
-_NUMBERS = {"hops", "sitemap", "page"}
+_NUMBERS = {"hops", "sitemap", "page", "listed_at"}
 _FLAGS = {"probe", "again"}
 
 
