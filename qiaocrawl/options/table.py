@@ -202,8 +202,9 @@ OPTIONS: tuple[Option, ...] = (
            "How visits are shared out: both, value, delay, age, freshness, azar, proportional, "
            "uniform, fixed (by weight), fixed_order, random_order or purely_random.", text),
     Option("QIAO_WATCH_WEIGHTS", "", "NAME=VALUE, comma separated",
-           "Weights of the groups of watched pages: source=5, feed=5, rolling=5, home=4, channel=3, "
-           "list=2; heavier ones are visited more often. `qiaocrawl watch weight` sets that of one page.",
+           "Weights of the groups of watched pages: source=5, feed=5, rolling=5, home=4, "
+           "channel=3, list=2; heavier ones are visited more often. `qiaocrawl watch weight` sets "
+           "that of one page.",
            text),
     Option("QIAO_WATCH_ESTIMATOR", "rhythm", "name",
            "How change rates are estimated: rhythm, count, cho, likelihood or halved.", text),
