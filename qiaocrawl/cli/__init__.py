@@ -195,6 +195,8 @@ _TABLE = (
      "The database: schema, health, size, backup."),
     ("health", "metrics:health", _CARE,
      "Name what is wrong; exit code 1 if anything is: for cron, and for a look at the last runs."),
+    ("mcp", "assistant:mcp", _CARE,
+     "Let an assistant ask what is stored, by the Model Context Protocol; it only reads."),
     ("metrics", "metrics:metrics", _CARE,
      "Serve figures of crawls and database to Prometheus, at /metrics, until Ctrl-C."),
 )

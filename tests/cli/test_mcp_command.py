@@ -1,0 +1,167 @@
+"""`qiaocrawl mcp` asked by a client of the protocol's own SDK, over pipes and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from console_articles import add_stories
+from qiaocrawl.console.security import credentials
+from qiaocrawl.storage import Database, people
+from qiaocrawl.storage.audit_log import Actor
+from told_stories import keep_a_briefing, make_stories
+
+QUESTIONS = {"topics", "search", "article", "events", "event", "spread", "coverage", "briefing"}
+
+
+def server(database_url: str, *options: str) -> list[str]:
+    return [sys.executable, "-m", "qiaocrawl", "mcp", "--database", database_url, *options]
+
+
+def asked(client_of: Any, *questions: tuple[str, dict[str, Any]]) -> list[Any]:
+    """The answers to *questions*, an error as its text; before them the names of all tools."""
+
+    async def ask() -> list[Any]:
+        async with client_of as client:
+            answers: list[Any] = [{tool.name for tool in (await client.list_tools()).tools}]
+            for name, arguments in questions:
+                result = await client.call_tool(name, arguments)
+                text = "".join(getattr(part, "text", "") for part in result.content)
+                answers.append(text if result.is_error else result.structured_content)
+            return answers
+
+    return asyncio.run(asyncio.wait_for(ask(), 120))
+
+
+def test_an_assistant_searches_reads_and_can_cite(database: Database, database_url: str) -> None:
+    ids = add_stories(database)
+    command, *arguments = server(database_url, "--console", "http://desk.test")
+    pipes = StdioServerParameters(command=command, args=arguments, env=dict(os.environ))
+    tools, topics, found, none, one, missing, bad, empty = asked(
+        Client(pipes),
+        ("topics", {}),
+        ("search", {"words": ["华侨农场"], "topic": "qiaoqing"}),
+        ("search", {"words": ["没有的词"]}),
+        ("article", {"article": ids[0]}),
+        ("article", {"article": 4_000_000}),
+        ("search", {"words": [], "since": "yesteryear"}),
+        ("briefing", {}),
+    )
+    assert tools == QUESTIONS
+    assert topics["result"][0]["topic"] == "qiaoqing"
+    assert len(found["articles"]) == 2, "reprints are one"
+    for article in found["articles"]:
+        assert article["address"].startswith("http://")
+        assert article["stored_copy"] == f"http://desk.test/articles/{article['article']}/page"
+        assert article["outlet"]
+        assert article["day"]
+    assert "has all these words" in none["why_empty"]
+    assert "讨论华侨农场" in one["text"]
+    assert "4000000" in missing
+    assert "yesteryear" in bad
+    assert "no briefing" in empty["why_empty"]
+
+
+def test_events_their_sentences_and_their_spread_carry_their_sources(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'told.db'}"
+    make_stories(url)
+    keep_a_briefing(url)
+    command, *arguments = server(url)
+    pipes = StdioServerParameters(command=command, args=arguments, env=dict(os.environ))
+    _, listed, missing, told = asked(
+        Client(pipes), ("events", {}), ("event", {"event": 999_999}), ("briefing", {})
+    )
+    assert "999999" in missing
+    assert told["text"].startswith("#")
+    hottest = listed["events"][0]
+    assert len(hottest["outlets"]) > 1
+    _, event, found = asked(
+        Client(pipes),
+        ("event", {"event": hottest["event"]}),
+        ("search", {"words": [hottest["title"][:4]]}),
+    )
+    assert event["outlets"] == hottest["outlets"]
+    numbers = {source["number"] for source in event["sources"]}
+    assert event["sentences"]
+    for sentence in event["sentences"]:
+        assert sentence["sources"]
+        assert set(sentence["sources"]) <= numbers
+    assert all(source["address"] and source["outlet"] for source in event["sources"])
+    _, spread, coverage = asked(
+        Client(pipes),
+        ("spread", {"article": found["articles"][0]["article"]}),
+        ("coverage", {"topic": "qiaoqing"}),
+    )
+    assert {one["address"] for one in spread["publications"]} >= {found["articles"][0]["address"]}
+    assert "no engine was asked" in coverage["why_empty"]
+
+
+@asynccontextmanager
+async def with_token(address: str, token: str) -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(streamable_http_client(address, http_client=http)) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def served(database_url: str) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(server(database_url, "--http", f"127.0.0.1:{port}"))
+    try:
+        while True:
+            assert process.poll() is None
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_over_http_only_tokens_of_the_console_are_let_in(
+    database: Database, database_url: str
+) -> None:
+    add_stories(database)
+    with database.engine.begin() as c:
+        people.add_user(c, Actor("test"), "reader", "-", "reader")
+        user, token = people.find_user(c, "reader"), credentials.new_secret()
+        assert user is not None
+        people.add_token(c, Actor("test"), user, "assistant", token)
+    with served(database_url) as address:
+        for headers in ({}, {"Authorization": "Bearer nonsense"}):
+            refused = httpx2.post(address, json={}, headers=headers)
+            assert refused.status_code == 401
+            assert "token of the console" in refused.text
+        tools, found = asked(with_token(address, token), ("search", {"words": ["华侨农场"]}))
+        assert tools == QUESTIONS
+        assert len(found["articles"]) == 2
+
+
+@pytest.mark.parametrize("place", ["8809", "127.0.0.1:", "127.0.0.1:99999"])
+def test_a_wrong_place_is_refused(place: str) -> None:
+    command = server("sqlite:///none.db", "--http", place)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert place in done.stderr
