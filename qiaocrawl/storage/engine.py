@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -309,8 +309,38 @@ def _mysql_engine(url: URL) -> Engine:
         hide_parameters=True,
         connect_args=arguments,
     )
+    event.listen(engine, "do_connect", _connect_to_mysql)
     _forget_what_was_not_committed(engine)
     return engine
+
+
+def _connect_to_mysql(
+    _dialect: object, _record: object, _given: object, named: dict[str, Any]
+) -> object:
+    return _mysql_connection()(**named)
+
+
+@cache
+def _mysql_connection() -> type:
+    """The driver's connection, but one whose URL names no certificates reads none.
+
+    The driver would read all authorities of the machine for each connection, 30 ms, and then
+    check none. One that names some reads them anew each time: they may have been renewed.
+    """
+    import ssl
+
+    from pymysql.connections import Connection
+
+    unchecked = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    unchecked.check_hostname = False
+    unchecked.verify_mode = ssl.CERT_NONE
+
+    class MysqlConnection(Connection):  # type: ignore[misc]
+        def _create_ssl_ctx(self, asked: dict[str, object]) -> ssl.SSLContext:
+            context: ssl.SSLContext = super()._create_ssl_ctx(asked) if asked else unchecked
+            return context
+
+    return MysqlConnection
 
 
 # --- The one clock for leases and waiting rows, whatever the workers' own clocks say --------------
