@@ -150,8 +150,8 @@ class FrontierSpider(Spider):
     def check_arguments(self) -> None:
         """Refuse unknown ``-a`` arguments and a missing topic, naming what is allowed."""
         arguments = {"topic": "name of an imported topic", **self.allowed_arguments}
-        # scrapyd adds _job to every job.
-        for name in self.arguments.keys() - arguments.keys() - {"_job"}:
+        # scrapyd adds _job to every job, and _version where an egg was chosen.
+        for name in self.arguments.keys() - arguments.keys() - {"_job", "_version"}:
             allowed = ", ".join(f"{key}= ({help})" for key, help in arguments.items())
             raise ConfigError(
                 _(

@@ -218,8 +218,8 @@ def checked_arguments(given: Mapping[str, Any]) -> Asked:
     Raises:
         ConfigError: one is unknown or wrong.
     """
-    # scrapyd adds _job to every job.
-    for name in given.keys() - _ONE_LOGIN_ARGUMENTS.keys() - {"_job"}:
+    # scrapyd adds _job to every job, and _version where an egg was chosen.
+    for name in given.keys() - _ONE_LOGIN_ARGUMENTS.keys() - {"_job", "_version"}:
         allowed = ", ".join(f"{key}= ({help})" for key, help in _ONE_LOGIN_ARGUMENTS.items())
         raise ConfigError(
             _(
