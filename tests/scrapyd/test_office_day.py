@@ -19,9 +19,9 @@ from qiaocrawl.demo.server import DemoServer
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.reading.marks import marks_of
 from qiaocrawl.storage import Database
-from scrapyd_server import Scrapyd, new_scrapyd
+from scrapyd_server import Scrapyd, new_forking_scrapyd
 
-# Two servers, a browser and two crawls out of an egg.
+# Two servers, a browser and two crawls.
 pytestmark = [pytest.mark.chromium, pytest.mark.timeout(1_500)]
 WAIT_MS = 240_000
 HOST = "www.yuehaiqiao.test"
@@ -29,22 +29,19 @@ HOST = "www.yuehaiqiao.test"
 
 @pytest.fixture
 def scrapyd(tmp_path: Path) -> Iterator[Scrapyd]:
-    """A scrapyd whose jobs crawl the demo web; the project is on it.
-
-    For a dozen pages compiling the inner loops takes longer than running them as they are.
-    """
+    """A scrapyd whose jobs crawl the demo web; the project is on it."""
     web = build_web(scale=0.1)
     web.add_engines(build_engines(web))
     with DemoServer(web) as server:
         folder = tmp_path / "scrapyd"
         folder.mkdir()
-        running = new_scrapyd(
+        running = new_forking_scrapyd(
             folder, QIAO_DEMO=server.address, QIAO_ENGINES="demo_sou", QIAO_EXTRACT_SECONDS="60",
             QIAO_SEARCH_PARK_AFTER="0",
         )  # fmt: skip
+        running.hold_version()
         running.start()
         try:
-            running.deploy(tmp_path / "project")
             yield running
         finally:
             running.stop()

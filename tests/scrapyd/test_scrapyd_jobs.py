@@ -1,4 +1,4 @@
-"""Jobs of the console on a real scrapyd: run, watched, lost with it and run again."""
+"""Jobs on a real scrapyd that is killed: they run on, or are found and run again."""
 
 from __future__ import annotations
 
@@ -13,20 +13,36 @@ from pathlib import Path
 
 import pytest
 
-from crawling import Answer, local_server
+from crawling import Answer, import_pack, local_server, pack
+from forking_python import forked_process
 from qiaocrawl.errors import ServerAwayError
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database, jobs
 from qiaocrawl.storage.jobs import Job, JobRequest, JobState
-from scrapyd_server import WAIT_SECONDS, Scrapyd
+from scrapyd_server import WAIT_SECONDS, Scrapyd, new_forking_scrapyd
 
 pytestmark = pytest.mark.timeout(1_500)
 OVER = (JobState.FINISHED, JobState.FAILED, JobState.STOPPED)
 
 
 @pytest.fixture
-def database(scrapyd: Scrapyd, deployed: Path) -> Iterator[Database]:
+def scrapyd(tmp_path: Path) -> Iterator[Scrapyd]:
+    """One that has the project; the topic is in its database."""
+    folder = tmp_path / "scrapyd"
+    folder.mkdir()
+    started = new_forking_scrapyd(folder)
+    started.hold_version()
+    started.start()
+    try:
+        import_pack(started.environment["QIAO_DATABASE_URL"], pack("news.example.cn"))
+        yield started
+    finally:
+        started.stop()
+
+
+@pytest.fixture
+def database(scrapyd: Scrapyd) -> Iterator[Database]:
     """The database of the scrapyd's jobs, which is the console's too."""
     with Database.open(scrapyd.environment["QIAO_DATABASE_URL"]) as opened:
         yield opened
@@ -91,7 +107,7 @@ def test_jobs_a_killed_scrapyd_lost_are_found_and_run_again(
         )
 
     with local_server(respond) as web:
-        settings = {"QIAO_DEMO": web.origin, "QIAO_REPLAY": ""}
+        settings = {"QIAO_DEMO": web.origin}
         start = {"start": "http://held.test/", "strategy": "bfs"}
         held = desk.request(JobRequest("site", "qiaoqing", server, start, settings), "admin")
         queued = desk.request(JobRequest("pages", "qiaoqing", server, None, settings), "admin")
@@ -114,7 +130,7 @@ def test_jobs_a_killed_scrapyd_lost_are_found_and_run_again(
             left = jobs.find_job(c, held)
         assert left is not None
         assert (left.state, left.attempts) == (JobState.RUNNING, 1)
-        os.kill(orphan, signal.SIGKILL)
+        os.kill(forked_process(orphan), signal.SIGKILL)
         go_on.set()
         again = _until(desk, database, held, *OVER)
         other = _until(desk, database, queued, *OVER)
@@ -123,3 +139,42 @@ def test_jobs_a_killed_scrapyd_lost_are_found_and_run_again(
     # SQLite takes one crawl at a time: beside the orphan this one was refused, and said so.
     assert other.attempts == 2
     assert other.state is JobState.FINISHED or "before it began" in other.message
+
+
+def test_kill_9_of_scrapyd_loses_no_page(scrapyd: Scrapyd) -> None:
+    """F-W13. Rows are in the database: the same command goes on with them."""
+    held, asked = threading.Event(), threading.Event()
+    paths = [f"/{number}.html" for number in range(4)]
+    home = "".join(f'<a href="{path}">第{path}页</a>' for path in paths)
+
+    def respond(host: str, path: str) -> Answer | None:
+        if path == "/2.html" and not held.is_set():
+            asked.set()
+            held.wait(WAIT_SECONDS)
+        known = path == "/" or path in paths
+        return Answer(f"<title>{path}</title>{home}".encode()) if known else None
+
+    with local_server(respond) as server:
+        given: dict[str, str | list[str]] = {
+            "spider": "site", "topic": "qiaoqing", "start": "http://slow.test/",
+            "strategy": "bfs", "setting": f"QIAO_DEMO={server.origin}",
+        }  # fmt: skip
+        first = scrapyd.schedule(**given)
+        waiting = scrapyd.schedule(**given)
+        assert asked.wait(WAIT_SECONDS), scrapyd.log(first)
+        orphan = forked_process(int(scrapyd.jobs("running")[first]["pid"]))
+        scrapyd.kill()
+        scrapyd.start()
+        # Its queue is a table: what waited is started. The orphan's lock refuses it.
+        entry, said = scrapyd.finished(waiting)
+        assert f"another crawl (process {orphan})" in said + scrapyd.output()
+        assert first not in {*scrapyd.jobs("running"), *scrapyd.jobs("finished")}
+        os.kill(orphan, signal.SIGKILL)
+        held.set()
+        _, log = scrapyd.run(**given)
+    assert "'finish_reason': 'finished'" in log, log
+    with closing(sqlite3.connect(scrapyd.database)) as database:
+        rows = database.execute(
+            "SELECT url, http_status FROM url WHERE url LIKE 'http://slow.test/_.html' ORDER BY url"
+        ).fetchall()
+    assert rows == [(f"http://slow.test{path}", 200) for path in paths], log

@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import text
 
 from crawling import Answer, article, import_pack, local_server, pack
+from forking_python import forked_process
 from qiaocrawl.cli import nodes as command
 from qiaocrawl.cli import nodes_running as running
 from qiaocrawl.jobs.desk import JobDesk
@@ -23,7 +24,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.storage import Database, jobs
 from qiaocrawl.storage.jobs import Job, JobState
 from qiaocrawl.storage.schedules import AWAY_AFTER_SECONDS
-from scrapyd_server import WAIT_SECONDS, Scrapyd, copy_project, new_scrapyd
+from scrapyd_server import WAIT_SECONDS, Scrapyd, copy_project, new_forking_scrapyd
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.timeout(1_500)]
 PAGES = ("/1.html", "/2.html", "/held.html")
@@ -37,7 +38,7 @@ def nodes(tmp_path: Path, mariadb_url: str) -> Iterator[dict[str, Scrapyd]]:
         for name in ("east", "west"):
             folder = tmp_path / name
             folder.mkdir()
-            scrapyd = new_scrapyd(folder, QIAO_EXTRACT_SECONDS="60")
+            scrapyd = new_forking_scrapyd(folder)
             scrapyd.environment["QIAO_DATABASE_URL"] = mariadb_url
             scrapyd.start()
             stack.callback(scrapyd.stop)
@@ -131,7 +132,7 @@ def _kill_node(node: Scrapyd, job: Job, desk: JobDesk) -> Job:
     """Kill scrapyd and its job, as a power cut does; returns the job where it goes on."""
     worker = int(node.jobs("running")[job.token]["pid"])
     node.kill()
-    os.kill(worker, signal.SIGKILL)
+    os.kill(forked_process(worker), signal.SIGKILL)
     until = time.monotonic() + WAIT_SECONDS
     while process_of(job.token) is not None:
         assert time.monotonic() < until, "it outlives SIGKILL"
