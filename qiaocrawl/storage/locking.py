@@ -372,11 +372,14 @@ class ConsoleSign:
     def _hold(self, c: Connection) -> None:
         # A connection of its own, which is closed with what it holds and not given back.
         c.detach()
+        take, give_back = text("SELECT GET_LOCK(:name, 0)"), text("SELECT RELEASE_LOCK(:name)")
         for name in _lock_names(c):
-            if c.execute(text("SELECT GET_LOCK(:name, 0)"), {"name": name}).scalar() == 1:
+            if c.execute(take, {"name": name}).scalar() == 1:
                 break
         while not self._is_over.wait(_LOOK_SECONDS):
             c.execute(text("SELECT 1"))
+        # A busy server would see the end of its connection later than others ask who serves.
+        c.execute(give_back, {"name": name})
 
     def close(self) -> None:
         """Take the sign away."""
