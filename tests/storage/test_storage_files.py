@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
+from pymysql.connections import Connection as MysqlConnection
 
 from qiaocrawl.errors import CrawlLockedError, DatabaseLostError, StorageError
 from qiaocrawl.storage import Database, Reader, Writer
@@ -105,11 +105,17 @@ def test_a_damaged_file_is_told_with_what_to_do(opened: tuple[Path, Database, Wr
     reader.close()
 
 
-def test_an_outage_is_waited_for_once(tmp_path: Path) -> None:
+def test_an_outage_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What comes after the patience has ended fails at once: a crawl has to end."""
     database = Database.open("mysql+pymysql://u:geheim@127.0.0.1:1/d")
     tried: list[int] = []
-    event.listen(database.engine, "do_connect", lambda *_: tried.append(1))
+    connect = MysqlConnection.connect
+
+    def noting(connection: MysqlConnection) -> None:
+        tried.append(1)
+        connect(connection)
+
+    monkeypatch.setattr(MysqlConnection, "connect", noting)
     writer = Writer(database, outage_seconds=1.0)
     failed = [writer.submit(lambda c: scalar(c, "SELECT 1")).exception(60)]
     before = len(tried)
