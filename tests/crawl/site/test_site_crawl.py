@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import time
 from collections import Counter
+from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,7 @@ import pytest
 from crawling import (
     Answer,
     LocalServer,
+    Respond,
     article,
     crawl,
     import_pack,
@@ -189,13 +194,37 @@ def grow(host: str, path: str) -> Answer | None:
     return Answer(article(f"侨乡新闻{path}", links=(f"/{name}a", f"/{name}b")))
 
 
+def one_by_one(database: Path) -> Respond:
+    """As :func:`grow`, each page once those asked for before it are stored, with their links.
+
+    What is asked for next goes by the order then, and not by how fast the machine analyses.
+    """
+    numbers = count()
+
+    def respond(host: str, path: str) -> Answer | None:
+        if path == "/robots.txt":
+            return None
+        earlier, end = next(numbers), time.monotonic() + 300
+        with closing(sqlite3.connect(database)) as stored:
+            while stored.execute(_STORED).fetchone()[0] < earlier and time.monotonic() < end:
+                time.sleep(0.01)
+        return grow(host, path)
+
+    return respond
+
+
+_STORED = "SELECT COUNT(*) FROM url WHERE outcome IS NOT NULL"
+
+
 def test_crawl_order_and_limits(tmp_path: Path) -> None:
     deepest, limited = {}, ("-s", "QIAO_MAX_DEPTH=5")
     with local_server(grow) as server:
         for strategy in ("bfs", "dfs"):
-            url = f"sqlite:///{tmp_path / strategy}.db"
+            file = tmp_path / f"{strategy}.db"
+            url = f"sqlite:///{file}"
             import_pack(url, pack(HOST))
             server.log.clear()
+            server.respond = one_by_one(file)
             first = crawl("site", url, "topic=qiaoqing", f"strategy={strategy}",
                           "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1", "-s", "QIAO_MAX_PAGES=20",
                           *limited, folder=tmp_path, QIAO_DEMO=server.origin)  # fmt: skip
@@ -207,6 +236,7 @@ def test_crawl_order_and_limits(tmp_path: Path) -> None:
         # 1 + 2 + 4 + 8 = 15 pages lie above the fourth level.
         assert deepest["bfs"] == 4
         assert deepest["dfs"] == 5
+        server.respond = grow
         rest = crawl(
             "site",
             url,

@@ -83,17 +83,21 @@ def _set_schema(url: str, revision: str) -> None:
         c.execute(text("UPDATE alembic_version SET version_num = :r"), {"r": revision})
 
 
-def _wait_until_held(url: str) -> None:
+def _back_up_while_held(url: str, target: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Write the backup *target* of a crawl that is held; returns what it must hold."""
     end = time.monotonic() + 400
     while len(rows(url, "SELECT 1 FROM article")) < 3:
         assert time.monotonic() < end, "no article came"
         time.sleep(0.1)
-    # Until nothing moves: what was fetched is stored.
-    before = _all_rows(url)
-    while (now := _all_rows(url)) != before:
+    while True:
+        before = _all_rows(url)
+        code, said = _command("db", "backup", str(target), url=url)
+        assert code == 0, said
+        # On a busy machine what was fetched before may be stored only now.
+        if _all_rows(url) == before:
+            return before
         assert time.monotonic() < end, "it does not come to rest"
-        before = now
-        time.sleep(1.0)
+        target.unlink()
 
 
 def test_backup_upgrade_and_log_of_a_crawl_that_runs(
@@ -111,10 +115,7 @@ def test_backup_upgrade_and_log_of_a_crawl_that_runs(
         running_spider("site", database_url, "topic=qiaoqing", "-s", "DOWNLOAD_DELAY=0",
                        folder=tmp_path, QIAO_DEMO=server.origin, **options) as process,
     ):  # fmt: skip
-        _wait_until_held(database_url)
-        code, said = _command("db", "backup", str(target), url=database_url)
-        assert code == 0, said
-        as_backed_up = _all_rows(database_url)
+        as_backed_up = _back_up_while_held(database_url, target)
 
         # An older schema, as a new version of the program finds it.
         with Database.open(database_url) as database:
