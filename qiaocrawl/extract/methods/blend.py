@@ -24,6 +24,11 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import Body, extractors
 from qiaocrawl.extract.comments import comment_blocks, is_dated
 from qiaocrawl.extract.following import following_article
+from qiaocrawl.extract.methods.below_title import (
+    files_below_title,
+    text_below_title,
+    with_table_below,
+)
 from qiaocrawl.extract.methods.block_features import (
     BlockFeatures,
     Floats,
@@ -34,13 +39,7 @@ from qiaocrawl.extract.methods.block_network import BlockNetwork, load_network
 from qiaocrawl.extract.methods.block_vocabulary import tells_of_article
 from qiaocrawl.extract.methods.compiled_features import features_of
 from qiaocrawl.extract.methods.embedded import embedded_article, whole_article
-from qiaocrawl.extract.methods.run_of_text import (
-    contacts_apart,
-    files_below_title,
-    lines_of_run,
-    text_below_title,
-    with_table_below,
-)
+from qiaocrawl.extract.methods.run_of_text import contacts_apart, lines_of_run
 from qiaocrawl.extract.notices import (
     has_clauses,
     is_notice_by_form,
