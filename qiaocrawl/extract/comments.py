@@ -19,13 +19,14 @@ from qiaocrawl.extract.block_texts import BlockTexts, enclosing
 from qiaocrawl.extract.notices import is_amid
 from qiaocrawl.extract.thread import Post, post_of, text_blocks, thread_of
 from qiaocrawl.items.article import Comment
-from qiaocrawl.page.blocks import PageBlocks
+from qiaocrawl.page.blocks import Element, PageBlocks, look_of
 from qiaocrawl.page.page import Page
 from qiaocrawl.text.normalise import clean_text
 
 _HEADING = re.compile(
-    r"^\W*(?:(?:网友|網友|最新|热门|熱門|全部|精彩|读者|讀者|用户|文章|相关|查看|所有|发表|發表|我要|我来|参与|"
-    r"目前|已有|共有?|共计|\d+)\s*条?\s*){0,3}(?:评论|評論|留言|跟帖|回应|回應|点评|说两句)"
+    r"^\W*(?:(?:网友|網友|最新|热门|熱門|全部|精彩|读者|讀者|用户|(?:驴|驢|车|車|旅|股|书|書)友|游客|遊客|住客|食客|学员|學員|"
+    r"观众|觀眾|买家|買家|玩家|文章|相关|查看|所有|发表|發表|我要|我来|参与|"
+    r"目前|已有|共有?|共计|\d+)\s*条?\s*){0,3}(?:评论|評論|留言|跟帖|回应|回應|点评|點評|热评|熱評|说两句)"
     r"(?:列表|区|區|板|内容|专区|一览)?\W*(?:[(（\[]?\s*(?:共|已有)?\s*\d*\s*(?:条|則|则|人参与)?[^。]{0,12})?$|"
     r"^\W*(?:\d+|no|leave an?|post an?|add an?|your|reader|recent|user|all|view)?\s*"
     r"(?:comments?|responses?|replies|reader reactions)\b[^.]{0,40}$",
@@ -33,7 +34,7 @@ _HEADING = re.compile(
 )
 _HEADING_CHARS = 40
 # Headings that a section of the text may have as well.
-_MAY_BE_TEXT = re.compile(r"回应|回應|点评|responses?\b|replies", re.IGNORECASE)
+_MAY_BE_TEXT = re.compile(r"回应|回應|点评|點評|responses?\b|replies", re.IGNORECASE)
 # What a site says of commenting: its rules stand below the text, before any remark.
 _RULES = re.compile(
     r"^\W*(?:(?:\w+ ){0,4}about|(?:house |some )?(?:rules|guidelines|policy) (?:for|on|of)|how to)"
@@ -52,6 +53,9 @@ _HINTS = (
     "回应",
     "回應",
     "点评",
+    "點評",
+    "热评",
+    "熱評",
     "说两句",
     "omment",
     "OMMENT",
@@ -72,6 +76,7 @@ _WHEN = re.compile(
     r"[A-Z][a-z]{2,8} \d{1,2}, (?:19|20)\d\d"
 )
 _DATED_CHARS = 60
+_RATED = re.compile(r"(?:评分|評分)\s?[:：]?\s?\d(?:\.\d)?|[★☆]{3}")
 _LEAST_REMARKS = 3
 _MIN_PROSE_BEFORE = 30
 _SHARE_BEFORE = 0.25
@@ -120,10 +125,10 @@ def _named_comments(blocks: PageBlocks, texts: BlockTexts) -> Iterator[range]:
 
 
 def _is_row_of_remarks(blocks: PageBlocks, span: range) -> bool:
-    """Whether short lines with a date stand in *span* again and again."""
+    """Whether short lines with a date or a rating stand in *span* again and again."""
     dated = 0
     for index in span:
-        if is_dated(blocks.blocks[index].text):
+        if _heads_remark(blocks.blocks[index].text):
             dated += 1
             if dated == _LEAST_REMARKS:
                 return True
@@ -153,13 +158,39 @@ def _after_headings(blocks: PageBlocks, texts: BlockTexts) -> Iterator[range]:
         text = block.text
         if 2 * block.linked > len(text) or not _is_heading(text):
             continue
-        end = index + 1
+        end, own = index + 1, block.element
         for element in enclosing(blocks, block.element, _MAX_HEADING_LEVELS):
             container = blocks.elements[element]
             if index - container.first > 1:
                 break
-            end = max(end, container.end)
-        yield range(index, end)
+            end, own = max(end, container.end), element
+        yield range(index, max(end, _end_of_row(blocks, own)))
+
+
+def _end_of_row(blocks: PageBlocks, heading: int) -> int:
+    """Where the row of like elements ends that stands right below the element *heading*, each the
+    remark of a reader; 0 for no such row."""
+    elements = blocks.elements
+    parent, done = elements[heading].parent, elements[heading].end
+    looks: tuple[str, str] | None = None
+    row: list[Element] = []
+    at = heading + 1
+    while at < len(elements) and elements[at].depth > elements[parent].depth and parent >= 0:
+        element = elements[at]
+        if element.parent == parent and element.end > element.first >= done:
+            looks = looks or look_of(element)
+            if element.first > done or look_of(element) != looks or len(row) > MAX_COMMENTS:
+                break
+            row.append(element)
+            done = element.end
+        at += 1
+    heads = (blocks.blocks[element.first].text for element in row)
+    return done if sum(map(_heads_remark, heads)) >= max(_LEAST_REMARKS, len(row) - 1) else 0
+
+
+def _heads_remark(text: str) -> bool:
+    """Whether *text* is the first line of a remark, with its day or a rating in it."""
+    return is_dated(text) or (len(text) <= _DATED_CHARS and _RATED.search(text) is not None)
 
 
 # --- What readers said below an article, or in answer to the first post of a thread ---------------

@@ -512,7 +512,12 @@ def _points_of_article(
     points = 0
     if features.headline >= 0 and not is_column:
         points += 2 + (_prose_after(features) > 0)
-        if features.dated and len(title.encode()) >= _HEADLINE_BYTES and _starts_soon(features):
+        is_long = len(title.encode()) >= _HEADLINE_BYTES
+        if (
+            features.dated
+            and _starts_soon(features)
+            and (is_long or _is_dated_below(page, features))
+        ):
             points += 2
     points += features.dated and features.own_bytes > 0
     points += sum(features.own_bytes >= size for size in (300, _MUCH_BYTES, 3000))
@@ -523,9 +528,26 @@ def _points_of_article(
 
 def _is_column(page: Page, body: Body, features: PageKindFeatures, title: str) -> bool:
     """Whether *title* is that of a column or a board, or heads none of the text of *page*."""
-    if len(title) <= _SHORT_TITLE or _is_board_name(page, title):
+    if _is_board_name(page, title):
+        return True
+    if len(title) <= _SHORT_TITLE and not _is_dated_below(page, features):
         return True
     return bool(body.blocks) and body.blocks[-1] < features.headline
+
+
+def _is_dated_below(page: Page, features: PageKindFeatures) -> bool:
+    """Whether the date and then a sentence stand below the headline, and no title of another page
+    between: a person's name, say, heads a text of its own."""
+    head, blocks = features.headline, page.blocks.blocks
+    first = next((index for index in features.prose if index > head), -1)
+    if not 0 <= head < first <= head + _AT_ONCE:
+        return False
+    between = range(head + 1, first)
+    titles = page.once(block_marks).titles
+    return any(
+        not 2 * blocks[index].linked > len(blocks[index].text) and is_dated(blocks[index].text)
+        for index in between
+    ) and not any(index in titles for index in between)
 
 
 def _is_board_name(page: Page, title: str) -> bool:
@@ -582,7 +604,8 @@ def _points_of_list(
     if index_declared(page) and not _is_declared_article(page):
         points += 3
         why.append("it declares itself an index")
-    points += bool(title) and len(letters_of(title)) <= _SHORT_TITLE
+    if len(letters_of(title)) <= _SHORT_TITLE:
+        points += bool(title) and not _is_dated_below(page, features)
     if (
         is_column
         and features.items >= _LIST_ITEMS

@@ -33,7 +33,7 @@ _READ_ON = re.compile(
     r"(?:related|recommended|more|other|similar|popular|latest)"
     r"(?: (?:articles?|stor(?:y|ies)|posts?|news|links?|reading|coverage|content|topics?))|"
     r"related|recommended|more on this(?: story| topic)?|"
-    r"(?:相关|相關|延伸|推荐|推薦|更多|热门|熱門|精彩|编辑|編輯)"
+    r"(?:相关|相關|延伸|推荐|推薦|更多|热门|熱門|精彩|编辑|編輯|其[他它]|近期)"
     r"(?:阅读|閱讀|新闻|新聞|报道|報導|報道|链接|連結|鏈接|文章|推荐|推薦|专题|專題|图片|內容|内容)|"
     r"猜你喜欢|您可能感兴趣)(?P<end>\W*$|\s*[:：>»|])",
     re.IGNORECASE,
@@ -62,7 +62,7 @@ _SAID = re.compile(
     r"please (?:enable|turn on) javascript|"
     r"(?:您|你|當前|当前)的?(?:浏览器|瀏覽器).{0,6}(?:不支持|版本|不支援).{0,40}$|"
     r"[欢歡]迎(?:[您你]的?)?(?:光[临臨]|[访訪][问問]|[来來]到|[进進]入|[浏瀏][览覽])[^。！，]{2,40}"
-    r"(?:[!！。]|\s?今天是\s?[:：].{0,24})?$|"
+    r"[!！。]?(?:\s?今天是\s?[:：].{0,24})?$|"
     # the address of the page itself
     r"本文(?:网址|網址|地址|链接|連結|固定链接)\s?[：:]|"
     # the head and the foot of a post on a bulletin board
@@ -464,9 +464,14 @@ _DISOWNED = re.compile(
     r"不[构構]成.{0,8}建[议議]|版[权權][归歸].{0,6}作者|"
     r"如有.{0,8}(?:[请請]|[联聯]).{0,3}(?:[联聯][系繫絡络](?:我[们們]|本)|我[们們][联聯][系繫絡络]|本站)"
 )
+_TOLD_BY = re.compile(
+    r"(?:新[闻聞]|爆料|[报報]料)[热熱][线線].{0,20}(?:[拨撥]打|[来來][电電]|[采採]用|[线線]索)|"
+    r"一[经經][采採]用.{0,8}(?:[线線]索|[奖獎])"
+)
+"""How a medium asks for news."""
 _ACCOUNT = (
     r"(?:公[众眾][号號]|微信|(?<![(（])微博|抖音|[视視][频頻][号號]|[头頭][条條][号號]|客[户戶]端|二[维維][码碼]|小程序|"
-    r"line\s?(?:@|好友|官方)|粉[丝絲](?:[专專]?[页頁]|[团團])|telegram|[账賬帐帳][号號]|app\b)"
+    r"line\s?(?:@|好友|官方)|[电電]子(?:[早晚]?[报報]|周刊|週刊)|粉[丝絲](?:[专專]?[页頁]|[团團])|telegram|[账賬帐帳][号號]|app\b)"
 )
 _FOLLOW = re.compile(
     rf"(?:[关關]注|[订訂][阅閱]|下[载載]|搜索|添加|加入|追[蹤踪]|[长長]按|[扫掃](?:描|一[扫掃]|[码碼])?).{{0,24}}{_ACCOUNT}|"
@@ -515,7 +520,7 @@ def _is_of_medium(text: str) -> bool:
         return True
     if text.isascii():
         return False
-    if len(text) <= 2 * _PROMOTION_CHARS and _DISOWNED.search(text):
+    if len(text) <= 2 * _PROMOTION_CHARS and (_DISOWNED.search(text) or _TOLD_BY.search(text)):
         return True
     return (
         len(text) <= _PROMOTION_CHARS

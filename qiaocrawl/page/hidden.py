@@ -96,7 +96,7 @@ def _drop_waiting(place: LexborNode) -> None:
 MARKED = (
     '[hidden],[style*="display" i],[style*="font-size:0"],[style*="font-size: 0"],'
     '[style*="visibility" i],[style*="opacity:0"],[style*="opacity: 0"],[style*="-9999"],'
-    ".jammer,button"
+    '.jammer,button,a [class*="sr-only"],a [class*="visually-"],a [class*="screen-reader"]'
 )
 _OF_NO_TEXT = frozenset(("meta", "link", "script", "title", "base"))
 _UNSEEN = re.compile(
@@ -104,6 +104,12 @@ _UNSEEN = re.compile(
     r"opacity:\s*0(?:\.0+)?\s*(?:;|!|$)|(?:left|top|text-indent):\s*-9999",
     re.IGNORECASE,
 )
+_OF_LINK = re.compile(
+    r"\W*(?:link\s)?(?:\(?opens?|open)?\s?(?:in|a|is)?\s?(?:an?\s)?(?:new|external|another)\s?(?:window|tab|link|page|site)?\W*|"
+    r"\W*(?:在|于|於|另)?(?:新|外部)[开開]?的?(?:窗口|視窗|视窗|分[页頁]|[标標][签籤][页頁]?|[链連鏈][接結结])(?:中)?(?:打[开開]|[开開][启啟])?\W*",
+    re.IGNORECASE,
+)
+"""What a link says of itself to those who hear a page."""
 _SENTENCE_PARENTS = frozenset(("p", "li", "dd", "td", "blockquote", "figcaption"))
 _CLAUSE = re.compile("[，。；！？、]|[a-z,;:] [a-z]+ [a-z]")
 _STOP = re.compile(r"[。！？；…]|[.!?][\"”’)]?(?:\s|$)")
@@ -217,6 +223,8 @@ def _is_noise(node: LexborNode, attributes: dict[str, str | None], *, is_inline:
         return True
     if not is_inline:
         return False
+    if "class" in attributes and _OF_LINK.fullmatch(node.text()[:_MAX_WORD_CHARS]):
+        return True
     # What has no size may hold elements that have one again.
     child = node.first_child
     is_text = child is not None and child.is_text_node and child.next is None

@@ -66,3 +66,13 @@ def test_a_part_of_the_text_with_such_a_heading_stays() -> None:
     assert "租金" in left(page)
     rows = f"<div><h3>评论</h3><ul>{REMARKS}</ul></div>"
     assert "老味道" not in left(page_of(f"<div>{STORY * 4}{rows}{STORY}</div>"))
+
+
+def test_rated_remarks_in_a_row_below_their_heading_go() -> None:
+    rows = "".join(
+        f"<div><div>南洋客{i} 评分 4.{i}</div><p>写得实在，下个月也想去看看。</p></div>"
+        for i in range(4)
+    )
+    page = page_of(f"<h1>鱼丸店</h1>{STORY * 3}<h3>驴友点评</h3>{rows}<p>鱼丸店还会再开。</p>")
+    assert "南洋客" not in left(page)
+    assert "还会再开" in left(page)

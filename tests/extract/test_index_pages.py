@@ -262,3 +262,18 @@ def test_a_first_page_that_is_called_as_its_host_is_no_article(url: str, kind: P
         f"{HOST}{url}",
     )
     assert found.page_kind == kind
+
+
+def test_a_short_title_above_a_date_and_sentences_is_a_headline() -> None:
+    menu = "".join(
+        f"<li><a href='/h/{n}.html'>第{n}届侨乡文化节在老码头开幕</a></li>" for n in range(20)
+    )
+    head = (
+        "<h2>林晓明</h2><ul class=info><li>时间：2024-03-04 12:54</li><li>来源：桥边侨报</li></ul>"
+    )
+    found = extract_article(
+        "<html><head><meta charset=utf-8><title>林晓明 - 桥边侨报</title></head><body>"
+        f"<ul>{menu}</ul><div class=left>{head}<div class=nr>{STORY}</div></div>".encode(),
+        f"{HOST}/lsxx/21441.html",
+    )
+    assert found.page_kind == PageKind.ARTICLE

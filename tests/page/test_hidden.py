@@ -145,6 +145,8 @@ def test_streamed_parts_may_stand_in_one_another() -> None:
         '<span style="display:none"><b>杂音</b></span>',
         '<i style="opacity: 0">杂音</i>',
         '<span style="position:absolute;left:-9999px">杂音</span>',
+        '<a href=/x><span class="icon-sr-only">open in new window</span></a>',
+        '<a href=/x><span class="visually-hidden">（在新窗口打开）</span></a>',
         "<ruby><rp>（</rp><rt>杂音</rt><rp>）</rp></ruby>",
         "<ruby><rtc><rt>杂音</rt></rtc></ruby>",
     ],

@@ -237,6 +237,13 @@ _ROLE_BEHIND = re.compile(
     re.IGNORECASE,
 )
 """A role or a network that follows a name without a mark between."""
+_MEDIUM = re.compile(
+    r"\b(?:mail|news|press|times|post|herald|guardian|telegraph|mirror|express|standard|tribune|journal|"
+    r"gazette|chronicle|observer|independent|examiner|courier|bulletin|daily|sunday|evening|online|radio|"
+    r"television|tv|agency|media|magazine|wire|web)\b",
+    re.IGNORECASE,
+)
+"""What names a medium: its reporter is nobody by name (Daily Mail Reporter)."""
 _PROFESSIONS = (
     "(?:中[医醫][师師]|[营營][养養][师師]|[\u3400-\u9fff][师師]|[医醫]生|工程[师師]|理[财財][师師]|"
     "教授|主任|[会會院校馆館所台局部社处處]长|[会會院校馆館所局部社处處]長|研究[员員生]|[学學作画畫专專]{1,2}[者家]|博士|"
@@ -352,6 +359,9 @@ def _without_role(name: str) -> str:
         for _ in range(2):
             role = _ROLE_BEHIND.search(name)
             if role is None or " " not in name[: role.start()]:
+                break
+            is_nobody = role[0].lower().rstrip("s").endswith("reporter")
+            if is_nobody and _MEDIUM.search(name[: role.start()]):
                 break
             name = name[: role.start()]
         return name

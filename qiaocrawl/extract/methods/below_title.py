@@ -20,7 +20,7 @@ from qiaocrawl.text.normalise import without_blanks
 _TITLES = frozenset(("h1", "h2", "h3"))
 _BELOW_TITLE, _LEAST_BELOW_TITLE = 8, 0.05
 """So many blocks below a title, judged at least so, its text may begin."""
-_LEAST_TITLE_CHARS, _LEAST_TABLE_CHARS, _MAX_BLOCKS = 6, 20, 2_000
+_LEAST_TITLE_CHARS, _LEAST_TABLE_CHARS, _MAX_BLOCKS = 6, 8, 2_000
 _TABLE_BELOW = 8
 _DRAWN_UP_CHARS, _BOX_LEVELS = 200, 6
 """A text of fewer characters may be less than the table below it."""

@@ -269,23 +269,27 @@ def title_words(title: str) -> tuple[str, ...]:
 
 # --- Lines that say when and by whom an article was published, and nothing of it ------------------
 
-_OF_ARTICLE = re.compile(
+_LABEL_OF_ARTICLE = (
     r"(?:信息|文章|稿件|新[闻聞]|本文|[点點][击擊])?(?:"
     r"[发發][布佈表](?:[时時][间間]|日期|[单單]位|[机機]构|人|者)?|[时時][间間]|日期|[来來]源|稿源|出[处處]|"
     r"作者|[记記]者|供稿(?:[单單]位)?|[责責]任[编編][辑輯]|[编編][辑輯]|[审審](?:核|稿)|校[对對]|"
     r"(?:[浏瀏][览覽]|[点點][击擊]|[阅閱][读讀]|[访訪][问問])(?:次[数數]|[数數]|量|率)?|人[气氣]|"
-    r"字(?:[体體]|[号號])|[视視]力保[护護]色?|[打分][印享])\s?[:：]\s{0,4}"
-    r"(?:[^\s|｜【】\[\]，。；]{0,24}(?:\s?次(?!\w))?)"
+    r"字(?:[体體]|[号號])|[视視]力保[护護]色?|[打分][印享])\s?[:：]"
+)
+_OF_ARTICLE = re.compile(
+    _LABEL_OF_ARTICLE + r"\s{0,4}(?:(?:(?!" + _LABEL_OF_ARTICLE + r")[^\s|｜【】\[\]，。；]){0,24}"
+    r"(?:\s?次(?!\w))?)"
 )
 _DAY_AND_HOUR = re.compile(
     r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?|\d{1,2}:\d\d(?::\d\d)?"
 )
 _OF_ARTICLE_CHARS, _REST_CHARS = 120, 8
+_OF_EVENT = re.compile(r"地[点點]\s?[:：]")
 
 
 def tells_of_article(text: str) -> bool:
     """Whether *text* is a line of labels: 发布时间：2025-03-01 来源：南桥侨报 浏览次数：12."""
-    if len(text) > _OF_ARTICLE_CHARS or not _OF_ARTICLE.search(text):
+    if len(text) > _OF_ARTICLE_CHARS or not _OF_ARTICLE.search(text) or _OF_EVENT.search(text):
         return False
     rest = _DAY_AND_HOUR.sub("", _OF_ARTICLE.sub("", text))
     return sum(map(str.isalnum, rest)) <= _REST_CHARS

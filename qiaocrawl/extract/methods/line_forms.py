@@ -17,7 +17,7 @@ OF_PAGE = re.compile(
     r"\W*(?:(?:more|also|see also|read (?:more|also|next)|don[’']t miss|tags?|topics?|share|latest|"
     r"editor[’']?s? picks?|advertisement|comments?|font size|reporter|recommended|previous|next|"
     r"photo(?:graph)?s?(?: by)?|image|picture)\b|上一[篇条條页頁则則]|下一[篇条條页頁则則]|"
-    r"(?:图|圖)(?:为|為|[：:]|片来源))",
+    r"(?:图|圖)(?:为|為|[：:]|片来源)|(?:[热熱][榜搜]|排行榜|[热熱]文)\W*$)",
     re.IGNORECASE,
 )
 """How a line begins that is of the page, not of its text."""
@@ -54,6 +54,16 @@ SIGNED = re.compile(
     r"总会|總會|基金会|基金會|公司|学校|學校|大学|大學|学院|學院|侨联|侨办|商会|商會|领事馆|領事館|大使馆|"
     r"大使館)[\W_]{0,4}$"
 )
+_SIGN_OFF = re.compile(
+    r"\W*(?:(?:by|provided by|with files|with reporting|updated?|source|via|"
+    r"for (?:more|updates|the)|follow|like|join|get|check|sign|subscribe|click|listen|"
+    r"download|watch|related|editing|contact)\b|"
+    r"(?:the )?end\W*$|fin\W*$|(?:全文)?[完终終]\W*$)|"
+    r"[（(【\[][^）)】\]]{1,16}(?:[编編][辑輯]?|撰稿|[报報][道導]|[摄攝]影?|[图圖文]|整理|供稿|通[讯訊][员員]?)\W{1,3}$|"
+    r".{0,30}(?:facebook|twitter|newsletter|google\+|点击查看|點擊查看|[评評][论論])",
+    re.IGNORECASE,
+)
+_LEAST_LINE_LETTERS = 6
 SALUTATION = re.compile(r"[^。！？；|>《]{2,80}[:：]$")
 
 
@@ -77,3 +87,9 @@ def is_label(text: str) -> bool:
     if words["byline"]:
         return True
     return bool(words["related"] or words["action"]) and len(text) <= _LABEL_CHARS
+
+
+def is_sign_off(text: str) -> bool:
+    """Whether *text* ends an article for its medium: a name, (完), whom to follow."""
+    letters = sum(map(str.isalnum, text[:40]))
+    return letters < _LEAST_LINE_LETTERS or _SIGN_OFF.match(text) is not None

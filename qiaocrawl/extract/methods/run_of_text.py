@@ -29,6 +29,7 @@ from qiaocrawl.extract.methods.line_forms import (
     SALUTATION,
     SIGNED,
     is_label,
+    is_sign_off,
     is_telling,
 )
 from qiaocrawl.extract.notices import is_notice_by_form
@@ -52,6 +53,7 @@ _FURNITURE = sum(
 _LIST_WORD = re.compile(r"list(?:[_-]?(?:padding\w*|style\w*|item|paragraph))?|content|text|table")
 """What names lists of text as well as lists of links."""
 _WRAPPERS = frozenset(("div", "section"))
+_FRAMED = frozenset(("pre", "table", "ul", "ol"))
 _ROWS = re.compile(
     r"(?:^|[\s_-])(?:steps?|items?|rows?|flow|process|timeline|faq|qa|tables?|tbl|lists?)(?:$|[\s_-]|\d)"
 )
@@ -106,6 +108,7 @@ def lines_of_run(
     sentences = run.sentences_beside()
     lines = {*sentences, *run.between(), *run.tail()}
     lines.update(run.rest_of_tables(lines))
+    lines.update(run.rest_of_home(lines))
     lines.update(run.head(lines))
     return lines, sentences
 
@@ -162,11 +165,12 @@ class _Run:
             at = elements[at].parent
         is_plain = at == holder or self._plain.get((at, holder), False)
         for inner in reversed(way):
-            is_plain = is_plain and self._may_hold_text(elements[inner])
+            is_plain = is_plain and self._may_hold_text(inner)
             self._plain[inner, holder] = is_plain
         return is_plain
 
-    def _may_hold_text(self, element: Element) -> bool:
+    def _may_hold_text(self, at: int) -> bool:
+        element = self._found.elements[at]
         if element.tag in _PLAIN and not element.names:
             return True
         if not self._looks:
@@ -178,7 +182,8 @@ class _Run:
         if _is_box(element):
             return True
         if element.tag in _WRAPPERS and _ROWS.search(element.names) is None:
-            return False
+            within = self._found.elements[at + 1 : at + 2]
+            return bool(within) and _wraps(element, within[0]) and not _is_furniture(element)
         return element.tag in _PLAIN and not _is_furniture(element)
 
     def _holder(self, before: int, after: int) -> int:
@@ -260,11 +265,24 @@ class _Run:
         block = self._found.blocks[index]
         return bool(
             index not in self._left_out
-            and (block.linked <= _LINK_SHARE * len(block.text) or _WRITTEN_OUT.search(block.text))
+            and (
+                block.linked <= _LINK_SHARE * len(block.text)
+                or _WRITTEN_OUT.search(block.text)
+                or self._is_attached(index)
+            )
             and self._is_plain(block.element, holder)
             and not is_label(block.text)
             and not is_dated(block.text)
         )
+
+    def _is_attached(self, index: int) -> bool:
+        """Whether block *index* is a number of the list that 附件：1.… begins."""
+        blocks, at = self._found.blocks, index
+        while NUMBERED.match(blocks[at].text) and at > max(0, index - _TAIL_BLOCKS):
+            at -= 1
+            if ATTACHED.match(blocks[at].text):
+                return True
+        return False
 
     def _is_unit_of_text(self, at: int, holder: int) -> bool:
         found = self._found
@@ -322,6 +340,36 @@ class _Run:
                 share = _PART_OF_TABLE_ABOVE if is_above else _PART_OF_TABLE
                 if taken >= share * whole and linked <= _MOST_LINKED * whole:
                     yield from (i for i in span if i not in self._left_out)
+
+    def rest_of_home(self, lines: AbstractSet[int]) -> Iterator[int]:
+        """The end of an element that holds nothing but the text: notes, sources, links told of."""
+        last = max(self._chosen[-1], max(lines, default=0))
+        home = _home(self._found, last)
+        element = self._found.elements[home]
+        span = range(last + 1, element.end)
+        if not span or len(span) > _TAIL_BLOCKS or not self._is_body(home, lines):
+            return
+        at = span.start
+        while at < span.stop:
+            unit = self._unit(at, range(span.start, span.stop), home)
+            stop = self._found.elements[unit].end if unit >= 0 else at + 1
+            if unit >= 0:
+                if not self._is_unit_of_text(unit, home):
+                    return
+            elif not self._is_line(at, home) or is_sign_off(self._found.blocks[at].text):
+                return
+            yield from range(at, stop)
+            at = stop
+
+    def _is_body(self, home: int, lines: AbstractSet[int]) -> bool:
+        """Whether most of the element *home* is of the text already."""
+        blocks, element = self._found.blocks, self._found.elements[home]
+        if element.tag in _PAGES:
+            return False
+        own = {*self._chosen, *lines}
+        taken = sum(len(blocks[i].text) for i in own if element.first <= i < element.end)
+        whole = sum(len(blocks[i].text) for i in range(element.first, element.end))
+        return 2 * taken >= whole
 
     # --- the head and the tail --------------------------------------------------------------
 
@@ -473,7 +521,7 @@ class _Run:
 def _home(found: PageBlocks, index: int) -> int:
     """The element that holds the paragraphs, of which block *index* is one."""
     elements = found.elements
-    at = found.blocks[index].element
+    at = inner = found.blocks[index].element
     while (parent := elements[at].parent) >= 0 and elements[parent].tag not in _PAGES:
         element = elements[at]
         is_line = element.tag in _PARAGRAPHS or element.tag in _HEADINGS
@@ -482,11 +530,18 @@ def _home(found: PageBlocks, index: int) -> int:
             is_line
             or is_cell
             or element.end - element.first == 1
+            or _wraps(element, elements[inner])
             or (not element.names and element.tag in ("div", "section"))
         ):
             break
-        at = parent
+        at, inner = parent, at
     return at
+
+
+def _wraps(element: Element, inner: Element) -> bool:
+    """Whether *element* is the frame of the code, the list or the table *inner*."""
+    is_whole = (element.first, element.end) == (inner.first, inner.end)
+    return is_whole and element.tag in _WRAPPERS and inner.tag in _FRAMED
 
 
 def _table_at(found: PageBlocks, at: int) -> int:

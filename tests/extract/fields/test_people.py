@@ -123,6 +123,8 @@ def test_the_editor_is_kept_apart() -> None:
         ("陈小桥，林木", ["陈小桥", "林木"]),
         ("陈小桥 林木", ["陈小桥", "林木"]),
         ("Alice Bridge, Senior Reporter", ["Alice Bridge"]),
+        ("Harbour Daily News Reporter", ["Harbour Daily News Reporter"]),
+        ("Alice Bridge Reporter", ["Alice Bridge"]),
         ("Alice BridgeTwitter", ["Alice Bridge"]),
         ("Ian McDonald", ["Ian McDonald"]),
         ("news@example.com", []),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -149,3 +151,43 @@ def test_a_table_is_whole_where_much_of_it_was_chosen(chosen: list[int], added: 
 def test_a_text_of_one_paragraph_is_not_its_title(text: str) -> None:
     shown = parse_page(f"<p>{text}".encode(), "text/html; charset=utf-8").texts[0]
     assert shown in text_of(f"<p>{text}</p>").split("\n")
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "<p>茶摊在<b>榕树街</b>七号，每天开到中午</p>",
+        "<p>注：展馆的照片由陈伯提供</p>",
+        "<ol><li>《侨批局旧事》，2019年，第12页</li><li>《榕树街志》，2003年，第40页</li></ol>",
+        "<div class=tip><p>小提示</p><ul><li>周一闭馆</li></ul></div>",
+    ],
+)
+def test_an_element_of_text_is_read_to_its_end(end: str) -> None:
+    text = text_of(f"{FIRST}{LAST}{end}")
+    assert text.split("\n")[-1] in re.sub("</?b>", "", end)
+    assert text.count("\n") >= 2
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "<p>（陈晓明 编辑）</p>",
+        "<p>·完·</p>",
+        "<p>分享到：</p><p>侨批展上周在县城开幕了</p>",
+        "<p>For more on this, follow us on Facebook and Twitter</p>",
+        "<p><a href=/1>侨批展上周在县城开幕了</a></p>",
+    ],
+)
+def test_what_a_medium_adds_at_the_end_is_no_text(end: str) -> None:
+    assert text_of(f"{FIRST}{LAST}{end}").endswith(LAST[3:-4])
+
+
+def test_the_frame_of_code_is_no_end_of_the_text() -> None:
+    code = "<div class=language-sh><pre>ls /home\ncd /home/books</pre></div>"
+    assert "注：书目每月更新一次" in text_of(f"{FIRST}{LAST}{code}<p>注：书目每月更新一次</p>")
+
+
+def test_the_numbers_of_what_is_attached_are_all_taken() -> None:
+    files = "".join(f"<p>{n}.<a href=/f{n}>《第{n}号书目》</a></p>" for n in (2, 3))
+    end = f"<p>附件：1.<a href=/f1>《第1号书目》</a></p>{files}<p>展馆办公室</p><p>2025年3月1日</p>"
+    assert "3.《第3号书目》" in text_of(f"{FIRST}{LAST}{end}")
