@@ -20,7 +20,8 @@ from qiaocrawl.text.normalise import without_blanks
 _HEADINGS = frozenset(("h1", "h2", "h3"))
 _HOLDERS = frozenset(("div", "section", "article", "main", "td", "li"))
 _LEAST_TITLE_CHARS = 6
-_LEAST_TEXT_CHARS = 80
+_LEAST_TEXT_CHARS, _LEAST_LIKE_CHARS = 80, 40
+"""Of each article; of the next one that has the form of the first, date and all."""
 _HEAD_BLOCKS, _LINE_CHARS = 3, 80
 _MAX_LEVELS = 12
 _DAY = re.compile(
@@ -86,17 +87,20 @@ def _begins_article(
     part, own = _apart(found, before, heading.first)
     if part is None or own is None or title.first < part.first:
         return False
-    if _chars(found, likely[at : bisect_left(likely, own.end)]) < _LEAST_TEXT_CHARS:
+    below = blocks[heading.end : heading.end + _HEAD_BLOCKS]
+    is_dated = any(len(block.text) <= _LINE_CHARS and _DAY.search(block.text) for block in below)
+    is_like = heading.tag == title.tag and look_of(part) == look_of(own)
+    least = _LEAST_LIKE_CHARS if is_dated and is_like else _LEAST_TEXT_CHARS
+    if _chars(found, likely[at : bisect_left(likely, own.end)]) < least:
         return False
     if _chars(found, likely[:at]) < _LEAST_TEXT_CHARS:
         return False
-    below = blocks[heading.end : heading.end + _HEAD_BLOCKS]
-    if any(len(block.text) <= _LINE_CHARS and _DAY.search(block.text) for block in below):
+    if is_dated:
         return True
     block = blocks[heading.first]
     if block.links and 2 * block.linked > len(block.text):
         return True
-    return heading.tag == title.tag and look_of(part) == look_of(own)
+    return is_like
 
 
 def _apart(found: PageBlocks, before: int, after: int) -> tuple[Element | None, Element | None]:

@@ -242,7 +242,8 @@ def judge(page: Page, body: Body, title: str) -> Judgement:
                 return judgement
     if body.text and title and opening_lines(page):
         return Judgement(PageKind.FORUM, Outcome.ARTICLE, "")
-    is_table = features.headline >= 0 and features.dated and is_table_body(page, body)
+    is_dated = features.dated or _ARTICLE_URL.search(urlsplit(page.url).path) is not None
+    is_table = features.headline >= 0 and is_dated and is_table_body(page, body)
     if is_table or is_verse_body(page, body):
         return Judgement(story_kind(page, features, title), Outcome.ARTICLE, "")
     listing = _listing(page, body, features, title)
@@ -532,7 +533,7 @@ def _is_column(page: Page, body: Body, features: PageKindFeatures, title: str) -
         return True
     if len(title) <= _SHORT_TITLE and not _is_dated_below(page, features):
         return True
-    return bool(body.blocks) and body.blocks[-1] < features.headline
+    return not body.text or (bool(body.blocks) and body.blocks[-1] < features.headline)
 
 
 def _is_dated_below(page: Page, features: PageKindFeatures) -> bool:

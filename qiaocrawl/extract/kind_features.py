@@ -25,6 +25,8 @@ from qiaocrawl.text.normalise import letters_of, without_blanks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_SHORTEST_BYTES = 9
+_HEADINGS = frozenset(("h1", "h2", "h3"))
 _MIN_LEADER_BYTES = 24
 _LEADERS = 2
 """More titles in a row are a list of their own; what follows them is not their summary."""
@@ -157,9 +159,20 @@ def _is_site_name(title: str, page_title: str) -> bool:
 
 def _headline(page: Page, title: str) -> int:
     tight_title = letters_of(title)
-    if len(tight_title.encode()) < 9:
-        return -1
-    blocks = page.blocks.blocks
+    blocks, elements = page.blocks.blocks, page.blocks.elements
+    if len(tight_title.encode()) < _SHORTEST_BYTES:
+        return next(
+            (
+                index
+                for index, block in enumerate(blocks)
+                if tight_title
+                and len(block.text) <= _SHORTEST_BYTES
+                and elements[block.element].tag in _HEADINGS
+                and 2 * block.linked <= len(block.text)
+                and letters_of(block.text) == tight_title
+            ),
+            -1,
+        )
     shortest, longest = len(tight_title) // 2, 2 * len(title) + 10
     first = tight_title[0]
     as_link = -1

@@ -73,6 +73,7 @@ _STRONG_MARKS = (
     "回覆",
 )
 _MIN_MARKS = 2
+_FLOORS = (("1楼", "2楼"), ("1樓", "2樓"))
 _WHEN = re.compile(
     r"(?:19|20)\d\d\s*[-/.年]\s*\d{1,2}\s*[-/.月]\s*\d{1,2}|\d{1,2}[-/]\d{1,2}\s+\d{1,2}:\d\d|"
     r"\d+\s*(?:秒|分钟|分鐘|小时|小時|天)前|(?:昨天|前天|今天)\s*\d{1,2}:\d\d|"
@@ -325,6 +326,8 @@ def opening_lines(page: Page) -> list[int]:
 
 
 def _mentions_posts(text: str) -> bool:
+    if any(first in text and second in text for first, second in _FLOORS):
+        return True
     if not any(map(text.__contains__, _STRONG_MARKS)):
         return False
     return sum(map(text.__contains__, _MARKS)) >= _MIN_MARKS

@@ -106,7 +106,7 @@ _UNSEEN = re.compile(
 )
 _OF_LINK = re.compile(
     r"\W*(?:link\s)?(?:\(?opens?|open)?\s?(?:in|a|is)?\s?(?:an?\s)?(?:new|external|another)\s?(?:window|tab|link|page|site)?\W*|"
-    r"\W*(?:在|于|於|另)?(?:新|外部)[开開]?的?(?:窗口|視窗|视窗|分[页頁]|[标標][签籤][页頁]?|[链連鏈][接結结])(?:中)?(?:打[开開]|[开開][启啟])?\W*",
+    r"\W*(?:在|于|於|另)?(?:[开開][启啟]?)?(?:新|外部)[开開]?的?(?:窗口|視窗|视窗|分[页頁]|[标標][签籤][页頁]?|[链連鏈][接結结])(?:中)?(?:打[开開]|[开開][启啟])?\W*",
     re.IGNORECASE,
 )
 """What a link says of itself to those who hear a page."""

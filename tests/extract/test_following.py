@@ -44,6 +44,10 @@ FIRST = article("榕树下的茶摊", OWN)
         article(NEXT, OTHER, head=""),
         article(NEXT, OTHER, "h2", name="loaded"),
         article(f"<a href=/2.html>{NEXT}</a>", OTHER, "h3", head="", name="loaded"),
+        article(
+            NEXT,
+            "<p>镇上的华文学校本周开学，来自六个国家的孩子坐进了同一间教室，第一堂课写的是名字。</p>",
+        ),
         f"<p>下一篇</p><h2>{NEXT}</h2>{OTHER}",
         f"<div>Read next</div><section><h3>{NEXT}</h3>{OTHER}</section>",
     ],

@@ -118,3 +118,17 @@ def test_a_box_of_contacts_goes_whole() -> None:
     people = "".join(f"<li>S{n}负责人：李{n} 1204{n}@qq.com</li>" for n in range(6))
     box = f"<div class=right><ul><li>赛事联系人：赵老师</li>{people}</ul></div>"
     assert read("<p>截止十月，石阶和码头的材料已经全部运到！</p>", below=box).text.count("\n") == 0
+
+
+def test_a_small_table_alone_is_all_of_the_text() -> None:
+    table = "<table><tr><td>站长</td><td>陈渡</td></tr><tr><td>干事</td><td>林舟</td></tr></table>"
+    assert read(table).text == "站长\n陈渡\n干事\n林舟"
+
+
+def test_a_table_of_results_is_dated_by_its_address() -> None:
+    rows = "".join(f"<tr><td>{n}</td><td>2020010{n}</td><td>第一考场</td></tr>" for n in range(9))
+    head = "<title>笔试成绩公示</title><h1>渡口镇招聘人员笔试成绩公示</h1>"
+    page = f"{head}<div><table>{rows}</table></div>"
+    for url, kind in (("/t20200819_6257.html", "article"), ("/x.html", "other")):
+        found = extract_article(page.encode(), f"https://www.example.com/rsks{url}")
+        assert found.page_kind == kind

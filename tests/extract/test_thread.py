@@ -267,3 +267,16 @@ def test_one_post_that_the_board_names_is_the_body() -> None:
     page = page_of('<h1>开馆</h1><div id="postmessage_7">求问<br>周一开馆吗<br>谢谢</div>', "开馆")
     assert thread_of(page) is None
     assert extractors.get("blend").body(page).text == "求问\n周一开馆吗\n谢谢"
+
+
+def test_posts_are_told_by_the_numbers_of_their_floors() -> None:
+    posts = "".join(
+        f"<div class=post><div class=hd><a href=/u/{i}>{USERS[i]}</a> "
+        f"<span>{i + 1}楼{TIMES[i]}</span>"
+        f"</div><div class=txt>{TEXTS[i]}</div></div>"
+        for i in range(3)
+    )
+    thread = thread_of(page_of(f"<h1>村口的侨批馆重新开了</h1>{posts}"))
+    assert thread is not None
+    assert [post.author for post in thread.posts] == list(USERS)
+    assert thread.first.published_at == UTC_TIMES[0]

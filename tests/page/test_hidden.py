@@ -147,6 +147,7 @@ def test_streamed_parts_may_stand_in_one_another() -> None:
         '<span style="position:absolute;left:-9999px">杂音</span>',
         '<a href=/x><span class="icon-sr-only">open in new window</span></a>',
         '<a href=/x><span class="visually-hidden">（在新窗口打开）</span></a>',
+        '<a href=/x><i class="sr-only">（另開新視窗）</i></a>',
         "<ruby><rp>（</rp><rt>杂音</rt><rp>）</rp></ruby>",
         "<ruby><rtc><rt>杂音</rt></rtc></ruby>",
     ],

@@ -176,7 +176,7 @@ _SIGNED = re.compile(r"[（(]([\u4e00-\u9fff·]{2,4})[）)]$")
 # where one may begin.
 _REPORTER = re.compile(
     r"(?P<open>[（(][^（()）\n]{0,14}?)?(?:记者|記者|实习生|通讯员|通訊員|特派员|撰稿|撰文|评论员)"
-    r"[ /：:]{0,2}"
+    r"[ /：:]{0,3}"
     r"((?:[\u4e00-\u9fff·]{2,4}[ 、/]{1,2}){0,5}"
     r"(?:[\u4e00-\u9fff]{1,8}·[\u4e00-\u9fff·]{2,12}|[\u4e00-\u9fff·]{2,4}))"
     r"(?=[\s）)/／╱、|】\]摄攝]|$|[一二三四五六七八九十\d]+月|文并|报道|報道|報導)",
@@ -188,6 +188,8 @@ _OTHER_WORK = re.compile(
     r"[图圖]片|[视視][频頻]|剪[辑輯]|制[图圖])"
 )
 """Who did something else to an article stands behind its reporters."""
+_BEHIND_CHARS = 8
+_SENT_ON = re.compile(r"\s?[一二三四五六七八九十\d]{1,3}日[专專]?[电電]")
 _REPORT = re.compile("[报報][道导導]|[讯訊]|[专專]?[电電]")
 # As papers overseas begin their news: 【本報記者陳小橋紐約報導】, 南桥社记者陈小桥洛杉矶28日专电.
 _REPORTED = re.compile(
@@ -253,7 +255,8 @@ def chinese_claims(
     pairs = page.once(Labels).pairs(running, AUTHOR)
     claims += _label_claims(pairs, running.whole, 0.6, "text in the body", reporters=0.86)
     if heaviest(other + claims) < _ENOUGH:
-        own = [at for at in context.tail.at if not _is_quoted(page, at, context.first)]
+        quoted = _quotations(page, context.first)
+        own = [at for at in context.tail.at if not any(at in span for span in quoted)]
         pairs = page.once(Labels).pairs(Lines(context.blocks, own), AUTHOR)
         pairs += page.once(Labels).pairs_of(context.last_words, AUTHOR)
         tail = f"{context.tail.whole}\n{context.last_words}"
@@ -265,8 +268,9 @@ def chinese_claims(
 def _near_title(page: Page, context: BodyContext) -> tuple[Lines, Lines, Lines]:
     """The lines between title and body, the short lines of the body, and its paragraphs."""
     places: tuple[list[int], list[int], list[int]] = ([], [], [])
+    quoted = _quotations(page, context.first)
     for at, text in zip(context.head.at, context.head.texts, strict=True):
-        if at > context.first >= 0 and _is_quoted(page, at, context.first):
+        if at > context.first >= 0 and any(at in span for span in quoted):
             continue
         is_inside = 0 <= context.first <= at
         places[is_inside + (is_inside and len(text) > _SHORT_CHARS)].append(at)
@@ -274,11 +278,13 @@ def _near_title(page: Page, context: BodyContext) -> tuple[Lines, Lines, Lines]:
     return above_body, in_body, running
 
 
-def _is_quoted(page: Page, at: int, first: int) -> bool:
-    """Whether block *at* stands in a quotation that began after block *first*."""
-    elements = page.blocks.elements
-    around = page.blocks.path(page.blocks.blocks[at].element)
-    return any(elements[i].tag == "blockquote" and elements[i].first > first for i in around)
+def _quotations(page: Page, first: int) -> list[range]:
+    """The blocks of the quotations that begin after block *first*; none as a rule."""
+    return [
+        range(element.first, element.end)
+        for element in page.blocks.elements
+        if element.tag == "blockquote" and element.first > first
+    ]
 
 
 def _label_claims(
@@ -360,7 +366,8 @@ def _reporters(text: str) -> list[str]:
     for match in _REPORTER.finditer(text):
         written = _OTHER_WORK.split(match[2], maxsplit=1)[0]
         names = [without_place(name) for name in split_names(written)]
-        is_report = _REPORT.search(f"{match[2][-2:]}{text[match.end() : match.end() + 2]}")
+        behind = text[match.end() : match.end() + _BEHIND_CHARS]
+        is_report = _REPORT.search(f"{match[2][-2:]}{behind[:2]}") or _SENT_ON.match(behind)
         if len(names) > 1 and is_report and not is_person(names[-1]):
             names.pop()  # where the report comes from
         # In brackets, any two to four characters are a name; else a surname must begin one.

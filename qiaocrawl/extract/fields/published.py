@@ -177,6 +177,7 @@ _LONGEST_REST = 70
 """A line with more than so many characters beside its date is running text."""
 _DATELINE_CHARS = 40
 _NEAR, _INSIDE = 0.7, 0.5
+_BESIDE = 0.5
 """Weights of a line between title and body, and of one of the first lines of the body."""
 _DATE_ALONE_CHARS = 16
 """What stands beside the date in a line that holds nothing else: a weekday, ``Published on``."""
@@ -420,7 +421,8 @@ def _vote_lines(
     dated = set()
     for line in _weighed_lines(context, _YEAR_SIGNS):
         dates = ballot.reader.sure(line.text) if _YEAR.search(line.text) else []
-        if not dates and line.origin == "near the title" and len(line.text) <= _PIECES_CHARS:
+        is_near = line.origin in ("near the title", "above the title") and line.weight >= _BESIDE
+        if not dates and is_near and len(line.text) <= _PIECES_CHARS:
             dates = _date_in_pieces(line.text, labels.parts_of(line.at), ballot.reader)
         if dates and not (line.is_apart and others.hold_block(line.at)):
             dated.add(line.text)
@@ -483,7 +485,7 @@ def _weighed_lines(context: BodyContext, words: tuple[str, ...] = ()) -> Iterato
         yield _DateLine(context.title, -1, _INSIDE, "in the title")  # of all posts of a day
     for rank in _numbers(context.above, words):
         text, at = context.above.texts[rank], context.above.at[rank]
-        yield _DateLine(text, at, 0.5 if rank < 4 else 0.25, "above the title")
+        yield _DateLine(text, at, _BESIDE if rank < 4 else 0.25, "above the title")
     last = head.at[-1] if head.at else -1
     for rank in _numbers(context.tail, words):
         if context.tail.at[rank] > last:

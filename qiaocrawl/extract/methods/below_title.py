@@ -82,6 +82,8 @@ def with_table_below(
     """
     found = page.blocks
     size = sum(len(found.blocks[index].text) for index in chosen)
+    if _bare_title(page, chosen) >= 0:
+        size = 0
     if size >= _DRAWN_UP_CHARS or len(found.blocks) > _MAX_BLOCKS:
         return chosen
     title = without_blanks(page.title.lower())

@@ -24,6 +24,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import Body, extractors
 from qiaocrawl.extract.comments import comment_blocks, is_dated
 from qiaocrawl.extract.following import following_article
+from qiaocrawl.extract.medium import words_of_medium
 from qiaocrawl.extract.methods.below_title import (
     files_below_title,
     text_below_title,
@@ -47,7 +48,6 @@ from qiaocrawl.extract.notices import (
     is_verse,
     notice_blocks,
     told_by_words,
-    words_of_medium,
 )
 from qiaocrawl.extract.thread import opening_lines, thread_of
 from qiaocrawl.language import _

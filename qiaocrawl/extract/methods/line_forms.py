@@ -17,6 +17,7 @@ OF_PAGE = re.compile(
     r"\W*(?:(?:more|also|see also|read (?:more|also|next)|don[’']t miss|tags?|topics?|share|latest|"
     r"editor[’']?s? picks?|advertisement|comments?|font size|reporter|recommended|previous|next|"
     r"photo(?:graph)?s?(?: by)?|image|picture)\b|上一[篇条條页頁则則]|下一[篇条條页頁则則]|"
+    r"[您你](?:也许|也許|可能|或许|或許|[还還])[^。，]{0,8}(?:看|[读讀]|喜[欢歡]|感[兴興]趣)|"
     r"(?:图|圖)(?:为|為|[：:]|片来源)|(?:[热熱][榜搜]|排行榜|[热熱]文)\W*$)",
     re.IGNORECASE,
 )

@@ -65,9 +65,12 @@ _BOX = re.compile(
 """Boxes inside a text that are part of it."""
 _BOX_LEVELS = 6
 _LINK_SHARE = 0.5
+_TEXT_SHARE, _NAMED_SHARE = 0.5, 0.25
+"""An element is the text's when so much of it is taken; less is enough of one named so."""
+_OF_TEXT = sum(1 << NAME_KINDS.index(kind) for kind in ("good", "strong"))
 _MOST_LINKED = 0.3
 _MOST_LINKED_CELLS = 0.7
-_PART_OF_TABLE = 0.25
+_PART_OF_TABLE, _PART_OF_PLAIN_TABLE = 0.25, 0.15
 _PART_OF_TABLE_ABOVE = 0.7
 """Quotes and figures above a text are often the page's."""
 _LEAST_LABEL_CHARS = 4
@@ -81,7 +84,7 @@ _TAIL_GAP = 6
 _SHORT_CHARS = 120
 _DOUBTFUL, _DOUBTFUL_LINE = 0.2, 0.3
 """Least judgement of a sentence, and of another line, that ends a text."""
-_WRITTEN_OUT = re.compile(r"(?:^|[：:\s])(?:https?://|www\.)\S{4,}")
+_WRITTEN_OUT = re.compile(r"(?:^|[：:，,。、）)\s])(?:https?://|www\.|ark:|doi:)\S{4,}")
 """An address that is written out is for readers, a menu hides it."""
 _STOPS = "。！？"
 _WORDS, _ADDRESS = re.compile("[\u4e00-\u9fff]{4}"), re.compile(r"@|https?:")
@@ -110,6 +113,7 @@ def lines_of_run(
     lines.update(run.rest_of_tables(lines))
     lines.update(run.rest_of_home(lines))
     lines.update(run.head(lines))
+    lines.update(run.beginning_of_home(lines))
     return lines, sentences
 
 
@@ -337,7 +341,8 @@ class _Run:
                 taken = sum(len(found.blocks[i].text) for i in span if i in own)
                 linked = sum(found.blocks[i].linked for i in span)
                 is_above = span.stop <= self._chosen[-1]
-                share = _PART_OF_TABLE_ABOVE if is_above else _PART_OF_TABLE
+                below = _PART_OF_TABLE if linked else _PART_OF_PLAIN_TABLE
+                share = _PART_OF_TABLE_ABOVE if is_above else below
                 if taken >= share * whole and linked <= _MOST_LINKED * whole:
                     yield from (i for i in span if i not in self._left_out)
 
@@ -356,10 +361,42 @@ class _Run:
             if unit >= 0:
                 if not self._is_unit_of_text(unit, home):
                     return
-            elif not self._is_line(at, home) or is_sign_off(self._found.blocks[at].text):
+            elif (
+                self._ends(at, home)
+                or not self._is_line(at, home)
+                or is_sign_off(self._found.blocks[at].text)
+            ):
                 return
             yield from range(at, stop)
             at = stop
+
+    def beginning_of_home(self, lines: AbstractSet[int]) -> set[int]:
+        """The lists, boxes and headings that such an element begins with; none where it has a
+        title or a date of its own."""
+        first = min(self._chosen[0], min(lines, default=self._chosen[0]))
+        home = _home(self._found, first)
+        element, elements = self._found.elements[home], self._found.elements
+        span = range(element.first, first)
+        if not span or len(span) > _TAIL_BLOCKS or not self._is_body(home, lines):
+            return set()
+        at, units = span.start, 0
+        while at < span.stop:
+            unit = self._unit(at, span, home)
+            if unit >= 0:
+                if not self._is_unit_of_text(unit, home):
+                    return set()
+                units += 1
+            elif not self._is_sub_heading(at, home):
+                return set()
+            at = elements[unit].end if unit >= 0 else at + 1
+        return set(span) if units else set()
+
+    def _is_sub_heading(self, index: int, home: int) -> bool:
+        """Whether block *index* is a heading in the text, not that of the page."""
+        block = self._found.blocks[index]
+        is_title = without_blanks(self._page.title).startswith(without_blanks(block.text))
+        is_heading = self._found.elements[block.element].tag in _HEADINGS
+        return is_heading and not is_title and self._is_line(index, home)
 
     def _is_body(self, home: int, lines: AbstractSet[int]) -> bool:
         """Whether most of the element *home* is of the text already."""
@@ -369,7 +406,8 @@ class _Run:
         own = {*self._chosen, *lines}
         taken = sum(len(blocks[i].text) for i in own if element.first <= i < element.end)
         whole = sum(len(blocks[i].text) for i in range(element.first, element.end))
-        return 2 * taken >= whole
+        share = _NAMED_SHARE if name_flags(element.names) & _OF_TEXT else _TEXT_SHARE
+        return taken >= share * whole
 
     # --- the head and the tail --------------------------------------------------------------
 
@@ -531,6 +569,7 @@ def _home(found: PageBlocks, index: int) -> int:
             or is_cell
             or element.end - element.first == 1
             or _wraps(element, elements[inner])
+            or _is_box(element)
             or (not element.names and element.tag in ("div", "section"))
         ):
             break

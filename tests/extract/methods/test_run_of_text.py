@@ -191,3 +191,13 @@ def test_the_numbers_of_what_is_attached_are_all_taken() -> None:
     files = "".join(f"<p>{n}.<a href=/f{n}>《第{n}号书目》</a></p>" for n in (2, 3))
     end = f"<p>附件：1.<a href=/f1>《第1号书目》</a></p>{files}<p>展馆办公室</p><p>2025年3月1日</p>"
     assert "3.《第3号书目》" in text_of(f"{FIRST}{LAST}{end}")
+
+
+def test_the_box_and_the_heading_above_a_text_begin_it() -> None:
+    box = (
+        "<div class='admonition note'><p>下载</p><ul><li>书目 <a href=/b>b.zip</a></li></ul></div>"
+    )
+    text = text_of(f"{box}<h3>新收的书信</h3>{FIRST}{LAST}")
+    assert text.split("\n")[-5:-2] == ["下载", "书目 b.zip", "新收的书信"]
+    dated = text_of(f"<p>2025-03-01 09:00</p>{box}<h3>新收的书信</h3>{FIRST}{LAST}")
+    assert "b.zip" not in dated
