@@ -29,13 +29,15 @@ class LinkSettings:
         threshold: from this score on they are.
         spread: 0 takes the mean likeness of all pairs of texts; 1/2 measures it by how alike the
             texts of either story are among themselves.
+        ease: by this power of how many times larger one story is the score rises.
         gap_days: two texts published so far apart are half as alike.
         terms: by how many of its heaviest terms a story is looked up.
         compared: how many stories one is compared with.
     """
 
     threshold: float = 0.23
-    spread: float = 0.4
+    spread: float = 0.45
+    ease: float = 0.35
     gap_days: float = 2.0
     terms: int = 96
     compared: int = 32
@@ -80,7 +82,9 @@ class StoryLinks:
         if story is not None:
             self.stories[number] = story
             # By which the product with another story becomes a score, but for what that one adds.
-            share = 1 / (len(story.voices) * _own_likeness(story) ** self.settings.spread)
+            count = len(story.voices)
+            share = 1 / (count * _own_likeness(story) ** self.settings.spread)
+            share *= min(count, _MOST_TIMES_LARGER) ** self.settings.ease
             self._lookup.put(number, story.vector.top(self.settings.terms), share)
 
     def alike(self, number: int, least: float) -> list[tuple[float, int, int]]:
@@ -147,8 +151,32 @@ def score_of(one: Story, other: Story, product: int, settings: LinkSettings) -> 
     pairs = len(one.voices) * len(other.voices)
     likeness = _own_likeness(one) * _own_likeness(other)
     score: float = product / (SCALE * SCALE * pairs) / likeness**settings.spread
+    score *= _ease(one, other, settings)
     gap = _gap_days(one, other)
     return score / (1 + (gap / pause_days(pairs, _span(one) + _span(other), settings)) ** 2)
+
+
+# What a story of so many texts is about no further text makes clearer.
+_MOST_TIMES_LARGER = 64
+
+
+def _ease(one: Story, other: Story, settings: LinkSettings) -> float:
+    """How much more the likeness of two stories counts for one being larger than the other.
+
+    Many texts tell all sides of their story, so that one more, which tells one of them, is like few
+    texts of it, though it says what nearly all say. Two large stories that are not alike are two. A
+    headline alone says too little to be taken on such terms.
+    """
+    small, large = sorted((one, other), key=lambda story: len(story.voices))
+    times = min(len(large.voices) / len(small.voices) ** 2, _MOST_TIMES_LARGER)
+    if times <= 1:
+        return 1.0
+    long = sum(voice.marks.is_long for voice in small.voices) / len(small.voices)
+    core = large.core
+    said = np.isin(core.ids, small.vector.ids, assume_unique=True)
+    share = float(core.values[said].sum() / max(core.values.sum(), 1))
+    ease: float = times ** (settings.ease * long * share)
+    return ease
 
 
 def pause_days(pairs: float, span_days: float, settings: LinkSettings) -> float:
@@ -241,7 +269,9 @@ def put_together(
     voices = [voice for story in stories for voice in story.voices]
     if len(voices) > (_MOST_DOUBTFUL if len(stories) > 1 else _MOST_VOICES):
         return None
-    parts = _settle_few(voices, settings, threshold, multiplier)
+    parts = _with_lone_texts(
+        _settle_few(voices, settings, threshold, multiplier), settings, threshold, multiplier
+    )
     numbers = {voice.key: story.id for story in stories for voice in story.voices}
     if {frozenset(voice.key for voice in part) for part in parts} == {
         frozenset(voice.key for voice in story.voices) for story in stories
@@ -265,6 +295,31 @@ def put_together(
         touched = max(voice.minute for voice in part)
         made.append(replace(story, id=number_of.get(at, 0), touched=max(touched, story.touched)))
     return made
+
+
+def _with_lone_texts(
+    parts: list[tuple[Voice, ...]],
+    settings: LinkSettings,
+    threshold: float,
+    multiplier: Multiplier,
+) -> list[tuple[Voice, ...]]:
+    """*parts* with those texts that are like no other text in the part they are like as a whole."""
+    large = [part for part in parts if len(part) > 1]
+    if not large or len(large) == len(parts):
+        return parts
+    wholes = [_made_of(story_of(0, part[0], 0), part, multiplier) for part in large]
+    grown, alone = [list(part) for part in large], []
+    for (voice,) in (part for part in parts if len(part) == 1):
+        text = story_of(0, voice, 0)
+        scores = [
+            score_of(text, whole, product_of(text, whole, multiplier), settings) for whole in wholes
+        ]
+        best = int(np.argmax(scores))
+        if scores[best] >= threshold:
+            grown[best].append(voice)
+        else:
+            alone.append((voice,))
+    return [*map(tuple, grown), *alone]
 
 
 def _settle_few(
@@ -313,7 +368,7 @@ def _score_row(
     columns: tuple[NDArray[np.float64], ...],
     settings: LinkSettings,
 ) -> None:
-    """How alike the stories at one place and at all others are, as :func:`score_of` has it."""
+    """How alike the stories at one place and at all others are: :func:`score_of` without ease."""
     products, sizes, firsts, lasts = columns
     others = np.flatnonzero(sizes)
     others = others[others != at]

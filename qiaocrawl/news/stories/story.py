@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeGuard
 
 import numpy as np
@@ -13,6 +13,8 @@ import numpy as np
 from qiaocrawl.language import N_
 from qiaocrawl.news.stories.evidence import NO_MARKS, Marks
 from qiaocrawl.news.stories.terms import SCALE, Vector
+
+_CORE_TERMS = 12
 
 ChangeKind = Literal["opened", "joined", "merged", "split", "slept", "woke", "ended"]
 
@@ -78,6 +80,7 @@ class Story:
         by_hand: a person corrected it: it is not split again.
         apart: stories that a person said are others.
         checked: how many voices it had when it was last looked at for a split.
+        core: what nearly all of its texts say.
     """
 
     id: int
@@ -91,6 +94,10 @@ class Story:
     by_hand: bool = False
     apart: frozenset[int] = frozenset()
     checked: int = 0
+    core: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "core", self.vector.top(_CORE_TERMS))
 
     @property
     def is_round_up(self) -> bool:

@@ -234,6 +234,10 @@ def vector_from(data: bytes) -> Vector:
     return Vector(numbers[:half].astype(np.int32), numbers[half:].astype(np.int64))
 
 
+# From so many times as many terms on, those of the other are looked for one by one.
+_MANY_TIMES_LONGER = 6
+
+
 class Multiplier:
     """Products of one vector with others."""
 
@@ -242,15 +246,27 @@ class Multiplier:
 
     def products(self, vector: Vector, others: Sequence[Vector]) -> list[int]:
         """The inner product of *vector* with each of *others*, in units of ``SCALE`` squared."""
-        if not others:
-            return []
         dense = self._dense
         dense[vector.ids] = vector.values
-        # All others at once: one call of numpy, not one each. Some may have no terms.
-        values = np.concatenate([other.values for other in others])
-        summed = np.zeros(len(values) + 1, np.int64)
-        np.cumsum(dense[np.concatenate([other.ids for other in others])] * values, out=summed[1:])
+        products = [0] * len(others)
+        most = _MANY_TIMES_LONGER * len(vector.ids)
+        few = [at for at, other in enumerate(others) if len(other.ids) <= most]
+        if few:
+            # All these at once: one call of numpy, not one each. Some may have no terms.
+            values = np.concatenate([others[at].values for at in few])
+            ids = np.concatenate([others[at].ids for at in few])
+            summed = np.zeros(len(values) + 1, np.int64)
+            np.cumsum(dense[ids] * values, out=summed[1:])
+            ends = np.cumsum([len(others[at].ids) for at in few])
+            for at, product in zip(few, np.diff(summed[ends], prepend=0).tolist(), strict=True):
+                products[at] = product
         dense[vector.ids] = 0
-        ends = np.cumsum([len(other.ids) for other in others])
-        products: list[int] = np.diff(summed[ends], prepend=0).tolist()
+        if len(few) < len(others):
+            # Of the sum of many texts only what this one has is read.
+            for at, other in enumerate(others):
+                if len(other.ids) > most:
+                    places = np.searchsorted(other.ids, vector.ids)
+                    places[places == len(other.ids)] = 0
+                    values = np.where(other.ids[places] == vector.ids, other.values[places], 0)
+                    products[at] = int(values @ vector.values)
         return products
