@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from qiaocrawl.news.stories.linking import (
     Join,
     LinkSettings,
+    Pairs,
     StoryLinks,
     is_grown,
     product_of,
@@ -16,7 +17,6 @@ from qiaocrawl.news.stories.linking import (
 )
 from qiaocrawl.news.stories.lookup import DAY_MINUTES, Sleepers
 from qiaocrawl.news.stories.story import Change, ChangeKind, Correction, Item, Story, story_of
-from qiaocrawl.news.stories.terms import Multiplier
 from qiaocrawl.news.stories.voices import Background, VoiceReader
 
 _MINUTE_SECONDS = 60.0
@@ -81,8 +81,8 @@ class StoryDesk:
         self.state = DeskState()
         self.background = background or Background()
         self.voices = VoiceReader(self.background, words)
-        self._multiplier = Multiplier()
-        self._links = StoryLinks(self.settings, self._multiplier)
+        self._pairs = Pairs()
+        self._links = StoryLinks(self.settings, self._pairs)
         self.sleepers = Sleepers(recall)
         self._story_of: dict[str, int] = {}
         self._before: dict[int, Story | None] = {}
@@ -242,7 +242,7 @@ class StoryDesk:
                 self._rearrange(stories)
 
     def _rearrange(self, stories: Sequence[Story]) -> None:
-        made = put_together(stories, self.settings, self.threshold, self._multiplier)
+        made = put_together(stories, self.settings, self.threshold, self._pairs)
         if made is None:
             for story in stories:
                 if is_grown(story):
@@ -284,7 +284,7 @@ class StoryDesk:
         kept, *gone = numbers
         for number in gone:
             story, other = self.stories[kept], self.stories[number]
-            joined = story.joined_with(other, product_of(story, other, self._multiplier))
+            joined = story.joined_with(other, product_of(story, other, self._pairs))
             self._put(number, None)
             self._put(kept, replace(joined, by_hand=True, apart=joined.apart - {kept, *numbers}))
             self._tell(
@@ -296,14 +296,14 @@ class StoryDesk:
         new = self._number()
         moved: Story | None = None
         for number in numbers:
-            part, left = taken_out(self.stories[number], keys, self._multiplier)
+            part, left = taken_out(self.stories[number], keys, self._pairs)
             if left is None and number == rest:
                 continue
             self._put(number, None if left is None else replace(left, by_hand=True))
             if moved is None:
                 moved = replace(part, id=new)
             else:
-                moved = moved.joined_with(part, product_of(moved, part, self._multiplier))
+                moved = moved.joined_with(part, product_of(moved, part, self._pairs))
         if moved is None:
             return
         self._put(new, replace(moved, by_hand=True, apart=moved.apart | {rest}))

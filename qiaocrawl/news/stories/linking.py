@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from qiaocrawl.news.stories.evidence import weigh
 from qiaocrawl.news.stories.lookup import StoryLookup
 from qiaocrawl.news.stories.story import Story, Voice, story_of
-from qiaocrawl.news.stories.terms import SCALE, Multiplier
+from qiaocrawl.news.stories.terms import SCALE, Multiplier, sum_of
 
 DAY_SECONDS = 86_400.0
 # The product of the vectors of two texts that tell the same at usual length.
@@ -37,11 +37,14 @@ class LinkSettings:
 
     threshold: float = 0.23
     spread: float = 0.45
-    ease: float = 0.35
+    ease: float = 0.5
     gap_days: float = 2.0
     terms: int = 96
     compared: int = 32
 
+
+# A large story is compared anew with all others whenever it has grown by one text in so many.
+_LITTLE = 16
 
 _Entry = tuple[float, int, int, int, int, Story, Story]
 """Two stories that may be joined: the score negated, their numbers, when it was pushed, the product
@@ -65,13 +68,13 @@ class StoryLinks:
     Nothing here depends on the order in which stories were put in, only on their numbers.
     """
 
-    def __init__(self, settings: LinkSettings, multiplier: Multiplier | None = None) -> None:
+    def __init__(self, settings: LinkSettings, pairs: Pairs | None = None) -> None:
         self.settings = settings
         self.stories: dict[int, Story] = {}
         self.doubtful: list[tuple[int, int]] = []
         """Numbers of two stories that were nearly joined by the last :meth:`settle`."""
         self._lookup = StoryLookup()
-        self._multiplier = multiplier or Multiplier()
+        self._pairs = pairs or Pairs()
         self._pushed = 0
 
     def put(self, number: int, story: Story | None) -> None:
@@ -94,14 +97,14 @@ class StoryLinks:
             return []
         numbers = self._lookup.near(number, self.settings.compared)
         others = [self.stories[near] for near in numbers]
-        products = self._multiplier.products(story.vector, [other.vector for other in others])
+        products = self._pairs.multiplier.products(story.vector, [other.vector for other in others])
         found = []
         for near, other, product in zip(numbers, others, products, strict=True):
             if other.is_round_up or near in story.apart or number in other.apart:
                 continue
             # Evidence only lessens what the words say.
             if score_of(story, other, product, self.settings) >= least:
-                weighed = _weigh(story, other, product, self._multiplier)
+                weighed = _weigh(story, other, product, self._pairs)
                 score = score_of(story, other, weighed, self.settings)
                 if score >= least:
                     found.append((score, near, weighed))
@@ -111,7 +114,7 @@ class StoryLinks:
         """How alike two stories are, wherever they are."""
         if one.is_round_up or other.is_round_up:
             return 0.0
-        return score_of(one, other, product_of(one, other, self._multiplier), self.settings)
+        return score_of(one, other, product_of(one, other, self._pairs), self.settings)
 
     def settle(self, numbers: Iterable[int], threshold: float) -> list[Join]:
         """Join stories, the most alike first, as long as a score reaches *threshold*.
@@ -127,12 +130,25 @@ class StoryLinks:
         while heap:
             score, kept, gone, _, product, one, other = heapq.heappop(heap)
             if self.stories.get(kept) is not one or self.stories.get(gone) is not other:
+                self._push_again(heap, kept, gone, threshold)
                 continue
             self.put(gone, None)
             self.put(kept, one.joined_with(other, product))
             joins.append(Join(kept, gone, -score, one, other))
-            self._push(heap, kept, threshold)
+            if _is_much_grown(one, other):
+                self._push(heap, kept, threshold)
         return joins
+
+    def _push_again(self, heap: list[_Entry], kept: int, gone: int, threshold: float) -> None:
+        """Two stories of which one has grown since they were compared."""
+        one, other = self.stories.get(kept), self.stories.get(gone)
+        if one is None or other is None or kept in other.apart or gone in one.apart:
+            return
+        product = product_of(one, other, self._pairs)
+        score = score_of(one, other, product, self.settings)
+        if score >= threshold:
+            self._pushed += 1
+            heapq.heappush(heap, (-score, kept, gone, self._pushed, product, one, other))
 
     def _push(self, heap: list[_Entry], number: int, threshold: float) -> None:
         for score, near, product in self.alike(number, threshold * HOLD):
@@ -144,6 +160,13 @@ class StoryLinks:
             pair = self.stories[kept], self.stories[gone]
             self._pushed += 1
             heapq.heappush(heap, (-score, kept, gone, self._pushed, product, *pair))
+
+
+def _is_much_grown(one: Story, other: Story) -> bool:
+    """Whether both together may be like others than before."""
+    fewer, more = sorted((len(one.voices), len(other.voices)))
+    step = max((fewer + more) // _LITTLE, 1)
+    return more // step != (fewer + more) // step
 
 
 def score_of(one: Story, other: Story, product: int, settings: LinkSettings) -> float:
@@ -173,7 +196,8 @@ def _ease(one: Story, other: Story, settings: LinkSettings) -> float:
         return 1.0
     long = sum(voice.marks.is_long for voice in small.voices) / len(small.voices)
     core = large.core
-    said = np.isin(core.ids, small.vector.ids, assume_unique=True)
+    places = np.searchsorted(small.vector.ids, core.ids)
+    said = np.append(small.vector.ids, -1)[places] == core.ids
     share = float(core.values[said].sum() / max(core.values.sum(), 1))
     ease: float = times ** (settings.ease * long * share)
     return ease
@@ -193,35 +217,63 @@ def pause_days(pairs: float, span_days: float, settings: LinkSettings) -> float:
     return settings.gap_days * (1 + math.log2(pairs)) + span_days
 
 
-# So many texts of a story speak for all.
-_MOST_SPEAKERS = 12
+# So many texts of a story speak for all, beside one text and beside another story.
+_MOST_SPEAKERS, _MOST_OF_BOTH = 12, 6
+# Remembered are so many pairs of texts, some 100 bytes each beside their texts.
+_MOST_PAIRS = 200_000
 
 
-def product_of(one: Story, other: Story, multiplier: Multiplier) -> int:
+def product_of(one: Story, other: Story, pairs: Pairs) -> int:
     """The sum of the products of all pairs of texts, each lessened by what speaks against it."""
-    product = multiplier.products(one.vector, [other.vector])[0]
-    return _weigh(one, other, product, multiplier)
+    product = pairs.multiplier.products(one.vector, [other.vector])[0]
+    return _weigh(one, other, product, pairs)
 
 
-def _weigh(one: Story, other: Story, product: int, multiplier: Multiplier) -> int:
+def _weigh(one: Story, other: Story, product: int, pairs: Pairs) -> int:
     """*product* of the vectors of two stories, lessened as those of their texts are."""
-    own, others = _speakers(one), _speakers(other)
+    most = _MOST_SPEAKERS if 1 in (len(one.voices), len(other.voices)) else _MOST_OF_BOTH
+    own, others = _speakers(one, most), _speakers(other, most)
     if len(own) == len(others) == 1:
         return int(weigh(product, own[0], others[0], _CLEARLY_ALIKE))
-    vectors = [voice.vector for voice in others]
     total = left = 0.0
     for voice in own:
-        for its, pair in zip(others, multiplier.products(voice.vector, vectors), strict=True):
-            total += pair
-            left += weigh(pair, voice, its, _CLEARLY_ALIKE)
+        for plain, weighed in pairs.of(voice, others):
+            total += plain
+            left += weighed
     return int(product * left / total) if total else 0
 
 
-def _speakers(story: Story) -> Sequence[Voice]:
+class Pairs:
+    """Products of texts, plain and lessened by what speaks against them, remembered.
+
+    Stories that grow are compared again and again, by the same texts.
+    """
+
+    def __init__(self) -> None:
+        self.multiplier = Multiplier()
+        self._known: dict[tuple[Voice, Voice], tuple[int, float]] = {}
+
+    def of(self, voice: Voice, others: Sequence[Voice]) -> list[tuple[int, float]]:
+        """Both products of *voice* with each of *others*."""
+        known = self._known
+        unknown = [its for its in others if (voice, its) not in known]
+        vectors = [its.vector for its in unknown]
+        if len(known) + len(unknown) > _MOST_PAIRS:
+            known.clear()
+            return self.of(voice, others)
+        for its, plain in zip(
+            unknown, self.multiplier.products(voice.vector, vectors), strict=True
+        ):
+            weighed = float(weigh(plain, voice, its, _CLEARLY_ALIKE))
+            known[voice, its] = known[its, voice] = plain, weighed
+        return [known[voice, its] for its in others]
+
+
+def _speakers(story: Story, most: int) -> Sequence[Voice]:
     voices = story.voices
-    if len(voices) <= _MOST_SPEAKERS:
+    if len(voices) <= most:
         return voices
-    return [voices[at * len(voices) // _MOST_SPEAKERS] for at in range(_MOST_SPEAKERS)]
+    return [voices[at * len(voices) // most] for at in range(most)]
 
 
 def _own_likeness(story: Story) -> float:
@@ -258,7 +310,7 @@ def is_grown(story: Story) -> bool:
 
 
 def put_together(
-    stories: Sequence[Story], settings: LinkSettings, threshold: float, multiplier: Multiplier
+    stories: Sequence[Story], settings: LinkSettings, threshold: float, pairs: Pairs
 ) -> list[Story] | None:
     """The texts of *stories* as they join when all come at once, in any order of coming.
 
@@ -270,7 +322,7 @@ def put_together(
     if len(voices) > (_MOST_DOUBTFUL if len(stories) > 1 else _MOST_VOICES):
         return None
     parts = _with_lone_texts(
-        _settle_few(voices, settings, threshold, multiplier), settings, threshold, multiplier
+        _settle_few(voices, settings, threshold, pairs), settings, threshold, pairs
     )
     numbers = {voice.key: story.id for story in stories for voice in story.voices}
     if {frozenset(voice.key for voice in part) for part in parts} == {
@@ -291,7 +343,7 @@ def put_together(
     made = []
     for at, part in enumerate(parts):
         origin = by_number[numbers[part[0].key]]
-        story = _made_of(by_number.get(number_of.get(at, 0), origin), part, multiplier)
+        story = _made_of(by_number.get(number_of.get(at, 0), origin), part, pairs)
         touched = max(voice.minute for voice in part)
         made.append(replace(story, id=number_of.get(at, 0), touched=max(touched, story.touched)))
     return made
@@ -301,18 +353,18 @@ def _with_lone_texts(
     parts: list[tuple[Voice, ...]],
     settings: LinkSettings,
     threshold: float,
-    multiplier: Multiplier,
+    pairs: Pairs,
 ) -> list[tuple[Voice, ...]]:
     """*parts* with those texts that are like no other text in the part they are like as a whole."""
     large = [part for part in parts if len(part) > 1]
     if not large or len(large) == len(parts):
         return parts
-    wholes = [_made_of(story_of(0, part[0], 0), part, multiplier) for part in large]
+    wholes = [_made_of(story_of(0, part[0], 0), part, pairs) for part in large]
     grown, alone = [list(part) for part in large], []
     for (voice,) in (part for part in parts if len(part) == 1):
         text = story_of(0, voice, 0)
         scores = [
-            score_of(text, whole, product_of(text, whole, multiplier), settings) for whole in wholes
+            score_of(text, whole, product_of(text, whole, pairs), settings) for whole in wholes
         ]
         best = int(np.argmax(scores))
         if scores[best] >= threshold:
@@ -323,7 +375,7 @@ def _with_lone_texts(
 
 
 def _settle_few(
-    voices: Sequence[Voice], settings: LinkSettings, threshold: float, multiplier: Multiplier
+    voices: Sequence[Voice], settings: LinkSettings, threshold: float, pairs: Pairs
 ) -> list[tuple[Voice, ...]]:
     """*voices* as they join by themselves, the most alike first: of so few all pairs are compared.
 
@@ -331,12 +383,10 @@ def _settle_few(
     """
     ordered = sorted(voices, key=lambda voice: voice.key)
     members = [[voice] for voice in ordered]
-    vectors = [voice.vector for voice in ordered]
-    products = np.array([multiplier.products(one, vectors) for one in vectors], np.float64)
+    products = np.zeros((len(ordered), len(ordered)))
     for at, one in enumerate(ordered):
-        for its in np.flatnonzero(products[at, :at]).tolist():
-            products[at, its] = weigh(products[at, its], one, ordered[its], _CLEARLY_ALIKE)
-            products[its, at] = products[at, its]
+        weighed = [weighed for _, weighed in pairs.of(one, ordered[:at])]
+        products[at, :at] = products[:at, at] = weighed
     np.fill_diagonal(products, SCALE * SCALE)
     sizes = np.ones(len(ordered))
     times = [np.nan if voice.published is None else voice.published for voice in ordered]
@@ -373,31 +423,40 @@ def _score_row(
     others = np.flatnonzero(sizes)
     others = others[others != at]
     own = products.diagonal() / (SCALE * np.maximum(sizes, 1)) ** 2
-    pairs = sizes[at] * sizes[others]
-    row = products[at, others] / (SCALE * SCALE * pairs)
+    count = sizes[at] * sizes[others]
+    row = products[at, others] / (SCALE * SCALE * count)
     row /= (own[at] * own[others]) ** settings.spread
     gaps = np.fmax(firsts[others] - lasts[at], firsts[at] - lasts[others])
     spans = np.nan_to_num(lasts - firsts) / DAY_SECONDS
-    pauses = settings.gap_days * (1 + np.log2(pairs)) + spans[at] + spans[others]
+    pauses = settings.gap_days * (1 + np.log2(count)) + spans[at] + spans[others]
     row /= 1 + (np.nan_to_num(np.maximum(gaps, 0.0)) / DAY_SECONDS / pauses) ** 2
     scores[at, others] = scores[others, at] = row
 
 
-def taken_out(
-    story: Story, keys: frozenset[str], multiplier: Multiplier
-) -> tuple[Story, Story | None]:
+def taken_out(story: Story, keys: frozenset[str], pairs: Pairs) -> tuple[Story, Story | None]:
     """The texts of *story* that are of *keys*, and what is left; None if nothing is."""
     own = [voice for voice in story.voices if keys.intersection(voice.articles)]
     left = [voice for voice in story.voices if voice not in own]
-    part = _made_of(story, own or story.voices, multiplier)
-    return part, _made_of(story, left, multiplier) if left and own else None
+    part = _made_of(story, own or story.voices, pairs)
+    return part, _made_of(story, left, pairs) if left and own else None
 
 
-def _made_of(story: Story, voices: Sequence[Voice], multiplier: Multiplier) -> Story:
+def _made_of(story: Story, voices: Sequence[Voice], pairs: Pairs) -> Story:
     """A story of some of the voices of *story*."""
-    first, *others = sorted(voices, key=lambda voice: voice.order)
-    made = story_of(story.id, first, story.opened)
-    for voice in others:
-        one = story_of(story.id, voice, story.opened)
-        made = made.joined_with(one, product_of(made, one, multiplier))
-    return replace(made, touched=story.touched, apart=story.apart, checked=len(voices))
+    ordered = sorted(voices, key=lambda voice: voice.order)
+    between = sum(
+        weighed for at, voice in enumerate(ordered) for _, weighed in pairs.of(voice, ordered[:at])
+    )
+    times = [voice.published for voice in ordered if voice.published is not None]
+    return Story(
+        story.id,
+        tuple(ordered),
+        sum_of([voice.vector for voice in ordered]),
+        SCALE * SCALE * len(ordered) + 2 * int(between),
+        story.opened,
+        story.touched,
+        min(times, default=None),
+        max(times, default=None),
+        apart=story.apart,
+        checked=len(ordered),
+    )

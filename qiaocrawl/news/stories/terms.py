@@ -227,6 +227,14 @@ class Vector(NamedTuple):
         return self.ids.astype("<i4").tobytes() + self.values.astype("<i4").tobytes()
 
 
+def sum_of(vectors: Sequence[Vector]) -> Vector:
+    """The sum of *vectors*, at least one."""
+    ids, places = np.unique(np.concatenate([one.ids for one in vectors]), return_inverse=True)
+    # Whole numbers up to 2**53 are exact.
+    sums = np.bincount(places, np.concatenate([one.values for one in vectors]), len(ids))
+    return Vector(ids, sums.astype(np.int64))
+
+
 def vector_from(data: bytes) -> Vector:
     """What :meth:`Vector.as_bytes` gave."""
     numbers = np.frombuffer(data, "<i4")

@@ -13,10 +13,10 @@ from qiaocrawl.language import N_, _
 from qiaocrawl.news.stories import stored
 from qiaocrawl.news.stories.desk import StoryDesk
 from qiaocrawl.news.stories.evidence import KINDS, agreement, missing_names
-from qiaocrawl.news.stories.linking import DAY_SECONDS, pause_days, product_of, score_of
+from qiaocrawl.news.stories.linking import DAY_SECONDS, Pairs, pause_days, product_of, score_of
 from qiaocrawl.news.stories.lists import StoryEvent, changes_of, one_story
 from qiaocrawl.news.stories.story import Item, Story, Voice, story_of
-from qiaocrawl.news.stories.terms import SCALE, Multiplier, Terms
+from qiaocrawl.news.stories.terms import SCALE, Terms
 from qiaocrawl.storage.schema import article, story_article, url
 from qiaocrawl.storage.topics.topics import list_topics, load_pack
 
@@ -140,9 +140,9 @@ def _weigh(
 ) -> Why:
     one, other = voices
     stories = story_of(1, one, 0), story_of(2, other, 0)
-    multiplier = Multiplier()
-    product = product_of(*stories, multiplier)
-    plain = multiplier.products(one.vector, [other.vector])[0]
+    pairs = Pairs()
+    product = product_of(*stories, pairs)
+    plain = pairs.multiplier.products(one.vector, [other.vector])[0]
     agreed = agreement(one, other)
     words = terms[1].words | terms[0].words
     kinds = dict(zip(KINDS, zip(one.marks.kinds, other.marks.kinds, strict=True), strict=True))
@@ -212,7 +212,7 @@ def _story_score(
     stories: list[Story] = [stored.load_story(c, number) for number in (one, other)]
     if any(story.is_round_up for story in stories):
         return 0.0
-    product = product_of(stories[0], stories[1], Multiplier())
+    product = product_of(stories[0], stories[1], Pairs())
     return score_of(stories[0], stories[1], product, desk.settings)
 
 
