@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -25,14 +24,13 @@ from qiaocrawl.cli.output import (
     write_text,
 )
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
+from qiaocrawl.export.readable import check_ending, write_sheets
 from qiaocrawl.language import N_, _
 from qiaocrawl.options.project import command_here
 
 if TYPE_CHECKING:
     from qiaocrawl.news.names.entity import Entity
-    from qiaocrawl.news.names.places import RegionCounts
-    from qiaocrawl.news.names.stored import Named, NamedOfTopic
+    from qiaocrawl.news.names.stored import Named
     from qiaocrawl.news.names.tagger import Tagger
     from qiaocrawl.news.names.training import MarkedText
 
@@ -77,6 +75,7 @@ def list_(
 
     Names are those that `qiaocrawl analyse` has read.
     """
+    from qiaocrawl.export.analysis_sheets import named_sheets
     from qiaocrawl.news.names.stored import named_of_topic
     from qiaocrawl.news.pictures.place_map import place_map_svg
 
@@ -263,49 +262,3 @@ def _region(entity: Entity) -> str:
 
     place = resolve_place(entity.text) if entity.kind == "place" else None
     return " ".join(filter(None, (place.country, place.province))) if place else ""
-
-
-# --- Names of articles as sheets for officers: Chinese whoever writes them ------------------------
-
-_SHEETS = {"person": "人物", "place": "地点", "organisation": "机构"}
-
-
-def named_sheets(found: NamedOfTopic) -> list[Sheet]:
-    """A sheet a kind, and the regions."""
-    return [*_name_sheets(found), _region_sheet(found.regions)]
-
-
-def _name_sheets(found: NamedOfTopic) -> Iterator[Sheet]:
-    for kind, title in _SHEETS.items():
-        own = [named for named in found.names if named.kind == kind]
-        header = ("名称", "文章", "媒体", "最早", "最晚", *(("所在",) if kind == "place" else ()))
-        yield Sheet(
-            title,
-            header,
-            [
-                (
-                    named.name,
-                    named.articles,
-                    named.outlets,
-                    f"{named.first:%Y-%m-%d}",
-                    f"{named.last:%Y-%m-%d}",
-                    *((named.lies_in,) if kind == "place" else ()),
-                )
-                for named in own
-            ],
-        )
-
-
-def _region_sheet(regions: RegionCounts) -> Sheet:
-    rows: list[tuple[object, ...]] = [
-        ("国家", own.name, own.articles, _name_counts(own.places)) for own in regions.countries
-    ]
-    rows += [
-        ("中国省份", own.name, own.articles, _name_counts(own.places)) for own in regions.provinces
-    ]
-    rows.append(("未能定位", "", regions.unplaced_articles, _name_counts(regions.unplaced)))
-    return Sheet("地区", ("类别", "地区", "文章", "所提地名（篇数）"), rows)
-
-
-def _name_counts(names: tuple[tuple[str, int], ...]) -> str:
-    return "、".join(f"{name} {articles}" for name, articles in names)

@@ -30,11 +30,8 @@ from qiaocrawl.options.project import command_here
 from qiaocrawl.text.zones import DAY, MINUTE, china_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sqlalchemy import Connection
 
-    from qiaocrawl.news.spread.influence import OutletInfluence
     from qiaocrawl.news.spread.publication import Publication
     from qiaocrawl.news.spread.tree import SpreadFigures, SpreadTree
 
@@ -300,6 +297,7 @@ def outlets(
 
     A pack's tier says what an office expects of a site; this says what others made of it.
     """
+    from qiaocrawl.export.analysis_sheets import outlet_sheet
     from qiaocrawl.news.spread.influence import outlet_influence
 
     if out is not None:
@@ -311,7 +309,7 @@ def outlets(
     with connection_to(database) as c:
         found = outlet_influence(c, topic, start)
     if out is not None:
-        write_sheets(out, [_sheet(found)])
+        write_sheets(out, [outlet_sheet(found)])
         say_written(out)
     if not found:
         echo(_("no story fits; `{command}` makes them", command=command_here("qiaocrawl analyse")))
@@ -336,37 +334,3 @@ def outlets(
             f"{own.articles - own.borrowed}/{own.articles}",
         )
     table_console().print(table)
-
-
-def _sheet(found: Sequence[OutletInfluence]) -> Sheet:
-    """Chinese whoever writes it, as all sheets for officers."""
-    return Sheet(
-        "媒体影响",
-        (
-            "媒体",
-            "级别",
-            "地区",
-            "转自它的媒体",
-            "直接转载篇数",
-            "波及篇数",
-            "首发事件",
-            "涉及事件",
-            "文章",
-            "其中转自别家",
-        ),
-        [
-            (
-                own.name,
-                own.tier,
-                own.region,
-                own.takers,
-                own.taken,
-                own.reached,
-                own.firsts,
-                own.stories,
-                own.articles,
-                own.borrowed,
-            )
-            for own in found
-        ],
-    )

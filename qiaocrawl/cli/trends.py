@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,21 +22,21 @@ from qiaocrawl.cli.output import (
     write_text,
 )
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
+from qiaocrawl.export.readable import check_ending, write_sheets
 from qiaocrawl.language import _, ngettext
 from qiaocrawl.news.trends.usual import SECONDS, Stretch, Unit
 from qiaocrawl.options.project import command_here
 from qiaocrawl.storage.selection import Selection
 
 if TYPE_CHECKING:
-    from qiaocrawl.news.trends.trend import ArticleMoment, Trend
+    from qiaocrawl.news.trends.trend import Trend
 
 # --- A trend at the terminal ----------------------------------------------------------------------
 
 
 def print_trend(console: Console, trend: Trend) -> None:
     """Steps, their sum against the usual, the forecast, and what the calendar does not know."""
-    from qiaocrawl.news.trends.trend import DIRECTION_NAMES
+    from qiaocrawl.news.trends.trend import DIRECTION_NAMES, begin_of
 
     table = folding_table(_("begin"), _("articles"), _("usual"), _("deviation"), _("note"))
     for column in table.columns[1:4]:
@@ -81,45 +81,8 @@ def print_trend(console: Console, trend: Trend) -> None:
         echo(_("holidays of {years} are unknown: QIAO_HOLIDAYS", years=years))
 
 
-def begin_of(trend: Trend, start: datetime) -> str:
-    """When a step begins, as a table has it."""
-    return f"{start:%Y-%m-%d %H:%M}" if trend.unit == "hour" else f"{start:%Y-%m-%d}"
-
-
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.1f}"
-
-
-# --- A trend as sheets for officers: Chinese whoever writes them ----------------------------------
-
-
-def trend_sheets(trend: Trend) -> list[Sheet]:
-    """The steps, and the forecast if there is any."""
-    steps = Sheet(
-        "趋势",
-        ("起", "篇数", "平常", "偏离（标准差）", "爆发", "节假日", "已结束"),
-        [
-            (
-                begin_of(trend, step.start),
-                step.count,
-                None if step.expected is None else round(step.expected, 1),
-                None if step.deviation is None else round(step.deviation, 2),
-                "是" if step.is_burst else "",
-                step.holiday,
-                "是" if step.is_whole else "否",
-            )
-            for step in trend.steps
-        ],
-    )
-    ahead = Sheet(
-        "预测",
-        ("起", "预计", "下限", "上限"),
-        [
-            (begin_of(trend, step.start), round(step.expected, 1), step.low, step.high)
-            for step in trend.forecast
-        ],
-    )
-    return [steps, ahead] if trend.forecast else [steps]
 
 
 _MOST_STEPS = 2_000
@@ -215,14 +178,16 @@ def trends(selection: Selection, stretch: Stretch, output: _Output) -> None:
 
     With bursts (Kleinberg's automaton) and deviations (a robust z), and what is to be expected.
     """
-    from qiaocrawl.news.trends.trend import trend_of
+    from qiaocrawl.news.trends.trend import trend_of_selection
 
-    moments, all_moments, left_out = _moments(selection, stretch, output)
-    if not moments:
+    with connection_to(output.database) as c:
+        trend, left_out = trend_of_selection(
+            c, selection, stretch, calendar(), reprints_once=output.once
+        )
+    if trend is None:
         command = command_here(f"qiaocrawl article list --topic {selection.topic}")
         echo(_("nothing stored fits; what there is: {command}", command=command))
         return
-    trend = trend_of(moments, all_moments, stretch, calendar())
     print_trend(table_console(), trend)
     if left_out:
         echo(
@@ -235,30 +200,8 @@ def trends(selection: Selection, stretch: Stretch, output: _Output) -> None:
     _write(trend, selection, output)
 
 
-def _moments(
-    selection: Selection, stretch: Stretch, output: _Output
-) -> tuple[list[datetime], list[datetime], int]:
-    """Of what is counted, of all that it is a share of, and how many tell no hour."""
-    from qiaocrawl.news.trends.trend import article_moments
-
-    since = stretch.since - timedelta(days=stretch.base_days + 7)
-    chosen = replace(selection, since=since, before=stretch.before)
-    with connection_to(output.database) as c:
-        moments = article_moments(c, chosen, reprints_once=output.once)
-        # With reprints: the earliest of all of a group may lie in another step than that chosen.
-        everything = article_moments(c, Selection(since=since, before=stretch.before))
-    if stretch.unit != "hour":
-        return _times(moments), _times(everything), 0
-    hourly = [moment for moment in moments if moment.tells_hour]
-    all_hourly = [moment for moment in everything if moment.tells_hour]
-    return _times(hourly), _times(all_hourly), len(moments) - len(hourly)
-
-
-def _times(moments: list[ArticleMoment]) -> list[datetime]:
-    return [moment.at for moment in moments]
-
-
 def _write(trend: Trend, selection: Selection, output: _Output) -> None:
+    from qiaocrawl.export.analysis_sheets import trend_sheets
     from qiaocrawl.news.pictures.charts import trend_svg
 
     if output.picture is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,123 +25,15 @@ from qiaocrawl.cli.output import (
     write_text,
 )
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
+from qiaocrawl.export.readable import check_ending, write_sheets
 from qiaocrawl.language import N_, _, choice_name
-from qiaocrawl.lexicon.terms import example_sentences
 from qiaocrawl.options.project import command_here
 from qiaocrawl.text.visible import visible_json
 from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from qiaocrawl.news.word_groups import CloudWord, GroupHits, WordTrend
-    from qiaocrawl.news.words import FreshWord, HotWord, TimedText, WordCounter
-
-# --- Words of a stretch of time as sheets for officers: Chinese whoever writes them ---------------
-
-_TRENDS = {"new": "新出现", "up": "上升", "steady": "持平", "down": "下降"}
-ORIGINS = {"quoted": "引号内", "letters": "字间凝固", "latin": "外文", "phrase": "词组"}
-"""Why a new word is taken for one."""
-
-
-def hot_sheet(words: Sequence[HotWord], now: WordCounter) -> Sheet:
-    """The hot words with how often they stand there each day, and a sentence."""
-    days = sorted({day for word in words for day in word.by_day})
-    examples = _examples((word.text for word in words), now)
-    return Sheet(
-        "热词",
-        ("词", "篇数", "站数", "此前篇数", "升幅（倍）", "热度", "例句", *days),
-        [
-            (
-                word.text,
-                word.documents,
-                word.sites,
-                word.before,
-                None if word.rise is None else round(word.rise, 2),
-                round(word.score, 1),
-                examples[word.text],
-                *(word.by_day.get(day) for day in days),
-            )
-            for word in words
-        ],
-    )
-
-
-def fresh_sheet(words: Sequence[FreshWord], now: WordCounter) -> Sheet:
-    """The new words, each with a sentence."""
-    examples = _examples((word.text for word in words), now)
-    return Sheet(
-        "新词",
-        ("词", "篇数", "站数", "首见时间", "依据", "例句"),
-        [
-            (
-                word.text,
-                word.documents,
-                word.sites,
-                china_time(word.first),
-                ORIGINS[word.origin],
-                examples[word.text],
-            )
-            for word in words
-        ],
-    )
-
-
-def cloud_sheet(words: Sequence[CloudWord]) -> Sheet:
-    """The words of a cloud."""
-    return Sheet(
-        "标签云",
-        ("词", "篇数", "此前篇数", "趋势"),
-        [
-            (
-                word.text,
-                word.documents,
-                word.before,
-                "" if word.before is None else _TRENDS[word.trend],
-            )
-            for word in words
-        ],
-    )
-
-
-def hit_sheets(found: Sequence[GroupHits], texts: Iterable[TimedText]) -> list[Sheet]:
-    """The groups with their days, and every article that touches one."""
-    by_key = {text.key: text for text in texts}
-    days = sorted({day for own in found for day in own.by_day})
-    groups = Sheet(
-        "专题命中",
-        ("组", "篇数", "站数", "词（篇数）", *days),
-        [
-            (
-                own.group.name,
-                len(own.hits),
-                len(own.by_site),
-                "、".join(f"{term} {count}" for term, count in own.by_term.most_common()),
-                *(own.by_day.get(day) for day in days),
-            )
-            for own in found
-        ],
-    )
-    articles = [
-        (
-            own.group.name,
-            by_key[hit.key].title,
-            by_key[hit.key].site,
-            china_time(by_key[hit.key].at),
-            "、".join(hit.terms),
-            hit.key,
-        )
-        for own in found
-        for hit in sorted(own.hits, key=lambda hit: by_key[hit.key].at, reverse=True)
-    ]
-    return [groups, Sheet("命中文章", ("组", "标题", "站点", "时间", "命中的词", "网址"), articles)]
-
-
-def _examples(words: Iterable[str], now: WordCounter) -> dict[str, str]:
-    sentences = example_sentences((text.folded for text in now.texts), words, each=1)
-    return {word: own[0] if own else "" for word, own in sentences.items()}
-
+    from qiaocrawl.news.words import FreshWord, HotWord, WordCounter
 
 # --- Words of a stretch of time at the terminal, and as data --------------------------------------
 
@@ -175,6 +67,8 @@ def print_hot(console: Console, words: Sequence[HotWord]) -> None:
 
 def print_fresh(console: Console, words: Sequence[FreshWord]) -> None:
     """The new words."""
+    from qiaocrawl.export.analysis_sheets import ORIGINS
+
     rows = [
         (
             word.text,
@@ -272,8 +166,6 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-_LEAST_BASE_DAYS, _TIMES_AS_LONG = 28, 4
-
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
@@ -292,8 +184,9 @@ class _Stretch:
 
     def base_since(self, days: int) -> datetime:
         """Since when texts are compared with: *days* before, or for 0 as long as is usual."""
-        length = max((self.before - self.since) * _TIMES_AS_LONG, timedelta(_LEAST_BASE_DAYS))
-        return self.since - (timedelta(days) if days else length)
+        from qiaocrawl.news.words import usual_base
+
+        return self.since - timedelta(days) if days else usual_base(self.since, self.before)
 
 
 def _stretch(
@@ -352,6 +245,7 @@ def _word_options(
 @with_options(_stretch, _word_options)
 def hot(stretch: _Stretch, wanted: _Wanted) -> None:
     """List words that stand in more texts than before; a story told by several counts once."""
+    from qiaocrawl.export.analysis_sheets import hot_sheet
     from qiaocrawl.news.words import hot_words
 
     now, before = _count_words(stretch, wanted.base_days)
@@ -375,12 +269,15 @@ def hot(stretch: _Stretch, wanted: _Wanted) -> None:
 @with_options(_stretch, _word_options)
 def new(stretch: _Stretch, wanted: _Wanted) -> None:
     """List words of no dictionary that no earlier text has."""
-    from qiaocrawl.news.words import fresh_words
+    from qiaocrawl.export.analysis_sheets import fresh_sheet
+    from qiaocrawl.news.words import count_words, fresh_words, texts_on_topic
     from qiaocrawl.storage.pages.articles import count_texts
 
     with connection_to(stretch.database) as c:
-        now = _counter(c, stretch)
-        earlier = _texts(c, stretch.topic, stretch.base_since(wanted.base_days), stretch.since)
+        now = count_words(c, stretch.topic, stretch.since, stretch.before)
+        earlier = texts_on_topic(
+            c, stretch.topic, stretch.base_since(wanted.base_days), stretch.since
+        )
         words = fresh_words(
             now,
             earlier,
@@ -427,6 +324,7 @@ def _pictures(
 @with_options(_stretch, _word_options, _pictures)
 def cloud(stretch: _Stretch, wanted: _Wanted, pictures: tuple[Path | None, Path | None]) -> None:
     """Show the words that tell a stretch of time: as table, picture and data to navigate by."""
+    from qiaocrawl.export.analysis_sheets import cloud_sheet
     from qiaocrawl.news.pictures.charts import cloud_svg
     from qiaocrawl.news.word_groups import cloud_words
 
@@ -473,12 +371,14 @@ def _group_options(
 @with_options(_stretch, _group_options)
 def hits(stretch: _Stretch, files: tuple[Path, Path | None]) -> None:
     """Show which of your groups of terms the articles touch, day by day; articles with each."""
+    from qiaocrawl.export.analysis_sheets import hit_sheets
     from qiaocrawl.news.word_groups import group_hits, read_groups
+    from qiaocrawl.news.words import texts_on_topic
 
     groups, out = files
     own = read_groups(groups)
     with connection_to(stretch.database) as c:
-        texts = list(_texts(c, stretch.topic, stretch.since, stretch.before))
+        texts = list(texts_on_topic(c, stretch.topic, stretch.since, stretch.before))
     found = group_hits(own, texts)
     _say_texts(stretch, len(texts))
     print_hits(table_console(), found)
@@ -489,35 +389,12 @@ def hits(stretch: _Stretch, files: tuple[Path, Path | None]) -> None:
 
 def _count_words(stretch: _Stretch, base_days: int) -> tuple[WordCounter, WordCounter]:
     """The words of the stretch and of its base."""
-    from qiaocrawl.news.words import WordCounter
+    from qiaocrawl.news.words import count_base, count_words
 
+    topic, since = stretch.topic, stretch.since
     with connection_to(stretch.database) as c:
-        now = _counter(c, stretch)
-        before = WordCounter(now.terms, keeps_texts=False)
-        if now.documents:
-            for text in _texts(c, stretch.topic, stretch.base_since(base_days), stretch.since):
-                before.add(text)
-    return now, before
-
-
-def _counter(c: Connection, stretch: _Stretch) -> WordCounter:
-    from qiaocrawl.news.words import WordCounter
-    from qiaocrawl.storage.topics.topics import load_pack
-
-    now = WordCounter(term.text for term in load_pack(c, stretch.topic).terms)
-    for text in _texts(c, stretch.topic, stretch.since, stretch.before):
-        now.add(text)
-    return now
-
-
-def _texts(c: Connection, topic: str, since: datetime, before: datetime) -> Iterator[TimedText]:
-    """The stored articles on topic, of a group of reprints the first."""
-    from qiaocrawl.news.words import TimedText
-    from qiaocrawl.storage.pages.articles import iter_texts
-
-    for one in iter_texts(c, topic, None, since=since, before=before):
-        assert one.at is not None, "every article was fetched some time"
-        yield TimedText(one.url, one.title, one.text, one.site, one.at)
+        now = count_words(c, topic, since, stretch.before)
+        return now, count_base(c, topic, now, stretch.base_since(base_days), since)
 
 
 def _say_texts(stretch: _Stretch, texts: int) -> None:

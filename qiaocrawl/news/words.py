@@ -6,18 +6,23 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal, NamedTuple
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from qiaocrawl.lexicon.new_words import MAX_LETTERS, FreshClauses, LetterBonds, new_words
 from qiaocrawl.lexicon.phrases import PERSON_TAGS, is_content, whole_words
 from qiaocrawl.lexicon.terms import Document, TermCounts, example_sentences, log_likelihood
 from qiaocrawl.news.names.features import SURNAMES, tag_words
 from qiaocrawl.news.names.recognition import default_tagger
+from qiaocrawl.storage.pages.articles import iter_texts
+from qiaocrawl.storage.topics.topics import load_pack
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import RjiebaCutter
 from qiaocrawl.text.zones import DAY, china_time
 from qiaocrawl.topic.profile import background_frequencies
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 # --- Which of many candidate words say something by themselves ------------------------------------
 
@@ -383,3 +388,53 @@ def _hot_word(word: str, score: float, now: WordCounter, before: WordCounter) ->
     earlier = documents_with(before, word) if has_base(before) else None
     rise = rise_of(own.documents, now.documents, earlier, before.documents) if earlier else None
     return HotWord(word, own.documents, len(own.by_site), earlier, rise, score, dict(own.by_month))
+
+
+# --- The words of a topic's stored articles -------------------------------------------------------
+
+_LEAST_BASE_DAYS, _TIMES_AS_LONG = 28, 4
+
+
+def usual_base(since: datetime, before: datetime) -> datetime:
+    """Since when texts are compared with: four times as long as the stretch, at least 28 days."""
+    return since - max((before - since) * _TIMES_AS_LONG, timedelta(_LEAST_BASE_DAYS))
+
+
+def texts_on_topic(
+    c: Connection, topic: str, since: datetime, before: datetime
+) -> Iterator[TimedText]:
+    """The stored articles on topic, of a group of reprints the first.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    for one in iter_texts(c, topic, None, since=since, before=before):
+        assert one.at is not None, "every article was fetched some time"
+        yield TimedText(one.url, one.title, one.text, one.site, one.at)
+
+
+def count_words(c: Connection, topic: str, since: datetime, before: datetime) -> WordCounter:
+    """The words of the articles on topic of a stretch of time.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    counter = WordCounter(term.text for term in load_pack(c, topic).terms)
+    for text in texts_on_topic(c, topic, since, before):
+        counter.add(text)
+    return counter
+
+
+def count_base(
+    c: Connection, topic: str, now: WordCounter, since: datetime, before: datetime
+) -> WordCounter:
+    """The words of an earlier stretch that *now* is compared with; none where that has no text.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    base = WordCounter(now.terms, keeps_texts=False)
+    if now.documents:
+        for text in texts_on_topic(c, topic, since, before):
+            base.add(text)
+    return base

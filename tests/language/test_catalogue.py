@@ -25,7 +25,6 @@ CHINESE = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 # Sheets for officers are Chinese, and come back by their Chinese headers.
 DATA = {
     "article.py": {"_opening"},
-    "entities.py": {"_SHEETS", "_name_sheets", "_region_sheet", "_name_counts"},
     "lexicon_review.py": {"_WORD_COLUMN", "queries_of_one_term"},
     "lexicon_tables.py": {
         "DECISION_COLUMNS", "_KNOWN", "_ALIAS_KINDS", "term_sheet", "new_word_sheet", "alias_sheet",
@@ -34,13 +33,11 @@ DATA = {
     "options.py": {"_DAYS_AGO"},
     "output.py": {"_CHINESE", "_PIECE"},
     "setup.py": {"_COMMA", "_TIME"},
-    "spread.py": {"spread_sheets", "_sheet"},
+    "spread.py": {"spread_sheets"},
     "story.py": {
         "_STATES", "story_sheets", "_BODY", "event_table", "event_sheets", "_relations", "_numbers",
     },
     "topic_new.py": {"Given", "words_of"},
-    "trends.py": {"trend_sheets"},
-    "words.py": {"_TRENDS", "ORIGINS", "hot_sheet", "fresh_sheet", "cloud_sheet", "hit_sheets"},
 }  # fmt: skip
 # The compiler reads news.
 DATA_FILES = {"compile.py"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -244,3 +244,45 @@ def article_moments(
         is_midnight = (local.hour, local.minute, local.second) == (0, 0, 0)
         moments.append(ArticleMoment(at, bool(is_dated) and not is_midnight))
     return moments
+
+
+def trend_of_selection(
+    c: Connection,
+    selection: Selection,
+    stretch: Stretch,
+    calendar: HolidayCalendar,
+    *,
+    reprints_once: bool = False,
+) -> tuple[Trend | None, int]:
+    """The trend of the articles that *selection* means, whatever times it names itself.
+
+    Returns:
+        It, None where there is no such article even before the stretch; and how many articles
+        were left out, which in steps of hours are those that name a day only.
+
+    Raises:
+        StorageError: the selection's topic was never imported.
+    """
+    since = stretch.since - timedelta(days=stretch.base_days + 7)
+    chosen = replace(selection, since=since, before=stretch.before)
+    moments = article_moments(c, chosen, reprints_once=reprints_once)
+    if not moments:
+        return None, 0
+    # With reprints: the earliest of all of a group may lie in another step than that chosen.
+    everything = article_moments(c, Selection(since=since, before=stretch.before))
+    counted = moments
+    if stretch.unit == "hour":
+        counted, everything = (
+            [moment for moment in own if moment.tells_hour] for own in (moments, everything)
+        )
+    trend = trend_of(_times(counted), _times(everything), stretch, calendar)
+    return trend, len(moments) - len(counted)
+
+
+def _times(moments: Iterable[ArticleMoment]) -> list[datetime]:
+    return [moment.at for moment in moments]
+
+
+def begin_of(trend: Trend, start: datetime) -> str:
+    """When a step begins, as a table has it."""
+    return f"{start:%Y-%m-%d %H:%M}" if trend.unit == "hour" else f"{start:%Y-%m-%d}"
