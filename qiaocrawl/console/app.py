@@ -38,6 +38,7 @@ from qiaocrawl.console.pages import (
     stories,
     today,
     topics,
+    trends,
     warnings,
 )
 from qiaocrawl.console.render import VENDOR_VERSION
@@ -65,6 +66,7 @@ AREAS: tuple[Area, ...] = (
     stories.AREA,
     warnings.AREA,
     briefings.AREA,
+    trends.AREA,
     topics.AREA,
     jobs.AREA,
     missed.AREA,

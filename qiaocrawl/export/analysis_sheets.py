@@ -16,7 +16,7 @@ from qiaocrawl.text.zones import china_time
 if TYPE_CHECKING:
     from qiaocrawl.news.names.places import RegionCounts
     from qiaocrawl.news.names.stored import NamedOfTopic
-    from qiaocrawl.news.spread.influence import OutletInfluence
+    from qiaocrawl.news.spread.influence import EventSpread, OutletInfluence
     from qiaocrawl.news.trends.trend import Trend
     from qiaocrawl.news.word_groups import CloudWord, GroupHits
     from qiaocrawl.news.words import FreshWord, HotWord, TimedText, WordCounter
@@ -235,6 +235,35 @@ def outlet_sheet(found: Sequence[OutletInfluence]) -> Sheet:
                 own.stories,
                 own.articles,
                 own.borrowed,
+            )
+            for own in found
+        ],
+    )
+
+
+# --- Spread of events -----------------------------------------------------------------------------
+
+EMPTY_SHEET = Sheet("说明", ("说明",), [("这段时间没有可列的内容。",)])
+"""Of a workbook that would have none."""
+
+
+def event_spread_sheet(found: Sequence[EventSpread]) -> Sheet:
+    """How far and how fast each event went."""
+    return Sheet(
+        "传播",
+        ("事件", "媒体", "文章", "转载", "传了几层", "首发", "首发时间", "半数刊出用时（小时）"),
+        [
+            (
+                own.story.title,
+                len(own.story.outlets),
+                own.story.articles,
+                own.story.reprints,
+                own.figures.depth,
+                own.story.outlets[0] if own.story.outlets else "",
+                china_time(own.story.first) if own.story.first else "",
+                None
+                if own.figures.half_seconds is None
+                else round(own.figures.half_seconds / 3_600, 1),
             )
             for own in found
         ],

@@ -195,6 +195,7 @@ def _made_choices(choice: ArticleFilter, facets: FacetValues) -> list[Chip]:
         (_(STATUS_NAMES.get(choice.status, "")) if choice.status else "", {"status": ""}),
         (choice.tag, {"tag": ""}),
         (class_label(class_named(choice.about)) if choice.about else "", {"about": ""}),
+        (choice.name, {"name": ""}),
         (f"{choice.since}–{choice.until}".strip("–"), {"since": "", "until": ""}),
         (_("found in {days} days", days=choice.found) if choice.found else "", {"found": ""}),
         (

@@ -51,6 +51,7 @@ class ArticleFilter:
 
     Attributes:
         about: a class of the topic; UNSURE for those of none.
+        name: a person, place or body that the text names.
         found: in the last so many days of China, today being the first.
         found_from, found_to: days of China on which it was found.
         since, until: days of publication.
@@ -71,6 +72,7 @@ class ArticleFilter:
     status: str = ""
     tag: str = ""
     about: str = ""
+    name: str = ""
     sort: str = PUBLISHED
     copies: str = ""
     page: str = ""
@@ -171,6 +173,7 @@ class ArticleFilter:
             marks=(self.status,) if self.status else (),
             tags=(self.tag,) if self.tag else (),
             classes=(class_named(self.about),) if self.about else (),
+            names=(self.name,) if self.name else (),
         )
 
     def _found_since(self) -> datetime | None:

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 from qiaocrawl.language import N_, _
 from qiaocrawl.news.spread.publication import outlet_of
 from qiaocrawl.news.spread.stored import publications_of
-from qiaocrawl.news.spread.tree import spread_tree
+from qiaocrawl.news.spread.tree import spread_figures, spread_tree
 from qiaocrawl.news.stories import lists as story_lists
 from qiaocrawl.news.stories import texts as story_texts
+from qiaocrawl.news.stories.hot import StoryWish, hot_stories
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from qiaocrawl.news.spread.edges import Edge, Evidence, EvidenceKind
     from qiaocrawl.news.spread.publication import ChangeKind, Publication
-    from qiaocrawl.news.spread.tree import SpreadTree
+    from qiaocrawl.news.spread.tree import SpreadFigures, SpreadTree
+    from qiaocrawl.news.stories.hot import HotStory, LastDays
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class OutletInfluence:
 
     Args:
         name: of the outlet; one that is only named as a source is there too, without articles.
+        host: of its site; "" for one that is only named.
         tier, region: of its site; None and "" for unknown.
         articles, stories: its own, and the stories they are in.
         firsts: stories of two outlets or more that it surely published first.
@@ -39,6 +42,7 @@ class OutletInfluence:
     """
 
     name: str
+    host: str
     tier: int | None
     region: str
     articles: int
@@ -126,6 +130,7 @@ class _Desk:
         counts, site = self._counts[outlet], self._sites.get(outlet)
         return OutletInfluence(
             self._shown[outlet],
+            site.host if site else "",
             site.tier if site else None,
             site.region if site else "",
             counts["articles"],
@@ -196,8 +201,14 @@ _MOST_STORIES = 20_000
 _AT_A_TIME = 200
 
 
-def outlet_influence(c: Connection, topic: str, since: datetime) -> list[OutletInfluence]:
+def outlet_influence(
+    c: Connection, topic: str, since: datetime, before: datetime | None = None
+) -> list[OutletInfluence]:
     """Every outlet of the stories that have something new since the aware moment *since*.
+
+    Args:
+        before: of stories that were told of between both, by date of publication; None for those
+            that something was stored of since.
 
     Raises:
         StorageError: the topic was never imported.
@@ -206,6 +217,7 @@ def outlet_influence(c: Connection, topic: str, since: datetime) -> list[OutletI
         c,
         topic_name=topic,
         since_minute=int(since.timestamp() // 60),
+        published=None if before is None else (since, before),
         least_articles=1,
         limit=_MOST_STORIES,
     )
@@ -218,3 +230,32 @@ def _trees(c: Connection, topic: str, numbers: list[int]) -> Iterator[SpreadTree
         for own in texts.values():
             if publications := publications_of(c, [text.article_id for text in own], topic):
                 yield spread_tree(publications)
+
+
+# --- How far and how fast the events went that most outlets took up -------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EventSpread:
+    """An event, and how far and how fast it went."""
+
+    story: HotStory
+    figures: SpreadFigures
+
+    @property
+    def half(self) -> str:
+        """In which time half of its articles were out; "" where that is not known."""
+        seconds = self.figures.half_seconds
+        return "" if seconds is None else duration(seconds)
+
+
+def event_spreads(c: Connection, topic: str, period: LastDays, most: int) -> list[EventSpread]:
+    """Of at most *most* events of several outlets that something came to in *period*."""
+    stories = hot_stories(c, period, StoryWish(topic, least=2, limit=most))
+    texts = story_texts.texts_of(c, [story.id for story in stories], topic)
+    found = []
+    for story in stories:
+        ids = [text.article_id for text in texts.get(story.id, ())]
+        tree = spread_tree(publications_of(c, ids, topic))
+        found.append(EventSpread(story, spread_figures(tree)))
+    return found

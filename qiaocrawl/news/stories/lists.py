@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, exists, func, insert, or_, select
+from sqlalchemy import Connection, and_, exists, func, insert, or_, select
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
@@ -80,6 +80,7 @@ def list_stories(
     *,
     topic_name: str = "",
     since_minute: int = 0,
+    published: tuple[datetime, datetime] | None = None,
     least: int = 1,
     least_articles: int = 2,
     followed: bool = False,
@@ -91,6 +92,8 @@ def list_stories(
 
     Args:
         topic_name: those with an article on this topic only.
+        published: those told of from the first moment on and begun before the second, by the
+            dates of their articles; such without a date by ``since_minute``.
         least: of so many voices.
         least_articles: of so many articles, reprints too.
     """
@@ -109,6 +112,10 @@ def list_stories(
     )
     if followed:
         statement = statement.where(IS_FOLLOWED)
+    if published is not None:
+        since, before = map(to_stored_time, published)
+        dated = and_(story.c.last_published >= since, story.c.first_published < before)
+        statement = statement.where(or_(story.c.last_published.is_(None), dated))
     if topic_name:
         statement = statement.where(
             exists().where(

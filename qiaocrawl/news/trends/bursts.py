@@ -74,7 +74,7 @@ def forecast(
     chosen = _smooth(days, base)
     behind = [_step(days, base, steps, len(steps) + at, chosen) for at in range(ahead)]
     return [
-        ForecastStep(steps.start(len(steps) + at), mean, *_band(mean, dispersion, share))
+        ForecastStep(steps.start(len(steps) + at), mean, *count_band(mean, dispersion, share))
         for at, (mean, dispersion) in enumerate(behind)
     ]
 
@@ -119,8 +119,8 @@ def _run(
     return _Smoothing(level, trend, alpha, dispersion, float((errors**2).mean()))
 
 
-def _band(mean: float, dispersion: float, share: float) -> tuple[int, int]:
-    """The quantiles that leave half of what is outside on either side."""
+def count_band(mean: float, dispersion: float, share: float = 0.9) -> tuple[int, int]:
+    """The counts between which a step lies in this *share* of cases, the rest on both sides."""
     outside = (1.0 - share) / 2
     if mean <= 0.0:
         return 0, 0

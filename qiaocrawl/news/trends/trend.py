@@ -12,7 +12,7 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from qiaocrawl.language import N_
-from qiaocrawl.news.trends.bursts import Burst, ForecastStep, count_bursts, forecast
+from qiaocrawl.news.trends.bursts import Burst, ForecastStep, count_band, count_bursts, forecast
 from qiaocrawl.news.trends.usual import (
     Base,
     CountSeries,
@@ -50,6 +50,7 @@ class TrendStep:
 
     Args:
         expected, deviation: None without a base; see :class:`qiaocrawl.news.trends.usual.Base`.
+        usual: what nine in ten such steps lie between; None without a base.
         is_burst: by the automaton.
         is_whole: False of a step that is not over; its count may still grow.
         holiday: the name of the holiday it begins on, "" for none.
@@ -62,6 +63,7 @@ class TrendStep:
     is_burst: bool
     is_whole: bool
     holiday: str
+    usual: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +163,10 @@ def _steps(
     for at, start in enumerate(counts.starts()):
         count = int(counts.counts[at])
         expected = base.expected_count(counts, at) if base else None
-        deviation = None
+        deviation = usual = None
         if base is not None and expected is not None:
             deviation = base.deviation(count, expected)
+            usual = count_band(expected, base.dispersion + base.day_doubt(start.date()))
         steps.append(
             TrendStep(
                 start,
@@ -173,6 +176,7 @@ def _steps(
                 any(burst.begin <= at < burst.end for burst in bursts),
                 _is_whole(counts, at, stretch.before),
                 calendar.name_of(start.date()),
+                usual,
             )
         )
     return steps

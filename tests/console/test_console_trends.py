@@ -1,0 +1,108 @@
+"""Trends at the console: counted, compared, led on to articles, taken home."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+
+import pytest
+from openpyxl import load_workbook
+
+from console_client import Desk, visible
+from qiaocrawl.console.security import credentials
+from qiaocrawl.news.trends.trend import trend_of_selection
+from qiaocrawl.news.trends.usual import Stretch, default_calendar
+from qiaocrawl.storage.selection import Selection
+from qiaocrawl.text.zones import SHANGHAI, start_of_days
+from storage_samples import PACK
+from told_stories import make_stories, tell_stories
+
+PARTS = ("", "/words", "/names", "/outlets", "/spread")
+
+
+@pytest.fixture
+def told(desk: Desk, database_url: str) -> Desk:
+    """A reader's console over two stories of today, in Chinese."""
+    make_stories(database_url)
+    tell_stories(database_url)
+    desk.log_in_as("reader")
+    desk.client.cookies.set(credentials.LANGUAGE, "zh_CN")
+    return desk
+
+
+def test_the_curve_counts_what_its_links_lead_to(told: Desk) -> None:
+    page = told.get("/trends?days=7").text
+    drawn = json.loads(html.unescape(re.findall(r'data-chart="([^"]+)"', page)[0]))
+    counts = drawn["lines"][0]["values"]
+    assert len(counts) == len(drawn["labels"]) == 7
+    now = datetime.now(UTC)
+    with told.database.reading() as c:
+        trend, _left_out = trend_of_selection(
+            c,
+            Selection(topic=PACK.name, only_relevant=True),
+            Stretch(start_of_days(now, 7), now),
+            default_calendar(),
+        )
+    assert trend is not None
+    assert counts == [step.count for step in trend.steps], "the command counts the same"
+    assert sum(counts) == 3
+    for count, query in zip(counts, drawn["queries"], strict=True):
+        listed = told.get(f"/articles?{query}").text
+        assert len(re.findall(r'class="console-row', listed)) == count
+    words = visible(page)
+    assert "按发布日期：3 篇" in words
+    assert "看表格" in words
+
+
+def test_every_word_name_and_outlet_leads_to_its_articles(told: Desk) -> None:
+    for part, expected in (("/names", "马德里"), ("/outlets", "甲侨网")):
+        page = told.get(f"/trends{part}?days=7").text
+        (link,) = re.findall(rf'href="([^"]+)">{expected}</a>', page)[:1]
+        listed = visible(told.get(html.unescape(link)).text)
+        assert "马德里" in listed, part
+        assert "槟城" not in listed, part
+    spread = told.get("/trends/spread?days=7").text
+    assert re.search(r'/stories/\d+">[^<]*马德里', spread)
+
+
+def test_what_is_compared_stands_beside_each_other(told: Desk) -> None:
+    page = told.get("/trends?days=7&against=~").text
+    drawn = json.loads(html.unescape(re.findall(r'data-chart="([^"]+)"', page)[0]))
+    assert [line["name"] for line in drawn["lines"]] == ["本期", "上一期"]
+    assert drawn["lines"][1]["values"] == [0] * 7
+    for part in PARTS[1:]:
+        assert told.get(f"/trends{part}?days=7&against=~").status_code == 200
+
+
+def test_an_empty_period_says_why_and_where_there_is_something(told: Desk) -> None:
+    last = datetime.now(SHANGHAI).date() - timedelta(days=200)
+    words = visible(told.get(f"/trends?since={last}&until={last}").text)
+    assert "这些天没有切题的报道" in words
+    assert f"{datetime.now(SHANGHAI):%Y}" in words
+
+
+@pytest.mark.parametrize("part", ["show", "words", "names", "outlets", "spread"])
+def test_each_page_is_taken_home_as_a_workbook(told: Desk, part: str) -> None:
+    for more in ("", "&against=~"):
+        answer = told.get(f"/trends/export/{part}?days=7{more}")
+        assert answer.status_code == 200
+        assert load_workbook(BytesIO(answer.content)).sheetnames
+    assert told.get("/trends/export/nothing").status_code == 404
+
+
+def test_without_a_topic_or_with_a_wrong_address_there_is_a_page(sqlite_desk: Desk) -> None:
+    sqlite_desk.log_in_as("reader")
+    for part in (*PARTS, "/cards"):
+        assert sqlite_desk.get(f"/trends{part}").status_code == 200
+    make_stories(str(sqlite_desk.database.engine.url))
+    for query in ("days=x", "since=2026-13-01", "since=9999-01-01&until=1", "against=nothing"):
+        assert sqlite_desk.get(f"/trends?{query}").status_code == 200
+
+
+def test_cards_are_a_part_of_a_page_and_words_of_an_earlier_period_too(told: Desk) -> None:
+    cards = told.get("/trends/cards?days=7").text
+    assert "<html" not in cards
+    assert "甲侨网" in cards
