@@ -72,17 +72,17 @@ def marks_of(c: Connection, article_ids: Sequence[int]) -> dict[int, Marks]:
 
 
 def _judgements_of(c: Connection, article_ids: Sequence[int]) -> dict[int, list[tuple[str, bool]]]:
+    # In two steps: as one, SQLite reads all judgements there are for each page of a list.
+    keys = select(article.c.id, url.c.key).join(url, url.c.id == article.c.url_id)
+    by_key = {key: row_id for row_id, key in c.execute(keys.where(article.c.id.in_(article_ids)))}
     answers: dict[int, list[tuple[str, bool]]] = {}
-    for article_id, name, relevant in c.execute(
-        select(article.c.id, topic.c.name, judgement.c.relevant)
-        .select_from(article)
-        .join(url, url.c.id == article.c.url_id)
-        .join(judgement, judgement.c.key == url.c.key)
+    for key, name, relevant in c.execute(
+        select(judgement.c.key, topic.c.name, judgement.c.relevant)
         .join(topic, topic.c.id == judgement.c.topic_id)
-        .where(article.c.id.in_(article_ids))
+        .where(judgement.c.key.in_(list(by_key)))
         .order_by(topic.c.name)
     ):
-        answers.setdefault(article_id, []).append((name, bool(relevant)))
+        answers.setdefault(by_key[key], []).append((name, bool(relevant)))
     return answers
 
 

@@ -51,10 +51,16 @@ def few_articles(c: Connection, selection: Selection) -> tuple[int, ...] | None:
     """
     if selection.article_ids:
         return selection.article_ids
+    statement = _few_statement(c, selection)
+    return None if statement is None else tuple(row_id for (row_id,) in c.execute(statement))
+
+
+def _few_statement(c: Connection, selection: Selection) -> Select[Any] | None:
+    """The articles that meet the first choice that few do; None where each has more."""
     for statement in _by_choice(c, selection):
         some = statement.limit(MOST_FEW + 1).subquery()
         if c.execute(select(func.count()).select_from(some)).scalar_one() <= MOST_FEW:
-            return tuple(row_id for (row_id,) in c.execute(statement))
+            return statement
     return None
 
 
@@ -70,14 +76,11 @@ def _by_choice(c: Connection, selection: Selection) -> Iterator[Select[Any]]:
 
 def _published_within(selection: Selection) -> ColumnElement[bool]:
     """As the selection has it, but written so that two indexes serve it."""
-    dated: list[ColumnElement[bool]] = []
-    undated: list[ColumnElement[bool]] = [article.c.published_at.is_(None)]
-    for when, conditions in ((article.c.published_at, dated), (article.c.fetched_at, undated)):
-        if selection.since is not None:
-            conditions.append(when >= to_stored_time(selection.since))
-        if selection.before is not None:
-            conditions.append(when < to_stored_time(selection.before))
-    return or_(and_(*dated), and_(*undated))
+    undated = _bounds(article.c.fetched_at, selection)
+    return or_(
+        and_(*_bounds(article.c.published_at, selection)),
+        and_(article.c.published_at.is_(None), *undated),
+    )
 
 
 def _judged_rows(c: Connection, selection: Selection) -> Select[Any]:
@@ -214,15 +217,10 @@ def facet_values(c: Connection, topic_name: str | None) -> FacetValues:
 
 def _of_few(c: Connection, wish: ListWish, few: Sequence[int]) -> list[int]:
     """All of the list out of *few* articles, put in order here."""
-    # As no plain columns: SQLite would go through two indexes, each entry with each.
-    met = [
-        func.coalesce(condition, false())
-        for condition in article_conditions(c, replace(wish.selection, article_ids=()))
-    ]
     rows = c.execute(
         select(func.coalesce(verdict.c.group_id, article.c.id), article.c.id)
         .outerjoin(verdict, verdict.c.article_id == article.c.id)
-        .where(article.c.id.in_(few), *met)
+        .where(article.c.id.in_(few), *_met(c, wish.selection))
         .order_by(*(key.desc() for key in _sort_keys(c, wish)))
     )
     # Plain tuples: rows of the database take several times as long to look into.
@@ -231,6 +229,15 @@ def _of_few(c: Connection, wish: ListWish, few: Sequence[int]) -> list[int]:
     for group, row_id in chosen if wish.folded else ():
         firsts[group] = min(row_id, firsts.get(group, row_id))
     return [row_id for group, row_id in chosen if firsts.get(group, row_id) == row_id]
+
+
+def _met(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
+    """The conditions on a few articles.
+
+    As no plain columns: SQLite would go through two indexes, each entry with each.
+    """
+    rest = replace(selection, article_ids=())
+    return [func.coalesce(condition, false()) for condition in article_conditions(c, rest)]
 
 
 def _sort_keys(c: Connection, wish: ListWish) -> list[ColumnElement[Any]]:
@@ -242,26 +249,113 @@ def _sort_keys(c: Connection, wish: ListWish) -> list[ColumnElement[Any]]:
 
 def _of_many(c: Connection, wish: ListWish) -> list[int]:
     """The beginning of the list as far as it is shown or counted, by an index in its order."""
-    sites = chosen_sites(c, wish.selection)
-    by_site = sites is not None and len(sites) == 1 and wish.sort == NEWEST
+    most = max(MOST_COUNTED + 1, wish.skip + wish.limit)
+    conditions = _conditions_on_a_walk(c, wish)
+    if wish.sort == SCORE:
+        return _best(c, wish.selection, conditions, most)
+    order = [key.desc() for key in _sort_keys(c, wish)]
+    found: list[int] = []
+    for bounds in _stretches(wish):
+        walk = _walk(c, wish, select(article.c.id).where(*bounds, *conditions))
+        found += c.execute(walk.order_by(*order).limit(most - len(found))).scalars()
+        if len(found) == most:
+            break
+    return found
+
+
+def _conditions_on_a_walk(c: Connection, wish: ListWish) -> list[ColumnElement[bool]]:
+    """What each article of an index is looked at for."""
     conditions = article_conditions(c, replace(wish.selection, sites=(), regions=(), tiers=()))
+    sites = chosen_sites(c, wish.selection)
     if sites is not None:
         on_site = article.c.site.in_(sites)
         # What is no plain column is not looked up in the index of sites, which is right for one.
+        by_site = _is_by_site(c, wish)
         conditions.append(on_site if by_site else func.coalesce(on_site, false()))
     if wish.folded:
         conditions.append(_is_first_of_group(conditions))
-    most = max(MOST_COUNTED + 1, wish.skip + wish.limit)
-    if wish.sort == SCORE:
-        return _best(c, wish.selection, conditions, most)
+    return conditions
+
+
+def _is_by_site(c: Connection, wish: ListWish) -> bool:
+    sites = chosen_sites(c, wish.selection)
+    return sites is not None and len(sites) == 1 and wish.sort == NEWEST
+
+
+def _walk(c: Connection, wish: ListWish, statement: Select[Any]) -> Select[Any]:
+    """*statement* by the index of its order: MariaDB rather sorts all of the smallest one."""
     columns = _ORDERS[wish.sort]
-    statement = select(article.c.id).where(*conditions)
-    # MariaDB rather sorts all of the smallest index.
+    by_site = _is_by_site(c, wish)
     index = "site_fetched_at" if by_site else f"{columns[0].name}_{columns[1].name}"
     for dialect in ("mysql", "mariadb"):
         statement = statement.with_hint(article, f"FORCE INDEX (ix_article_{index})", dialect)
-    order = [key.desc() for key in _sort_keys(c, wish)]
-    return list(c.execute(statement.order_by(*order).limit(most)).scalars())
+    return statement
+
+
+def _stretches(wish: ListWish) -> list[list[ColumnElement[bool]]]:
+    """Bounds of the parts that a walk of an index goes through, one behind the other.
+
+    By date of publication those that name a day of the selection come first, then those that name
+    none: so no article is looked at for being too new.
+    """
+    selection = wish.selection
+    if wish.sort != PUBLISHED or (selection.since is None and selection.before is None):
+        return [[]]
+    dated = _bounds(article.c.published_at, selection)
+    undated = _bounds(article.c.fetched_at, selection)
+    return [dated, [article.c.published_at.is_(None), *undated]]
+
+
+def _bounds(when: ColumnElement[Any], selection: Selection) -> list[ColumnElement[bool]]:
+    """That *when* is between the moments of publication that are selected."""
+    bounds: list[ColumnElement[bool]] = []
+    if selection.since is not None:
+        bounds.append(when >= to_stored_time(selection.since))
+    if selection.before is not None:
+        bounds.append(when < to_stored_time(selection.before))
+    return bounds
+
+
+# --- The first articles of a list to be counted, not shown: each with its reprint group -----------
+
+_GROUP = func.coalesce(verdict.c.group_id, article.c.id)
+
+
+def count_first(c: Connection, selection: Selection, most: int) -> tuple[int, int]:
+    """Of the first *most* articles of a list and one more: how many they are, of how many groups.
+
+    Raises:
+        StorageError: the selection's topic was never imported.
+    """
+    with row_by_row(c):
+        some = _first(c, selection, most + 1, _GROUP.label("own_group")).subquery()
+        count = func.count(), func.count(some.c.own_group.distinct())
+        articles, groups = c.execute(select(*count)).one()
+    return articles, groups
+
+
+def first_places(c: Connection, selection: Selection, most: int) -> list[tuple[int, str, int]]:
+    """Row id, site and group of the first *most* articles of a list and one, in no order.
+
+    Raises:
+        StorageError: the selection's topic was never imported.
+    """
+    with row_by_row(c):
+        statement = _first(c, selection, most + 1, article.c.id, article.c.site, _GROUP)
+        # Plain tuples: rows of the database take several times as long to look into.
+        return [(row_id, site, group) for row_id, site, group in c.execute(statement).all()]
+
+
+def _first(c: Connection, selection: Selection, most: int, *columns: Any) -> Select[Any]:
+    """*columns* of the first articles of a list, newly found first, as few or by an index."""
+    joined = article.outerjoin(verdict, verdict.c.article_id == article.c.id)
+    statement = select(*columns).select_from(joined)
+    few = selection.article_ids or _few_statement(c, selection)
+    if few is not None:
+        return statement.where(article.c.id.in_(few), *_met(c, selection)).limit(most)
+    wish = ListWish(selection, folded=False)
+    walk = _walk(c, wish, statement.where(*_conditions_on_a_walk(c, wish)))
+    return walk.order_by(*(key.desc() for key in _sort_keys(c, wish))).limit(most)
 
 
 def _best(
