@@ -17,7 +17,7 @@ from sqlalchemy import Connection, select
 from qiaocrawl.reading import pages_of_a_list as article_list
 from qiaocrawl.reading.listing import OutletNames
 from qiaocrawl.storage.schema import site, topic
-from qiaocrawl.storage.selection import MARKS, Selection
+from qiaocrawl.storage.selection import JUDGED, MARKS, REPRINT, UNJUDGED, Selection
 from qiaocrawl.storage.topics.topics import topic_id
 
 MOST_FACETED = 10_000
@@ -58,10 +58,14 @@ class _Found:
     """Rows of a list: articles, or reprint groups where it is folded.
 
     Attributes:
-        below: those on a host or below it, for each host.
+        articles: row id of each with the row it is.
+        reprints: row ids of those that have the text of another.
+        below: rows on a host or below it, for each host.
     """
 
     rows: set[int]
+    articles: Mapping[int, int]
+    reprints: Collection[int]
     below: Mapping[str, set[int]]
     sites: Collection[str]
     is_more: bool
@@ -74,6 +78,10 @@ class _Found:
             else set[int]().union(*(self.below.get(host, ()) for host in hosts))
         )
         return Count(len(rows), self.is_more)
+
+    def count_of(self, articles: Iterable[int]) -> Count:
+        """Of these of its articles."""
+        return Count(len({self.articles[row_id] for row_id in articles}), self.is_more)
 
 
 @dataclass(slots=True)
@@ -170,7 +178,16 @@ class FacetCounter:
         }
 
     def _status(self) -> Counts:
-        return {mark: self._count(replace(self.selection, marks=(mark,))) for mark in MARKS}
+        """Reprints, and what nobody judged, among those of the list; other marks have an index."""
+        plain = self._found(replace(self.selection, marks=()))
+        judged = self._found(replace(self.selection, marks=(JUDGED,)))
+        counts = {JUDGED: judged.count(), REPRINT: plain.count_of(plain.reprints)}
+        if not judged.is_more:
+            counts[UNJUDGED] = plain.count_of(plain.articles.keys() - judged.articles.keys())
+        return {
+            mark: counts.get(mark) or self._count(replace(self.selection, marks=(mark,)))
+            for mark in MARKS
+        }
 
     def _count(self, selection: Selection) -> Count:
         """How many rows *selection* has, counted by the database where nobody asks where."""
@@ -188,13 +205,16 @@ class FacetCounter:
 
     def _look_for(self, selection: Selection) -> _Found:
         places = article_list.first_places(self.c, selection, MOST_FACETED)
+        shown = places[:MOST_FACETED]
+        reprints = {row_id for row_id, _host, group in shown if row_id != group}
+        articles = {row_id: group if self.folded else row_id for row_id, _host, group in shown}
         on_site: dict[str, set[int]] = {}
-        for row_id, host, group in places[:MOST_FACETED]:
-            on_site.setdefault(host, set()).add(group if self.folded else row_id)
+        for row_id, host, _group in shown:
+            on_site.setdefault(host, set()).add(articles[row_id])
         below: dict[str, set[int]] = {}
         for host, rows in on_site.items():
             while host:
                 below.setdefault(host, set()).update(rows)
                 host = host.partition(".")[2]
-        every = set[int]().union(*on_site.values())
-        return _Found(every, below, on_site.keys(), self.is_part or len(places) > MOST_FACETED)
+        is_more = self.is_part or len(places) > MOST_FACETED
+        return _Found(set(articles.values()), articles, reprints, below, on_site.keys(), is_more)
