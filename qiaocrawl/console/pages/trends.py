@@ -45,7 +45,7 @@ from qiaocrawl.news.trends.trend import (
     DIRECTION_NAMES,
     Trend,
     TrendStep,
-    article_moments,
+    article_hours,
     trend_of_selection,
 )
 from qiaocrawl.news.trends.usual import Unit, calendar_with
@@ -146,7 +146,7 @@ def _counts(c: Connection, side: Side) -> _Counts:
     trend, _left_out = trend_of_selection(c, own, side.stretch, calendar)
     count = sum(step.count for step in trend.steps) if trend else 0
     before = side.earlier
-    earlier = article_moments(c, replace(own, since=before.since, before=side.since))
+    earlier = article_hours(c, replace(own, since=before.since, before=side.since))
     return _Counts(trend, count, len(earlier), "" if count else _last_day(c, own))
 
 
