@@ -113,10 +113,16 @@ def read_articles(
 
 def _warn(runtime: Runtime, options: Options) -> int:
     """Check the rules, and send what is due; an exit code."""
-    from qiaocrawl.cli.warnings import LOOKS_BACK, check_with, say_how_to_send, send_with
+    from qiaocrawl.cli.warnings import (
+        LOOKS_BACK,
+        check_with,
+        has_channels,
+        say_how_to_send,
+        send_with,
+    )
 
     messages = check_with(runtime, options, datetime.now(UTC) - LOOKS_BACK)
-    if options["QIAO_WARNING_CHANNELS"]:
+    if has_channels(runtime.database, options):
         return 0 if send_with(runtime.database, options) else 1
     if messages:
         say_how_to_send()

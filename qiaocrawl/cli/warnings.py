@@ -209,17 +209,22 @@ def check(
 
 @app.command()
 def send(database: DatabaseUrl = "") -> None:
-    """Send the messages that are due to the channels of QIAO_WARNING_CHANNELS.
+    """Send the messages that are due to the channels of the console and QIAO_WARNING_CHANNELS.
 
     What is not accepted is tried again later: run it every few minutes. Exit code 1 if something
     was not delivered.
     """
     options = Options.from_environment()
-    if not options["QIAO_WARNING_CHANNELS"]:
-        # Else every message would use up its attempts and be given up.
-        raise ConfigError(_("QIAO_WARNING_CHANNELS names no file of channels (docs/analysis.md)"))
     with opened_database(database) as opened:
         opened.require_current()
+        if not has_channels(opened, options):
+            # Else every message would use up its attempts and be given up.
+            raise ConfigError(
+                _(
+                    "there is no channel: enter one in the console, or name a file of them by "
+                    "QIAO_WARNING_CHANNELS (docs/analysis.md)"
+                )
+            )
         if not send_with(opened, options):
             raise typer.Exit(1)
 
@@ -297,11 +302,22 @@ def say_how_to_send() -> None:
     echo(_("`{command}` sends them", command=command_here("qiaocrawl warnings send")))
 
 
+def has_channels(database: Database, options: Options) -> bool:
+    """Whether a message can go anywhere."""
+    from qiaocrawl.news.warnings.channels import kept_channels
+
+    with database.reading() as c:
+        return bool(options["QIAO_WARNING_CHANNELS"] or kept_channels(c))
+
+
 def send_with(database: Database, options: Options) -> bool:
     """Send what is due; whether all of it was delivered."""
-    from qiaocrawl.news.warnings.delivery import deliver_due, read_channels
+    from qiaocrawl.news.warnings.channels import all_channels
+    from qiaocrawl.news.warnings.delivery import deliver_due
 
-    channels = read_channels(options["QIAO_WARNING_CHANNELS"])
+    file, keys = options["QIAO_WARNING_CHANNELS"], options["QIAO_SECRET_KEY"]
+    with database.reading() as c:
+        channels = all_channels(c, file, keys)
     report = deliver_due(database, channels, datetime.now(UTC).timestamp())
     echo(
         _(

@@ -22,7 +22,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from qiaocrawl.console.keepers import JobKeeper
+from qiaocrawl.console.keepers import JobKeeper, MessageKeeper
 from qiaocrawl.console.page import MAX_BODY_BYTES, Area, Console, ConsoleSettings, Visit
 from qiaocrawl.console.pages import (
     account,
@@ -112,14 +112,16 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         database = Database.open(settings.database_url)
         search = SearchKeeper(database, index_folder(database, settings.search_dir))
-        jobs = JobKeeper(database)
+        jobs, messages = JobKeeper(database), MessageKeeper(database)
         app.state.console = Console(settings, database, search, jobs)
         sign = ConsoleSign(database.engine, f"{settings.host}:{settings.port}")
         search.start()
         jobs.start()
+        messages.start()
         try:
             yield
         finally:
+            messages.stop()
             jobs.stop()
             search.stop()
             sign.close()

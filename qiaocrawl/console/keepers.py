@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,12 @@ from qiaocrawl.extract.methods.template_file import (
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.local import Logins
 from qiaocrawl.language import _
+from qiaocrawl.news.warnings.channels import all_channels, kept_channels
+from qiaocrawl.news.warnings.delivery import deliver_due
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.backup import growing_file
-from qiaocrawl.storage.keepers import JOBS, KeeperLog, error_of
+from qiaocrawl.storage.keepers import JOBS, MESSAGES, KeeperLog, error_of
 
 SELECTORS = ("body", "exclude", "title", "date", "author", "source")
 LINKS = ("links", *(f"links_{kind}" for kind in LINK_KINDS))
@@ -152,39 +155,90 @@ def file_of(place: str, table: Mapping[str, Any]) -> Path:
     return Path(place) / f"{host}-{hashlib.blake2b(key, digest_size=4).hexdigest()}.toml"
 
 
-# --- Keeps the jobs going while the console runs, in a thread of its own --------------------------
+# --- Keeps jobs and messages going while the console runs, each in a thread of its own ------------
 
 LOGS = Path("data/logs")
 """Where local jobs write, as those of `qiaocrawl run`."""
 _TICK_SECONDS = 2.0
+_MESSAGES_SECONDS = 60.0
 
 
-class JobKeeper:
-    """The desk of *database*, looked after every two seconds."""
+class _Keeper:
+    """A thread that looks after something every *seconds*, and tells whether it could."""
 
-    def __init__(self, database: Database, options: Options | None = None) -> None:
-        self.desk = JobDesk(database, options or Options.from_environment(), LOGS)
-        self.logins = Logins(database.url, LOGS)
-        self._log = KeeperLog(database, JOBS)
+    def __init__(self, database: Database, name: str, seconds: float) -> None:
+        self._log = KeeperLog(database, name)
+        self._seconds = seconds
         self._is_over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin to look after the jobs."""
+        """Begin to look."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End that, and wait for it; the jobs themselves go on."""
+        """End that, and wait for it."""
         self._is_over.set()
         self._thread.join()
+
+    def look(self) -> None:
+        """Do all that is to be done now."""
+        raise NotImplementedError
+
+    @property
+    def trouble(self) -> str:
+        """What the last look could not do, in words; "" for nothing."""
+        return ""
+
+    def _run(self) -> None:
+        while not self._is_over.wait(self._seconds):
+            # The database may be away for a while; what is to be done stands in it.
+            if (error := error_of(self.look)) is not None:
+                self._log.note_failure(error)
+            else:
+                self._log.note_look(self.trouble)
+        self._log.note_end()
+
+
+class JobKeeper(_Keeper):
+    """The desk of *database*, looked after every two seconds; the jobs themselves outlive it."""
+
+    def __init__(self, database: Database, options: Options | None = None) -> None:
+        super().__init__(database, JOBS, _TICK_SECONDS)
+        self.desk = JobDesk(database, options or Options.from_environment(), LOGS)
+        self.logins = Logins(database.url, LOGS)
+
+    def stop(self) -> None:
+        """End that, and wait for it; the jobs themselves go on."""
+        super().stop()
         self.desk.close()
         self.logins.close()
 
-    def _run(self) -> None:
-        while not self._is_over.wait(_TICK_SECONDS):
-            # The database may be away for a while; every job is a row in it.
-            if (error := error_of(self.desk.tick)) is not None:
-                self._log.note_failure(error)
-            else:
-                self._log.note_look(self.desk.trouble)
-        self._log.note_end()
+    def look(self) -> None:
+        """See what became of the jobs, and start what is due."""
+        self.desk.tick()
+
+    @property
+    def trouble(self) -> str:
+        """What the desk could not do."""
+        return self.desk.trouble
+
+
+class MessageKeeper(_Keeper):
+    """Sends the messages of warnings that are due, every minute.
+
+    Those to channels this process does not know are left to the command that does.
+    """
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, MESSAGES, _MESSAGES_SECONDS)
+        self._database = database
+
+    def look(self) -> None:
+        """Send what is due now."""
+        options = Options.from_environment()
+        file, keys = options["QIAO_WARNING_CHANNELS"], options["QIAO_SECRET_KEY"]
+        with self._database.reading() as c:
+            channels = all_channels(c, file, keys) if file or kept_channels(c) else {}
+        if channels:
+            deliver_due(self._database, channels, time.time(), only_known=True)

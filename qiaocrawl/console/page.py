@@ -183,6 +183,7 @@ class Told:
         step, step_link: what most people do next.
         undo: address of the form that takes it back; "" where there is none.
         undo_fields: what that form sends.
+        is_fault: it did not come about.
     """
 
     words: str
@@ -190,6 +191,7 @@ class Told:
     step_link: str = ""
     undo: str = ""
     undo_fields: tuple[tuple[str, str], ...] = ()
+    is_fault: bool = False
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Keepers: threads that look after jobs, the search index or metrics all the time.
+"""Keepers: threads that look after jobs, the search index, metrics or messages all the time.
 
 Each writes when it looked last, so that others see when one is dead or cannot look: the page Jobs
 and ``qiaocrawl health``.
@@ -24,8 +24,13 @@ from qiaocrawl.storage.values import clean_word
 
 logger = logging.getLogger(__name__)
 
-JOBS, SEARCH, METRICS = "jobs", "search index", "metrics"
-KEEPER_NAMES = {JOBS: N_("jobs and schedules"), SEARCH: N_("search index"), METRICS: N_("metrics")}
+JOBS, SEARCH, METRICS, MESSAGES = "jobs", "search index", "metrics", "messages"
+KEEPER_NAMES = {
+    JOBS: N_("jobs and schedules"),
+    SEARCH: N_("search index"),
+    METRICS: N_("metrics"),
+    MESSAGES: N_("messages of warnings"),
+}
 """What they look after, as people are told."""
 SILENT_AFTER_SECONDS = 180.0
 """One that has not looked for so long does not look any more, or cannot."""

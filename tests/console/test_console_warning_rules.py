@@ -233,3 +233,29 @@ def test_readers_see_rules_and_change_none(editor: Desk) -> None:
         assert editor.get(path).status_code == 403
     for path in ("/warnings/rules", "/warnings/rules/preview", "/warnings/rules/quiet"):
         assert editor.post(path, **SIMPLE).status_code == 403
+
+
+def test_a_rule_is_begun_from_an_event(editor: Desk) -> None:
+    assert "Warn of what is like this" in visible(editor.get("/stories/1").text)
+    page = editor.get("/warnings/rules/new?story=1").text
+    title = re.search(r'name="name"[^>]*value="([^"]+)"', page)
+    words = re.search(r'name="any_of"[^>]*>([^<]+)</textarea>', page)
+    assert title
+    assert words
+    assert title[1] in visible(editor.get("/stories/1").text)
+    assert all(word in title[1] for word in words[1].split()), "what its title says"
+    assert editor.get("/warnings/rules/new?story=99999").status_code == 404
+
+
+def test_how_much_more_than_usual_is_chosen_in_words(editor: Desk) -> None:
+    page = editor.get("/warnings/rules/new").text
+    for words in ("whatever their number", "somewhat more", "clearly more", "far more than usual"):
+        assert words in visible(page)
+    assert "deviation" not in visible(page)
+    editor.post("/warnings/rules", **SIMPLE, least_deviation="2")
+    editor.post("/warnings/rules", **{**SIMPLE, "name": "旧"}, least_deviation="2.5")
+    words = visible(editor.get("/warnings/rules").text)
+    assert "clearly more than usual" in words
+    assert "clearly more than usual (2.5)" in words, "what a file or an older form says"
+    page = editor.get("/warnings/rules/2").text
+    assert '<option value="2.5" selected>' in page

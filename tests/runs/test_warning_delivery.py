@@ -10,7 +10,8 @@ import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.news.trends.usual import HolidayCalendar
-from qiaocrawl.news.warnings.delivery import channel_names, deliver_due, read_channels, send_test
+from qiaocrawl.news.warnings.channels import channel_names, read_channels
+from qiaocrawl.news.warnings.delivery import deliver_due, send_test
 from qiaocrawl.news.warnings.machine import Moment, step
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.news.warnings.signals import SignalArticle, StorySignal

@@ -10,21 +10,23 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from qiaocrawl.console import forms
-from qiaocrawl.console.forms import field, wanted_number
+from qiaocrawl.console.forms import field, wanted_number, whole_number
 from qiaocrawl.console.page import EDITOR, Page, Told, actor_of, link, read, tell, write
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import credentials
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
+from qiaocrawl.news.names.stored import names_of_stories
+from qiaocrawl.news.stories.lists import one_story
+from qiaocrawl.news.summary_sentences import words_of
 from qiaocrawl.news.trends.usual import calendar_with
 from qiaocrawl.news.warnings import office_rules as stored
-from qiaocrawl.news.warnings.delivery import channel_names
+from qiaocrawl.news.warnings.channels import channel_names, kept_channels
 from qiaocrawl.news.warnings.machine import SEVERITY_NAMES, Moment, reason_text
 from qiaocrawl.news.warnings.office_rules import (
     MOST_NAME_CHARS,
@@ -34,6 +36,7 @@ from qiaocrawl.news.warnings.office_rules import (
 )
 from qiaocrawl.news.warnings.preview import RulePreview, preview_rule
 from qiaocrawl.news.warnings.rules import (
+    DEVIATIONS,
     FIRST_NAMES,
     LIMITS,
     SEVERITIES,
@@ -60,7 +63,7 @@ LABELS: Mapping[str, str] = {
     "none_of": N_("None of these words"), "most_tier": N_("Sites of this tier or better"),
     "within_hours": N_("Within hours"), "least_articles": N_("Articles at least"),
     "least_outlets": N_("Outlets at least"), "least_negative": N_("Negative at least, %"),
-    "least_deviation": N_("Standard deviations above the usual at least"),
+    "least_deviation": N_("How many there must be"),
     "first": N_("Told of for the first time"), "channels": N_("Warning channels"),
     "begin": N_("Quiet from"), "end": N_("Quiet until"),
     "passes": N_("What passes in quiet hours"),
@@ -280,18 +283,47 @@ def _file() -> str:
 
 
 async def new(request: Request) -> Response:
-    """An empty form, or one as a rule there is fills it."""
+    """An empty form, or one as a rule there is fills it, or the words of an event."""
     office = await read(request, office_rules, _file())
     like = request.query_params.get("like", "")
-    first = Rule("-", channels=await run_in_threadpool(_channels))
+    if story := whole_number(request, "story", 0, 0, 2**62):
+        rule = await read(request, _rule_on, story)
+        return await _form(request, office, form_of(rule))
+    first = Rule("-", channels=await read(request, _channels))
     rule = next((one.rule for one in office.rules if one.rule.name == like), first)
     form = form_of(rule)
     return await _form(request, office, replace(form, values={**form.values, "name": ""}))
 
 
-def _channels() -> tuple[str, ...]:
+_MOST_TITLE_WORDS = 8
+
+
+def _rule_on(c: Connection, story: int) -> Rule:
+    """A rule on what is like *story*: the place most of its articles name, and its title's words.
+
+    Raises:
+        HTTPException: 404, there is no such story.
+    """
+    try:
+        title = one_story(c, story).title
+    except ConfigError as error:
+        raise HTTPException(404, _("There is no such story.")) from error
+    names = names_of_stories(c, [story])[story]
+    places = [own.name for own in names if own.kind == "place"][:1]
+    words = dict.fromkeys(word for word in words_of(title) if not word.isnumeric())
+    any_of = tuple(word for word in words if word not in places)[:_MOST_TITLE_WORDS]
+    return Rule(
+        title[:MOST_NAME_CHARS],
+        any_of=any_of,
+        all_of=tuple(places),
+        channels=_channels(c),
+    )
+
+
+def _channels(c: Connection) -> tuple[str, ...]:
     """The channels that have an address; a new rule tells all of them."""
-    return channel_names(Options.from_environment()["QIAO_WARNING_CHANNELS"])
+    of_file = channel_names(Options.from_environment()["QIAO_WARNING_CHANNELS"])
+    return (*of_file, *(name for name in kept_channels(c) if name not in of_file))
 
 
 async def edit(request: Request) -> Response:
@@ -330,13 +362,14 @@ async def _form(
         days=_PREVIEW_DAYS,
         shown=_STORIES_SHOWN,
         why=_why,
+        deviations={f"{value:g}": name for value, name in DEVIATIONS.items()},
     )
 
 
 async def _known_names(request: Request, office: OfficeRules) -> Mapping[str, Mapping[str, str]]:
     """Topics by name with their titles; channels that have an address or are in a rule."""
     topics = {topic.name: topic.title for topic in await read(request, list_topics)}
-    there = await run_in_threadpool(_channels)
+    there = await read(request, _channels)
     named = (channel for one in office.rules for channel in one.rule.channels)
     return {"topics": topics, "channels": dict.fromkeys((*there, *named), "")}
 

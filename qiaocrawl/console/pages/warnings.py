@@ -1,4 +1,4 @@
-"""Warnings: listed, muted, followed by a news reader; the channels that are told."""
+"""Warnings: listed, muted, followed by a news reader."""
 
 from __future__ import annotations
 
@@ -6,36 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote
 
 from sqlalchemy import Connection
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from qiaocrawl.console.forms import back, field
 from qiaocrawl.console.page import (
-    ADMINISTRATOR,
     EDITOR,
     READER,
     Area,
     Page,
     Told,
     actor_of,
-    console_of,
-    link,
     origin_of,
     read,
     tell,
     write,
 )
-from qiaocrawl.console.pages import warning_rules
+from qiaocrawl.console.pages import warning_channels, warning_rules
 from qiaocrawl.console.render import render
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.news.warnings import stored as warning_lists
-from qiaocrawl.news.warnings.delivery import channel_names, read_channels, send_test
 from qiaocrawl.news.warnings.machine import (
     SEVERITY_NAMES,
     Status,
@@ -46,17 +40,13 @@ from qiaocrawl.news.warnings.machine import (
     unmute,
     warning_text,
 )
-from qiaocrawl.news.warnings.office_rules import office_rules
 from qiaocrawl.news.warnings.rules import SEVERITIES, rank
 from qiaocrawl.news.warnings.stored import (
     WarningLine,
-    count_waiting,
     keep_step,
-    last_deliveries,
     load_warnings,
     lock_warnings,
 )
-from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.topics.topics import list_topics
 
@@ -213,52 +203,6 @@ PAGES = (
 )
 
 
-# --- Channels that are told of warnings: their names and whether messages arrive, no addresses ----
-
-
-async def show_channels(request: Request) -> Response:
-    """Each channel, the rules that tell it, and what became of the last message to it."""
-    options = Options.from_environment()
-    known = channel_names(options["QIAO_WARNING_CHANNELS"])
-    values = await read(request, _channel_view, options["QIAO_WARNING_RULES"])
-    named = sorted({*values["rules"], *values["last"]} - {*known})
-    return render(request, "warnings/channels.html", known=known, named=named, **values)
-
-
-def _channel_view(c: Connection, file: str) -> dict[str, Any]:
-    warning_rules: dict[str, list[str]] = {}
-    for rule in office_rules(c, file).book.rules:
-        for channel in rule.channels:
-            warning_rules.setdefault(channel, []).append(rule.name)
-    return {"rules": warning_rules, "last": last_deliveries(c), "waiting": count_waiting(c)}
-
-
-async def test(request: Request) -> Response:
-    """Send a message that says it is a test."""
-    name = await field(request, "channel", 64)
-    file = Options.from_environment()["QIAO_WARNING_CHANNELS"]
-    channels = await run_in_threadpool(read_channels, file)
-    if name not in channels:
-        raise ConfigError(
-            _(
-                "channel {name!r} must be one of {allowed}",
-                name=name,
-                allowed=_(", ").join(channels) or _("none"),
-            )
-        )
-    database = console_of(request).database
-    error = await run_in_threadpool(send_test, database, channels, name, datetime.now(UTC))
-    told = {"arrived": not error, "reason": error}
-    await write(request, record, actor_of(request), "channel.test", name, None, told)
-    return RedirectResponse(f"{link(request, 'warnings.channels')}#c-{quote(name)}", 303)
-
-
-CHANNELS = (
-    Page("/warnings/channels", "warnings.channels", show_channels),
-    Page("/warnings/channels/test", "warnings.test", test, ADMINISTRATOR, "POST"),
-)
-
-
 # --- Warnings: what is open and why, the rules of the office, and the channels that are told ------
 
-AREA = Area(N_("Warnings"), "bell", (*PAGES, *warning_rules.PAGES, *CHANNELS))
+AREA = Area(N_("Warnings"), "bell", (*PAGES, *warning_rules.PAGES, *warning_channels.PAGES))

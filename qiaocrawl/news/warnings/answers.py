@@ -8,6 +8,7 @@ says is a refusal.
 from __future__ import annotations
 
 import json
+import logging
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -105,6 +106,7 @@ _NO_WORD = re.compile(
 _DEEPEST = 3
 _READ_CHARS, _TOLD_CHARS = 65_536, 150
 
+_LOGGED_ERROR = re.compile(r"(?:Socket|SMTP) Exception: (.*)", re.DOTALL)
 _heard: ContextVar[list[Response] | None] = ContextVar("answers of a message", default=None)
 
 
@@ -134,6 +136,58 @@ def _listen() -> None:
         return answer
 
     Session.request = request  # type: ignore[method-assign]
+
+
+class Log:
+    """What apprise logs of one message: its first warning, and the error behind it."""
+
+    def __init__(self) -> None:
+        self.warning, self.error = "", ""
+
+    @property
+    def words(self) -> str:
+        """Why the message did not leave; "" where nothing was said."""
+        return " ".join(": ".join(filter(None, (self.warning, self.error))).split())
+
+    def note(self, record: logging.LogRecord) -> None:
+        """Keep what *record* says of a failure."""
+        message = record.getMessage()
+        if record.levelno >= logging.WARNING:
+            self.warning = self.warning or message
+        elif (found := _LOGGED_ERROR.match(message)) is not None:
+            self.error = found[1]
+
+
+_log: ContextVar[Log | None] = ContextVar("log of a message", default=None)
+
+
+@contextmanager
+def heard_log() -> Iterator[Log]:
+    """What apprise logs in this thread meanwhile."""
+    _listen_to_log()
+    log = Log()
+    token = _log.set(log)
+    try:
+        yield log
+    finally:
+        _log.reset(token)
+
+
+@cache
+def _listen_to_log() -> None:
+    """Hear the log of apprise: an error stands there at the level DEBUG alone.
+
+    No such line goes any further, into no log: addresses and whole messages stand there too.
+    """
+    logger = logging.getLogger("apprise")
+    logger.setLevel(logging.DEBUG)
+
+    def hear(record: logging.LogRecord) -> bool:
+        if (log := _log.get()) is not None:
+            log.note(record)
+        return record.levelno >= logging.WARNING
+
+    logger.addFilter(hear)
 
 
 def refusal_in(answer: Response, service: str) -> Refusal | None:

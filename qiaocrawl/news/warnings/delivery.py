@@ -5,23 +5,22 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.news.warnings.answers import (
     Part,
     Refusal,
     heard_answers,
+    heard_log,
     parts_of,
     refusal_in,
     room_of,
 )
+from qiaocrawl.news.warnings.channels import Channels
 from qiaocrawl.news.warnings.stored import (
     GIVEN_UP,
     DueMessage,
@@ -32,7 +31,6 @@ from qiaocrawl.news.warnings.stored import (
     put_off,
     take_due,
 )
-from qiaocrawl.text.toml_file import parse_toml
 
 if TYPE_CHECKING:
     from apprise import NotifyBase
@@ -44,6 +42,7 @@ logger = logging.getLogger(__name__)
 # Stored as they are, and said in the language of who reads.
 _NO_CHANNEL = N_("no channel is called so")
 _NO_ADDRESS = N_("its address is none that apprise knows")
+_NOT_OPENED = N_("its address cannot be opened: it was stored with another key; enter it again")
 _REFUSED = N_("not accepted")
 _PART = N_("part {number} of {count}: {why}")
 _REASON_CHARS = 200
@@ -61,21 +60,26 @@ class DeliveryReport:
     given_up: int = 0
 
 
-def deliver_due(database: Database, channels: Channels, now: float) -> DeliveryReport:
+def deliver_due(
+    database: Database, channels: Channels, now: float, *, only_known: bool = False
+) -> DeliveryReport:
     """Send all messages that are due; one that fails keeps no other from being sent.
 
     A channel that asks to wait is left alone for the rest of this call.
 
     Args:
         now: epoch seconds.
+        only_known: messages to others than *channels* are left as they are: another process may
+            know their addresses.
     """
     report, begun, last = DeliveryReport(), time.monotonic(), 0
     busy_until: dict[str, float] = {}
+    known = list(channels) if only_known else None
     while True:
         # One at a time: a claim must not run out while others are being sent.
         at = now + time.monotonic() - begun
         with database.engine.begin() as c:
-            messages = take_due(c, at, limit=1, after=last)
+            messages = take_due(c, at, limit=1, after=last, channels=known)
         if not messages:
             return report
         (message,) = messages
@@ -85,7 +89,7 @@ def deliver_due(database: Database, channels: Channels, now: float) -> DeliveryR
                 put_off(c, message, busy_until[message.channel])
             report.waiting += 1
             continue
-        refusal = _send(database, message, channels.get(message.channel, ""), at)
+        refusal = _send(database, message, channels.get(message.channel), at)
         if refusal is None:
             with database.engine.begin() as c:
                 note_sent(c, message, datetime.fromtimestamp(at, UTC))
@@ -119,7 +123,7 @@ def send_test(database: Database, channels: Channels, channel: str, now: datetim
     body = _("Warnings of qiaocrawl come by this channel. This is a test: nothing has happened.")
     with database.engine.begin() as c:
         message = add_claimed(c, channel, title, body, now)
-    refusal = _send(database, message, channels.get(channel, ""), now.timestamp())
+    refusal = _send(database, message, channels.get(channel), now.timestamp())
     with database.engine.begin() as c:
         if refusal is not None:
             note_failed(c, message, refusal.reason, now.timestamp(), most=1)
@@ -128,11 +132,13 @@ def send_test(database: Database, channels: Channels, channel: str, now: datetim
     return ""
 
 
-def _send(database: Database, message: DueMessage, address: str, now: float) -> Refusal | None:
+def _send(
+    database: Database, message: DueMessage, address: str | None, now: float
+) -> Refusal | None:
     """Send *message*, or the parts of it that have not arrived; why that failed, None if not."""
     begun = time.monotonic()
     if not address:
-        return Refusal(_NO_CHANNEL)
+        return Refusal(_NO_CHANNEL if address is None else _NOT_OPENED)
     from apprise import Apprise, NotifyBase
 
     plugin = Apprise.instantiate(address)
@@ -160,19 +166,15 @@ def _send(database: Database, message: DueMessage, address: str, now: float) -> 
 
 
 def _send_part(plugin: NotifyBase, service: str, part: Part, severity: str) -> Refusal | None:
-    from apprise import Apprise, LogCapture, NotifyFormat, NotifyType
+    from apprise import Apprise, NotifyFormat, NotifyType
 
     kind = NotifyType.INFO if severity == "notice" else NotifyType.WARNING
     sender = Apprise()
     sender.add(plugin)
-    with (
-        LogCapture(level=logging.WARNING, fmt="%(message)s") as log,  # type: ignore[no-untyped-call]
-        heard_answers() as answers,
-    ):
+    with heard_log() as log, heard_answers() as answers:
         is_sent = sender.notify(
             title=part.title, body=part.text, notify_type=kind, body_format=NotifyFormat.TEXT
         )
-        said: str = log.getvalue().strip().partition("\n")[0]
     refusals = [
         refusal
         for answer in answers
@@ -182,7 +184,7 @@ def _send_part(plugin: NotifyBase, service: str, part: Part, severity: str) -> R
     ]
     if refusals:
         return refusals[-1]
-    return None if is_sent else Refusal(said)
+    return None if is_sent else Refusal(log.words)
 
 
 def _service_of(plugin: NotifyBase) -> str:
@@ -200,54 +202,3 @@ def _without_secrets(reason: str, address: str) -> str:
     for part in sorted({address, *parts, *map(unquote, parts)}, key=len, reverse=True):
         reason = reason.replace(part, "…")
     return reason
-
-
-# --- Where warnings go: names of channels with addresses as apprise has them ----------------------
-
-Channels = Mapping[str, str]
-"""The address of each channel: one, so that what one refuses is not sent to another again."""
-
-
-def read_channels(file: str) -> Channels:
-    """The channels of a TOML file: ``name = "mailto://…"``.
-
-    Addresses hold passwords, so messages name the channel and never its address.
-
-    Args:
-        file: its path; "" for none.
-
-    Raises:
-        ConfigError: it cannot be read, or with every channel whose address is wrong.
-    """
-    table = _table(file)
-    faults = [name for name, address in table.items() if not _is_right(address)]
-    if faults:
-        raise ConfigError(
-            _("{file}: no address that apprise knows: {names}", file=file, names=", ".join(faults))
-        )
-    return table
-
-
-def channel_names(file: str) -> tuple[str, ...]:
-    """The names of the channels of a file, which may be shown; its addresses are not looked at.
-
-    Raises:
-        ConfigError: it cannot be read.
-    """
-    return tuple(_table(file))
-
-
-def _table(file: str) -> dict[str, Any]:
-    if not file:
-        return {}
-    try:
-        return parse_toml(Path(file).read_bytes())
-    except (OSError, ValueError) as error:
-        reason = _("cannot be read as TOML in UTF-8: {error}", error=error)
-        raise ConfigError(f"{file}: {reason}") from None
-
-
-def _is_right(address: object) -> bool:
-    from apprise import Apprise
-
-    return isinstance(address, str) and Apprise.instantiate(address) is not None

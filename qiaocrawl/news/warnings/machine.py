@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 
 from qiaocrawl.language import N_, _, ngettext
-from qiaocrawl.news.warnings.rules import QuietHours, Rule, Severity, rank
+from qiaocrawl.news.warnings.rules import QuietHours, Rule, Severity, deviation_words, rank
 from qiaocrawl.news.warnings.signals import Reason, RuleHit, StorySignal, rule_hit
 from qiaocrawl.text.zones import china_time
 
@@ -382,7 +382,7 @@ def reason_text(reason: Reason) -> str:
         negative, _slash, sure = value.partition("/")
         return _("{negative} of {sure} with a sure tone are negative", negative=negative, sure=sure)
     if reason.kind == "deviation":
-        return _("{value} standard deviations above the usual", value=value)
+        return deviation_words(float(value))
     if reason.kind == "burst":
         return _("it bursts")
     kind, _slash, first = value.partition("/")

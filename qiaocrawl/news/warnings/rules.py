@@ -275,13 +275,27 @@ def _of_articles(rule: Rule) -> Iterator[str]:
         yield _("within {hours:g} h", hours=rule.within_hours)
 
 
+DEVIATIONS: Mapping[float, str] = {
+    1.0: N_("somewhat more than usual"),
+    2.0: N_("clearly more than usual"),
+    3.0: N_("far more than usual"),
+}
+"""What people choose among: so many standard deviations, and what they are called."""
+
+
+def deviation_words(value: float) -> str:
+    """So many standard deviations above the usual, in words; beside them the number, if it is
+    none that people choose."""
+    below = [own for own in DEVIATIONS if own <= value]
+    words = _(DEVIATIONS[below[-1] if below else min(DEVIATIONS)])
+    return words if value in DEVIATIONS else f"{words} ({value:g})"
+
+
 def _of_story(rule: Rule) -> Iterator[str]:
     if rule.least_negative is not None:
         yield _("negative: {percent:g} % at least", percent=round(100 * rule.least_negative, 2))
     if rule.least_deviation is not None:
-        yield _(
-            "{value:g} standard deviations above the usual at least", value=rule.least_deviation
-        )
+        yield deviation_words(rule.least_deviation)
     if rule.in_burst:
         yield _("it bursts")
     if rule.first:

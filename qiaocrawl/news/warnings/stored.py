@@ -118,7 +118,13 @@ def keep_step(
         _keep_message(c, message, now)
 
 
-def take_due(c: Connection, now: float, limit: int = 100, after: int = 0) -> list[DueMessage]:
+def take_due(
+    c: Connection,
+    now: float,
+    limit: int = 100,
+    after: int = 0,
+    channels: Sequence[str] | None = None,
+) -> list[DueMessage]:
     """Messages to be sent now, the oldest first; no other process gets them for five minutes.
 
     A process that dies between sending and :func:`note_sent` sends again: a warning that comes
@@ -127,11 +133,14 @@ def take_due(c: Connection, now: float, limit: int = 100, after: int = 0) -> lis
     Args:
         now: epoch seconds.
         after: those with higher row ids only.
+        channels: those to these only; None for all.
     """
     columns = warning_message.c
     latest = latest_due(now, max(_LONGEST_PAUSE_SECONDS, _CLAIM_SECONDS))
     is_due = or_(columns.next_at <= now, columns.next_at > latest)
-    due = columns.state == WAITING, is_due, columns.id > after
+    due = [columns.state == WAITING, is_due, columns.id > after]
+    if channels is not None:
+        due.append(columns.channel.in_(channels))
     rows = c.execute(
         select(
             columns.id,

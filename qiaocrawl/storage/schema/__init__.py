@@ -35,6 +35,7 @@
     watched_page, watched_article ── url    what is looked at again, and when
     watch_hour, watch_day ── host           when sites publish; what watching asked of them
     revision ── url                         what articles said before, and deletions
+    office                                  what the office is called, and its mark
     console_user ─┬─ console_session        who works at the console, and is logged in
                   ├─ api_token              programs that read in their name
                   └─ saved_search           lists they come back to
@@ -51,6 +52,7 @@
     article_class ── url, topic            what articles on a topic are about
     story_warning, warning_message ── warning_notice   what officers are warned of, who was told
     warning_rule, quiet_hours               of what to warn, and when not to
+    warning_channel                         where to, encrypted
     briefing ── briefing_file               what leaders were told, as it was made
     node                                    scrapyd servers, and what they may run
     collector ── host_owner                 workers that are alive, and the hosts each has
@@ -136,6 +138,7 @@ from qiaocrawl.storage.schema.news import (
     story_correction,
     story_follow,
     story_warning,
+    warning_channel,
     warning_message,
     warning_notice,
     warning_rule,
@@ -155,6 +158,7 @@ from qiaocrawl.storage.schema.office import (
     keeper,
     login_failure,
     node,
+    office,
     saved_search,
 )
 
@@ -197,6 +201,7 @@ __all__ = [
     "metadata",
     "missing_page",
     "node",
+    "office",
     "order_model",
     "page_dictionary",
     "page_file",
@@ -237,6 +242,7 @@ __all__ = [
     "url_form",
     "verdict",
     "visit",
+    "warning_channel",
     "warning_message",
     "warning_notice",
     "warning_rule",

@@ -216,6 +216,18 @@ warning_rule = table(
     Column("changed_at", time_type(), nullable=False),
 )
 
+warning_channel = table(
+    "warning_channel",
+    id_column(),
+    Column("name", name_type(64), nullable=False, unique=True),
+    # What it is: a key of news.warnings.channels.KINDS.
+    Column("kind", code_type(16), nullable=False),
+    # Its address, encrypted with QIAO_SECRET_KEY.
+    Column("secret", blob_type(), nullable=False),
+    Column("changed_by", name_type(100), nullable=False),
+    Column("changed_at", time_type(), nullable=False),
+)
+
 quiet_hours = table(
     "quiet_hours",
     # 1: there is one row, or none.

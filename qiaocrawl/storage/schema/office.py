@@ -6,6 +6,7 @@ from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, SmallInteger
 
 from qiaocrawl.storage.schema.base import KEYED_TABLE_OPTIONS, id_column, table
 from qiaocrawl.storage.values import (
+    blob_type,
     code_type,
     digest_type,
     id_type,
@@ -15,6 +16,17 @@ from qiaocrawl.storage.values import (
     seconds_type,
     text_type,
     time_type,
+)
+
+office = table(
+    "office",
+    # 1: there is one row, or none.
+    id_column(),
+    Column("name", name_type(100), nullable=False),
+    # A small picture, and its type; b"" and "" for none.
+    Column("mark", blob_type(), nullable=False),
+    Column("mark_type", code_type(), nullable=False),
+    Column("changed_at", time_type(), nullable=False),
 )
 
 console_user = table(
