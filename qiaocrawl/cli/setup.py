@@ -26,6 +26,7 @@ from qiaocrawl.cli.options import budget_seconds
 from qiaocrawl.cli.output import echo, join_with_commas, say_written
 from qiaocrawl.cli.topic_report import pack_folders, topics_dir
 from qiaocrawl.errors import ConfigError, QiaoError, StorageError
+from qiaocrawl.fetch.sessions.vault import new_key
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import CONFIG_FILE, ENV_FILE, use_project, user_units_folder
@@ -48,7 +49,10 @@ _ENV_DEFAULTS = {
     "contact_mark": "#",
     "engines": "",
     "engines_mark": "#",
+    "secret_key": "",
+    "secret_key_mark": "#",
 }
+_KEY_LINE = re.compile(r"^QIAO_SECRET_KEY=(\S+)$", re.MULTILINE)
 
 
 def startproject(
@@ -231,12 +235,24 @@ def _write(folder: Path, answers: _Answers) -> None:
         "database_url": answers.database,
         "contact": answers.contact,
         "engines": answers.engines,
+        "secret_key": _secret_key(folder),
     }
     if (folder / CONFIG_FILE).exists():
         write_env(folder, values, replace=True)
     else:
         # Asked before: one that is there may only be replaced.
         write_project(folder, package_name(folder), values, replace_env=True)
+
+
+def _secret_key(folder: Path) -> str:
+    """The key of the ``.env`` that is there, else a new one; "" where the environment has one.
+
+    Another key would open nothing that is stored.
+    """
+    file = folder / ENV_FILE
+    if file.exists() and (found := _KEY_LINE.search(file.read_text("utf-8", "replace"))):
+        return found[1].strip("'")
+    return "" if os.environ.get("QIAO_SECRET_KEY") else new_key()
 
 
 def _ask_missing(given: Mapping[str, str]) -> dict[str, str]:

@@ -30,8 +30,10 @@ from qiaocrawl.console.pages import (
     articles,
     briefings,
     coverage,
+    first_run,
     jobs,
     missed,
+    office,
     overview,
     people,
     sites,
@@ -75,6 +77,8 @@ AREAS: tuple[Area, ...] = (
     overview.AREA,
     people.AREA,
     people.CHANGES,
+    office.AREA,
+    first_run.AREA,
     account.AREA,
     api.AREA,
 )
@@ -215,7 +219,7 @@ def _failure(request: Request, error: Exception) -> Response:
 def _outside(request: Request, status: int, message: str, **values: object) -> Response:
     """An error page where no gate was passed, which is where the language is chosen."""
     if not hasattr(request.state, "visit"):
-        visitor = request.cookies.get(credentials.VISITOR, "")
+        visitor = credentials.own_cookie(request, credentials.VISITOR)
         request.state.visit = Visit(None, credentials.form_token(visitor), "")
     with using_language(request.cookies.get(credentials.LANGUAGE, "")):
         return error_page(request, status, _(message, **values))

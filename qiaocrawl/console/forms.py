@@ -70,6 +70,15 @@ def wanted_number(name: str, text: str, least: int, most: int) -> int:
     return int(text)
 
 
+FLOW, FIRST = "flow", "first"
+"""The field of a form, and its value, on the way from an empty console to its first articles."""
+
+
+async def is_first_run(request: Request) -> bool:
+    """Whether the form belongs to that way."""
+    return await field(request, FLOW, 20) == FIRST
+
+
 async def back(request: Request, name: str, **parameters: object) -> Response:
     """Back to the page a form names in ``next``, else to the page called *name*."""
     otherwise = link(request, name, **parameters)
@@ -108,7 +117,11 @@ MOST_OF_USER = 4
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file, by whom it was sent, and what it is for: a topic, and its title if it is new."""
+    """A file, by whom it was sent, and what it is for: a topic, and its title if it is new.
+
+    Attributes:
+        is_first: it was sent on the way from an empty console to its first articles.
+    """
 
     name: str
     data: bytes
@@ -116,6 +129,7 @@ class Upload:
     topic: str
     kept_at: float
     title: str = ""
+    is_first: bool = False
 
 
 class Uploads:
@@ -124,20 +138,20 @@ class Uploads:
     def __init__(self) -> None:
         self._by_key: OrderedDict[str, Upload] = OrderedDict()
 
-    def keep(self, name: str, data: bytes, user: str, topic: str, title: str = "") -> str:
+    def keep(self, upload: Upload) -> str:
         """Keep a file; returns the key it is found by.
 
         Raises:
             ConfigError: others have so many here that no more is taken.
         """
         self._drop_old()
-        own = [key for key, upload in self._by_key.items() if upload.user == user]
+        own = [key for key, other in self._by_key.items() if other.user == upload.user]
         for key in own[: max(0, len(own) + 1 - MOST_OF_USER)]:
             del self._by_key[key]
         if len(self._by_key) >= MOST_KEPT:
             raise ConfigError(_("too many files wait here to be decided about; try again later"))
         key = secrets.token_urlsafe(16)
-        self._by_key[key] = Upload(name, data, user, topic, time.monotonic(), title)
+        self._by_key[key] = upload
         return key
 
     def _drop_old(self) -> None:

@@ -21,6 +21,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.runtime.sent_files import FileWorker, GivenUpError
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.audit_log import Actor
+from qiaocrawl.storage.office import Office
 from qiaocrawl.storage.people import ROLES, User
 
 if TYPE_CHECKING:
@@ -194,6 +195,14 @@ class Told:
     is_fault: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around all pages: the office, and how many warnings are open."""
+
+    office: Office = field(default_factory=Office)
+    open_warnings: int = 0
+
+
 @dataclass(slots=True)
 class Console:
     """What all requests of one process share.
@@ -204,6 +213,8 @@ class Console:
         heavy: the queue for what takes many seconds.
         outage_told_at: when the log was last told that the database is away; monotonic.
         told: by session, what its next page says.
+        wanted: by session, the page that somebody asked for who has to choose a password first.
+        frame: as it was read at ``frame_read_at`` (monotonic); see the gate.
     """
 
     settings: ConsoleSettings
@@ -215,6 +226,9 @@ class Console:
     heavy: HeavyWork = field(default_factory=HeavyWork)
     outage_told_at: float = -math.inf
     told: dict[str, Told] = field(default_factory=dict)
+    wanted: dict[str, str] = field(default_factory=dict)
+    frame: Frame = field(default_factory=Frame)
+    frame_read_at: float = -math.inf
 
 
 @dataclass(slots=True)
@@ -267,6 +281,19 @@ def tell(request: Request, told: Told) -> None:
 def take_told(request: Request) -> Told | None:
     """What is to be said to this session now."""
     return console_of(request).told.pop(visit_of(request).token, None)
+
+
+def want(request: Request, path: str) -> None:
+    """Let this session come to *path* when it has done what comes first."""
+    wanted = console_of(request).wanted
+    if len(wanted) >= _MOST_TOLD:
+        wanted.clear()
+    wanted[visit_of(request).token] = path
+
+
+def take_wanted(request: Request) -> str:
+    """Where this session wanted to; "" for nowhere."""
+    return console_of(request).wanted.pop(visit_of(request).token, "")
 
 
 def link(request: Request, name: str, **parameters: Any) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import format_datetime
@@ -20,10 +21,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from qiaocrawl import __version__
-from qiaocrawl.console.page import Area, Page, link, take_told, visit_of
+from qiaocrawl.console.page import Area, Frame, Page, link, take_told, visit_of
 from qiaocrawl.console.security import credentials
 from qiaocrawl.language import ENGLISH, N_, _, language, ngettext
 from qiaocrawl.language.reasons import shown_reason
+from qiaocrawl.storage.office import Office
 from qiaocrawl.storage.people import User
 from qiaocrawl.storage.topics.classes import class_label
 from qiaocrawl.storage.topics.judgements import OPERATOR
@@ -95,12 +97,12 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     """The page of *template*.
 
     Templates know besides *values*: ``link(name, **parameters)``, ``user``, ``csrf_token``,
-    ``nonce``, ``theme``, ``language``, ``menu``, ``page_name``, ``take_told()``.
+    ``nonce``, ``desk_office``, ``desk_mark``, ``theme``, ``language``, ``menu``,
+    ``page_name``, ``take_told()``.
     """
     values.setdefault("status", status)
-    return HTMLResponse(
-        _environment().get_template(template).render(**_common(request), **values), status
-    )
+    shown = {**_common(request), **values}
+    return HTMLResponse(_environment().get_template(template).render(**shown), status)
 
 
 def _common(request: Request) -> dict[str, Any]:
@@ -108,7 +110,14 @@ def _common(request: Request) -> dict[str, Any]:
     page = getattr(request.state, "page", None)
     theme = request.cookies.get(credentials.THEME, "")
     areas: Sequence[Area] = request.app.state.areas
+    frame: Frame = request.app.state.console.frame
+    version = mark_version(frame.office)
     return {
+        "desk_office": frame.office,
+        "desk_mark": f"{link(request, 'office.mark')}?{version}"
+        if version
+        else link(request, "static", path="icon.svg"),
+        "is_alone": False,
         "link": lambda name, **parameters: link(request, name, **parameters),
         "user": visit.user,
         "csrf_token": visit.token,
@@ -116,7 +125,7 @@ def _common(request: Request) -> dict[str, Any]:
         "theme": theme if theme in THEMES else THEMES[0],
         "language": language(),
         "html_language": "en" if language() == ENGLISH else "zh-CN",
-        "menu": _menu(areas, visit.user, page),
+        "menu": _menu(areas, visit.user, page, {"warnings.show": frame.open_warnings}),
         "page_name": page.name if page is not None else "",
         "take_told": lambda: take_told(request),
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
@@ -134,17 +143,26 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """An entry of the menu: where it leads, whether the page is in it, and its tabs."""
+    """An entry of the menu: where it leads, whether the page is in it, its tabs, and how many of
+    what it holds wait; 0 for none."""
 
     title: str
     icon: str
     page: str
     is_here: bool
     tabs: tuple[MenuEntry, ...] = ()
+    count: int = 0
 
 
-def _menu(areas: Sequence[Area], user: User | None, page: Page | None) -> list[MenuEntry]:
-    """The entries that *user* may open, in the order of the areas."""
+def mark_version(office: Office) -> str:
+    """What tells one mark from another; "" for none."""
+    return hashlib.blake2b(office.mark, digest_size=6).hexdigest() if office.mark else ""
+
+
+def _menu(
+    areas: Sequence[Area], user: User | None, page: Page | None, counts: Mapping[str, int]
+) -> list[MenuEntry]:
+    """The entries that *user* may open, in the order of the areas; *counts* by their pages."""
     tabs: dict[str, list[MenuEntry]] = {}
     for area in areas:
         if area.title and user is not None and user.may(area.pages[0].role):
@@ -157,6 +175,7 @@ def _menu(areas: Sequence[Area], user: User | None, page: Page | None) -> list[M
             own[0].page,
             any(tab.is_here for tab in own),
             tuple(own) if len(own) > 1 else (),
+            counts.get(own[0].page, 0),
         )
         for title, own in tabs.items()
     ]

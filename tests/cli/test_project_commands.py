@@ -23,6 +23,7 @@ from crawl_starter import run_started
 from crawling import Answer, article, import_pack, local_server, outcomes, pack
 from qiaocrawl.cli.setup import package_name, units_for
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.options import Options, project, use_settings_file
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -113,6 +114,21 @@ def test_an_env_file_of_a_windows_editor_is_read_or_named(folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"\.env cannot be read: it is no text in UTF-8") as told:
         project.read_env_file()
     assert told.value.__cause__ is None
+
+
+def test_init_makes_a_key_once_and_keeps_it(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("QIAO_SECRET_KEY", raising=False)
+    arguments = ("init", "--yes", "--topic", "fishery")
+    assert run(*arguments)[0] == 0
+    env = folder / ".env"
+    assert stat.S_IMODE(env.stat().st_mode) == 0o600
+    (line,) = [x for x in env.read_text("utf-8").splitlines() if x.startswith("QIAO_SECRET_KEY=")]
+    Vault.from_option(line.partition("=")[2])
+    # Another key would open nothing that is stored.
+    assert run(*arguments, "--force")[0] == 0
+    assert line in env.read_text("utf-8").splitlines()
 
 
 @pytest.mark.parametrize("contact", ["https://a.example/#b$(id)", "o'b@b.example", "o'$@b.example"])

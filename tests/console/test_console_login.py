@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -140,3 +142,25 @@ def test_a_wrong_name_takes_as_long_as_a_wrong_password() -> None:
     costs = [(cost(None), cost(stored)) for _ in range(5)]
     of_nobody, of_somebody = (min(each) for each in zip(*costs, strict=True))
     assert of_nobody > of_somebody / 3
+
+
+def test_consoles_on_one_host_do_not_log_each_other_out(tmp_path: Path) -> None:
+    """A browser gives its cookies to all ports of a host."""
+    desks = []
+    with ExitStack() as stack:
+        for port in (8901, 8902):
+            url = f"sqlite:///{tmp_path / str(port)}.db"
+            with Database.open(url) as database:
+                make_tables(database)
+            desk = stack.enter_context(desk_at(url, port=port))
+            password = first_administrator(desk.database)
+            if desks:
+                desk.client.cookies = desks[0].client.cookies
+            page = desk.get("/log-in").text
+            token = re.search(r'name="csrf_token" value="(\w+)"', page)
+            assert token
+            fields = {"name": "admin", "password": password, "csrf_token": token[1]}
+            assert desk.client.post("/log-in", data=fields).status_code == 303
+            desks.append(desk)
+        for desk in desks:
+            assert desk.get("/").headers["location"].startswith("/password"), "logged in"

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from qiaocrawl.console.forms import back, field
 from qiaocrawl.console.page import (
+    ADMINISTRATOR,
     ANYBODY,
     READER,
     Area,
@@ -19,6 +20,7 @@ from qiaocrawl.console.page import (
     hashing,
     link,
     read,
+    take_wanted,
     user_of,
     visit_of,
     write,
@@ -30,6 +32,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import LANGUAGES, N_, _
 from qiaocrawl.storage import people
 from qiaocrawl.storage.audit_log import Actor, record
+from qiaocrawl.storage.topics.topics import list_topics
 
 _MAX_PASSWORD_FIELD = 1000
 
@@ -62,7 +65,7 @@ async def do_log_in(request: Request) -> Response:
 
 def _attempt_key(request: Request, user: people.User | None) -> str:
     """What tries are counted by: the browser, where *user* logged in with it before."""
-    browser = people.counted_browser(user, request.cookies.get(credentials.BROWSER, ""))
+    browser = people.counted_browser(user, credentials.own_cookie(request, credentials.BROWSER))
     return browser or people.counted_address(visit_of(request).address)
 
 
@@ -102,7 +105,7 @@ async def _begin(request: Request, user: people.User, target: str) -> Response:
 
 async def log_out(request: Request) -> Response:
     """End the session, here and in the database."""
-    cookie = request.cookies[credentials.SESSION]
+    cookie = credentials.own_cookie(request, credentials.SESSION)
     await write(request, people.close_session, actor_of(request), cookie)
     response = RedirectResponse(link(request, "account.log_in"), 303)
     credentials.forget(request, response, credentials.SESSION)
@@ -111,8 +114,16 @@ async def log_out(request: Request) -> Response:
 
 async def password(request: Request) -> Response:
     """The form for a new password."""
+    return _password_form(request, "")
+
+
+def _password_form(request: Request, message: str) -> Response:
     return render(
-        request, "account/password.html", message="", least_chars=credentials.MIN_PASSWORD_CHARS
+        request,
+        "account/password.html",
+        400 if message else 200,
+        message=message,
+        least_chars=credentials.MIN_PASSWORD_CHARS,
     )
 
 
@@ -133,15 +144,12 @@ async def save_password(request: Request) -> Response:
         except ConfigError as error:
             message = str(error)
     if message:
-        return render(
-            request,
-            "account/password.html",
-            400,
-            message=message,
-            least_chars=credentials.MIN_PASSWORD_CHARS,
-        )
+        return _password_form(request, message)
     await write(request, people.set_password, actor_of(request), user, stored, by_self=True)
-    return await _begin(request, replace(user, password=stored), link(request, "today.show"))
+    target = local_path(take_wanted(request), link(request, "today.show"))
+    if user.must_change and user.may(ADMINISTRATOR) and not await read(request, list_topics):
+        target = link(request, "first_run.office")
+    return await _begin(request, replace(user, password=stored), target)
 
 
 async def preferences(request: Request) -> Response:

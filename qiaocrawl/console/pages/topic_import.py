@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import Upload, Uploads, field, topic_called
+from qiaocrawl.console.forms import Upload, Uploads, field, is_first_run, topic_called
 from qiaocrawl.console.page import (
     EDITOR,
     Page,
@@ -80,7 +80,8 @@ async def look(request: Request) -> Response:
     await sent.close()
     # Its own name, without a path of whoever sent it: to be shown, not to be written to.
     name = Path(sent.filename.replace("\\", "/")).name[-100:].strip(". ")
-    key = _UPLOADS.keep(name or _FILE, data, user_of(request).name, topic, title)
+    user, is_first = user_of(request).name, await is_first_run(request)
+    key = _UPLOADS.keep(Upload(name or _FILE, data, user, topic, time.monotonic(), title, is_first))
     return RedirectResponse(link(request, "topics.preview", key=key), 303)
 
 
@@ -194,8 +195,16 @@ async def take(request: Request) -> Response:
     await write(request, save)
     _UPLOADS.drop(key)
     words = _("{terms} terms and {sites} sites were taken.", terms=len(terms), sites=len(sites))
+    return go_on(request, upload.topic, words, upload.is_first)
+
+
+def go_on(request: Request, topic: str, words: str, is_first: bool) -> Response:
+    """To what comes after a topic was made or filled, which *words* say."""
+    if is_first:
+        tell(request, Told(words))
+        return RedirectResponse(link(request, "first_run.look", topic=topic), 303)
     tell(request, collect_next(request, words))
-    return RedirectResponse(link(request, "topics.pack", topic=upload.topic), 303)
+    return RedirectResponse(link(request, "topics.pack", topic=topic), 303)
 
 
 def _changed_rows(

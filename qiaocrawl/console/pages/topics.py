@@ -21,6 +21,7 @@ from starlette.responses import RedirectResponse, Response
 from qiaocrawl.console.forms import (
     field,
     free_topic_name,
+    is_first_run,
     known_topic,
     topic_of_path,
     wanted_number,
@@ -92,8 +93,9 @@ async def take(request: Request) -> Response:
         record(c, actor, "topic.import", pack.name, None, counts)
 
     await write(request, save)
-    tell(request, topic_import.collect_next(request, _("The topic is made.")))
-    return RedirectResponse(link(request, "topics.pack", topic=pack.name), 303)
+    return topic_import.go_on(
+        request, pack.name, _("The topic is made."), await is_first_run(request)
+    )
 
 
 SHIPPED = (Page("/topics/shipped", "topics.take_shipped", take, EDITOR, "POST"),)
@@ -236,8 +238,7 @@ async def make(request: Request) -> Response:
         return own
 
     name = await write(request, save)
-    tell(request, topic_import.collect_next(request, _("The topic is made.")))
-    return RedirectResponse(link(request, "topics.pack", topic=name), 303)
+    return topic_import.go_on(request, name, _("The topic is made."), await is_first_run(request))
 
 
 def _of_words(c: Connection, name: str, title: str, words: list[str]) -> TopicPack:

@@ -107,6 +107,21 @@ LANGUAGE, THEME = "qiao_lang", "qiao_theme"
 _YEAR_SECONDS = 365 * 86_400
 
 
+# Browsers give a cookie to all ports of a host: consoles beside one another need their own names.
+_OF_ONE_CONSOLE = (SESSION, VISITOR, BROWSER)
+_USUAL_PORT = 8808
+
+
+def own_cookie(request: Request, name: str) -> str:
+    """What the browser keeps under *name* for this console; "" for nothing."""
+    return request.cookies.get(_own_name(request, name), "")
+
+
+def _own_name(request: Request, name: str) -> str:
+    port: int = request.app.state.console.settings.port
+    return name if name not in _OF_ONE_CONSOLE or port == _USUAL_PORT else f"{name}_{port}"
+
+
 def new_secret() -> str:
     """A value nobody guesses: 256 bits."""
     return secrets.token_urlsafe(32)
@@ -129,7 +144,7 @@ def forget(request: Request, response: Response, name: str) -> None:
 
 def _set(request: Request, response: Response, name: str, value: str, age: int | None) -> None:
     response.set_cookie(
-        name,
+        _own_name(request, name),
         value,
         max_age=age,
         path=request.scope.get("root_path") or "/",
@@ -151,6 +166,7 @@ STORED_PAGE_POLICY = (
 _POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}';"
     " img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-src 'self';"
+    " manifest-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _ALWAYS = {

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import math
+import time
 from collections.abc import Callable
 from urllib.parse import quote
 
+from sqlalchemy import Connection
 from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -20,11 +23,13 @@ from qiaocrawl.console.page import (
     MAX_BODY_BYTES,
     MAX_FORM_BYTES,
     MAX_STRANGER_BYTES,
+    Frame,
     Page,
     Visit,
     console_of,
     link,
     read,
+    want,
     write,
 )
 from qiaocrawl.console.render import render
@@ -33,7 +38,9 @@ from qiaocrawl.console.security import credentials as csrf
 from qiaocrawl.console.security.credentials import came_from
 from qiaocrawl.errors import QiaoError, StorageError, UnknownTopicError
 from qiaocrawl.language import _, using_language
+from qiaocrawl.news.warnings.stored import count_by_status
 from qiaocrawl.storage import people
+from qiaocrawl.storage.office import stored_office
 from qiaocrawl.storage.people import User
 
 # --- Requests that bring more than their page takes are refused before it is read, or in mid-
@@ -207,12 +214,16 @@ def _most_bytes(request: Request, page: Page) -> int:
 
 async def _answer_to(request: Request, page: Page) -> Response:
     request.state.page = page
-    visitor = request.cookies.get(cookies.VISITOR) or cookies.new_secret()
+    visitor = cookies.own_cookie(request, cookies.VISITOR) or cookies.new_secret()
     request.state.visit = Visit(None, csrf.form_token(visitor), _address(request))
     user, is_program = await _user_of(request, page)
+    await _look_at_frame(request, page)
     try:
         refused = await _refuse(request, page, user, is_program) or _not_there(request)
         response = refused or await page.endpoint(request)
+        if page.method == "POST":
+            # It may have changed what stands around.
+            console_of(request).frame_read_at = -math.inf
     except HTTPException as error:
         response = error_page(request, error.status_code, str(error.detail))
         response.headers.update(error.headers or {})
@@ -220,9 +231,26 @@ async def _answer_to(request: Request, page: Page) -> Response:
         response = error_page(request, 404, _("There is no such topic."))
     except QiaoError as error:
         response = error_page(request, 503 if isinstance(error, StorageError) else 400, str(error))
-    if user is None and cookies.VISITOR not in request.cookies and not page.for_programs:
+    has_visitor = bool(cookies.own_cookie(request, cookies.VISITOR))
+    if user is None and not has_visitor and not page.for_programs:
         cookies.set_secret(request, response, cookies.VISITOR, visitor)
     return response
+
+
+_FRAME_SECONDS = 20.0
+
+
+def _frame(c: Connection) -> Frame:
+    return Frame(stored_office(c), count_by_status(c).get("open", 0))
+
+
+async def _look_at_frame(request: Request, page: Page) -> None:
+    """Read what stands around pages, if that is some seconds old."""
+    console = console_of(request)
+    if page.for_programs or time.monotonic() - console.frame_read_at < _FRAME_SECONDS:
+        return
+    console.frame = await read(request, _frame)
+    console.frame_read_at = time.monotonic()
 
 
 async def _user_of(request: Request, page: Page) -> tuple[User | None, bool]:
@@ -233,7 +261,7 @@ async def _user_of(request: Request, page: Page) -> tuple[User | None, bool]:
         is_password = scheme.lower() == "basic"
         token = _password_in(token) if is_password else token.strip()
         return await _user_of_token(request, token), True
-    cookie = request.cookies.get(cookies.SESSION, "")
+    cookie = cookies.own_cookie(request, cookies.SESSION)
     if not cookie:
         return None, False
     session = await read(
@@ -309,6 +337,8 @@ def _not_there(request: Request) -> Response | None:
 def _password_first(request: Request, page: Page) -> Response:
     if page.for_programs or _wants_json(request):
         return error_page(request, 403, _("Choose a new password first: log in to the console."))
+    if page.method == "GET" and not page.by_itself:
+        want(request, _asked(request))
     return RedirectResponse(link(request, "account.password"), 303)
 
 
@@ -316,8 +346,15 @@ def _log_in_first(request: Request, page: Page) -> Response:
     wants_page = page.method == "GET" and not _wants_json(request)
     if page.for_programs or not wants_page:
         return error_page(request, 401, _("Log in first."))
-    asked = request.scope.get("root_path", "").rstrip("/") + _path(request)
-    return RedirectResponse(f"{link(request, 'account.log_in')}?next={quote(asked, safe='')}", 303)
+    return RedirectResponse(
+        f"{link(request, 'account.log_in')}?next={quote(_asked(request), safe='')}", 303
+    )
+
+
+def _asked(request: Request) -> str:
+    """The address that was asked for."""
+    root: str = request.scope.get("root_path", "")
+    return root.rstrip("/") + _path(request)
 
 
 def _path(request: Request) -> str:
