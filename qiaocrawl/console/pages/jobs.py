@@ -46,12 +46,13 @@ from qiaocrawl.items import Queue
 from qiaocrawl.jobs.local import STATE_NAMES, LiveJob, error_lines, live_jobs
 from qiaocrawl.jobs.nodes import whole_log
 from qiaocrawl.jobs.requests import SPIDERS
+from qiaocrawl.jobs.stages import JobView, shown_seconds, view_job
 from qiaocrawl.language import N_, _, language, using_language
 from qiaocrawl.reading.outcome_names import end_name
 from qiaocrawl.storage import jobs as stored
 from qiaocrawl.storage import schedules
 from qiaocrawl.storage.audit_log import record
-from qiaocrawl.storage.jobs import CrawlProgress, Job, crawl_progress
+from qiaocrawl.storage.jobs import CrawlProgress, Job, JobState, crawl_progress
 from qiaocrawl.storage.keepers import KEEPER_NAMES, StoredKeeper, stored_keepers
 from qiaocrawl.storage.run_log import newest_runs
 from qiaocrawl.storage.topics.topics import list_topics
@@ -172,13 +173,58 @@ async def job_events(request: Request) -> Response:
         job = stored.find_job(c, job_id)
         assert job is not None, "jobs are never deleted"
         (live,) = _live_jobs(request, c, [job])
+        values = _watched(request, c, job)
+        page = render(request, "jobs/progress.html", job=job, **values)
+        shown = bytes(page.body).decode()
         try:
             log = desk.log_end(job)
         except JobError as error:
             log = str(error)
-        return {**_live(live), **_log(log), "is_over": job.state not in stored.ACTIVE}
+        is_over = job.state not in stored.ACTIVE
+        words = values["sentence"]
+        return {**_live(live), **_log(log), "is_over": is_over, "html": shown, "words": words}
 
     return _stream(request, snapshot, lambda data: not data["is_over"])
+
+
+def _watched(request: Request, c: Connection, job: Job) -> dict[str, Any]:
+    """What the page of a job shows anew while it goes on; counted once for all who watch it."""
+    kept = console_of(request).kept
+    name = f"job {job.id} {job.state} {language()}"
+    view = kept.get(name, _EVENT_SECONDS, lambda: view_job(c, job, time.time()))
+    return {
+        "view": view,
+        "is_over": job.state not in stored.ACTIVE,
+        "has_failed": job.state is JobState.FAILED,
+        "sentence": _sentence(job, view),
+        "end": end_name(job.message) if job.message else "",
+        "seconds": shown_seconds,
+    }
+
+
+def _sentence(job: Job, view: JobView) -> str:
+    """Where a job is, in one sentence."""
+    if job.state is JobState.WAITING:
+        return _("It waits for its turn.")
+    used = shown_seconds(view.seconds)
+    if job.state in stored.ACTIVE:
+        words = _(
+            "Step {place} of {count}. {used} so far.",
+            place=max(view.place, 1),
+            count=len(view.stages),
+            used=used,
+        )
+        if view.seconds_left is not None:
+            left = _("This step takes about {left} more.", left=shown_seconds(view.seconds_left))
+            words = f"{words} {left}"
+        return words
+    return _(
+        "{pages} pages fetched, {on_topic} articles on topic, {new} new ones, in {used}.",
+        pages=f"{view.pages:,}",
+        on_topic=f"{view.on_topic:,}",
+        new=f"{view.new:,}",
+        used=used,
+    )
 
 
 def _log(text: str) -> dict[str, Any]:
@@ -220,19 +266,18 @@ async def job(request: Request) -> Response:
     except JobError as error:
         log = str(error)
     (live,) = await read(request, lambda c: _live_jobs(request, c, [one]))
-    run = None
-    if one.token:
-        run = await read(request, stored.run_of_token, one.token, one.created_at)
+    values = await read(request, lambda c: _watched(request, c, one))
+    titles = {topic.name: topic.title for topic in await read(request, list_topics)}
     return render(
         request,
         "jobs/job.html",
         live=live,
         job=one,
-        run=run,
+        is_first=not await read(request, stored.newest_jobs, 1, one.id),
+        title=titles.get(one.request.topic) or one.request.topic,
         spiders=SPIDERS,
-        end=_end,
         state_names=STATE_NAMES,
-        is_over=one.state not in stored.ACTIVE,
+        **values,
         **_log(log),
     )
 

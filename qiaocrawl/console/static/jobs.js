@@ -15,6 +15,22 @@ function fill(card, job) {
   }
 }
 
+// The stages anew, unless somebody is at one of their links; and one sentence for who listens, at
+// most every five seconds.
+const LISTEN_MS = 5000;
+let shown = "", said = -LISTEN_MS;
+function progress(job) {
+  const place = document.querySelector("[data-progress]"), status = document.querySelector("[data-said]");
+  if (place && job.html !== shown && !place.contains(document.activeElement)) {
+    place.innerHTML = job.html;
+    shown = job.html;
+  }
+  if (status && (job.is_over || performance.now() - said >= LISTEN_MS) && status.textContent !== job.words) {
+    status.textContent = job.words;
+    said = performance.now();
+  }
+}
+
 // What somebody is writing into a form must not be lost. Nobody did anything: the session is not to
 // be kept alive by it (see security/gate.py), so it says so in its address, which is put back here.
 const here = new URL(location.href);
@@ -37,6 +53,7 @@ if (stream) {
     const data = JSON.parse(event.data);
     if (!data.jobs) {
       fill(stream, data);
+      progress(data);
       if (data.is_over) { events.close(); reload(); }
       return;
     }
