@@ -9,6 +9,7 @@ consoles on one store would both run them. A schedule is a row of ``job_schedule
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -41,6 +42,24 @@ _CRON_DAYS = re.compile(
 _CHINESE_DAYS = re.compile(
     "(?P<first>[一二三四五六日天])(?:[至到－—~-](?:周|星期)?(?P<last>[一二三四五六日天]))?"
 )
+# 早上6点, 下午六点半, 晚上 10:30
+_SPOKEN_TIME = re.compile(
+    "(?P<part>凌晨|清晨|早晨|早上|上午|中午|下午|傍晚|晚上|夜里|早|晚)?\\s*"
+    "(?P<hour>\\d{1,2}|二十[一二三]?|十[一二三四五六七八九]?|[零一二两三四五六七八九])\\s*"
+    "(?:(?:点钟?|时)(?:(?P<half>半)|(?P<quarter>[一三])刻|(?P<minute>[0-5]?\\d)分?|整)?"
+    "|[:：](?P<clock>[0-5]\\d))"
+)
+_NUMERALS = "零一二三四五六七八九"
+_AFTER_NOON = ("下午", "傍晚", "晚上", "晚")
+_SPOKEN_DAYS = (
+    ("每天", " "),
+    ("每日", " "),
+    ("每周", "周"),
+    ("每星期", "星期"),
+    ("工作日", "周一至五"),
+    ("周末", "周六日"),
+)
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 _LEAST_MINUTES = 5
 # Five minutes apart there are so many in a day; days of a week differ in what stands beside them.
 _MOST_COMPARED, _COMPARED_SECONDS = 24 * 60 // _LEAST_MINUTES + 1, 8 * 86_400
@@ -48,7 +67,7 @@ _MOST_COMPARED, _COMPARED_SECONDS = 24 * 60 // _LEAST_MINUTES + 1, 8 * 86_400
 
 @dataclass(frozen=True)
 class Timetable:
-    """Times such as ``06:00, 18:30``, ``mon-fri 8:00``, ``周一 9:00`` or ``*/30 8-18 * * 1-5``.
+    """Times such as ``06:00, 18:30``, ``周一 9:00``, ``每天早上6点`` or ``*/30 8-18 * * 1-5``.
 
     Args:
         times: as the operator wrote them.
@@ -118,13 +137,18 @@ class Timetable:
     @property
     def _is_hourly(self) -> bool:
         """Whether it is a line of cron that comes in hours it does not name."""
-        return not _TIME.search(self.times) and "*" in self.times.split()[1]
+        return not _TIME.search(self._plain) and "*" in self.times.split()[1]
+
+    @cached_property
+    def _plain(self) -> str:
+        """The times with hours as a clock shows them, whatever people say."""
+        return _as_clock(self.times) if _CHINESE.search(self.times) else self.times
 
     @cached_property
     def _triggers(self) -> list[Any]:
         zone = _zone(self.zone)
-        if _TIME.search(self.times):
-            days, times = _days_and_times(self.times)
+        if _TIME.search(self._plain):
+            days, times = _days_and_times(self._plain, self.times)
             return [
                 CronTrigger(day_of_week=days, hour=hour, minute=minute, timezone=zone)
                 for hour, minute in times
@@ -157,10 +181,43 @@ def _zone(name: str) -> ZoneInfo:
         ) from None
 
 
-def _days_and_times(text: str) -> tuple[str, list[tuple[str, str]]]:
-    """Days (* = every day) and times of day in *text*."""
+def _as_clock(text: str) -> str:
+    """*text* with 早上6点 as 6:00 and 下午六点半 as 18:30; 每天 is every day as it is."""
+    text = unicodedata.normalize("NFKC", text)
+    for said, meant in _SPOKEN_DAYS:
+        text = text.replace(said, meant)
+    return _SPOKEN_TIME.sub(_clock_of, text)
+
+
+def _clock_of(match: re.Match[str]) -> str:
+    part, hour = match["part"] or "", _hour_of(match["hour"])
+    if part in _AFTER_NOON and hour <= 12:
+        # Twelve in the evening is midnight; in the afternoon it is noon.
+        hour = hour + 12 if hour < 12 else (0 if part in ("晚上", "晚") else 12)
+    elif part == "中午" and hour < 3:
+        hour += 12
+    elif part in ("凌晨", "夜里") and hour == 12:
+        hour = 0
+    minute = match["minute"] or match["clock"] or "0"
+    if match["half"]:
+        minute = "30"
+    elif match["quarter"]:
+        minute = "15" if match["quarter"] == "一" else "45"
+    return f" {hour}:{int(minute):02d} "
+
+
+def _hour_of(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    tens, ten, ones = text.replace("两", "二").rpartition("十")
+    value = _NUMERALS.index(ones) if ones else 0
+    return value + (10 * (_NUMERALS.index(tens) if tens else 1) if ten else 0)
+
+
+def _days_and_times(plain: str, text: str) -> tuple[str, list[tuple[str, str]]]:
+    """Days (* = every day) and times of day in *plain*, which was written as *text*."""
     days, times = [], []
-    for word in filter(None, _SEPARATORS.split(text.strip().lower())):
+    for word in filter(None, _SEPARATORS.split(plain.strip().lower())):
         if time := _TIME.fullmatch(word):
             times.append((time[1], time[2]))
         elif word.startswith(("周", "星期")):

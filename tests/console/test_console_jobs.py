@@ -26,11 +26,12 @@ def test_a_job_is_scheduled_switched_off_and_dropped(desk: Desk) -> None:
         answer = desk.post("/jobs", **{**JOB, **wrong})
         assert answer.status_code == 400, wrong
     # The message stands beside the form, which keeps what was written.
-    page = desk.post("/jobs", **{**JOB, "minutes": "45", "times": "每天早上六点"}).text
+    page = desk.post("/jobs", **{**JOB, "minutes": "45", "times": "天一亮"}).text
     assert "Nothing was started." in visible(page)
     assert 'value="45"' in page
-    assert 'value="每天早上六点"' in page
+    assert 'value="天一亮"' in page
     assert f'<option value="{PACK.name}" selected>' in page
+    assert 'aria-describedby="fault-times"' in page
     with desk.database.engine.connect() as c:
         (entry,) = schedules.schedules(c)
     assert entry.request == JobRequest("site", PACK.name, "", {}, {"QIAO_MAX_SECONDS": "300"})

@@ -173,3 +173,18 @@ def test_the_whole_log_is_text_to_keep(sqlite_desk: Desk, tmp_path: Path) -> Non
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert desk.get(f"/jobs/{ids[1]}/log.txt").status_code == 400
     assert desk.get("/jobs/999/log.txt").status_code == 404
+
+
+def test_a_change_that_cannot_be_read_stays_in_its_form(sqlite_desk: Desk) -> None:
+    desk = sqlite_desk
+    add_topic(desk.database)
+    desk.log_in_as("editor")
+    job = {"spider": "site", "topic": PACK.name, "zone": "Asia/Shanghai", "when_missed": "run"}
+    assert desk.post("/jobs", **job, times="每天早上6点").status_code == 303
+    wrong = desk.post("/schedules/1", **{**job, "minutes": "7"}, times="天一亮")
+    assert wrong.status_code == 400
+    assert 'value="天一亮"' in wrong.text
+    assert 'id="fault-times"' in wrong.text
+    assert 'value="7"' in wrong.text
+    assert desk.post("/schedules/1", **job, times="晚上十点").status_code == 303
+    assert "22:00" in visible(desk.get("/schedules/1").text)

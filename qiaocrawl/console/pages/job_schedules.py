@@ -167,13 +167,26 @@ def _state(wanted: JobRequest, timing: Timing | Schedule) -> dict[str, Any]:
     }
 
 
+ORDER_FIELDS = ("spider", "topic", "server", "minutes", "times", "zone", "when_missed")
+"""Of the form of a job."""
+
+
 async def show(request: Request) -> Response:
     """One schedule: its next times, and what can be changed of it."""
+    return await _show(request, dict.fromkeys(ORDER_FIELDS, ""), "")
+
+
+async def _show(request: Request, given: Mapping[str, str], fault: str) -> Response:
+    """The same page; a change that was refused stands in its form, with the reason."""
     entry = await _require_schedule(request)
+    minutes = f"{float((entry.request.settings or {}).get(_BUDGET, 0)) / 60:g}"
     titles = {topic.name: topic.title for topic in await read(request, list_topics)}
     return render(
         request,
         "jobs/schedule.html",
+        400 if fault else 200,
+        given=given,
+        fault=fault,
         entry=entry,
         coming=coming(entry),
         spiders=SPIDERS,
@@ -182,15 +195,19 @@ async def show(request: Request) -> Response:
         servers=list(await job_servers(request)),
         topics=titles,
         trouble=(await read(request, troubles, [entry])).get(entry.id, ""),
-        minutes=f"{float((entry.request.settings or {}).get(_BUDGET, 0)) / 60:g}",
+        minutes=given.get("minutes") or minutes,
     )
 
 
 async def change(request: Request) -> Response:
     """Let it ask for something else, or at other times."""
     entry, actor = await _require_schedule(request), actor_of(request)
-    wanted = _keep_unasked(entry.request, await wanted_job(request))
-    timing = await _timing(request, await field(request, "times", 200))
+    try:
+        wanted = _keep_unasked(entry.request, await wanted_job(request))
+        timing = await _timing(request, await field(request, "times", 200))
+    except ConfigError as error:
+        given = {name: await field(request, name) for name in ORDER_FIELDS}
+        return await _show(request, given, str(error))
 
     def save(c: Connection) -> None:
         schedules.change_schedule(c, entry.id, wanted, timing)

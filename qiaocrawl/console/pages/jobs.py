@@ -33,6 +33,7 @@ from qiaocrawl.console.page import (
 from qiaocrawl.console.pages import job_schedules
 from qiaocrawl.console.pages.job_schedules import (
     MISSED_NAMES,
+    ORDER_FIELDS,
     RESULT_NAMES,
     ZONES,
     coming,
@@ -66,16 +67,19 @@ _EVENT_SECONDS = 2.0
 _EVENTS_A_STREAM = 30
 
 
-_ORDER_FIELDS = ("spider", "topic", "server", "minutes", "times", "zone", "when_missed")
-
-
 async def show(request: Request) -> Response:
     """What runs, what is scheduled, what ran; and a form for more."""
-    return await _show(request, dict.fromkeys(_ORDER_FIELDS, ""), "")
+    return await _show(request, dict.fromkeys(ORDER_FIELDS, ""), "")
 
 
-async def _show(request: Request, given: Mapping[str, str], fault: str) -> Response:
-    """The same page; an order that was refused stands in its form, with the reason."""
+async def _show(
+    request: Request, given: Mapping[str, str], fault: str, wrong: str = ""
+) -> Response:
+    """The same page; an order that was refused stands in its form, with the reason.
+
+    Args:
+        wrong: the field that *fault* stands beside; "" for the form as a whole.
+    """
     before = whole_number(request, "before", 0, 0, 2**62)
     values = await read(request, _jobs_page, request, before)
     history = values["history"]
@@ -85,6 +89,7 @@ async def _show(request: Request, given: Mapping[str, str], fault: str) -> Respo
         400 if fault else 200,
         given=given,
         fault=fault,
+        wrong=wrong,
         **values,
         servers=list(await job_servers(request)),
         spiders=SPIDERS,
@@ -299,13 +304,15 @@ async def _job(request: Request) -> Job:
 
 async def start(request: Request) -> Response:
     """Start a spider at once, or at the times that are given."""
+    times = wrong = ""
     try:
         wanted = await wanted_job(request)
+        wrong = "times"
         if times := await field(request, "times", 200):
             await job_schedules.add(request, wanted, times)
     except ConfigError as error:
-        given = {name: await field(request, name) for name in _ORDER_FIELDS}
-        return await _show(request, given, str(error))
+        given = {name: await field(request, name) for name in ORDER_FIELDS}
+        return await _show(request, given, str(error), wrong)
     if times:
         tell(request, Told(_("The schedule is kept; it starts by itself.")))
         return RedirectResponse(link(request, "jobs.show") + "#schedules", 303)
