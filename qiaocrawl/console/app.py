@@ -34,6 +34,7 @@ from qiaocrawl.console.pages import (
     jobs,
     missed,
     office,
+    office_paper,
     overview,
     people,
     sites,
@@ -79,6 +80,7 @@ AREAS: tuple[Area, ...] = (
     people.CHANGES,
     office.AREA,
     first_run.AREA,
+    office_paper.AREA,
     account.AREA,
     api.AREA,
 )

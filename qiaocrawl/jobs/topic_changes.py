@@ -98,7 +98,7 @@ def holdings(c: Connection, name: str) -> Holdings:
         # The index of URLs begins with the queue.
         pages=count(schema.url, schema.url.c.queue.in_(_QUEUES)),
         runs=count(schema.run),
-        briefings=count(schema.briefing),
+        briefings=count(schema.briefing) + count(schema.briefing_draft),
         schedules=int(schedules.scalar_one()),
         jobs=sum(job.request.topic == name for job in active_jobs(c)),
     )

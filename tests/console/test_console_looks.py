@@ -29,7 +29,7 @@ from qiaocrawl.storage.schedules import Timing, add_schedule
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites.accounts import add_account
 from qiaocrawl.storage.topics.topics import topic_id
-from told_stories import keep_a_briefing, tell_stories, warn_of_stories
+from told_stories import keep_a_briefing, tell_stories, warn_of_stories, write_briefings
 
 pytestmark = pytest.mark.chromium
 
@@ -49,7 +49,9 @@ _PAGES = {
     "trend-names": "/trends/names", "trend-outlets": "/trends/outlets",
     "trend-spread": "/trends/spread",
     "stories": "/stories?least=1", "story": "/stories/1", "briefings": "/briefings",
-    "briefing": "/briefings/1", "missed": "/coverage/missed", "why": "/coverage/url?url=http://www.a-qiao.cn/0",
+    "briefing": "/briefings/1", "desk": "/briefings/drafts/1",
+    "item": "/briefings/drafts/1/items/1", "approved": "/briefings/drafts/2", "office": "/office", "paper": "/office/paper",
+    "missed": "/coverage/missed", "why": "/coverage/url?url=http://www.a-qiao.cn/0",
     "warnings": "/warnings", "warning-rules": "/warnings/rules",
     "warning-rule": "/warnings/rules/1",
     "new-rule": "/warnings/rules/new", "warning-channels": "/warnings/channels",
@@ -94,6 +96,7 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
             save_picture(c, 1, picture)
     tell_stories(address)
     keep_a_briefing(address)
+    write_briefings(address)
     rules = (Rule("涉侨安全", "urgent", any_of=("失火", "抢劫"), least_outlets=2, within_hours=24,
                   channels=("desk",)), Rule("新地", "notice", first=("place",)))  # fmt: skip
     warn_of_stories(address, *rules)

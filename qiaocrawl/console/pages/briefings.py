@@ -1,4 +1,4 @@
-"""Briefings: made, kept as they were made, read, taken home."""
+"""Briefings: the archive of those written at the desk; those that are made and kept as they are."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from qiaocrawl.console.page import (
     tell,
     write,
 )
+from qiaocrawl.console.pages import briefing_desk
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security.credentials import STORED_PAGE_POLICY
 from qiaocrawl.errors import ConfigError, StorageError
@@ -36,10 +37,13 @@ from qiaocrawl.language import N_, _
 from qiaocrawl.news import kept_briefings
 from qiaocrawl.news.briefing import Briefing
 from qiaocrawl.news.briefing_making import make_briefing
+from qiaocrawl.news.drafts.paper import KINDS, STATE_NAMES, Draft, period_words
+from qiaocrawl.news.drafts.stored import list_drafts
 from qiaocrawl.news.trends.usual import calendar_with
 from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.text.zones import SHANGHAI
 
 _BRIEFING_DAYS = (1, 7, 30)
 _SHOWN = 100
@@ -52,10 +56,27 @@ _TYPES = {
 
 
 async def show_briefings(request: Request) -> Response:
-    """What is kept, and a form for a new one."""
+    """Those that were written at the desk and those the program made; forms for new ones."""
     topics = await read(request, list_topics)
-    kept = await read(request, kept_briefings.list_briefings, "", _SHOWN)
-    return render(request, "briefings/show.html", topics=topics, kept=kept, all_days=_BRIEFING_DAYS)
+    today = datetime.now(SHANGHAI).date()
+    return render(
+        request,
+        "briefings/show.html",
+        topics=topics,
+        titles={own.name: own.title for own in topics},
+        drafts=await read(request, list_drafts, _SHOWN),
+        kept=await read(request, kept_briefings.list_briefings, "", _SHOWN),
+        all_days=_BRIEFING_DAYS,
+        states=STATE_NAMES,
+        kinds=KINDS,
+        days=_days,
+        first_day=today - timedelta(days=6),
+        last_day=today,
+    )
+
+
+def _days(draft: Draft) -> str:
+    return period_words(draft.since, draft.before - timedelta(seconds=1))
 
 
 async def make(request: Request) -> Response:
@@ -152,5 +173,6 @@ AREA = Area(
         Page("/briefings/{briefing_id:int}", "briefings.one", one_briefing),
         Page("/briefings/{briefing_id:int}/page", "briefings.page", page),
         Page("/briefings/{briefing_id:int}/file/{ending}", "briefings.file", file),
+        *briefing_desk.PAGES,
     ),
 )

@@ -7,7 +7,8 @@ import re
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from qiaocrawl.language import N_, _
@@ -114,16 +115,35 @@ def deliver_due(
 def send_test(database: Database, channels: Channels, channel: str, now: datetime) -> str:
     """Send one message that says it is a test, once; why it did not arrive, "" if it did.
 
-    It is kept as any other message, so that people see what became of it.
-
     Args:
         now: aware.
     """
     title = _("Test of the channel {channel}", channel=channel)
     body = _("Warnings of qiaocrawl come by this channel. This is a test: nothing has happened.")
+    return send_now(database, channels.get(channel), Letter(channel, title, body), now)
+
+
+class Letter(NamedTuple):
+    """What somebody sends to a channel by hand; *file* goes with it where the channel takes one."""
+
+    channel: str
+    title: str
+    body: str
+    file: Path | None = None
+
+
+def send_now(database: Database, address: str | None, letter: Letter, now: datetime) -> str:
+    """Send *letter* once; why it did not arrive, "" if it did.
+
+    It is kept as any other message, so that people see what became of it.
+
+    Args:
+        address: of its channel; None where there is none, "" where it cannot be opened.
+        now: aware.
+    """
     with database.engine.begin() as c:
-        message = add_claimed(c, channel, title, body, now)
-    refusal = _send(database, message, channels.get(channel), now.timestamp())
+        message = add_claimed(c, letter.channel, letter.title, letter.body, now)
+    refusal = _send(database, message, address, now.timestamp(), letter.file)
     with database.engine.begin() as c:
         if refusal is not None:
             note_failed(c, message, refusal.reason, now.timestamp(), most=1)
@@ -133,7 +153,11 @@ def send_test(database: Database, channels: Channels, channel: str, now: datetim
 
 
 def _send(
-    database: Database, message: DueMessage, address: str | None, now: float
+    database: Database,
+    message: DueMessage,
+    address: str | None,
+    now: float,
+    file: Path | None = None,
 ) -> Refusal | None:
     """Send *message*, or the parts of it that have not arrived; why that failed, None if not."""
     begun = time.monotonic()
@@ -152,7 +176,9 @@ def _send(
     for place, part in enumerate(parts, start=1):
         if part.end <= message.sent_chars:
             continue
-        refusal = _send_part(plugin, service, part, message.severity)
+        # A file goes once, with the last part; a service that takes none gets the text alone.
+        own = file if place == len(parts) and plugin.attachment_support else None
+        refusal = _send_part(plugin, service, part, message.severity, own)
         if refusal is not None:
             reason = _without_secrets(refusal.reason, address)[:_REASON_CHARS] or _REFUSED
             if len(parts) > 1:
@@ -165,7 +191,9 @@ def _send(
     return None
 
 
-def _send_part(plugin: NotifyBase, service: str, part: Part, severity: str) -> Refusal | None:
+def _send_part(
+    plugin: NotifyBase, service: str, part: Part, severity: str, file: Path | None
+) -> Refusal | None:
     from apprise import Apprise, NotifyFormat, NotifyType
 
     kind = NotifyType.INFO if severity == "notice" else NotifyType.WARNING
@@ -173,7 +201,11 @@ def _send_part(plugin: NotifyBase, service: str, part: Part, severity: str) -> R
     sender.add(plugin)
     with heard_log() as log, heard_answers() as answers:
         is_sent = sender.notify(
-            title=part.title, body=part.text, notify_type=kind, body_format=NotifyFormat.TEXT
+            title=part.title,
+            body=part.text,
+            notify_type=kind,
+            body_format=NotifyFormat.TEXT,
+            attach=None if file is None else str(file),
         )
     refusals = [
         refusal

@@ -54,6 +54,12 @@
     warning_rule, quiet_hours               of what to warn, and when not to
     warning_channel                         where to, encrypted
     briefing ── briefing_file               what leaders were told, as it was made
+    briefing_draft ─┬─ briefing_item        a briefing that is written at the desk
+                    └─ briefing_version ─┬─ briefing_version_file   as it was approved
+                                         └─ briefing_receipt        who got it
+    office_paper                            how the office's paper looks
+    handover ── console_user                what one colleague hands to another
+    event_link ── url                       events that strangers may read for a while
     node                                    scrapyd servers, and what they may run
     collector ── host_owner                 workers that are alive, and the hosts each has
     host_round                              when the hosts of a crawl were dealt out last
@@ -124,6 +130,16 @@ from qiaocrawl.storage.schema.crawl import (
     watched_article,
     watched_page,
 )
+from qiaocrawl.storage.schema.desk import (
+    briefing_draft,
+    briefing_item,
+    briefing_receipt,
+    briefing_version,
+    briefing_version_file,
+    event_link,
+    handover,
+    office_paper,
+)
 from qiaocrawl.storage.schema.news import (
     article_class,
     article_name,
@@ -178,13 +194,20 @@ __all__ = [
     "article_tag",
     "audit_entry",
     "briefing",
+    "briefing_draft",
     "briefing_file",
+    "briefing_item",
+    "briefing_receipt",
+    "briefing_version",
+    "briefing_version_file",
     "collector",
     "console_session",
     "console_user",
     "decision",
     "engine_day",
+    "event_link",
     "excerpt",
+    "handover",
     "host",
     "host_owner",
     "host_round",
@@ -202,6 +225,7 @@ __all__ = [
     "missing_page",
     "node",
     "office",
+    "office_paper",
     "order_model",
     "page_dictionary",
     "page_file",
