@@ -63,7 +63,8 @@ from qiaocrawl.news.drafts.paper import (
     period_words,
 )
 from qiaocrawl.news.stories.lists import one_story
-from qiaocrawl.news.warnings.delivery import Letter, channel_names, read_channels, send_now
+from qiaocrawl.news.warnings.channels import all_channels, known_channels
+from qiaocrawl.news.warnings.delivery import Letter, send_now
 from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.people import list_users
@@ -194,7 +195,7 @@ async def _show(request: Request, draft: Draft, line: str = "", fault: str = "")
         name = f"desk offer {draft.topic} {draft.since} {draft.before:%Y-%m-%d %H}"
         found = await read_kept(request, name, _OFFER_SECONDS, making.offer_of, stretch)
         offer = found.without(draft.items)
-    shown = draft.in_its_script()
+    shown, options = draft.in_its_script(), Options.from_environment()
     return render(
         request,
         "briefings/desk.html",
@@ -208,7 +209,7 @@ async def _show(request: Request, draft: Draft, line: str = "", fault: str = "")
         is_writing=is_writing,
         may_approve=view.office.may_approve(user),
         view=view,
-        channels=channel_names(Options.from_environment()["QIAO_WARNING_CHANNELS"]),
+        channels=await read(request, known_channels, options["QIAO_WARNING_CHANNELS"]),
         states=STATE_NAMES,
         kinds=KINDS,
         scripts=SCRIPT_NAMES,
@@ -540,9 +541,9 @@ async def send(request: Request) -> Response:
         raise ConfigError(_("choose who gets it"))
     if len(chosen) + len(others) > _MOST_RECEIVERS:
         raise ConfigError(_("at most {most} receivers at once", most=_MOST_RECEIVERS))
-    addresses = await run_in_threadpool(
-        read_channels, Options.from_environment()["QIAO_WARNING_CHANNELS"]
-    )
+    options = Options.from_environment()
+    file, keys = options["QIAO_WARNING_CHANNELS"], options["QIAO_SECRET_KEY"]
+    addresses = await read(request, all_channels, file, keys)
     unknown = [name for name in chosen if name not in addresses]
     if unknown:
         raise ConfigError(

@@ -68,7 +68,7 @@ from qiaocrawl.reading.pages_of_a_list import PUBLISHED, ListWish, list_page
 from qiaocrawl.storage.pages.articles import count_texts
 from qiaocrawl.storage.selection import Selection
 from qiaocrawl.storage.topics.topics import list_topics
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import DAY, SHANGHAI, china_time
 
 _KEPT_SECONDS = 300.0
 _WORDS, _NAMES, _OUTLETS, _STORIES = 40, 30, 40, 20
@@ -153,8 +153,7 @@ def _counts(c: Connection, side: Side) -> _Counts:
 def _last_day(c: Connection, own: Selection) -> str:
     newest = list_page(c, ListWish(own, PUBLISHED, folded=False, limit=1)).ids
     listed = list_articles(c, Selection(article_ids=newest)) if newest else ()
-    moments = [one.published_at or one.fetched_at for one in listed]
-    return f"{moments[0].astimezone(SHANGHAI):%Y-%m-%d}" if moments else ""
+    return next((china_time(one.published_at or one.fetched_at, DAY) for one in listed), "")
 
 
 @dataclass(frozen=True, slots=True)

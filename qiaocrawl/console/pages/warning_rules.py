@@ -26,7 +26,7 @@ from qiaocrawl.news.stories.lists import one_story
 from qiaocrawl.news.summary_sentences import words_of
 from qiaocrawl.news.trends.usual import calendar_with
 from qiaocrawl.news.warnings import office_rules as stored
-from qiaocrawl.news.warnings.channels import channel_names, kept_channels
+from qiaocrawl.news.warnings.channels import known_channels
 from qiaocrawl.news.warnings.machine import SEVERITY_NAMES, Moment, reason_text
 from qiaocrawl.news.warnings.office_rules import (
     MOST_NAME_CHARS,
@@ -322,8 +322,7 @@ def _rule_on(c: Connection, story: int) -> Rule:
 
 def _channels(c: Connection) -> tuple[str, ...]:
     """The channels that have an address; a new rule tells all of them."""
-    of_file = channel_names(Options.from_environment()["QIAO_WARNING_CHANNELS"])
-    return (*of_file, *(name for name in kept_channels(c) if name not in of_file))
+    return known_channels(c, Options.from_environment()["QIAO_WARNING_CHANNELS"])
 
 
 async def edit(request: Request) -> Response:

@@ -392,6 +392,12 @@ def reseal_channels(c: Connection, vault: Vault) -> int:
     return len(kept)
 
 
+def known_channels(c: Connection, file: str) -> tuple[str, ...]:
+    """The names of all channels: those of *file*, which win, and those that were entered."""
+    of_file = channel_names(file)
+    return (*of_file, *(name for name in kept_channels(c) if name not in of_file))
+
+
 def all_channels(c: Connection, file: str, keys: str) -> Channels:
     """Channels of the database and of *file*, whose word counts where both have a name.
 
