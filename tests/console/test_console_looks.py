@@ -52,7 +52,7 @@ _PAGES = {
     "briefing": "/briefings/1", "desk": "/briefings/drafts/1",
     "item": "/briefings/drafts/1/items/1", "approved": "/briefings/drafts/2", "office": "/office",
     "paper": "/office/paper",
-    "missed": "/coverage/missed", "why": "/coverage/url?url=http://www.a-qiao.cn/0",
+    "feeds": "/sites/feeds", "missed": "/coverage/missed", "why": "/coverage/url?url=http://www.a-qiao.cn/0",
     "warnings": "/warnings", "warning-rules": "/warnings/rules",
     "warning-rule": "/warnings/rules/1",
     "new-rule": "/warnings/rules/new", "warning-channels": "/warnings/channels",
