@@ -224,12 +224,9 @@ def feeds(
 
 def _say_changed(topic: str, given: int, new: int, removed: int) -> None:
     if given:
-        words = _(
-            "{count} feeds added to {topic}, {known} were there",
-            count=new,
-            topic=topic,
-            known=given - new,
-        )
+        words = _("{count} feeds added to {topic}", count=new, topic=topic)
+        if known := given - new:
+            words += _(", {count} were there", count=known)
         command = command_here(f"qiaocrawl run {topic} --only watch")
         echo(words)
         echo(_("the next round visits them: {command}", command=command))
@@ -246,7 +243,7 @@ def _show_feeds(topic: str, found: list[FeedSource]) -> None:
         echo(_("{topic} has no feed; one is added with `{command}`", topic=topic, command=command))
         return
     table = folding_table(
-        _("feed"), _("state"), _("last changed"), _("usually every"), _("new entries")
+        _("Feed"), _("state"), _("last changed"), _("usually every"), _("new entries")
     )
     for one in found:
         table.add_row(
