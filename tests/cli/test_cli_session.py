@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from crawling import PROJECT, rows
+from forking_python import forking_python
 from fresh_schema import make_tables
 from login_sites import CLUB, EVIL, LoginWeb, recipes_folder, serving
 from qiaocrawl.fetch.sessions.accounts import SavedSession
@@ -39,6 +40,8 @@ class Operator:
             "PYTHONPATH": str(PROJECT),
         }.items():
             patch.setenv(name, value)  # fmt: skip
+        # A log-in is a spider of its own.
+        patch.setattr(sys, "executable", forking_python(folder))
         with Database.open(self.url) as database:
             make_tables(database)
 

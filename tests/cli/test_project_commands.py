@@ -21,12 +21,19 @@ import pytest
 from command_runs import Run
 from crawl_starter import run_started
 from crawling import Answer, article, import_pack, local_server, outcomes, pack
+from forking_python import forking_python
 from qiaocrawl.cli.setup import package_name, units_for
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.options import Options, project, use_settings_file
 
 _ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _forks(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Spiders that a started command starts load nothing anew."""
+    monkeypatch.setenv("FORKING_PYTHON", forking_python(tmp_path_factory.mktemp("bin")))
 
 
 @pytest.fixture
@@ -294,8 +301,12 @@ class _Hook(BaseHTTPRequestHandler):
         """Quiet."""
 
 
-def test_a_project_crawls_with_a_pipeline_of_its_own(run: Run, folder: Path) -> None:
+def test_a_project_crawls_with_a_pipeline_of_its_own(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A project's pipeline gets what ours have stored, by one `run` with a summary."""
+    # The summary asks for the run of the process that was started.
+    monkeypatch.delenv("FORKING_PYTHON")
     pages = {"/": article("侨乡首页", links=("/1.html", "/2.html")),
              "/1.html": article("侨胞回乡办学"), "/2.html": article("归侨捐书")}  # fmt: skip
     hook = ThreadingHTTPServer(("127.0.0.1", 0), _Hook)

@@ -8,12 +8,14 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from command_runs import Run
 from crawling import PROJECT
+from forking_python import forking_python
 from fresh_schema import make_tables
 from qiaocrawl.cli.setup import all_units
 from qiaocrawl.storage import Database
@@ -61,7 +63,10 @@ def _exec_start(unit: str) -> list[str]:
     return shlex.split(line.replace("%%", "%").replace("$$", "$"))
 
 
-def test_their_commands_do_what_they_are_for(folder: Path) -> None:
+def test_their_commands_do_what_they_are_for(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", forking_python(tmp_path_factory.mktemp("bin")))
     units = all_units("root", folder)
     environment = {
         **os.environ, "PYTHONPATH": str(PROJECT), "PYTHONUNBUFFERED": "1",

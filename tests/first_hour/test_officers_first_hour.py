@@ -17,6 +17,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from crawling import PROJECT
+from forking_python import forking_python
 from qiaocrawl.demo.server import DemoServer
 from qiaocrawl.demo.web import build_web
 
@@ -63,7 +64,10 @@ def office_workbook(path: Path) -> None:
 @pytest.fixture(params=[
     "installed", pytest.param("tree", marks=[pytest.mark.mariadb, pytest.mark.thorough]),
 ])  # fmt: skip
-def say(request: pytest.FixtureRequest, tmp_path: Path, web: str) -> Say:
+def say(
+    request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory,
+    web: str,
+) -> Say:  # fmt: skip
     """Runs a command in an empty folder; returns what it said, or fails with it."""
     environment = {
         **{name: value for name, value in os.environ.items()
@@ -71,22 +75,28 @@ def say(request: pytest.FixtureRequest, tmp_path: Path, web: str) -> Say:
         "QIAO_DEMO": web, "QIAO_SOFT_404_PROBE": "off", "COLUMNS": "100", "QIAO_LANG": "zh_CN",
     }  # fmt: skip
     if request.param == "installed":
-        program = [str(request.getfixturevalue("installed") / "qiaocrawl")]
+        programs: Path = request.getfixturevalue("installed")
+        script = [str(programs / "qiaocrawl")]
+        # Only the first command loads everything for itself.
+        python = forking_python(tmp_path_factory.mktemp("bin"), str(programs / "python"))
+        environment["FORKING_PYTHON"] = python
+        program = [python, "-m", "qiaocrawl"]
         database = f"sqlite:///{tmp_path / 'news.db'}"
         # A fresh environment has nothing compiled, and that takes longer than some 60 titles.
         environment["NUMBA_DISABLE_JIT"] = "1"
     else:
-        program = [sys.executable, "-m", "qiaocrawl"]
+        script = program = [sys.executable, "-m", "qiaocrawl"]
         database = request.getfixturevalue("mariadb_url")
         environment["PYTHONPATH"] = str(PROJECT)
 
-    def run(*words: str) -> str:
-        done = subprocess.run([*program, *words], cwd=tmp_path, env=environment,
+    def run(*words: str, by: list[str] = program) -> str:
+        done = subprocess.run([*by, *words], cwd=tmp_path, env=environment,
                               capture_output=True, text=True, timeout=500)  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    run("init", "--yes", "--topic", "office", "--contact", "a@office.test", "--database", database)
+    run("init", "--yes", "--topic", "office", "--contact", "a@office.test", "--database", database,
+        by=script)  # fmt: skip
     return run
 
 
