@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from benchmarks.crawls.running import ours_command
 from benchmarks.local_site import LocalSite, serving
+from crawl_starter import run_started
 from crawling import rows
 
 _CRAWL = """
@@ -41,9 +40,10 @@ def _crawled(pages: int, folder: Path, before: str = "") -> tuple[str, str, str]
     with serving(LocalSite.build(pages)) as served:
         arguments, environment = ours_command(served, folder)
         environment["NUMBA_CACHE_DIR"] = str(folder / "loops")
-        done = subprocess.run(
-            [sys.executable, "-c", before + _CRAWL, *arguments], capture_output=True, text=True,
-            check=False, cwd=folder, env={**os.environ, **environment},
+        # The starter has loaded no compiler: where it keeps its code is read when it is.
+        done = run_started(
+            "-c", before + _CRAWL, *arguments, environment={**os.environ, **environment},
+            folder=folder, seconds=1_000,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return environment["QIAO_DATABASE_URL"], done.stdout, done.stderr
