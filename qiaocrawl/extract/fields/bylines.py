@@ -166,6 +166,7 @@ _BY_PLACE = (
     ("發[表佈]於", r"(?:^|[\s:：])([^\s:：]{2,16}) ?(?:發表於|發佈於) ?\d{4}"),
 )
 _PLACES = tuple((re.compile(sign), re.compile(form, re.MULTILINE)) for sign, form in _BY_PLACE)
+_ANY_SIGN = re.compile("|".join(sign for sign, _ in _BY_PLACE))
 _BAR = re.compile(r"\s?[|｜丨－—–-]+\s?")
 _NEEDS_PERSON = re.compile("[记記]者|文字|编译")
 _PHOTOGRAPHER = re.compile(
@@ -302,10 +303,11 @@ def _label_claims(
         if names:
             claims.append(claim_of(names, weight - 0.04, f"{origin}: 文"))
             break
-    for sign, pattern in _PLACES:
+    for sign, pattern in _PLACES if _ANY_SIGN.search(text) else ():
         placed = pattern.search(text) if sign.search(text) else None
-        written = _OTHER_WORK.split(placed[1], maxsplit=1)[0] if placed is not None else ""
-        names = split_names(written)
+        if placed is None:
+            continue
+        names = split_names(_OTHER_WORK.split(placed[1], maxsplit=1)[0])
         if names and not all(map(is_organisation, names)):
             look_right = all(map(is_person, names))
             claims.append(

@@ -320,9 +320,10 @@ def _as_shown(ballot: _Ballot) -> None:
     where a line of the page shows that day."""
     zone = ballot.reader.zone
     days = {moment.date() for moment, _, origin, _ in ballot.votes if origin.startswith("text")}
+    elements = {moment.date() for moment, _, origin, _ in ballot.votes if origin == "time element"}
     for number, (moment, weight, origin, has_clock) in enumerate(ballot.votes):
         local = moment.astimezone(zone)
-        if has_clock and local.date() in days and moment.date() not in days:
+        if has_clock and local.date() in days | elements and moment.date() not in days:
             ballot.votes[number] = (local, weight, origin, has_clock)
 
 

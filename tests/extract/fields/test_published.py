@@ -46,6 +46,7 @@ def shown(line: str) -> str:
         ("10 月 5, 2010 下午 3:20", "2010-10-05 15:20"),
         # a calendar leaf
         ("<b>05</b><br><i>2018-01</i>", "2018-01-05 00:00"),
+        ("<b>05</b><span>2018-01</span>", "2018-01-05 00:00"),
         ("<b>5</b><br><i>一月, 2018</i>", "2018-01-05 00:00"),
         ("<b>十月</b><br><b>5</b><br><i>2018</i>", "2018-10-05 00:00"),
         ("<b>Oct</b><br><b>5</b><br><i>2018</i>", "2018-10-05 00:00"),
@@ -187,6 +188,14 @@ def test_the_day_shown_counts_not_that_of_the_server() -> None:
         + shown('<time datetime="2020-01-16T16:30:00Z">2020-01-17</time>')
     )  # fmt: skip
     assert date_in(html)[:10] == "2020-01-17"
+
+
+def test_a_moment_is_given_the_day_that_its_element_shows() -> None:
+    moment = "2020-01-16T16:30:00.000Z"
+    html = f'<meta property="article:published_time" content="{moment}">' + shown(
+        f'<time datetime="{moment}">2020年1月17日</time> <span>更新於 2020年1月17日</span>'
+    )
+    assert date_in(html)[:16] == "2020-01-17 00:30"
 
 
 def test_themes_that_mark_both_dates_as_published_tell_them_apart() -> None:
