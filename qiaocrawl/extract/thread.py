@@ -73,7 +73,13 @@ _STRONG_MARKS = (
     "回覆",
 )
 _MIN_MARKS = 2
-_FLOORS = (("1楼", "2楼"), ("1樓", "2樓"))
+_FLOOR_HINTS = ("1楼", "1樓", "#1", "1#")
+_FLOORS = tuple(
+    re.compile(rf"(?:^|\s)(?:第?{n}\s?[楼樓]|#{n}|{n}#)(?=\s|$|(?:19|20)\d\d)", re.MULTILINE)
+    for n in (1, 2)
+)
+"""The numbers of the first posts, a date right behind them or not."""
+_FLOOR_BEFORE = re.compile(r"#\d{1,4}?(?=(?:19|20)\d\d\D)")
 _WHEN = re.compile(
     r"(?:19|20)\d\d\s*[-/.年]\s*\d{1,2}\s*[-/.月]\s*\d{1,2}|\d{1,2}[-/]\d{1,2}\s+\d{1,2}:\d\d|"
     r"\d+\s*(?:秒|分钟|分鐘|小时|小時|天)前|(?:昨天|前天|今天)\s*\d{1,2}:\d\d|"
@@ -326,7 +332,7 @@ def opening_lines(page: Page) -> list[int]:
 
 
 def _mentions_posts(text: str) -> bool:
-    if any(first in text and second in text for first, second in _FLOORS):
+    if any(map(text.__contains__, _FLOOR_HINTS)) and all(floor.search(text) for floor in _FLOORS):
         return True
     if not any(map(text.__contains__, _STRONG_MARKS)):
         return False
@@ -477,7 +483,8 @@ def post_of(page_blocks: PageBlocks, span: range, chosen: list[int], now: dateti
     # Its many patterns take a tenth of a second; a crawl's own process reads no thread.
     from qiaocrawl.text.dates import find_date
 
-    date = next((d for text in dated if (d := find_date(text, now)) is not None), None)
+    lines = (_FLOOR_BEFORE.sub(" ", text) for text in dated)
+    date = next((d for line in lines if (d := find_date(line, now)) is not None), None)
     own_indexes = tuple(i for i in chosen if blocks[i].text not in dated)
     text = "\n".join(blocks[i].text for i in own_indexes)
     # Below the text stand tags and tools.

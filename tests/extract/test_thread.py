@@ -269,10 +269,11 @@ def test_one_post_that_the_board_names_is_the_body() -> None:
     assert extractors.get("blend").body(page).text == "求问\n周一开馆吗\n谢谢"
 
 
-def test_posts_are_told_by_the_numbers_of_their_floors() -> None:
+@pytest.mark.parametrize("floor", ["{}楼", "<b>#{}</b>", "<p>{}#</p>"])
+def test_posts_are_told_by_the_numbers_of_their_floors(floor: str) -> None:
     posts = "".join(
         f"<div class=post><div class=hd><a href=/u/{i}>{USERS[i]}</a> "
-        f"<span>{i + 1}楼{TIMES[i]}</span>"
+        f"<span>{floor.format(i + 1)}{TIMES[i]}</span>"
         f"</div><div class=txt>{TEXTS[i]}</div></div>"
         for i in range(3)
     )

@@ -512,7 +512,9 @@ def _date_in_pieces(text: str, parts: list[str], reader: DateReader) -> list[Wri
     leaf = leaf_of(days)
     if not leaf and len(days) == 3 and _YEAR_ALONE.fullmatch(days[0]):
         leaf = "-".join(day.strip("年月日") for day in days)
-    dates = reader.sure(" ".join([leaf, *clocks[:1]])) if leaf else []
+    # Else a number may stand beside the date, that of a floor say.
+    whole = [" ".join([leaf, *clocks[:1]])] if leaf else [p for p in parts if _YEAR.search(p)]
+    dates = next(filter(None, map(reader.sure, whole)), [])
     return [written._replace(start=0, end=len(text)) for written in dates[:1]]
 
 
