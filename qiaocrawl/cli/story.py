@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from qiaocrawl.news.names.stored import StoryName
     from qiaocrawl.news.stories.lists import StoryArticle, StoryEvent, StoryLine
     from qiaocrawl.news.stories.story import Correction
-    from qiaocrawl.news.stories.why import Why
 
 app = typer.Typer(
     help="Stories: what articles tell together; look at them, correct them.", no_args_is_help=True
@@ -195,6 +194,8 @@ def _write(c: Connection, lines: Sequence[StoryLine], out: Path) -> None:
 def show(number: Number, database: DatabaseUrl = "") -> None:
     """Show a story: its articles, its events, and what became of it, with the reasons."""
     from qiaocrawl.news.events.finding import events_of_stories
+    from qiaocrawl.news.stories.membership import parts_alone
+    from qiaocrawl.news.stories.round_ups import round_ups_naming
 
     with connection_to(database) as c:
         line = story_lists.one_story(c, number)
@@ -202,6 +203,8 @@ def show(number: Number, database: DatabaseUrl = "") -> None:
         changes = story_lists.changes_of(c, number)
         names = names_of_stories(c, [number])[number]
         events = events_of_stories(c, [number])[number]
+        alone = parts_alone(c, number)
+        round_ups = round_ups_naming(c, number)
     console = table_console()
     console.print(f"{line.id}  {escape(line.title)}", style="bold")
     console.print(_state(line), markup=False)
@@ -219,10 +222,35 @@ def show(number: Number, database: DatabaseUrl = "") -> None:
     console.print(table)
     if any(one.is_reprint for one in articles):
         console.print(_("= has the text of another"))
+    for part in alone:
+        print_hanging(console, _split_offer(number, articles, part))
+    for own in round_ups:
+        print_hanging(
+            console,
+            _(
+                "Mentioned in a round-up: {title} ({outlet}), under “{heading}”",
+                title=own.title,
+                outlet=own.outlet,
+                heading=own.heading,
+            ),
+        )
     if events:
         console.print(event_table(events, articles))
     for change in changes:
         console.print(_change_line(change), markup=False)
+
+
+def _split_offer(number: int, articles: Sequence[StoryArticle], part: frozenset[int]) -> str:
+    counted = [
+        str(at)
+        for at, one in enumerate(articles, start=1)
+        if int(one.key.rpartition(":")[2]) in part
+    ]
+    return _(
+        "Articles {numbers} stand alone in it; if they tell something else: `{command}`",
+        numbers=join_with_commas(counted),
+        command=command_here(f"qiaocrawl story split {number} {' '.join(counted)}"),
+    )
 
 
 @app.command()
@@ -232,7 +260,7 @@ def why(
     database: DatabaseUrl = "",
 ) -> None:
     """Show why two articles are of one story, or are not: all that was weighed."""
-    from qiaocrawl.news.stories.why import explain
+    from qiaocrawl.news.stories.why import explain, why_lines
     from qiaocrawl.storage.titles.groups import article_at
 
     with connection_to(database) as c:
@@ -241,66 +269,8 @@ def why(
     console = table_console()
     for line in why_lines(found):
         print_hanging(console, line)
-
-
-def why_lines(why: Why) -> Iterator[str]:
-    """What :func:`qiaocrawl.news.stories.why.explain` found, a fact a line."""
-    for one in (why.first, why.second):
-        number = _("in no story yet") if one.story is None else _("story {n}", n=one.story)
-        yield f"{number}  {one.title}  {one.url}"
-        if one.is_round_up:
-            yield _("  a round-up of several happenings: it is in the story of none of them")
-    if why.is_reprint:
-        yield _("One has the text of the other: they are always of one story.")
-    yield _("Likeness of words: {likeness}", likeness=f"{why.likeness:.2f}")
-    words = [f"{word} {share:.0%}" for word, share in why.words]
-    yield _("  both say: {words}", words=join_with_commas(words) or _("nothing"))
-    yield from _evidence_lines(why)
-    yield _("  of the likeness is left: {left}", left=f"{why.left:.0%}")
-    if why.gap_days is None:
-        yield _("Time: one has no date, so time does not count")
-    else:
-        yield _(
-            "Time: {days} days apart; after {pause} days it counts half",
-            days=f"{why.gap_days:.1f}",
-            pause=f"{why.pause_days:.1f}",
-        )
-    score, threshold = f"{why.score:.2f}", f"{why.threshold:.2f}"
-    if why.score >= why.threshold:
-        yield _("Score {score}: {threshold} is enough", score=score, threshold=threshold)
-    else:
-        yield _("Score {score}: {threshold} is needed", score=score, threshold=threshold)
-    if why.story_score is not None:
-        yield _("Their stories as a whole: {score}", score=f"{why.story_score:.2f}")
-    elif why.first.story == why.second.story is not None and why.score < why.threshold:
-        yield _("They are of one story by the other texts of it, or by a correction:")
-    for change in why.changes:
-        yield f"  {_change_line(change)}"
-
-
-def _evidence_lines(why: Why) -> Iterator[str]:
-    from qiaocrawl.news.stories.why import KIND_NAMES
-
-    for kind, names in why.shared.items():
-        yield _(
-            "  for it: both have the same {kind}: {names}",
-            kind=_(KIND_NAMES[kind]),
-            names=join_with_commas(names),
-        )
-    for kind, (own, others) in why.conflicts.items():
-        yield _(
-            "  against it: other {kind}: {own} / {others}",
-            kind=_(KIND_NAMES[kind]),
-            own=join_with_commas(own),
-            others=join_with_commas(others),
-        )
-    if all(why.missing):
-        own, others = why.missing
-        yield _(
-            "  against it: each headline names what the other text does not: {own} / {others}",
-            own=join_with_commas(own),
-            others=join_with_commas(others),
-        )
+    for change in found.changes:
+        print_hanging(console, f"  {_change_line(change)}")
 
 
 @app.command()

@@ -236,10 +236,12 @@ class _Desk:
     ) -> tuple[tuple[BriefSentence, ...], tuple[Contradiction, ...]]:
         """Of the story's first text and its newest ones, each wording once.
 
-        Reprints that differ are read too: some give other figures.
+        Reprints that differ are read too: some give other figures. Round-ups are not.
         """
         wordings: dict[str, StoryText] = {}
-        for text in texts:
+        # A round-up that somebody put here tells of other things too.
+        own = [text for text in texts if not is_round_up(text.title, text.text)]
+        for text in own or texts:
             wordings.setdefault(text.text, text)
         earliest, *later = wordings.values()
         read = [earliest, *later[-_TEXTS_READ:]]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, update
 
 from console_client import Desk, visible
 from qiaocrawl.console.security import credentials
 from qiaocrawl.news.stories.analyse import analyse_stories
-from qiaocrawl.storage.schema import article, metadata
+from qiaocrawl.storage.schema import article, metadata, story, story_article
 from storage_samples import PACK
 from title_samples import runtime_on
-from told_stories import TEXTS, make_stories
+from told_stories import TEXTS, make_stories, store_on_topic
 
 
 @pytest.fixture
@@ -131,6 +132,93 @@ def test_stories_are_merged_and_split_and_it_can_be_taken_back(
     changes = visible(told.get("/people/changes").text)
     for said in ("two stories are one", "took articles out", "took back a correction"):
         assert said in changes
+
+
+def test_each_article_tells_why_it_is_in_its_event(told: Desk, database_url: str) -> None:
+    number = _numbers(told)["马德里"]
+    copies = re.findall(r"\?why=(\d+)#why", told.get(f"/stories/{number}").text)
+    assert "It has the same text as" in visible(told.get(f"/stories/{number}?why={copies[1]}").text)
+    at = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
+    body = (
+        "起火的马德里仓库由一家侨商租用，消防员用了三个小时将火扑灭。受伤侨胞的家属说，"
+        "失火时仓库里存放的都是日用百货，姚敬大使到医院看望了他们。"
+    )
+    with runtime_on(database_url) as runtime:
+        title = "姚敬大使看望马德里火灾受伤侨胞 仓库货物全毁"
+        store_on_topic(runtime, "more", [("d.example", at, title, body)])
+        analyse_stories(runtime, lambda _count: True)
+    page = told.get(f"/stories/{number}").text
+    (newest,) = set(re.findall(r"\?why=(\d+)#why", page)) - set(copies)
+    page = told.get(f"/stories/{number}?why={newest}").text
+    words = visible(page)
+    for expected in ("Most like it in this event", "Both say:", "仓库", "Published within one day"):
+        assert expected in words, expected
+    assert "Score" in page.split("Technical details")[1], "figures stand behind the details"
+    assert f"?why={copies[0]}#why" in page
+    assert f"?why={newest}#why" not in page
+    assert "Both say:" not in visible(told.get(f"/stories/{number}?why=99999").text)
+    chinese = _chinese(told, f"/stories/{number}?why={newest}")
+    assert "为什么在这个事件里" in chinese
+    assert "两篇都写到" in chinese
+
+
+def test_round_ups_that_name_an_event_stand_beside_it(told: Desk, database_url: str) -> None:
+    number = _numbers(told)["马德里"]
+    body = (
+        "马德里华人仓库失火\n西班牙马德里一处华人仓库失火，两名侨胞受伤送医，使馆已派员看望慰问。\n"
+        "巴黎华商会举行年会\n法国巴黎华商会举行年会，三百名会员出席，会上选举产生新一届理事会成员。"
+    )
+    at = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
+    with runtime_on(database_url) as runtime:
+        store_on_topic(runtime, "week", [("d.example", at, "侨情一周：欧洲华社速览", body)])
+        analyse_stories(runtime, lambda _count: True)
+    words = _chinese(told, f"/stories/{number}")
+    assert "综述提到" in words
+    assert "侨情一周：欧洲华社速览" in words
+    assert "综述提到" not in _chinese(told, f"/stories/{_numbers(told)['槟城']}")
+
+
+def test_what_was_said_is_done_at_once_when_asked(told: Desk) -> None:
+    numbers = _numbers(told)
+    fire, school = numbers["马德里"], numbers["槟城"]
+    assert told.post(f"/stories/{fire}/analyse").status_code == 403
+    told.log_in_as("editor")
+    assert "/analyse" not in told.get(f"/stories/{fire}").text, "there is nothing to do"
+    told.post(f"/stories/{fire}/merge", other=school)
+    assert f'action="/stories/{fire}/analyse"' in told.get(f"/stories/{fire}").text
+    assert told.post(f"/stories/{fire}/analyse").status_code == 303
+    page = told.get(f"/stories/{min(fire, school, key=int)}").text
+    assert "槟城" in page
+    assert "马德里" in page
+
+
+def test_a_part_that_stands_alone_is_offered_as_another_event(
+    told: Desk, database_url: str
+) -> None:
+    numbers = _numbers(told)
+    with runtime_on(database_url) as runtime:
+        # As it was put together at a time when more was alike.
+        fire, school = int(numbers["马德里"]), int(numbers["槟城"])
+        runtime.write_now(
+            lambda c: c.execute(
+                update(story_article)
+                .where(story_article.c.story_id == school)
+                .values(story_id=fire)
+            )
+        )
+        runtime.write_now(
+            lambda c: c.execute(
+                update(story).where(story.c.id == fire).values(voices=3, articles=3)
+            )
+        )
+    assert "hardly like" not in visible(told.get(f"/stories/{fire}").text), "readers change nothing"
+    told.log_in_as("editor")
+    page = told.get(f"/stories/{fire}").text
+    assert "This article is hardly like the others" in visible(page)
+    (offered,) = re.findall(r'type="hidden" name="article" value="(\d+)"', page)
+    assert "槟城" in told.get(f"/articles/{offered}").text
+    told.post(f"/stories/{fire}/split", article=offered)
+    assert "took out: 槟城" in visible(told.get(f"/stories/{fire}").text)
 
 
 def test_a_story_without_articles_still_tells_what_became_of_it(

@@ -15,12 +15,15 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from qiaocrawl.console.forms import field, known_topic, wanted_number, whole_number
+from qiaocrawl.console.heavy_work import IsOver
 from qiaocrawl.console.page import (
     EDITOR,
     Area,
     Page,
     Told,
     actor_of,
+    console_of,
+    do_heavy,
     link,
     read,
     tell,
@@ -41,6 +44,7 @@ from qiaocrawl.news.names.stored import regions_of_story
 from qiaocrawl.news.pictures.place_map import place_map_svg
 from qiaocrawl.news.pictures.spread import time_line_svg
 from qiaocrawl.news.stories import lists as story_lists
+from qiaocrawl.news.stories.analyse import Analysed, analyse_stories
 from qiaocrawl.news.stories.corrections import (
     members_of,
     merge_stories,
@@ -49,8 +53,13 @@ from qiaocrawl.news.stories.corrections import (
     take_out,
 )
 from qiaocrawl.news.stories.hot import HotStory, LastDays, StoryWish, hot_stories, story_by_number
+from qiaocrawl.news.stories.membership import parts_alone, why_in_story
+from qiaocrawl.news.stories.round_ups import round_ups_naming
 from qiaocrawl.news.stories.story import CHANGE_NAMES, STATE_NAMES
+from qiaocrawl.news.stories.why import KIND_NAMES, why_lines
 from qiaocrawl.news.warnings.machine import SEVERITY_NAMES
+from qiaocrawl.options import Options
+from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.topics.topics import TopicRow, list_topics
 
@@ -135,11 +144,15 @@ async def one(request: Request) -> Response:
     story, sources = await read(request, _tell_story, number)
     members = await read(request, members_of, number)
     event = await read(request, story_by_number, number)
+    may_change = line.state not in ("merged", "ended") and len(members) > 1
     others: list[HotStory] = []
     if user_of(request).may(EDITOR):
         period, wish = LastDays(datetime.now(UTC), _MERGE_DAYS), StoryWish(limit=_MERGE_CHOICES)
         others = await read(request, hot_stories, period, replace(wish, least=1))
     changes = await read(request, story_lists.changes_of, number)
+    asked = whole_number(request, "why", 0, 0, 2**62)
+    membership = await read(request, why_in_story, number, asked) if asked else None
+    alone = await read(request, parts_alone, number) if may_change else ()
     tongue = language()
     regions = await read(request, regions_of_story, number)
     markup = time_line = places = Markup("")
@@ -161,7 +174,13 @@ async def one(request: Request) -> Response:
         now=datetime.now(UTC),
         others=[other for other in others if other.id != number],
         pending=await read(request, pending_of, members),
-        may_change=line.state not in ("merged", "ended") and len(members) > 1,
+        may_change=may_change,
+        round_ups=await read(request, round_ups_naming, number),
+        asked=asked,
+        membership=membership,
+        technical_lines=list(why_lines(membership.why)) if membership else [],
+        mark_names=KIND_NAMES,
+        alone=[part for urls in alone if (part := [one for one in members if one.url_id in urls])],
         changes=changes[-_SHOWN:][::-1],
         states=STATE_NAMES,
         kinds=CHANGE_NAMES,
@@ -218,6 +237,29 @@ async def split(request: Request) -> Response:
     return _answer_correction(request, said, _("Noted: they are another event."))
 
 
+async def analyse(request: Request) -> Response:
+    """Do what was said of stories now, and take in what is new; stopped when nobody waits."""
+    options = Options.from_environment(
+        {"QIAO_DATABASE_URL": console_of(request).settings.database_url}
+    )
+
+    def work(is_over: IsOver) -> Analysed:
+        runtime = Runtime(options, crawling=False)
+        try:
+            return analyse_stories(runtime, lambda _count: not is_over())
+        finally:
+            runtime.close()
+
+    done = await do_heavy(request, work)
+    number = request.path_params["story_id"]
+    if done.stopped:
+        words = _("Not all is done yet; the next analysis goes on.")
+    else:
+        words = _("Done: events are as you said.")
+    tell(request, Told(words))
+    return RedirectResponse(link(request, "stories.one", story_id=number), 303)
+
+
 def _answer_correction(request: Request, said: int, words: str) -> Response:
     """Back to the story, with the way to take it back."""
     later = _("It is done with the next analysis, which follows each collection.")
@@ -263,6 +305,7 @@ AREA = Area(
         Page("/stories/{story_id:int}", "stories.one", one),
         Page("/stories/{story_id:int}/follow", "stories.follow", do_follow, EDITOR, "POST"),
         Page("/stories/{story_id:int}/merge", "stories.merge", merge, EDITOR, "POST"),
+        Page("/stories/{story_id:int}/analyse", "stories.analyse", analyse, EDITOR, "POST"),
         Page("/stories/{story_id:int}/split", "stories.split", split, EDITOR, "POST"),
         Page(
             "/stories/corrections/{correction_id:int}/undo",

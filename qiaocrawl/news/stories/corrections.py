@@ -43,6 +43,11 @@ class StoryMember:
     published_at: datetime | None
     is_reprint: bool
 
+    @property
+    def url_id(self) -> int:
+        """The row id of its URL."""
+        return url_id_of(self.key)
+
 
 @dataclass(frozen=True, slots=True)
 class PendingCorrection:

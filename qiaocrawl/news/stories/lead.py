@@ -78,7 +78,7 @@ def is_round_up(title: str, body: str) -> bool:
     body = body[:_MOST_READ]
     if body.count("\n") < 2 * _SAID - 1:
         return False
-    headings = list(_headings(body))
+    headings = list(headings_of(body))
     if _ROUND_UP.search(title):
         return len(headings) >= _SAID
     if len(headings) < _UNSAID:
@@ -87,9 +87,9 @@ def is_round_up(title: str, body: str) -> bool:
     return not any(told & _pairs(heading) for heading in headings)
 
 
-def _headings(body: str) -> Iterator[str]:
+def headings_of(body: str) -> Iterator[str]:
     """The short lines without a full stop that a paragraph follows."""
-    lines = [line.strip() for line in body.split("\n") if line.strip()]
+    lines = [line.strip() for line in body[:_MOST_READ].split("\n") if line.strip()]
     for line, following in zip(lines, lines[1:], strict=False):
         dateline = DATELINE.match(line)
         line = line[dateline.end() :] if dateline else line

@@ -321,9 +321,7 @@ def put_together(
     voices = [voice for story in stories for voice in story.voices]
     if len(voices) > (_MOST_DOUBTFUL if len(stories) > 1 else _MOST_VOICES):
         return None
-    parts = _with_lone_texts(
-        _settle_few(voices, settings, threshold, pairs), settings, threshold, pairs
-    )
+    parts = parts_of(voices, settings, threshold, pairs)
     numbers = {voice.key: story.id for story in stories for voice in story.voices}
     if {frozenset(voice.key for voice in part) for part in parts} == {
         frozenset(voice.key for voice in story.voices) for story in stories
@@ -347,6 +345,14 @@ def put_together(
         touched = max(voice.minute for voice in part)
         made.append(replace(story, id=number_of.get(at, 0), touched=max(touched, story.touched)))
     return made
+
+
+def parts_of(
+    voices: Sequence[Voice], settings: LinkSettings, threshold: float, pairs: Pairs
+) -> list[tuple[Voice, ...]]:
+    """The stories that *voices* make by themselves; all pairs of them are compared."""
+    few = _settle_few(voices, settings, threshold, pairs)
+    return _with_lone_texts(few, settings, threshold, pairs)
 
 
 def _with_lone_texts(

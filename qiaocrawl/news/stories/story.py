@@ -145,20 +145,23 @@ def story_of(number: int, voice: Voice, minute: int) -> Story:
 
 
 def head_of(story: Story) -> str:
-    """The key of the text that is most like all others of *story*: the first in time if equal."""
+    """The key of the text that is most like all others of *story*: the first in time if equal.
+
+    A round-up, which somebody put there, heads it only where there is nothing else.
+    """
     vector = story.vector
-    best: tuple[float, tuple[int, str]] | None = None
+    best: tuple[bool, float, tuple[int, str]] | None = None
     for voice in story.voices:
         _, at, own = np.intersect1d(
             vector.ids, voice.vector.ids, assume_unique=True, return_indices=True
         )
         product = int(vector.values[at] @ voice.vector.values[own])
         length = math.sqrt(float(voice.vector.values @ voice.vector.values)) or 1.0
-        rank = (-product / length, voice.order)
+        rank = (voice.is_round_up, -product / length, voice.order)
         if best is None or rank < best:
             best = rank
     assert best is not None
-    return best[1][1]
+    return best[2][1]
 
 
 def heaviest_words(story: Story, count: int = 8) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -221,3 +221,66 @@ def _changes(c: Connection, numbers: tuple[int | None, int | None]) -> tuple[Sto
     for number in dict.fromkeys(number for number in numbers if number is not None):
         found |= dict.fromkeys(changes_of(c, number))
     return tuple(sorted(found, key=lambda change: change.at))
+
+
+# --- In words -------------------------------------------------------------------------------------
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return _(", ").join(parts)
+
+
+def why_lines(why: Why) -> Iterator[str]:
+    """What :func:`explain` found, a fact a line; what became of the stories follows these."""
+    for one in (why.first, why.second):
+        number = _("in no story yet") if one.story is None else _("story {n}", n=one.story)
+        yield f"{number}  {one.title}  {one.url}"
+        if one.is_round_up:
+            yield _("  a round-up of several happenings: it is in the story of none of them")
+    if why.is_reprint:
+        yield _("One has the text of the other: they are always of one story.")
+    yield _("Likeness of words: {likeness}", likeness=f"{why.likeness:.2f}")
+    words = [f"{word} {share:.0%}" for word, share in why.words]
+    yield _("  both say: {words}", words=_joined(words) or _("nothing"))
+    yield from _evidence_lines(why)
+    yield _("  of the likeness is left: {left}", left=f"{why.left:.0%}")
+    if why.gap_days is None:
+        yield _("Time: one has no date, so time does not count")
+    else:
+        yield _(
+            "Time: {days} days apart; after {pause} days it counts half",
+            days=f"{why.gap_days:.1f}",
+            pause=f"{why.pause_days:.1f}",
+        )
+    score, threshold = f"{why.score:.2f}", f"{why.threshold:.2f}"
+    if why.score >= why.threshold:
+        yield _("Score {score}: {threshold} is enough", score=score, threshold=threshold)
+    else:
+        yield _("Score {score}: {threshold} is needed", score=score, threshold=threshold)
+    if why.story_score is not None:
+        yield _("Their stories as a whole: {score}", score=f"{why.story_score:.2f}")
+    elif why.first.story == why.second.story is not None and why.score < why.threshold:
+        yield _("They are of one story by the other texts of it, or by a correction:")
+
+
+def _evidence_lines(why: Why) -> Iterator[str]:
+    for kind, names in why.shared.items():
+        yield _(
+            "  for it: both have the same {kind}: {names}",
+            kind=_(KIND_NAMES[kind]),
+            names=_joined(names),
+        )
+    for kind, (own, others) in why.conflicts.items():
+        yield _(
+            "  against it: other {kind}: {own} / {others}",
+            kind=_(KIND_NAMES[kind]),
+            own=_joined(own),
+            others=_joined(others),
+        )
+    if all(why.missing):
+        own, others = why.missing
+        yield _(
+            "  against it: each headline names what the other text does not: {own} / {others}",
+            own=_joined(own),
+            others=_joined(others),
+        )
