@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import NamedTuple
 
 import numpy as np
 
+from qiaocrawl.news.names.places import Place, gazetteer
 from qiaocrawl.news.summary_sentences import (
     LONGEST,
     SHORTEST,
@@ -133,6 +134,11 @@ _SAME = {
 _SAME_UNIT = {"名": "人", "位": "人", "％": "%"}
 
 
+_SENTENCE_ENDS = re.compile(r"[。！？!?\n]+")
+_DAY_OF_MONTH = re.compile(r"(?<!\d)(\d{1,2})[日号]", re.ASCII)
+_PLACE_CHARS = range(2, 7)
+
+
 class Figure(NamedTuple):
     """A number a text gives: how many of what, and the words."""
 
@@ -162,32 +168,82 @@ def figures_of(text: str) -> list[Figure]:
     return list(dict.fromkeys(_figures(to_simplified(text).translate(_WIDE))))
 
 
-def contradictions(texts: Iterable[str]) -> tuple[Contradiction, ...]:
-    """What *texts* (numbered from 1) count differently.
+@dataclass(slots=True)
+class _Given:
+    """A value a source gives of something, with the places and days named beside it."""
 
-    A text that gives several values itself (two places, two days) contradicts nobody with them.
+    value: float
+    source: int
+    places: set[Place] = field(default_factory=set)
+    days: set[str] = field(default_factory=set)
+
+    def contradicts(self, other: _Given) -> bool:
+        """Whether both are of the same thing, as far as they say, and differ."""
+        if self.value == other.value or (self.days and other.days and not self.days & other.days):
+            return False
+        # The finest of town, province and country that both name decides.
+        for own, its in zip(_levels(self.places), _levels(other.places), strict=True):
+            if own and its:
+                return bool(own & its)
+        return True
+
+
+def contradictions(texts: Iterable[str]) -> tuple[Contradiction, ...]:
+    """What *texts* (numbered from 1) count differently: of one thing, place and day.
+
+    A sentence that names no place or no day may be of any. A text that gives several values itself
+    (two places, two days) contradicts nobody with them.
     """
-    given: dict[tuple[str, str], dict[float, list[int]]] = {}
+    found: dict[tuple[str, str], list[_Given]] = {}
     for number, text in enumerate(texts, start=1):
-        own: dict[tuple[str, str], set[float]] = {}
-        for figure in figures_of(text):
-            own.setdefault((figure.counted, figure.unit), set()).add(figure.value)
+        own: dict[tuple[str, str], list[_Given]] = {}
+        for sentence in _SENTENCE_ENDS.split(to_simplified(text).translate(_WIDE)):
+            for figure in _figures(sentence):
+                given = _Given(figure.value, number, _places_in(sentence))
+                given.days.update(_DAY_OF_MONTH.findall(sentence))
+                own.setdefault((figure.counted, figure.unit), []).append(given)
         for key, values in own.items():
-            if len(values) == 1:
-                given.setdefault(key, {}).setdefault(values.pop(), []).append(number)
+            if len({given.value for given in values}) == 1:
+                first, *others = values
+                for other in others:
+                    first.places |= other.places
+                    first.days |= other.days
+                found.setdefault(key, []).append(first)
     return tuple(
-        Contradiction(
-            *key,
-            tuple(
-                sorted(
-                    ((value, tuple(numbers)) for value, numbers in values.items()),
-                    key=lambda pair: (-len(pair[1]), pair[0]),
-                )
-            ),
-        )
-        for key, values in sorted(given.items())
-        if len(values) > 1
+        Contradiction(*key, values)
+        for key, given in sorted(found.items())
+        if (values := _contradicting(given))
     )
+
+
+def _contradicting(given: Sequence[_Given]) -> tuple[tuple[float, tuple[int, ...]], ...]:
+    sources: dict[float, list[int]] = {}
+    for one in given:
+        if any(one.contradicts(other) for other in given):
+            sources.setdefault(one.value, []).append(one.source)
+    return tuple(
+        sorted(
+            ((value, tuple(numbers)) for value, numbers in sources.items()),
+            key=lambda pair: (-len(pair[1]), pair[0]),
+        )
+    )
+
+
+def _places_in(sentence: str) -> set[Place]:
+    known = gazetteer()
+    return {
+        known[name]
+        for start in range(len(sentence))
+        for size in _PLACE_CHARS
+        if (name := sentence[start : start + size]) in known
+    }
+
+
+def _levels(places: set[Place]) -> tuple[set[str], set[str], set[str]]:
+    """Their towns, provinces and countries."""
+    countries = {place.country for place in places if place.country}
+    provinces = {place.province for place in places if place.province}
+    return {place.name for place in places} - countries - provinces, provinces, countries
 
 
 def number_value(written: str) -> float:

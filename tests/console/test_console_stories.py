@@ -214,7 +214,7 @@ def test_a_part_that_stands_alone_is_offered_as_another_event(
     assert "hardly like" not in visible(told.get(f"/stories/{fire}").text), "readers change nothing"
     told.log_in_as("editor")
     page = told.get(f"/stories/{fire}").text
-    assert "This article is hardly like the others" in visible(page)
+    assert "1 article is hardly like the others" in visible(page)
     (offered,) = re.findall(r'type="hidden" name="article" value="(\d+)"', page)
     assert "槟城" in told.get(f"/articles/{offered}").text
     told.post(f"/stories/{fire}/split", article=offered)

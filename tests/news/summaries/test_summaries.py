@@ -101,6 +101,23 @@ def test_a_source_with_several_values_contradicts_nobody() -> None:
 
 
 @pytest.mark.parametrize(
+    ("one", "other", "is_contradiction"),
+    [
+        ("泰国曼谷火灾造成3人死亡。", "泰国清迈火灾造成5人死亡。", False),
+        ("泰国曼谷火灾造成3人死亡。", "泰国火灾造成5人死亡。", True),
+        ("泰国火灾造成3人死亡。", "越南火灾造成5人死亡。", False),
+        ("截至5日，火灾造成3人死亡。", "截至6日，火灾造成5人死亡。", False),
+        ("5日火灾造成3人死亡。", "8月5日火灾造成5人死亡。", True),
+        ("火灾造成3人死亡。", "截至6日，火灾造成5人死亡。", True),
+    ],
+)
+def test_figures_of_other_places_or_days_contradict_nothing(
+    one: str, other: str, is_contradiction: bool
+) -> None:
+    assert bool(contradictions([one, other])) is is_contradiction
+
+
+@pytest.mark.parametrize(
     ("text", "counted", "unit", "value"),
     [
         ("造成十二人受伤", "受伤", "人", 12),
