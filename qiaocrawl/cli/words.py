@@ -353,13 +353,14 @@ def cloud(stretch: _Stretch, wanted: _Wanted, pictures: tuple[Path | None, Path 
 
 def _group_options(
     groups: Annotated[
-        Path,
+        Path | None,
         typer.Option(
-            help="Workbook (.xlsx) or CSV with columns group, term and use (any, all, none)."
+            help="Workbook (.xlsx) or CSV with columns group, term and use (any, all, none); "
+            "without it the groups kept with the topic."
         ),
-    ],
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV.")] = None,
-) -> tuple[Path, Path | None]:
+) -> tuple[Path | None, Path | None]:
     """Which groups, and where to."""
     if out is not None:
         check_ending(out)
@@ -369,15 +370,23 @@ def _group_options(
 
 @app.command()
 @with_options(_stretch, _group_options)
-def hits(stretch: _Stretch, files: tuple[Path, Path | None]) -> None:
+def hits(stretch: _Stretch, files: tuple[Path | None, Path | None]) -> None:
     """Show which of your groups of terms the articles touch, day by day; articles with each."""
     from qiaocrawl.export.analysis_sheets import hit_sheets
-    from qiaocrawl.news.word_groups import group_hits, read_groups
+    from qiaocrawl.news.word_groups import group_hits, kept_groups, read_groups
     from qiaocrawl.news.words import texts_on_topic
 
     groups, out = files
-    own = read_groups(groups)
+    own = read_groups(groups) if groups is not None else []
     with connection_to(stretch.database) as c:
+        own = own or kept_groups(c, stretch.topic)
+        if not own:
+            raise ConfigError(
+                _(
+                    "topic {topic!r} has no groups of words: --groups names a file",
+                    topic=stretch.topic,
+                )
+            )
         texts = list(texts_on_topic(c, stretch.topic, stretch.since, stretch.before))
     found = group_hits(own, texts)
     _say_texts(stretch, len(texts))

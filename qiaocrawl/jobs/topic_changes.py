@@ -41,6 +41,7 @@ _OWN = (
     schema.term,
     schema.site,
     schema.sample,
+    schema.word_group,
 )
 """Tables whose rows of a topic go with it."""
 

@@ -1,7 +1,8 @@
-"""A user's groups of terms, and which texts touch them (专题命中)."""
+"""A user's groups of terms, kept with a topic, and which texts touch them (专题命中)."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from sqlalchemy import delete, insert, select
 
 from qiaocrawl.errors import TopicError
 from qiaocrawl.language import _
@@ -21,13 +24,18 @@ from qiaocrawl.news.words import (
     rise_of,
     whole_words_among,
 )
+from qiaocrawl.storage.schema import word_group
+from qiaocrawl.storage.topics.topics import lock_topic, topic_id
+from qiaocrawl.storage.values import clean_word
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.zones import DAY, china_time
 from qiaocrawl.topic.profile import background_frequencies
-from qiaocrawl.topic.workbook.sheets import SheetRow, read_file
+from qiaocrawl.topic.workbook.sheets import Sheet, SheetRow, read_file, sheets_of
 from qiaocrawl.topic.workbook.vocabulary import plain
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from qiaocrawl.news.words import TimedText
 
 USES: dict[str, str] = {"any": "任一", "all": "必有", "none": "排除"}
@@ -124,7 +132,25 @@ def read_groups(path: Path) -> list[TermGroup]:
     Raises:
         TopicError: no such columns, or a word that is none of ``USES``.
     """
-    for sheet in read_file(path):
+    return groups_of(read_file(path), path.name)
+
+
+def sent_groups(data: bytes, name: str) -> list[TermGroup]:
+    """The same of a file that somebody sent as *name*.
+
+    Raises:
+        TopicError: as there.
+    """
+    return groups_of(sheets_of(data, name), name)
+
+
+def groups_of(sheets: Iterable[Sheet], name: str) -> list[TermGroup]:
+    """The groups of the first sheet that has such columns, of the file called *name*.
+
+    Raises:
+        TopicError: none has, or a word is none of ``USES``.
+    """
+    for sheet in sheets:
         for number, row in enumerate(sheet.rows[:_HEADER_WITHIN_ROWS]):
             headers = [plain(cell.text) for cell in row.cells]
             group, term, use = (
@@ -132,8 +158,8 @@ def read_groups(path: Path) -> list[TermGroup]:
                 for names in (_GROUP_HEADERS, _TERM_HEADERS, _USE_HEADERS)
             )
             if group >= 0 and term >= 0:
-                return _groups(path.name, sheet.rows[number + 1 :], (group, term, use))
-    raise TopicError(_("{file}: no columns “组” and “词”", file=path.name))
+                return _groups(name, sheet.rows[number + 1 :], (group, term, use))
+    raise TopicError(_("{file}: no columns “组” and “词”", file=name))
 
 
 def _groups(file: str, rows: Iterable[SheetRow], columns: tuple[int, int, int]) -> list[TermGroup]:
@@ -179,6 +205,82 @@ def _word_pattern(term: str) -> str:
     before = "(?<![a-z0-9])" if term[0].isascii() and term[0].isalnum() else ""
     behind = "(?![a-z0-9])" if term[-1].isascii() and term[-1].isalnum() else ""
     return f"{before}{re.escape(term)}{behind}"
+
+
+# --- Groups that are kept with a topic ------------------------------------------------------------
+
+MOST_GROUPS, _MOST_WORDS = 200, 500
+_NAME_CHARS, _WORD_CHARS = 100, 100
+
+
+def kept_groups(c: Connection, topic: str) -> list[TermGroup]:
+    """The groups of a topic by name.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    statement = (
+        select(word_group.c.name, word_group.c.words)
+        .where(word_group.c.topic_id == topic_id(c, topic))
+        .order_by(word_group.c.name)
+    )
+    return [
+        TermGroup(name, *(tuple(own.get(use, ())) for use in USES))
+        for name, words in c.execute(statement)
+        for own in [json.loads(words)]
+    ]
+
+
+def group_from(name: str, words: Mapping[str, str]) -> TermGroup:
+    """The group that somebody wrote: *words* by use, apart by commas or lines.
+
+    Raises:
+        TopicError: it has no name, or no word that a text could have.
+    """
+    name = clean_word(name, _NAME_CHARS)
+    by_use = {use: tuple(dict.fromkeys(_written(words.get(use, "")))) for use in USES}
+    if not name:
+        raise TopicError(_("a group needs a name"))
+    if not by_use["any"] and not by_use["all"]:
+        raise TopicError(
+            _("group {name!r} has no word that a text could have: write one or more", name=name)
+        )
+    return TermGroup(name, *(by_use[use] for use in USES))
+
+
+def _written(text: str) -> list[str]:
+    words = (clean_word(word, _WORD_CHARS) for word in _BETWEEN_TERMS.split(text))
+    return [word for word in words if word][:_MOST_WORDS]
+
+
+def keep_groups(c: Connection, topic: str, groups: Sequence[TermGroup]) -> list[str]:
+    """Keep *groups* with a topic, each in place of what has its name; the names that were there.
+
+    Raises:
+        TopicError: there would be too many.
+        StorageError: the topic was never imported.
+    """
+    lock_topic(c, topic)
+    known = {one.name for one in kept_groups(c, topic)}
+    if len(known | {one.name for one in groups}) > MOST_GROUPS:
+        raise TopicError(_("a topic has at most {most} groups of words", most=MOST_GROUPS))
+    number = topic_id(c, topic)
+    for one in groups:
+        drop_group(c, topic, one.name)
+        words = {"any": one.any_of, "all": one.all_of, "none": one.none_of}
+        stored = json.dumps(words, ensure_ascii=False)
+        c.execute(insert(word_group).values(topic_id=number, name=one.name, words=stored))
+    return sorted(known & {one.name for one in groups})
+
+
+def drop_group(c: Connection, topic: str, name: str) -> bool:
+    """Forget the group called *name*; False where there was none.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    own = word_group.c.topic_id == topic_id(c, topic), word_group.c.name == name
+    return bool(c.execute(delete(word_group).where(*own)).rowcount)
 
 
 # --- The words that a stretch of time is told by, as data to navigate with ------------------------

@@ -47,7 +47,7 @@ _PAGES = {
     "words": "/topics/qiaoqing/words", "threshold": "/topics/qiaoqing/threshold?percent=30",
     "trends": "/trends?against=~", "trend-words": "/trends/words?days=7",
     "trend-names": "/trends/names", "trend-outlets": "/trends/outlets",
-    "trend-spread": "/trends/spread",
+    "trend-spread": "/trends/spread", "trend-hits": "/trends/hits",
     "stories": "/stories?least=1", "story": "/stories/1", "briefings": "/briefings",
     "briefing": "/briefings/1", "desk": "/briefings/drafts/1",
     "item": "/briefings/drafts/1/items/1", "approved": "/briefings/drafts/2", "office": "/office",

@@ -15,12 +15,13 @@ from console_client import Desk, visible
 from qiaocrawl.console.security import credentials
 from qiaocrawl.news.trends.trend import trend_of_selection
 from qiaocrawl.news.trends.usual import Stretch, default_calendar
+from qiaocrawl.news.word_groups import kept_groups
 from qiaocrawl.storage.selection import Selection
 from qiaocrawl.text.zones import SHANGHAI, start_of_days
 from storage_samples import PACK
 from told_stories import make_stories, tell_stories
 
-PARTS = ("", "/words", "/names", "/outlets", "/spread")
+PARTS = ("", "/words", "/names", "/outlets", "/spread", "/hits")
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_an_empty_period_says_why_and_where_there_is_something(told: Desk) -> No
     assert f"{datetime.now(SHANGHAI):%Y}" in words
 
 
-@pytest.mark.parametrize("part", ["show", "words", "names", "outlets", "spread"])
+@pytest.mark.parametrize("part", ["show", "words", "names", "outlets", "spread", "hits"])
 def test_each_page_is_taken_home_as_a_workbook(told: Desk, part: str) -> None:
     for more in ("", "&against=~"):
         answer = told.get(f"/trends/export/{part}?days=7{more}")
@@ -106,3 +107,53 @@ def test_cards_are_a_part_of_a_page_and_words_of_an_earlier_period_too(told: Des
     cards = told.get("/trends/cards?days=7").text
     assert "<html" not in cards
     assert "甲侨网" in cards
+
+
+def test_groups_of_words_are_kept_counted_changed_and_dropped(told: Desk) -> None:
+    told.log_in_as("editor")
+    told.client.cookies.set(credentials.LANGUAGE, "zh_CN")
+    kept = told.post(f"/trends/hits/{PACK.name}", name="火灾", any="失火、起火", none="校庆")
+    assert kept.status_code == 303
+    told.post(f"/trends/hits/{PACK.name}", name="学校", any="小学", all="校庆")
+    page = told.get("/trends/hits?days=7").text
+    words = visible(page)
+    # Two outlets have one text, which counts once.
+    assert re.search(r"火灾 1 1", words)
+    assert re.search(r"学校 1 1", words)
+    assert "槟城华文小学迎百年校庆" in words
+    drawn = json.loads(html.unescape(re.findall(r'data-chart="([^"]+)"', page)[0]))
+    assert dict(zip(drawn["labels"], drawn["lines"][0]["values"], strict=True)) == {
+        "火灾": 1,
+        "学校": 1,
+    }
+    workbook = load_workbook(BytesIO(told.get("/trends/export/hits?days=7").content))
+    assert workbook.sheetnames == ["专题命中", "命中文章"]
+    # Another name takes the place of the old one; a name alone is refused, and nothing is lost.
+    told.post(f"/trends/hits/{PACK.name}", old="火灾", name="火情", any="失火")
+    assert told.post(f"/trends/hits/{PACK.name}", name="空").status_code == 400
+    words = visible(told.get("/trends/hits?days=7").text)
+    assert "火情" in words
+    assert "火灾" not in words
+    told.post(f"/trends/hits/{PACK.name}/drop", name="学校")
+    assert "迎百年校庆" not in visible(told.get("/trends/hits?days=7").text)
+    told.log_in_as("administrator")
+    told.client.cookies.set(credentials.LANGUAGE, "zh_CN")
+    assert "改了专题词组" in visible(told.get("/people/changes").text)
+
+
+def test_groups_come_out_of_a_file_and_a_wrong_one_changes_nothing(told: Desk) -> None:
+    told.log_in_as("editor")
+    address, token = f"/trends/hits/{PACK.name}/file", {"csrf_token": told.token}
+    told.post(f"/trends/hits/{PACK.name}", name="火灾", any="旧词")
+    wrong = {"file": ("词组.csv", "名,词\n火灾,失火\n".encode(), "text/csv")}
+    assert told.client.post(address, data=token, files=wrong).status_code == 400
+    rows = "组,词,用法\n火灾,失火、起火,\n火灾,校庆,排除\n学校,小学,任一\n"
+    sent = {"file": ("词组.csv", rows.encode("utf-8-sig"), "text/csv")}
+    assert told.client.post(address, data=token, files=sent).status_code == 303
+    with told.database.reading() as c:
+        groups = {one.name: one for one in kept_groups(c, PACK.name)}
+    assert groups.keys() == {"火灾", "学校"}
+    assert groups["火灾"].any_of == ("失火", "起火")
+    assert groups["火灾"].none_of == ("校庆",)
+    told.log_in_as("reader")
+    assert told.post(f"/trends/hits/{PACK.name}", name="x", any="y").status_code == 403

@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from qiaocrawl.console.forms import download
 from qiaocrawl.console.page import Area, Page, console_of, read, read_heavy, read_kept
+from qiaocrawl.console.pages import group_hits
 from qiaocrawl.console.pages.trend_choice import STEP_NAMES, Side, TrendChoice, step_side
 from qiaocrawl.console.render import render
 from qiaocrawl.export.analysis_sheets import (
@@ -496,6 +497,22 @@ async def show_spread(request: Request) -> Response:
     return _shown(request, "spread", choice, found=found[0], bars=bars)
 
 
+# --- Groups of words ------------------------------------------------------------------------------
+
+
+async def show_hits(request: Request) -> Response:
+    """Which articles touch which group of words."""
+    choice = await _choice(request)
+    if choice is None:
+        return await _without_topic(request)
+    # Not kept: who changes a group looks at what that changes.
+    hits = [await read_heavy(request, group_hits.hits_of, side) for side in choice.sides]
+    found = list(zip(choice.sides, hits, strict=True))
+    bars = group_hits.bars_of(found)
+    most = group_hits.MOST_TEXTS
+    return _shown(request, "hits", choice, found=found, bars=bars, most_texts=most)
+
+
 # --- The same as workbooks ------------------------------------------------------------------------
 
 
@@ -530,6 +547,7 @@ _PARTS: Mapping[str, Callable[[Connection, Side], list[Sheet]]] = {
     "names": _sheets_of_names,
     "outlets": _sheets_of_outlets,
     "spread": _sheets_of_spread,
+    "hits": group_hits.sheets_of_hits,
 }
 _LONGEST_SHEET_NAME = 31
 
@@ -574,6 +592,8 @@ AREA = Area(
         Page("/trends/names", "trends.names", show_names),
         Page("/trends/outlets", "trends.outlets", show_outlets),
         Page("/trends/spread", "trends.spread", show_spread),
+        Page("/trends/hits", "trends.hits", show_hits),
+        *group_hits.PAGES,
         Page("/trends/export/{part}", "trends.export", export),
     ),
 )

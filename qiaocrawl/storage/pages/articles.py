@@ -35,6 +35,7 @@ from qiaocrawl.storage.values import (
     to_stored_time,
     to_time,
 )
+from qiaocrawl.urls import url_key
 
 __all__ = [
     "SavedArticle",
@@ -348,6 +349,14 @@ def count_texts(
     ids = select(article.c.id).where(*conditions).subquery()
     number: int = c.execute(select(func.count()).select_from(ids)).scalar_one()
     return number
+
+
+def articles_at(c: Connection, addresses: Sequence[str]) -> dict[str, int]:
+    """Row ids of the articles at these stored addresses, a few hundred; others are left out."""
+    keys = [url_key(address) for address in addresses]
+    statement = select(url.c.url, article.c.id).join(article, article.c.url_id == url.c.id)
+    rows = c.execute(statement.where(url.c.key.in_(keys))).all()
+    return {row.url: row.id for row in rows}
 
 
 def iter_texts(

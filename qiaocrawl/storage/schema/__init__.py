@@ -3,6 +3,7 @@
 ::
 
     topic ─┬─ term, site, sample            the topic pack
+           ├─ word_group                    words whose articles are counted together
            ├─ judgement                     which pages operators say are on topic
            ├─ lexicon_decision              what experts decided of its words
            ├─ query ── query_answer         the coverage ledger: keyword x site x engine x
@@ -99,6 +100,7 @@ from qiaocrawl.storage.schema.articles import (
     title_term,
     topic,
     verdict,
+    word_group,
 )
 from qiaocrawl.storage.schema.base import (
     KEYED_TABLE_OPTIONS,
@@ -274,4 +276,5 @@ __all__ = [
     "watch_hour",
     "watched_article",
     "watched_page",
+    "word_group",
 ]

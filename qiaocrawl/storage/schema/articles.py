@@ -393,6 +393,16 @@ sample = table(
     UniqueConstraint("topic_id", "name"),
 )
 
+word_group = table(
+    "word_group",
+    id_column(),
+    Column("topic_id", ForeignKey("topic.id"), nullable=False),
+    Column("name", name_type(100), nullable=False),
+    # JSON: {"any": [...], "all": [...], "none": [...]}.
+    Column("words", long_text_type(), nullable=False),
+    UniqueConstraint("topic_id", "name"),
+)
+
 judgement = table(
     "judgement",
     Column("topic_id", ForeignKey("topic.id"), primary_key=True),

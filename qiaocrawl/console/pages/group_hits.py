@@ -1,0 +1,203 @@
+"""Groups of words of a topic: written, imported, and which articles touch them (专题命中)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from qiaocrawl.console.forms import field, topic_of_path
+from qiaocrawl.console.page import (
+    EDITOR,
+    Page,
+    Told,
+    actor_of,
+    link,
+    read_files,
+    tell,
+    write,
+)
+from qiaocrawl.console.pages.trend_choice import Side
+from qiaocrawl.console.security import credentials
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.export.analysis_sheets import hit_sheets
+from qiaocrawl.export.readable import Sheet
+from qiaocrawl.language import _, ngettext
+from qiaocrawl.news.word_groups import (
+    USES,
+    GroupHits,
+    TermGroup,
+    drop_group,
+    group_from,
+    group_hits,
+    keep_groups,
+    kept_groups,
+    sent_groups,
+)
+from qiaocrawl.news.words import TimedText, texts_on_topic
+from qiaocrawl.runtime.sent_files import LIST_FACTOR
+from qiaocrawl.storage.audit_log import Actor, record
+from qiaocrawl.storage.pages.articles import articles_at, count_texts
+from qiaocrawl.topic.files import MAX_FILE_BYTES
+
+MOST_TEXTS = 5_000
+"""Which are read for groups while somebody waits: a second or two."""
+_LISTED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ListedHit:
+    """An article that touches a group; ``article_id`` is None where it went meanwhile."""
+
+    article_id: int | None
+    text: TimedText
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """A group with its articles, the newest first, of which some are listed."""
+
+    found: GroupHits
+    listed: tuple[ListedHit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SideHits:
+    """The groups of a side; ``is_too_many``: more texts than are read while somebody waits."""
+
+    texts: int
+    is_too_many: bool = False
+    rows: tuple[GroupRow, ...] = ()
+
+
+def hits_of(c: Connection, side: Side) -> SideHits:
+    """Which articles of *side* touch which group of its topic."""
+    number = count_texts(c, side.topic, None, since=side.since, before=side.before)
+    groups = kept_groups(c, side.topic)
+    if number > MOST_TEXTS:
+        return SideHits(number, is_too_many=True)
+    texts = list(texts_on_topic(c, side.topic, side.since, side.before)) if groups else []
+    found = group_hits(groups, texts)
+    by_key = {text.key: text for text in texts}
+    return SideHits(number, False, tuple(_row(c, own, by_key) for own in found))
+
+
+def _row(c: Connection, own: GroupHits, by_key: dict[str, TimedText]) -> GroupRow:
+    newest = sorted(own.hits, key=lambda hit: by_key[hit.key].at, reverse=True)[:_LISTED]
+    numbers = articles_at(c, [hit.key for hit in newest])
+    return GroupRow(
+        own,
+        tuple(ListedHit(numbers.get(hit.key), by_key[hit.key], tuple(hit.terms)) for hit in newest),
+    )
+
+
+def sheets_of_hits(c: Connection, side: Side) -> list[Sheet]:
+    """The groups with their days, and every article that touches one."""
+    if hits_of(c, side).is_too_many:
+        return []
+    texts = list(texts_on_topic(c, side.topic, side.since, side.before))
+    return hit_sheets(group_hits(kept_groups(c, side.topic), texts), texts)
+
+
+def bars_of(side_hits: Sequence[tuple[Side, SideHits]]) -> dict[str, Any]:
+    """How many articles touch each group, a bar a side."""
+    names = [row.found.group.name for row in side_hits[0][1].rows]
+    counts = [
+        {row.found.group.name: len(row.found.hits) for row in hits.rows} for _, hits in side_hits
+    ]
+    return {
+        "kind": "bars",
+        "labels": names,
+        "lines": [
+            {"name": side.label, "values": [own.get(name, 0) for name in names]}
+            for (side, _hits), own in zip(side_hits, counts, strict=True)
+        ],
+    }
+
+
+# --- Groups are written, imported and forgotten by editors ----------------------------------------
+
+
+async def save(request: Request) -> Response:
+    """Keep one group as the form has it."""
+    topic = await topic_of_path(request)
+    words = {use: await field(request, use, 10_000) for use in USES}
+    group = group_from(await field(request, "name", 200), words)
+    old = await field(request, "old", 200)
+
+    def change(c: Connection, actor: Actor) -> None:
+        before = _kept(c, topic, {group.name, old})
+        if old and old != group.name:
+            drop_group(c, topic, old)
+        keep_groups(c, topic, [group])
+        record(c, actor, "topic.groups", topic, before, {group.name: asdict(group)})
+
+    await write(request, change, actor_of(request))
+    tell(request, Told(_("The group “{name}” is kept.", name=group.name)))
+    return _back(request, topic)
+
+
+async def take(request: Request) -> Response:
+    """Keep the groups of a workbook or CSV file, each in place of the one of its name."""
+    topic = await topic_of_path(request)
+    sent = (await credentials.form_of(request)).get("file")
+    if not isinstance(sent, UploadFile) or not sent.filename:
+        raise ConfigError(_("choose a file first: an Excel workbook (.xlsx) or CSV"))
+    data = await sent.read(MAX_FILE_BYTES + 1)
+    await sent.close()
+    name = Path(sent.filename.replace("\\", "/")).name[-100:]
+    groups: list[TermGroup] = await read_files(
+        request, lambda worker: worker.run(name, sent_groups, data, name, times=LIST_FACTOR)
+    )
+
+    def change(c: Connection, actor: Actor) -> list[str]:
+        before = _kept(c, topic, {one.name for one in groups})
+        known = keep_groups(c, topic, groups)
+        after = {one.name: asdict(one) for one in groups}
+        record(c, actor, "topic.groups", topic, before, after)
+        return known
+
+    known = await write(request, change, actor_of(request))
+    said = ngettext("{count} group was taken.", "{count} groups were taken.", len(groups))
+    if known:
+        said += " " + _("In place of what had the same name: {names}.", names=", ".join(known))
+    tell(request, Told(said))
+    return _back(request, topic)
+
+
+async def drop(request: Request) -> Response:
+    """Forget one group."""
+    topic = await topic_of_path(request)
+    name = await field(request, "name", 200)
+
+    def change(c: Connection, actor: Actor) -> None:
+        before = _kept(c, topic, {name})
+        if drop_group(c, topic, name):
+            record(c, actor, "topic.groups", topic, before, None)
+
+    await write(request, change, actor_of(request))
+    tell(request, Told(_("The group “{name}” is gone.", name=name)))
+    return _back(request, topic)
+
+
+def _kept(c: Connection, topic: str, names: set[str]) -> dict[str, Any] | None:
+    own = {one.name: asdict(one) for one in kept_groups(c, topic) if one.name in names}
+    return own or None
+
+
+def _back(request: Request, topic: str) -> Response:
+    return RedirectResponse(f"{link(request, 'trends.hits')}?topic={topic}", 303)
+
+
+PAGES = (
+    Page("/trends/hits/{topic}", "trends.save_group", save, EDITOR, "POST"),
+    Page("/trends/hits/{topic}/file", "trends.take_groups", take, EDITOR, "POST", takes_files=True),
+    Page("/trends/hits/{topic}/drop", "trends.drop_group", drop, EDITOR, "POST"),
+)
