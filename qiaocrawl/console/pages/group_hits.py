@@ -41,6 +41,7 @@ from qiaocrawl.news.word_groups import (
     sent_groups,
 )
 from qiaocrawl.news.words import TimedText, texts_on_topic
+from qiaocrawl.reading.listing import OutletNames
 from qiaocrawl.runtime.sent_files import LIST_FACTOR
 from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.pages.articles import articles_at, count_texts
@@ -56,6 +57,7 @@ class ListedHit:
     """An article that touches a group; ``article_id`` is None where it went meanwhile."""
 
     article_id: int | None
+    outlet: str
     text: TimedText
     terms: tuple[str, ...]
 
@@ -86,15 +88,22 @@ def hits_of(c: Connection, side: Side) -> SideHits:
     texts = list(texts_on_topic(c, side.topic, side.since, side.before)) if groups else []
     found = group_hits(groups, texts)
     by_key = {text.key: text for text in texts}
-    return SideHits(number, False, tuple(_row(c, own, by_key) for own in found))
+    outlets = OutletNames(c, side.topic)
+    return SideHits(number, False, tuple(_row(c, own, by_key, outlets) for own in found))
 
 
-def _row(c: Connection, own: GroupHits, by_key: dict[str, TimedText]) -> GroupRow:
+def _row(
+    c: Connection, own: GroupHits, by_key: dict[str, TimedText], outlets: OutletNames
+) -> GroupRow:
     newest = sorted(own.hits, key=lambda hit: by_key[hit.key].at, reverse=True)[:_LISTED]
     numbers = articles_at(c, [hit.key for hit in newest])
     return GroupRow(
         own,
-        tuple(ListedHit(numbers.get(hit.key), by_key[hit.key], tuple(hit.terms)) for hit in newest),
+        tuple(
+            ListedHit(numbers.get(hit.key), outlets.of(text.site).name, text, tuple(hit.terms))
+            for hit in newest
+            for text in [by_key[hit.key]]
+        ),
     )
 
 

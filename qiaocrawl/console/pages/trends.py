@@ -449,7 +449,7 @@ def _bars(outlets: Sequence[OutletInfluence]) -> dict[str, Any]:
         "kind": "bars",
         "labels": [one.name for one in shown],
         "lines": [
-            {"name": _("published"), "values": [one.articles for one in shown]},
+            {"name": _("brought out"), "values": [one.articles for one in shown]},
             {"name": _("taken over by others"), "values": [one.taken for one in shown]},
         ],
     }
