@@ -51,6 +51,7 @@ SHUT = "http://www.a-qiao.cn/shut"
 TEMPLATE = {"url": WATCHED, "hosts": "www.a-qiao.cn", "path": "*", "body": "p"}
 JOB = {"spider": "site", "topic": TOPIC, "minutes": "5", "zone": "UTC", "when_missed": "run"}
 WARNING_RULE = {"name": "火情", "severity": "warning", "any_of": "失火", "enabled": "yes"}
+CHANNEL = {"kind": "webhook", "name": "平台", "address": "http://127.0.0.1:9/hidden"}
 FILE = "词,权重\n侨务,4\n博物馆,2\n".encode()
 
 Step = tuple[str, str, dict[str, str]]
@@ -79,6 +80,9 @@ STEPS: tuple[Step, ...] = (
     ("warnings.drop_rule", "1", {}),
     ("warnings.save_quiet", "", {"begin": "22:00", "end": "07:00", "passes": "urgent"}),
     ("warnings.test", "", {"channel": "desk"}),
+    ("warnings.save_channel", "", CHANNEL),
+    ("warnings.save_channel", "", {**CHANNEL, "known": "yes"}),
+    ("warnings.drop_channel", "", {"channel": "平台"}),
     ("coverage.again", "", CELL),
     ("coverage.missed_again", "", {"topic": TOPIC, "why": "blocked", "url": SHUT}),
     ("coverage.again_all", "", {"topic": TOPIC, "engine": "demo", "state": "blocked"}),
@@ -110,9 +114,12 @@ STEPS: tuple[Step, ...] = (
     ("jobs.start", "", {**JOB, "times": "6:00"}),
     ("jobs.change_schedule", "1", {**JOB, "times": "7:00"}),
     ("jobs.run_schedule", "1", {}),
+    ("first_run.collect", TOPIC, {"line": "medium"}),
     ("topics.retire", TOPIC, {"sure": TOPIC}),
     ("jobs.switch", "1", {"on": "yes"}),
     ("jobs.drop", "1", {}),
+    ("first_run.save_office", "", {"name": "某市侨办"}),
+    ("office.save", "", {"name": "某市侨办信息处"}),
     ("people.add", "", {"name": "新人", "role": "reader"}),
     ("people.change", "2", {"role": "editor"}),
     ("people.change", "2", {"disabled": "yes"}),
@@ -126,7 +133,8 @@ STEPS: tuple[Step, ...] = (
 )
 WITH_BOTH = {
     "account.check", "account.cookies", "account.log_out", "account.login", "article.note",
-    "article.star", "article.tags", "job.stop", "query.again", "rule.change", "rule.switch",
+    "article.star", "article.tags", "channel.change", "job.stop", "office.change", "query.again",
+    "rule.change", "rule.switch",
     "schedule.change", "schedule.switch", "topic.about", "topic.rename", "topic.retire",
     "topic.samples", "topic.sites", "topic.terms", "topic.threshold", "user.disable", "user.enable",
     "user.role", "warning.mute", "warning.note", "warning.unmute", "watch.weight",

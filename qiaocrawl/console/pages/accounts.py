@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from zlib import crc32
 
 from sqlalchemy import Connection
@@ -16,7 +17,7 @@ from qiaocrawl.console.forms import field
 from qiaocrawl.console.page import EDITOR, Page, actor_of, console_of, link, read, write
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security.credentials import form_of
-from qiaocrawl.errors import ConfigError
+from qiaocrawl.errors import ConfigError, SecretKeyError
 from qiaocrawl.fetch.sessions.accounts import (
     ACCOUNT_STATES,
     Account,
@@ -50,6 +51,7 @@ async def show(request: Request) -> Response:
         recipe=recipe,
         state_names=ACCOUNT_STATES,
         login=login,
+        has_browser=find_spec("scrapy_playwright") is not None,
         is_under_way=login is not None and not login.is_over,
     )
 
@@ -172,10 +174,20 @@ _MOST_PASSWORD_CHARS = 1_000
 
 
 async def show_new(request: Request) -> Response:
-    """The form; without a key to seal with it says how to get one."""
-    _vault()
+    """The form; without a key to seal with it says so, and how to get one."""
+    trouble = ""
+    try:
+        _vault()
+    except SecretKeyError as error:
+        trouble = str(error)
     recipes = await run_in_threadpool(_recipes)
-    return render(request, "sites/new_account.html", recipes=list(recipes.values()))
+    return render(
+        request,
+        "sites/new_account.html",
+        400 if trouble else 200,
+        recipes=list(recipes.values()),
+        trouble=trouble,
+    )
 
 
 def _vault() -> Vault:

@@ -14,6 +14,7 @@ from qiaocrawl.console.page import (
     Told,
     actor_of,
     hashing,
+    link,
     read,
     tell,
     write,
@@ -128,7 +129,14 @@ async def change(request: Request) -> Response:
         await write(
             request, people.set_disabled, actor_of(request), user, disabled=disabled == "yes"
         )
-    tell(request, Told(_("Saved: {name}", name=user.name)))
+    told = Told(_("Saved: {name}", name=user.name))
+    if disabled == "yes":
+        told = Told(
+            _("{name} cannot log in any more.", name=user.name),
+            undo=link(request, "people.change", user_id=user.id),
+            undo_fields=(("disabled", "no"),),
+        )
+    tell(request, told)
     return await back(request, "people.show")
 
 

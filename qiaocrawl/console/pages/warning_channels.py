@@ -154,9 +154,12 @@ async def save(request: Request) -> Response:
     secret, actor = seal_address(_vault(), name, address), actor_of(request)
 
     def keep(c: Connection) -> None:
-        keep_channel(c, name, kind, secret, actor.name, datetime.now(UTC))
-        before = None if kept is None else {"kind": kept.kind}
-        record(c, actor, "channel.change" if kept else "channel.add", name, before, {"kind": kind})
+        now = datetime.now(UTC)
+        keep_channel(c, name, kind, secret, actor.name, now)
+        # Addresses stay out of the log; that there is another one does not.
+        before = None if kept is None else {"kind": kept.kind, "entered": f"{kept.changed_at}"}
+        action = "channel.change" if kept else "channel.add"
+        record(c, actor, action, name, before, {"kind": kind, "entered": f"{now}"})
 
     await write(request, keep)
     tell(request, Told(_("The channel is kept. Send a test: only that shows whether it works.")))
