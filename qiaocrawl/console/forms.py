@@ -138,20 +138,30 @@ class Uploads:
     def __init__(self) -> None:
         self._by_key: OrderedDict[str, Upload] = OrderedDict()
 
-    def keep(self, upload: Upload) -> str:
+    def keep(
+        self,
+        name: str,
+        data: bytes,
+        user: str,
+        topic: str,
+        title: str = "",
+        *,
+        is_first: bool = False,
+    ) -> str:
         """Keep a file; returns the key it is found by.
 
         Raises:
             ConfigError: others have so many here that no more is taken.
         """
         self._drop_old()
-        own = [key for key, other in self._by_key.items() if other.user == upload.user]
+        own = [key for key, other in self._by_key.items() if other.user == user]
         for key in own[: max(0, len(own) + 1 - MOST_OF_USER)]:
             del self._by_key[key]
         if len(self._by_key) >= MOST_KEPT:
             raise ConfigError(_("too many files wait here to be decided about; try again later"))
         key = secrets.token_urlsafe(16)
-        self._by_key[key] = upload
+        kept = Upload(name, data, user, topic, time.monotonic(), title, is_first)
+        self._by_key[key] = kept
         return key
 
     def _drop_old(self) -> None:

@@ -10,12 +10,15 @@ from apprise.plugins.dingtalk import NotifyDingTalk
 from apprise.plugins.email.base import NotifyEmail
 from apprise.plugins.feishu import NotifyFeishu
 from apprise.plugins.wecombot import NotifyWeComBot
+from playwright.sync_api import Dialog
 from sqlalchemy import text
 
+from console_browser import chromium, new_context, served
 from console_client import Desk, visible
 from mail_servers import MailServer, served_mail
 from qiaocrawl.cli.session import rotate
 from qiaocrawl.console.keepers import MessageKeeper
+from qiaocrawl.console.security import credentials
 from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.news.warnings.channels import all_channels, kept_channels
 from qiaocrawl.news.warnings.rules import Rule
@@ -248,3 +251,28 @@ def test_a_secret_of_another_channel_does_not_open(office: Desk, webhook: Webhoo
     with office.database.reading() as c:
         assert all_channels(c, "", _keys())["二"] == ""
     assert Vault.from_option(_keys())
+
+
+@pytest.mark.chromium
+def test_a_channel_is_deleted_by_who_says_that_it_is_meant(office: Desk) -> None:
+    _enter(office, "wecom", "值班群", address=ROBOTS["wecom"])
+    secret = office.client.cookies[credentials.SESSION]
+    with served(str(office.database.url)) as base, chromium() as browser:
+        context = new_context(browser)
+        context.add_cookies([{"name": credentials.SESSION, "value": secret, "url": base}])
+        page = context.new_page()
+        page.goto(f"{base}/warnings/channels")
+        asked: list[str] = []
+
+        def refuse(dialog: Dialog) -> None:
+            asked.append(dialog.message)
+            dialog.dismiss()
+
+        page.once("dialog", refuse)
+        page.get_by_role("button", name="Delete").click()
+        assert asked == ["Delete the channel 值班群 and its address?"]
+        page.once("dialog", lambda dialog: dialog.accept())
+        page.get_by_role("button", name="Delete").click()
+        page.get_by_text("Nobody is told of warnings yet").wait_for()
+    with office.database.reading() as c:
+        assert kept_channels(c) == {}

@@ -8,6 +8,7 @@ from pathlib import Path
 from console_client import Desk, visible
 from qiaocrawl.console.pages.people import ACTION_NAMES
 from qiaocrawl.console.security import credentials
+from qiaocrawl.storage import people
 from qiaocrawl.storage.topics.topics import list_topics
 
 ROOT = Path(__file__).parents[2] / "qiaocrawl"
@@ -51,3 +52,22 @@ def test_the_log_has_words_for_every_change(sqlite_desk: Desk) -> None:
     sqlite_desk.log_in_as("administrator")
     sqlite_desk.post("/people", name="li", role="reader")
     assert "added a user" in visible(sqlite_desk.get("/people/changes").text)
+
+
+def test_who_was_shut_out_is_let_in_again_with_one_click(sqlite_desk: Desk) -> None:
+    desk = sqlite_desk
+    desk.log_in_as("reader")
+    desk.log_in_as("administrator")
+    with desk.database.engine.connect() as c:
+        reader = people.find_user(c, "reader")
+    assert reader is not None
+    assert desk.post(f"/people/{reader.id}", disabled="yes").status_code == 303
+    page = desk.get("/people").text
+    assert "reader cannot log in any more." in visible(page)
+    undo = re.search(rf'action="(/people/{reader.id})".*?name="disabled" value="no".*?Undo', page)
+    assert undo
+    desk.post(undo[1], disabled="no")
+    with desk.database.engine.connect() as c:
+        back = people.find_user(c, "reader")
+    assert back is not None
+    assert back.disabled_at is None

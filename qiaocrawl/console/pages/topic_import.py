@@ -81,7 +81,7 @@ async def look(request: Request) -> Response:
     # Its own name, without a path of whoever sent it: to be shown, not to be written to.
     name = Path(sent.filename.replace("\\", "/")).name[-100:].strip(". ")
     user, is_first = user_of(request).name, await is_first_run(request)
-    key = _UPLOADS.keep(Upload(name or _FILE, data, user, topic, time.monotonic(), title, is_first))
+    key = _UPLOADS.keep(name or _FILE, data, user, topic, title, is_first=is_first)
     return RedirectResponse(link(request, "topics.preview", key=key), 303)
 
 

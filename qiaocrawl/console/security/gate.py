@@ -8,9 +8,11 @@ import binascii
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from urllib.parse import quote
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -249,8 +251,10 @@ async def _look_at_frame(request: Request, page: Page) -> None:
     console = console_of(request)
     if page.for_programs or time.monotonic() - console.frame_read_at < _FRAME_SECONDS:
         return
-    console.frame = await read(request, _frame)
+    # Before: while the database is away, each page need not wait for it twice.
     console.frame_read_at = time.monotonic()
+    with suppress(SQLAlchemyError):
+        console.frame = await read(request, _frame)
 
 
 async def _user_of(request: Request, page: Page) -> tuple[User | None, bool]:
