@@ -215,6 +215,7 @@ class Console:
         told: by session, what its next page says.
         wanted: by session, the page that somebody asked for who has to choose a password first.
         frame: as it was read at ``frame_read_at`` (monotonic); see the gate.
+        looks: when strangers asked for what links open, by their addresses; monotonic.
     """
 
     settings: ConsoleSettings
@@ -229,15 +230,20 @@ class Console:
     wanted: dict[str, str] = field(default_factory=dict)
     frame: Frame = field(default_factory=Frame)
     frame_read_at: float = -math.inf
+    looks: dict[str, list[float]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Visit:
-    """Who asks: ``user`` is None before the log-in; ``token`` protects forms (see csrf)."""
+    """Who asks: ``user`` is None before the log-in; ``token`` protects forms (see csrf).
+
+    ``handed``: how many things colleagues handed to them that are not done.
+    """
 
     user: User | None
     token: str
     address: str
+    handed: int = 0
 
 
 def console_of(request: Request) -> Console:

@@ -21,12 +21,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from qiaocrawl import __version__
-from qiaocrawl.console.page import Area, Frame, Page, link, take_told, visit_of
+from qiaocrawl.console.page import Area, Frame, Page, Visit, link, take_told, visit_of
 from qiaocrawl.console.security import credentials
 from qiaocrawl.language import ENGLISH, N_, _, language, ngettext
 from qiaocrawl.language.reasons import shown_reason
 from qiaocrawl.storage.office import Office
-from qiaocrawl.storage.people import User
 from qiaocrawl.storage.topics.classes import class_label
 from qiaocrawl.storage.topics.judgements import OPERATOR
 from qiaocrawl.text.visible import marked_pieces, xml_text
@@ -125,7 +124,7 @@ def _common(request: Request) -> dict[str, Any]:
         "theme": theme if theme in THEMES else THEMES[0],
         "language": language(),
         "html_language": "en" if language() == ENGLISH else "zh-CN",
-        "menu": _menu(areas, visit.user, page, {"warnings.show": frame.open_warnings}),
+        "menu": _menu(areas, visit, page, {"warnings.show": frame.open_warnings}),
         "page_name": page.name if page is not None else "",
         "take_told": lambda: take_told(request),
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
@@ -160,9 +159,10 @@ def mark_version(office: Office) -> str:
 
 
 def _menu(
-    areas: Sequence[Area], user: User | None, page: Page | None, counts: Mapping[str, int]
+    areas: Sequence[Area], visit: Visit, page: Page | None, counts: Mapping[str, int]
 ) -> list[MenuEntry]:
-    """The entries that *user* may open, in the order of the areas; *counts* by their pages."""
+    """The entries that who asks may open, in the order of the areas; *counts* by their pages."""
+    user, waiting = visit.user, {**counts, "handovers.show": visit.handed}
     tabs: dict[str, list[MenuEntry]] = {}
     for area in areas:
         if area.title and user is not None and user.may(area.pages[0].role):
@@ -175,7 +175,7 @@ def _menu(
             own[0].page,
             any(tab.is_here for tab in own),
             tuple(own) if len(own) > 1 else (),
-            counts.get(own[0].page, 0),
+            waiting.get(own[0].page, 0),
         )
         for title, own in tabs.items()
     ]

@@ -95,6 +95,7 @@ SECTIONS = (
 """The parts of a briefing, in their order."""
 
 _DAY = timedelta(days=1)
+_LEAST_TONES = 2
 _OTHERS, _NAMED_SINCE, _NAMED_IN_EVENT, _REGIONS = 15, 8, 4, 12
 _NAME_LINES = {
     "person": N_("who: {names}"),
@@ -105,7 +106,6 @@ _TONES = {
     "negative": N_("negative"),
     "positive": N_("positive"),
     "neutral": N_("neutral"),
-    "unsure": N_("not sure"),
 }
 
 
@@ -268,9 +268,10 @@ def _counts(briefing: Briefing) -> str:
 
 def _classes(briefing: Briefing) -> list[Block]:
     """How many articles are about what; nothing where no class is sure."""
-    if not any(name for name, _count in briefing.classes):
+    sure = [(name, count) for name, count in briefing.classes if name]
+    if not sure:
         return []
-    counts = _(", ").join(f"{class_label(name)} {count}" for name, count in briefing.classes)
+    counts = _(", ").join(f"{class_label(name)} {count}" for name, count in sure)
     return [Paragraph(_text(_("about: {classes}", classes=counts)), small=True)]
 
 
@@ -315,8 +316,9 @@ def _story(at: int, story: BriefStory, links: dict[int, str]) -> Iterator[Block]
         for kind, line in _NAME_LINES.items()
         if story.names.get(kind)
     ]
-    facts.append(_tone(story))
-    yield Paragraph(_text(_("; ").join(facts)), small=True)
+    facts += _tone(story)
+    if facts:
+        yield Paragraph(_text(_("; ").join(facts)), small=True)
     if story.depth:
         yield Picture(tree_svg(story.tree, _("who took it from whom"), language()))
 
@@ -367,14 +369,19 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}".rstrip("0")
 
 
-def _tone(story: BriefStory) -> str:
-    total = sum(share.count for share in story.tones)
-    shares = [f"{_(_TONES[share.label])} {share.count}" for share in story.tones if share.count]
-    return _(
+def _tone(story: BriefStory) -> list[str]:
+    """How the texts sound whose tone is sure; nothing of fewer than two."""
+    sure = [share for share in story.tones if share.count and share.label != "unsure"]
+    total = sum(share.count for share in sure)
+    if total < _LEAST_TONES:
+        return []
+    shares = _(", ").join(f"{_(_TONES[share.label])} {share.count}" for share in sure)
+    words = _(
         "tone of {total} texts (of what is told, not towards anybody): {shares}",
         total=total,
-        shares=_(", ").join(shares),
+        shares=shares,
     )
+    return [words]
 
 
 def _gaps(briefing: Briefing) -> Iterator[str]:

@@ -22,6 +22,7 @@ from qiaocrawl.storage.schema import (
     api_token,
     console_session,
     console_user,
+    event_link,
     login_failure,
     saved_search,
 )
@@ -143,7 +144,7 @@ def set_role(c: Connection, actor: Actor, user: User, role: str) -> None:
 
 
 def set_disabled(c: Connection, actor: Actor, user: User, *, disabled: bool) -> None:
-    """Take the user's log-in, sessions and tokens away, or give the log-in back.
+    """Take the user's log-in, sessions, tokens and links away, or give the log-in back.
 
     Raises:
         ConfigError: nobody could administer any more.
@@ -152,6 +153,10 @@ def set_disabled(c: Connection, actor: Actor, user: User, *, disabled: bool) -> 
         _keep_an_administrator(c, user)
         end_sessions(c, user.id)
         c.execute(delete(api_token).where(api_token.c.user_id == user.id))
+        # What they let strangers read ends with them.
+        links = event_link.c.made_by == user.name, event_link.c.revoked_at.is_(None)
+        ended = stored_moment(time.time())
+        c.execute(update(event_link).where(*links).values(revoked_at=ended))
     moment = stored_moment(time.time()) if disabled else None
     c.execute(update(console_user).where(console_user.c.id == user.id).values(disabled_at=moment))
     before, after = {"disabled": user.disabled_at is not None}, {"disabled": disabled}

@@ -22,14 +22,19 @@ from qiaocrawl.news.warnings.office_rules import add_rule
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database, people
-from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.jobs import JobRequest, add_job
 from qiaocrawl.storage.pages.revisions import save_picture
 from qiaocrawl.storage.schedules import Timing, add_schedule
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites.accounts import add_account
 from qiaocrawl.storage.topics.topics import topic_id
-from told_stories import keep_a_briefing, tell_stories, warn_of_stories, write_briefings
+from told_stories import (
+    hand_over_stories,
+    keep_a_briefing,
+    tell_stories,
+    warn_of_stories,
+    write_briefings,
+)
 
 pytestmark = pytest.mark.chromium
 
@@ -52,13 +57,15 @@ _PAGES = {
     "briefing": "/briefings/1", "desk": "/briefings/drafts/1",
     "item": "/briefings/drafts/1/items/1", "approved": "/briefings/drafts/2", "office": "/office",
     "paper": "/office/paper",
-    "feeds": "/sites/feeds", "missed": "/coverage/missed", "why": "/coverage/url?url=http://www.a-qiao.cn/0",
+    "handovers": "/handovers", "hand-over": "/handovers/new?kind=event&number=1",
+    "links": "/stories/1/links", "shared": "/shared/look", "feeds": "/sites/feeds",
+    "missed": "/coverage/missed", "why": "/coverage/url?url=http://www.a-qiao.cn/0",
     "warnings": "/warnings", "warning-rules": "/warnings/rules",
     "warning-rule": "/warnings/rules/1",
     "new-rule": "/warnings/rules/new", "warning-channels": "/warnings/channels",
     "new-channel": "/warnings/channels/new?kind=mail",
     "rule-of-event": "/warnings/rules/new?story=1",
-    "office": "/office", "first-office": "/start", "first-topic": "/start/topic",
+    "first-office": "/start", "first-topic": "/start/topic",
     "first-look": "/start/topic/qiaoqing", "password": "/password",
     "sources": "/sources", "refused": "/refused",
     "watched": "/sites", "account": "/sites/accounts/1", "new-account": "/sites/accounts/new",
@@ -102,6 +109,7 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     tell_stories(address)
     keep_a_briefing(address)
     write_briefings(address)
+    hand_over_stories(address)
     rules = (Rule("涉侨安全", "urgent", any_of=("失火", "抢劫"), least_outlets=2, within_hours=24,
                   channels=("desk",)), Rule("新地", "notice", first=("place",)))  # fmt: skip
     warn_of_stories(address, *rules)
@@ -117,9 +125,10 @@ def _log_in(context: BrowserContext, base: str, url: str) -> None:
     """Become an administrator without the time a password takes."""
     secret = credentials.new_secret()
     with Database.open(url) as database, database.engine.begin() as c:
-        user = people.add_user(c, Actor("test"), "chief", "-", people.ROLES[-1])
+        user = people.find_user(c, "chief")
+        assert user is not None
         c.exec_driver_sql("UPDATE console_user SET must_change = 0")
-        people.open_session(c, user, secret, "")
+        people.open_session(c, user.id, secret, "")
     context.add_cookies([{"name": credentials.SESSION, "value": secret, "url": base}])
 
 

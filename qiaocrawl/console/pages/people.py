@@ -22,8 +22,9 @@ from qiaocrawl.console.page import (
 from qiaocrawl.console.pages.account import ROLE_NAMES
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import credentials
-from qiaocrawl.language import N_, _
+from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.storage import audit_log, people
+from qiaocrawl.storage.handovers import count_open
 
 _ENTRIES_SHOWN = 50
 ACTION_NAMES = {
@@ -45,6 +46,9 @@ ACTION_NAMES = {
     "briefing.reopen": N_("began the next version of a briefing"),
     "briefing.send": N_("sent a briefing out"),
     "office.paper": N_("changed the office's paper"),
+    "handover.give": N_("handed something over"), "handover.answer": N_("answered a hand-over"),
+    "handover.pass": N_("gave a hand-over to another colleague"),
+    "link.add": N_("made a link for others"), "link.revoke": N_("revoked a link for others"),
     "job.start": N_("started a job"), "job.stop": N_("stopped a job"),
     "story.follow": N_("followed a story"), "briefing.make": N_("made a briefing"),
     "query.again": N_("had a query asked again"), "schedule.add": N_("made a schedule"),
@@ -131,8 +135,19 @@ async def change(request: Request) -> Response:
         )
     told = Told(_("Saved: {name}", name=user.name))
     if disabled == "yes":
+        left = await read(request, count_open, user.id)
+        words = _("{name} cannot log in any more.", name=user.name)
+        if left:
+            words = ngettext(
+                "{name} is disabled; {count} thing handed to them is not done.",
+                "{name} is disabled; {count} things handed to them are not done.",
+                left,
+                name=user.name,
+            )
         told = Told(
-            _("{name} cannot log in any more.", name=user.name),
+            words,
+            _("Give them to a colleague") if left else "",
+            link(request, "handovers.show") if left else "",
             undo=link(request, "people.change", user_id=user.id),
             undo_fields=(("disabled", "no"),),
         )

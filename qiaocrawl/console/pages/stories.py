@@ -30,6 +30,7 @@ from qiaocrawl.console.page import (
     user_of,
     write,
 )
+from qiaocrawl.console.pages import event_links
 from qiaocrawl.console.render import Chip, render
 from qiaocrawl.console.security import credentials
 from qiaocrawl.errors import ConfigError
@@ -314,5 +315,6 @@ AREA = Area(
             EDITOR,
             "POST",
         ),
+        *event_links.PAGES,
     ),
 )

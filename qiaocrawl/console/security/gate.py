@@ -42,6 +42,7 @@ from qiaocrawl.errors import QiaoError, StorageError, UnknownTopicError
 from qiaocrawl.language import _, using_language
 from qiaocrawl.news.warnings.stored import count_by_status
 from qiaocrawl.storage import people
+from qiaocrawl.storage.handovers import count_open
 from qiaocrawl.storage.office import stored_office
 from qiaocrawl.storage.people import User
 
@@ -270,18 +271,26 @@ async def _user_of(request: Request, page: Page) -> tuple[User | None, bool]:
         return None, False
     session = await read(
         request,
-        people.session_user,
+        _session,
         cookie,
         idle_seconds=settings.idle_seconds,
         total_seconds=settings.session_seconds,
     )
     if session is None:
         return None, False
-    user, seen_is_due = session
+    user, seen_is_due, handed = session
     if seen_is_due and not (page.by_itself or _UNATTENDED in request.query_params):
         await write(request, people.note_seen, cookie)
-    request.state.visit = Visit(user, csrf.form_token(cookie), _address(request))
+    request.state.visit = Visit(user, csrf.form_token(cookie), _address(request), handed)
     return user, False
+
+
+def _session(
+    c: Connection, /, cookie: str, *, idle_seconds: float, total_seconds: float
+) -> tuple[User, bool, int] | None:
+    """The user of a session, whether its use is to be noted, and what colleagues handed them."""
+    found = people.session_user(c, cookie, idle_seconds=idle_seconds, total_seconds=total_seconds)
+    return None if found is None else (*found, count_open(c, found[0].id))
 
 
 def _password_in(credentials: str) -> str:

@@ -183,6 +183,13 @@ def articles_of(c: Connection, number: int) -> list[StoryArticle]:
     ]
 
 
+def url_ids_of(c: Connection, number: int) -> list[int]:
+    """The rows of the URLs of a story, the first published first."""
+    columns = story_article.c
+    statement = select(columns.url_id).where(columns.story_id == number)
+    return list(c.execute(statement.order_by(columns.published, columns.url_id)).scalars())
+
+
 def changes_of(c: Connection, number: int) -> list[StoryEvent]:
     """What became of a story, in order."""
     table = story_change

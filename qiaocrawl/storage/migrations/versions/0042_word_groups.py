@@ -6,8 +6,8 @@ from alembic import op
 
 from qiaocrawl.storage.schema import word_group
 
-revision = "0040_word_groups"
-down_revision = "0039_ends_and_keepers"
+revision = "0042_word_groups"
+down_revision = "0041_briefing_desk"
 
 
 def upgrade() -> None:
