@@ -210,9 +210,9 @@ def contradictions(texts: Iterable[str]) -> tuple[Contradiction, ...]:
                     first.days |= other.days
                 found.setdefault(key, []).append(first)
     return tuple(
-        Contradiction(*key, values)
+        Contradiction(*key, told)
         for key, given in sorted(found.items())
-        if (values := _contradicting(given))
+        if (told := _contradicting(given))
     )
 
 
