@@ -87,6 +87,14 @@ def shown_when(moment: datetime | None) -> str:
     return _("{year}/{month}/{day}", year=local.year, month=local.month, day=local.day)
 
 
+_USUAL_CHANNEL = "default"
+
+
+def shown_channel(name: str) -> str:
+    """A channel of warnings; that of rules which name none has no name of its own."""
+    return _("(usual channel)") if name == _USUAL_CHANNEL else name
+
+
 THEMES = ("light", "dark")
 VENDOR_VERSION: str = starlette_admin.__version__
 """Of the package whose styles and scripts are served: a new one is a new address."""
@@ -208,6 +216,7 @@ def _environment() -> Environment:
         "reason": shown_reason,
         "note": shown_note,
         "method": shown_method,
+        "channel": shown_channel,
         "class_label": class_label,
     }
     return environment
