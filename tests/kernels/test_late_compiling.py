@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import numba
 import pytest
 
 from crawling import PROJECT
@@ -159,7 +160,11 @@ def test_a_process_that_has_compiled_does_not_go_back() -> None:
     assert _is_compiled(double)
 
 
-def test_what_is_not_on_disk_is_told_to_who_may_not_compile() -> None:
+def test_what_is_not_on_disk_is_told_to_who_may_not_compile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Not where the last run of this test kept it.
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     double = CompiledFunction(eval("lambda n: 2 * n"))
     with loading(may_compile=False), pytest.raises(NotOnDiskError):
         double(2)
@@ -252,5 +257,8 @@ is_at_work.wait()
 """
 
 
-def test_a_process_that_ends_meanwhile_ends_well() -> None:
-    subprocess.run([sys.executable, "-c", _ENDING], check=True, timeout=300)
+def test_a_process_that_ends_meanwhile_ends_well(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    subprocess.run(
+        [sys.executable, "-c", _ENDING], check=True, timeout=300, cwd=tmp_path, env=environment
+    )
