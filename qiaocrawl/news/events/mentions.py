@@ -183,7 +183,7 @@ def _runs(source: EventSource) -> list[_Run]:
         )
         ends = [start for start, _day in starts[1:]] + [sentence.end] * bool(starts)
         found += [(start, end, day) for (start, day), end in zip(starts, ends, strict=True)]
-    following = [start for start, _end, _day in found[1:]] + [len(source.text)]
+    following = [start for start, _end, _day in found[1:]] + [len(source.text)] * bool(found)
     return [
         _Run(start, end, min(until, _line_end(source.text, end)), day)
         for (start, end, day), until in zip(found, following, strict=True)

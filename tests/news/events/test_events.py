@@ -79,6 +79,12 @@ def test_what_no_article_says_is_empty() -> None:
     assert titled.name == "侨胞返乡"
 
 
+def test_days_named_behind_all_that_is_read_make_no_event() -> None:
+    far = "侨胞返乡探亲。" * 100 + "8月3日举行晚会。"
+    (event,) = find_events([EventSource("far", "侨胞返乡", far, date(2026, 8, 6))])
+    assert event.first is None
+
+
 def test_an_article_without_a_day_joins_the_event_it_tells_of() -> None:
     again = EventSource("again", "马德里仓库失火", "西班牙马德里华人仓库失火造成两名侨胞受伤送医。")
     events = find_events([FIRE, again])
