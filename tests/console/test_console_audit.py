@@ -48,10 +48,13 @@ SITE = {
     "kind": "newspaper",
 }
 SHUT = "http://www.a-qiao.cn/shut"
+FEED = "http://paper.test/feed.xml"
 TEMPLATE = {"url": WATCHED, "hosts": "www.a-qiao.cn", "path": "*", "body": "p"}
 JOB = {"spider": "site", "topic": TOPIC, "minutes": "5", "zone": "UTC", "when_missed": "run"}
 WARNING_RULE = {"name": "火情", "severity": "warning", "any_of": "失火", "enabled": "yes"}
 CHANNEL = {"kind": "webhook", "name": "平台", "address": "http://127.0.0.1:9/hidden"}
+OFFICE = {"unit": "侨办", "masthead": "侨情简报", "title_font": "宋体", "heading_font": "黑体",
+          "body_font": "仿宋"}  # fmt: skip
 FILE = "词,权重\n侨务,4\n博物馆,2\n".encode()
 
 Step = tuple[str, str, dict[str, str]]
@@ -71,6 +74,25 @@ STEPS: tuple[Step, ...] = (
     ("stories.take_back", "1", {"story": "1"}),
     ("stories.split", "1", {"article": "1"}),
     ("briefings.make", "", {"topic": TOPIC, "days": "1"}),
+    ("briefings.begin", "", {"kind": "day"}),
+    ("briefings.head", "1", {"title": "日报", "issue": "9", "script": "traditional", "note": "按"}),
+    ("briefings.add", "1", {"line": "一句。"}),
+    ("briefings.put", "", {"article": "1"}),
+    ("briefings.save_item", "1", {"heading": "标题", "sentence": "改过。", "revision": "1"}),
+    ("briefings.move", "1", {"step": "down"}),
+    ("briefings.drop", "1", {}),
+    ("briefings.restore", "1", {}),
+    ("briefings.submit", "1", {}),
+    ("briefings.give_back", "1", {"reason": "再看"}),
+    ("briefings.submit", "1", {}),
+    ("briefings.approve", "1", {}),
+    ("briefings.send", "1", {"channel": "desk", "by_hand": "市委办公室"}),
+    ("briefings.reopen", "1", {}),
+    ("briefings.begin", "", {"kind": "week"}),
+    ("briefings.delete", "2", {}),
+    ("office.save_paper", "", OFFICE),
+    ("links.add", "1", {"receiver": "市台办", "days": "7"}),
+    ("links.revoke", "1", {"story": "1"}),
     ("warnings.mark", "1", {"action": "note"}),
     ("warnings.mark", "1", {"action": "mute"}),
     ("warnings.mark", "1", {"action": "unmute"}),
@@ -102,6 +124,8 @@ STEPS: tuple[Step, ...] = (
     ("topics.save_sample", "luyou", {"name": "开馆", "title": "新馆", "text": "开馆了。"}),
     ("topics.delete", "luyou", {"sure": "luyou"}),
     ("sites.weigh", "", {"url": WATCHED, "weight": "2.5", "topic": TOPIC}),
+    ("sites.add_feed", "", {"topic": TOPIC, "url": FEED, "name": "侨报"}),
+    ("sites.remove_feed", "", {"topic": TOPIC, "url": FEED}),
     ("sites.save_template", "", TEMPLATE),
     ("sites.save_template", "", {**TEMPLATE, "remove": "yes"}),
     ("sites.add_account", "", {"site": "weibo.com", "name": "编辑部"}),
@@ -121,6 +145,9 @@ STEPS: tuple[Step, ...] = (
     ("first_run.save_office", "", {"name": "某市侨办"}),
     ("office.save", "", {"name": "某市侨办信息处"}),
     ("people.add", "", {"name": "新人", "role": "reader"}),
+    ("handovers.give", "", {"kind": "event", "number": "1", "receiver": "1", "note": "核实"}),
+    ("handovers.answer", "1", {"action": "done", "text": "好"}),
+    ("handovers.pass", "1", {"receiver": "2"}),
     ("people.change", "2", {"role": "editor"}),
     ("people.change", "2", {"disabled": "yes"}),
     ("people.change", "2", {"disabled": "no"}),
@@ -133,8 +160,10 @@ STEPS: tuple[Step, ...] = (
 )
 WITH_BOTH = {
     "account.check", "account.cookies", "account.log_out", "account.login", "article.note",
-    "article.star", "article.tags", "channel.change", "job.stop", "office.change", "query.again",
-    "rule.change", "rule.switch",
+    "article.star", "article.tags", "briefing.approve", "briefing.edit", "briefing.move",
+    "briefing.reopen", "briefing.return", "briefing.submit", "channel.change", "handover.answer",
+    "handover.pass", "office.change", "office.paper", "job.stop", "query.again", "rule.change",
+    "rule.switch",
     "schedule.change", "schedule.switch", "topic.about", "topic.rename", "topic.retire",
     "topic.samples", "topic.sites", "topic.terms", "topic.threshold", "user.disable", "user.enable",
     "user.role", "warning.mute", "warning.note", "warning.unmute", "watch.weight",

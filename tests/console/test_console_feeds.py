@@ -56,11 +56,11 @@ def test_a_list_is_imported_and_one_that_is_none_says_why(desk: Desk) -> None:
         ("", "", "choose a file first"),
     ):
         files = {"file": (name, data.encode())}
-        said = desk.client.post("/sites/feeds/list", data=fields, files=files)
+        said = desk.client.post("/sites/feeds", data=fields, files=files)
         assert words in visible(said.text), said.text
 
 
 def test_a_reader_sees_feeds_and_changes_none(desk: Desk) -> None:
     ready(desk, "reader")
-    assert "/sites/feeds/list" not in desk.get("/sites/feeds").text
+    assert "multipart/form-data" not in desk.get("/sites/feeds").text
     assert desk.post("/sites/feeds", topic="qiaoqing", url=FEED).status_code == 403

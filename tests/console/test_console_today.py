@@ -120,6 +120,7 @@ def test_old_addresses_and_the_figures_are_still_there(told: Desk) -> None:
     menu = re.search(r'<nav class="desk-nav".*?</nav>', told.get("/jobs").text, re.S)
     assert menu
     assert re.findall(r'href="([^"]+)"', menu[0]) == [
-        "/", "/articles", "/stories", "/warnings", "/briefings", "/topics", "/jobs",
+        "/", "/articles", "/stories", "/warnings", "/briefings", "/handovers",
+            "/topics", "/jobs",
     ]  # fmt: skip
     assert '<a href="/jobs" aria-current="page">' in menu[0]

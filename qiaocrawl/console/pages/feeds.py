@@ -58,15 +58,15 @@ async def _page(
 
 
 async def add(request: Request) -> Response:
-    """Add one feed; what is wrong with its address stands beside it, and the form is kept."""
-    given = Feed(await field(request, "url", 2_000), await field(request, "name", 200))
-    return await _add(request, [given], given)
+    """Add one feed, or all of a list that was sent: OPML, Excel or CSV.
 
-
-async def add_list(request: Request) -> Response:
-    """Add all feeds of a file that was sent: OPML, Excel or CSV."""
+    What is wrong stands beside the field, and the form is kept.
+    """
     sent = (await form_of(request)).get("file")
-    if not isinstance(sent, UploadFile) or not sent.filename:
+    if not isinstance(sent, UploadFile):
+        given = Feed(await field(request, "url", 2_000), await field(request, "name", 200))
+        return await _add(request, [given], given)
+    if not sent.filename:
         return await _page(request, trouble=_("choose a file first: OPML, Excel (.xlsx) or CSV"))
     data = await sent.read(MAX_FILE_BYTES + 1)
     await sent.close()
@@ -128,7 +128,6 @@ async def export(request: Request) -> Response:
 PAGES = (
     Page("/sites/feeds", "sites.feeds", show),
     Page("/sites/feeds.opml", "sites.feeds_opml", export),
-    Page("/sites/feeds", "sites.add_feed", add, EDITOR, "POST"),
-    Page("/sites/feeds/list", "sites.add_feeds", add_list, EDITOR, "POST"),
+    Page("/sites/feeds", "sites.add_feed", add, EDITOR, "POST", takes_files=True),
     Page("/sites/feeds/remove", "sites.remove_feed", remove, EDITOR, "POST"),
 )

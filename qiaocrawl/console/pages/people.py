@@ -28,6 +28,8 @@ from qiaocrawl.storage.handovers import count_open
 
 _ENTRIES_SHOWN = 50
 ACTION_NAMES = {
+    "feed.add": N_("feed added"),
+    "feed.remove": N_("feed taken away"),
     "account.add": N_("added a site's account"),
     "account.check": N_("had a site's log-in checked"),
     "account.cookies": N_("pasted the cookies of a log-in"),

@@ -91,4 +91,4 @@ def save_office(c: Connection, actor: Actor, new: OfficePaper, now: datetime) ->
     own = office_paper.c.id == _ROW
     if not c.execute(update(office_paper).where(own).values(row)).rowcount:
         c.execute(insert(office_paper).values({"id": _ROW, **row}))
-    record(c, actor, "office.paper", values["unit"], asdict(before), values)
+    record(c, actor, "office.paper", values["unit"] or "paper", asdict(before), values)
