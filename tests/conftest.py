@@ -7,9 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -58,12 +56,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples a property is tried on, where its test does not say."""
     # What is loaded from here on stays.
     gc.disable()
-    if hasattr(config, "workerinput"):
-        # While this is loaded Scrapy looks, for each frame of the stack, at all modules there are:
-        # a thread has few frames, and there are few modules yet.
-        loading = Thread(target=import_module, args=("scrapy.core.downloader.contextfactory",))
-        loading.start()
-        loading.join()
     settings.load_profile("all" if config.getoption("--all") else "some")
 
 

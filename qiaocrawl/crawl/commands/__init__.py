@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 # While this is loaded Scrapy looks, for each frame of the stack, at all modules there are: from
-# here, where a start begins, that is half a second less than from inside a spider.
+# here, where a start begins, a start takes a fifth less processor time than from a spider.
 import scrapy.core.downloader.contextfactory  # noqa: F401
