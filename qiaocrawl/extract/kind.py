@@ -32,6 +32,7 @@ from qiaocrawl.extract.kind_features import (
     SENTENCE_END,
     PageKindFeatures,
     count_prose_bytes,
+    heads_text,
     index_declared,
     index_kind,
     is_dated,
@@ -517,7 +518,7 @@ def _points_of_article(
         if (
             features.dated
             and _starts_soon(features)
-            and (is_long or _is_dated_below(page, features))
+            and (is_long or heads_text(page, features.headline))
         ):
             points += 2
     points += features.dated and features.own_bytes > 0
@@ -531,24 +532,9 @@ def _is_column(page: Page, body: Body, features: PageKindFeatures, title: str) -
     """Whether *title* is that of a column or a board, or heads none of the text of *page*."""
     if _is_board_name(page, title):
         return True
-    if len(title) <= _SHORT_TITLE and not _is_dated_below(page, features):
+    if len(title) <= _SHORT_TITLE and not heads_text(page, features.headline):
         return True
     return not body.text or (bool(body.blocks) and body.blocks[-1] < features.headline)
-
-
-def _is_dated_below(page: Page, features: PageKindFeatures) -> bool:
-    """Whether the date and then a sentence stand below the headline, and no title of another page
-    between: a person's name, say, heads a text of its own."""
-    head, blocks = features.headline, page.blocks.blocks
-    first = next((index for index in features.prose if index > head), -1)
-    if not 0 <= head < first <= head + _AT_ONCE:
-        return False
-    between = range(head + 1, first)
-    titles = page.once(block_marks).titles
-    return any(
-        not 2 * blocks[index].linked > len(blocks[index].text) and is_dated(blocks[index].text)
-        for index in between
-    ) and not any(index in titles for index in between)
 
 
 def _is_board_name(page: Page, title: str) -> bool:
@@ -606,7 +592,7 @@ def _points_of_list(
         points += 3
         why.append("it declares itself an index")
     if len(letters_of(title)) <= _SHORT_TITLE:
-        points += bool(title) and not _is_dated_below(page, features)
+        points += bool(title) and not heads_text(page, features.headline)
     if (
         is_column
         and features.items >= _LIST_ITEMS

@@ -25,7 +25,7 @@ from qiaocrawl.text.normalise import letters_of, without_blanks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SHORTEST_BYTES = 9
+_SHORTEST_BYTES, _AT_ONCE = 9, 12
 _HEADINGS = frozenset(("h1", "h2", "h3"))
 _MIN_LEADER_BYTES = 24
 _LEADERS = 2
@@ -170,6 +170,7 @@ def _headline(page: Page, title: str) -> int:
                 and elements[block.element].tag in _HEADINGS
                 and 2 * block.linked <= len(block.text)
                 and letters_of(block.text) == tight_title
+                and heads_text(page, index)
             ),
             -1,
         )
@@ -199,6 +200,21 @@ def _headline(page: Page, title: str) -> int:
         ):
             return index  # *title* still has a channel or the site behind it
     return as_link
+
+
+def heads_text(page: Page, head: int) -> bool:
+    """Whether a date and then a sentence stand below block *head*, and no title of another page
+    between: a person's name, say, heads a text of its own."""
+    blocks, marks = page.blocks.blocks, page.once(block_marks)
+    first = next((index for index in marks.prose if index > head), -1)
+    if not 0 <= head < first <= head + _AT_ONCE:
+        return False
+    between = range(head + 1, first)
+    lines = (blocks[index] for index in between)
+    titles = (index for index in between if index in marks.titles)
+    return all(len(blocks[index].text.encode()) < _MIN_LEADER_BYTES for index in titles) and any(
+        2 * line.linked <= len(line.text) and is_dated(line.text) for line in lines
+    )
 
 
 def _is_dated(text: str, title: str, tight_title: str) -> bool:
