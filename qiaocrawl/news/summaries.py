@@ -210,9 +210,9 @@ def contradictions(texts: Iterable[str]) -> tuple[Contradiction, ...]:
                     first.days |= other.days
                 found.setdefault(key, []).append(first)
     return tuple(
-        Contradiction(*key, told)
+        Contradiction(*key, differing)
         for key, given in sorted(found.items())
-        if (told := _contradicting(given))
+        if (differing := _contradicting(given))
     )
 
 
