@@ -153,6 +153,8 @@ _LIST_TITLE = re.compile(
     r"^(?:(?:all )?(?:posts|articles|stories) (?:by|from|in|tagged)|author)\b",
     re.IGNORECASE,
 )
+# What a page is called that a site begins at, whatever stands on it.
+_ENTRANCE = re.compile(r"(?:网站|網站)?[首主][页頁]|home ?page|home", re.IGNORECASE)
 _BOARD = re.compile(
     r"\s?(?:[论論][坛壇]|版[块塊]?|板[块塊]|[专專][区區]|[讨討][论論][区區]|社[区區]|[贴貼]?吧|"
     r"\b(?:sub)?forums?|\bboards?)",
@@ -530,7 +532,7 @@ def _points_of_article(
 
 def _is_column(page: Page, body: Body, features: PageKindFeatures, title: str) -> bool:
     """Whether *title* is that of a column or a board, or heads none of the text of *page*."""
-    if _is_board_name(page, title):
+    if _is_board_name(page, title) or _ENTRANCE.fullmatch(title.strip()):
         return True
     if len(title) <= _SHORT_TITLE and not heads_text(page, features.headline):
         return True

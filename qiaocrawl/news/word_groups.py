@@ -30,13 +30,13 @@ from qiaocrawl.storage.values import clean_word
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.zones import DAY, china_time
 from qiaocrawl.topic.profile import background_frequencies
-from qiaocrawl.topic.workbook.sheets import Sheet, SheetRow, read_file, sheets_of
 from qiaocrawl.topic.workbook.vocabulary import plain
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from qiaocrawl.news.words import TimedText
+    from qiaocrawl.topic.workbook.sheets import Sheet, SheetRow
 
 USES: dict[str, str] = {"any": "任一", "all": "必有", "none": "排除"}
 """How a term of a group counts, with the Chinese word that tables use."""
@@ -132,6 +132,9 @@ def read_groups(path: Path) -> list[TermGroup]:
     Raises:
         TopicError: no such columns, or a word that is none of ``USES``.
     """
+    # Rules of warnings know groups too, and openpyxl takes long to import.
+    from qiaocrawl.topic.workbook.sheets import read_file
+
     return groups_of(read_file(path), path.name)
 
 
@@ -141,6 +144,8 @@ def sent_groups(data: bytes, name: str) -> list[TermGroup]:
     Raises:
         TopicError: as there.
     """
+    from qiaocrawl.topic.workbook.sheets import sheets_of
+
     return groups_of(sheets_of(data, name), name)
 
 

@@ -33,6 +33,7 @@ CHANGE_NOTHING = {
     "account.preferences": "a cookie of the browser",
     "topics.look": "a file in memory, for half an hour",
     "topics.collect": "words in memory, to be decided about",
+    "stories.analyse": "what the analysis does after each collection, done now",
     "warnings.preview": "what a rule would have warned of, counted",
 }
 """Forms that leave no trace in the database."""
@@ -124,6 +125,8 @@ STEPS: tuple[Step, ...] = (
     ("topics.save_sample", "luyou", {"name": "开馆", "title": "新馆", "text": "开馆了。"}),
     ("topics.delete", "luyou", {"sure": "luyou"}),
     ("sites.weigh", "", {"url": WATCHED, "weight": "2.5", "topic": TOPIC}),
+    ("trends.save_group", TOPIC, {"name": "救灾", "any": "失火、救灾"}),
+    ("trends.drop_group", TOPIC, {"name": "救灾"}),
     ("sites.add_feed", "", {"topic": TOPIC, "url": FEED, "name": "侨报"}),
     ("sites.remove_feed", "", {"topic": TOPIC, "url": FEED}),
     ("sites.save_template", "", TEMPLATE),

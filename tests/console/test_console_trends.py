@@ -143,7 +143,7 @@ def test_groups_of_words_are_kept_counted_changed_and_dropped(told: Desk) -> Non
 
 def test_groups_come_out_of_a_file_and_a_wrong_one_changes_nothing(told: Desk) -> None:
     told.log_in_as("editor")
-    address, token = f"/trends/hits/{PACK.name}/file", {"csrf_token": told.token}
+    address, token = f"/trends/hits/{PACK.name}", {"csrf_token": told.token}
     told.post(f"/trends/hits/{PACK.name}", name="火灾", any="旧词")
     wrong = {"file": ("词组.csv", "名,词\n火灾,失火\n".encode(), "text/csv")}
     assert told.client.post(address, data=token, files=wrong).status_code == 400

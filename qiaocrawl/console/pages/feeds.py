@@ -62,11 +62,12 @@ async def add(request: Request) -> Response:
 
     What is wrong stands beside the field, and the form is kept.
     """
-    sent = (await form_of(request)).get("file")
-    if not isinstance(sent, UploadFile):
+    form = await form_of(request)
+    if "file" not in form:
         given = Feed(await field(request, "url", 2_000), await field(request, "name", 200))
         return await _add(request, [given], given)
-    if not sent.filename:
+    sent = form["file"]
+    if not isinstance(sent, UploadFile) or not sent.filename:
         return await _page(request, trouble=_("choose a file first: OPML, Excel (.xlsx) or CSV"))
     data = await sent.read(MAX_FILE_BYTES + 1)
     await sent.close()

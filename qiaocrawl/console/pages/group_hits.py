@@ -135,8 +135,10 @@ def bars_of(side_hits: Sequence[tuple[Side, SideHits]]) -> dict[str, Any]:
 
 
 async def save(request: Request) -> Response:
-    """Keep one group as the form has it."""
+    """Keep one group as the form has it, or those of a file that was sent."""
     topic = await topic_of_path(request)
+    if "file" in (form := await credentials.form_of(request)):
+        return await _take(request, topic, form["file"])
     words = {use: await field(request, use, 10_000) for use in USES}
     group = group_from(await field(request, "name", 200), words)
     old = await field(request, "old", 200)
@@ -153,10 +155,8 @@ async def save(request: Request) -> Response:
     return _back(request, topic)
 
 
-async def take(request: Request) -> Response:
+async def _take(request: Request, topic: str, sent: UploadFile | str) -> Response:
     """Keep the groups of a workbook or CSV file, each in place of the one of its name."""
-    topic = await topic_of_path(request)
-    sent = (await credentials.form_of(request)).get("file")
     if not isinstance(sent, UploadFile) or not sent.filename:
         raise ConfigError(_("choose a file first: an Excel workbook (.xlsx) or CSV"))
     data = await sent.read(MAX_FILE_BYTES + 1)
@@ -206,7 +206,6 @@ def _back(request: Request, topic: str) -> Response:
 
 
 PAGES = (
-    Page("/trends/hits/{topic}", "trends.save_group", save, EDITOR, "POST"),
-    Page("/trends/hits/{topic}/file", "trends.take_groups", take, EDITOR, "POST", takes_files=True),
+    Page("/trends/hits/{topic}", "trends.save_group", save, EDITOR, "POST", takes_files=True),
     Page("/trends/hits/{topic}/drop", "trends.drop_group", drop, EDITOR, "POST"),
 )
