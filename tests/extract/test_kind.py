@@ -332,7 +332,7 @@ def test_short_news_about_something_gone_or_permitted(title: str, text: str) -> 
 def test_the_first_page_of_a_site_is_no_article_whatever_stands_on_it(title: str) -> None:
     head = f"<h1>{title}</h1><div>2024-03-05 09:12</div>"
     links = "".join(f'<a href="/{number}">{number}</a>' for number in range(8))
-    assert kind(head + PARAGRAPHS + links, title) is not PageKind.ARTICLE
+    assert kind(head + PARAGRAPHS + links, title, path="/") is not PageKind.ARTICLE
 
 
 @pytest.mark.parametrize(
