@@ -182,7 +182,8 @@ def _over(name: str, title: str, row: Any) -> Stage:
     stats = json.loads(row.stats) if row.stats else {}
     pages, new = int(stats.get(PAGES, 0)), int(stats.get(NEW_ARTICLES, 0))
     if name == Queue.SEARCH:
-        return Stage(name, title, DONE, pages, pages, _("done"))
+        words = ngettext("{count:,} question asked", "{count:,} questions asked", pages)
+        return Stage(name, title, DONE, pages, pages, words)
     words = ngettext("{count:,} page", "{count:,} pages", pages)
     return Stage(name, title, DONE, pages, pages, _("{pages}, {new} new", pages=words, new=new))
 
