@@ -1,4 +1,8 @@
-"""What a wheel asks for: the first part of requirements.txt. All else stands in pyproject.toml.
+"""What a wheel holds and asks for; all else stands in pyproject.toml.
+
+The three folders of Scrapy stand at the top of the tree, where its users look for them. Installed,
+they are packages of ours: nobody else's `spiders` is to meet them. What is asked for is the first
+part of requirements.txt.
 
 ``scrapyd-deploy`` builds its egg with this file too.
 """
@@ -7,10 +11,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
 core, _, _extras = (
     Path(__file__).with_name("requirements.txt").read_text("utf-8").partition("# --- extras")
 )
 lines = (line.strip() for line in core.splitlines())
-setup(install_requires=[line for line in lines if line and not line.startswith("#")])
+beside = {f"qiaocrawl.{name}": name for name in ("spiders", "pipelines", "middlewares")}
+setup(
+    packages=[*find_packages(include=["qiaocrawl", "qiaocrawl.*"]), *beside],
+    package_dir=beside,
+    install_requires=[line for line in lines if line and not line.startswith("#")],
+)

@@ -34,8 +34,8 @@ MODULES = (
 _OURS = """
 import scrapy.downloadermiddlewares.cookies as cookies
 import scrapy.downloadermiddlewares.redirect as redirect
-from middlewares.cookies import OfflineCookiesMiddleware
-from middlewares.redirect import SafeRedirectMiddleware
+from qiaocrawl.middlewares.cookies import OfflineCookiesMiddleware
+from qiaocrawl.middlewares.redirect import SafeRedirectMiddleware
 cookies.CookiesMiddleware = OfflineCookiesMiddleware
 redirect.RedirectMiddleware = SafeRedirectMiddleware
 """

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from middlewares.stored import response_of
 from qiaocrawl.crawl.browser.learning import render_learning
 from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.fetch.rendering import RENDER_IF_NEEDED
 from qiaocrawl.storage.pages.raw_pages import load_page_if_readable
+
+from .stored import response_of
 
 if TYPE_CHECKING:
     from typing import Self

@@ -14,11 +14,12 @@ from scrapy import signals
 from scrapy.exceptions import DownloadCancelledError, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
-from middlewares.cookies import OfflineCookiesMiddleware
 from qiaocrawl.crawl.context import LOGIN_STEP, crawl_of, frontier_closing, runtime_of
 from qiaocrawl.crawl.login.sessions import CrawlSessions, chosen_recipes
 from qiaocrawl.errors import LoginPageError, SecretKeyError, SessionRestError
 from qiaocrawl.fetch.sessions.flow import SeenPage, endangers_session
+
+from .cookies import OfflineCookiesMiddleware
 
 if TYPE_CHECKING:
     from typing import Self

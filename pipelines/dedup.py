@@ -1,8 +1,8 @@
 """Title deduplication: an article meets the titles of all workers before it is stored.
 
-Whether it is a reprint is decided in the transaction that stores it (:mod:`pipelines.store`), by
-the vector space model of :mod:`qiaocrawl.dedup`: a copy that another worker stores at the same
-moment is not missed then.
+Whether it is a reprint is decided in the transaction that stores it
+(:mod:`qiaocrawl.pipelines.store`), by the vector space model of :mod:`qiaocrawl.dedup`: a copy
+that another worker stores at the same moment is not missed then.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pipelines.extract import AnalysisStopped
 from qiaocrawl.crawl.browser.learning import saving
 from qiaocrawl.crawl.context import AnalysedPage, CrawlItem, crawl_of
 from qiaocrawl.errors import ConfigError, OutdatedError
@@ -20,6 +19,8 @@ from qiaocrawl.runtime.articles import AssembledArticle, add_part, assemble_arti
 from qiaocrawl.storage.frontier import visit_log
 from qiaocrawl.storage.pages.article_parts import is_current
 from qiaocrawl.storage.pages.sites import forget_mark, save_missing_page
+
+from .extract import AnalysisStopped
 
 if TYPE_CHECKING:
     from typing import Self

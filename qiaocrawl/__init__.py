@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +13,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["open"]
+
+# A clone has `spiders`, `pipelines` and `middlewares` beside this package, where users of Scrapy
+# look for them; a wheel and an egg have them inside. Their names are the same in both:
+# `qiaocrawl.spiders` and so on, so that nobody's `spiders` is in the way.
+_BESIDE = Path(__file__).parent.parent
+if (_BESIDE / "scrapy.cfg").is_file() and (_BESIDE / "spiders" / "site.py").is_file():
+    __path__.append(str(_BESIDE))
 
 
 def __getattr__(name: str) -> Any:

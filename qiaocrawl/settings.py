@@ -11,25 +11,23 @@ Secrets (the database password, cookies, proxies) belong in the environment or i
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.user_agent import default_user_agent
-from qiaocrawl.options.project import read_env_file, require_own_packages
+from qiaocrawl.options.project import read_env_file, require_one_copy
 
 try:
     # Before anything below looks at the environment (QIAO_CONTACT).
     read_env_file()
-    # `spiders`, `pipelines` and `middlewares` beside this package, wherever it is installed.
-    require_own_packages(Path(__file__).resolve().parent.parent)
+    require_one_copy()
 except ConfigError as error:
     sys.exit(f"qiaocrawl: {error}")
 
 # --- who we are ---------------------------------------------------------------
 
 BOT_NAME = "qiaocrawl"
-SPIDER_MODULES = ["spiders"]
-NEWSPIDER_MODULE = "spiders"
+SPIDER_MODULES = ["qiaocrawl.spiders"]
+NEWSPIDER_MODULE = "qiaocrawl.spiders"
 # To run one spider it imports that one alone.
 SPIDER_LOADER_CLASS = "qiaocrawl.crawl.spider_loader.NamedSpiderLoader"
 # `scrapy crawl` whose exit code is 0 only where the run did what it was asked.
@@ -92,14 +90,14 @@ ADDONS = {"qiaocrawl.crawl.addon.QiaoAddon": 0}
 SCHEDULER = "qiaocrawl.crawl.scheduler.FrontierScheduler"
 
 ITEM_PIPELINES = {
-    "pipelines.evidence.EvidencePipeline": 100,
-    "pipelines.extract.ExtractPipeline": 200,
-    "pipelines.render.RenderPipeline": 240,
-    "pipelines.discovery.DiscoveryPipeline": 250,
-    "pipelines.links.LinksPipeline": 500,
-    "pipelines.dedup.TitleDeduplicationPipeline": 550,
-    "pipelines.store_answer.StoreAnswerPipeline": 590,
-    "pipelines.store.StorePipeline": 600,
+    "qiaocrawl.pipelines.evidence.EvidencePipeline": 100,
+    "qiaocrawl.pipelines.extract.ExtractPipeline": 200,
+    "qiaocrawl.pipelines.render.RenderPipeline": 240,
+    "qiaocrawl.pipelines.discovery.DiscoveryPipeline": 250,
+    "qiaocrawl.pipelines.links.LinksPipeline": 500,
+    "qiaocrawl.pipelines.dedup.TitleDeduplicationPipeline": 550,
+    "qiaocrawl.pipelines.store_answer.StoreAnswerPipeline": 590,
+    "qiaocrawl.pipelines.store.StorePipeline": 600,
 }
 
 DOWNLOADER_MIDDLEWARES = {
@@ -107,29 +105,29 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     # Ours reads status codes as RFC 9309 does, keeps Crawl-delay and forgets after a day.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "middlewares.stored.StoredPageMiddleware": 50,
-    "middlewares.guard.GuardMiddleware": 60,
-    "middlewares.traps.TrapMiddleware": 65,
+    "qiaocrawl.middlewares.stored.StoredPageMiddleware": 50,
+    "qiaocrawl.middlewares.guard.GuardMiddleware": 60,
+    "qiaocrawl.middlewares.traps.TrapMiddleware": 65,
     # Before robots.txt: without a living proxy its host is not asked for that either.
-    "middlewares.proxy.ProxyPauseMiddleware": 70,
-    "middlewares.robots.RobotsMiddleware": 100,
+    "qiaocrawl.middlewares.proxy.ProxyPauseMiddleware": 70,
+    "qiaocrawl.middlewares.robots.RobotsMiddleware": 100,
     # Before Scrapy's own user agent (500) and default headers (400).
-    "middlewares.identity.IdentityMiddleware": 390,
-    "middlewares.render.RenderMiddleware": 560,
+    "qiaocrawl.middlewares.identity.IdentityMiddleware": 390,
+    "qiaocrawl.middlewares.render.RenderMiddleware": 560,
     # Reads pages: after they are unpacked (590).
-    "middlewares.blocks.BlockMiddleware": 585,
+    "qiaocrawl.middlewares.blocks.BlockMiddleware": 585,
     # Scrapy unpacks at 590.
-    "middlewares.guard.EncodingsMiddleware": 595,
+    "qiaocrawl.middlewares.guard.EncodingsMiddleware": 595,
     # Scrapy's own lets token headers and posted bodies follow a redirect to other origins.
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
-    "middlewares.redirect.SafeRedirectMiddleware": 600,
+    "qiaocrawl.middlewares.redirect.SafeRedirectMiddleware": 600,
     # Below cookies, whose jar it chooses; QIAO_SESSIONS.
-    "middlewares.session.SessionMiddleware": 690,
+    "qiaocrawl.middlewares.session.SessionMiddleware": 690,
     # Chooses the cookie jar too, so before the cookies; Scrapy's proxy middleware is at 750.
-    "middlewares.proxy.ProxyMiddleware": 695,
+    "qiaocrawl.middlewares.proxy.ProxyMiddleware": 695,
     # Scrapy's own downloads the public suffix list from the network.
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
-    "middlewares.cookies.OfflineCookiesMiddleware": 700,
+    "qiaocrawl.middlewares.cookies.OfflineCookiesMiddleware": 700,
     # Failed fetches go back to the frontier with a pause that survives a restart; an
     # immediate retry would hit a struggling host again.
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,

@@ -30,7 +30,7 @@ _CRAWL = """
 import sys
 sys.path.insert(0, {scripts!r})
 from rooms import Rooms
-from pipelines.store import StorePipeline
+from qiaocrawl.pipelines.store import StorePipeline
 from qiaocrawl.crawl.spider import FrontierSpider
 
 rooms, parse, remember = Rooms(), FrontierSpider.parse, StorePipeline._remember

@@ -154,7 +154,7 @@ def _unit_of(imported: str) -> str | None:
     if parts[0] != "qiaocrawl":
         return parts[0]
     # `from qiaocrawl import __version__` imports the package itself.
-    known = len(parts) > 1 and parts[1] in {module.unit for module in modules("qiaocrawl")}
+    known = len(parts) > 1 and parts[1] in {module.unit for module in modules(*PACKAGES)}
     return parts[1] if known else "qiaocrawl"
 
 

@@ -141,8 +141,10 @@ def _is_cache(path: Path) -> bool:
 def test_the_wheel_carries_every_file_of_the_packages_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         carried = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert {name.partition("/")[0] for name in carried} == {"qiaocrawl"}, "one name in all"
+    # What stands beside the package in a clone is in it when installed.
     tree = {
-        str(path.relative_to(ROOT))
+        str(Path("qiaocrawl") / path.relative_to(ROOT)).replace("qiaocrawl/qiaocrawl", "qiaocrawl")
         for package in PACKAGES
         for path in (ROOT / package).rglob("*")
         if path.is_file() and not _is_cache(path)
@@ -181,7 +183,11 @@ def test_an_installed_wheel_works_from_an_empty_folder(installed: Path, tmp_path
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    where = "import qiaocrawl.settings, spiders; print(qiaocrawl.__file__, spiders.__file__)"
+    # Names of everybody's where one works are in nobody's way.
+    for name in ("spiders", "pipelines", "middlewares"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise ImportError('the wrong package')")
+    where = "import qiaocrawl.settings as s, qiaocrawl.spiders as p; print(s.__file__, p.__file__)"
     for path in said("python", "-c", where).split():
         assert Path(path).is_relative_to(installed.parent), "the wheel is tested, not this tree"
     assert "侨情" in said("qiaocrawl", "topic", "check", "qiaoqing")

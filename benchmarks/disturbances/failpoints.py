@@ -28,12 +28,11 @@ from scrapy.cmdline import execute
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.exc import OperationalError
 
-import pipelines.evidence
-import pipelines.store
 from qiaocrawl.crawl import slow_pages as suspects
 from qiaocrawl.crawl.network.handler import GuardedDownloadHandler
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.frontier.worker import FrontierWorker
+from qiaocrawl.pipelines import evidence, store
 from qiaocrawl.runtime.workers import AnalysisPool
 from qiaocrawl.storage import frontier
 
@@ -161,15 +160,13 @@ POINTS: dict[str, Callable[[int], None]] = {
     "handed out": lambda n: _after(FrontierWorker, "next_lease", n),
     "mid-download": lambda n: _before(GuardedDownloadHandler, "_cancellable", n),
     "response arrived": lambda n: _before(FrontierSpider, "read", n),
-    "page stored, not committed": lambda n: _after(pipelines.evidence, "store_page", n),
-    "page committed": lambda n: _after_commit(
-        pipelines.evidence.EvidencePipeline, "process_item", n
-    ),
+    "page stored, not committed": lambda n: _after(evidence, "store_page", n),
+    "page committed": lambda n: _after_commit(evidence.EvidencePipeline, "process_item", n),
     "in analysis": lambda n: _after(AnalysisPool, "submit", n),
     "before the close": lambda n: _before(FrontierWorker, "complete", n),
     "outcome written, not committed": lambda n: _after(frontier, "complete", n),
     "links written, not committed": lambda n: _after(frontier, "enqueue", n),
-    "outcome committed": lambda n: _after_commit(pipelines.store.StorePipeline, "process_item", n),
+    "outcome committed": lambda n: _after_commit(store.StorePipeline, "process_item", n),
     "committing": lambda n: _before(DefaultDialect, "do_commit", n),
     "committed, unheard": lambda n: _after(DefaultDialect, "do_commit", n),
     "while closing": lambda n: _before(FrontierWorker, "close", 1),

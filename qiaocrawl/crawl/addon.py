@@ -41,10 +41,10 @@ _FOR_ALL = (
     "ftp",
     "data",
     "s3",
-    "middlewares.cookies.OfflineCookiesMiddleware",
+    "qiaocrawl.middlewares.cookies.OfflineCookiesMiddleware",
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware",
 )
-_SESSIONS = "middlewares.session.SessionMiddleware"
+_SESSIONS = "qiaocrawl.middlewares.session.SessionMiddleware"
 _REMOTE_CONTROL = "scrapy.extensions.remote_control.RemoteControl"
 _COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 

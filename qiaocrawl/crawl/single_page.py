@@ -75,7 +75,7 @@ def fetch_single(url: str, folder: Path) -> None:
     settings.setmodule("qiaocrawl.settings")
     settings.setdict(_WITHOUT_FRONTIER, priority="cmdline")
     # Both need the frontier's rows.
-    settings["DOWNLOADER_MIDDLEWARES"]["middlewares.stored.StoredPageMiddleware"] = None
+    settings["DOWNLOADER_MIDDLEWARES"]["qiaocrawl.middlewares.stored.StoredPageMiddleware"] = None
     settings["EXTENSIONS"]["qiaocrawl.crawl.progress.ProgressLog"] = None
     process = CrawlerProcess(settings)
     process.crawl(SinglePageSpider, url=url, folder=folder)

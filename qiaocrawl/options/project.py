@@ -24,7 +24,6 @@ from qiaocrawl.options.values import PREFIX, use_settings_file
 SETTINGS_VARIABLE = "SCRAPY_SETTINGS_MODULE"
 OWN_SETTINGS = "qiaocrawl.settings"
 CONFIG_FILE, ENV_FILE = "scrapy.cfg", ".env"
-OUR_PACKAGES = ("spiders", "pipelines", "middlewares")
 
 
 def project_folder() -> Path | None:
@@ -127,49 +126,32 @@ def _strip_quotes(value: str) -> str:
     return value[1:-1] if is_quoted else value
 
 
-def require_own_packages(home: Path) -> None:
-    """Make sure that ``spiders``, ``pipelines`` and ``middlewares`` are those in *home*.
+def require_one_copy() -> None:
+    """Make sure that no other copy of the project stands beside an egg of it on the path.
 
-    They are top-level packages, as Scrapy users expect. Where another of that name would come
-    first or be hidden, one of the two projects would silently run the other's code.
+    scrapyd adds an egg where an installed copy may come first, and would silently run that.
 
     Raises:
-        ConfigError: the path has another package of such a name.
+        ConfigError: there is an egg, and another copy.
     """
-    for name in OUR_PACKAGES:
-        for entry in sys.path:
-            folder = entry or os.getcwd()
-            spec = PathFinder.find_spec(name, [folder])
-            # A folder without __init__.py is nothing to import from before all others.
-            if spec is None or spec.origin is None or _is_within(spec.origin, home):
-                continue
-            yours = Path(spec.origin).parent
-            if any(part.endswith(".egg") for part in (*yours.parts, *home.parts)):
-                raise ConfigError(
-                    _(
-                        "an egg and another copy of the project: {yours} and {ours}. scrapyd runs "
-                        "in an environment and a folder of its own, see docs/fleet.md",
-                        yours=yours,
-                        ours=home / name,
-                    )
-                )
+    ours = Path(__file__).parents[1]
+    for entry in sys.path:
+        spec = PathFinder.find_spec(ours.name, [entry or os.getcwd()])
+        if spec is None or spec.origin is None:
+            continue
+        other = Path(spec.origin).parent
+        # An egg is a file: compared as text.
+        if os.path.realpath(other) == os.path.realpath(ours):
+            continue
+        if any(part.endswith(".egg") for part in (*other.parts, *ours.parts)):
             raise ConfigError(
                 _(
-                    "two packages are called {name!r}: {yours} and that of qiaocrawl "
-                    "({ours}). Put yours into a package of another name, as `qiaocrawl "
-                    "startproject` does",
-                    name=name,
-                    yours=yours,
-                    ours=home / name,
+                    "an egg and another copy of the project: {other} and {ours}. scrapyd runs "
+                    "in an environment and a folder of its own, see docs/fleet.md",
+                    other=other,
+                    ours=ours,
                 )
             )
-    if str(home) not in sys.path:
-        sys.path.append(str(home))
-
-
-def _is_within(origin: str, home: Path) -> bool:
-    # An egg is a file: compared as text.
-    return os.path.realpath(origin).startswith(os.path.realpath(home) + os.sep)
 
 
 # --- The folders of a user's account for what programs keep there, by the XDG specification -------

@@ -209,7 +209,7 @@ def test_init_over_a_project_keeps_to_the_database_of_its_settings(
     assert "of_shell.db" in out
 
 
-@pytest.mark.parametrize("name", ["spiders", "json", "class", "a-b"])
+@pytest.mark.parametrize("name", ["scrapy", "json", "class", "a-b"])
 def test_a_project_takes_no_name_that_is_taken(run: Run, folder: Path, name: str) -> None:
     code, _, error = run("startproject", "there", "--name", name)
     assert code == 1
@@ -240,24 +240,13 @@ def test_the_environment_wins_over_env(folder: Path, monkeypatch: pytest.MonkeyP
     assert os.environ["PATH"] != "/nowhere", "only our own options are taken"
 
 
-def test_a_package_that_would_hide_ours_is_named(folder: Path) -> None:
-    other = folder / "pipelines"
-    other.mkdir()
-    (other / "__init__.py").touch()
-    sys.path.insert(0, str(folder))
-    with pytest.raises(ConfigError, match="two packages are called 'pipelines'") as refused:
-        project.require_own_packages(_ROOT)
-    assert str(other) in str(refused.value)
-    assert "startproject" in str(refused.value)
-
-
 def test_an_egg_beside_another_copy_of_the_project_is_refused_as_such(folder: Path) -> None:
     egg = folder / "17.egg"
     with ZipFile(egg, "w") as file:
-        file.writestr("spiders/__init__.py", "")
+        file.writestr("qiaocrawl/__init__.py", "")
     sys.path.insert(0, str(egg))
     with pytest.raises(ConfigError, match=r"an egg and another copy .* docs/fleet\.md"):
-        project.require_own_packages(_ROOT)
+        project.require_one_copy()
 
 
 def test_the_timer_runs_the_topic_in_this_folder(folder: Path) -> None:

@@ -7,14 +7,17 @@ from pathlib import Path
 from crawling import Answer, article, crawl, import_pack, local_server, outcomes, pack
 
 HOST = "www.qiao.test"
-FOR_IDENTITIES = {"middlewares.identity.IdentityMiddleware", "middlewares.proxy.ProxyMiddleware"}
+FOR_IDENTITIES = {
+    "qiaocrawl.middlewares.identity.IdentityMiddleware",
+    "qiaocrawl.middlewares.proxy.ProxyMiddleware",
+}
 NEVER = {
-    "middlewares.proxy.ProxyPauseMiddleware",
+    "qiaocrawl.middlewares.proxy.ProxyPauseMiddleware",
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",
     "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware",
-    "pipelines.render.RenderPipeline",
-    "pipelines.store_answer.StoreAnswerPipeline",
+    "qiaocrawl.pipelines.render.RenderPipeline",
+    "qiaocrawl.pipelines.store_answer.StoreAnswerPipeline",
 }
 
 

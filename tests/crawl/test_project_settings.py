@@ -28,7 +28,7 @@ def test_parts_of_a_project_leave_ours_in_place(name: str) -> None:
 
 
 def test_ours_may_be_moved_but_no_pipeline_switched_off() -> None:
-    path = "pipelines.store.StorePipeline"
+    path = "qiaocrawl.pipelines.store.StorePipeline"
     settings = settings_with(ITEM_PIPELINES={path: 650})
     keep_own_components(settings)
     assert settings.getdict("ITEM_PIPELINES")[path] == 650
@@ -63,7 +63,7 @@ def test_the_stages_that_a_user_of_scrapy_looks_for_stand_by_name_and_in_order()
     order = sorted(shipped.ITEM_PIPELINES, key=lambda path: shipped.ITEM_PIPELINES[path])
     named = [path for path in order if re.search("Extract|TitleDeduplication|StorePipeline", path)]
     assert named == [
-        "pipelines.extract.ExtractPipeline",
-        "pipelines.dedup.TitleDeduplicationPipeline",
-        "pipelines.store.StorePipeline",
+        "qiaocrawl.pipelines.extract.ExtractPipeline",
+        "qiaocrawl.pipelines.dedup.TitleDeduplicationPipeline",
+        "qiaocrawl.pipelines.store.StorePipeline",
     ]

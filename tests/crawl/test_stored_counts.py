@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from pipelines.store import StorePipeline
 from qiaocrawl.crawl.context import AnalysedPage
 from qiaocrawl.items import Outcome, PageAnalysis, Relevance
+from qiaocrawl.pipelines.store import StorePipeline
 
 
 class _Worker:

@@ -34,7 +34,8 @@ finally:
 _CRAWL = """
 import sys, qiaocrawl.crawl.addon
 from pathlib import Path
-import spiders.login, spiders.pages, spiders.search, spiders.site, spiders.watch
+import qiaocrawl.spiders.login, qiaocrawl.spiders.pages, qiaocrawl.spiders.search
+import qiaocrawl.spiders.site, qiaocrawl.spiders.watch
 from scrapy.extension import ExtensionManager
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
@@ -109,9 +110,10 @@ def test_a_whole_crawl_imports_no_part_that_it_does_not_use(tmp_path: Path) -> N
             check=True, cwd=tmp_path, env={**os.environ, **environment},
         )  # fmt: skip
     loaded = set(done.stdout.rpartition("modules:")[2].split())
-    assert {"spiders.site", "qiaocrawl.text.visible", "rjieba.rjieba"} <= loaded
+    assert {"qiaocrawl.spiders.site", "qiaocrawl.text.visible", "rjieba.rjieba"} <= loaded
     unwanted = {
-        "spiders.search", "spiders.watch", "middlewares.session", "qiaocrawl.fetch.sessions.flow",
+        "qiaocrawl.spiders.search", "qiaocrawl.spiders.watch", "qiaocrawl.middlewares.session",
+        "qiaocrawl.fetch.sessions.flow",
         "qiaocrawl.search.records", "qiaocrawl.relevance.published.nearness", "warcio", "typer",
         "rjieba", "qiaocrawl.fetch.identity_file", "qiaocrawl.crawl.login.login",
         "qiaocrawl.extract.published.density", "qiaocrawl.runtime.analyse_page", "alembic",

@@ -57,7 +57,7 @@ class Command(crawl.Command):
 
         super().run(args, opts)
         spider_class = self._crawler.spidercls
-        is_ours = spider_class.__module__.partition(".")[0] == "spiders"
+        is_ours = spider_class.__module__.startswith("qiaocrawl.spiders.")
         if not is_ours and not issubclass(spider_class, FrontierSpider):
             return  # a project's own, whose end only it can judge
         # Scrapy's own code is kept: it says that the crawl could not begin.

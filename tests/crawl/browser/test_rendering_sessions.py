@@ -48,7 +48,7 @@ class SessionSpider(Spider):
 settings = Settings()
 settings.setmodule("qiaocrawl.settings")
 settings.setdict(_WITHOUT_FRONTIER, priority="cmdline")
-settings["DOWNLOADER_MIDDLEWARES"]["middlewares.stored.StoredPageMiddleware"] = None
+settings["DOWNLOADER_MIDDLEWARES"]["qiaocrawl.middlewares.stored.StoredPageMiddleware"] = None
 settings["EXTENSIONS"]["qiaocrawl.crawl.progress.ProgressLog"] = None
 process = CrawlerProcess(settings)
 process.crawl(SessionSpider)

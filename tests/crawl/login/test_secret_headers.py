@@ -20,7 +20,7 @@ from crawl_starter import run_started
 from crawling import PROJECT
 from fresh_schema import make_tables
 from login_sites import LoginWeb, Reply, Seen, serving
-from middlewares.cookies import OfflineCookiesMiddleware
+from qiaocrawl.middlewares.cookies import OfflineCookiesMiddleware
 from qiaocrawl.storage import Database
 
 CANARY = "canary-7f3a"

@@ -16,11 +16,11 @@ from twisted.internet import reactor as _reactor
 from twisted.web.client import URI
 
 from inside_cases import LIVE, NAMES, OUTSIDE, SHARED, inside_cases
-from middlewares.guard import GuardMiddleware
 from qiaocrawl.crawl.network import address_guard as names_module
 from qiaocrawl.crawl.network.address_guard import AddressGuard, GuardedResolver, Names
 from qiaocrawl.errors import AddressRefusedError
 from qiaocrawl.fetch.addresses import Allowance, Origin, looks_like_address
+from qiaocrawl.middlewares.guard import GuardMiddleware
 
 PUBLIC = "93.184.216.34"
 

@@ -12,11 +12,11 @@ from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.utils.test import get_crawler
 
 from crawling import Answer, article, crawl, import_pack, local_server, outcomes, pack, rows
-from middlewares.identity import IdentityMiddleware
-from middlewares.robots import RobotsMiddleware
 from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.fetch.identity_file import load_identities
 from qiaocrawl.frontier.host_slots import FOREVER, Fetches, HostUse, Limits
+from qiaocrawl.middlewares.identity import IdentityMiddleware
+from qiaocrawl.middlewares.robots import RobotsMiddleware
 from qiaocrawl.reading.summary import misses_by_site
 from qiaocrawl.storage import Database
 

@@ -37,8 +37,8 @@ from crawling import (
     rows,
     start_spider,
 )
-from middlewares.guard import EncodingsMiddleware
 from qiaocrawl.crawl.cookie_jar import new_jar
+from qiaocrawl.middlewares.guard import EncodingsMiddleware
 from qiaocrawl.text.zstd import zstd
 from raw_server import RawServer, Send, answer, raw_server, whole
 

@@ -11,10 +11,10 @@ from scrapy.utils.test import get_crawler
 
 from crawling import Answer, article, crawl, import_pack, local_server, outcomes, pack, rows
 from loopback_proxies import dead_port, loopback_proxy
-from middlewares.proxy import ProxyMiddleware
 from qiaocrawl.crawl.context import runtime_of
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.proxies import Proxy
+from qiaocrawl.middlewares.proxy import ProxyMiddleware
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites.accounts import add_proxy, list_proxies
 
