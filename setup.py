@@ -1,8 +1,8 @@
 """What a wheel holds and asks for; all else stands in pyproject.toml.
 
-The three folders of Scrapy stand at the top of the tree, where its users look for them. Installed,
-they are packages of ours: nobody else's `spiders` is to meet them. What is asked for is the first
-part of requirements.txt.
+The three folders of Scrapy and the manual stand at the top of the tree, where people look for them.
+Installed, they are inside our package: nobody else's `spiders` is to meet them. What is asked for
+is the first part of requirements.txt.
 
 ``scrapyd-deploy`` builds its egg with this file too.
 """
@@ -17,7 +17,8 @@ core, _, _extras = (
     Path(__file__).with_name("requirements.txt").read_text("utf-8").partition("# --- extras")
 )
 lines = (line.strip() for line in core.splitlines())
-beside = {f"qiaocrawl.{name}": name for name in ("spiders", "pipelines", "middlewares")}
+folders = ("spiders", "pipelines", "middlewares", "docs", "docs/zh")
+beside = {f"qiaocrawl.{folder.replace('/', '.')}": folder for folder in folders}
 setup(
     packages=[*find_packages(include=["qiaocrawl", "qiaocrawl.*"]), *beside],
     package_dir=beside,

@@ -145,8 +145,8 @@ def test_the_wheel_carries_every_file_of_the_packages_and_nothing_else(wheel: Pa
     # What stands beside the package in a clone is in it when installed.
     tree = {
         str(Path("qiaocrawl") / path.relative_to(ROOT)).replace("qiaocrawl/qiaocrawl", "qiaocrawl")
-        for package in PACKAGES
-        for path in (ROOT / package).rglob("*")
+        for package in (*PACKAGES, "docs")
+        for path in (ROOT / package).rglob("*.md" if package == "docs" else "*")
         if path.is_file() and not _is_cache(path)
     }
     assert tree - carried == set(), "add the pattern to package-data in pyproject.toml"
@@ -191,6 +191,7 @@ def test_an_installed_wheel_works_from_an_empty_folder(installed: Path, tmp_path
     for path in said("python", "-c", where).split():
         assert Path(path).is_relative_to(installed.parent), "the wheel is tested, not this tree"
     assert "侨情" in said("qiaocrawl", "topic", "check", "qiaoqing")
+    assert "# " in said("qiaocrawl", "docs", "running"), "the manual travels"
     said("qiaocrawl", "init", "--yes", "--topic", "qiaoqing")
     assert "qiaoqing" in said("qiaocrawl", "topic", "list")
     assert (tmp_path / "data" / "qiaocrawl.db").is_file()

@@ -8,6 +8,7 @@ from qiaocrawl.options.values import (
     PREFIX,
     Options,
     given_in_environment,
+    given_in_settings_file,
     use_settings_file,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "Option",
     "Options",
     "given_in_environment",
+    "given_in_settings_file",
     "use_settings_file",
 ]

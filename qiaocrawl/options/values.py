@@ -37,6 +37,11 @@ def use_settings_file(values: Mapping[str, object]) -> None:
     _in_settings_file.update(values)
 
 
+def given_in_settings_file() -> dict[str, object]:
+    """What :func:`use_settings_file` was given."""
+    return dict(_in_settings_file)
+
+
 class Options(Mapping[str, Any]):
     """The checked options of one run; ``options["QIAO_MAX_DEPTH"]`` gives the typed value."""
 
