@@ -1,6 +1,7 @@
 """qiaocrawl: a focused crawler for Chinese-language topic news.
 
-:func:`open` is the door for programs and notebooks that read what is stored.
+:func:`open` is the door for programs and notebooks that read what is stored; ``addon`` the one for
+a Scrapy project of anybody's (``ADDONS = {"qiaocrawl.addon": 300}``).
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from qiaocrawl.crawl.article_fields import ArticleAddon as addon
     from qiaocrawl.reading.store import Store as open
 
 __version__ = "0.1.0"
-__all__ = ["open"]
+__all__ = ["addon", "open"]
 
 # A clone has `spiders`, `pipelines` and `middlewares` beside this package, where users of Scrapy
 # look for them; a wheel and an egg have them inside. Their names are the same in both:
@@ -23,9 +25,13 @@ if (_BESIDE / "scrapy.cfg").is_file() and (_BESIDE / "spiders" / "site.py").is_f
 
 
 def __getattr__(name: str) -> Any:
-    # On demand: it loads the storage, which no spider's process asks for by this name.
-    if name != "open":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from qiaocrawl.reading.store import Store
+    # On demand: they load the storage, or Scrapy.
+    if name == "open":
+        from qiaocrawl.reading.store import Store
 
-    return Store
+        return Store
+    if name == "addon":
+        from qiaocrawl.crawl.article_fields import ArticleAddon
+
+        return ArticleAddon
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

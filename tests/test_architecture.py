@@ -40,7 +40,10 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
 )  # fmt: skip
 
 # What the package itself hands out, imported when it is asked for.
-DOORS = {("qiaocrawl", "qiaocrawl.reading.store.Store")}
+DOORS = {
+    ("qiaocrawl", "qiaocrawl.reading.store.Store"),
+    ("qiaocrawl", "qiaocrawl.crawl.article_fields.ArticleAddon"),
+}
 
 # The packages that may import Scrapy and Twisted.
 KNOW_SCRAPY = {"crawl", "spiders", "pipelines", "middlewares"}

@@ -121,7 +121,8 @@ class _Console(Starlette):
 
     @cached_property
     def _route_named(self) -> Mapping[str, Route | Mount]:
-        return {route.name: route for route in self.routes if isinstance(route, Route | Mount)}
+        routes = (route for route in self.routes if isinstance(route, Route | Mount))
+        return {route.name or "": route for route in routes}
 
 
 def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Starlette:

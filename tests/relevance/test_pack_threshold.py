@@ -37,7 +37,8 @@ def test_verdicts_fall_where_the_line_was_put(method: str, samples: tuple[Sample
     scores = [scorer.judge(page).score for page in PAGES]
     assert scorer.pack_threshold(scorer.threshold) == pytest.approx(0.2)  # type: ignore[attr-defined]
     distinct = sorted(set(scores))
-    lines = [sum(pair) / 2 for pair in pairwise(distinct)]
+    # Not between two of the same score, which the order of a sum sets apart in the last digit.
+    lines = [sum(pair) / 2 for pair in pairwise(distinct) if pair[1] - pair[0] > 1e-9]
     reached = [(line, wanted) for line in lines if (wanted := scorer.pack_threshold(line))]
     assert len(reached) > 3
     for line, wanted in reached[:: len(reached) // 3]:
