@@ -20,6 +20,8 @@ COPY qiaocrawl qiaocrawl
 COPY spiders spiders
 COPY pipelines pipelines
 COPY middlewares middlewares
+# `qiaocrawl docs` reads it.
+COPY docs docs
 # Compiled loops are made once, here, where every user of the image finds them.
 ENV NUMBA_CACHE_DIR=/var/cache/qiaocrawl
 # Some are written in C: its compiler is here for this one step.
@@ -38,4 +40,6 @@ VOLUME /work
 # SIGTERM ends a crawl in order, and the next run goes on.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["qiaocrawl"]
-CMD ["--help"]
+# The console, which also runs what is scheduled; `docker run … run qiaoqing` for one round.
+EXPOSE 8808
+CMD ["console", "--host", "0.0.0.0"]

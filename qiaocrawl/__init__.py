@@ -6,6 +6,9 @@ a Scrapy project of anybody's (``ADDONS = {"qiaocrawl.addon": 300}``).
 
 from __future__ import annotations
 
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +19,31 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["addon", "open"]
 
-# A clone has `spiders`, `pipelines` and `middlewares` beside this package, where users of Scrapy
-# look for them; a wheel and an egg have them inside. Their names are the same in both:
-# `qiaocrawl.spiders` and so on, so that nobody's `spiders` is in the way.
-_BESIDE = Path(__file__).parent.parent
-if (_BESIDE / "scrapy.cfg").is_file() and (_BESIDE / "spiders" / "site.py").is_file():
-    __path__.append(str(_BESIDE))
+
+class _Beside:
+    """Finds the folders that a clone has beside this package, and a wheel or an egg inside it.
+
+    Users of Scrapy look for `spiders`, `pipelines` and `middlewares` at the top of a project. Their
+    names are `qiaocrawl.spiders` and so on wherever they lie, so that nobody's are in the way.
+    """
+
+    folder = Path(__file__).parent.parent
+    names = tuple(f"{__name__}.{name}" for name in ("spiders", "pipelines", "middlewares"))
+
+    @classmethod
+    def find_spec(cls, name: str, path: object, target: object = None) -> ModuleSpec | None:
+        """As every finder of ``sys.meta_path`` has it."""
+        if name not in cls.names:
+            return None
+        found = PathFinder.find_spec(name.rpartition(".")[2], [str(cls.folder)])
+        if found is None or found.origin is None:
+            return None
+        inside = found.submodule_search_locations
+        return spec_from_file_location(name, found.origin, submodule_search_locations=inside)
+
+
+if (_Beside.folder / "scrapy.cfg").is_file() and (_Beside.folder / "spiders").is_dir():
+    sys.meta_path.append(_Beside)
 
 
 def __getattr__(name: str) -> Any:

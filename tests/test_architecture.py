@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("extract", "fetch", "search"), ("relevance",), ("dedup",), ("discovery",), ("revisit",)),
     (("topic", "lexicon", "ontology"), ("page",)),
     (("text", "urls", "vsm", "kernels", "items", "options", "registry", "qiaocrawl", "errors",
-      "interrupts", "language"),),
+      "interrupts", "language", "machine"),),
 )  # fmt: skip
 
 # What the package itself hands out, imported when it is asked for.

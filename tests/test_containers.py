@@ -14,6 +14,7 @@ import yaml
 from qiaocrawl.cli import COMMANDS, load
 from qiaocrawl.options import OPTIONS
 from qiaocrawl.storage.migrate import MIN_MARIADB, MIN_PACKET_BYTES
+from wheel_fixtures import PACKAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
@@ -30,9 +31,7 @@ def test_the_image_gets_all_an_installation_needs() -> None:
     let_through = re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text("utf-8"), re.M)
     assert copied == set(let_through)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    packages = {name.rstrip("*") for name in project["tool"]["setuptools"]["packages"]["find"]
-                ["include"]}  # fmt: skip
-    needed = {*packages, *project["project"]["license-files"], project["project"]["readme"],
+    needed = {*PACKAGES, "docs", *project["project"]["license-files"], project["project"]["readme"],
               "setup.py", "requirements.txt"}  # fmt: skip
     assert needed <= copied
     assert all((ROOT / name).exists() for name in copied)
@@ -41,6 +40,8 @@ def test_the_image_gets_all_an_installation_needs() -> None:
 def test_the_image_calls_commands_that_exist() -> None:
     assert re.search(r'^ENTRYPOINT \["qiaocrawl"\]$', DOCKERFILE, re.M)
     assert set(re.findall(r"&& qiaocrawl (\w+)", DOCKERFILE)) == {"compile"} <= NAMES
+    (started,) = re.findall(r'^CMD \["(\w+)"', DOCKERFILE, re.M)
+    assert started in NAMES
     lowest = re.search(r'requires-python = ">=(.+)"', (ROOT / "pyproject.toml").read_text("utf-8"))
     image = re.search(r"^FROM python:([\d.]+)-", DOCKERFILE, re.M)
     assert lowest
@@ -55,14 +56,16 @@ def test_compose_names_what_is_there() -> None:
     assert mounted
     assert all((ROOT / path).is_file() for path in mounted)
     commands = re.findall(r'^    command: \["(\w+)"', COMPOSE, re.M)
-    commands += re.findall(r"run --rm crawler (\w+)", COMPOSE)
+    commands += re.findall(r"run --rm console (\w+)", COMPOSE)
     assert commands
     assert set(commands) <= NAMES
 
 
 def test_compose_is_yaml_whose_commands_take_what_they_are_given() -> None:
     services = yaml.safe_load(COMPOSE)["services"]
-    assert {"crawler", "metrics", "database"} <= services.keys()
+    assert {"console", "metrics", "database", "searxng"} <= services.keys()
+    alone = {name for name, service in services.items() if "profiles" not in service}
+    assert alone == {"console", "database"}, "what `docker compose up` starts"
     ours = [one["command"] for one in services.values() if one.get("image") == "qiaocrawl"]
     assert len(ours) >= 2
     # Whichever of them is asked for first: no registry has the image.
@@ -71,8 +74,23 @@ def test_compose_is_yaml_whose_commands_take_what_they_are_given() -> None:
         (entry,) = [entry for entry in COMMANDS if entry.name == name]
         known = {option for parameter in load(entry).params for option in parameter.opts}
         assert {one for one in arguments if one.startswith("--")} <= known, name
-    (port,) = [option.default for option in OPTIONS if option.name == "QIAO_METRICS_PORT"]
-    assert services["metrics"]["ports"] == [f"127.0.0.1:{port}:{port}"], "to nobody else"
+    ports = {option.name: option.default for option in OPTIONS}
+    for service, name in (("metrics", "QIAO_METRICS_PORT"), ("console", "QIAO_CONSOLE_PORT")):
+        port = ports[name]
+        assert services[service]["ports"] == [f"127.0.0.1:{port}:{port}"], "to nobody else"
+    assert f":{ports['QIAO_CONSOLE_PORT']}/log-in" in services["console"]["healthcheck"]["test"][-1]
+
+
+def test_no_image_moves_and_no_secret_is_known_to_all() -> None:
+    services = yaml.safe_load(COMPOSE)["services"]
+    foreign = {one["image"] for one in services.values() if not one.get("build")}
+    assert all(re.search(r":\d", image) for image in foreign), "a version, not `latest`"
+    for service in services.values():
+        for name, value in service.get("environment", {}).items():
+            if re.search("PASSWORD|SECRET|KEY", name):
+                assert re.fullmatch(r"\$\{\w+(:\?[^}]+|:-)?\}|1", value), (
+                    f"{name}: a default secret"
+                )
 
 
 def test_the_database_of_compose_passes_our_own_check() -> None:

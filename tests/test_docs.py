@@ -105,7 +105,8 @@ def test_names_of_python_are_there(name: str) -> None:
 def _is_there(dotted: str) -> bool:
     """Whether *dotted* is a module of the package, or what one holds."""
     path = ROOT / "qiaocrawl" / dotted.replace(".", "/")
-    if path.is_dir() or path.with_suffix(".py").is_file():
+    beside = ROOT / dotted.replace(".", "/")
+    if path.is_dir() or beside.is_dir() or path.with_suffix(".py").is_file():
         return True
     return hasattr(importlib.import_module(f"qiaocrawl.{dotted}".rpartition(".")[0]), path.name)
 

@@ -23,6 +23,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Part of the interface of a declared dependency, which also decides their versions.
 COME_ALONG = {"twisted": "scrapy", "playwright": "scrapy-playwright", "zope": "scrapy",
+              "itemadapter": "scrapy",
               "pydantic_core": "pydantic", "markupsafe": "jinja2", "requests": "apprise",
               "anyio": "starlette"}  # fmt: skip
 # Imported by a dependency when it needs it, never by us.

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from qiaocrawl.kernels.compiled import NotOnDiskError, has_compiler, loading
 from qiaocrawl.language import _
+from qiaocrawl.machine import let_others_go_first
 from qiaocrawl.text.visible import Terminal
 
 # A story, itself again with other words around, under a title without a word in common, and
@@ -121,8 +122,7 @@ def _compile_apart() -> bool:
         _log.warning("no process compiles the inner loops: %s", error)
         return False
     # A crawl's own work comes first.
-    with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, process.pid, 10)
+    let_others_go_first(process.pid, 10)
     while process.poll() is None:
         taken = time.monotonic() - began
         if not threading.main_thread().is_alive() or taken > _COMPILE_SECONDS:

@@ -18,7 +18,6 @@ from qiaocrawl.cli.lexicon_review import (
     By,
     DatabaseBook,
     Desk,
-    KeyTerminal,
     decide_from,
     history,
     queries_of_one_term,
@@ -60,6 +59,7 @@ from qiaocrawl.lexicon.decisions import CoverStep, TermYield, cover, found_only_
 from qiaocrawl.lexicon.expansion import Proposal, expansion
 from qiaocrawl.lexicon.phrases import PUBLISHED_STOP_TAGS, STOP_TAGS, tagged_words
 from qiaocrawl.lexicon.terms import weight_table
+from qiaocrawl.machine import KeyTerminal
 from qiaocrawl.ontology.sources import current_ontology
 from qiaocrawl.options.project import command_here
 from qiaocrawl.storage.search.yields import term_yields

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -58,7 +59,10 @@ def docs(
 
 def _pages() -> Mapping[str, Traversable]:
     """The pages by name, those in the operator's language first."""
-    home = files("qiaocrawl.docs")
+    home = files("qiaocrawl") / "docs"
+    if not home.is_dir():
+        # A clone has it beside the package.
+        home = Path(str(files("qiaocrawl"))).parent / "docs"
     english = {file.name.removesuffix(".md"): file for file in home.iterdir() if _is_page(file)}
     chinese = {
         f"{_CHINESE_FOLDER}{file.name.removesuffix('.md')}": file
@@ -134,7 +138,7 @@ def options(
 
 def _origins() -> dict[str, str]:
     """Where an option that is not at its default was set; the environment wins."""
-    settings = {name: _("settings.py") for name in given_in_settings_file()}
+    settings = dict.fromkeys(given_in_settings_file(), "settings.py")
     return settings | {name: _("environment or .env") for name in given_in_environment()}
 
 

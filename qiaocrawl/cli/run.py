@@ -28,6 +28,7 @@ from qiaocrawl.errors import ConfigError, QiaoError
 from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.items import Outcome
 from qiaocrawl.language import N_, _
+from qiaocrawl.machine import END_SIGNALS
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import SETTINGS_VARIABLE, command_here, settings_module
 from qiaocrawl.reading import summary
@@ -192,7 +193,7 @@ def _interrupted_by_signals() -> Iterator[None]:
     """
     before = {
         number: signal.signal(number, signal.default_int_handler)
-        for number in (signal.SIGTERM, signal.SIGHUP)
+        for number in END_SIGNALS
         if signal.getsignal(number) is not signal.SIG_IGN  # nohup
     }
     try:

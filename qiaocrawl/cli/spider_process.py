@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from rich.table import Column
 from qiaocrawl.items import Queue
 from qiaocrawl.jobs.spider_command import SpiderCommand, start_process
 from qiaocrawl.language import _
+from qiaocrawl.machine import kill_with_children
 from qiaocrawl.options.project import SETTINGS_VARIABLE, settings_module
 from qiaocrawl.reading import summary
 from qiaocrawl.storage import Database
@@ -71,8 +70,7 @@ def _end(process: subprocess.Popen[bytes], on_stop: Callable[[], None]) -> None:
         process.wait()
     except KeyboardInterrupt:
         # The workers that analyse its pages are of its group.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        kill_with_children(process)
         process.wait()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import resource
 import signal
 import socket
 import time
@@ -56,6 +55,7 @@ from qiaocrawl.console.security.credentials import SecurityHeaders
 from qiaocrawl.console.security.gate import BodyLimit, TooLargeError, error_page, route
 from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.language import N_, _, using_language
+from qiaocrawl.machine import most_open_files
 from qiaocrawl.storage import Database
 from qiaocrawl.storage import people as stored_people
 from qiaocrawl.storage.audit_log import Actor
@@ -306,8 +306,7 @@ def run(settings: ConsoleSettings, ready: Callable[[str], None]) -> None:
 
 def _most_connections() -> int:
     """Beyond those a request is told to come again: files are needed for the database, too."""
-    files, _most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return min(_MOST_CONNECTIONS, max(files // 2, 16))
+    return min(_MOST_CONNECTIONS, max(most_open_files() // 2, 16))
 
 
 def _serve(server: uvicorn.Server, listener: socket.socket, ready: Callable[[], None]) -> None:

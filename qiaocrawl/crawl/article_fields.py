@@ -37,12 +37,21 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
 
-TOPIC = "QIAO_ARTICLE_TOPIC"
+TOPIC = "ARTICLE_TOPIC"
 """The setting that names a shipped topic (``qiaoqing``) or a folder with one; "" for none."""
 FIELDS = (
-    "page_kind", "title", "text", "published_at", "authors", "source", "language",
-    "topic_score", "on_topic", "reprint_of", "reprint_similarity",
-)  # fmt: skip
+    "page_kind",
+    "title",
+    "text",
+    "published_at",
+    "authors",
+    "source",
+    "language",
+    "topic_score",
+    "on_topic",
+    "reprint_of",
+    "reprint_similarity",
+)
 """``page_kind`` is ``article``, ``list`` and so on. ``published_at`` is aware, ``authors`` a list.
 ``topic_score`` in [0, 1] and ``on_topic`` are there with :data:`TOPIC`. ``reprint_of`` is the URL
 of the page of this run that told the same first, "" for none, and ``reprint_similarity`` the

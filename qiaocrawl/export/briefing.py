@@ -5,7 +5,6 @@ How it looks, and in which order, is a template: ours, or one that an office mad
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -42,6 +41,7 @@ from qiaocrawl.export.briefing_blocks import (
 )
 from qiaocrawl.export.word_files import add_link, add_small, set_fonts
 from qiaocrawl.language import _, language
+from qiaocrawl.machine import is_root
 from qiaocrawl.news.briefing import Briefing, BriefSource, BriefStory
 from qiaocrawl.news.kept_briefings import KeptBriefing, ToldStory, keep_briefing
 from qiaocrawl.text.visible import markup_text, visible, xml_text
@@ -213,7 +213,7 @@ def to_pdf(page: str, chromium: str) -> bytes:
             "--host-resolver-rules=MAP * ~NOTFOUND",
             f"--user-data-dir={folder / 'profile'}",
             f"--print-to-pdf={target}",
-            *(["--no-sandbox"] if os.geteuid() == 0 else []),
+            *(["--no-sandbox"] if is_root() else []),
             source.as_uri(),
         ]
         try:

@@ -8,7 +8,6 @@ cost of time alone.
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import time
@@ -24,6 +23,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.vocabulary import SavedState, pack, unpack
+from qiaocrawl.machine import try_lock_file
 from qiaocrawl.options.project import user_cache_folder
 from qiaocrawl.storage.titles import title_log
 
@@ -209,7 +209,7 @@ def _try_lock(path: Path) -> Iterator[bool]:
     """Hold *path* for this process, unless another does; whether it is ours."""
     with path.open("ab") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try_lock_file(file.fileno())
         except BlockingIOError:
             yield False
         else:

@@ -8,7 +8,6 @@ memory is given back.
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -23,6 +22,7 @@ from qiaocrawl.errors import ConfigError, WorkerStartError
 from qiaocrawl.extract.documents.analysis import PLAIN, read_text, read_text_file, require_size
 from qiaocrawl.items import PageText
 from qiaocrawl.language import _, language, using_language
+from qiaocrawl.machine import TOOK_TOO_LONG
 from qiaocrawl.runtime.workers import WorkerContext, bound_process, is_pool_error, run_timed
 
 MEMORY_BYTES = 2 * 1024**3
@@ -177,7 +177,7 @@ def _in_language(name: str, work: Callable[..., Result], *arguments: Any) -> Res
 
 def _expiry_error(name: str, seconds: float, error: ProcessExpired) -> FileBoundsError:
     # SIGPROF is our own timer's.
-    if error.exitcode == -signal.SIGPROF:
+    if error.exitcode == TOOK_TOO_LONG:
         return FileBoundsError(
             _(
                 "{name}: not read within {seconds:g} seconds of processor time. Save it anew with "

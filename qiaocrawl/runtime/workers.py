@@ -10,8 +10,6 @@ from __future__ import annotations
 import gc
 import logging
 import os
-import resource
-import signal
 import sys
 import sysconfig
 import threading
@@ -42,6 +40,7 @@ from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
 from qiaocrawl.language import VARIABLE, _, language
+from qiaocrawl.machine import TOOK_TOO_LONG, ProcessorTime, bound_memory, go_behind_others
 from qiaocrawl.runtime.analysis_setup import AnalysisSetup, JoinedText
 
 # --- How worker processes start: forked by a server that has loaded what they need, and no more
@@ -129,10 +128,10 @@ def _start_worker(setup: AnalysisSetup, niceness: int, speaks: str) -> None:
 
 def bound_process(niceness: int, memory_bytes: int) -> None:
     """Make this process a worker: behind others, of so much memory, gone with its parent."""
-    os.nice(niceness)
+    go_behind_others(niceness)
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    bound_memory(memory_bytes)
     # A thread: the main one is busy with a page.
     threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
 
@@ -178,17 +177,9 @@ def _started_setup() -> AnalysisSetup:
 
 
 def run_timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
-    """*work* within *seconds* of processor time; after them the kernel ends the process.
-
-    No exception could: the parser is not Python.
-    """
-    # ITIMER_PROF counts user and system time, and sends SIGPROF, which ends a process that does
-    # not handle it.
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
+    """*work* within *seconds* of processor time; after them the process ends."""
+    with ProcessorTime(seconds):
         return work(*args)
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _analyse(page: FetchedPage, template: SiteTemplate | None) -> PageAnalysis:
@@ -358,7 +349,7 @@ def page_error(error: BaseException, seconds: float) -> Exception:
     if isinstance(error, CancelledError | ConfigError):
         return error
     # SIGPROF is our own timer's.
-    outlasted = isinstance(error, ProcessExpired) and error.exitcode == -signal.SIGPROF
+    outlasted = isinstance(error, ProcessExpired) and error.exitcode == TOOK_TOO_LONG
     if outlasted or isinstance(error, FutureTimeoutError):
         return PoisonPageError(f"analysis took longer than {seconds:g} s")
     if isinstance(error, ProcessExpired):

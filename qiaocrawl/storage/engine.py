@@ -26,6 +26,7 @@ from sqlalchemy.pool import NullPool
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Candidate
 from qiaocrawl.language import _
+from qiaocrawl.machine import memory_mb
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.pages.site_dictionaries import SiteDictionaries
 from qiaocrawl.storage.sql import Statement, sqlite_cache
@@ -219,15 +220,14 @@ def create_private_file(path: Path) -> None:
     # (POSIX), and the next process to leave would take the log away from under us.
     if not path.exists():
         with suppress(FileExistsError):
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def machine_cache_mb() -> int:
     """What a connection to SQLite may keep of its file on this machine."""
     # Keys of URLs are hashes: where the upper parts of their index are not in memory, each new
     # URL is a read. A crawl has two connections; SQLite takes no more than it needs.
-    memory_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
-    return min(max(memory_mb // _CACHE_SHARE, _LEAST_CACHE_MB), _MOST_CACHE_MB)
+    return min(max(memory_mb() // _CACHE_SHARE, _LEAST_CACHE_MB), _MOST_CACHE_MB)
 
 
 def _sqlite_engine(url: URL, cache_mb: int) -> Engine:

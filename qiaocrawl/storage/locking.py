@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import logging
 import os
@@ -23,6 +22,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.errors import CrawlLockedError
 from qiaocrawl.language import _
+from qiaocrawl.machine import (
+    share_lock_of_file,
+    try_lock_file,
+    unlock_file,
+)
 from qiaocrawl.storage.engine import clock, sqlite_path
 from qiaocrawl.storage.frontier.workers import ALIVE_SECONDS
 from qiaocrawl.storage.values import from_time, to_stored_time
@@ -57,7 +61,7 @@ class CrawlLock:
         # makes it abstract.
         self._name = f"\0qiaocrawl {name} {sha256(os.fsencode(database)).hexdigest()}"
         self._socket: socket.socket | None = None
-        self._fd: int | None = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._fd: int | None = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             self._take(self._fd, time.monotonic() + wait_seconds)
         except OSError as error:
@@ -76,7 +80,8 @@ class CrawlLock:
             ) from error
         # The process is written for people only; the lock itself is the kernel's.
         os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
+        os.lseek(self._fd, 0, os.SEEK_SET)
+        os.write(self._fd, f"{os.getpid()}\n".encode())
         _held.add(self)
 
     def _take(self, fd: int, until: float) -> None:
@@ -84,8 +89,7 @@ class CrawlLock:
         is_said = False
         while True:
             try:
-                # flock belongs to the open file; fcntl locks go when any descriptor closes.
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                try_lock_file(fd)
                 self._socket = self._bound()
                 return
             except OSError as error:
@@ -111,7 +115,8 @@ class CrawlLock:
         return named
 
     def _holder(self, fd: int) -> str:
-        holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
+        os.lseek(fd, 0, os.SEEK_SET)
+        holder = os.read(fd, 32).decode("ascii", "replace").strip()
         return self._peer() or holder or "unknown"
 
     def _peer(self) -> str:
@@ -132,7 +137,7 @@ class CrawlLock:
     def release(self) -> None:
         """Release the lock; the file stays (removing it would race with the next holder)."""
         if self._fd is not None:
-            fcntl.flock(self._fd, fcntl.LOCK_UN)
+            unlock_file(self._fd)
         self._close()
 
     def _close(self) -> None:
@@ -285,14 +290,15 @@ def who_serves(engine: Engine) -> list[str]:
 def _serving_file(database: Path) -> list[str]:
     path = _console_file(database)
     try:
-        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDWR)
     except FileNotFoundError:
         return []
     try:
         with suppress(BlockingIOError):
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try_lock_file(fd)
             return []
-        lines = os.pread(fd, 65_536, 0).decode("utf-8", "replace").split("\n")
+        os.lseek(fd, 0, os.SEEK_SET)
+        lines = os.read(fd, 65_536).decode("utf-8", "replace").split("\n")
     finally:
         os.close(fd)
     written = [line.partition(" ")[::2] for line in lines if line]
@@ -348,13 +354,15 @@ class ConsoleSign:
     def _sign_file(self, database: Path, address: str) -> None:
         try:
             self._fd = os.open(
-                _console_file(database), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600
+                _console_file(database),
+                os.O_RDWR | os.O_CREAT | os.O_APPEND,
+                0o600,
             )
             with suppress(BlockingIOError):
                 # Nobody else is there: what ended without a word is forgotten.
-                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                try_lock_file(self._fd)
                 os.ftruncate(self._fd, 0)
-            fcntl.flock(self._fd, fcntl.LOCK_SH)
+            share_lock_of_file(self._fd)
             os.write(self._fd, f"{os.getpid()} {address}\n".encode())
         except OSError as error:
             logger.warning("other programs cannot see this console: %s", error)

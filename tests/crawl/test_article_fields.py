@@ -74,7 +74,7 @@ def test_items_get_the_article_of_their_page_and_keep_their_own(project: Path) -
     with local_server(lambda host, path: Answer(pages[path]) if path in pages else None) as server:
         spiders = _SPIDERS.replace("ORIGIN", f"http://{server.origin}")
         (project / "others" / "spiders" / "__init__.py").write_text(spiders, "utf-8")
-        done = _crawled(project, "-s", "QIAO_ARTICLE_TOPIC=qiaoqing")
+        done = _crawled(project, "-s", "ARTICLE_TOPIC=qiaoqing")
     assert done.returncode == 0, done.stderr
     items = [json.loads(line) for line in (project / "out.jsonl").read_text("utf-8").splitlines()]
     found = {item["at"].rpartition("/")[2]: item for item in items if "at" in item}
@@ -95,7 +95,7 @@ def test_a_topic_that_is_not_there_stops_before_anything_is_asked(project: Path)
     (project / "others" / "spiders" / "__init__.py").write_text(
         _SPIDERS.replace("ORIGIN", "http://127.0.0.1:9")
     )
-    done = _crawled(project, "-s", "QIAO_ARTICLE_TOPIC=qiaoqin")
+    done = _crawled(project, "-s", "ARTICLE_TOPIC=qiaoqin")
     assert done.returncode == 1
     assert "no topic 'qiaoqin'; a folder, or one of:" in done.stderr
     assert "qiaoqing" in done.stderr

@@ -182,10 +182,10 @@ async def _save_picture(code: Locator, file: Path, last: bytes) -> bytes:
         return last  # not there yet, or gone since it was scanned
     if picture != last:
         # Readable by the operator alone: whoever scans the code logs in here.
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as out:
             # The file may have been there before, with a wider mode.
-            os.fchmod(descriptor, 0o600)
+            os.chmod(file, 0o600)
             out.write(picture)
         logger.info("QR code saved: %s; scan it with the site's app", file)
     return picture

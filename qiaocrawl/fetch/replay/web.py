@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import logging
@@ -39,6 +38,7 @@ from qiaocrawl.fetch.replay.recording_index import (
 )
 from qiaocrawl.fetch.replay.warc import SUFFIXES, find_warcs, read_warcs
 from qiaocrawl.language import _
+from qiaocrawl.machine import lock_file
 from qiaocrawl.options.project import user_cache_folder
 from qiaocrawl.urls import canonical_url
 
@@ -288,7 +288,7 @@ class IndexCache:
 def _lock_file(path: Path) -> Iterator[None]:
     """Hold *path* for this process; the lock goes when the process ends, however it ends."""
     with path.open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock_file(file.fileno())
         yield
 
 

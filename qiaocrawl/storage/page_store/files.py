@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.language import _
+from qiaocrawl.machine import sync_folder
 
 _log = logging.getLogger(__name__)
 
@@ -270,14 +271,6 @@ def _durable_file(folder: Path, name: str) -> Iterator[IO[bytes]]:
         raise
     # The names too, up to the folder of the store, which may have been made just now.
     for above in (target.parent, *target.parent.parents):
-        _sync_folder(above)
+        sync_folder(above)
         if above == folder.parent:
             break
-
-
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
