@@ -230,6 +230,60 @@ def send(database: DatabaseUrl = "") -> None:
 
 
 @app.command()
+def digest(
+    topic: Annotated[str, typer.Argument(help="Its events only; empty for all topics.")] = "",
+    database: DatabaseUrl = "",
+) -> None:
+    """Print the morning's digest as channels would get it now."""
+    from qiaocrawl.news import pushes
+    from qiaocrawl.storage.topics.topics import topic_id
+
+    with connection_to(database) as c:
+        if topic:
+            topic_id(c, topic)
+        title, text = pushes.digest(c, datetime.now(UTC), topic)
+    echo(f"{title}\n\n{text}")
+
+
+@app.command()
+def push(
+    channel: Annotated[str, typer.Argument(help="Name of a channel.")],
+    at: Annotated[str, typer.Option(help="Send the digest then, such as 7:30, China's time.")] = "",
+    topic: Annotated[str, typer.Option(help="Its events only; empty for all topics.")] = "",
+    workdays: Annotated[bool, typer.Option("--workdays", help="Not on days off.")] = False,
+    alarms: Annotated[bool, typer.Option("--alarms", help="Also what needs a hand.")] = False,
+    database: DatabaseUrl = "",
+) -> None:
+    """Say what a channel is told beside warnings: a daily digest, alarms; neither ends both.
+
+    `qiaocrawl warnings send`, run every few minutes, or a console that runs, sends it.
+    """
+    from qiaocrawl.news.pushes import Push, keep_push
+    from qiaocrawl.news.warnings.channels import known_channels
+    from qiaocrawl.news.warnings.rules import minute_of_day
+    from qiaocrawl.storage.topics.topics import topic_id
+
+    try:
+        minute = minute_of_day(at.zfill(5)) if at else None
+    except ValueError as error:
+        raise ConfigError(f"--at {error}") from None
+    with transaction_on(database) as c:
+        known = known_channels(c, Options.from_environment()["QIAO_WARNING_CHANNELS"])
+        if channel not in known:
+            raise ConfigError(
+                _(
+                    "channel {name!r} must be one of {allowed}",
+                    name=channel,
+                    allowed=_(", ").join(known) or _("none"),
+                )
+            )
+        if topic:
+            topic_id(c, topic)
+        keep_push(c, Push(channel, minute, topic, workdays, alarms))
+    echo(_("noted"))
+
+
+@app.command()
 def mute(
     story: Annotated[int, typer.Argument(help="Number of a story.")], database: DatabaseUrl = ""
 ) -> None:
@@ -312,10 +366,14 @@ def has_channels(database: Database, options: Options) -> bool:
 
 def send_with(database: Database, options: Options) -> bool:
     """Send what is due; whether all of it was delivered."""
+    from qiaocrawl.news.pushes import queue_due
+    from qiaocrawl.news.trends.usual import calendar_with
     from qiaocrawl.news.warnings.channels import all_channels
     from qiaocrawl.news.warnings.delivery import deliver_due
 
     file, keys = options["QIAO_WARNING_CHANNELS"], options["QIAO_SECRET_KEY"]
+    with database.engine.begin() as c:
+        queue_due(c, datetime.now(UTC), calendar_with(options["QIAO_HOLIDAYS"]))
     with database.reading() as c:
         channels = all_channels(c, file, keys)
     report = deliver_due(database, channels, datetime.now(UTC).timestamp())

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from qiaocrawl.extract.methods.template_file import (
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.local import Logins
 from qiaocrawl.language import _
+from qiaocrawl.news.pushes import queue_due
+from qiaocrawl.news.trends.usual import calendar_with
 from qiaocrawl.news.warnings.channels import all_channels, kept_channels
 from qiaocrawl.news.warnings.delivery import deliver_due
 from qiaocrawl.options import Options
@@ -161,6 +164,8 @@ LOGS = Path("data/logs")
 """Where local jobs write, as those of `qiaocrawl run`."""
 _TICK_SECONDS = 2.0
 _MESSAGES_SECONDS = 60.0
+# All that may need a hand takes a second to look through where there is much.
+_LOOKS_AN_ALARM = 5
 
 
 class _Keeper:
@@ -225,7 +230,7 @@ class JobKeeper(_Keeper):
 
 
 class MessageKeeper(_Keeper):
-    """Sends the messages of warnings that are due, every minute.
+    """Makes the digests that are due, and sends all messages that are, every minute.
 
     Those to channels this process does not know are left to the command that does.
     """
@@ -233,6 +238,7 @@ class MessageKeeper(_Keeper):
     def __init__(self, database: Database) -> None:
         super().__init__(database, MESSAGES, _MESSAGES_SECONDS)
         self._database = database
+        self._looks = 0
 
     def look(self) -> None:
         """Send what is due now."""
@@ -241,4 +247,10 @@ class MessageKeeper(_Keeper):
         with self._database.reading() as c:
             channels = all_channels(c, file, keys) if file or kept_channels(c) else {}
         if channels:
+            calendar = calendar_with(options["QIAO_HOLIDAYS"])
+            with self._database.engine.begin() as c:
+                now = datetime.now(UTC)
+                is_fifth = self._looks % _LOOKS_AN_ALARM == 0
+                queue_due(c, now, calendar, looks_at_alarms=is_fifth)
+            self._looks += 1
             deliver_due(self._database, channels, time.time(), only_known=True)

@@ -105,6 +105,8 @@ STEPS: tuple[Step, ...] = (
     ("warnings.test", "", {"channel": "desk"}),
     ("warnings.save_channel", "", CHANNEL),
     ("warnings.save_channel", "", {**CHANNEL, "known": "yes"}),
+    ("warnings.save_pushes", "", {"channel": "平台", "digest": "yes", "at": "7:30"}),
+    ("warnings.send_digest", "", {"channel": "desk"}),
     ("warnings.drop_channel", "", {"channel": "平台"}),
     ("coverage.again", "", CELL),
     ("coverage.missed_again", "", {"topic": TOPIC, "why": "blocked", "url": SHUT}),

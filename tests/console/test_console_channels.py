@@ -20,6 +20,7 @@ from qiaocrawl.cli.session import rotate
 from qiaocrawl.console.keepers import MessageKeeper
 from qiaocrawl.console.security import credentials
 from qiaocrawl.fetch.sessions.vault import Vault, new_key
+from qiaocrawl.news.pushes import stored_pushes
 from qiaocrawl.news.warnings.channels import all_channels, kept_channels
 from qiaocrawl.news.warnings.rules import Rule
 from told_stories import make_stories, warn_of_stories
@@ -276,3 +277,33 @@ def test_a_channel_is_deleted_by_who_says_that_it_is_meant(office: Desk) -> None
         page.get_by_text("Nobody is told of warnings yet").wait_for()
     with office.database.reading() as c:
         assert kept_channels(c) == {}
+
+
+def test_a_channel_gets_the_digest_at_its_hour_and_one_at_once_to_try(
+    office: Desk, webhook: Webhook
+) -> None:
+    _enter(office, "wecom", "值班群", address=ROBOTS["wecom"])
+    page = visible(office.get("/warnings/channels/pushes?name=值班群").text)
+    assert "no round has ended yet" in page, "the digest as it would be now, and why it is empty"
+    wrong = office.post("/warnings/channels/pushes", channel="值班群", digest="yes", at="早上")
+    assert wrong.status_code == 400
+    assert "such as 7:30; this is" in visible(wrong.text)
+    sent = office.post(
+        "/warnings/channels/pushes", channel="值班群", digest="yes", at="7：30", alarms="yes"
+    )
+    assert sent.status_code == 303, visible(sent.text)
+    with office.database.engine.connect() as c:
+        push = stored_pushes(c)["值班群"]
+    assert (push.digest_minute, push.with_alarms, push.only_workdays) == (450, True, False)
+    page = visible(office.get("/warnings/channels").text)
+    assert "digest at 07:30 · what needs a hand" in page
+    webhook.answers = [YES["wecom"], NO["wecom"][0]]
+    for words in ("was not refused", NO["wecom"][1]):
+        assert office.post("/warnings/channels/digest", channel="值班群").status_code == 303
+        assert words in visible(office.get("/warnings/channels/pushes?name=值班群").text)
+    assert "no round has ended yet" in str(webhook.bodies[0])
+    assert office.get("/warnings/channels/pushes?name=没有").status_code == 404
+    # Gone with the channel.
+    assert office.post("/warnings/channels/drop", channel="值班群").status_code == 303
+    with office.database.engine.connect() as c:
+        assert stored_pushes(c) == {}

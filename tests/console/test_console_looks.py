@@ -15,8 +15,9 @@ from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from fresh_schema import make_tables
 from qiaocrawl.console.security import credentials
-from qiaocrawl.fetch.sessions.vault import new_key
+from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.items import PagePicture
+from qiaocrawl.news.warnings.channels import keep_channel, seal_address
 from qiaocrawl.news.warnings.delivery import deliver_due
 from qiaocrawl.news.warnings.office_rules import add_rule
 from qiaocrawl.news.warnings.rules import Rule
@@ -64,6 +65,7 @@ _PAGES = {
     "warning-rule": "/warnings/rules/1",
     "new-rule": "/warnings/rules/new", "warning-channels": "/warnings/channels",
     "new-channel": "/warnings/channels/new?kind=mail",
+    "pushes": "/warnings/channels/pushes?name=值班群",
     "rule-of-event": "/warnings/rules/new?story=1",
     "first-office": "/start", "first-topic": "/start/topic",
     "first-look": "/start/topic/qiaoqing", "password": "/password",
@@ -87,7 +89,8 @@ _CHANGE = """theme => {
 @pytest.fixture
 def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A database with a few articles, two answers of an engine, an account and a job."""
-    monkeypatch.setenv("QIAO_SECRET_KEY", new_key())
+    key = new_key()
+    monkeypatch.setenv("QIAO_SECRET_KEY", key)
     address = f"sqlite:///{tmp_path / 'q.db'}"
     with Database.open(address) as database:
         make_tables(database)
@@ -117,6 +120,8 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         with database.engine.begin() as c:
             for rule in rules:
                 add_rule(c, rule, "editor", datetime.now(UTC))
+            sealed = seal_address(Vault.from_option(key), "值班群", "json://127.0.0.1:9")
+            keep_channel(c, "值班群", "webhook", sealed, "chief", datetime.now(UTC))
         deliver_due(database, {}, time.time())
     return address
 

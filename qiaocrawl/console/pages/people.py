@@ -77,6 +77,8 @@ ACTION_NAMES = {
     "channel.test": N_("sent a test message to a channel"),
     "channel.add": N_("entered a channel of warnings"),
     "channel.change": N_("changed a channel of warnings"),
+    "channel.digest": N_("sent a digest"),
+    "channel.pushes": N_("changed what a channel is told every day"),
     "channel.drop": N_("deleted a channel of warnings"), "office.change": N_("changed the office"),
     "rule.add": N_("wrote a rule of warnings"), "rule.change": N_("changed a rule of warnings"),
     "rule.drop": N_("deleted a rule of warnings"),

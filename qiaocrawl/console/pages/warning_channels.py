@@ -30,6 +30,7 @@ from qiaocrawl.errors import ConfigError, SecretKeyError
 from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
+from qiaocrawl.news.pushes import Push, keep_push, stored_pushes
 from qiaocrawl.news.warnings.channels import (
     KINDS,
     MOST_NAME_CHARS,
@@ -45,6 +46,7 @@ from qiaocrawl.news.warnings.channels import (
 )
 from qiaocrawl.news.warnings.delivery import send_test
 from qiaocrawl.news.warnings.office_rules import office_rules
+from qiaocrawl.news.warnings.rules import clock
 from qiaocrawl.news.warnings.stored import count_waiting, last_deliveries
 from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import Actor, record
@@ -81,6 +83,8 @@ def _view(c: Connection, file: str) -> dict[str, Any]:
         "rules": rules,
         "last": last_deliveries(c),
         "waiting": count_waiting(c),
+        "pushes": stored_pushes(c),
+        "clock": clock,
     }
 
 
@@ -185,6 +189,7 @@ async def drop(request: Request) -> Response:
 
     def forget(c: Connection, actor: Actor) -> None:
         drop_channel(c, kept.name)
+        keep_push(c, Push(kept.name))
         record(c, actor, "channel.drop", kept.name, {"kind": kept.kind}, None)
 
     await write(request, forget, actor_of(request))

@@ -25,7 +25,7 @@ from qiaocrawl.console.page import (
     tell,
     write,
 )
-from qiaocrawl.console.pages import warning_channels, warning_rules
+from qiaocrawl.console.pages import channel_pushes, warning_channels, warning_rules
 from qiaocrawl.console.render import render
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
@@ -205,4 +205,8 @@ PAGES = (
 
 # --- Warnings: what is open and why, the rules of the office, and the channels that are told ------
 
-AREA = Area(N_("Warnings"), "bell", (*PAGES, *warning_rules.PAGES, *warning_channels.PAGES))
+AREA = Area(
+    N_("Warnings"),
+    "bell",
+    (*PAGES, *warning_rules.PAGES, *warning_channels.PAGES, *channel_pushes.PAGES),
+)

@@ -248,15 +248,51 @@ def _row(warning: StoryWarning) -> dict[str, object]:
 
 
 def _keep_message(c: Connection, message: Message, now: datetime) -> None:
-    kept = select(warning_message.c.id).where(warning_message.c.message_id == message.id)
+    made = _insert(
+        c,
+        message.id,
+        message.channel,
+        message.severity,
+        message_title(message),
+        message_text(message),
+        now,
+    )
+    if made:
+        c.execute(
+            insert(warning_notice),
+            [{"message_id": made, "opened_for": notice.warning.id} for notice in message.notices],
+        )
+
+
+def enqueue(
+    c: Connection, message_id: str, channel: str, title: str, body: str, now: datetime
+) -> bool:
+    """Keep a message of no warning until it is sent; whether it was not there yet.
+
+    Args:
+        message_id: 32 digits of what it tells, by which it is known again.
+    """
+    return bool(_insert(c, message_id, channel, SEVERITIES[0], title, body, now))
+
+
+def _insert(
+    c: Connection,
+    message_id: str,
+    channel: str,
+    severity: str,
+    title: str,
+    body: str,
+    now: datetime,
+) -> int:
+    """The number of the new message; 0 where it is there already."""
+    kept = select(warning_message.c.id).where(warning_message.c.message_id == message_id)
     if c.execute(kept).first() is not None:
-        return
-    title, body = message_title(message), message_text(message)
+        return 0
     made = c.execute(
         insert(warning_message).values(
-            message_id=message.id,
-            channel=message.channel,
-            severity=message.severity,
+            message_id=message_id,
+            channel=clean_word(channel, 64),
+            severity=severity,
             title=clean_text(title, 1_000),
             body=clean_text(body, 100_000),
             created_at=to_stored_time(now),
@@ -268,10 +304,7 @@ def _keep_message(c: Connection, message: Message, now: datetime) -> None:
         )
     ).inserted_primary_key
     assert made is not None
-    c.execute(
-        insert(warning_notice),
-        [{"message_id": made[0], "opened_for": notice.warning.id} for notice in message.notices],
-    )
+    return int(made[0])
 
 
 def add_claimed(c: Connection, channel: str, title: str, body: str, now: datetime) -> DueMessage:

@@ -53,7 +53,7 @@
     article_class ── url, topic            what articles on a topic are about
     story_warning, warning_message ── warning_notice   what officers are warned of, who was told
     warning_rule, quiet_hours               of what to warn, and when not to
-    warning_channel                         where to, encrypted
+    warning_channel, warning_push           where to, encrypted; what else is told there
     briefing ── briefing_file               what leaders were told, as it was made
     briefing_draft ─┬─ briefing_item        a briefing that is written at the desk
                     └─ briefing_version ─┬─ briefing_version_file   as it was approved
@@ -159,6 +159,7 @@ from qiaocrawl.storage.schema.news import (
     warning_channel,
     warning_message,
     warning_notice,
+    warning_push,
     warning_rule,
 )
 from qiaocrawl.storage.schema.office import (
@@ -271,6 +272,7 @@ __all__ = [
     "warning_channel",
     "warning_message",
     "warning_notice",
+    "warning_push",
     "warning_rule",
     "watch_day",
     "watch_hour",

@@ -228,6 +228,21 @@ warning_channel = table(
     Column("changed_at", time_type(), nullable=False),
 )
 
+warning_push = table(
+    "warning_push",
+    id_column(),
+    Column("channel", name_type(64), nullable=False, unique=True),
+    # Minute of the day, in China's time; NULL for no digest.
+    Column("digest_minute", SmallInteger),
+    Column("topic", name_type(100), nullable=False),
+    Column("only_workdays", Boolean, nullable=False),
+    Column("with_alarms", Boolean, nullable=False),
+    Column("begun_at", time_type(), nullable=False),
+    # JSON: alarms that were told and still hold, without their numbers.
+    Column("told", long_text_type(), nullable=False),
+    Column("told_at", time_type()),
+)
+
 quiet_hours = table(
     "quiet_hours",
     # 1: there is one row, or none.
