@@ -266,7 +266,7 @@ def push(
     try:
         minute = minute_of_day(at.zfill(5)) if at else None
     except ValueError as error:
-        raise ConfigError(f"--at {error}") from None
+        raise ConfigError(_("the time of the digest {reason}", reason=error)) from None
     with transaction_on(database) as c:
         known = known_channels(c, Options.from_environment()["QIAO_WARNING_CHANNELS"])
         if channel not in known:
