@@ -40,14 +40,20 @@ def record(
 
 def brute_cosine(one: Sequence[str], other: Sequence[str], snapshot: IdfSnapshot) -> float:
     """The cosine of two titles by the plain vectors of :mod:`qiaocrawl.vsm`."""
-    words = {word: number for number, word in enumerate({*one, *other})}
+    numbers: dict[str, int] = {}
+    first, second = (title_vector(title, numbers, snapshot) for title in (one, other))
+    return cosine(first, second)
 
-    def vector(title: Sequence[str]) -> SparseVector:
-        return SparseVector.of(
-            {words[word]: count * snapshot.idf(word) for word, count in Counter(title).items()}
-        )
 
-    return cosine(vector(one), vector(other))
+def title_vector(
+    title: Sequence[str], numbers: dict[str, int], snapshot: IdfSnapshot
+) -> SparseVector:
+    """The plain vector of *title*; *numbers* are those of all words so far, new ones join them."""
+    counts = {numbers.setdefault(word, len(numbers)): (word, count)
+              for word, count in Counter(title).items()}  # fmt: skip
+    return SparseVector.of(
+        {number: count * snapshot.idf(word) for number, (word, count) in counts.items()}
+    )
 
 
 def near_enough(one: float, other: float, room: float = 1e-6) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from dedup_samples import brute_cosine, near_enough
+from dedup_samples import near_enough, title_vector
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +17,7 @@ from qiaocrawl.dedup import rows as rows_module
 from qiaocrawl.dedup.cleaning import TitleBatch
 from qiaocrawl.dedup.rows import TitleRows
 from qiaocrawl.dedup.vocabulary import TermTable
-from qiaocrawl.vsm import IdfSnapshot
+from qiaocrawl.vsm import IdfSnapshot, SparseVector, cosine
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 Title = tuple[str, ...]
@@ -44,6 +44,8 @@ class Held:
         self.member_row = np.full(20_000, -1, np.int32)
         self.member_next = np.full(20_000, -1, np.int32)
         self._known: dict[tuple[Title, Title], float] = {}
+        self._numbers: dict[str, int] = {}
+        self._vectors: dict[Title, SparseVector] = {}
 
     def place(self, new: dict[int, Title], limit: int = 0) -> list[dict[int, float]]:
         """Enter titles; rows with cosine found for each of them."""
@@ -101,9 +103,16 @@ class Held:
             return 0.0
         if one == other:
             return 1.0
-        if (one, other) not in self._known:
-            self._known[one, other] = brute_cosine(one, other, self.snapshot)
-        return self._known[one, other]
+        pair = (one, other) if one < other else (other, one)
+        if pair not in self._known:
+            self._known[pair] = cosine(self._vector(one), self._vector(other))
+        return self._known[pair]
+
+    def _vector(self, title: Title) -> SparseVector:
+        if title not in self._vectors:
+            # Each title is compared with hundreds.
+            self._vectors[title] = title_vector(title, self._numbers, self.snapshot)
+        return self._vectors[title]
 
 
 STEPS = st.lists(
