@@ -69,12 +69,12 @@ def feature_hashes(text: str, lists: Sequence[NDArray[np.uint64]] = ()) -> Hashe
     """
     codes = character_codes(text)
     classes = np.array([_class(letter) for letter in text], np.uint64)
-    columns: list[Hashes] = []
+    templates: list[tuple[Hashes, ...]] = []
     letters = _shift_values(codes)
     kinds = _shift_values(classes)
 
     def add(*values: Hashes) -> None:
-        columns.append(_mix(len(columns) + 1, values))
+        templates.append(values)
 
     for offset in range(-REACH, REACH + 1):
         add(letters[offset])
@@ -95,7 +95,7 @@ def feature_hashes(text: str, lists: Sequence[NDArray[np.uint64]] = ()) -> Hashe
         add(around[1])
     if len(lists) > 1:
         add(*lists)
-    return np.stack(columns, axis=1)
+    return _mix(templates)
 
 
 def _add_words(text: str, add: Any, letters: dict[int, Hashes]) -> None:
@@ -177,9 +177,17 @@ def _shift_values(values: Hashes) -> dict[int, Hashes]:
     }
 
 
-def _mix(template: int, values: Sequence[Hashes]) -> Hashes:
-    mixed = np.full(len(values[0]), template, np.uint64) * _FACTOR
-    for value in values:
-        mixed = (mixed ^ value) * _FACTOR
-        mixed ^= mixed >> _SHIFT
-    return mixed
+def _mix(templates: Sequence[tuple[Hashes, ...]]) -> Hashes:
+    """A column a template: its number and its values, one after the other.
+
+    All templates at once: a sentence is short, and each call of numpy costs more than its work.
+    """
+    numbers = np.arange(1, len(templates) + 1, dtype=np.uint64) * _FACTOR
+    mixed = np.repeat(numbers, len(templates[0][0])).reshape(len(templates), -1)
+    for place in range(max(map(len, templates))):
+        rows = [row for row, values in enumerate(templates) if len(values) > place]
+        part = mixed[rows] ^ np.stack([templates[row][place] for row in rows])
+        part *= _FACTOR
+        part ^= part >> _SHIFT
+        mixed[rows] = part
+    return np.ascontiguousarray(mixed.T)
