@@ -7,7 +7,7 @@ version is one of this schema.
 from __future__ import annotations
 
 from alembic import op
-from sqlalchemy import insert, select
+from sqlalchemy import insert, inspect, select
 
 from qiaocrawl.storage.schema import metadata, title_clock
 
@@ -18,8 +18,12 @@ down_revision = None
 def upgrade() -> None:
     """Create what is missing: MySQL cannot roll back an upgrade that was interrupted."""
     bind = op.get_bind()
+    # Asked once: to ask for each table and index is a third of the time.
+    there = set(inspect(bind).get_table_names())
     for table in metadata.sorted_tables:
-        table.create(bind, checkfirst=True)
+        if table.name not in there:
+            table.create(bind, checkfirst=False)
+            continue
         for index in table.indexes:
             index.create(bind, checkfirst=True)
     if bind.execute(select(title_clock.c.id)).first() is None:
