@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from compiled_statements import share_compiled_statements
 from mariadb_fixtures import database, database_url, mariadb, mariadb_url
 from qiaocrawl.options.project import note_database
 from wheel_fixtures import installed, wheel
@@ -56,6 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples a property is tried on, where its test does not say."""
     # What is loaded from here on stays.
     gc.disable()
+    share_compiled_statements()
     settings.load_profile("all" if config.getoption("--all") else "some")
 
 
@@ -96,6 +98,9 @@ def _on_sqlite_only() -> frozenset[str]:
 def pytest_collection_finish() -> None:
     """Collect cycles from now on, but look at no module or test again."""
     gc.freeze()
+    # Each test makes thousands of objects that outlive the next few; with Python's 700 a twentieth
+    # of all time went into looking at them again and again.
+    gc.set_threshold(20_000, 10, 10)
     gc.enable()
 
 
