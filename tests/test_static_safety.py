@@ -38,6 +38,13 @@ def _forgotten() -> Iterator[None]:
     """The trees of all files are large, and the tests behind these do without."""
     yield
     _modules.cache_clear()
+    _nodes.cache_clear()
+
+
+@cache
+def _nodes(tree: ast.Module) -> list[ast.AST]:
+    """All nodes of *tree*, found once for all tests here."""
+    return list(ast.walk(tree))
 
 
 def _written(node: ast.AST) -> tuple[str, list[ast.expr]] | None:
@@ -94,7 +101,7 @@ def _made_sql(tree: ast.Module) -> list[str]:
         if isinstance(part, ast.comprehension) and _is_literal(part.iter)
         for name in ast.walk(part.target) if isinstance(name, ast.Name)
     }  # fmt: skip
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         if (written := _written(node)) is None or not _SQL.search(written[0]):
             continue
         if not all(_is_constant(part, own) for part in written[1]):
@@ -107,7 +114,7 @@ def test_upserts_are_made_of_constants() -> None:
     calls = [
         (name, node)
         for name, tree in _modules()
-        for node in ast.walk(tree)
+        for node in _nodes(tree)
         if isinstance(node, ast.Call) and _called(node).endswith("upsert")
     ]
     assert len(calls) >= 10
@@ -145,7 +152,7 @@ def _called(call: ast.Call) -> str:
 
 def _unpickled(tree: ast.Module) -> list[str]:
     found = []
-    for node in ast.walk(tree):
+    for node in _nodes(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -192,7 +199,7 @@ def test_no_archive_is_unpacked_onto_the_disk() -> None:
     """Members are read one by one; a name such as ``../../x`` is no path of ours."""
     named = {"extractall", "unpack_archive"}
     found = {
-        f"{name}, line {node.lineno}" for name, tree in _modules() for node in ast.walk(tree)
+        f"{name}, line {node.lineno}" for name, tree in _modules() for node in _nodes(tree)
         if isinstance(node, ast.Attribute) and node.attr in named
     }  # fmt: skip
     assert found == set()

@@ -56,11 +56,11 @@ class Held:
         members = self.member_row, self.member_next, numbers
         places, rows, cosines, newest = self.rows.place(batch, members, limit=limit)
         found: list[dict[int, float]] = [{} for _ in new]
-        for place, row, cosine, member in zip(
+        for place, row, found_cosine, member in zip(
             places.tolist(), rows.tolist(), cosines.tolist(), newest.tolist(), strict=True
         ):
             assert row not in found[place], "found twice"
-            found[place][row] = cosine
+            found[place][row] = found_cosine
             # The newest by then: this or a later title of the batch is none.
             assert member not in list(new)[place:]
             assert self.member_row[member] == row
@@ -93,9 +93,9 @@ class Held:
             right = self.cosine(title, other)
             if not near_enough(right, self.threshold, 1e-7):
                 assert (other in cosines) == (right > self.threshold), (title, other, right)
-        for other, cosine in cosines.items():
+        for other, found_cosine in cosines.items():
             assert other in self.titles.values()
-            assert near_enough(cosine, self.cosine(title, other))
+            assert near_enough(found_cosine, self.cosine(title, other))
 
     def cosine(self, one: Title, other: Title) -> float:
         """By the plain vectors; equal titles are 1, also where they weigh nothing."""

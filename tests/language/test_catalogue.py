@@ -13,6 +13,7 @@ from gettext import GNUTranslations
 from io import BytesIO
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
 import pytest
 
@@ -53,8 +54,17 @@ def script() -> Iterator[object]:
     sys.path.remove(str(ROOT / "scripts"))
 
 
-def test_the_catalogue_has_every_message_in_chinese(script) -> None:  # type: ignore[no-untyped-def]
-    messages = script.current()
+@pytest.fixture(scope="module")
+def current(script) -> dict[str, Any]:  # type: ignore[no-untyped-def]
+    """All messages of the sources; to find them takes seconds."""
+    messages: dict[str, Any] = script.current()
+    return messages
+
+
+def test_the_catalogue_has_every_message_in_chinese(  # type: ignore[no-untyped-def]
+    script, current: dict[str, Any]
+) -> None:
+    messages = current
     assert len(messages) > 1000
     assert [message.text for message in messages.values() if not message.chinese] == []
     # What needs no Chinese is a mark, a path or a name.
@@ -65,9 +75,9 @@ def test_the_catalogue_has_every_message_in_chinese(script) -> None:  # type: ig
     assert CATALOGUE.with_suffix(".mo").read_bytes() == script.compiled(messages), stale
 
 
-def test_gettext_reads_what_was_compiled(script) -> None:  # type: ignore[no-untyped-def]
+def test_gettext_reads_what_was_compiled(current: dict[str, Any]) -> None:
     catalogue = GNUTranslations(BytesIO(CATALOGUE.with_suffix(".mo").read_bytes()))
-    for message in script.current().values():
+    for message in current.values():
         if message.plural:
             assert catalogue.ngettext(message.text, message.plural, 2) == message.chinese
         else:
@@ -166,17 +176,16 @@ NO_PROSE = re.compile(r"\{\}|\\n|[\s:;,()'\"]")
 
 
 @pytest.fixture(scope="module")
-def trees() -> dict[Path, ast.Module]:
-    """All our sources."""
+def nodes() -> dict[Path, list[ast.AST]]:
+    """What all our sources are made of."""
     folders = ("qiaocrawl", "spiders", "pipelines", "middlewares")
     paths = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
-    return {path: ast.parse(path.read_text("utf-8")) for path in paths}
+    return {path: [*ast.walk(ast.parse(path.read_text("utf-8")))] for path in paths}
 
 
-def _errors(trees: dict[Path, ast.Module]) -> set[str]:
+def _errors(nodes: dict[Path, list[ast.AST]]) -> set[str]:
     """The names of all our errors."""
-    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
-    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    classes = [node for own in nodes.values() for node in own if isinstance(node, ast.ClassDef)]
     names = {"QiaoError"}
     while more := {node.name for node in classes if node.name not in names
                    and names & set(map(_last_name, node.bases))}:  # fmt: skip
@@ -184,13 +193,13 @@ def _errors(trees: dict[Path, ast.Module]) -> set[str]:
     return names
 
 
-def test_every_error_that_a_person_sees_is_a_message(trees: dict[Path, ast.Module]) -> None:
-    shown = _errors(trees) - NOTED
+def test_every_error_that_a_person_sees_is_a_message(nodes: dict[Path, list[ast.AST]]) -> None:
+    shown = _errors(nodes) - NOTED
     assert {"ConfigError", "LoginError", "PageSourceError"} <= shown
     wrong = [
         f"{path.relative_to(ROOT)}:{node.lineno} {ast.unparse(part)}"
-        for path, tree in trees.items()
-        for node in ast.walk(tree)
+        for path, own in nodes.items()
+        for node in own
         if isinstance(node, ast.Call) and _last_name(node.func) in shown
         for argument in node.args[:1]
         for part in _pieces(argument)
@@ -217,12 +226,12 @@ def _pieces(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def test_no_function_hides_the_translation_by_a_name_of_its_own(
-    trees: dict[Path, ast.Module],
+    nodes: dict[Path, list[ast.AST]],
 ) -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{function.lineno}"
-        for path, tree in trees.items()
-        for function in ast.walk(tree)
+        for path, own in nodes.items()
+        for function in own
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         and {ast.Store, ast.Load} <= _uses_of_underscore(function)
     ]
