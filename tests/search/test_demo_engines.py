@@ -85,14 +85,17 @@ def _queries(name: str) -> list[Query]:
     return [Query("t", word, site, name) for word in words for site in sites]
 
 
-def _all_answers(engines: dict[str, DemoEngine]) -> dict[Query, SearchAnswer]:
+@pytest.fixture(scope="module")
+def answers(engines: dict[str, DemoEngine]) -> dict[Query, SearchAnswer]:
+    """All answers, which are the same each time; they take a second."""
     return {
         query: _ask(engine, query) for name, engine in engines.items() for query in _queries(name)
     }
 
 
-def test_all_states_occur_and_blocked_is_never_empty(engines: dict[str, DemoEngine]) -> None:
-    answers = _all_answers(engines)
+def test_all_states_occur_and_blocked_is_never_empty(
+    engines: dict[str, DemoEngine], answers: dict[Query, SearchAnswer]
+) -> None:
     for name in engines:
         states = {answer.state for query, answer in answers.items() if query.engine == name}
         assert states >= STATES
@@ -107,8 +110,10 @@ def test_all_states_occur_and_blocked_is_never_empty(engines: dict[str, DemoEngi
         assert (answer.state is AnswerState.BLOCKED) == is_check, query
 
 
-def test_every_state_agrees_with_what_the_engine_meant(engines: dict[str, DemoEngine]) -> None:
-    for query, answer in _all_answers(engines).items():
+def test_every_state_agrees_with_what_the_engine_meant(
+    engines: dict[str, DemoEngine], answers: dict[Query, SearchAnswer]
+) -> None:
+    for query, answer in answers.items():
         body = _raw(engines[query.engine], query).body.decode("utf-8", "replace")
         if query.engine == "demo_sou" and answer.state is AnswerState.EMPTY:
             assert "没有找到与" in body
@@ -160,8 +165,8 @@ def test_the_engines_complement_each_other(web: SmallWeb, engines: dict[str, Dem
     assert all(urlsplit(url).path.startswith("/old/") for url in stale)
 
 
-def test_hits_are_whole(engines: dict[str, DemoEngine]) -> None:
-    for query, answer in _all_answers(engines).items():
+def test_hits_are_whole(answers: dict[Query, SearchAnswer]) -> None:
+    for query, answer in answers.items():
         for hit in answer.hits:
             assert "/link?" not in hit.url
             assert "utm_" not in hit.url
@@ -172,9 +177,8 @@ def test_hits_are_whole(engines: dict[str, DemoEngine]) -> None:
 
 
 def test_advertisements_and_tracking_marks_are_there_to_be_removed(
-    engines: dict[str, DemoEngine],
+    engines: dict[str, DemoEngine], answers: dict[Query, SearchAnswer]
 ) -> None:
-    answers = _all_answers(engines)
     noted = Counter(q.engine for q, a in answers.items() if "advertisements" in a.message)
     assert set(noted) == set(engines)
     zhao = b"".join(_raw(engines["demo_zhao"], q).body for q in _queries("demo_zhao"))
