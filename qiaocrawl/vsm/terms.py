@@ -218,7 +218,9 @@ def title_share(word: str) -> float:
 def title_shares() -> dict[str, float]:
     """As :func:`title_share`, of all words whose usage is known."""
     counts, total = word_counts()
-    return {word: _share(count, total) for word, count in counts.items()}
+    # Most words have one of a few thousand counts.
+    shares = {count: _share(count, total) for count in set(counts.values())}
+    return {word: shares[count] for word, count in counts.items()}
 
 
 def _share(count: int, total: int) -> float:

@@ -183,11 +183,9 @@ def _mix(templates: Sequence[tuple[Hashes, ...]]) -> Hashes:
     All templates at once: a sentence is short, and each call of numpy costs more than its work.
     """
     numbers = np.arange(1, len(templates) + 1, dtype=np.uint64) * _FACTOR
-    mixed = np.repeat(numbers, len(templates[0][0])).reshape(len(templates), -1)
+    mixed: Hashes = np.repeat(numbers, len(templates[0][0])).reshape(len(templates), -1)
     for place in range(max(map(len, templates))):
         rows = [row for row, values in enumerate(templates) if len(values) > place]
-        part = mixed[rows] ^ np.stack([templates[row][place] for row in rows])
-        part *= _FACTOR
-        part ^= part >> _SHIFT
-        mixed[rows] = part
+        part: Hashes = (mixed[rows] ^ np.stack([templates[row][place] for row in rows])) * _FACTOR
+        mixed[rows] = part ^ (part >> _SHIFT)
     return np.ascontiguousarray(mixed.T)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -178,13 +178,30 @@ def usual_shares() -> NDArray[np.float32]:
     words they stand in come to.
     """
     words = title_shares()
-    pairs: defaultdict[str, float] = defaultdict(float)
-    for word, share in words.items():
-        for pair in map(str.__add__, word, word[1:]):
-            pairs[pair] += share
-    ids = [*map(term_id, words), *(term_id(_PAIR + pair) for pair in pairs)]
-    shares = np.bincount(ids, [*words.values(), *pairs.values()], DIMENSIONS)
+    of_words = np.fromiter(words.values(), np.float64, len(words))
+    pairs, of_pairs = _pair_shares(list(words), of_words)
+    # As :func:`term_id`; the dictionary has no lone surrogates.
+    terms = (*map(str.encode, words), *(f"{_PAIR}{pair}".encode() for pair in pairs))
+    ids = np.fromiter(map(crc32, terms), np.int64, len(terms)) & _MASK
+    shares = np.bincount(ids, np.concatenate([of_words, of_pairs]), DIMENSIONS)
     return np.clip(shares, _RAREST_PAIR, 1.0).astype(np.float32)
+
+
+def _pair_shares(
+    words: Sequence[str], shares: NDArray[np.float64]
+) -> tuple[list[str], NDArray[np.float64]]:
+    """Every pair of neighbours in *words*, in the order they come, and the sum of their shares."""
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    text = "".join(words)
+    codes = np.frombuffer(text.encode("utf-32-le"), np.uint32).astype(np.uint64)
+    word = np.repeat(np.arange(len(words)), lengths)
+    at = np.flatnonzero(word[:-1] == word[1:])
+    # Both characters as one number; a sum goes from left to right, as one by one.
+    both = codes[at] << np.uint64(32) | codes[at + 1]
+    _, first, number = np.unique(both, return_index=True, return_inverse=True)
+    sums = np.bincount(number, shares[word[at]]).astype(np.float64)
+    order = np.argsort(first)
+    return [text[start : start + 2] for start in at[first[order]].tolist()], sums[order]
 
 
 # --- Sparse vectors of whole numbers: their sums do not depend on the order of adding -------------
