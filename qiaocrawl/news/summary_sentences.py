@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.text.normalise import clean_surrogates, to_simplified
-from qiaocrawl.text.segment import dictionary_entries
+from qiaocrawl.vsm.terms import word_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -156,8 +156,8 @@ def _cutter() -> Any:
 
 
 @cache
-def _frequencies() -> tuple[dict[str, int], int]:
-    frequencies = {word: count for word, count, _ in dictionary_entries()}
+def _frequencies() -> tuple[Mapping[str, int], int]:
+    frequencies, _ = word_counts()
     return frequencies, sum(frequencies.values())
 
 

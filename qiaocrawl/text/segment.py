@@ -17,7 +17,7 @@ from typing import Any, Literal
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.vsm.terms import counts_with_beginnings
+from qiaocrawl.vsm.terms import counts_with_beginnings, word_tags
 
 # --- jieba: the reference for words, and the only source of parts of speech -----------------------
 
@@ -76,7 +76,7 @@ class JiebaCutter:
             import jieba.posseg as posseg
         # Its constructor would read the 349,000 lines of the dictionary once more: a second.
         tagger = posseg.POSTokenizer.__new__(posseg.POSTokenizer)
-        tagger.tokenizer, tagger.word_tag_tab = self._jieba, dict(_base_tags())
+        tagger.tokenizer, tagger.word_tag_tab = self._jieba, dict(word_tags())
         return tagger
 
 
@@ -110,20 +110,6 @@ def _base_dictionary() -> tuple[dict[str, int], int]:
     """
     _jieba().setLogLevel(logging.WARNING)
     return counts_with_beginnings()
-
-
-@cache
-def _base_tags() -> dict[str, str]:
-    """The part of speech of each word of jieba's dictionary, read once a process."""
-    return {word: tag for word, _frequency, tag in dictionary_entries()}
-
-
-def dictionary_entries() -> Iterator[tuple[str, int, str]]:
-    """The entries of jieba's dictionary: word, frequency, part of speech."""
-    with _jieba().get_module_res("dict.txt") as lines:
-        for line in lines:
-            word, frequency, tag = line.decode().split()
-            yield word, int(frequency), tag
 
 
 # --- rjieba, jieba's compiled twin, made to agree with it where it differs on purpose -------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from importlib.abc import FileLoader
 from importlib.util import find_spec
@@ -146,8 +146,13 @@ def word_counts() -> tuple[Mapping[str, int], int]:
 @cache
 def word_tags() -> Mapping[str, str]:
     """Each word's part of speech, as jieba tags it."""
+    return {word: sys.intern(tag) for word, tag in tagged_words()}
+
+
+def tagged_words() -> Iterator[tuple[str, str]]:
+    """As :func:`word_tags`, for whoever needs them once: nothing is kept."""
     columns = _columns()
-    return dict(zip(columns[::_COLUMNS], map(sys.intern, columns[2::_COLUMNS]), strict=True))
+    return zip(columns[::_COLUMNS], columns[2::_COLUMNS], strict=True)
 
 
 def counts_with_beginnings() -> tuple[dict[str, int], int]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import jieba
 import pytest
 
-from qiaocrawl.text.segment import dictionary_entries
 from qiaocrawl.vsm import terms as looked_up
 from qiaocrawl.vsm.terms import (
     DictionaryFile,
     counts_of,
     counts_with_beginnings,
+    tagged_words,
     total_count,
     usage,
     word_counts,
@@ -24,11 +24,14 @@ def test_counts_and_beginnings_are_those_jieba_reads() -> None:
 
 
 def test_counts_and_tags_are_those_of_the_last_line_of_a_word() -> None:
-    entries = list(dictionary_entries())
+    with jieba.get_module_res("dict.txt") as lines:
+        fields = [line.decode().split() for line in lines]
+    entries = [(word, int(count), tag) for word, count, tag in fields]
     counts, total = word_counts()
     assert counts == {word: count for word, count, _ in entries}
     assert total == sum(count for _, count, _ in entries)
     assert word_tags() == {word: tag for word, _, tag in entries}
+    assert list(tagged_words()) == [(word, tag) for word, _, tag in entries]
 
 
 def test_words_are_found_in_the_file_as_it_is() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from qiaocrawl.news.names.places import gazetteer
-from qiaocrawl.text.segment import dictionary_entries
+from qiaocrawl.vsm.terms import tagged_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,7 +126,7 @@ def dictionary_lists() -> tuple[NameList, ...]:
 def dictionary_names() -> dict[Kind, set[str]]:
     """The names of jieba's dictionary by kind."""
     names: dict[Kind, set[str]] = {kind: set() for kind in KINDS}
-    for word, _, tag in dictionary_entries():
+    for word, tag in tagged_words():
         if kind := _TAGS.get(tag):
             names[kind].add(word)
     return names
@@ -134,7 +134,7 @@ def dictionary_names() -> dict[Kind, set[str]]:
 
 def foreign_names() -> set[str]:
     """Names of persons that its dictionary holds as foreign ones."""
-    return {word for word, _, tag in dictionary_entries() if tag == "nrt"}
+    return {word for word, tag in tagged_words() if tag == "nrt"}
 
 
 # --- Names that need no guessing: of a topic pack, of public bodies, of places --------------------
