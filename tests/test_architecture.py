@@ -66,6 +66,7 @@ LEAST_FILE_LINES = 60
 # But for those that keep a start light: imported when what they do is asked for.
 LOADED_LATE = {
     "qiaocrawl.export.markdown",
+    "qiaocrawl.news.text_parts",
     "qiaocrawl.runtime.worker_parts",
     "qiaocrawl.storage.search.seed_offers",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ import typer
 from qiaocrawl.cli.database import DatabaseUrl
 from qiaocrawl.cli.options import SchedulerAddress, start_of
 from qiaocrawl.cli.output import shown_pass, stopping
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import _
 from qiaocrawl.text.visible import Terminal
@@ -31,19 +33,35 @@ def analyse(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Make all stories anew; corrections are kept.")
     ] = False,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=256,
+            help="Processes that read texts; else all processors where 2,000 articles wait, or 1.",
+        ),
+    ] = None,
     scheduler: SchedulerAddress = "",
     database: DatabaseUrl = "",
 ) -> None:
     """Put new articles into stories, read whom they name, judge classes, and check warnings.
 
     Warnings are checked if there are rules of them, and sent if QIAO_WARNING_CHANNELS is given.
-    Ctrl-C stops it; the same command then goes on. With --scheduler a Dask cluster reads the names,
-    which take most of the time; stories are placed here, one article behind another.
+    Ctrl-C stops it; the same command then goes on. Texts are read, which takes most of the time, by
+    --processes of this machine, or with --scheduler by a Dask cluster; stories are placed by this
+    one, an article behind another, so that the result is the same with any number.
     """
+    if scheduler and processes is not None:
+        raise ConfigError(_("--processes goes without --scheduler"))
     start = start_of(since, "--since")
     since_minute = int(start.timestamp() // 60) if start else 0
     if code := bring_up_to_date(
-        database, Terminal(), since_minute, rebuild=rebuild, scheduler=scheduler
+        database,
+        Terminal(),
+        since_minute,
+        rebuild=rebuild,
+        scheduler=scheduler,
+        processes=processes,
     ):
         raise typer.Exit(code)
 
@@ -55,8 +73,12 @@ def bring_up_to_date(
     *,
     rebuild: bool = False,
     scheduler: str = "",
+    processes: int | None = None,
 ) -> int:
     """All of it for the database at *url*, "" for the one of the options; an exit code.
+
+    Args:
+        processes: that read texts; None: as many as what waits is worth.
 
     Raises:
         ConfigError: rules of warnings or channels are wrong.
@@ -68,10 +90,11 @@ def bring_up_to_date(
     runtime = Runtime(options, crawling=False)
     try:
         with stopping() as stopped:
-            with _cluster(scheduler) as bulk:
+            with _cluster(scheduler) as cluster:
                 if rebuild:
                     _forget(runtime)
-                is_done = read_articles(runtime, since_minute, console, stopped, bulk)
+                with _readers(runtime, since_minute, cluster, processes) as bulk:
+                    is_done = read_articles(runtime, since_minute, console, stopped, bulk)
             if is_done:
                 return _warn(runtime, options)
             console.print(_("stopped; the same command without --rebuild goes on"))
@@ -82,7 +105,7 @@ def bring_up_to_date(
 
 @contextmanager
 def _cluster(scheduler: str) -> Iterator[Bulk | None]:
-    """The cluster that reads names; None for this process."""
+    """The cluster that reads texts; None for this machine."""
     if not scheduler:
         yield None
         return
@@ -90,6 +113,35 @@ def _cluster(scheduler: str) -> Iterator[Bulk | None]:
 
     with dask_bulk(scheduler, None, 0.0) as bulk:
         yield bulk
+
+
+# From so many articles on other processes save more than the seconds they take to start.
+_MANY_ARTICLES = 2_000
+
+
+@contextmanager
+def _readers(
+    runtime: Runtime, since_minute: int, cluster: Bulk | None, processes: int | None
+) -> Iterator[Bulk | None]:
+    """Who reads texts: *cluster*, processes of this machine, or None for this process."""
+    wanted = processes or (1 if cluster else _worthwhile_processes(runtime, since_minute))
+    if wanted == 1:
+        yield cluster
+        return
+    from qiaocrawl.runtime.bulk import LocalBulk
+    from qiaocrawl.runtime.calls import CallPool
+
+    with CallPool(wanted, "qiaocrawl.news.text_parts") as calls:
+        yield LocalBulk(lambda: runtime.analysis.slots, calls)
+
+
+def _worthwhile_processes(runtime: Runtime, since_minute: int) -> int:
+    """All processors where much is to be read, as in a first analysis; else this process."""
+    from qiaocrawl.news.names.stored import count_unread
+    from qiaocrawl.news.stories.analyse import count_waiting
+
+    waiting = runtime.reader.run(lambda c: count_waiting(c, since_minute) + count_unread(c))
+    return len(os.sched_getaffinity(0)) if waiting >= _MANY_ARTICLES else 1
 
 
 def read_articles(
@@ -102,10 +154,10 @@ def read_articles(
     """Stories, names and classes of what is new; False if it was stopped before.
 
     Args:
-        bulk: where names are read; None: here.
+        bulk: where texts are read; None: here.
     """
     return (
-        _place_stories(runtime, since_minute, console, stopped)
+        _place_stories(runtime, since_minute, console, stopped, bulk)
         and _read_names(runtime, console, stopped, bulk)
         and _judge_classes(runtime, console, stopped)
     )
@@ -137,13 +189,15 @@ def _forget(runtime: Runtime) -> None:
     runtime.write_now(forget_names)
 
 
-def _place_stories(runtime: Runtime, since_minute: int, console: Terminal, stopped: Event) -> bool:
+def _place_stories(
+    runtime: Runtime, since_minute: int, console: Terminal, stopped: Event, bulk: Bulk | None
+) -> bool:
     """Place all that waits; False if it was stopped before."""
     from qiaocrawl.news.stories.analyse import analyse_stories, count_waiting
 
     total = runtime.reader.run(lambda c: count_waiting(c, since_minute))
     with shown_pass(_("stories"), total, console, stopped) as shown:
-        done = analyse_stories(runtime, shown.advance, since_minute=since_minute)
+        done = analyse_stories(runtime, shown.advance, bulk, since_minute=since_minute)
     console.print(
         _(
             "{articles:,} articles placed, {opened:,} new stories",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from qiaocrawl.extract.sites.site_template import SiteTemplate
     from qiaocrawl.runtime.analysis_setup import JoinedText
     from qiaocrawl.runtime.analysis_slots import AnalysisSlots, Submit
+    from qiaocrawl.runtime.calls import CallPool
     from qiaocrawl.runtime.runtime import Runtime
     from qiaocrawl.runtime.workers import AnalysisPool
 
@@ -66,12 +68,17 @@ class Pending(Protocol[T_co]):
 
         Raises:
             ConfigError: an operator's file is at fault, or no worker can start.
+            WorkerStartError: what was called killed its process again and again.
             ClusterError: the cluster is gone, or has no worker any more.
         """
 
 
 class Bulk(Protocol):
     """Where bulk work is done."""
+
+    @property
+    def calls_ahead(self) -> int:
+        """How many calls are to be under way, so that nobody waits for the next; 0: none."""
 
     def start(self, works: Sequence[Submit[T]], name: str) -> Pending[list[T | ExtractionError]]:
         """Begin with *works*, each in a process that pages can hang or kill; results in order.
@@ -88,14 +95,21 @@ class Bulk(Protocol):
 
 
 class LocalBulk:
-    """Pages in analysis processes of this machine; calls in this process, when asked for.
+    """Pages in analysis processes of this machine; calls in processes of theirs, if there are any.
 
     Args:
         slots: gives the processes, when the first page comes.
+        calls: processes for calls; None calls in this one, when a result is asked for.
     """
 
-    def __init__(self, slots: Callable[[], AnalysisSlots]) -> None:
+    def __init__(self, slots: Callable[[], AnalysisSlots], calls: CallPool | None = None) -> None:
         self._slots = slots
+        self._calls = calls
+
+    @property
+    def calls_ahead(self) -> int:
+        """As many as its processes are kept busy by."""
+        return self._calls.ahead if self._calls else 0
 
     def start(self, works: Sequence[Submit[T]], name: str) -> Pending[list[T | ExtractionError]]:
         """Hand *works* to ordinary slots; what outlasts one gets its try in the separate slot."""
@@ -113,7 +127,9 @@ class LocalBulk:
         return _Later(results)
 
     def call(self, work: Callable[..., T], *args: object, name: str) -> Pending[T]:
-        """Call *work* when its result is asked for."""
+        """Call *work* in another process; without any, when its result is asked for."""
+        if self._calls:
+            return self._calls.call(work, *args, name=name)
         return _Later(lambda: work(*args))
 
 
@@ -124,6 +140,21 @@ class _Later(Generic[T]):
     def result(self) -> T:
         """Made now."""
         return self._make()
+
+
+def in_order(begun: Iterable[Pending[T]], ahead: int) -> Iterator[T]:
+    """The results of *begun*, one behind another.
+
+    Args:
+        ahead: so many more are begun before a result is waited for.
+    """
+    waiting: deque[Pending[T]] = deque()
+    for pending in begun:
+        waiting.append(pending)
+        if len(waiting) > ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 @contextmanager

@@ -84,6 +84,8 @@ _LOOK_SECONDS = 2.0
 _NO_WORKER_SECONDS = 300.0
 # Works of one task: their way to a worker and back costs less than one of them.
 _WORKS_A_TASK = 4
+# What is handed out at once, where a command asks for calls.
+_CALLS_AHEAD = 64
 # Tries of one task whose workers were lost; Dask itself has tried each thrice.
 _TRIES = 3
 
@@ -203,6 +205,8 @@ def _dask_version(told: Any) -> str:
 
 
 class _DaskBulk:
+    calls_ahead = _CALLS_AHEAD
+
     def __init__(self, client: Client, address: str, name: str) -> None:
         self._client, self._address, self._name = client, address, name
 

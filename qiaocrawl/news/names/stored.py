@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -15,7 +15,7 @@ from qiaocrawl.news.names.entity import Gazetteers, KnownName, default_gazetteer
 from qiaocrawl.news.names.places import RegionCounts, count_regions, resolve_place
 from qiaocrawl.news.names.recognition import entities_of
 from qiaocrawl.reading.listing import OutletNames
-from qiaocrawl.runtime.bulk import Bulk, LocalBulk, Pending
+from qiaocrawl.runtime.bulk import Bulk, LocalBulk, in_order
 from qiaocrawl.storage.packed_text import unpack_text
 from qiaocrawl.storage.schema import article, article_name, story_article
 from qiaocrawl.storage.selection import Selection, article_conditions, published
@@ -30,6 +30,8 @@ Mention = tuple[str, str, int]
 """Kind, normal form, and how often a text has it."""
 
 _MOST_CHARS = 100
+# Who acts is named early; reading costs some 40 µs a character.
+_CHARS_READ = 2_000
 _AT_A_TIME = 500
 _WAITING = Statement(
     "SELECT s.url_id, a.title, a.text FROM story_article s JOIN article a ON a.url_id = s.url_id"
@@ -59,9 +61,9 @@ def count_unread(c: Connection) -> int:
 
 
 def unread_articles(c: Connection, after: int, most: int) -> list[tuple[int, str, str]]:
-    """The next such articles behind the URL with row id *after*: its row id, title and text."""
+    """The next articles behind the URL with row id *after*: its row id, title and beginning."""
     rows = _WAITING.run(c, {"after": after, "most": most}).fetchall()
-    return [(url_id, title, unpack_text(body)) for url_id, title, body in rows]
+    return [(url_id, title, unpack_text(body)[:_CHARS_READ]) for url_id, title, body in rows]
 
 
 def keep_names(c: Connection, url_id: int, names: Iterable[Mention]) -> None:
@@ -155,10 +157,6 @@ def named_in(c: Connection, kind: str, url_ids: Sequence[int]) -> dict[str, int]
 # --- The persons, places and organisations of articles in stories, read once an article -----------
 
 _READ_AT_A_TIME = 50
-# On a cluster: as many times fifty articles are under way.
-_BATCHES_AHEAD = 64
-# Who acts is named early; reading costs some 40 µs a character.
-_CHARS_READ = 2_000
 # What is less sure is as often wrong as right, and would be "named for the first time".
 _SURE_FROM = 0.85
 
@@ -172,36 +170,28 @@ _OfPacks = tuple[tuple[str, KnownName], ...]
 def read_names(runtime: Runtime, advance: Callable[[int], bool], bulk: Bulk | None = None) -> int:
     """Read the names of all articles of stories that have none yet; returns how many articles.
 
-    A kill costs fifty articles at most, or on a cluster those under way. Two workers that read the
-    same article write the same.
+    A kill costs fifty articles at most, or those that other processes read. Two workers that read
+    the same article write the same.
 
     Args:
         advance: called with the number of articles just read; False asks to stop.
         bulk: where they are read; None: here.
     """
     read = 0
-    ahead = 0 if bulk is None else _BATCHES_AHEAD
-    waiting: deque[Pending[_Found]] = deque()
     bulk = bulk or LocalBulk(lambda: runtime.analysis.slots)
     of_packs = _names_of_packs(runtime)
-    for articles in _unread_articles(runtime):
-        name = f"names-{articles[0][0]}-{articles[-1][0]}"
-        waiting.append(bulk.call(names_in_articles, articles, of_packs, name=name))
-        if len(waiting) > ahead:
-            read += (done := _keep_first(runtime, waiting))
-            if not advance(done):
-                return read
-    while waiting:
-        read += (done := _keep_first(runtime, waiting))
-        if not advance(done):
+    begun = (
+        bulk.call(
+            names_in_articles, articles, of_packs, name=f"names-{articles[0][0]}-{articles[-1][0]}"
+        )
+        for articles in _unread_articles(runtime)
+    )
+    for found in in_order(begun, bulk.calls_ahead):
+        runtime.write_now(partial(_keep, found=found))
+        read += len(found)
+        if not advance(len(found)):
             break
     return read
-
-
-def _keep_first(runtime: Runtime, waiting: deque[Pending[_Found]]) -> int:
-    found = waiting.popleft().result()
-    runtime.write_now(partial(_keep, found=found))
-    return len(found)
 
 
 def _unread_articles(runtime: Runtime) -> Iterator[_Articles]:
@@ -237,7 +227,7 @@ def names_in_articles(articles: _Articles, of_packs: _OfPacks) -> _Found:
 
 
 def _names(title: str, body: str, known: Gazetteers) -> list[Mention]:
-    entities = entities_of(title, body[:_CHARS_READ], known)
+    entities = entities_of(title, body, known)
     counts = Counter(
         (entity.kind, entity.normal_form) for entity in entities if entity.certainty >= _SURE_FROM
     )

@@ -18,10 +18,12 @@ from sqlalchemy import Connection
 
 from qiaocrawl.news.stories import stored
 from qiaocrawl.news.stories import texts as story_texts
+from qiaocrawl.news.stories.ahead import ItemsAhead
 from qiaocrawl.news.stories.desk import StoryDesk
 from qiaocrawl.news.stories.stored import Clock, Results, load_background, save_background
-from qiaocrawl.news.stories.story import Item, Story
+from qiaocrawl.news.stories.story import Story
 from qiaocrawl.news.stories.voices import MinuteCounts
+from qiaocrawl.runtime.bulk import Bulk, LocalBulk
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.text.normalise import fold
 
@@ -52,17 +54,22 @@ class Analysed:
     stopped: bool = False
 
 
-def analyse_stories(runtime: Runtime, advance: Advance, *, since_minute: int = 0) -> Analysed:
+def analyse_stories(
+    runtime: Runtime, advance: Advance, bulk: Bulk | None = None, *, since_minute: int = 0
+) -> Analysed:
     """Bring all articles that are in no story into one.
 
     Args:
+        bulk: where texts are read before they are placed; None: here, one by one.
         since_minute: leave out articles fetched before; they stay out until an analysis without
             it, which takes them as if they had come then.
     """
     done = Analysed()
-    words = sorted({term.text for pack in runtime.catalogue.packs.values() for term in pack.terms})
+    terms = {term.text for pack in runtime.catalogue.packs.values() for term in pack.terms}
+    words = tuple(sorted(terms))
+    bulk = bulk or LocalBulk(lambda: runtime.analysis.slots)
     while True:
-        worker = runtime.reader.run(partial(_Worker.load, runtime=runtime, words=words))
+        worker = runtime.reader.run(partial(_Worker.load, runtime=runtime, words=words, bulk=bulk))
         if worker.takes_all(done, advance, since_minute):
             return done
         logger.info("stories: another worker was faster; going on from what it wrote")
@@ -83,24 +90,34 @@ def count_waiting(c: Connection, since_minute: int = 0) -> int:
 class _Worker:
     """A desk with what is to be written of it."""
 
-    def __init__(self, runtime: Runtime, desk: StoryDesk, clock: Clock) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        desk: StoryDesk,
+        clock: Clock,
+        items_of: Callable[[Sequence[int]], ItemsAhead],
+    ) -> None:
         self._runtime = runtime
+        self._items_of = items_of
         self._desk = desk
         self._clock = clock
         self._placed = _places(desk.stories.values())
         self._results = Results()
         self._counts: list[tuple[int, MinuteCounts]] = []
         self._corrected: list[tuple[int, int]] = []
+        # A rebuild does in these what was done in them.
+        self._minutes_corrected: frozenset[int] = frozenset()
 
     @classmethod
-    def load(cls, c: Connection, runtime: Runtime, words: Sequence[str]) -> _Worker:
+    def load(cls, c: Connection, runtime: Runtime, words: tuple[str, ...], bulk: Bulk) -> _Worker:
         """The desk as it is stored."""
         clock = stored.read_clock(c)
         desk = StoryDesk(background=load_background(c), words=words)
         desk.restore(clock.desk, stored.load_awake(c))
         for number, sleeper in stored.load_sleepers(c):
             desk.sleepers.set(number, sleeper)
-        worker = cls(runtime, desk, clock)
+        items_of = partial(ItemsAhead, runtime.reader, words=words, bulk=bulk)
+        worker = cls(runtime, desk, clock, items_of)
         desk.sleepers.recall = worker._recall
         return worker
 
@@ -116,9 +133,11 @@ class _Worker:
         waiting = read(partial(stored.waiting, after=self._clock.title_seq))
         wanted = [article for article in waiting if article.minute >= since_minute]
         minutes = self._minutes(wanted)
+        order = sorted(minutes)
+        items = self._items_of([number for minute in order for number in minutes[minute]])
         number = 0
-        for minute in sorted(minutes):
-            self._take(minute, minutes[minute])
+        for minute in order:
+            self._take(minute, minutes[minute], items)
             number += len(minutes[minute])
             if number >= _WRITTEN_AT_ONCE:
                 if not self._write(self._clock.title_seq, done):
@@ -143,17 +162,19 @@ class _Worker:
         for article in waiting:
             # What comes late is taken as if it came now.
             minutes[max(article.minute, last + 1)].append(article.article_id)
-        for minute in read(partial(stored.correction_minutes, after=last)):
+        self._minutes_corrected = frozenset(read(partial(stored.correction_minutes, after=last)))
+        for minute in self._minutes_corrected:
             minutes.setdefault(minute, [])
         if read(partial(stored.corrections, minute=None)):
             # After all that was done before.
             minutes.setdefault(max(minutes, default=last) + 1, [])
         return minutes
 
-    def _take(self, minute: int, article_ids: Sequence[int]) -> None:
+    def _take(self, minute: int, article_ids: Sequence[int], ahead: ItemsAhead) -> None:
         read = self._runtime.reader.run
-        items: list[Item] = read(partial(stored.read_items, article_ids=article_ids))
-        corrections = read(partial(stored.corrections, minute=minute))
+        items = ahead.take(article_ids)
+        is_corrected = minute in self._minutes_corrected
+        corrections = read(partial(stored.corrections, minute=minute)) if is_corrected else []
         if not article_ids and not corrections:
             corrections = read(partial(stored.corrections, minute=None))
             self._corrected += [(number, minute) for number, _ in corrections]

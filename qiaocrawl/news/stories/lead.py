@@ -70,12 +70,13 @@ _LEAST_TEXT = 30
 # So many headings make a round-up of a text whose title says so, and of one whose title does not
 # say what they say.
 _SAID, _UNSAID = 2, 4
-_MOST_READ = 20_000
+MOST_READ = 20_000
+"""Further on nothing of a body is looked at."""
 
 
 def is_round_up(title: str, body: str) -> bool:
     """Whether an article tells of several happenings, one after the other."""
-    body = body[:_MOST_READ]
+    body = body[:MOST_READ]
     if body.count("\n") < 2 * _SAID - 1:
         return False
     headings = list(headings_of(body))
@@ -89,7 +90,7 @@ def is_round_up(title: str, body: str) -> bool:
 
 def headings_of(body: str) -> Iterator[str]:
     """The short lines without a full stop that a paragraph follows."""
-    lines = [line.strip() for line in body[:_MOST_READ].split("\n") if line.strip()]
+    lines = [line.strip() for line in body[:MOST_READ].split("\n") if line.strip()]
     for line, following in zip(lines, lines[1:], strict=False):
         dateline = DATELINE.match(line)
         line = line[dateline.end() :] if dateline else line

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from qiaocrawl.news.stories.desk import DeskState, Minute
 from qiaocrawl.news.stories.evidence import Marks
+from qiaocrawl.news.stories.lead import MOST_READ
 from qiaocrawl.news.stories.lookup import Sleeper, signature_of
 from qiaocrawl.news.stories.story import (
     Change,
@@ -115,12 +116,12 @@ def waiting(c: Connection, after: int) -> list[Waiting]:
     ]
 
 
-def read_items(c: Connection, article_ids: Sequence[int]) -> list[Item]:
-    """Articles as a desk takes them, in any order; those that are gone are left out."""
+def read_items(c: Connection, article_ids: Sequence[int]) -> dict[int, Item]:
+    """Articles as a desk takes them, by their row ids; those that are gone are left out."""
     alike: dict[int, list[str]] = defaultdict(list)
     for article_id, url_id, key in _ALIKE.fetch(c, article_ids):
         alike[article_id].append(key_of(bytes(key), url_id))
-    items = []
+    items = {}
     for article_id, url_id, key, title, text, published_at, fetched_at in _TEXTS.fetch(
         c, article_ids
     ):
@@ -128,14 +129,12 @@ def read_items(c: Connection, article_ids: Sequence[int]) -> list[Item]:
         assert fetched is not None
         if published is not None and published > fetched + _MOST_AHEAD:
             published = None
-        items.append(
-            Item(
-                key_of(bytes(key), url_id),
-                title,
-                unpack_text(text),
-                None if published is None else published.timestamp(),
-                tuple(sorted(alike[article_id])),
-            )
+        items[article_id] = Item(
+            key_of(bytes(key), url_id),
+            title,
+            unpack_text(text)[:MOST_READ],
+            None if published is None else published.timestamp(),
+            tuple(sorted(alike[article_id])),
         )
     return items
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from qiaocrawl.language import N_
 from qiaocrawl.news.stories.evidence import NO_MARKS, Marks
-from qiaocrawl.news.stories.terms import SCALE, Vector
+from qiaocrawl.news.stories.terms import SCALE, Terms, Vector
 
 _CORE_TERMS = 12
 
@@ -27,6 +27,7 @@ class Item:
         key: what the caller knows it by; of equal cases the smaller key goes first.
         published: epoch seconds; None where unknown.
         reprints: keys of the articles that are reprints of one text with it.
+        terms: what it says, where that was read before it came.
     """
 
     key: str
@@ -34,6 +35,7 @@ class Item:
     body: str = ""
     published: float | None = None
     reprints: tuple[str, ...] = ()
+    terms: Terms | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

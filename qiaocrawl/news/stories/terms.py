@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.news.stories.evidence import KINDS, Marks, is_long, kind_of
-from qiaocrawl.news.stories.lead import lead_of, letter_pairs, without_days
+from qiaocrawl.news.stories.lead import is_round_up, lead_of, letter_pairs, without_days
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.vsm.terms import FUNCTION, title_shares, word_class
@@ -59,6 +59,7 @@ class Terms(NamedTuple):
         words: those of two letters or more, by their numbers.
         marks: what tells its happening from others like it.
         places: ascending numbers of the names of places and of their pairs.
+        is_round_up: it tells of several happenings, one after the other.
     """
 
     ids: Ids
@@ -66,6 +67,7 @@ class Terms(NamedTuple):
     words: dict[int, str]
     marks: Marks
     places: Ids
+    is_round_up: bool = False
 
 
 class TermReader:
@@ -115,6 +117,7 @@ class TermReader:
                 ),
                 np.int32,
             ),
+            is_round_up(title, body),
         )
 
     def kind_of(self, word: str) -> str | None:
@@ -138,6 +141,21 @@ class TermReader:
             frozenset(named),
             can_miss,
         )
+
+
+@lru_cache(maxsize=1)
+def _reader_of(words: tuple[str, ...]) -> TermReader:
+    return TermReader(words)
+
+
+def terms_of_texts(texts: Sequence[tuple[str, str]], words: tuple[str, ...]) -> list[Terms]:
+    """The terms of texts (title, body); also called in other processes and on other machines.
+
+    Args:
+        words: as of :class:`TermReader`.
+    """
+    reader = _reader_of(words)
+    return [reader.terms(title, body) for title, body in texts]
 
 
 class _Numbers(dict[str, int]):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.news.stories.lead import is_round_up
 from qiaocrawl.news.stories.story import Item, Voice
 from qiaocrawl.news.stories.terms import (
     DIMENSIONS,
@@ -190,7 +189,7 @@ class VoiceReader:
         Args:
             time: of the minute, in epoch seconds.
         """
-        read = [self._reader.terms(item.title, item.body) for item in items]
+        read = [item.terms or self.terms(item) for item in items]
         self.background.count(counts_of([terms.ids for terms in read], time))
         return [self.voice(item, terms) for item, terms in zip(items, read, strict=True)]
 
@@ -218,5 +217,5 @@ class VoiceReader:
             vector,
             tuple(words[:_KEPT_WORDS]),
             marks=terms.marks,
-            is_round_up=is_round_up(item.title, item.body),
+            is_round_up=terms.is_round_up,
         )

@@ -86,11 +86,10 @@ def explain(c: Connection, first: int, second: int) -> Why:
     """
     if first == second:
         raise ConfigError(_("an article cannot be compared with itself: {number}", number=first))
-    items = {stored.url_id_of(item.key): item for item in stored.read_items(c, [first, second])}
+    read = stored.read_items(c, [first, second])
     statement = (
         select(
             article.c.id,
-            url.c.id.label("url_id"),
             url.c.url,
             story_article.c.story_id,
             story_article.c.voice_url_id,
@@ -103,7 +102,7 @@ def explain(c: Connection, first: int, second: int) -> Why:
     for number in (first, second):
         if number not in rows:
             raise ConfigError(_("no article has the number {number}", number=number))
-    own, other = (items[rows[number].url_id] for number in (first, second))
+    own, other = read[first], read[second]
     packs = (load_pack(c, topic.name) for topic in list_topics(c))
     words = sorted({term.text for pack in packs for term in pack.terms})
     desk = StoryDesk(background=stored.load_background(c), words=words)
