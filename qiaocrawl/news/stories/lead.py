@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from qiaocrawl.news.summary_sentences import DATELINE
 from qiaocrawl.text.normalise import fold
@@ -33,8 +34,14 @@ def lead_of(title: str, body: str) -> str:
     """
     sentences = _SENTENCE.findall(body[:_READ_CHARS])
     told = _pairs(title)
-    shares = [bool(told & _pairs(sentence)) for sentence in sentences[:_LOOKED_AHEAD]]
-    first = shares.index(True) if True in shares else 0
+    first = next(
+        (
+            at
+            for at, one in enumerate(sentences[:_LOOKED_AHEAD])
+            if not told.isdisjoint(letter_pairs(fold(one)))
+        ),
+        0,
+    )
     kept = "".join(sentences[first if first <= _MOST_FOREIGN else 0 :]).lstrip()
     while dateline := DATELINE.match(kept):
         kept = kept[dateline.end() :].lstrip()
@@ -48,7 +55,7 @@ def without_days(text: str) -> str:
 
 def letter_pairs(text: str) -> Iterator[str]:
     """All pairs of Chinese characters that stand side by side in *text*, in order."""
-    return (pair for run in _HAN_RUN.findall(text) for pair in map(str.__add__, run, run[1:]))
+    return chain.from_iterable(map(str.__add__, run, run[1:]) for run in _HAN_RUN.findall(text))
 
 
 def _pairs(text: str) -> set[str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qiaocrawl.news.stories.evidence import weigh
 from qiaocrawl.news.stories.lookup import StoryLookup
-from qiaocrawl.news.stories.story import Story, Voice, story_of
+from qiaocrawl.news.stories.story import BY_ORDER, Story, Voice, story_of
 from qiaocrawl.news.stories.terms import SCALE, Multiplier, sum_of
 
 DAY_SECONDS = 86_400.0
@@ -43,6 +43,8 @@ class LinkSettings:
     compared: int = 32
 
 
+# By which rounding may raise what is at most.
+_SLACK = 1e-9
 # A large story is compared anew with all others whenever it has grown by one text in so many.
 _LITTLE = 16
 
@@ -76,19 +78,22 @@ class StoryLinks:
         self._lookup = StoryLookup()
         self._pairs = pairs or Pairs()
         self._pushed = 0
+        # By which the product with another becomes a score: but for ease, and for ease at most.
+        self._shares: dict[int, tuple[float, float]] = {}
 
     def put(self, number: int, story: Story | None) -> None:
         """Have *story* under its *number*; None takes it out."""
         if number in self.stories:
             self._lookup.remove(number)
-            del self.stories[number]
+            del self.stories[number], self._shares[number]
         if story is not None:
             self.stories[number] = story
             # By which the product with another story becomes a score, but for what that one adds.
             count = len(story.voices)
             share = 1 / (count * _own_likeness(story) ** self.settings.spread)
-            share *= min(count, _MOST_TIMES_LARGER) ** self.settings.ease
-            self._lookup.put(number, story.vector.top(self.settings.terms), share)
+            ease = min(count, _MOST_TIMES_LARGER) ** self.settings.ease
+            self._shares[number] = share, ease
+            self._lookup.put(number, story.vector.top(self.settings.terms), share * ease)
 
     def alike(self, number: int, least: float) -> list[tuple[float, int, int]]:
         """Score, number and product of the stories whose score with one reaches *least*."""
@@ -99,7 +104,13 @@ class StoryLinks:
         others = [self.stories[near] for near in numbers]
         products = self._pairs.multiplier.products(story.vector, [other.vector for other in others])
         found = []
+        share, ease = self._shares[number]
+        needed = least * SCALE * SCALE / share * (1 - _SLACK)
         for near, other, product in zip(numbers, others, products, strict=True):
+            # No time between them, and all of what the larger one is about: seldom enough.
+            its_share, its_ease = self._shares[near]
+            if product * its_share * max(ease, its_ease) < needed:
+                continue
             if other.is_round_up or near in story.apart or number in other.apart:
                 continue
             # Evidence only lessens what the words say.
@@ -397,9 +408,7 @@ def _settle_few(
     sizes = np.ones(len(ordered))
     times = [np.nan if voice.published is None else voice.published for voice in ordered]
     firsts, lasts = np.array(times), np.array(times)
-    scores = np.full(products.shape, -np.inf)
-    for at in range(len(ordered)):
-        _score_row(at, scores, (products, sizes, firsts, lasts), settings)
+    scores = _scores_of_pairs(products, firsts, settings)
     while True:
         kept, gone = sorted(map(int, np.unravel_index(np.argmax(scores), scores.shape)))
         if scores[kept, gone] < threshold:
@@ -416,6 +425,17 @@ def _settle_few(
         lasts[kept] = np.fmax(lasts[kept], lasts[gone])
         scores[gone] = scores[:, gone] = -np.inf
         _score_row(kept, scores, (products, sizes, firsts, lasts), settings)
+
+
+def _scores_of_pairs(
+    products: NDArray[np.float64], times: NDArray[np.float64], settings: LinkSettings
+) -> NDArray[np.float64]:
+    """How alike single texts are, one with itself not at all: :func:`_score_row` of all."""
+    scores = products / (SCALE * SCALE)
+    gaps = np.abs(np.subtract.outer(times, times))
+    scores /= 1 + (np.nan_to_num(gaps) / DAY_SECONDS / settings.gap_days) ** 2
+    np.fill_diagonal(scores, -np.inf)
+    return scores
 
 
 def _score_row(
@@ -449,7 +469,7 @@ def taken_out(story: Story, keys: frozenset[str], pairs: Pairs) -> tuple[Story, 
 
 def _made_of(story: Story, voices: Sequence[Voice], pairs: Pairs) -> Story:
     """A story of some of the voices of *story*."""
-    ordered = sorted(voices, key=lambda voice: voice.order)
+    ordered = sorted(voices, key=BY_ORDER)
     between = sum(
         weighed for at, voice in enumerate(ordered) for _, weighed in pairs.of(voice, ordered[:at])
     )

@@ -41,6 +41,33 @@ class _Entries(NamedTuple):
 _NO_ENTRIES = _Entries(*(np.zeros(0, np.int32) for _ in range(3)))
 
 
+class _LatestEntries:
+    """The entries of stories that came last, in no order: added at little cost."""
+
+    def __init__(self) -> None:
+        self._terms, self._slots, self._values = (Column(np.int32) for _ in range(3))
+        self._used = 0
+        self.stories = 0
+
+    def add(self, slot: int, top: Vector) -> None:
+        """The entries of one story more."""
+        start, self._used = self._used, self._used + len(top.ids)
+        self.stories += 1
+        self._terms.reserve(self._used)[start : self._used] = top.ids
+        self._slots.reserve(self._used)[start : self._used] = slot
+        self._values.reserve(self._used)[start : self._used] = top.values
+
+    @property
+    def entries(self) -> _Entries:
+        """All of them, valid until something is added."""
+        used = self._used
+        return _Entries(self._terms.data[:used], self._slots.data[:used], self._values.data[:used])
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._used = self.stories = 0
+
+
 class StoryLookup:
     """Which stories share most with one.
 
@@ -61,8 +88,7 @@ class StoryLookup:
         self._live = np.zeros(DIMENSIONS, np.int32)
         self._asked = np.zeros(DIMENSIONS, np.int64)
         self._all = self._recent = _NO_ENTRIES
-        self._latest: list[tuple[int, Vector]] = []
-        self._latest_entries = _NO_ENTRIES
+        self._latest = _LatestEntries()
         self._changed = 0
 
     def put(self, number: int, top: Vector, share: float) -> None:
@@ -79,8 +105,7 @@ class StoryLookup:
         self._slots[number] = slot
         self._tops[number] = top
         self._live[top.ids] += 1
-        self._latest.append((slot, top))
-        self._latest_entries = _NO_ENTRIES
+        self._latest.add(slot, top)
         self._count_change()
 
     def remove(self, number: int) -> None:
@@ -113,7 +138,7 @@ class StoryLookup:
         read = max(int(np.searchsorted(np.cumsum(lengths[order]), _LOOKED_AT, "right")), 1)
         kept = np.sort(order[:read])
         ids, own = top.ids[kept], top.values[kept]
-        latest = self._entries_of_latest()
+        latest = self._latest.entries
         self._asked[ids] = own
         asked = self._asked[latest.terms]
         self._asked[ids] = 0
@@ -128,19 +153,13 @@ class StoryLookup:
             np.concatenate([products for _, products in found]),
         )
 
-    def _entries_of_latest(self) -> _Entries:
-        if not self._latest_entries.terms.size:
-            self._latest_entries = _entries_of(self._latest)
-        return self._latest_entries
-
     def _count_change(self) -> None:
         self._changed += 1
         if self._changed > _LEAST_CHANGED + _MOST_CHANGED * len(self._tops):
             self._make_anew()
-        elif len(self._latest) >= _MOST_LATEST:
-            self._recent = _order_entries(self._recent, _entries_of(self._latest))
+        elif self._latest.stories >= _MOST_LATEST:
+            self._recent = _order_entries(self._recent, self._latest.entries)
             self._latest.clear()
-            self._latest_entries = _NO_ENTRIES
             if self._recent.terms.size > _MOST_RECENT_ENTRIES:
                 self._all, self._recent = _order_entries(self._all, self._recent), _NO_ENTRIES
 
@@ -153,7 +172,7 @@ class StoryLookup:
         self._numbers.reserve(self._used)[: self._used] = list(self._tops)
         self._shares.reserve(self._used)[: self._used] = shares
         self._all = _order_entries(_entries_of(list(enumerate(self._tops.values()))))
-        self._recent = self._latest_entries = _NO_ENTRIES
+        self._recent = _NO_ENTRIES
         self._latest.clear()
 
 

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Literal, TypeGuard
 
 import numpy as np
@@ -64,6 +65,10 @@ class Voice:
     def order(self) -> tuple[int, str]:
         """Where it stands among the voices of a story."""
         return self.minute, self.key
+
+
+BY_ORDER = attrgetter("minute", "key")
+"""As voices stand in a story."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +132,7 @@ class Story:
         """Both as one, under the number of this; *product*: of their vectors."""
         return replace(
             self,
-            voices=tuple(sorted(self.voices + other.voices, key=lambda voice: voice.order)),
+            voices=tuple(sorted(self.voices + other.voices, key=BY_ORDER)),
             vector=self.vector.plus(other.vector),
             likeness=self.likeness + other.likeness + 2 * product,
             opened=min(self.opened, other.opened),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
+from itertools import accumulate
+from typing import NamedTuple, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -82,6 +83,7 @@ class TermReader:
         self._topical = known
         self._segmenter = Segmenter(known, "rjieba")
         self._words, self._pairs = _Numbers(_word_number), _Numbers(_pair_number)
+        self._marked = _Remembered(self._mark_of)
 
     def terms(self, title: str, body: str = "") -> Terms:
         """The terms of an article: of its title and its lead."""
@@ -93,8 +95,11 @@ class TermReader:
         word_numbers = self._words.of(words)
         numbers = np.array([*word_numbers, *self._pairs.of(pairs)], np.int32)
         counts = np.array([*words.values(), *pairs.values()], np.float32)
-        ids, places = np.unique(numbers, return_inverse=True)
-        merged = np.bincount(places, counts).astype(np.float32)
+        ids, at = np.unique(numbers, return_inverse=True)
+        merged = np.bincount(at, counts).astype(np.float32)
+        marked = self._marked
+        marked.forget_many()
+        places = {number for word in words if (mark := marked[word]) for number in mark.places}
         # What does not count has the lowest number, and stands first.
         first = int(np.searchsorted(ids, 0))
         return Terms(
@@ -106,17 +111,7 @@ class TermReader:
                 if len(word) > 1 and number >= 0
             },
             self._marks(title_words, lead_words, is_long(heading + lead)),
-            np.array(
-                sorted(
-                    {
-                        number
-                        for word in words
-                        if self.kind_of(word) == "place"
-                        for number in (term_id(word), *map(_pair_number, letter_pairs(word)))
-                    }
-                ),
-                np.int32,
-            ),
+            np.array(sorted(places), np.int32),
             is_round_up(title, body),
         )
 
@@ -125,22 +120,35 @@ class TermReader:
         return None if word in self._topical else kind_of(word)
 
     def _marks(self, title_words: list[str], lead_words: list[str], can_miss: bool) -> Marks:
-        kinds: dict[str, set[int]] = {kind: set() for kind in KINDS}
-        named = set()
+        kinds: tuple[set[int], ...] = tuple(set() for _ in KINDS)
+        named, heading = set(), set()
         reach = 0
-        for word in title_words + lead_words:
-            if kind := self.kind_of(word):
-                number = term_id(word)
-                named.add(number)
-                if reach <= MARKED_CHARS:
-                    kinds[kind].add(number)
-            reach += len(word)
-        return Marks(
-            tuple(frozenset(kinds[kind]) for kind in KINDS),
-            frozenset(term_id(word) for word in title_words if self.kind_of(word)),
-            frozenset(named),
-            can_miss,
-        )
+        for words, is_heading in (title_words, True), (lead_words, False):
+            for word in words:
+                if mark := self._marked[word]:
+                    named.add(mark.number)
+                    if is_heading:
+                        heading.add(mark.number)
+                    if reach <= MARKED_CHARS:
+                        kinds[mark.kind].add(mark.number)
+                reach += len(word)
+        return Marks(tuple(map(frozenset, kinds)), frozenset(heading), frozenset(named), can_miss)
+
+    def _mark_of(self, word: str) -> _Mark | None:
+        kind = self.kind_of(word)
+        if kind is None:
+            return None
+        number = term_id(word)
+        places = (number, *map(_pair_number, letter_pairs(word))) if kind == "place" else ()
+        return _Mark(KINDS.index(kind), number, places)
+
+
+class _Mark(NamedTuple):
+    """What a word tells of a happening: the place of its kind, its number, and those of a place."""
+
+    kind: int
+    number: int
+    places: tuple[int, ...]
 
 
 @lru_cache(maxsize=1)
@@ -158,21 +166,32 @@ def terms_of_texts(texts: Sequence[tuple[str, str]], words: tuple[str, ...]) -> 
     return [reader.terms(title, body) for title, body in texts]
 
 
-class _Numbers(dict[str, int]):
-    """Numbers of words or pairs, remembered; below 0 where one does not count."""
+_T = TypeVar("_T")
 
-    def __init__(self, number_of: Callable[[str], int]) -> None:
+
+class _Remembered(dict[str, _T]):
+    """What is known of words or pairs, worked out once each."""
+
+    def __init__(self, work_out: Callable[[str], _T]) -> None:
         super().__init__()
-        self._number_of = number_of
+        self._work_out = work_out
 
-    def __missing__(self, term: str) -> int:
-        number = self[term] = self._number_of(term)
-        return number
+    def __missing__(self, term: str) -> _T:
+        known = self[term] = self._work_out(term)
+        return known
+
+    def forget_many(self) -> None:
+        """Forget all of them where they are too many."""
+        if len(self) > _REMEMBERED_TERMS:
+            self.clear()
+
+
+class _Numbers(_Remembered[int]):
+    """Numbers of words or pairs, remembered; below 0 where one does not count."""
 
     def of(self, terms: Iterable[str]) -> list[int]:
         """The numbers of *terms*, in their order; two may share one."""
-        if len(self) > _REMEMBERED_TERMS:
-            self.clear()
+        self.forget_many()
         return list(map(self.__getitem__, terms))
 
 
@@ -279,6 +298,8 @@ def vector_from(data: bytes) -> Vector:
 
 # From so many times as many terms on, those of the other are looked for one by one.
 _MANY_TIMES_LONGER = 6
+_SMALL = 1 << 16
+_SMALL_MASK = _SMALL - 1
 
 
 class Multiplier:
@@ -286,6 +307,9 @@ class Multiplier:
 
     def __init__(self) -> None:
         self._dense = np.zeros(DIMENSIONS, np.int64)
+        # Most terms of others are none of the vector: a small table, which stays in the
+        # processor's cache, tells so of nearly all.
+        self._may_have = np.zeros(_SMALL, np.bool_)
 
     def products(self, vector: Vector, others: Sequence[Vector]) -> list[int]:
         """The inner product of *vector* with each of *others*, in units of ``SCALE`` squared."""
@@ -293,21 +317,28 @@ class Multiplier:
         dense[vector.ids] = vector.values
         products = [0] * len(others)
         most = _MANY_TIMES_LONGER * len(vector.ids)
-        few = [at for at, other in enumerate(others) if len(other.ids) <= most]
+        lengths = [len(other.ids) for other in others]
+        few = [at for at, length in enumerate(lengths) if length <= most]
         if few:
             # All these at once: one call of numpy, not one each. Some may have no terms.
-            values = np.concatenate([others[at].values for at in few])
-            ids = np.concatenate([others[at].ids for at in few])
-            summed = np.zeros(len(values) + 1, np.int64)
-            np.cumsum(dense[ids] * values, out=summed[1:])
-            ends = np.cumsum([len(others[at].ids) for at in few])
-            for at, product in zip(few, np.diff(summed[ends], prepend=0).tolist(), strict=True):
-                products[at] = product
+            chosen = [others[at] for at in few]
+            ids = np.concatenate([other.ids for other in chosen])
+            own = vector.ids & _SMALL_MASK
+            self._may_have[own] = True
+            hits = np.flatnonzero(self._may_have[ids & _SMALL_MASK])
+            self._may_have[own] = False
+            values = np.concatenate([other.values for other in chosen])[hits]
+            summed = [0, *np.cumsum(dense[ids[hits]] * values).tolist()]
+            ends = np.fromiter(accumulate(lengths[at] for at in few), np.int64, len(few))
+            before = 0
+            for at, end in zip(few, hits.searchsorted(ends).tolist(), strict=True):
+                products[at] = summed[end] - summed[before]
+                before = end
         dense[vector.ids] = 0
         if len(few) < len(others):
             # Of the sum of many texts only what this one has is read.
             for at, other in enumerate(others):
-                if len(other.ids) > most:
+                if lengths[at] > most:
                     places = np.searchsorted(other.ids, vector.ids)
                     places[places == len(other.ids)] = 0
                     values = np.where(other.ids[places] == vector.ids, other.values[places], 0)

@@ -179,9 +179,10 @@ class VoiceReader:
     def __init__(self, background: Background, words: Sequence[str] = ()) -> None:
         self.background = background
         self._reader = TermReader(words)
-        self._topical = np.array(
-            sorted({id_ for word in words for id_ in term_ids(word)}), np.int32
-        )
+        # By number: how much each term counts.
+        self._shares = np.ones(DIMENSIONS, np.float32)
+        topical = [id_ for word in words for id_ in term_ids(word)]
+        self._shares[np.array(topical, np.int32)] = _TOPICAL_WEIGHT
 
     def read(self, items: Sequence[Item], time: float) -> list[Voice]:
         """The voices of the articles of one minute, which are counted first.
@@ -200,8 +201,11 @@ class VoiceReader:
     def voice(self, item: Item, terms: Terms) -> Voice:
         """The voice of an article that says *terms*, by what is common now."""
         weights = self.background.weights(terms.ids, terms.counts)
-        weights[np.isin(terms.ids, self._topical, assume_unique=True)] *= _TOPICAL_WEIGHT
-        weights[np.isin(terms.ids, terms.places, assume_unique=True)] *= _PLACE_WEIGHT
+        weights *= self._shares[terms.ids]
+        if len(terms.places):
+            at = np.searchsorted(terms.ids, terms.places)
+            at[at == len(terms.ids)] = 0
+            weights[at[terms.ids[at] == terms.places]] *= _PLACE_WEIGHT
         length = float(np.linalg.norm(weights)) / _USUAL_LENGTH
         if not length:
             empty = Vector(terms.ids[:0], np.zeros(0, np.int64))
