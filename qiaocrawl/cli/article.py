@@ -18,6 +18,7 @@ from rich.text import Text
 
 from qiaocrawl.cli.database import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.options import (
+    group_notes,
     outlet_choice,
     publication_choice,
     selection_of,
@@ -198,6 +199,8 @@ def _print_list(shown: _Shown, selection: Selection) -> None:
     from qiaocrawl.reading.listing import list_articles, with_details
 
     with connection_to(shown.database) as c:
+        for note in group_notes(c, selection):
+            echo(note, err=True)
         listed = list_articles(c, selection)
         page = list(with_details(c, listed[: shown.limit], selection.topic))
     console = table_console()

@@ -16,6 +16,7 @@ from rich.progress import Progress
 
 from qiaocrawl.cli.database import DatabaseUrl, opened_database
 from qiaocrawl.cli.options import (
+    group_notes,
     outlet_choice,
     publication_choice,
     selection_of,
@@ -112,6 +113,7 @@ def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     with opened_database(wanted.database) as opened:
         opened.require_current()
         with opened.reading() as c:
+            notes = (*notes, *group_notes(c, selection))
             total = exporter.count(c, selection)
             with Progress(console=Terminal(stderr=True), disable=not total) as progress:
                 task = progress.add_task(_("export {format}", format=format_), total=total)

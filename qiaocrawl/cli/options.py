@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.language import _
+from qiaocrawl.language import _, ngettext
 from qiaocrawl.options import Options
 from qiaocrawl.text.zones import SHANGHAI, start_of_days
 from qiaocrawl.topic.pack import MAX_TIER, MIN_TIER
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from qiaocrawl.news.trends.usual import HolidayCalendar
     from qiaocrawl.storage.selection import Selection
 
@@ -175,6 +177,10 @@ def topic_choice(
         list[str] | None,
         typer.Option("--class", help="Only of this class of the topic (unsure: of none)."),
     ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="Only what this group of words of the topic touches; again: either."),
+    ] = None,
 ) -> dict[str, Any]:
     """What they are about."""
     classes: tuple[str, ...] = ()
@@ -187,6 +193,7 @@ def topic_choice(
         "terms": tuple(term or ()),
         "only_relevant": only_relevant,
         "classes": classes,
+        "groups": tuple(group or ()),
     }
 
 
@@ -203,6 +210,24 @@ def selection_of(*choices: dict[str, Any], **more: Any) -> Selection:
 
     values = {name: value for choice in (*choices, more) for name, value in choice.items()}
     return Selection(**values)
+
+
+def group_notes(c: Connection, selection: Selection) -> Iterator[str]:
+    """What is to be known of the groups of words that *selection* is chosen by.
+
+    Raises:
+        TopicError: there is no such group.
+    """
+    from qiaocrawl.storage.topics.word_groups import require_groups
+
+    if selection.groups and (left := require_groups(c, selection.topic, selection.groups)):
+        yield ngettext(
+            "{count} older article is not marked yet with these groups of words: "
+            "`qiaocrawl words mark` does that",
+            "{count} older articles are not marked yet with these groups of words: "
+            "`qiaocrawl words mark` does that",
+            left,
+        )
 
 
 def calendar() -> HolidayCalendar:

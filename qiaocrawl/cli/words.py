@@ -13,7 +13,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from qiaocrawl.cli.database import DatabaseUrl, connection_to
+from qiaocrawl.cli.database import (
+    DatabaseUrl,
+    connection_to,
+    opened_database,
+    transaction_on,
+)
 from qiaocrawl.cli.options import end_of, start_of, with_options
 from qiaocrawl.cli.output import (
     check_output,
@@ -21,14 +26,17 @@ from qiaocrawl.cli.output import (
     folding_table,
     join_with_commas,
     say_written,
+    shown_pass,
+    stopping,
     table_console,
     write_text,
 )
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.readable import check_ending, write_sheets
-from qiaocrawl.language import N_, _, choice_name
+from qiaocrawl.interrupts import INTERRUPTED
+from qiaocrawl.language import N_, _, choice_name, ngettext
 from qiaocrawl.options.project import command_here
-from qiaocrawl.text.visible import visible_json
+from qiaocrawl.text.visible import Terminal, visible_json
 from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
@@ -373,8 +381,9 @@ def _group_options(
 def hits(stretch: _Stretch, files: tuple[Path | None, Path | None]) -> None:
     """Show which of your groups of terms the articles touch, day by day; articles with each."""
     from qiaocrawl.export.analysis_sheets import hit_sheets
-    from qiaocrawl.news.word_groups import group_hits, kept_groups, read_groups
+    from qiaocrawl.news.word_groups import group_hits, read_groups
     from qiaocrawl.news.words import texts_on_topic
+    from qiaocrawl.storage.topics.word_groups import kept_groups
 
     groups, out = files
     own = read_groups(groups) if groups is not None else []
@@ -394,6 +403,71 @@ def hits(stretch: _Stretch, files: tuple[Path | None, Path | None]) -> None:
     if out is not None:
         write_sheets(out, hit_sheets(found, texts))
         say_written(out)
+
+
+@app.command()
+def keep(
+    topic: Annotated[str, typer.Argument(help="An imported topic.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Workbook (.xlsx) or CSV with columns group, term, use (any, all, none, near) "
+            "and distance (characters; empty: one sentence)."
+        ),
+    ],
+    database: DatabaseUrl = "",
+) -> None:
+    """Keep groups of words with a topic, each in place of what has its name."""
+    from qiaocrawl.news.word_groups import read_groups
+    from qiaocrawl.storage.topics.word_groups import articles_left, keep_groups
+
+    groups = read_groups(file)
+    with transaction_on(database) as c:
+        known = keep_groups(c, topic, groups)
+        left = articles_left(c, topic)
+    count = ngettext("{count} group was taken.", "{count} groups were taken.", len(groups))
+    more = _("In place of what had the same name: {names}.", names=", ".join(known))
+    echo(f"{count} {more}" if known else count)
+    if left:
+        command = command_here("qiaocrawl words mark")
+        echo(
+            _(
+                "Articles that are stored are marked with them by the console, or now by: "
+                "{command}",
+                command=command,
+            )
+        )
+
+
+@app.command()
+def mark(database: DatabaseUrl = "") -> None:
+    """Mark stored articles with groups of words that are new or changed; goes on after a stop."""
+    from qiaocrawl.storage.topics.word_groups import articles_left, mark_some, sweep_hits
+
+    console = Terminal(stderr=True)
+    with opened_database(database) as opened, stopping() as stopped:
+        opened.require_current()
+        with opened.reading() as c:
+            left = articles_left(c, None)
+        with shown_pass(_("groups of words"), left, console, stopped) as shown:
+            while left and not stopped.is_set():
+                with opened.engine.begin() as c:
+                    articles, left = mark_some(c)
+                shown.advance(articles)
+        if left:
+            console.print(_("stopped; the same command goes on where this one ended"))
+            raise typer.Exit(INTERRUPTED)
+        gone = 1
+        while gone and not stopped.is_set():
+            with opened.engine.begin() as c:
+                gone = sweep_hits(c)
+    echo(
+        ngettext(
+            "{count} article was marked; all are",
+            "{count} articles were marked; all are",
+            shown.done,
+        )
+    )
 
 
 def _count_words(stretch: _Stretch, base_days: int) -> tuple[WordCounter, WordCounter]:

@@ -23,14 +23,15 @@ from qiaocrawl.extract.methods.template_file import (
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.local import Logins
 from qiaocrawl.language import _
-from qiaocrawl.news.pushes import queue_due
+from qiaocrawl.news.pushes import queue_due, stored_pushes
 from qiaocrawl.news.trends.usual import calendar_with
 from qiaocrawl.news.warnings.channels import all_channels, kept_channels
 from qiaocrawl.news.warnings.delivery import deliver_due
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.backup import growing_file
-from qiaocrawl.storage.keepers import JOBS, MESSAGES, KeeperLog, error_of
+from qiaocrawl.storage.keepers import GROUPS, JOBS, MESSAGES, KeeperLog, error_of
+from qiaocrawl.storage.topics.word_groups import mark_some, sweep_hits
 
 SELECTORS = ("body", "exclude", "title", "date", "author", "source")
 LINKS = ("links", *(f"links_{kind}" for kind in LINK_KINDS))
@@ -166,6 +167,9 @@ _TICK_SECONDS = 2.0
 _MESSAGES_SECONDS = 60.0
 # All that may need a hand takes a second to look through where there is much.
 _LOOKS_AN_ALARM = 5
+_GROUPS_SECONDS = 5.0
+# Crawls write too, and SQLite has one writer: so long it is busy, then it is left alone.
+_MARKING_SECONDS = 2.0
 
 
 class _Keeper:
@@ -246,11 +250,31 @@ class MessageKeeper(_Keeper):
         file, keys = options["QIAO_WARNING_CHANNELS"], options["QIAO_SECRET_KEY"]
         with self._database.reading() as c:
             channels = all_channels(c, file, keys) if file or kept_channels(c) else {}
-        if channels:
+            # A transaction that may write waits for the crawls'.
+            has_pushes = bool(channels and stored_pushes(c))
+        if has_pushes:
             calendar = calendar_with(options["QIAO_HOLIDAYS"])
+            looks_at_alarms = self._looks % _LOOKS_AN_ALARM == 0
             with self._database.engine.begin() as c:
-                now = datetime.now(UTC)
-                is_fifth = self._looks % _LOOKS_AN_ALARM == 0
-                queue_due(c, now, calendar, looks_at_alarms=is_fifth)
+                queue_due(c, datetime.now(UTC), calendar, looks_at_alarms=looks_at_alarms)
             self._looks += 1
+        if channels:
             deliver_due(self._database, channels, time.time(), only_known=True)
+
+
+class GroupKeeper(_Keeper):
+    """Marks stored articles with the groups of words that are new or changed, a part at a time."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, GROUPS, _GROUPS_SECONDS)
+        self._database = database
+
+    def look(self) -> None:
+        """Mark what is behind for a moment; what is left is for the next look, or another's."""
+        end = time.monotonic() + _MARKING_SECONDS
+        while time.monotonic() < end and not self._is_over.is_set():
+            with self._database.engine.begin() as c:
+                if not mark_some(c).left:
+                    break
+        with self._database.engine.begin() as c:
+            sweep_hits(c)

@@ -22,6 +22,7 @@ from qiaocrawl.storage.engine import ConnectionCache
 from qiaocrawl.storage.jobs import active_jobs
 from qiaocrawl.storage.schedules import rename_topic_of_nodes
 from qiaocrawl.storage.topics.topics import find_topic_id, mark_changed, topic_id
+from qiaocrawl.storage.topics.word_groups import drop_group, kept_groups
 from qiaocrawl.topic.check import pack_name_reason
 
 MOST_COUNTED = 10_000
@@ -41,7 +42,6 @@ _OWN = (
     schema.term,
     schema.site,
     schema.sample,
-    schema.word_group,
 )
 """Tables whose rows of a topic go with it."""
 
@@ -164,6 +164,8 @@ def delete_topic(c: Connection, name: str) -> None:
     asked = select(schema.query.c.id).where(schema.query.c.topic_id == row_id)
     for table in (schema.query_answer, schema.query_hit):
         c.execute(delete(table).where(table.c.query_id.in_(asked)))
+    for group in kept_groups(c, name):
+        drop_group(c, name, group.name)
     for table in _OWN:
         c.execute(delete(table).where(table.c.topic_id == row_id))
     scheduled = select(schema.job_schedule.c.id).where(schema.job_schedule.c.topic == name)

@@ -1,20 +1,20 @@
-"""A user's groups of terms, kept with a topic, and which texts touch them (专题命中)."""
+"""A user's groups of terms as files and forms have them, and which texts touch them (专题命中).
+
+Those that are kept with a topic, and what is marked with them: ``storage.topics.word_groups``.
+"""
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from sqlalchemy import delete, insert, select
-
 from qiaocrawl.errors import TopicError
 from qiaocrawl.language import _
+from qiaocrawl.lexicon.term_groups import MOST_NEAR_CHARS, USES, GroupMatcher, TermGroup
 from qiaocrawl.lexicon.terms import log_odds
 from qiaocrawl.news.words import (
     WordCounter,
@@ -24,68 +24,25 @@ from qiaocrawl.news.words import (
     rise_of,
     whole_words_among,
 )
-from qiaocrawl.storage.schema import word_group
-from qiaocrawl.storage.topics.topics import lock_topic, topic_id
 from qiaocrawl.storage.values import clean_word
-from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.zones import DAY, china_time
 from qiaocrawl.topic.profile import background_frequencies
 from qiaocrawl.topic.workbook.vocabulary import plain
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from qiaocrawl.news.words import TimedText
     from qiaocrawl.topic.workbook.sheets import Sheet, SheetRow
-
-USES: dict[str, str] = {"any": "任一", "all": "必有", "none": "排除"}
-"""How a term of a group counts, with the Chinese word that tables use."""
 
 _GROUP_HEADERS = frozenset({"组", "组名", "专题", "类别", "group"})
 _TERM_HEADERS = frozenset({"词", "词语", "关键词", "主题词", "term", "terms"})
 _USE_HEADERS = frozenset({"用法", "关系", "use"})
+_WITHIN_HEADERS = frozenset({"距离", "字数", "within"})
+_SENTENCE = frozenset({"", "句", "一句", "一句话", "同句", "0", "sentence"})
 _HEADER_WITHIN_ROWS = 20
 _BETWEEN_TERMS = re.compile("[、，,；;|\n]+")
-
-
-@dataclass(frozen=True)
-class TermGroup:
-    """Terms that belong together for a user.
-
-    Args:
-        any_of: one of them must stand in a text.
-        all_of: each of them must.
-        none_of: none of them may.
-    """
-
-    name: str
-    any_of: tuple[str, ...] = ()
-    all_of: tuple[str, ...] = ()
-    none_of: tuple[str, ...] = ()
-
-    def terms_in(self, folded: str) -> Counter[str]:
-        """How often each term stands in a folded text; empty where the text is no hit."""
-        counts = Counter(
-            {
-                term: times
-                # Each by itself: 侨联 stands in 中国侨联, too.
-                for term, pattern in self._wanted_patterns.items()
-                if (times := len(pattern.findall(folded)))
-            }
-        )
-        missing = any(fold(term) not in counts for term in self.all_of)
-        chosen = not self.any_of or any(fold(term) in counts for term in self.any_of)
-        refused = bool(self.none_of) and self._excluded_pattern.search(folded) is not None
-        return Counter() if missing or refused or not chosen else counts
-
-    @cached_property
-    def _wanted_patterns(self) -> dict[str, re.Pattern[str]]:
-        terms = map(fold, (*self.any_of, *self.all_of))
-        return {term: re.compile(_word_pattern(term)) for term in terms}
-
-    @cached_property
-    def _excluded_pattern(self) -> re.Pattern[str]:
-        return re.compile("|".join(_word_pattern(fold(term)) for term in self.none_of))
+_BETWEEN_NEAR = re.compile("[、，,；;|+＋\n]+")
+_MOST_WORDS = 500
+_NAME_CHARS, _WORD_CHARS = 100, 100
 
 
 class Hit(NamedTuple):
@@ -112,25 +69,28 @@ class GroupHits:
 
 def group_hits(groups: Sequence[TermGroup], texts: Iterable[TimedText]) -> list[GroupHits]:
     """The hits of each of *groups*, in its order; a text may touch several."""
-    found = [GroupHits(group) for group in groups]
+    found, matcher = [GroupHits(group) for group in groups], GroupMatcher(groups)
     for text in texts:
-        folded = fold(f"{text.title}\n{text.text}")
-        for own in found:
-            if terms := own.group.terms_in(folded):
-                own.hits.append(Hit(text.key, dict(terms)))
-                own.by_site[text.site] += 1
-                own.by_day[china_time(text.at, DAY)] += 1
-                own.by_term.update(terms.keys())
+        for number, terms in matcher.touched(text.title, text.text):
+            own = found[number]
+            own.hits.append(Hit(text.key, dict(terms)))
+            own.by_site[text.site] += 1
+            own.by_day[china_time(text.at, DAY)] += 1
+            own.by_term.update(terms.keys())
     return found
+
+
+# --- Groups as people write them: in a workbook, or in a form -------------------------------------
 
 
 def read_groups(path: Path) -> list[TermGroup]:
     """The groups of a workbook or CSV: a row a term or several, with columns 组, 词 and 用法.
 
-    An empty 用法 is 任一.
+    An empty 用法 is 任一. The terms of a row with 相近 stand near each other: within one sentence,
+    or with at most so many characters between them as a column 距离 says.
 
     Raises:
-        TopicError: no such columns, or a word that is none of ``USES``.
+        TopicError: no such columns, a word that is none of ``USES``, or a distance that is none.
     """
     # Rules of warnings know groups too, and openpyxl takes long to import.
     from qiaocrawl.topic.workbook.sheets import read_file
@@ -153,52 +113,104 @@ def groups_of(sheets: Iterable[Sheet], name: str) -> list[TermGroup]:
     """The groups of the first sheet that has such columns, of the file called *name*.
 
     Raises:
-        TopicError: none has, or a word is none of ``USES``.
+        TopicError: as for :func:`read_groups`.
     """
     for sheet in sheets:
         for number, row in enumerate(sheet.rows[:_HEADER_WITHIN_ROWS]):
             headers = [plain(cell.text) for cell in row.cells]
-            group, term, use = (
-                next((at for at, header in enumerate(headers) if header in names), -1)
-                for names in (_GROUP_HEADERS, _TERM_HEADERS, _USE_HEADERS)
+            columns = _Columns(
+                *(
+                    next((at for at, header in enumerate(headers) if header in names), -1)
+                    for names in (_GROUP_HEADERS, _TERM_HEADERS, _USE_HEADERS, _WITHIN_HEADERS)
+                )
             )
-            if group >= 0 and term >= 0:
-                return _groups(name, sheet.rows[number + 1 :], (group, term, use))
+            if columns.group >= 0 and columns.term >= 0:
+                return _groups(name, sheet.rows[number + 1 :], columns)
     raise TopicError(_("{file}: no columns “组” and “词”", file=name))
 
 
-def _groups(file: str, rows: Iterable[SheetRow], columns: tuple[int, int, int]) -> list[TermGroup]:
-    collected: dict[str, dict[str, list[str]]] = {}
+class _Columns(NamedTuple):
+    """Where they are; -1 for one that is not there."""
+
+    group: int
+    term: int
+    use: int
+    within: int
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A group as far as its rows were read."""
+
+    terms: dict[str, list[str]] = field(default_factory=dict)
+    near: list[tuple[str, ...]] = field(default_factory=list)
+    within: set[int] = field(default_factory=set)
+
+
+def _groups(file: str, rows: Iterable[SheetRow], columns: _Columns) -> list[TermGroup]:
+    drafts: dict[str, _Draft] = {}
     for row in rows:
-        name, terms = (row.cell(at).text.strip() for at in columns[:2])
-        own = filter(None, map(str.strip, _BETWEEN_TERMS.split(terms)))
-        if name and terms:
-            use = _use(row.cell(columns[2]).text.strip() if columns[2] >= 0 else "")
-            if use is None:
-                raise TopicError(
-                    _(
-                        "{file}, line {line}: {value!r} must be one of {uses}",
-                        file=file,
-                        line=row.line,
-                        value=row.cell(columns[2]).text,
-                        uses=", ".join(USES.values()),
-                    )
+        group, terms = (row.cell(at).text.strip() for at in columns[:2])
+        if group and terms:
+            _take_row(file, row, columns, drafts.setdefault(group, _Draft()))
+    if not drafts:
+        raise TopicError(_("{file}: no row names a group and a word", file=file))
+    groups = []
+    for name, draft in drafts.items():
+        if len(draft.within) > 1:
+            distances = ", ".join(map(str, sorted(draft.within)))
+            raise TopicError(
+                _(
+                    "{file}: group {name!r} has several distances: {distances}",
+                    file=file,
+                    name=name,
+                    distances=distances,
                 )
-            collected.setdefault(name, {}).setdefault(use, []).extend(own)
-    groups = [
-        TermGroup(name, *(tuple(dict.fromkeys(uses.get(use, ()))) for use in USES))
-        for name, uses in collected.items()
-    ]
-    empty = next((one.name for one in groups if not one.any_of and not one.all_of), None)
-    if empty is not None or not groups:
-        raise TopicError(
-            _(
-                "{file}: group {name!r} has no term that a text could have",
-                file=file,
-                name=empty or "",
             )
+        some, every, none = (
+            tuple(dict.fromkeys(draft.terms.get(use, ()))) for use in ("any", "all", "none")
+        )
+        near, within = tuple(dict.fromkeys(draft.near)), next(iter(draft.within), 0)
+        groups.append(TermGroup(name, some, every, none, near, within))
+    empty = next((one.name for one in groups if not _can_touch(one)), None)
+    if empty is not None:
+        raise TopicError(
+            _("{file}: group {name!r} has no term that a text could have", file=file, name=empty)
         )
     return groups
+
+
+def _take_row(file: str, row: SheetRow, columns: _Columns, draft: _Draft) -> None:
+    written = row.cell(columns.use).text.strip() if columns.use >= 0 else ""
+    use = _use(written)
+    if use is None:
+        raise _wrong_cell(file, row.line, written, ", ".join(USES.values()))
+    terms = row.cell(columns.term).text
+    if use != "near":
+        own = filter(None, map(str.strip, _BETWEEN_TERMS.split(terms)))
+        draft.terms.setdefault(use, []).extend(own)
+        return
+    near = _near_terms(terms)
+    if len(near) < 2:
+        raise _wrong_cell(file, row.line, terms, _("two words or more, as 侨胞、诈骗"))
+    distance = row.cell(columns.within).text.strip() if columns.within >= 0 else ""
+    within = _distance(distance)
+    if within is None:
+        raise _wrong_cell(file, row.line, distance, _distances())
+    draft.near.append(near)
+    draft.within.add(within)
+
+
+def _wrong_cell(file: str, line: int, value: str, allowed: str) -> TopicError:
+    return TopicError(
+        _(
+            "{file}, line {line}: {value!r} must be one of {uses}",
+            file=file,
+            line=line,
+            value=value,
+            uses=allowed,
+        )
+    )
 
 
 def _use(written: str) -> str | None:
@@ -206,86 +218,65 @@ def _use(written: str) -> str | None:
     return names.get(written.lower())
 
 
-def _word_pattern(term: str) -> str:
-    before = "(?<![a-z0-9])" if term[0].isascii() and term[0].isalnum() else ""
-    behind = "(?![a-z0-9])" if term[-1].isascii() and term[-1].isalnum() else ""
-    return f"{before}{re.escape(term)}{behind}"
+def _near_terms(written: str) -> tuple[str, ...]:
+    terms = (clean_word(term, _WORD_CHARS) for term in _BETWEEN_NEAR.split(written))
+    return tuple(dict.fromkeys(term for term in terms if term))
 
 
-# --- Groups that are kept with a topic ------------------------------------------------------------
-
-MOST_GROUPS, _MOST_WORDS = 200, 500
-_NAME_CHARS, _WORD_CHARS = 100, 100
-
-
-def kept_groups(c: Connection, topic: str) -> list[TermGroup]:
-    """The groups of a topic by name.
-
-    Raises:
-        StorageError: the topic was never imported.
-    """
-    statement = (
-        select(word_group.c.name, word_group.c.words)
-        .where(word_group.c.topic_id == topic_id(c, topic))
-        .order_by(word_group.c.name)
-    )
-    return [
-        TermGroup(name, *(tuple(own.get(use, ())) for use in USES))
-        for name, words in c.execute(statement)
-        for own in [json.loads(words)]
-    ]
+def _distance(written: str) -> int | None:
+    """So many characters, 0 for a sentence; None for no such thing."""
+    if written in _SENTENCE:
+        return 0
+    number = written.removesuffix("字")
+    is_number = number.isascii() and number.isdigit() and len(number) < 10
+    return int(number) if is_number and 1 <= int(number) <= MOST_NEAR_CHARS else None
 
 
-def group_from(name: str, words: Mapping[str, str]) -> TermGroup:
-    """The group that somebody wrote: *words* by use, apart by commas or lines.
+def _distances() -> str:
+    return _("1 to {most} characters, or empty for one sentence", most=MOST_NEAR_CHARS)
+
+
+def _can_touch(group: TermGroup) -> bool:
+    return bool(group.any_of or group.all_of or group.near)
+
+
+def group_from(name: str, words: Mapping[str, str], within: str = "") -> TermGroup:
+    """The group that somebody wrote.
+
+    Args:
+        words: by use, apart by commas or lines; of *near* a line is one set.
+        within: so many characters for those, "" for one sentence.
 
     Raises:
-        TopicError: it has no name, or no word that a text could have.
+        TopicError: it has no name, no word that a text could have, or a wrong distance.
     """
     name = clean_word(name, _NAME_CHARS)
-    by_use = {use: tuple(dict.fromkeys(_written(words.get(use, "")))) for use in USES}
+    some, every, none = (
+        tuple(dict.fromkeys(_written(words.get(use, "")))) for use in ("any", "all", "none")
+    )
+    lines = [line for line in words.get("near", "").splitlines() if line.strip()][:_MOST_WORDS]
+    near = tuple(dict.fromkeys(map(_near_terms, lines)))
     if not name:
         raise TopicError(_("a group needs a name"))
-    if not by_use["any"] and not by_use["all"]:
+    if alone := next((line for line in lines if len(_near_terms(line)) < 2), None):
+        text = _("{value!r}: words near each other are two or more a line", value=alone.strip())
+        raise TopicError(text)
+    distance = _distance(within.strip())
+    if distance is None:
+        raise TopicError(
+            _("distance {value!r} must be {allowed}", value=within, allowed=_distances())
+        )
+    group = TermGroup(name, some, every, none, near, distance if near else 0)
+    if not _can_touch(group):
         raise TopicError(
             _("group {name!r} has no word that a text could have: write one or more", name=name)
         )
-    return TermGroup(name, *(by_use[use] for use in USES))
+    return group
 
 
 def _written(text: str) -> list[str]:
     words = (clean_word(word, _WORD_CHARS) for word in _BETWEEN_TERMS.split(text))
     return [word for word in words if word][:_MOST_WORDS]
-
-
-def keep_groups(c: Connection, topic: str, groups: Sequence[TermGroup]) -> list[str]:
-    """Keep *groups* with a topic, each in place of what has its name; the names that were there.
-
-    Raises:
-        TopicError: there would be too many.
-        StorageError: the topic was never imported.
-    """
-    lock_topic(c, topic)
-    known = {one.name for one in kept_groups(c, topic)}
-    if len(known | {one.name for one in groups}) > MOST_GROUPS:
-        raise TopicError(_("a topic has at most {most} groups of words", most=MOST_GROUPS))
-    number = topic_id(c, topic)
-    for one in groups:
-        drop_group(c, topic, one.name)
-        words = {"any": one.any_of, "all": one.all_of, "none": one.none_of}
-        stored = json.dumps(words, ensure_ascii=False)
-        c.execute(insert(word_group).values(topic_id=number, name=one.name, words=stored))
-    return sorted(known & {one.name for one in groups})
-
-
-def drop_group(c: Connection, topic: str, name: str) -> bool:
-    """Forget the group called *name*; False where there was none.
-
-    Raises:
-        StorageError: the topic was never imported.
-    """
-    own = word_group.c.topic_id == topic_id(c, topic), word_group.c.name == name
-    return bool(c.execute(delete(word_group).where(*own)).rowcount)
 
 
 # --- The words that a stretch of time is told by, as data to navigate with ------------------------

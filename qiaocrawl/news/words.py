@@ -22,7 +22,7 @@ from qiaocrawl.text.zones import DAY, china_time
 from qiaocrawl.topic.profile import background_frequencies
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
 
 # --- Which of many candidate words say something by themselves ------------------------------------
 
@@ -401,14 +401,21 @@ def usual_base(since: datetime, before: datetime) -> datetime:
 
 
 def texts_on_topic(
-    c: Connection, topic: str, since: datetime, before: datetime
+    c: Connection,
+    topic: str,
+    since: datetime,
+    before: datetime,
+    only: Sequence[ColumnElement[bool]] = (),
 ) -> Iterator[TimedText]:
     """The stored articles on topic, of a group of reprints the first.
+
+    Args:
+        only: as of :func:`iter_texts`.
 
     Raises:
         StorageError: the topic was never imported.
     """
-    for one in iter_texts(c, topic, None, since=since, before=before):
+    for one in iter_texts(c, topic, None, since=since, before=before, only=only):
         assert one.at is not None, "every article was fetched some time"
         yield TimedText(one.url, one.title, one.text, one.site, one.at)
 

@@ -1,9 +1,9 @@
 """How many articles of a list have each value of its facets, counted within bounds.
 
-A value's count is that of the list one gets by choosing it: of several sites, regions or tiers
-one must be met, so the count beside a site leaves the chosen sites out of account. At most
-``MOST_FACETED`` articles are looked at for each list; of more the counts are lower bounds. Those
-articles are found as lists find them (``pages_of_a_list.py``), by an index in their order.
+A value's count is that of the list one gets by choosing it: of several sites, regions, tiers or
+groups of words one must be met, so the count beside a site leaves the chosen sites out of account.
+At most ``MOST_FACETED`` articles are looked at for each list; of more the counts are lower bounds.
+Those articles are found as lists find them (``pages_of_a_list.py``), by an index in their order.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from qiaocrawl.reading.listing import OutletNames
 from qiaocrawl.storage.schema import site, topic
 from qiaocrawl.storage.selection import JUDGED, MARKS, REPRINT, UNJUDGED, Selection
 from qiaocrawl.storage.topics.topics import topic_id
+from qiaocrawl.storage.topics.word_groups import group_names, hits_among
 
 MOST_FACETED = 10_000
 """So many articles of a list are looked at."""
 TOPICS, SITES, REGIONS, TIERS = "topic", "site", "region", "tier"
-RELEVANCE, STATUS = "relevance", "status"
+RELEVANCE, STATUS, GROUPS = "relevance", "status", "group"
 RELEVANT, IRRELEVANT, EITHER = "yes", "no", "any"
 _MOST_TOPICS = 20
 
@@ -117,6 +118,7 @@ class FacetCounter:
         for facet, count in (
             (REGIONS, self._regions),
             (TIERS, self._tiers),
+            (GROUPS, self._groups),
             (RELEVANCE, self._relevance),
             (TOPICS, self._topics),
             (STATUS, self._status),
@@ -144,6 +146,17 @@ class FacetCounter:
         )
         found = self._found(replace(self.selection, tiers=()))
         return {tier: found.count(hosts[tier]) for tier in sorted(hosts)}
+
+    def _groups(self) -> Counts:
+        """Of groups of words, as far as articles are marked with them."""
+        names = group_names(self.c, self.selection.topic)
+        if not names:
+            return {}
+        found = self._found(replace(self.selection, groups=()))
+        touched: dict[str, set[int]] = {name: set() for name in names}
+        for name, row_id in hits_among(self.c, self.selection.topic, sorted(found.articles)):
+            touched[name].add(row_id)
+        return {name: found.count_of(own) for name, own in touched.items()}
 
     def _outlets(self) -> list[tuple[str, str, int]]:
         """Host, region and tier of the sites that the topic names, or any does."""

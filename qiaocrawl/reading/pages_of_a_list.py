@@ -33,6 +33,7 @@ from qiaocrawl.storage.selection import (
 )
 from qiaocrawl.storage.topics.classes import topic_classes
 from qiaocrawl.storage.topics.topics import topic_id
+from qiaocrawl.storage.topics.word_groups import group_names
 from qiaocrawl.storage.values import to_stored_time
 
 # --- Which articles a selection can have at most, where an index tells that they are few ----------
@@ -165,6 +166,7 @@ class FacetValues:
     tiers: tuple[int, ...]
     tags: tuple[str, ...]
     classes: tuple[str, ...]
+    groups: tuple[str, ...]
 
 
 def list_page(c: Connection, wish: ListWish) -> ListPage:
@@ -212,6 +214,7 @@ def facet_values(c: Connection, topic_name: str | None) -> FacetValues:
         tuple(sorted({row.tier for row in rows if row.tier})),
         tuple(tags.scalars()),
         topic_classes(c, topic_name),
+        group_names(c, topic_name),
     )
 
 

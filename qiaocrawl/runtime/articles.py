@@ -32,6 +32,7 @@ from qiaocrawl.storage.pages.article_parts import (
 )
 from qiaocrawl.storage.pages.excerpts import join_addresses
 from qiaocrawl.storage.pages.site_templates import load_site_template, save_site_templates
+from qiaocrawl.storage.topics.word_groups import GroupMarks
 from qiaocrawl.storage.writer import in_loop
 from qiaocrawl.urls import host_of, url_key
 
@@ -54,6 +55,7 @@ class RunArticles:
         self._writer = writer
         self._loading = asyncio.Lock()
         self._is_loaded = False
+        self._groups = GroupMarks()
         self.has_stored = False
         self.stored: dict[int, tuple[bool, frozenset[str]]] = {}
         # Few differ: each is kept once, so an article costs 100 bytes.
@@ -102,8 +104,8 @@ class RunArticles:
         """Write the article of *analysis* with all topics' judgements and its verdict.
 
         The rows, in order: ``excerpt``, ``article`` (``revision`` where its text is another now),
-        ``relevance``, ``title_term``, ``title_entry`` and ``verdict``; the ``url`` row where the
-        article is withdrawn.
+        ``relevance``, ``title_term``, ``word_group_hit``, ``title_entry`` and ``verdict``; the
+        ``url`` row where the article is withdrawn.
 
         Args:
             title_words: of its title, if they were cut in this run, with :attr:`title_terms`.
@@ -124,6 +126,7 @@ class RunArticles:
         )
         articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
         articles.save_title_terms(c, saved.id, analysis.title_tokens, is_new=saved.is_new)
+        self._groups.mark(c, saved.id, saved.title.title, saved.text, is_new=saved.is_new)
         # After the article is written: the verdict refers to its row.
         verdict = self.titles.judge(c, saved, title_words)
         topics = frozenset(judged.topic for judged in analysis.relevance if judged.relevant)

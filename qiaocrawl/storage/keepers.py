@@ -25,11 +25,13 @@ from qiaocrawl.storage.values import clean_word
 logger = logging.getLogger(__name__)
 
 JOBS, SEARCH, METRICS, MESSAGES = "jobs", "search index", "metrics", "messages"
+GROUPS = "word groups"
 KEEPER_NAMES = {
     JOBS: N_("jobs and schedules"),
     SEARCH: N_("search index"),
     METRICS: N_("metrics"),
     MESSAGES: N_("messages of warnings"),
+    GROUPS: N_("groups of words"),
 }
 """What they look after, as people are told."""
 SILENT_AFTER_SECONDS = 180.0

@@ -37,8 +37,10 @@ from qiaocrawl.storage.schema import (
     topic,
     url,
     verdict,
+    word_group_hit,
 )
 from qiaocrawl.storage.topics.topics import topic_id
+from qiaocrawl.storage.topics.word_groups import touching, versions_of
 from qiaocrawl.storage.values import clean_text, to_stored_time
 from qiaocrawl.text.normalise import script_forms
 
@@ -161,6 +163,8 @@ class Selection:
         classes: of these, one; "" is of those that are not sure.
         names: persons, places, bodies by the name they go by; all of them.
         stories: numbers of stories; of one of them.
+        groups: names of groups of words of the topic (or, without one, of any topic); articles
+            that one of them touches.
         order: one of ``ordering.ORDERS``; "" leaves it to the format.
         with_copies: stored pages beside a file for people, as far as it leads to them.
     """
@@ -187,6 +191,7 @@ class Selection:
     classes: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     stories: tuple[int, ...] = ()
+    groups: tuple[str, ...] = ()
 
     @property
     def is_of_articles(self) -> bool:
@@ -263,6 +268,8 @@ def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement
         # Looked up for each article: there may be many of a class.
         own = article_class.c.url_id == article.c.url_id, *_of_classes(c, selection)
         conditions.append(exists().where(*own).correlate_except(article_class, topic))
+    if selection.groups:
+        conditions.append(touching(versions_of(c, selection.topic, selection.groups)))
     if UNJUDGED in selection.marks:
         conditions.append(article.c.url_id.not_in(_operator_judged(c, selection)))
     conditions += published_within(selection.since, selection.before)
@@ -284,6 +291,10 @@ def indexed_conditions(c: Connection, selection: Selection) -> list[ColumnElemen
     if selection.classes:
         own = select(article_class.c.url_id).where(*_of_classes(c, selection))
         chosen.append(article.c.url_id.in_(own))
+    if selection.groups:
+        versions = versions_of(c, selection.topic, selection.groups)
+        hits = select(word_group_hit.c.article_id).where(word_group_hit.c.version.in_(versions))
+        chosen.append(article.c.id.in_(hits))
     return [*chosen, *_mark_conditions(c, selection)]
 
 

@@ -80,6 +80,43 @@ def test_hits_of_groups(run: Run, url: str, tmp_path: Path) -> None:
     assert sheets["命中文章"].max_row == 18
 
 
+def test_groups_are_kept_marked_and_choose_what_is_exported(
+    run: Run, url: str, tmp_path: Path
+) -> None:
+    groups, given = tmp_path / "g.csv", ("--database", url)
+    groups.write_text(
+        "组,词,用法,距离\n募捐,唐人街、灾民,相近,\n远,唐人街、灾民,相近,3字\n会务,座谈会,,\n",
+        "utf-8",
+    )
+    code, out, _ = run("words", "keep", PACK.name, str(groups), *given)
+    assert code == 0
+    assert "words mark" in out
+    chosen = ("export", "--format", "csv", "--topic", PACK.name, "--group")
+    # Nothing is marked yet, and the file says so.
+    code, out, error = run(*chosen, "募捐", "--out", str(tmp_path / "0.csv"), *given)
+    assert code == 0
+    assert "words mark" in out + error
+    code, out, _ = run("words", "mark", *given)
+    assert code == 0
+    assert "19 篇" in out
+    for name, count in (("募捐", 7), ("远", 0), ("会务", 12)):
+        file = tmp_path / f"{name}.csv"
+        code, out, error = run(*chosen, name, "--out", str(file), *given)
+        assert code == 0
+        assert "words mark" not in out + error
+        assert len(file.read_text("utf-8-sig").strip().splitlines()) == count + 1
+    code, out, _ = run("article", "list", "--group", "募捐", "--group", "会务", *given)
+    assert "19" in out
+    code, _, error = run(*chosen, "无此组", "--out", str(tmp_path / "x.csv"), *given)
+    assert code == 1
+    assert "会务" in error
+    for row, fault in (("募捐,唐人街,相近,", "两个以上"), ("募捐,甲、乙,相近,远", "字")):
+        groups.write_text(f"组,词,用法,距离\n{row}\n", "utf-8")
+        code, _, error = run("words", "keep", PACK.name, str(groups), *given)
+        assert code == 1
+        assert fault in error
+
+
 def test_what_is_wrong_is_said(run: Run, url: str, tmp_path: Path) -> None:
     code, out, _ = run("words", "hot", PACK.name, "--since", "2020-01-01", "--until", "2020-01-02",
                        "--database", url)  # fmt: skip

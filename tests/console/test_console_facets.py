@@ -16,12 +16,14 @@ from console_articles import add_stories
 from console_client import Desk, visible
 from qiaocrawl.console.page import Console
 from qiaocrawl.console.pages.listed_articles import ArticleFilter
+from qiaocrawl.lexicon.term_groups import TermGroup
 from qiaocrawl.reading import facets
 from qiaocrawl.reading import pages_of_a_list as article_list
 from qiaocrawl.reading.facets import Count, FacetCounter
 from qiaocrawl.reading.pages_of_a_list import ListWish
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.selection import Selection
+from qiaocrawl.storage.topics.word_groups import keep_groups, mark_some
 from storage_samples import PACK
 
 ARTICLES, _VALUES = 300, 8
@@ -136,10 +138,12 @@ def test_what_would_take_too_long_is_left_out(sqlite_desk: Desk) -> None:
     assert set(counted.counts) == {facets.SITES}
 
 
+FACETS = {"site", "region", "tier", "topic", "relevance", "status", "group"}
 CHOICES = (
     Selection(), Selection(only_relevant=True), Selection(topic=TOPIC, only_irrelevant=True),
     Selection(topic=TOPIC, regions=("中国", "广东"), only_relevant=True),
     Selection(tiers=(1, 2), sites=("example.cn",)), Selection(marks=("judged",)),
+    Selection(groups=("会议",), only_relevant=True),
 )  # fmt: skip
 
 
@@ -147,13 +151,17 @@ def test_counts_of_a_collection_are_those_of_its_lists(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(database, ARTICLES, NOW, lambda _count: None)
+    with database.engine.begin() as c:
+        keep_groups(c, TOPIC, [TermGroup("会议", ("会议", "座谈")), TermGroup("其他", ("华侨",))])
+        while mark_some(c).left:
+            pass
     monkeypatch.setattr(article_list, "MOST_COUNTED", ARTICLES)
     seen = 0
     with database.engine.connect() as c:
         for number, selection in enumerate(CHOICES):
             folded = number % 2 == 0
             counts = FacetCounter(c, selection, folded, seconds=1e9).facets().counts
-            assert counts.keys() == {"site", "region", "tier", "topic", "relevance", "status"}
+            assert counts.keys() == FACETS
             for facet, values in counts.items():
                 for value, count in list(values.items())[:_VALUES]:
                     chosen = replace(selection, **_chosen(facet, value))
@@ -170,5 +178,6 @@ def _chosen(facet: str, value: str) -> dict[str, Any]:
         return {"only_relevant": value == "yes", "only_irrelevant": value == "no"}
     return {
         "site": {"sites": (value,)}, "region": {"regions": (value,)}, "topic": {"topic": value},
+        "group": {"groups": (value,)},
         "tier": {"tiers": (int(value),) if facet == "tier" else ()}, "status": {"marks": (value,)},
     }[facet]  # fmt: skip

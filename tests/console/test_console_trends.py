@@ -15,8 +15,8 @@ from console_client import Desk, visible
 from qiaocrawl.console.security import credentials
 from qiaocrawl.news.trends.trend import trend_of_selection
 from qiaocrawl.news.trends.usual import Stretch, default_calendar
-from qiaocrawl.news.word_groups import kept_groups
 from qiaocrawl.storage.selection import Selection
+from qiaocrawl.storage.topics.word_groups import kept_groups
 from qiaocrawl.text.zones import SHANGHAI, start_of_days
 from storage_samples import PACK
 from told_stories import make_stories, tell_stories
@@ -128,6 +128,19 @@ def test_groups_of_words_are_kept_counted_changed_and_dropped(told: Desk) -> Non
     }
     workbook = load_workbook(BytesIO(told.get("/trends/export/hits?days=7").content))
     assert workbook.sheetnames == ["专题命中", "命中文章"]
+    # The group chooses lists, files and feeds; near each other is one more condition.
+    assert "马德里" in visible(told.get("/articles?group=火灾&copies=1").text)
+    assert "槟城" not in visible(told.get("/articles?group=火灾&copies=1").text)
+    assert "马德里" in told.get("/articles/export/csv?group=火灾").text
+    assert "槟城" not in told.get("/articles/feed.xml?group=火灾").text
+    near = f"/trends/hits/{PACK.name}"
+    assert told.post(near, name="近", near="侨胞、失火", within="x").status_code == 400
+    told.post(near, name="近", near="仓库、失火\n小学、无此词", within="")
+    told.post(near, name="远", near="马德里、侨胞", within="1")
+    assert "马德里" in visible(told.get("/articles?group=近").text)
+    assert "马德里" not in visible(told.get("/articles?group=远").text)
+    for name in ("近", "远"):
+        told.post(f"{near}/drop", name=name)
     # Another name takes the place of the old one; a name alone is refused, and nothing is lost.
     told.post(f"/trends/hits/{PACK.name}", old="火灾", name="火情", any="失火")
     assert told.post(f"/trends/hits/{PACK.name}", name="空").status_code == 400

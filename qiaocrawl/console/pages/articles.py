@@ -212,6 +212,7 @@ def _made_choices(choice: ArticleFilter, facets: FacetValues) -> list[Chip]:
         Chip(_("tier {tier}", tier=one), choice.query_with("tier", one), True)
         for one in choice.tier
     ]
+    made += [Chip(one, choice.query_with("group", one), True) for one in choice.group]
     return made
 
 

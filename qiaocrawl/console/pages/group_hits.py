@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,27 +30,38 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.analysis_sheets import hit_sheets
 from qiaocrawl.export.readable import Sheet
 from qiaocrawl.language import _, ngettext
+from qiaocrawl.lexicon.term_groups import USES, TermGroup
 from qiaocrawl.news.word_groups import (
-    USES,
     GroupHits,
-    TermGroup,
-    drop_group,
     group_from,
     group_hits,
-    keep_groups,
-    kept_groups,
     sent_groups,
 )
 from qiaocrawl.news.words import TimedText, texts_on_topic
 from qiaocrawl.reading.listing import OutletNames
 from qiaocrawl.runtime.sent_files import LIST_FACTOR
 from qiaocrawl.storage.audit_log import Actor, record
-from qiaocrawl.storage.pages.articles import articles_at, count_texts
+from qiaocrawl.storage.pages.articles import articles_at, count_texts, told_once
+from qiaocrawl.storage.schema import article
+from qiaocrawl.storage.selection import published_within
+from qiaocrawl.storage.topics.word_groups import (
+    HitCount,
+    drop_group,
+    group_states,
+    hit_counts,
+    keep_groups,
+    kept_groups,
+    mark_some,
+    newest_hits,
+    touching,
+)
 from qiaocrawl.topic.files import MAX_FILE_BYTES
 
 MOST_TEXTS = 5_000
-"""Which are read for groups while somebody waits: a second or two."""
+"""So many are read for the words of groups while somebody waits: a second or two."""
 _LISTED = 50
+_MARKED_SECONDS = 2.0
+"""So long articles are marked with a changed group at once; the rest follows in the background."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,63 +76,95 @@ class ListedHit:
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """A group with its articles, the newest first, of which some are listed."""
+    """A group with its articles, the newest first, of which some are listed.
 
-    found: GroupHits
+    Attributes:
+        by_term: articles with each of its words, most first; of the listed ones only where all
+            are too many to be read.
+        left: articles that are not marked with it yet.
+    """
+
+    group: TermGroup
+    articles: int
+    sites: int
+    by_term: tuple[tuple[str, int], ...]
     listed: tuple[ListedHit, ...]
+    left: int
 
 
 @dataclass(frozen=True, slots=True)
 class SideHits:
-    """The groups of a side; ``is_too_many``: more texts than are read while somebody waits."""
+    """The groups of a side.
+
+    Attributes:
+        texts: that could touch them.
+        is_sampled: the words are counted in the listed articles only.
+        left: articles that are not marked yet with a group.
+    """
 
     texts: int
-    is_too_many: bool = False
     rows: tuple[GroupRow, ...] = ()
+    is_sampled: bool = False
+    left: int = 0
 
 
 def hits_of(c: Connection, side: Side) -> SideHits:
-    """Which articles of *side* touch which group of its topic."""
-    number = count_texts(c, side.topic, None, since=side.since, before=side.before)
-    groups = kept_groups(c, side.topic)
-    if number > MOST_TEXTS:
-        return SideHits(number, is_too_many=True)
-    texts = list(texts_on_topic(c, side.topic, side.since, side.before)) if groups else []
-    found = group_hits(groups, texts)
-    by_key = {text.key: text for text in texts}
+    """Which articles of *side* touch which group of its topic, as they are marked."""
+    texts = count_texts(c, side.topic, None, since=side.since, before=side.before)
+    states = group_states(c, side.topic)
+    met = [*told_once(c, side.topic), *published_within(side.since, side.before)]
+    counts = hit_counts(c, [state.version for state in states], met) if states else {}
+    is_sampled = sum(count.articles for count in counts.values()) > MOST_TEXTS
     outlets = OutletNames(c, side.topic)
-    return SideHits(number, False, tuple(_row(c, own, by_key, outlets) for own in found))
+    rows = []
+    for state in states:
+        count = counts.get(state.version, HitCount(0, 0))
+        newest = newest_hits(c, state.version, met, _LISTED if is_sampled else MOST_TEXTS)
+        only = [article.c.id.in_(newest or (0,))]
+        read = list(texts_on_topic(c, side.topic, side.since, side.before, only))
+        (found,) = group_hits([state.group], read)
+        rows.append(
+            GroupRow(
+                state.group,
+                count.articles,
+                count.sites,
+                tuple(found.by_term.most_common()),
+                _listed(c, found, read, outlets),
+                state.left,
+            )
+        )
+    return SideHits(texts, tuple(rows), is_sampled, max((row.left for row in rows), default=0))
 
 
-def _row(
-    c: Connection, own: GroupHits, by_key: dict[str, TimedText], outlets: OutletNames
-) -> GroupRow:
+def _listed(
+    c: Connection, own: GroupHits, texts: Sequence[TimedText], outlets: OutletNames
+) -> tuple[ListedHit, ...]:
+    by_key = {text.key: text for text in texts}
     newest = sorted(own.hits, key=lambda hit: by_key[hit.key].at, reverse=True)[:_LISTED]
     numbers = articles_at(c, [hit.key for hit in newest])
-    return GroupRow(
-        own,
-        tuple(
-            ListedHit(numbers.get(hit.key), outlets.of(text.site).name, text, tuple(hit.terms))
-            for hit in newest
-            for text in [by_key[hit.key]]
-        ),
+    return tuple(
+        ListedHit(numbers.get(hit.key), outlets.of(text.site).name, text, tuple(hit.terms))
+        for hit in newest
+        for text in [by_key[hit.key]]
     )
 
 
 def sheets_of_hits(c: Connection, side: Side) -> list[Sheet]:
     """The groups with their days, and every article that touches one."""
-    if hits_of(c, side).is_too_many:
+    states = group_states(c, side.topic)
+    met = [*told_once(c, side.topic), *published_within(side.since, side.before)]
+    counts = hit_counts(c, [state.version for state in states], met)
+    if sum(count.articles for count in counts.values()) > MOST_TEXTS:
         return []
-    texts = list(texts_on_topic(c, side.topic, side.since, side.before))
-    return hit_sheets(group_hits(kept_groups(c, side.topic), texts), texts)
+    only = [touching([state.version for state in states])]
+    texts = list(texts_on_topic(c, side.topic, side.since, side.before, only))
+    return hit_sheets(group_hits([state.group for state in states], texts), texts)
 
 
 def bars_of(side_hits: Sequence[tuple[Side, SideHits]]) -> dict[str, Any]:
     """How many articles touch each group, a bar a side."""
-    names = [row.found.group.name for row in side_hits[0][1].rows]
-    counts = [
-        {row.found.group.name: len(row.found.hits) for row in hits.rows} for _, hits in side_hits
-    ]
+    names = [row.group.name for row in side_hits[0][1].rows]
+    counts = [{row.group.name: row.articles for row in hits.rows} for _, hits in side_hits]
     return {
         "kind": "bars",
         "labels": names,
@@ -140,7 +184,8 @@ async def save(request: Request) -> Response:
     if "file" in (form := await credentials.form_of(request)):
         return await _take(request, topic, form["file"])
     words = {use: await field(request, use, 10_000) for use in USES}
-    group = group_from(await field(request, "name", 200), words)
+    within = await field(request, "within", 20)
+    group = group_from(await field(request, "name", 200), words, within)
     old = await field(request, "old", 200)
 
     def change(c: Connection, actor: Actor) -> None:
@@ -151,8 +196,23 @@ async def save(request: Request) -> Response:
         record(c, actor, "topic.groups", topic, before, {group.name: asdict(group)})
 
     await write(request, change, actor_of(request))
-    tell(request, Told(_("The group “{name}” is kept.", name=group.name)))
+    said = _("The group “{name}” is kept.", name=group.name)
+    tell(request, Told(f"{said} {await _marked(request)}"))
     return _back(request, topic)
+
+
+async def _marked(request: Request) -> str:
+    """Mark articles with changed groups for a moment; how far that is, in words."""
+    end = time.monotonic() + _MARKED_SECONDS
+    while (marked := await write(request, mark_some)).left and time.monotonic() < end:
+        pass
+    if not marked.left:
+        return _("All articles are marked with it.")
+    return ngettext(
+        "{count} article is still to be marked with it; that goes on by itself.",
+        "{count} articles are still to be marked with it; that goes on by itself.",
+        marked.left,
+    )
 
 
 async def _take(request: Request, topic: str, sent: UploadFile | str) -> Response:
@@ -177,7 +237,7 @@ async def _take(request: Request, topic: str, sent: UploadFile | str) -> Respons
     said = ngettext("{count} group was taken.", "{count} groups were taken.", len(groups))
     if known:
         said += " " + _("In place of what had the same name: {names}.", names=", ".join(known))
-    tell(request, Told(said))
+    tell(request, Told(f"{said} {await _marked(request)}"))
     return _back(request, topic)
 
 

@@ -27,6 +27,7 @@ from qiaocrawl.reading.pages_of_a_list import NEWEST, PUBLISHED, SORTS, FacetVal
 from qiaocrawl.storage.selection import MARKS, Selection
 from qiaocrawl.storage.topics.changes import FewOnTopic, few_on_topics
 from qiaocrawl.storage.topics.classes import class_named
+from qiaocrawl.storage.topics.word_groups import articles_left
 from qiaocrawl.text.visible import Passage, passage
 from qiaocrawl.text.zones import SHANGHAI, start_of_days
 
@@ -36,7 +37,7 @@ PLACE = "place"
 """Of an article in the list that its address belongs to."""
 FORMATS = ("xlsx", "docx", "csv", "jsonl")
 """Of exports, as the library calls them."""
-SEVERAL = ("site", "region", "tier")
+SEVERAL = ("site", "region", "tier", "group")
 """Choices of which there may be several; an article must meet one of each."""
 _MOST_VALUES = 50
 _MOST_CHARS = 500
@@ -50,6 +51,7 @@ class ArticleFilter:
     """The choices of a list; "" or () for those that are not made.
 
     Attributes:
+        group: groups of words of the topic, by name.
         about: a class of the topic; UNSURE for those of none.
         name: a person, place or body that the text names.
         found: in the last so many days of China, today being the first.
@@ -63,6 +65,7 @@ class ArticleFilter:
     site: tuple[str, ...] = ()
     region: tuple[str, ...] = ()
     tier: tuple[str, ...] = ()
+    group: tuple[str, ...] = ()
     since: str = ""
     until: str = ""
     found: str = ""
@@ -170,6 +173,7 @@ class ArticleFilter:
             sites=self.site,
             regions=self.region,
             tiers=tuple(map(int, self.tier)),
+            groups=self.group,
             marks=(self.status,) if self.status else (),
             tags=(self.tag,) if self.tag else (),
             classes=(class_named(self.about),) if self.about else (),
@@ -239,12 +243,14 @@ class Listing:
 
     Attributes:
         few: topics of the list of which hardly an article is on topic, where only those are shown.
+        unmarked: articles that are not marked yet with a group of words that is chosen.
     """
 
     rows: tuple[Row, ...]
     count: int
     facets: FacetValues
     few: tuple[FewOnTopic, ...] = ()
+    unmarked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +332,8 @@ def listing_of(c: Connection, choice: ArticleFilter, matches: Matches | None) ->
     topics = [name for name, _title in facets.topics if choice.topic in ("", name)]
     is_whole = choice.relevance == "yes" and choice.number == 1 and not choice.q
     few = few_on_topics(c, topics) if is_whole else ()
-    return Listing(rows_of(c, page.ids, choice), page.count, facets, few)
+    unmarked = articles_left(c, choice.topic or None, choice.group) if choice.group else 0
+    return Listing(rows_of(c, page.ids, choice), page.count, facets, few, unmarked)
 
 
 def place_of(

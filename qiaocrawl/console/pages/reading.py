@@ -213,6 +213,7 @@ _FACET_NAMES = {
     counted.SITES: N_("Site"),
     counted.REGIONS: N_("Region"),
     counted.TIERS: N_("Tier"),
+    counted.GROUPS: N_("Group of words"),
 }
 _MOST_SHOWN = 30
 _KEPT_SECONDS = 30.0
@@ -282,6 +283,8 @@ def _facet_views(
     return [
         _facet(choice, facet, facets.counts.get(facet), names.get(facet, {}))
         for facet in _FACET_NAMES
+        # An office without groups is not asked about them.
+        if facet != counted.GROUPS or facets.counts.get(facet)
     ]
 
 

@@ -509,8 +509,7 @@ async def show_hits(request: Request) -> Response:
     hits = [await read_heavy(request, group_hits.hits_of, side) for side in choice.sides]
     found = list(zip(choice.sides, hits, strict=True))
     bars = group_hits.bars_of(found)
-    most = group_hits.MOST_TEXTS
-    return _shown(request, "hits", choice, found=found, bars=bars, most_texts=most)
+    return _shown(request, "hits", choice, found=found, bars=bars)
 
 
 # --- The same as workbooks ------------------------------------------------------------------------

@@ -28,8 +28,8 @@ from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.text.normalise import fold
 
 if TYPE_CHECKING:
+    from qiaocrawl.lexicon.term_groups import TermGroup
     from qiaocrawl.news.stories.lists import StoryLine
-    from qiaocrawl.news.word_groups import TermGroup
 
 logger = logging.getLogger(__name__)
 

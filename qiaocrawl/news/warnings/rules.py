@@ -13,8 +13,8 @@ from pydantic import BeforeValidator, ConfigDict, StrictBool, model_validator
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
+from qiaocrawl.lexicon.term_groups import TermGroup
 from qiaocrawl.news.trends.usual import HolidayCalendar, is_off
-from qiaocrawl.news.word_groups import TermGroup
 from qiaocrawl.text.toml_file import Text, Texts, check_table, number, parse_toml, raise_faults
 from qiaocrawl.text.zones import SHANGHAI
 

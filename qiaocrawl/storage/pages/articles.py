@@ -119,7 +119,7 @@ _ADD_TERM = Statement(
 
 @dataclass(frozen=True, slots=True)
 class SavedArticle:
-    """An article as it is stored now: its row id, and what deduplication takes from it.
+    """An article as it is stored now: its row id, its text, and what deduplication takes from it.
 
     ``is_new``: there was none at its URL before.
     """
@@ -128,6 +128,7 @@ class SavedArticle:
     title: TitleRecord
     text_chars: int
     is_new: bool
+    text: str
 
 
 def save_article(
@@ -152,7 +153,9 @@ def save_article(
     if existing is None:
         raise StorageError(_("no url row {url_id!r}: its article cannot be stored", url_id=url_id))
     row_id, key, host = existing
-    params = {**_values(article, analysis, anchor), "url_id": url_id, "updated_at": epoch_time(now)}
+    text = clean_text(article.text, MAX_TEXT_CHARS)
+    values = _values(article, text, analysis, anchor)
+    params = {**values, "url_id": url_id, "updated_at": epoch_time(now)}
     is_new = row_id is None
     if is_new:
         row_id = _INSERT.run(c, params).lastrowid
@@ -171,11 +174,10 @@ def save_article(
         analysis.body_simhash,
         analysis.body_sketch[:MAX_SKETCH_BYTES],
     )
-    return SavedArticle(row_id, title, params["text_chars"], is_new)
+    return SavedArticle(row_id, title, params["text_chars"], is_new, text)
 
 
-def _values(article: Article, analysis: PageAnalysis, anchor: str) -> dict[str, Any]:
-    text = clean_text(article.text, MAX_TEXT_CHARS)
+def _values(article: Article, text: str, analysis: PageAnalysis, anchor: str) -> dict[str, Any]:
     return {
         "title": clean_text(article.title, MAX_TITLE_CHARS),
         "published_at": to_time(article.published_at),
@@ -345,7 +347,7 @@ def count_texts(
     Raises:
         StorageError: the topic was never imported.
     """
-    conditions = (*_conditions(c, topic, site, fetched_since), *published_within(since, before))
+    conditions = (*told_once(c, topic, site, fetched_since), *published_within(since, before))
     ids = select(article.c.id).where(*conditions).subquery()
     number: int = c.execute(select(func.count()).select_from(ids)).scalar_one()
     return number
@@ -367,6 +369,7 @@ def iter_texts(
     *,
     since: datetime | None = None,
     before: datetime | None = None,
+    only: Sequence[ColumnElement[bool]] = (),
 ) -> Iterator[ArticleText]:
     """The stored articles, reprints once.
 
@@ -375,6 +378,7 @@ def iter_texts(
         site: only those of this host; None for all.
         fetched_since: only those fetched since, aware; None for all.
         since, before: as in :class:`qiaocrawl.storage.selection.Selection`.
+        only: what else they meet, on rows of ``article``.
 
     Raises:
         StorageError: the topic was never imported.
@@ -383,7 +387,7 @@ def iter_texts(
     statement = (
         select(*columns, article.c.published_at, published)
         .join(url, url.c.id == article.c.url_id)
-        .where(*_conditions(c, topic, site, fetched_since), *published_within(since, before))
+        .where(*told_once(c, topic, site, fetched_since), *published_within(since, before), *only)
         .order_by(article.c.id)
         .limit(_AT_A_TIME)
     )
@@ -396,9 +400,17 @@ def iter_texts(
         after = rows[-1][0]
 
 
-def _conditions(
-    c: Connection, topic: str | None, site: str | None, fetched_since: datetime | None
+def told_once(
+    c: Connection,
+    topic: str | None,
+    site: str | None = None,
+    fetched_since: datetime | None = None,
 ) -> list[ColumnElement[bool]]:
+    """The conditions on rows of ``article`` of :func:`iter_texts`, but for publication.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
     # A reprint says nothing new: its words would count once for each outlet.
     is_reprint = exists().where(
         verdict.c.article_id == article.c.id, verdict.c.group_id != article.c.id

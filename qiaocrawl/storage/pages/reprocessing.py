@@ -15,6 +15,7 @@ from qiaocrawl.storage.schema import (
     relevance,
     title_term,
     url,
+    word_group_hit,
 )
 from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.titles.verdicts import drop_verdict
@@ -112,7 +113,7 @@ def drop_article(c: Connection, url_id: int) -> bool:
     # The log first: its row is found by the article, which is deleted last.
     title_log.withdraw(c, article_id)
     drop_verdict(c, article_id)
-    for table in (relevance, title_term):
+    for table in (relevance, title_term, word_group_hit):
         c.execute(delete(table).where(table.c.article_id == article_id))
     c.execute(delete(article).where(article.c.id == article_id))
     return True

@@ -3,7 +3,8 @@
 ::
 
     topic ─┬─ term, site, sample            the topic pack
-           ├─ word_group                    words whose articles are counted together
+           ├─ word_group ── word_group_clock   words whose articles are counted together
+           │        └─ word_group_hit ── article   which articles have them
            ├─ judgement                     which pages operators say are on topic
            ├─ lexicon_decision              what experts decided of its words
            ├─ query ── query_answer         the coverage ledger: keyword x site x engine x
@@ -101,6 +102,8 @@ from qiaocrawl.storage.schema.articles import (
     topic,
     verdict,
     word_group,
+    word_group_clock,
+    word_group_hit,
 )
 from qiaocrawl.storage.schema.base import (
     KEYED_TABLE_OPTIONS,
@@ -279,4 +282,6 @@ __all__ = [
     "watched_article",
     "watched_page",
     "word_group",
+    "word_group_clock",
+    "word_group_hit",
 ]

@@ -398,9 +398,29 @@ word_group = table(
     id_column(),
     Column("topic_id", ForeignKey("topic.id"), nullable=False),
     Column("name", name_type(100), nullable=False),
-    # JSON: {"any": [...], "all": [...], "none": [...]}.
+    # JSON: {"any": [...], "all": [...], "none": [...], "near": [[...], ...], "within": 0}.
     Column("words", long_text_type(), nullable=False),
+    # Of the words: another after every change, and never given twice.
+    Column("version", id_type(), nullable=False, server_default="0"),
+    # Articles stored before that version are marked up to this row id; NULL: all are.
+    Column("marked_to", id_type()),
     UniqueConstraint("topic_id", "name"),
+)
+
+word_group_clock = table(
+    "word_group_clock",
+    # One row, 1: the newest version. Who stores articles reads it locked, so that each is marked
+    # with the groups as they are when it is committed.
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("version", id_type(), nullable=False),
+)
+
+word_group_hit = table(
+    "word_group_hit",
+    # Not of the row of the group: what the group touched before it changed goes bit by bit.
+    Column("version", id_type(), primary_key=True, autoincrement=False),
+    Column("article_id", ForeignKey("article.id"), primary_key=True, index=True),
+    **KEYED_TABLE_OPTIONS,
 )
 
 judgement = table(

@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 from qiaocrawl.errors import TopicError
+from qiaocrawl.lexicon.term_groups import TermGroup
 from qiaocrawl.news.pictures.charts import cloud_svg, place
-from qiaocrawl.news.word_groups import CloudWord, TermGroup, cloud_words, group_hits, read_groups
+from qiaocrawl.news.word_groups import CloudWord, cloud_words, group_hits, read_groups
 from qiaocrawl.news.words import TimedText, WordCounter, fresh_words, hot_words
 
 DAY = datetime(2026, 3, 5, 1, tzinfo=UTC)
