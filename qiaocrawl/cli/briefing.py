@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qiaocrawl.cli.database import DatabaseUrl, connection_to, transaction_on
-from qiaocrawl.cli.options import calendar, end_of, start_of
+from qiaocrawl.cli.options import (
+    calendar,
+    end_of,
+    group_notes,
+    media_of,
+    selection_of,
+    start_of,
+)
 from qiaocrawl.cli.output import check_output, echo, folding_table, say_written, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
@@ -43,6 +50,14 @@ def make(
     ] = "24h",
     until: Annotated[str, typer.Option(help="Published until; now without it.")] = "",
     stories: Annotated[int, typer.Option(min=1, max=50, help="Stories told in full.")] = 8,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="Only what this group of words of the topic touches; again: either."),
+    ] = None,
+    medium: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this kind of medium: central, local, 侨媒; unknown: not said yet."),
+    ] = None,
     keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Keep it in the database.")] = True,
     out: Out = None,
     database: DatabaseUrl = "",
@@ -60,8 +75,19 @@ def make(
     end = end_of(until, "--until") or datetime.now(UTC)
     if start is None or start >= end:
         raise ConfigError(_("--since {since!r} is not before --until", since=since))
+    chosen = selection_of({"topic": topic, "groups": tuple(group or ())})
     with connection_to(database) as c:
-        made = make_briefing(c, topic, (start, end), calendar(), stories)
+        for note in group_notes(c, chosen):
+            echo(note, err=True)
+        made = make_briefing(
+            c,
+            topic,
+            (start, end),
+            calendar(),
+            stories,
+            groups=chosen.groups,
+            media=media_of(medium or ()),
+        )
     templates = office_templates(Options.from_environment()["QIAO_BRIEFING_TEMPLATES"])
     files = briefing_files(made, *templates)
     if keep:

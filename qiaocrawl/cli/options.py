@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -146,6 +146,10 @@ def outlet_choice(
         list[str] | None, typer.Option(help="Only sites of this region of the topic.")
     ] = None,
     tier: Annotated[list[int] | None, typer.Option(help="Only sites of this tier, 1 to 5.")] = None,
+    medium: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this kind of medium: central, local, 侨媒; unknown: not said yet."),
+    ] = None,
 ) -> dict[str, Any]:
     """Who published them; each may be given several times."""
     wrong = [number for number in tier or () if not MIN_TIER <= number <= MAX_TIER]
@@ -162,7 +166,21 @@ def outlet_choice(
         "sites": tuple(site or ()),
         "regions": tuple(region or ()),
         "tiers": tuple(tier or ()),
+        "media": media_of(medium or ()),
     }
+
+
+def media_of(kinds: Sequence[str]) -> tuple[str, ...]:
+    """The kinds of media that somebody wrote, by key.
+
+    Raises:
+        ConfigError: one is no kind.
+    """
+    if not kinds:
+        return ()
+    from qiaocrawl.storage.sites.media import known_media
+
+    return known_media(kinds)
 
 
 def topic_choice(

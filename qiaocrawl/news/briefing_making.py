@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -70,18 +70,24 @@ def make_briefing(
     stretch: tuple[datetime, datetime],
     calendar: HolidayCalendar,
     most_stories: int = 8,
+    *,
+    groups: tuple[str, ...] = (),
+    media: tuple[str, ...] = (),
 ) -> Briefing:
     """The briefing of an imported topic; every sentence is one that a stored article says.
 
     Args:
         stretch: from the first aware moment up to the second.
         most_stories: told in full; the others are named.
+        groups, media: as in ``Selection``: only articles that are of them count.
 
     Raises:
         StorageError: the topic was never imported.
     """
     since, before = stretch
-    chosen = Selection(topic=topic, only_relevant=True, since=since, before=before)
+    chosen = Selection(
+        topic, only_relevant=True, since=since, before=before, groups=groups, media=media
+    )
     rows = _rows(c, chosen)
     outlets = OutletNames(c, topic)
     by_group: dict[int, list[Any]] = defaultdict(list)
@@ -318,7 +324,7 @@ def _trends(c: Connection, chosen: Selection, calendar: HolidayCalendar) -> tupl
     assert chosen.before is not None
     longer = min(chosen.since, chosen.before - _CURVE)
     begin = longer - timedelta(days=_BASE_DAYS + 7)
-    own = Selection(topic=chosen.topic, only_relevant=True, since=begin, before=chosen.before)
+    own = replace(chosen, since=begin)
     everything = Selection(since=begin, before=chosen.before)
     times, all_times = (
         [moment.at for moment in article_moments(c, selection)] for selection in (own, everything)

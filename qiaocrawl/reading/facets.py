@@ -1,9 +1,10 @@
 """How many articles of a list have each value of its facets, counted within bounds.
 
-A value's count is that of the list one gets by choosing it: of several sites, regions, tiers or
-groups of words one must be met, so the count beside a site leaves the chosen sites out of account.
-At most ``MOST_FACETED`` articles are looked at for each list; of more the counts are lower bounds.
-Those articles are found as lists find them (``pages_of_a_list.py``), by an index in their order.
+A value's count is that of the list one gets by choosing it: of several sites, regions, tiers,
+media or groups of words one must be met, so the count beside a site leaves the chosen sites out of
+account. At most ``MOST_FACETED`` articles are looked at for each list; of more the counts are lower
+bounds. Those articles are found as lists find them (``pages_of_a_list.py``), by an index in their
+order.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ from qiaocrawl.reading import pages_of_a_list as article_list
 from qiaocrawl.reading.listing import OutletNames
 from qiaocrawl.storage.schema import site, topic
 from qiaocrawl.storage.selection import JUDGED, MARKS, REPRINT, UNJUDGED, Selection
+from qiaocrawl.storage.sites.media import OutletMedia
 from qiaocrawl.storage.topics.topics import topic_id
 from qiaocrawl.storage.topics.word_groups import group_names, hits_among
+from qiaocrawl.topic.media import MEDIA as MEDIA_NAMES
 
 MOST_FACETED = 10_000
 """So many articles of a list are looked at."""
 TOPICS, SITES, REGIONS, TIERS = "topic", "site", "region", "tier"
 RELEVANCE, STATUS, GROUPS = "relevance", "status", "group"
+MEDIA = "medium"
 RELEVANT, IRRELEVANT, EITHER = "yes", "no", "any"
 _MOST_TOPICS = 20
 
@@ -62,14 +66,20 @@ class _Found:
         articles: row id of each with the row it is.
         reprints: row ids of those that have the text of another.
         below: rows on a host or below it, for each host.
+        on_site: rows on each site.
     """
 
     rows: set[int]
     articles: Mapping[int, int]
     reprints: Collection[int]
     below: Mapping[str, set[int]]
-    sites: Collection[str]
+    on_site: Mapping[str, set[int]]
     is_more: bool
+
+    @property
+    def sites(self) -> Collection[str]:
+        """The sites that have some."""
+        return self.on_site.keys()
 
     def count(self, hosts: Iterable[str] | None = None) -> Count:
         """Of the sites at *hosts* and below them; of all for None."""
@@ -79,6 +89,10 @@ class _Found:
             else set[int]().union(*(self.below.get(host, ()) for host in hosts))
         )
         return Count(len(rows), self.is_more)
+
+    def count_on(self, sites: Iterable[str]) -> Count:
+        """Of exactly these sites."""
+        return Count(len(set[int]().union(*(self.on_site[site] for site in sites))), self.is_more)
 
     def count_of(self, articles: Iterable[int]) -> Count:
         """Of these of its articles."""
@@ -118,6 +132,7 @@ class FacetCounter:
         for facet, count in (
             (REGIONS, self._regions),
             (TIERS, self._tiers),
+            (MEDIA, self._media),
             (GROUPS, self._groups),
             (RELEVANCE, self._relevance),
             (TOPICS, self._topics),
@@ -146,6 +161,14 @@ class FacetCounter:
         )
         found = self._found(replace(self.selection, tiers=()))
         return {tier: found.count(hosts[tier]) for tier in sorted(hosts)}
+
+    def _media(self) -> Counts:
+        found = self._found(replace(self.selection, media=()))
+        media = OutletMedia(self.c, self.selection.topic)
+        hosts: dict[str, set[str]] = {}
+        for host in found.sites:
+            hosts.setdefault(media.of(host).kind, set()).add(host)
+        return {kind: found.count_on(own) for kind in MEDIA_NAMES if (own := hosts.get(kind))}
 
     def _groups(self) -> Counts:
         """Of groups of words, as far as articles are marked with them."""
@@ -230,4 +253,4 @@ class FacetCounter:
                 below.setdefault(host, set()).update(rows)
                 host = host.partition(".")[2]
         is_more = self.is_part or len(places) > MOST_FACETED
-        return _Found(set(articles.values()), articles, reprints, below, on_site.keys(), is_more)
+        return _Found(set(articles.values()), articles, reprints, below, on_site, is_more)

@@ -268,7 +268,9 @@ def _of_many(c: Connection, wish: ListWish) -> list[int]:
 
 def _conditions_on_a_walk(c: Connection, wish: ListWish) -> list[ColumnElement[bool]]:
     """What each article of an index is looked at for."""
-    conditions = article_conditions(c, replace(wish.selection, sites=(), regions=(), tiers=()))
+    conditions = article_conditions(
+        c, replace(wish.selection, sites=(), regions=(), tiers=(), media=())
+    )
     sites = chosen_sites(c, wish.selection)
     if sites is not None:
         on_site = article.c.site.in_(sites)

@@ -288,6 +288,8 @@ class ArticleChoice:
         since: stored or changed at this time or later.
         group_id: of this group of reprints.
         with_text: with their texts.
+        word_groups: that one of these groups of words of the topic (else of any) touches.
+        media: of one of these kinds of media.
     """
 
     topic_name: str = ""
@@ -295,6 +297,8 @@ class ArticleChoice:
     since: datetime | None = None
     group_id: int | None = None
     with_text: bool = False
+    word_groups: tuple[str, ...] = ()
+    media: tuple[str, ...] = ()
 
 
 def article_records(
@@ -334,7 +338,12 @@ def article_records(
 
 
 def _conditions(c: Connection, choice: ArticleChoice) -> list[ColumnElement[bool]]:
-    selection = Selection(choice.topic_name or None, only_relevant=choice.only_relevant)
+    selection = Selection(
+        choice.topic_name or None,
+        only_relevant=choice.only_relevant,
+        groups=choice.word_groups,
+        media=choice.media,
+    )
     conditions = judged_conditions(c, selection)
     if choice.since is not None:
         conditions.append(article.c.updated_at >= to_stored_time(choice.since))

@@ -39,6 +39,7 @@ from qiaocrawl.storage.schema import (
     verdict,
     word_group_hit,
 )
+from qiaocrawl.storage.sites.media import OutletMedia
 from qiaocrawl.storage.topics.topics import topic_id
 from qiaocrawl.storage.topics.word_groups import touching, versions_of
 from qiaocrawl.storage.values import clean_text, to_stored_time
@@ -152,6 +153,7 @@ class Selection:
             that names no date counts by the moment it was fetched.
         sites: hosts, each with all below it.
         regions, tiers: of sites, as the topic (or, without one, any topic) has them.
+        media: kinds of media of sites, keys of ``topic.media.MEDIA``.
         terms: words the topic's scorer found in the article.
         words: each must stand in title or text, in simplified or traditional characters.
         without_words: none of these may.
@@ -192,6 +194,7 @@ class Selection:
     names: tuple[str, ...] = ()
     stories: tuple[int, ...] = ()
     groups: tuple[str, ...] = ()
+    media: tuple[str, ...] = ()
 
     @property
     def is_of_articles(self) -> bool:
@@ -391,15 +394,19 @@ def _operator_judged(c: Connection, selection: Selection) -> Select[tuple[int]]:
 
 
 def chosen_sites(c: Connection, selection: Selection) -> list[str] | None:
-    """The sites with articles that *selection* leaves, by site, region and tier; None for all."""
+    """The sites with articles that *selection* leaves, by what it says of sites; None for all."""
     wanted = []
     if selection.sites:
         wanted.append({clean_text(host, len(host)).strip().lower() for host in selection.sites})
     if selection.regions or selection.tiers:
         wanted.append(_outlets(c, selection))
-    if not wanted:
+    if not wanted and not selection.media:
         return None
-    return [site for site in article_sites(c) if all(_is_below(site, hosts) for hosts in wanted)]
+    chosen = [site for site in article_sites(c) if all(_is_below(site, own) for own in wanted)]
+    if not selection.media:
+        return chosen
+    media = OutletMedia(c, selection.topic)
+    return [site for site in chosen if media.of(site).kind in selection.media]
 
 
 def _is_below(host: str, wanted: Collection[str]) -> bool:

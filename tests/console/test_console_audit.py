@@ -127,6 +127,7 @@ STEPS: tuple[Step, ...] = (
     ("topics.save_sample", "luyou", {"name": "开馆", "title": "新馆", "text": "开馆了。"}),
     ("topics.delete", "luyou", {"sure": "luyou"}),
     ("sites.weigh", "", {"url": WATCHED, "weight": "2.5", "topic": TOPIC}),
+    ("sites.say_media", "", {"host": "a.example", "medium": "diaspora"}),
     ("trends.save_group", TOPIC, {"name": "救灾", "any": "失火、救灾"}),
     ("trends.drop_group", TOPIC, {"name": "救灾"}),
     ("sites.add_feed", "", {"topic": TOPIC, "url": FEED, "name": "侨报"}),

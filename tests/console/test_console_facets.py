@@ -23,6 +23,7 @@ from qiaocrawl.reading.facets import Count, FacetCounter
 from qiaocrawl.reading.pages_of_a_list import ListWish
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.selection import Selection
+from qiaocrawl.storage.sites.media import say_medium
 from qiaocrawl.storage.topics.word_groups import keep_groups, mark_some
 from storage_samples import PACK
 
@@ -138,12 +139,13 @@ def test_what_would_take_too_long_is_left_out(sqlite_desk: Desk) -> None:
     assert set(counted.counts) == {facets.SITES}
 
 
-FACETS = {"site", "region", "tier", "topic", "relevance", "status", "group"}
+FACETS = {"site", "region", "tier", "topic", "relevance", "status", "group", "medium"}
 CHOICES = (
     Selection(), Selection(only_relevant=True), Selection(topic=TOPIC, only_irrelevant=True),
     Selection(topic=TOPIC, regions=("中国", "广东"), only_relevant=True),
     Selection(tiers=(1, 2), sites=("example.cn",)), Selection(marks=("judged",)),
     Selection(groups=("会议",), only_relevant=True),
+    Selection(topic=TOPIC, media=("central", "blog"), only_relevant=True),
 )  # fmt: skip
 
 
@@ -155,6 +157,7 @@ def test_counts_of_a_collection_are_those_of_its_lists(
         keep_groups(c, TOPIC, [TermGroup("会议", ("会议", "座谈")), TermGroup("其他", ("华侨",))])
         while mark_some(c).left:
             pass
+        say_medium(c, ["example.cn"], "blog", by="editor", now=0.0)
     monkeypatch.setattr(article_list, "MOST_COUNTED", ARTICLES)
     seen = 0
     with database.engine.connect() as c:
@@ -178,6 +181,6 @@ def _chosen(facet: str, value: str) -> dict[str, Any]:
         return {"only_relevant": value == "yes", "only_irrelevant": value == "no"}
     return {
         "site": {"sites": (value,)}, "region": {"regions": (value,)}, "topic": {"topic": value},
-        "group": {"groups": (value,)},
+        "group": {"groups": (value,)}, "medium": {"media": (value,)},
         "tier": {"tiers": (int(value),) if facet == "tier" else ()}, "status": {"marks": (value,)},
     }[facet]  # fmt: skip

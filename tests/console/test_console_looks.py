@@ -54,6 +54,7 @@ _PAGES = {
     "trends": "/trends?against=~", "trend-words": "/trends/words?days=7",
     "trend-names": "/trends/names", "trend-outlets": "/trends/outlets",
     "trend-spread": "/trends/spread", "trend-hits": "/trends/hits",
+    "media": "/sites/media",
     "stories": "/stories?least=1", "story": "/stories/1", "briefings": "/briefings",
     "briefing": "/briefings/1", "desk": "/briefings/drafts/1",
     "item": "/briefings/drafts/1/items/1", "approved": "/briefings/drafts/2", "office": "/office",

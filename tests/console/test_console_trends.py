@@ -170,3 +170,30 @@ def test_groups_come_out_of_a_file_and_a_wrong_one_changes_nothing(told: Desk) -
     assert groups["火灾"].none_of == ("校庆",)
     told.log_in_as("reader")
     assert told.post(f"/trends/hits/{PACK.name}", name="x", any="y").status_code == 403
+
+
+def test_kinds_of_media_are_said_of_many_outlets_at_once_and_choose_lists(told: Desk) -> None:
+    words = visible(told.get("/sites/media").text)
+    assert "类别未定" in words
+    assert "b.example" in words
+    told.log_in_as("editor")
+    told.client.cookies.set(credentials.LANGUAGE, "zh_CN")
+    assert told.post("/sites/media", medium="diaspora").status_code == 400
+    assert told.post("/sites/media", host="b.example", medium="x").status_code == 400
+    hosts = {"host": ["b.example", "c.example"], "medium": "diaspora", "csrf_token": told.token}
+    assert told.client.post("/sites/media", data=hosts).status_code == 303
+    assert "b.example" in visible(told.get("/sites/media?kind=diaspora").text)
+    listed = visible(told.get("/articles?medium=diaspora&copies=1").text)
+    assert "槟城" in listed
+    assert "侨媒" in listed
+    assert "槟城" not in visible(told.get("/articles?medium=unknown&copies=1").text)
+    assert "槟城" not in told.get("/articles/feed.xml?medium=unknown").text
+    assert "槟城" in told.get("/articles/export/csv?medium=diaspora").text
+    # A rule of warnings names both, and what is none is refused beside its field.
+    told.post(f"/trends/hits/{PACK.name}", name="火灾", any="失火")
+    rule = {"name": "侨媒火灾", "severity": "warning", "groups": "火灾", "media": "diaspora"}
+    assert "火灾" in told.get("/warnings/rules/new").text
+    previewed = visible(told.post("/warnings/rules/preview", **rule, least_articles="1").text)
+    assert "马德里" in previewed
+    wrong = told.post("/warnings/rules/preview", **{**rule, "media": "x"})
+    assert wrong.status_code == 400

@@ -16,7 +16,7 @@ from qiaocrawl.storage.topics.word_groups import (
     articles_left,
     drop_group,
     group_states,
-    groups_of_article,
+    groups_of_articles,
     hit_counts,
     keep_groups,
     kept_groups,
@@ -178,7 +178,8 @@ def test_versions_are_never_given_twice(runtime: Runtime) -> None:
     assert marks(runtime) == {"火灾": set()}
     mark_all(runtime)
     (row,) = runtime.reader.run(lambda c: c.execute(select(article.c.id)).scalars().all())
-    assert runtime.reader.run(lambda c: groups_of_article(c, row)) == [(PACK.name, "火灾")]
+    found = runtime.reader.run(lambda c: groups_of_articles(c, [row]))
+    assert found == {row: {(PACK.name, "火灾")}}
 
 
 def test_groups_come_back_as_they_were_kept(runtime: Runtime) -> None:

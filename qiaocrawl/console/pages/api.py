@@ -15,6 +15,8 @@ from qiaocrawl.console.page import READER, Area, Page, link, read
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
 from qiaocrawl.reading import records as api_rows
+from qiaocrawl.storage.sites.media import known_media
+from qiaocrawl.storage.topics.word_groups import require_groups
 
 # --- What programs may ask the console for, and get, as an OpenAPI document -----------------------
 
@@ -68,6 +70,8 @@ _PATHS: Mapping[str, tuple[str, str, Mapping[str, _Choice]]] = {
             **_TOPIC,
             "relevant": ("only those on topic", _FLAG),
             "group": ("only those of this group", {"type": "integer", "minimum": 1}),
+            "word_group": ("only what this group of words of the topic touches", _TEXT),
+            "medium": ("only this kind of medium, as central", {"type": "string"}),
             "since": ("stored or changed since", {"type": "string", "format": "date-time"}),
             "text": ("with the text", _FLAG),
         },
@@ -150,12 +154,15 @@ async def articles(request: Request) -> Response:
     """Articles, oldest number first."""
     _require_known(request, ARTICLES)
     group = request.query_params.get("group", "")
+    topic = await _topic(request)
     choice = api_rows.ArticleChoice(
-        await _topic(request),
+        topic,
         _flag(request, "relevant"),
         _moment(request),
         wanted_number("group", group, 1, _MOST_ROW) if group else None,
         _flag(request, "text"),
+        await _word_group(request, topic),
+        known_media(filter(None, [request.query_params.get("medium", "")])),
     )
     return await _page(request, api_rows.article_records, choice=choice)
 
@@ -190,6 +197,14 @@ def _require_known(request: Request, path: str) -> None:
 async def _topic(request: Request) -> str:
     name = request.query_params.get("topic", "")
     return await known_topic(request, name) if name else ""
+
+
+async def _word_group(request: Request, topic: str) -> tuple[str, ...]:
+    name = request.query_params.get("word_group", "")
+    if not name:
+        return ()
+    await read(request, require_groups, topic or None, [name])
+    return (name,)
 
 
 def _flag(request: Request, name: str) -> bool:

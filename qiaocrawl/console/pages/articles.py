@@ -58,6 +58,7 @@ from qiaocrawl.storage.titles.groups import chain
 from qiaocrawl.storage.topics.classes import class_label, class_named, mark_class
 from qiaocrawl.storage.topics.topics import find_topic_id
 from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.topic.media import MEDIA
 from qiaocrawl.topic.pack import TopicPack
 
 # --- Marking an article: whether it is on topic, what it is about, a star, a note, tags -----------
@@ -212,6 +213,7 @@ def _made_choices(choice: ArticleFilter, facets: FacetValues) -> list[Chip]:
         Chip(_("tier {tier}", tier=one), choice.query_with("tier", one), True)
         for one in choice.tier
     ]
+    made += [Chip(_(MEDIA[one]), choice.query_with("medium", one), True) for one in choice.medium]
     made += [Chip(one, choice.query_with("group", one), True) for one in choice.group]
     return made
 
@@ -238,6 +240,7 @@ async def show(request: Request) -> Response:
         most_matches=MOST_MATCHES,
         best_first=choice.sort == article_list.SCORE,
         pairs=_pairs,
+        media=[(kind, _(name)) for kind, name in MEDIA.items()],
         days=_day_chips(choice, datetime.now(UTC)),
         made=_made_choices(choice, listing.facets),
     )

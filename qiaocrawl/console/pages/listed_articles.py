@@ -30,6 +30,7 @@ from qiaocrawl.storage.topics.classes import class_named
 from qiaocrawl.storage.topics.word_groups import articles_left
 from qiaocrawl.text.visible import Passage, passage
 from qiaocrawl.text.zones import SHANGHAI, start_of_days
+from qiaocrawl.topic.media import MEDIA
 
 # --- Which articles a list shows: what stands behind the ``?`` of its address ---------------------
 
@@ -37,7 +38,7 @@ PLACE = "place"
 """Of an article in the list that its address belongs to."""
 FORMATS = ("xlsx", "docx", "csv", "jsonl")
 """Of exports, as the library calls them."""
-SEVERAL = ("site", "region", "tier", "group")
+SEVERAL = ("site", "region", "tier", "medium", "group")
 """Choices of which there may be several; an article must meet one of each."""
 _MOST_VALUES = 50
 _MOST_CHARS = 500
@@ -51,6 +52,7 @@ class ArticleFilter:
     """The choices of a list; "" or () for those that are not made.
 
     Attributes:
+        medium: kinds of media.
         group: groups of words of the topic, by name.
         about: a class of the topic; UNSURE for those of none.
         name: a person, place or body that the text names.
@@ -65,6 +67,7 @@ class ArticleFilter:
     site: tuple[str, ...] = ()
     region: tuple[str, ...] = ()
     tier: tuple[str, ...] = ()
+    medium: tuple[str, ...] = ()
     group: tuple[str, ...] = ()
     since: str = ""
     until: str = ""
@@ -99,6 +102,7 @@ class ArticleFilter:
             status=own.status if own.status in MARKS else "",
             sort=own.sort if given.get("sort") in SORTS else _usual_sort(own.site),
             tier=tuple(tier for tier in own.tier if _number(tier, 9)),
+            medium=tuple(kind for kind in own.medium if kind in MEDIA),
             page=str(own.number) if own.number > 1 else "",
             since=own.since if _start(own.since) else "",
             until=own.until if _start(own.until) else "",
@@ -174,6 +178,7 @@ class ArticleFilter:
             regions=self.region,
             tiers=tuple(map(int, self.tier)),
             groups=self.group,
+            media=self.medium,
             marks=(self.status,) if self.status else (),
             tags=(self.tag,) if self.tag else (),
             classes=(class_named(self.about),) if self.about else (),

@@ -29,6 +29,7 @@ from qiaocrawl.storage.handovers import count_open
 _ENTRIES_SHOWN = 50
 ACTION_NAMES = {
     "feed.add": N_("feed added"),
+    "outlet.medium": N_("said which kind of medium outlets are"),
     "feed.remove": N_("feed taken away"),
     "account.add": N_("added a site's account"),
     "account.check": N_("had a site's log-in checked"),

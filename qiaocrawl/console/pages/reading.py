@@ -53,6 +53,7 @@ from qiaocrawl.reading.pages_of_a_list import topic_titles
 from qiaocrawl.relevance.scorer import PageScorer, TellsWeights
 from qiaocrawl.storage.pages.revisions import picture_of_article
 from qiaocrawl.storage.url_history import Judgement
+from qiaocrawl.topic.media import MEDIA
 from qiaocrawl.topic.pack import TopicPack
 
 VERSION = "version"
@@ -213,6 +214,7 @@ _FACET_NAMES = {
     counted.SITES: N_("Site"),
     counted.REGIONS: N_("Region"),
     counted.TIERS: N_("Tier"),
+    counted.MEDIA: N_("Kind of medium"),
     counted.GROUPS: N_("Group of words"),
 }
 _MOST_SHOWN = 30
@@ -277,6 +279,7 @@ def _facet_views(
         counted.TOPICS: titles,
         counted.SITES: facets.outlets,
         counted.TIERS: tiers,
+        counted.MEDIA: {kind: _(name) for kind, name in MEDIA.items()},
         counted.RELEVANCE: {value: _(name) for value, name in RELEVANCE_NAMES.items()},
         counted.STATUS: {value: _(name) for value, name in STATUS_NAMES.items()},
     }

@@ -28,7 +28,7 @@ from qiaocrawl.console.page import (
     read_kept,
     write,
 )
-from qiaocrawl.console.pages import accounts, feeds
+from qiaocrawl.console.pages import accounts, feeds, outlet_media
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security.credentials import STORED_PAGE_POLICY
 from qiaocrawl.console.template_preview import (
@@ -306,6 +306,7 @@ AREA = Area(
         *accounts.NEW_ACCOUNT,
         *accounts.PAGES,
         *feeds.PAGES,
+        *outlet_media.PAGES,
     ),
     N_("Collection"),
 )

@@ -52,15 +52,18 @@ from qiaocrawl.news.warnings.rules import (
 from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.storage.topics.word_groups import group_names
 from qiaocrawl.storage.values import clean_word
 from qiaocrawl.text.toml_file import check_table
+from qiaocrawl.topic.media import MEDIA
 
 # --- The form of a rule: what was written into it, and what is wrong with that, field by field ----
 
 LABELS: Mapping[str, str] = {
     "name": N_("Name"), "severity": N_("Severity"), "topic": N_("Topic"),
     "any_of": N_("Any of these words"), "all_of": N_("All of these words"),
-    "none_of": N_("None of these words"), "most_tier": N_("Sites of this tier or better"),
+    "none_of": N_("None of these words"), "groups": N_("Groups of words"),
+    "media": N_("Kind of medium"), "most_tier": N_("Sites of this tier or better"),
     "within_hours": N_("Within hours"), "least_articles": N_("Articles at least"),
     "least_outlets": N_("Outlets at least"), "least_negative": N_("Negative at least, %"),
     "least_deviation": N_("How many there must be"),
@@ -77,6 +80,7 @@ NUMBERS = (
     "least_negative",
     "least_deviation",
 )
+LISTS = ("first", "channels", "groups", "media")
 SWITCHES = ("in_burst", "enabled")
 _TEXTS = ("name", "severity", "topic", *WORDS, *NUMBERS)
 _SHARE = "least_negative"
@@ -86,7 +90,7 @@ _BETWEEN_WORDS = re.compile(r"[、，；;\n]+|(?<!\d),|,(?!\d)")
 _WORDS_CHARS = 10_000
 
 Known = Mapping[str, Collection[str]]
-"""Topics and channels that a rule may name."""
+"""Topics, channels and groups of words that a rule may name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,7 @@ def form_of(rule: Rule) -> RuleForm:
         is_usual = value == getattr(default, name)
         values[name] = "" if is_usual else f"{round(factor * value, 6):.10g}"
     values |= {name: "yes" if getattr(rule, name) else "" for name in SWITCHES}
-    return RuleForm(values, {"first": rule.first, "channels": rule.channels})
+    return RuleForm(values, {name: getattr(rule, name) for name in LISTS})
 
 
 async def read_form(request: Request, known: Known) -> RuleForm:
@@ -127,9 +131,7 @@ async def read_form(request: Request, known: Known) -> RuleForm:
     values = {
         name: clean_word(str(sent.get(name, "")), _WORDS_CHARS) for name in (*_TEXTS, *SWITCHES)
     }
-    lists = {
-        name: tuple(dict.fromkeys(map(str, sent.getlist(name)))) for name in ("first", "channels")
-    }
+    lists = {name: tuple(dict.fromkeys(map(str, sent.getlist(name)))) for name in LISTS}
     form = RuleForm(values, lists)
     table = _texts(form, known) | _words(form) | _numbers(form) | _lists(form, known)
     table |= {name: bool(values[name]) for name in SWITCHES}
@@ -235,7 +237,9 @@ def _number(name: str, text: str, least: float, most: float) -> float:
 
 
 def _lists(form: RuleForm, known: Known) -> dict[str, Any]:
-    for name, allowed in (("first", tuple(FIRST_NAMES)), ("channels", known["channels"])):
+    choices = {"first": tuple(FIRST_NAMES), "media": tuple(MEDIA)}
+    choices |= {name: tuple(known[name]) for name in ("channels", "groups")}
+    for name, allowed in choices.items():
         for one in form.lists[name]:
             if one not in allowed:
                 form.faults[name] = _one_of(name, one, allowed)
@@ -357,6 +361,7 @@ async def _form(
         severities=SEVERITY_NAMES,
         firsts=FIRST_NAMES,
         known=known,
+        media=MEDIA,
         preview=preview,
         days=_PREVIEW_DAYS,
         shown=_STORIES_SHOWN,
@@ -370,7 +375,8 @@ async def _known_names(request: Request, office: OfficeRules) -> Mapping[str, Ma
     topics = {topic.name: topic.title for topic in await read(request, list_topics)}
     there = await read(request, _channels)
     named = (channel for one in office.rules for channel in one.rule.channels)
-    return {"topics": topics, "channels": dict.fromkeys((*there, *named), "")}
+    groups = dict.fromkeys(await read(request, group_names, None), "")
+    return {"topics": topics, "channels": dict.fromkeys((*there, *named), ""), "groups": groups}
 
 
 def _why(reasons: Any) -> str:

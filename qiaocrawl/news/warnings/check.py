@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,6 +23,8 @@ from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.news.warnings.signals import First, SignalArticle, StorySignal
 from qiaocrawl.news.warnings.stored import keep_step, load_warnings, lock_warnings
 from qiaocrawl.storage.selection import Selection
+from qiaocrawl.storage.sites.media import OutletMedia
+from qiaocrawl.storage.topics.word_groups import groups_of_articles
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +48,40 @@ def wants_trend(rules: Iterable[Rule]) -> bool:
     return any(rule.in_burst or rule.least_deviation is not None for rule in rules)
 
 
-def signal_article(text: StoryText, with_tone: bool) -> SignalArticle:
+class ArticleSides:
+    """What the database knows of articles beside their texts, as far as *rules* ask for it."""
+
+    def __init__(self, c: Connection, rules: Sequence[Rule]) -> None:
+        self._c = c
+        self._wants_groups = any(rule.groups for rule in rules)
+        self._media = OutletMedia(c, None) if any(rule.media for rule in rules) else None
+
+    def of(
+        self, texts: Sequence[StoryText]
+    ) -> Callable[[StoryText], tuple[frozenset[tuple[str, str]], str]]:
+        """The groups of words and the kind of medium of each of *texts*."""
+        ids = [text.article_id for text in texts]
+        groups = groups_of_articles(self._c, ids) if self._wants_groups else {}
+        none = frozenset[tuple[str, str]]()
+
+        def side(text: StoryText) -> tuple[frozenset[tuple[str, str]], str]:
+            medium = self._media.of(text.host).kind if self._media is not None else ""
+            return groups.get(text.article_id, none), medium
+
+        return side
+
+
+def signal_articles(
+    sides: ArticleSides, texts: Sequence[StoryText], *, with_tone: bool
+) -> tuple[SignalArticle, ...]:
+    """The articles of a story as rules see them."""
+    side = sides.of(texts)
+    return tuple(_signal_article(text, side(text), with_tone=with_tone) for text in texts)
+
+
+def _signal_article(
+    text: StoryText, side: tuple[frozenset[tuple[str, str]], str], *, with_tone: bool
+) -> SignalArticle:
     """An article as rules see it; its tone is read only where one asks for it."""
     tone = tone_of(text.title, text.text).label if with_tone else "unsure"
     return SignalArticle(
@@ -58,6 +93,7 @@ def signal_article(text: StoryText, with_tone: bool) -> SignalArticle:
         text.outlet.tier,
         text.topics,
         tone,
+        *side,
     )
 
 
@@ -161,6 +197,7 @@ def _signals(
     with_tone = wants_tone(rules)
     all_times = times_until(c, moment.now, moment.now) if wants_trend(rules) else None
     firsts = {kind for rule in rules for kind in rule.first}
+    sides = ArticleSides(c, rules)
     signals = []
     for number in numbers:
         if number not in called:
@@ -171,7 +208,7 @@ def _signals(
             StorySignal(
                 str(called[number]),
                 titles[number][0],
-                tuple(signal_article(text, with_tone) for text in own),
+                signal_articles(sides, own, with_tone=with_tone),
                 deviation,
                 in_burst,
                 tuple(firsts_of(c, own, firsts)),

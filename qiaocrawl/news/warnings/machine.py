@@ -18,6 +18,7 @@ from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.news.warnings.rules import QuietHours, Rule, Severity, deviation_words, rank
 from qiaocrawl.news.warnings.signals import Reason, RuleHit, StorySignal, rule_hit
 from qiaocrawl.text.zones import china_time
+from qiaocrawl.topic.media import MEDIA
 
 if TYPE_CHECKING:
     from qiaocrawl.news.trends.usual import HolidayCalendar
@@ -373,6 +374,10 @@ def reason_text(reason: Reason) -> str:
     value = reason.value
     if reason.kind == "words":
         return _("words: {value}", value=value)
+    if reason.kind == "group":
+        return _("groups of words: {names}", names=value)
+    if reason.kind == "medium":
+        return _(MEDIA.get(value, value))
     if reason.kind == "tier":
         outlet, _slash, tier = value.rpartition("/")
         return _("{outlet} (tier {tier}) tells it", outlet=outlet, tier=tier)

@@ -15,8 +15,9 @@ from qiaocrawl.news.stories import texts as story_texts
 from qiaocrawl.news.stories.lists import titles_of
 from qiaocrawl.news.stories.texts import StoryText
 from qiaocrawl.news.warnings.check import (
+    ArticleSides,
     firsts_of,
-    signal_article,
+    signal_articles,
     times_until,
     trend_at,
     wants_tone,
@@ -140,11 +141,12 @@ def preview_rule(c: Connection, rule: Rule, moment: Moment, days: int) -> RulePr
     numbers = story_texts.newest_since(c, minute, rule.least_articles, MOST_STORIES + 1)
     looked_at = numbers[:MOST_STORIES]
     all_times = times_until(c, since, moment.now) if wants_trend([rule]) else None
+    sides = ArticleSides(c, [rule])
     found: dict[int, FirstHit] = {}
     for start in range(0, len(looked_at), _AT_A_TIME):
         some = looked_at[start : start + _AT_A_TIME]
         for number, texts in story_texts.texts_of(c, some).items():
-            hit = _hit(c, rule, texts, (since, moment), all_times)
+            hit = _hit(c, rule, (texts, sides), (since, moment), all_times)
             if hit is not None:
                 found[number] = hit
     titles = titles_of(c, list(found))
@@ -159,20 +161,20 @@ def preview_rule(c: Connection, rule: Rule, moment: Moment, days: int) -> RulePr
 def _hit(
     c: Connection,
     rule: Rule,
-    texts: Sequence[StoryText],
+    told: tuple[Sequence[StoryText], ArticleSides],
     stretch: tuple[datetime, Moment],
     all_times: NDArray[np.float64] | None,
 ) -> FirstHit | None:
-    since, moment = stretch
+    (texts, sides), (since, moment) = told, stretch
     # What takes long, tone and names and trends, of the few stories all else holds for.
     bare = replace(rule, least_negative=None, least_deviation=None, in_burst=False, first=())
     trend = partial(_trend, texts, all_times, moment)
-    articles = tuple(signal_article(text, with_tone=False) for text in texts)
+    articles = signal_articles(sides, texts, with_tone=False)
     hit = first_hit(bare, StorySignal("", "", articles), since, moment.now, trend)
     if hit is None or bare == rule:
         return hit
     if wants_tone([rule]):
-        articles = tuple(signal_article(text, with_tone=True) for text in texts)
+        articles = signal_articles(sides, texts, with_tone=True)
     firsts = tuple(firsts_of(c, texts, set(rule.first)))
     signal = StorySignal("", "", articles, firsts=firsts)
     return first_hit(rule, signal, since, moment.now, trend)

@@ -17,6 +17,7 @@ from qiaocrawl.lexicon.term_groups import TermGroup
 from qiaocrawl.news.trends.usual import HolidayCalendar, is_off
 from qiaocrawl.text.toml_file import Text, Texts, check_table, number, parse_toml, raise_faults
 from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.topic.media import MEDIA
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -54,6 +55,8 @@ class Rule:
     Args:
         topic: an imported topic; "" for any.
         any_of, all_of, none_of: words, as in groups of terms; an article's title and text count.
+        groups: of these groups of words of the topic (without one, of any) one must be touched.
+        media: kinds of media, keys of ``topic.media.MEDIA``; the site is of one of them.
         most_tier: of the site, as 2 for tiers 1 and 2; None for any.
         least_articles, least_outlets: how many at least.
         within_hours: they are no older than that; 0 for any age. So a speed is written.
@@ -83,11 +86,16 @@ class Rule:
     first: tuple[FirstKind, ...] = ()
     channels: Texts = (DEFAULT_CHANNEL,)
     enabled: StrictBool = True
+    groups: Texts = ()
+    media: Texts = ()
 
     @model_validator(mode="after")
     def _check(self) -> Rule:
         if self.none_of and not (self.any_of or self.all_of):
             raise_faults([("none_of", "needs any_of or all_of beside it")])
+        if unknown := [kind for kind in self.media if kind not in MEDIA]:
+            allowed = ", ".join(MEDIA)
+            raise_faults([("media", f"must be some of {allowed}, got {unknown[0]!r}")])
         return self
 
     @property
@@ -265,6 +273,10 @@ def _of_articles(rule: Rule) -> Iterator[str]:
     ):
         if words:
             yield _(text, words=_(", ").join(words))
+    if rule.groups:
+        yield _("groups of words: {names}", names=_(", ").join(rule.groups))
+    if rule.media:
+        yield _(", ").join(_(MEDIA[kind]) for kind in rule.media)
     if rule.most_tier is not None:
         yield _("sites of tier {tier} or better", tier=rule.most_tier)
     if rule.least_articles > 1:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from qiaocrawl.news.tone import Label
     from qiaocrawl.news.warnings.rules import FirstKind, Rule
 
-ReasonKind = Literal["words", "tier", "count", "tone", "deviation", "burst", "first"]
+ReasonKind = Literal[
+    "words", "group", "medium", "tier", "count", "tone", "deviation", "burst", "first"
+]
 
 _LEAST_TONES = 3
 _WORDS_NAMED, _KEYS_KEPT = 5, 20
@@ -22,7 +24,12 @@ _WORDS_NAMED, _KEYS_KEPT = 5, 20
 
 @dataclass(frozen=True, slots=True)
 class SignalArticle:
-    """An article of a story; *at* is its publication, aware, or its fetch."""
+    """An article of a story; *at* is its publication, aware, or its fetch.
+
+    Args:
+        groups: topic and name of each group of words it is marked with.
+        medium: the kind of its site, a key of ``topic.media.MEDIA``; "" where no rule asks.
+    """
 
     key: str
     title: str
@@ -32,6 +39,8 @@ class SignalArticle:
     tier: int | None = None
     topics: frozenset[str] = frozenset()
     tone: Label = "unsure"
+    groups: frozenset[tuple[str, str]] = frozenset()
+    medium: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +98,12 @@ def rule_hit(rule: Rule, signal: StorySignal, now: datetime) -> RuleHit | None:
     if terms:
         words = [word for word, _count in terms.most_common(_WORDS_NAMED)]
         reasons.append(Reason("words", "、".join(words)))
+    if rule.groups:
+        touched = Counter(name for article in articles for name in _touched(rule, article))
+        reasons.append(Reason("group", "、".join(name for name, _count in touched.most_common())))
+    if rule.media:
+        kinds = Counter(article.medium for article in articles)
+        reasons.append(Reason("medium", kinds.most_common(1)[0][0]))
     if rule.most_tier is not None:
         highest = min(articles, key=lambda article: (article.tier or 0, article.at, article.key))
         reasons.append(Reason("tier", f"{highest.outlet}/{highest.tier}"))
@@ -108,6 +123,10 @@ def _counts(rule: Rule, article: SignalArticle, now: datetime, terms: Counter[st
         return False
     if rule.most_tier is not None and (article.tier is None or article.tier > rule.most_tier):
         return False
+    if rule.groups and not _touched(rule, article):
+        return False
+    if rule.media and article.medium not in rule.media:
+        return False
     if rule.within_hours and article.at < now - timedelta(hours=rule.within_hours):
         return False
     if rule.terms is None:
@@ -115,6 +134,13 @@ def _counts(rule: Rule, article: SignalArticle, now: datetime, terms: Counter[st
     words = rule.terms.terms_in(fold(f"{article.title}\n{article.text}"))
     terms.update(words.keys())
     return bool(words)
+
+
+def _touched(rule: Rule, article: SignalArticle) -> set[str]:
+    """Those of the rule's groups that the article touches."""
+    return {
+        name for topic, name in article.groups if name in rule.groups and rule.topic in ("", topic)
+    }
 
 
 def _more_reasons(

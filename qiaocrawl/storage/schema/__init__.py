@@ -21,6 +21,7 @@
 
     idf_snapshot ── idf_term                how common words are, as verdicts take it
     site_template                           what each host repeats
+    outlet_medium                           which kind of medium hosts are, as operators say
     url_alias                               which addresses of a host are other names of pages
     rendering                               which forms of URLs need a browser
     host_turn                               when workers asked a host last, and its wish to wait
@@ -81,6 +82,7 @@ from qiaocrawl.storage.schema.articles import (
     judgement,
     lexicon_decision,
     missing_page,
+    outlet_medium,
     page_dictionary,
     page_file,
     page_picture,
@@ -233,6 +235,7 @@ __all__ = [
     "office",
     "office_paper",
     "order_model",
+    "outlet_medium",
     "page_dictionary",
     "page_file",
     "page_picture",

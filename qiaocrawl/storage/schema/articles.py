@@ -175,6 +175,15 @@ site_template = table(
     Column("template", long_text_type(), nullable=False),
 )
 
+outlet_medium = table(
+    "outlet_medium",
+    # With all below it; what an operator said of it goes before what topics have.
+    Column("host", code_type(MAX_HOST_CHARS), primary_key=True),
+    Column("medium", code_type(16), nullable=False),
+    Column("said_by", name_type(100), nullable=False),
+    Column("said_at", time_type(), nullable=False),
+)
+
 missing_page = table(
     "missing_page",
     Column("host", code_type(MAX_HOST_CHARS), primary_key=True),

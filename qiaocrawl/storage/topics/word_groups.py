@@ -167,16 +167,21 @@ def _called(
     return conditions
 
 
-def groups_of_article(c: Connection, article_id: int) -> list[tuple[str, str]]:
-    """Topic and name of each group that the article touches."""
-    statement = (
-        select(topic.c.name, word_group.c.name)
-        .join(word_group, word_group.c.topic_id == topic.c.id)
-        .join(word_group_hit, word_group_hit.c.version == word_group.c.version)
-        .where(word_group_hit.c.article_id == article_id)
-        .order_by(topic.c.name, word_group.c.name)
+def groups_of_articles(
+    c: Connection, article_ids: Sequence[int]
+) -> dict[int, frozenset[tuple[str, str]]]:
+    """Topic and name of each group that the articles are marked with; of none for others."""
+    rows = c.execute(
+        select(word_group.c.version, topic.c.name.label("topic"), word_group.c.name).join(
+            topic, topic.c.id == word_group.c.topic_id
+        )
     )
-    return [(row[0], row[1]) for row in c.execute(statement)]
+    names = {row.version: (row.topic, row.name) for row in rows}
+    found: dict[int, set[tuple[str, str]]] = {}
+    for version, article_id in _HITS_AMONG.fetch(c, article_ids) if names else ():
+        if version in names:
+            found.setdefault(article_id, set()).add(names[version])
+    return {article_id: frozenset(own) for article_id, own in found.items()}
 
 
 def keep_groups(c: Connection, topic: str, groups: Sequence[TermGroup]) -> list[str]:

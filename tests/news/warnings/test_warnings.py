@@ -22,10 +22,11 @@ from qiaocrawl.news.warnings.machine import (
     message_text,
     message_title,
     mute,
+    reason_text,
     step,
     to_record,
 )
-from qiaocrawl.news.warnings.rules import QuietHours, Rule, read_rules
+from qiaocrawl.news.warnings.rules import QuietHours, Rule, read_rules, rule_conditions
 from qiaocrawl.news.warnings.signals import First, SignalArticle, StorySignal, rule_hit
 from qiaocrawl.text.zones import SHANGHAI
 
@@ -65,6 +66,23 @@ class Desk:
 def told(messages: Iterable[Message]) -> list[tuple[str, str, list[tuple[str, bool]]]]:
     return [(m.channel, m.severity, [(n.warning.story, n.is_new) for n in m.notices])
             for m in messages]  # fmt: skip
+
+
+def test_groups_of_words_and_kinds_of_media_choose_articles() -> None:
+    touched = {"groups": frozenset({("侨情", "领保")}), "medium": "central"}
+    story = signal(articles=(article(0, **touched), article(1, medium="portal")))
+    for rule, keys in (
+        (Rule("组", groups=("领保", "其他")), 1), (Rule("组", groups=("其他",)), 0),
+        (Rule("组", topic="教育", groups=("领保",)), 0), (Rule("媒", media=("portal",)), 1),
+        (Rule("媒", media=("portal", "central")), 2), (Rule("媒", media=("forum",)), 0),
+        (Rule("两", groups=("领保",), media=("portal",)), 0),
+    ):  # fmt: skip
+        hit = rule_hit(rule, story, NOON)
+        assert (len(hit.keys) if hit else 0) == keys, rule
+        if hit:
+            told = " ".join(map(reason_text, hit.reasons))
+            assert ("领保" in told) is bool(rule.groups)
+        assert rule_conditions(rule)
 
 
 ANY = Rule("任何")

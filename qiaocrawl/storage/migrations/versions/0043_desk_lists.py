@@ -1,11 +1,16 @@
-"""What lists are chosen by: the articles that groups of words touch."""
+"""What lists are chosen by: articles that groups of words touch, and kinds of media."""
 
 from __future__ import annotations
 
 from alembic import op
 from sqlalchemy import Column, func, insert, inspect, select, update
 
-from qiaocrawl.storage.schema import word_group, word_group_clock, word_group_hit
+from qiaocrawl.storage.schema import (
+    outlet_medium,
+    word_group,
+    word_group_clock,
+    word_group_hit,
+)
 
 revision = "0043_desk_lists"
 down_revision = "0042_word_groups"
@@ -19,6 +24,7 @@ def upgrade() -> None:
     bind = op.get_bind()
     word_group_clock.create(bind, checkfirst=True)
     word_group_hit.create(bind, checkfirst=True)
+    outlet_medium.create(bind, checkfirst=True)
     present = {known["name"] for known in inspect(bind).get_columns("word_group")}
     for column in (word_group.c.version, word_group.c.marked_to):
         if column.name not in present:
