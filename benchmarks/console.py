@@ -70,18 +70,24 @@ def main() -> None:
 
 
 def _measured(kind: str, folder: Path, arguments: argparse.Namespace) -> Iterator[Row]:
-    run = Run(f"{kind} {arguments.articles:,}", arguments.articles, arguments.requests)
+    run = Run(f"{kind} {arguments.articles:,}", arguments.articles, arguments.requests,
+              arguments.only)  # fmt: skip
     with own_database(kind, folder) as url:
         yield from run.measured(url, folder / "index", folder)
-        if kind == "sqlite":
+        if kind == "sqlite" and not arguments.only:
             yield from run.beside(arguments.datasette, folder)
 
 
 class Run:
-    """One database of so many *articles*, called *name* in the rows."""
+    """One database of so many *articles*, called *name* in the rows.
 
-    def __init__(self, name: str, articles: int, requests: int) -> None:
+    Args:
+        only: these kinds of pages and nothing beside them; all for none.
+    """
+
+    def __init__(self, name: str, articles: int, requests: int, only: Sequence[str] = ()) -> None:
         self._name, self._articles, self._requests = name, articles, requests
+        self._only = only
         self._now = datetime.now(UTC)
 
     def measured(self, url: str, index: Path, folder: Path) -> Iterator[Row]:
@@ -97,11 +103,13 @@ class Run:
             is_new = read_state(index) is None
             built = self._indexed(database, index)
             yield from built if is_new else ()
-            yield from self._counted(database)
-            yield from self._unindexed(database)
+            if not self._only:
+                yield from self._counted(database)
+                yield from self._unindexed(database)
         with asking.console(url, index, folder) as served:
             for kind, paths in self._pages().items():
-                yield from self._asked("ours", kind, served, paths)
+                if not self._only or kind in self._only:
+                    yield from self._asked("ours", kind, served, paths)
             yield self._row("ours", "memory_mib", served.memory_mib())
 
     def beside(self, program: str, folder: Path) -> Iterator[Row]:
@@ -255,6 +263,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--articles", type=int, default=1_000_000)
     parser.add_argument("--requests", type=int, default=60, help="of each kind of page")
     parser.add_argument("--databases", nargs="+", choices=KINDS, default=[*KINDS])
+    parser.add_argument("--only", nargs="+", default=[], metavar="KIND",
+                        help="these kinds of pages, as: list, “counts of choices”")  # fmt: skip
     parser.add_argument("--datasette", default="datasette", metavar="BIN", help="its program")
     parser.add_argument("--keep", type=Path, metavar="FOLDER",
                         help="keep databases and index there, and use them again")  # fmt: skip

@@ -24,7 +24,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from qiaocrawl.console.keepers import GroupKeeper, JobKeeper, MessageKeeper
+from qiaocrawl.console.keepers import CountKeeper, GroupKeeper, JobKeeper, MessageKeeper
 from qiaocrawl.console.page import MAX_BODY_BYTES, Area, Console, ConsoleSettings, Visit
 from qiaocrawl.console.pages import (
     account,
@@ -133,16 +133,18 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
         database = Database.open(settings.database_url)
         search = SearchKeeper(database, index_folder(database, settings.search_dir))
         jobs, messages = JobKeeper(database), MessageKeeper(database)
-        groups = GroupKeeper(database)
-        app.state.console = Console(settings, database, search, jobs)
+        groups, counts = GroupKeeper(database), CountKeeper(database)
+        app.state.console = Console(settings, database, search, jobs, counts.columns)
         sign = ConsoleSign(database.engine, f"{settings.host}:{settings.port}")
         search.start()
         jobs.start()
         messages.start()
         groups.start()
+        counts.start()
         try:
             yield
         finally:
+            counts.stop()
             groups.stop()
             messages.stop()
             jobs.stop()

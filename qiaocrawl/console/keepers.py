@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -28,9 +29,11 @@ from qiaocrawl.news.trends.usual import calendar_with
 from qiaocrawl.news.warnings.channels import all_channels, kept_channels
 from qiaocrawl.news.warnings.delivery import deliver_due
 from qiaocrawl.options import Options
+from qiaocrawl.reading.article_columns import ArticleColumns
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.backup import growing_file
-from qiaocrawl.storage.keepers import GROUPS, JOBS, MESSAGES, KeeperLog, error_of
+from qiaocrawl.storage.keepers import COUNTS, GROUPS, JOBS, MESSAGES, KeeperLog, error_of
+from qiaocrawl.storage.pages.article_changes import purge_changes
 from qiaocrawl.storage.topics.word_groups import mark_some, sweep_hits
 
 SELECTORS = ("body", "exclude", "title", "date", "author", "source")
@@ -168,6 +171,8 @@ _MESSAGES_SECONDS = 60.0
 # All that may need a hand takes a second to look through where there is much.
 _LOOKS_AN_ALARM = 5
 _GROUPS_SECONDS = 5.0
+_COUNTS_SECONDS = 10.0
+_VERIFIED_SECONDS = 600.0
 # Crawls write too, and SQLite has one writer: so long it is busy, then it is left alone.
 _MARKING_SECONDS = 2.0
 
@@ -278,3 +283,32 @@ class GroupKeeper(_Keeper):
                     break
         with self._database.engine.begin() as c:
             sweep_hits(c)
+
+
+class CountKeeper(_Keeper):
+    """Keeps the columns that lists are counted by: read once, and looked at now and then.
+
+    Attributes:
+        columns: follow the database whenever somebody counts.
+    """
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, COUNTS, _COUNTS_SECONDS)
+        self._database = database
+        self._verified_at = -math.inf
+        self.columns = ArticleColumns()
+
+    def look(self) -> None:
+        """Read them where that is to be done; else see that they are true, and shorten the log."""
+        with self._database.reading() as c:
+            if not self.columns.is_ready:
+                self.columns.read(c)
+                self._verified_at = time.monotonic()
+            elif time.monotonic() - self._verified_at > _VERIFIED_SECONDS:
+                if not self.columns.is_true(c):
+                    # Something changed without a trace: a restored backup, an edit by hand.
+                    self.columns.forget()
+                    self.columns.read(c)
+                self._verified_at = time.monotonic()
+        with self._database.engine.begin() as c:
+            purge_changes(c)

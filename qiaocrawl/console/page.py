@@ -27,6 +27,7 @@ from qiaocrawl.storage.people import ROLES, User
 if TYPE_CHECKING:
     from qiaocrawl.console.keepers import JobKeeper
     from qiaocrawl.console.search_keeper import SearchKeeper
+    from qiaocrawl.reading.article_columns import ArticleColumns
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -208,6 +209,7 @@ class Console:
     """What all requests of one process share.
 
     Attributes:
+        columns: by which lists are counted.
         kept: what takes long to count, for all who look.
         hashing: held while a password is looked at, which takes 64 MiB.
         heavy: the queue for what takes many seconds.
@@ -222,6 +224,7 @@ class Console:
     database: Database
     search: SearchKeeper
     jobs: JobKeeper
+    columns: ArticleColumns | None = None
     kept: Kept = field(default_factory=Kept)
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HASHED_AT_ONCE))
     heavy: HeavyWork = field(default_factory=HeavyWork)

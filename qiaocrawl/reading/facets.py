@@ -1,5 +1,9 @@
 """How many articles of a list have each value of its facets, counted within bounds.
 
+Of a large collection the columns that are kept of all articles are counted
+(``article_columns.py``), whole and at once, wherever they know what was chosen; of a small one,
+and of what they do not know, the articles of the list are looked at. Both count alike.
+
 A value's count is that of the list one gets by choosing it: of several sites, regions, tiers,
 media or groups of words one must be met, so the count beside a site leaves the chosen sites out of
 account. At most ``MOST_FACETED`` articles are looked at for each list; of more the counts are lower
@@ -10,19 +14,30 @@ order.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
 
 from qiaocrawl.reading import pages_of_a_list as article_list
 from qiaocrawl.reading.listing import OutletNames
 from qiaocrawl.storage.schema import site, topic
-from qiaocrawl.storage.selection import JUDGED, MARKS, REPRINT, UNJUDGED, Selection
+from qiaocrawl.storage.selection import (
+    JUDGED,
+    MARKS,
+    REPRINT,
+    UNJUDGED,
+    Selection,
+    chosen_sites,
+)
 from qiaocrawl.storage.sites.media import OutletMedia
 from qiaocrawl.storage.topics.topics import topic_id
 from qiaocrawl.storage.topics.word_groups import group_names, hits_among
 from qiaocrawl.topic.media import MEDIA as MEDIA_NAMES
+
+if TYPE_CHECKING:
+    from qiaocrawl.reading.article_columns import ArticleColumns, Counting, Mask
 
 MOST_FACETED = 10_000
 """So many articles of a list are looked at."""
@@ -107,6 +122,7 @@ class FacetCounter:
         folded: a reprint group is one row.
         is_part: the selection names only some of the articles that are meant.
         seconds: no facet is begun after that.
+        columns: of all articles, where they are kept.
     """
 
     c: Connection
@@ -114,7 +130,9 @@ class FacetCounter:
     folded: bool = True
     is_part: bool = False
     seconds: float = 1.5
+    columns: ArticleColumns | None = None
     _lists: dict[Selection, _Found] = field(default_factory=dict)
+    _masks: dict[Selection, Mask | None] = field(default_factory=dict)
 
     def facets(self) -> Facets:
         """All facets that can be counted in time, the cheapest first.
@@ -122,6 +140,11 @@ class FacetCounter:
         Raises:
             StorageError: the selection's topic was never imported.
         """
+        if self.columns is not None:
+            with self.columns.of_now(self.c) as counting:
+                kept = None if counting is None else self._kept(counting)
+            if kept is not None:
+                return kept
         end = time.monotonic() + self.seconds
         names = OutletNames(self.c, self.selection.topic)
         on_sites = self._found(replace(self.selection, sites=()))
@@ -142,23 +165,112 @@ class FacetCounter:
                 counts[facet] = count()
         return Facets(counts, outlets)
 
+    # --- Counted in the columns of all articles ---------------------------------------------------
+
+    def _kept(self, counting: Counting) -> Facets | None:
+        """All facets; None where the columns do not know all of the selection."""
+        selection = self.selection
+        base = counting.mask(replace(selection, sites=(), regions=(), tiers=(), media=()))
+        if base is None:
+            return None
+        on_sites = self._on_sites(counting, base, sites=())
+        names, media = OutletNames(self.c, selection.topic), OutletMedia(self.c, selection.topic)
+        outlets = {own.key: own.name for own in map(names.of, counting.sites_of(on_sites))}
+        keys = {*outlets, *selection.sites}
+        by_site = self._labelled(counting, on_sites, {key: (key,) for key in keys})
+        regions = self._on_sites(counting, base, regions=())
+        tiers = self._on_sites(counting, base, tiers=())
+        own_media = self._on_sites(counting, base, media=())
+        by_tier = self._labelled(counting, tiers, _labels(self._tier_hosts()))
+        counts: dict[str, Counts] = {
+            SITES: {key: by_site.get(key, Count(0, self.is_part)) for key in keys},
+            REGIONS: self._labelled(counting, regions, _labels(self._region_hosts())),
+            TIERS: dict(sorted(by_tier.items())),
+            MEDIA: self._of_media(counting, own_media, media),
+            RELEVANCE: {},
+            TOPICS: {},
+            STATUS: {},
+        }
+        if group_names(self.c, selection.topic):
+            counts[GROUPS] = self._groups()
+        for facet, value, chosen in self._others():
+            mask = counting.mask(replace(chosen, sites=(), regions=(), tiers=(), media=()))
+            if mask is None:
+                # More have the mark than are read for a count.
+                own = self._count(chosen)
+            else:
+                rows = counting.rows(
+                    self._on_sites(counting, mask, topic=chosen.topic), folded=self.folded
+                )
+                own = Count(rows, self.is_part)
+            counts[facet] = {**counts[facet], value: own}
+        return Facets(counts, outlets)
+
+    def _others(self) -> Iterator[tuple[str, str, Selection]]:
+        """Facet, value and selection of what is no matter of sites."""
+        for value in (RELEVANT, IRRELEVANT, EITHER):
+            yield RELEVANCE, value, self._of_relevance(value)
+        for name in self._topic_names():
+            yield TOPICS, name, replace(self.selection, topic=name)
+        for mark in MARKS:
+            yield STATUS, mark, replace(self.selection, marks=(mark,))
+
+    def _on_sites(self, counting: Counting, mask: Mask, **changes: Any) -> Mask:
+        """Those of *mask* on the sites that are chosen, with *changes* of the choice."""
+        selection = self.selection
+        choice = Selection(
+            selection.topic,
+            sites=selection.sites,
+            regions=selection.regions,
+            tiers=selection.tiers,
+            media=selection.media,
+        )
+        wanted = replace(choice, **changes)
+        if wanted not in self._masks:
+            chosen = chosen_sites(self.c, wanted, counting.sites)
+            on = None if chosen is None else counting.on(set(chosen).__contains__)
+            self._masks[wanted] = on
+        own = self._masks[wanted]
+        return mask if own is None else mask & own
+
+    def _labelled(
+        self, counting: Counting, mask: Mask, labels_of_host: Mapping[str, Collection[str]]
+    ) -> dict[str, Count]:
+        found = counting.rows_by_label(mask, labels_of_host, folded=self.folded)
+        return {label: Count(rows, self.is_part) for label, rows in found.items()}
+
+    def _of_media(self, counting: Counting, mask: Mask, media: OutletMedia) -> Counts:
+        # Of each site by itself: it need not be of the kind of the host above it.
+        found = counting.rows_by_site_label(
+            mask, lambda site: media.of(site).kind, folded=self.folded
+        )
+        return {kind: Count(found[kind], self.is_part) for kind in MEDIA_NAMES if kind in found}
+
+    # --- Looked at, article by article ------------------------------------------------------------
+
     def _regions(self) -> Counts:
+        hosts = self._region_hosts()
+        found = self._found(replace(self.selection, regions=()))
+        return {region: found.count(hosts[region]) for region in hosts}
+
+    def _region_hosts(self) -> dict[str, set[str]]:
         tiers = self.selection.tiers
-        hosts = self._hosts(
+        return self._hosts(
             (region, host)
             for host, region, tier in self._outlets()
             if region and (not tiers or tier in tiers)
         )
-        found = self._found(replace(self.selection, regions=()))
-        return {region: found.count(hosts[region]) for region in hosts}
 
-    def _tiers(self) -> Counts:
+    def _tier_hosts(self) -> dict[str, set[str]]:
         regions = self.selection.regions
-        hosts = self._hosts(
+        return self._hosts(
             (str(tier), host)
             for host, region, tier in self._outlets()
             if not regions or region in regions
         )
+
+    def _tiers(self) -> Counts:
+        hosts = self._tier_hosts()
         found = self._found(replace(self.selection, tiers=()))
         return {tier: found.count(hosts[tier]) for tier in sorted(hosts)}
 
@@ -197,20 +309,24 @@ class FacetCounter:
 
     def _relevance(self) -> Counts:
         return {
-            value: self._count(
-                replace(
-                    self.selection,
-                    only_relevant=value == RELEVANT,
-                    only_irrelevant=value == IRRELEVANT,
-                )
-            )
+            value: self._count(self._of_relevance(value))
             for value in (RELEVANT, IRRELEVANT, EITHER)
         }
 
-    def _topics(self) -> Counts:
+    def _of_relevance(self, value: str) -> Selection:
+        return replace(
+            self.selection,
+            only_relevant=value == RELEVANT,
+            only_irrelevant=value == IRRELEVANT,
+        )
+
+    def _topic_names(self) -> Sequence[str]:
         names = self.c.execute(select(topic.c.name).order_by(topic.c.name).limit(_MOST_TOPICS))
+        return names.scalars().all()
+
+    def _topics(self) -> Counts:
         return {
-            name: self._count(replace(self.selection, topic=name)) for name in names.scalars().all()
+            name: self._count(replace(self.selection, topic=name)) for name in self._topic_names()
         }
 
     def _status(self) -> Counts:
@@ -254,3 +370,12 @@ class FacetCounter:
                 host = host.partition(".")[2]
         is_more = self.is_part or len(places) > MOST_FACETED
         return _Found(set(articles.values()), articles, reprints, below, on_site, is_more)
+
+
+def _labels(hosts: Mapping[str, Collection[str]]) -> Mapping[str, Collection[str]]:
+    """Which labels each host has."""
+    of_host: dict[str, set[str]] = {}
+    for label, own in hosts.items():
+        for host in own:
+            of_host.setdefault(host, set()).add(label)
+    return of_host

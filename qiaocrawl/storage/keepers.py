@@ -25,13 +25,14 @@ from qiaocrawl.storage.values import clean_word
 logger = logging.getLogger(__name__)
 
 JOBS, SEARCH, METRICS, MESSAGES = "jobs", "search index", "metrics", "messages"
-GROUPS = "word groups"
+GROUPS, COUNTS = "word groups", "counts"
 KEEPER_NAMES = {
     JOBS: N_("jobs and schedules"),
     SEARCH: N_("search index"),
     METRICS: N_("metrics"),
     MESSAGES: N_("messages of warnings"),
     GROUPS: N_("groups of words"),
+    COUNTS: N_("counts of lists"),
 }
 """What they look after, as people are told."""
 SILENT_AFTER_SECONDS = 180.0

@@ -393,8 +393,14 @@ def _operator_judged(c: Connection, selection: Selection) -> Select[tuple[int]]:
     return judged.where(judgement.c.topic_id == topic_id(c, selection.topic))
 
 
-def chosen_sites(c: Connection, selection: Selection) -> list[str] | None:
-    """The sites with articles that *selection* leaves, by what it says of sites; None for all."""
+def chosen_sites(
+    c: Connection, selection: Selection, among: Sequence[str] | None = None
+) -> list[str] | None:
+    """The sites with articles that *selection* leaves, by what it says of sites; None for all.
+
+    Args:
+        among: the sites with articles, where they are known.
+    """
     wanted = []
     if selection.sites:
         wanted.append({clean_text(host, len(host)).strip().lower() for host in selection.sites})
@@ -402,7 +408,8 @@ def chosen_sites(c: Connection, selection: Selection) -> list[str] | None:
         wanted.append(_outlets(c, selection))
     if not wanted and not selection.media:
         return None
-    chosen = [site for site in article_sites(c) if all(_is_below(site, own) for own in wanted)]
+    sites = article_sites(c) if among is None else among
+    chosen = [site for site in sites if all(_is_below(site, own) for own in wanted)]
     if not selection.media:
         return chosen
     media = OutletMedia(c, selection.topic)

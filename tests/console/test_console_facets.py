@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,16 +15,19 @@ import pytest
 from benchmarks.consoles.collection import TOPIC, fill
 from console_articles import add_stories
 from console_client import Desk, visible
+from qiaocrawl.console.keepers import CountKeeper
 from qiaocrawl.console.page import Console
 from qiaocrawl.console.pages.listed_articles import ArticleFilter
 from qiaocrawl.lexicon.term_groups import TermGroup
-from qiaocrawl.reading import facets
+from qiaocrawl.reading import article_columns, facets
 from qiaocrawl.reading import pages_of_a_list as article_list
 from qiaocrawl.reading.facets import Count, FacetCounter
 from qiaocrawl.reading.pages_of_a_list import ListWish
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.pages.articles import page_of
 from qiaocrawl.storage.selection import Selection
 from qiaocrawl.storage.sites.media import say_medium
+from qiaocrawl.storage.topics.judgements import save_judgement
 from qiaocrawl.storage.topics.word_groups import keep_groups, mark_some
 from storage_samples import PACK
 
@@ -76,6 +80,39 @@ def test_each_count_is_that_of_the_list_it_leads_to(desk: Desk) -> None:
     whole = visible(desk.get("/articles/facets").text)
     assert "Choices with counts" in whole
     assert "乙新闻 2" in whole
+
+
+def test_counts_by_columns_lead_to_lists_of_so_many_and_follow_what_is_judged(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(article_columns, "LEAST_KEPT", 1)
+    add_stories(desk.database)
+    console: Console = desk.client.app.state.console  # type: ignore[attr-defined]
+    keeper = CountKeeper(desk.database)
+    keeper.look()
+    assert keeper.columns.is_ready
+    monkeypatch.setattr(console, "columns", keeper.columns)
+    # However few are looked at otherwise.
+    monkeypatch.setattr(facets, "MOST_FACETED", 1)
+    desk.log_in_as("editor")
+    for start in STARTS:
+        for count, link in unchosen(desk, **start):
+            assert len(titles(desk, link)) == int(count), (start, link)
+    on_topic = [int(counts_of(desk, copies="1", found="3001")["Relevance"]["on topic"][0])]
+    with desk.database.engine.begin() as c:
+        wanted = Selection(only_relevant=True)
+        judged = article_list.list_page(c, ListWish(wanted, folded=False)).ids[0]
+        address = page_of(c, judged)[1]
+        save_judgement(c, PACK.name, address, relevant=False, note="", now=0.0)
+    on_topic.append(int(counts_of(desk, copies="1", found="3002")["Relevance"]["on topic"][0]))
+    assert on_topic[0] - on_topic[1] == 1
+    # It sees for itself when something changed without a trace.
+    with desk.database.engine.begin() as c:
+        c.exec_driver_sql("UPDATE relevance SET relevant = 1 - relevant WHERE article_id = 2")
+    monkeypatch.setattr(keeper, "_verified_at", -math.inf)
+    keeper.look()
+    with desk.database.reading() as c:
+        assert keeper.columns.is_true(c)
 
 
 def test_several_sites_and_tiers_are_one_or_the_other(desk: Desk) -> None:

@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, Response
 
 from qiaocrawl.console.crawl_scorer import crawl_scorer, pack_without, page_text
 from qiaocrawl.console.forms import download, whole_number
-from qiaocrawl.console.page import Page, read, read_files, read_kept
+from qiaocrawl.console.page import Page, console_of, read, read_files, read_kept
 from qiaocrawl.console.pages.listed_articles import (
     MOST_PLACES,
     PLACE,
@@ -250,10 +250,11 @@ async def show_facets(request: Request) -> Response:
     selection = selection_of(choice, matches)
     # Without the index each count would read thousands of texts.
     if not selection.reads_texts:
+        columns = console_of(request).columns
         is_part = matches is not None and matches.total > MOST_MATCHES
 
         def work(c: Connection) -> tuple[Facets, dict[str, str]]:
-            counter = FacetCounter(c, selection, choice.is_folded, is_part)
+            counter = FacetCounter(c, selection, choice.is_folded, is_part, columns=columns)
             return counter.facets(), topic_titles(c)
 
         name = f"facets {choice.query()}"

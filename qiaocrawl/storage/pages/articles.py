@@ -15,6 +15,7 @@ from qiaocrawl.items import PageAnalysis, Relevance, TitleRecord
 from qiaocrawl.items.article import Article, Comment
 from qiaocrawl.language import _
 from qiaocrawl.storage.packed_text import pack_html, pack_text
+from qiaocrawl.storage.pages.article_changes import note_changes
 from qiaocrawl.storage.pages.raw_pages import NEWEST_PAGE
 from qiaocrawl.storage.pages.revisions import keep_version
 from qiaocrawl.storage.schema import article, relevance, url, verdict
@@ -164,6 +165,7 @@ def save_article(
         # Before the update, which is what it copies from.
         keep_version(c, row_id, params, now=now)
         _UPDATE.run(c, {**params, "id": row_id})
+    note_changes(c, [row_id])
     title = TitleRecord(
         bytes(key),
         params["title"],

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, func, select, update
 
 from qiaocrawl.items import Outcome, Queue
+from qiaocrawl.storage.pages.article_changes import note_changes
 from qiaocrawl.storage.schema import (
     State,
     article,
@@ -116,4 +117,5 @@ def drop_article(c: Connection, url_id: int) -> bool:
     for table in (relevance, title_term, word_group_hit):
         c.execute(delete(table).where(table.c.article_id == article_id))
     c.execute(delete(article).where(article.c.id == article_id))
+    note_changes(c, [article_id])
     return True

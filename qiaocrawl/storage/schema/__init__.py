@@ -13,7 +13,7 @@
            │  │    │    └─ page_picture     what a browser showed of it
            │  │    ├─ article_part          one page of a paged article, by itself
            │  │    ├─ excerpt               blocks of an article below links to other pages
-           │  │    └─ article ─┬─ relevance (per topic)
+           │  │    └─ article ─┬─ relevance (per topic); article_change: the log of both
            │  ├─ host          ├─ title_term ── term_weight
            │  │   └ page_dictionary            what pages of a site have in common
            └─ run              ├─ title_entry (the log of titles) ── title_clock, title_mark
@@ -75,6 +75,7 @@ from __future__ import annotations
 
 from qiaocrawl.storage.schema.articles import (
     article,
+    article_change,
     article_part,
     excerpt,
     idf_snapshot,
@@ -195,6 +196,7 @@ __all__ = [
     "aliased_url",
     "api_token",
     "article",
+    "article_change",
     "article_class",
     "article_mark",
     "article_name",

@@ -117,6 +117,16 @@ article = table(
     Index("ix_article_site_fetched_at", "site", "fetched_at", "published_at"),
 )
 
+article_change = table(
+    "article_change",
+    # Its place in the log of articles whose lists may be others now. Numbers come in order, rows
+    # may be committed in another.
+    Column("seq", id_type(), primary_key=True, autoincrement=True),
+    # Which may be gone by now.
+    Column("article_id", id_type(), nullable=False),
+    **LOG_TABLE_OPTIONS,
+)
+
 article_part = table(
     "article_part",
     Column("url_id", ForeignKey("url.id"), primary_key=True),

@@ -18,6 +18,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Verdict, VerdictKind
+from qiaocrawl.storage.pages.article_changes import note_changes, note_groups
 from qiaocrawl.storage.sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.values import clean_text, clean_word
 
@@ -154,6 +155,7 @@ def write_places(c: Connection, places: Sequence[Place], *, method: str, snapsho
             for place in places
         ],
     )
+    note_changes(c, [place.article_id for place in places])
 
 
 def group_members(c: Connection, article_id: int) -> list[int]:
@@ -198,6 +200,7 @@ def _earlier(c: Connection, keys: Sequence[bytes], article_id: int) -> dict[byte
 def _leave(c: Connection, article_id: int, group: int) -> int | None:
     """Take an article out of its group; returns the group of the others, None without any."""
     # A member leaves without changing the others; only a head has to be replaced.
+    note_changes(c, [article_id])
     if group != article_id:
         _LEAVE.run(c, {"article_id": article_id})
         return group
@@ -206,6 +209,7 @@ def _leave(c: Connection, article_id: int, group: int) -> int | None:
     if not rest:
         return None
     head = best_of(c, rest)
+    note_groups(c, [group])
     _MOVE.run(c, [group], {"to": head})
     _LEAVE.run(c, {"article_id": article_id})
     return head
@@ -221,5 +225,6 @@ def _merge_groups(c: Connection, article_id: int, groups: Collection[int]) -> in
     best = best_of(c, {article_id, *groups})
     # The best one's own group keeps its number, so its members need no write.
     moved = [group for group in sorted(groups) if group != best]
+    note_groups(c, moved)
     _MOVE.run(c, moved, {"to": best})
     return best

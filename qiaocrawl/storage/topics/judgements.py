@@ -12,6 +12,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from qiaocrawl.storage.packed_text import unpack_text
+from qiaocrawl.storage.pages.article_changes import note_changes
 from qiaocrawl.storage.sql import Statement, upsert
 from qiaocrawl.storage.topics.topics import load_pack, mark_changed, topic_id
 from qiaocrawl.storage.values import clean_text, clean_word, epoch_time, from_time
@@ -147,6 +148,7 @@ def drop_judgement(c: Connection, topic: str, url: str, *, now: float) -> bool:
 def decide_article(c: Connection, article_id: int) -> None:
     """Give the article the verdicts that operators gave its page, for every topic they did."""
     _DECIDE.run(c, {"article_id": article_id})
+    note_changes(c, [article_id])
 
 
 def operator_answers(c: Connection) -> dict[int, dict[int, bool]]:

@@ -67,7 +67,8 @@ def test_all_that_a_page_brings_is_the_same_after_three_replays(database: Databa
             articles.save_verdict(c, article_id, Verdict(VerdictKind.DISTINCT), method="vsm")
             enqueue(c, [candidate("2"), candidate("3")])
             articles.rebuild_term_weights(c)
-            seen.append((article_id, counts(c)))
+            # The log of changes has a row for each; it is no state of anything.
+            seen.append((article_id, counts(c) | {"article_change": 0}))
         assert seen[0] == seen[1] == seen[2]
         assert scalar(c, "SELECT COUNT(DISTINCT discovered_at) FROM url") == 1
         row = c.execute(text("SELECT site, page_source_id, charset FROM article")).one()

@@ -6,6 +6,7 @@ from alembic import op
 from sqlalchemy import Column, func, insert, inspect, select, update
 
 from qiaocrawl.storage.schema import (
+    article_change,
     outlet_medium,
     word_group,
     word_group_clock,
@@ -25,6 +26,7 @@ def upgrade() -> None:
     word_group_clock.create(bind, checkfirst=True)
     word_group_hit.create(bind, checkfirst=True)
     outlet_medium.create(bind, checkfirst=True)
+    article_change.create(bind, checkfirst=True)
     present = {known["name"] for known in inspect(bind).get_columns("word_group")}
     for column in (word_group.c.version, word_group.c.marked_to):
         if column.name not in present:
