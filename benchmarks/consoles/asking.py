@@ -63,7 +63,8 @@ def console(url: str, index: Path, folder: Path, user: str = "benchmark") -> Ite
         "QIAO_LANG": "en",
     }  # fmt: skip
     with running(command, folder, environment) as (pid, address):
-        served = Served(address, pid, {"cookie": f"{credentials.SESSION}={_session(url, user)}"})
+        # Cookies have the port in their names that a console was told.
+        served = Served(address, pid, {"cookie": f"{credentials.SESSION}_0={_session(url, user)}"})
         # It looks at the index first. (No site: a search without the index would take long.)
         path = f"{address}/articles?q=侨务&site=none"
         while _NO_INDEX in httpx.get(path, headers=served.headers, timeout=_TIMEOUT_SECONDS).text:
