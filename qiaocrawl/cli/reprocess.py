@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Annotated
@@ -30,7 +30,6 @@ from qiaocrawl.options import Options
 from qiaocrawl.reading.outcome_names import outcome_with_code
 from qiaocrawl.runs.regrouping import Stopped, regroup_all
 from qiaocrawl.runs.reprocess import (
-    Advance,
     TurnedVerdict,
     preview_relevance,
     reprocess_extract,
@@ -56,12 +55,6 @@ class Stage(StrEnum):
     DEDUP = "dedup"
 
 
-_RUN: dict[Stage, Callable[[Runtime, Advance, Bulk | None], Counter[str]]] = {
-    Stage.EXTRACT: reprocess_extract,
-    Stage.RELEVANCE: reprocess_relevance,
-}
-
-
 def reprocess(
     stage: Annotated[Stage, typer.Option(help="Which stage to run again.")],
     database: Annotated[str, typer.Option(help="Database URL instead of QIAO_DATABASE_URL.")] = "",
@@ -75,6 +68,7 @@ def reprocess(
     yes: Annotated[
         bool, typer.Option("--yes", help="Stage relevance: also if over a tenth would change.")
     ] = False,
+    host: Annotated[str, typer.Option(help="Stage extract: only stored pages of this host.")] = "",
     scheduler: SchedulerAddress = "",
 ) -> None:
     """Run a stage again over stored pages, and say what changed. No crawl may run meanwhile.
@@ -83,6 +77,8 @@ def reprocess(
     workers of a Dask cluster compute, and this command reads and writes: the result is the same.
     """
     _check(stage, changes, dry_run=dry_run, yes=yes, scheduler=scheduler)
+    if host and stage is not Stage.EXTRACT:
+        raise ConfigError(_("--{option} is for --stage extract", option="host"))
     given: dict[str, object] = {"QIAO_EXTRACT_WORKERS": workers or os.cpu_count() or 1}
     if database:
         given["QIAO_DATABASE_URL"] = database
@@ -94,7 +90,10 @@ def reprocess(
                 return
             # A worker that cannot start would be started again for ever.
             runtime.check_choices(workers=not scheduler)
-            if stage is Stage.EXTRACT or _may_turn(runtime, bulk, stopped, dry_run, yes):
+            if stage is Stage.EXTRACT:
+                _require_pages(runtime, host)
+                _run(stage, runtime, bulk, stopped, host)
+            elif _may_turn(runtime, bulk, stopped, dry_run, yes):
                 _run(stage, runtime, bulk, stopped)
     finally:
         runtime.close()
@@ -123,12 +122,26 @@ def _check(stage: Stage, changes: Path | None, *, dry_run: bool, yes: bool, sche
         )
 
 
-def _run(stage: Stage, runtime: Runtime, bulk: Bulk, stopped: Event) -> None:
+def _require_pages(runtime: Runtime, host: str) -> None:
+    """See that pages of *host* are stored; "" for any host.
+
+    Raises:
+        ConfigError: none is: it may be misspelt.
+    """
+    if host and not runtime.reader.run(partial(count_pages, host_name=host)):
+        raise ConfigError(_("--host {host!r}: no page of it is stored", host=host))
+
+
+def _run(stage: Stage, runtime: Runtime, bulk: Bulk, stopped: Event, host: str = "") -> None:
     console = Terminal()
-    total = runtime.reader.run(count_pages if stage is Stage.EXTRACT else count_articles)
+    count = partial(count_pages, host_name=host) if stage is Stage.EXTRACT else count_articles
+    total = runtime.reader.run(count)
     unread = stored_changes["unread_pages"]
     with shown_pass(stage.value, total, console, stopped) as shown:
-        changes = _RUN[stage](runtime, shown.advance, bulk)
+        if stage is Stage.EXTRACT:
+            changes = reprocess_extract(runtime, shown.advance, bulk, host)
+        else:
+            changes = reprocess_relevance(runtime, shown.advance, bulk)
     table = Table(_("result"), _("count"))
     for result, number in changes.most_common():
         table.add_row(_shown_result(result), str(number))

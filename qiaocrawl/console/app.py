@@ -30,11 +30,14 @@ from qiaocrawl.console.pages import (
     account,
     api,
     articles,
+    backups,
     briefings,
     coverage,
+    engines,
     first_run,
     handovers,
     jobs,
+    machines,
     missed,
     office,
     office_paper,
@@ -54,6 +57,7 @@ from qiaocrawl.console.security.connections import bounded_protocol
 from qiaocrawl.console.security.credentials import SecurityHeaders
 from qiaocrawl.console.security.gate import BodyLimit, TooLargeError, error_page, route
 from qiaocrawl.errors import ConfigError, PageStoreError
+from qiaocrawl.jobs.backups import BackupMaker
 from qiaocrawl.language import N_, _, using_language
 from qiaocrawl.machine import most_open_files
 from qiaocrawl.storage import Database
@@ -79,13 +83,16 @@ AREAS: tuple[Area, ...] = (
     jobs.AREA,
     missed.AREA,
     coverage.AREA,
+    engines.AREA,
     sites.AREA,
+    machines.AREA,
     overview.AREA,
     people.AREA,
     people.CHANGES,
     office.AREA,
     first_run.AREA,
     office_paper.AREA,
+    backups.AREA,
     account.AREA,
     api.AREA,
 )
@@ -134,7 +141,8 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
         search = SearchKeeper(database, index_folder(database, settings.search_dir))
         jobs, messages = JobKeeper(database), MessageKeeper(database)
         groups, counts = GroupKeeper(database), CountKeeper(database)
-        app.state.console = Console(settings, database, search, jobs, counts.columns)
+        backup_maker = BackupMaker(database)
+        app.state.console = Console(settings, database, search, jobs, backup_maker, counts.columns)
         sign = ConsoleSign(database.engine, f"{settings.host}:{settings.port}")
         search.start()
         jobs.start()
@@ -146,6 +154,7 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
         finally:
             counts.stop()
             groups.stop()
+            backup_maker.close()
             messages.stop()
             jobs.stop()
             search.stop()

@@ -1,29 +1,15 @@
-"""What the console keeps beside requests: templates, and jobs that go on."""
+"""What the console keeps going beside requests: jobs and messages, each in a thread of its own."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract.methods.template_file import (
-    LINK_KINDS,
-    Selector,
-    Template,
-    Templates,
-    load_templates,
-    read_template,
-)
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.local import Logins
-from qiaocrawl.language import _
 from qiaocrawl.news.pushes import queue_due, stored_pushes
 from qiaocrawl.news.trends.usual import calendar_with
 from qiaocrawl.news.warnings.channels import all_channels, kept_channels
@@ -31,138 +17,9 @@ from qiaocrawl.news.warnings.delivery import deliver_due
 from qiaocrawl.options import Options
 from qiaocrawl.reading.article_columns import ArticleColumns
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.backup import growing_file
 from qiaocrawl.storage.keepers import COUNTS, GROUPS, JOBS, MESSAGES, KeeperLog, error_of
 from qiaocrawl.storage.pages.article_changes import purge_changes
 from qiaocrawl.storage.topics.word_groups import mark_some, sweep_hits
-
-SELECTORS = ("body", "exclude", "title", "date", "author", "source")
-LINKS = ("links", *(f"links_{kind}" for kind in LINK_KINDS))
-FIELDS = ("hosts", "path", *SELECTORS, *LINKS)
-"""Of the form; of all but ``path`` each line is one host or one selector."""
-
-
-def form_of(template: Template) -> dict[str, str]:
-    """The form's fields as *template* has them."""
-    fields = {name: _lines(getattr(template, name)) for name in SELECTORS}
-    links = {
-        f"links_{kind}" if kind else "links": _lines(selectors)
-        for kind, selectors in template.links.items()
-    }
-    empty = dict.fromkeys(FIELDS, "")
-    return {**empty, "hosts": "\n".join(template.hosts), "path": template.path, **fields, **links}
-
-
-def _lines(selectors: Sequence[Selector]) -> str:
-    return "\n".join(selector.written for selector in selectors)
-
-
-def table_of(form: Mapping[str, str]) -> dict[str, Any]:
-    """The table of a template file that the form's fields make."""
-    lists = {
-        name: [line.strip() for line in form.get(name, "").splitlines() if line.strip()]
-        for name in FIELDS
-        if name != "path"
-    }
-    table: dict[str, Any] = {"hosts": lists["hosts"], "path": form.get("path", "") or "*"}
-    table |= {name: lists[name] for name in SELECTORS if lists[name]}
-    by_kind = {kind: lists[f"links_{kind}"] for kind in LINK_KINDS if lists[f"links_{kind}"]}
-    if by_kind:
-        table["links"] = by_kind | ({"": lists["links"]} if lists["links"] else {})
-    elif lists["links"]:
-        table["links"] = lists["links"]
-    return table
-
-
-def check_template(table: Mapping[str, Any]) -> Template:
-    """The template in *table*.
-
-    Raises:
-        ConfigError: it has faults; the message names each.
-    """
-    template, faults = read_template(table)
-    if template is None:
-        raise ConfigError("; ".join(faults))
-    return template
-
-
-def template_text(table: Mapping[str, Any]) -> str:
-    """*table* as the text of a template file."""
-    lines = [f"{key} = {_toml(value)}" for key, value in table.items()]
-    return "\n".join(["[[template]]", *lines]) + "\n"
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        pairs = ", ".join(f"{json.dumps(key)} = {_toml(part)}" for key, part in value.items())
-        return f"{{{pairs}}}"
-    # JSON's escapes are those of TOML; it leaves one control character bare.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def present_templates(place: str) -> Templates:
-    """The templates at *place*; none where nothing is there yet.
-
-    Raises:
-        ConfigError: a file there has faults.
-    """
-    is_empty = not place or (Path(place).is_dir() and not any(Path(place).glob("*.toml")))
-    return Templates() if is_empty else load_templates(place)
-
-
-def save(place: str, table: Mapping[str, Any], url: str) -> Path:
-    """Write the template in *table*, made for the page *url*, into the folder *place*.
-
-    Raises:
-        ConfigError: it has faults, *place* is no folder, or a template of another file counts
-            for the page.
-        StorageError: the file cannot be written.
-    """
-    template, file = check_template(table), file_of(place, table)
-    before = file.read_bytes() if file.is_file() else None
-    with growing_file(file) as part:
-        part.write_text(template_text(table), "utf-8")
-    try:
-        if present_templates(place).find_for(url) == template:
-            return file
-    except ConfigError:
-        _put_back(file, before)
-        raise
-    _put_back(file, before)
-    text = _(
-        "the template is not for {url}, or another file in {place} has one that goes before it",
-        url=url,
-        place=place,
-    )
-    raise ConfigError(text)
-
-
-def _put_back(file: Path, before: bytes | None) -> None:
-    if before is None:
-        file.unlink(missing_ok=True)
-    else:
-        file.write_bytes(before)
-
-
-def file_of(place: str, table: Mapping[str, Any]) -> Path:
-    """Where the console keeps the template of the hosts and the path in *table*.
-
-    Raises:
-        ConfigError: *place* is no folder.
-    """
-    if not place or not Path(place).is_dir():
-        text = _(
-            "QIAO_TEMPLATES names no folder, so templates cannot be saved here: make one, "
-            "name it in .env, and start the console again"
-        )
-        raise ConfigError(text)
-    key = json.dumps([sorted(table["hosts"]), table["path"]]).encode()
-    # Letters, digits and dots: the host was checked.
-    host = str(table["hosts"][0]).replace("*.", "").replace(":", "-")
-    return Path(place) / f"{host}-{hashlib.blake2b(key, digest_size=4).hexdigest()}.toml"
-
-
-# --- Keeps jobs and messages going while the console runs, each in a thread of its own ------------
 
 LOGS = Path("data/logs")
 """Where local jobs write, as those of `qiaocrawl run`."""

@@ -27,6 +27,7 @@ from qiaocrawl.storage.people import ROLES, User
 if TYPE_CHECKING:
     from qiaocrawl.console.keepers import JobKeeper
     from qiaocrawl.console.search_keeper import SearchKeeper
+    from qiaocrawl.jobs.backups import BackupMaker
     from qiaocrawl.reading.article_columns import ArticleColumns
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -224,6 +225,7 @@ class Console:
     database: Database
     search: SearchKeeper
     jobs: JobKeeper
+    backups: BackupMaker
     columns: ArticleColumns | None = None
     kept: Kept = field(default_factory=Kept)
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HASHED_AT_ONCE))

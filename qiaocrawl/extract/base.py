@@ -115,6 +115,9 @@ def extractor_for(name: str, options: Mapping[str, Any]) -> Extractor:
 NO_LINK_REGION = "no link region of the template is on the page"
 """Said of a page whose template names regions of links that it has not: its layout changed."""
 
+LOST_BODY = "the body region of the template is not on the page"
+"""Said of a page that a template has a body for, which was read by the general method."""
+
 
 def link_reader(options: Mapping[str, Any]) -> SiteReader | None:
     """What knows the link regions of sites by the operator's templates; None without any.

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from qiaocrawl.extract.base import (
+    LOST_BODY,
     NO_LINK_REGION,
     Body,
     Extractor,
@@ -22,6 +23,7 @@ from qiaocrawl.extract.fields.declared import engagement_of, without_counters
 from qiaocrawl.extract.fields.metadata import Metadata, metadata_of
 from qiaocrawl.extract.kind import Judgement, judge, why_login
 from qiaocrawl.extract.kind_features import why_not_html
+from qiaocrawl.extract.methods.template import TemplateExtractor
 from qiaocrawl.extract.notices import without_teasers
 from qiaocrawl.extract.paging import parts_of
 from qiaocrawl.extract.sites.boilerplate_model import observation_of
@@ -86,6 +88,7 @@ def extract_page(
     now: datetime | None = None,
     extractor: Extractor | None = None,
     template: SiteTemplate | None = None,
+    drawn: TemplateExtractor | None = None,
 ) -> ExtractedPage:
     """Body, fields and kind of *page*.
 
@@ -98,29 +101,38 @@ def extract_page(
         template: what is known of the site of *page*, from a
             :class:`~qiaocrawl.extract.sites.boilerplate_model.BoilerplateModel`. Not used where the
             operator has a template for the site.
+        drawn: knows where body and fields stand, as an officer showed on a page; goes before
+            *extractor*, unless that has the operator's own template for the page.
 
     Raises:
         ConfigError: no extractor is called *method*.
     """
     extractor = extractor or extractors.get(method)
-    site = TemplateMatch(extractor.body(page))
-    # Where the operator has described the site, what was learnt of it could only do harm.
-    if template is not None and not is_site_reader(extractor):
+    if drawn is not None and _has_template(extractor, page):
+        drawn = None
+    shown = drawn.own_body(page) if drawn is not None else None
+    site = TemplateMatch(shown or extractor.body(page))
+    # Where people have described the site, what was learnt of it could only do harm.
+    is_described = shown is not None or is_site_reader(extractor)
+    if template is not None and not is_described:
         site = apply_template(template, page, site.body)
-    if not is_site_reader(extractor):
+    if not is_described:
         site = replace(site, body=without_counters(page, complete(page, site.body)))
+    if drawn is not None and shown is None and drawn.names_body(page):
+        site = replace(site, body=replace(site.body, reason=f"{LOST_BODY}; {site.body.reason}"))
     site_names = template.site_names if template else frozenset()
     metadata = metadata_of(page, site.body, now, site_names)
     judgement = judge(page, site.body, metadata.title)
-    if judgement.outcome is Outcome.ARTICLE and not is_site_reader(extractor):
+    if judgement.outcome is Outcome.ARTICLE and not is_described:
         body = without_teasers(page, site.body)
         if body is not site.body:  # seldom
             site = replace(site, body=body)
             metadata = metadata_of(page, body, now, site_names)
     body = site.body
-    if is_site_reader(extractor):
-        site_fields = extractor.fields(page, now)
-        metadata = replace(metadata, fields=MappingProxyType({**metadata.fields, **site_fields}))
+    for reader in (extractor, drawn):
+        if is_site_reader(reader):
+            own = reader.fields(page, now)
+            metadata = replace(metadata, fields=MappingProxyType({**metadata.fields, **own}))
     return ExtractedPage(
         page=page,
         body=body,
@@ -130,6 +142,11 @@ def extract_page(
         doubts=tuple(_doubts(page, body)),
         site=site,
     )
+
+
+def _has_template(extractor: Extractor | SiteReader | None, page: Page) -> bool:
+    """Whether the operator's files have a template for *page*."""
+    return isinstance(extractor, TemplateExtractor) and extractor.template_of(page) is not None
 
 
 class LinkSources(NamedTuple):
@@ -153,6 +170,7 @@ def analyse_html(
     max_links: int,
     extractor: Extractor | None = None,
     template: SiteTemplate | None = None,
+    drawn: TemplateExtractor | None = None,
     *,
     learn: bool = False,
     sources: LinkSources = PLAIN_LINKS,
@@ -164,6 +182,7 @@ def analyse_html(
         max_links: links kept, in document order.
         extractor: the one called *method* with its options; None for its defaults.
         template: what is known of the page's site.
+        drawn: see :func:`extract_page`; its regions of links count where *sources* has none.
         learn: also say what the page tells about its site.
         sources: where its links come from.
 
@@ -176,7 +195,7 @@ def analyse_html(
     if not_html:
         return PageAnalysis(Outcome.NOT_HTML, None, (), "", reason=not_html)
     page = parse_page(fetched.body, content_type, fetched.final_url or fetched.url)
-    extracted = extract_page(page, method, fetched.fetched_at, extractor, template)
+    extracted = extract_page(page, method, fetched.fetched_at, extractor, template, drawn)
     outcome, part = extracted.judgement.outcome, _part(extracted)
     if part is not None and part.number > 1:
         outcome = Outcome.PART
@@ -185,6 +204,8 @@ def analyse_html(
     if login:
         outcome = Outcome.LOGIN
     harvest = page.harvest(max_links)
+    if drawn is not None and not _has_template(sources.regions or extractor, page):
+        sources = sources._replace(regions=drawn)
     links, lost = _links(page, harvest.links, extractor, sources, outcome)
     tags = robots_tags(page.meta, fetched.headers)
     unread = _left_unread(harvest.unread, fetched, tags.noindex)

@@ -24,7 +24,7 @@ from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.items import Queue
 from qiaocrawl.jobs import COMMAND_VARIABLE
 from qiaocrawl.jobs.processes import log_end
-from qiaocrawl.jobs.requests import JUDGE, ROUND
+from qiaocrawl.jobs.requests import JUDGE, REREAD, ROUND
 from qiaocrawl.jobs.spider_command import login_command, start_process
 from qiaocrawl.jobs.timetable import Timetable
 from qiaocrawl.language import N_, _
@@ -179,7 +179,7 @@ def live_jobs(
 
 def _progress(c: Connection, job: Job, now: float, count: Counting) -> CrawlProgress:
     wanted = job.request
-    is_crawl = wanted.spider != JUDGE and job.state is not JobState.WAITING
+    is_crawl = wanted.spider not in (JUDGE, REREAD) and job.state is not JobState.WAITING
     if not is_crawl or find_topic_id(c, wanted.topic) is None:
         return _NOTHING
     queues = tuple(Queue) if wanted.spider == ROUND else (Queue(wanted.spider),)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from qiaocrawl.errors import JobError
 from qiaocrawl.jobs import COMMAND_VARIABLE, JOB_VARIABLE
-from qiaocrawl.jobs.requests import COMMANDS, JUDGE, ROUND
+from qiaocrawl.jobs.requests import COMMANDS, HOST, JUDGE, REREAD, ROUND
 from qiaocrawl.jobs.spider_command import SpiderCommand, start_process
 from qiaocrawl.language import _
 from qiaocrawl.options.project import SETTINGS_VARIABLE, settings_module
@@ -136,6 +136,10 @@ class LocalProcesses:
             return [*words, "--minutes", f"{minutes:g}", "--logs", str(self.logs)]
         if wanted.spider == JUDGE:
             return [sys.executable, "-m", "qiaocrawl", "reprocess", "--stage", "relevance", "--yes"]
+        if wanted.spider == REREAD:
+            host = (wanted.arguments or {})[HOST]
+            words = [sys.executable, "-m", "qiaocrawl", "reprocess", "--stage", "extract"]
+            return [*words, "--host", host]
         arguments = {"topic": wanted.topic, **(wanted.arguments or {}), "_job": token}
         return SpiderCommand(
             wanted.spider,

@@ -16,7 +16,11 @@ ROUND = "round"
 
 JUDGE = "judge"
 """All stored articles judged anew: `qiaocrawl reprocess --stage relevance`."""
-COMMANDS = (ROUND, JUDGE)
+REREAD = "reread"
+"""The stored pages of one site read anew: `qiaocrawl reprocess --stage extract --host HOST`."""
+HOST = "host"
+"""The argument of such a job that names the site."""
+COMMANDS = (ROUND, JUDGE, REREAD)
 """Those that are no spider; they run on this machine only."""
 
 SPIDERS: Mapping[str, str] = {
@@ -26,8 +30,11 @@ SPIDERS: Mapping[str, str] = {
     "site": N_("crawl the sites"),
     "watch": N_("revisit watched pages"),
     JUDGE: N_("judge all stored articles anew"),
+    REREAD: N_("read the stored pages of a site anew"),
 }
 """What can be run, with what it is called."""
+ORDERED = {name: title for name, title in SPIDERS.items() if name != REREAD}
+"""What a form for orders offers: the others are begun where their site is chosen."""
 
 _MAX_MINUTES = 10_000
 
@@ -66,6 +73,8 @@ def checked_request(
         raise ConfigError(_("{server}: no such node; see `qiaocrawl nodes list`", server=server))
     if server and spider in COMMANDS:
         raise ConfigError(_("{what}: on this machine only", what=_(SPIDERS[spider])))
+    if spider == REREAD and not (arguments or {}).get(HOST):
+        raise ConfigError(_("{what}: of which site must be given", what=_(SPIDERS[spider])))
     seconds = _budget_seconds(minutes)
     settings = {"QIAO_MAX_SECONDS": f"{seconds}"} if seconds else {}
     return JobRequest(spider, topic, server, dict(arguments or {}), settings)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, func, select
 
 from qiaocrawl.items import Queue
-from qiaocrawl.jobs.requests import JUDGE, ROUND
+from qiaocrawl.jobs.requests import JUDGE, REREAD, ROUND
 from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.news.overview import engines_that_refused
 from qiaocrawl.reading.outcome_names import end_name
@@ -35,6 +35,7 @@ _TITLES = {
     Queue.SITE: N_("Crawl sites"),
     _ANALYSE: N_("Put into events"),
     JUDGE: N_("Judge stored articles"),
+    REREAD: N_("Read stored pages anew"),
 }
 _ROUND = (Queue.WATCH, Queue.SEARCH, Queue.PAGES, Queue.SITE, _ANALYSE)
 """In the order in which `qiaocrawl run` does them."""
@@ -217,12 +218,12 @@ def _seconds_left(name: str, stage: Stage, progress: CrawlProgress) -> float | N
 
 def _without_run(job: Job, name: str, title: str, runs: dict[str, Any]) -> Stage:
     """A stage that no spider has begun: to come, or one that is none of a spider."""
-    by_itself = name in (_ANALYSE, JUDGE)
+    by_itself = name in (_ANALYSE, JUDGE, REREAD)
     all_over = all(row.finished_at is not None for row in runs.values())
     if job.state is JobState.FINISHED:
         state, words = (DONE, _("done")) if by_itself else (SKIPPED, _("nothing to do"))
         return Stage(name, title, state, 0, 0, words)
-    is_begun = name == JUDGE or (bool(runs) and Queue.SITE in runs and all_over)
+    is_begun = name in (JUDGE, REREAD) or (bool(runs) and Queue.SITE in runs and all_over)
     if job.state is JobState.FAILED and by_itself and is_begun:
         return Stage(name, title, FAILED, 0, 0, "")
     if by_itself and is_begun and job.state in ACTIVE and job.state is not JobState.WAITING:

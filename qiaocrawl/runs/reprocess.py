@@ -51,8 +51,13 @@ def local_bulk(runtime: Runtime) -> Bulk:
     return LocalBulk(lambda: runtime.analysis.slots)
 
 
-def reprocess_extract(runtime: Runtime, advance: Advance, bulk: Bulk | None = None) -> Counter[str]:
+def reprocess_extract(
+    runtime: Runtime, advance: Advance, bulk: Bulk | None = None, host: str = ""
+) -> Counter[str]:
     """Analyse every stored page anew, on all workers of *bulk* (None: this machine's).
+
+    Args:
+        host: only pages of this host; "" for all.
 
     Returns:
         Pages by what happened: ``article, read again``, ``article -> list`` and the like.
@@ -62,7 +67,7 @@ def reprocess_extract(runtime: Runtime, advance: Advance, bulk: Bulk | None = No
     bulk = bulk or local_bulk(runtime)
     runtime.articles.load_titles_now()
     try:
-        for batch in _analyse_batches(runtime, bulk):
+        for batch in _analyse_batches(runtime, bulk, host):
             restated = runtime.write_now(partial(_restate_all, runtime=runtime, batch=batch))
             _learn(runtime, batch)
             changes += restated.changes
@@ -95,7 +100,7 @@ def _learn(runtime: Runtime, batch: Sequence[tuple[StoredPage, PageAnalysis]]) -
 
 
 def _analyse_batches(
-    runtime: Runtime, bulk: Bulk
+    runtime: Runtime, bulk: Bulk, host: str
 ) -> Iterator[list[tuple[StoredPage, PageAnalysis]]]:
     """Stored pages with their analyses, some batches ahead of what is being written.
 
@@ -103,7 +108,7 @@ def _analyse_batches(
     the same pages must have the same with them wherever they are read.
     """
     waiting: deque[tuple[list[StoredPage], Pending[list[PageAnalysis | ExtractionError]]]] = deque()
-    for batch in _stored_pages(runtime):
+    for batch in _stored_pages(runtime, host):
         works = [_reading(runtime, stored) for stored in batch]
         waiting.append((batch, bulk.start(works, f"pages-{batch[0].id}-{batch[-1].id}")))
         if len(waiting) > _BATCHES_AHEAD:
@@ -115,13 +120,13 @@ def _analyse_batches(
 def _reading(runtime: Runtime, stored: StoredPage) -> ReadPage:
     learning = runtime.analysis.learning
     template = learning.template_now(stored.page) if learning is not None else None
-    return ReadPage(stored.page, template)
+    return ReadPage(stored.page, template, runtime.analysis.drawn.content_now(stored.page))
 
 
-def _stored_pages(runtime: Runtime) -> Iterator[list[StoredPage]]:
+def _stored_pages(runtime: Runtime, host: str) -> Iterator[list[StoredPage]]:
     after = 0
     while batch := runtime.reader.run(
-        partial(iter_pages, topic=None, after_id=after, limit=_PAGES_AT_A_TIME)
+        partial(iter_pages, topic=None, after_id=after, limit=_PAGES_AT_A_TIME, host=host)
     ):
         after = batch[-1].id
         if pages := [stored for stored in batch if stored.queue != Queue.SEARCH]:

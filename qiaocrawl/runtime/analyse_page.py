@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.discovery.soft_404 import without_address
@@ -12,6 +14,8 @@ from qiaocrawl.discovery.text_sample import text_sample
 from qiaocrawl.discovery.url_sources import parse_url_source
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.documents.analysis import analyse_document
+from qiaocrawl.extract.methods.template import TemplateExtractor
+from qiaocrawl.extract.methods.template_file import Templates, read_template
 from qiaocrawl.extract.page import LinkSources, analyse_html
 from qiaocrawl.extract.paging import join_parts
 from qiaocrawl.extract.published.layout_title import use_title_method
@@ -101,13 +105,24 @@ def prepare(setup: AnalysisSetup) -> None:
     gc.freeze()
 
 
+@lru_cache(maxsize=64)
+def drawn_extractor(content: str) -> TemplateExtractor | None:
+    """What reads by the template in the JSON *content*; None where this version cannot."""
+    template, _faults = read_template(json.loads(content))
+    return TemplateExtractor(Templates([template])) if template is not None else None
+
+
 def analyse_page(
-    page: FetchedPage, setup: AnalysisSetup, template: SiteTemplate | None = None
+    page: FetchedPage,
+    setup: AnalysisSetup,
+    template: SiteTemplate | None = None,
+    drawn: str = "",
 ) -> PageAnalysis:
     """Everything one parse of *page* gives, for all topics of *setup*.
 
     Args:
         template: what is known of the site of *page*.
+        drawn: the template that officers made for its site, as JSON; "" for none.
 
     Raises:
         ConfigError: no such extractor or page scorer.
@@ -122,6 +137,7 @@ def analyse_page(
             setup.max_links,
             tools.extractor,
             template,
+            drawn_extractor(drawn) if drawn else None,
             learn=setup.learn_sites,
             sources=LinkSources(tools.regions, setup.documents),
         )

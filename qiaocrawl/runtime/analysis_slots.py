@@ -25,6 +25,7 @@ from qiaocrawl.relevance import page_scorers, scorer_options
 from qiaocrawl.runtime.analysis_setup import AnalysisSetup, JoinedText
 from qiaocrawl.runtime.articles import SiteTemplateStore
 from qiaocrawl.runtime.catalogue import Catalogue
+from qiaocrawl.runtime.drawn_templates import DrawnTemplates
 from qiaocrawl.runtime.workers import AnalysisPool, is_pool_error, page_error
 from qiaocrawl.storage import Reader
 from qiaocrawl.storage.writer import in_loop
@@ -67,7 +68,12 @@ class AnalysisSlots:
         return AnalysisPool(self._setup, workers=1, seconds=self._seconds, niceness=_NICENESS)
 
     async def analyse(
-        self, page: FetchedPage, template: SiteTemplate | None, *, alone: bool
+        self,
+        page: FetchedPage,
+        template: SiteTemplate | None,
+        drawn: str = "",
+        *,
+        alone: bool,
     ) -> PageAnalysis:
         """Analyse *page*, in the separate slot if it is to be *alone*.
 
@@ -78,7 +84,7 @@ class AnalysisSlots:
             CancelledError: the run is stopping.
         """
         pool = self.separate if alone else self.ordinary
-        return await self._in(pool, lambda pool: pool.submit(page, template))
+        return await self._in(pool, lambda pool: pool.submit(page, template, drawn))
 
     def begin(self) -> None:
         """Start the ordinary workers; only the first call does something."""
@@ -242,6 +248,11 @@ class RunAnalysis:
         return SiteTemplateStore(self._reader) if self._options["QIAO_SITE_LEARNING"] else None
 
     @cached_property
+    def drawn(self) -> DrawnTemplates:
+        """The templates that officers make, as they are now."""
+        return DrawnTemplates(self._reader)
+
+    @cached_property
     def slots(self) -> AnalysisSlots:
         """The analysis workers."""
         return AnalysisSlots(
@@ -267,7 +278,8 @@ class RunAnalysis:
         """
         # What is known of the site travels with the page: workers keep nothing between pages.
         template = await self.learning.template(page) if self.learning else None
-        return await self.slots.analyse(page, template, alone=alone)
+        drawn = await self.drawn.content_for(page)
+        return await self.slots.analyse(page, template, drawn, alone=alone)
 
     async def join(self, title: str, texts: Sequence[PartText]) -> JoinedText:
         """Join the texts of an article's parts, and judge the whole, in a worker process.

@@ -30,13 +30,14 @@ Judged = list[tuple[Relevance, ...]]
 # Classes, not functions: they travel to other machines.
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """Read one page, with what is known of its site."""
+    """Read one page, with what is known of its site and the template officers made for it."""
 
     page: FetchedPage
     template: SiteTemplate | None
+    drawn: str = ""
 
     def __call__(self, pool: AnalysisPool) -> Future[PageAnalysis]:
-        return pool.submit(self.page, self.template)
+        return pool.submit(self.page, self.template, self.drawn)
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,10 +182,10 @@ def run_timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
         return work(*args)
 
 
-def _analyse(page: FetchedPage, template: SiteTemplate | None) -> PageAnalysis:
+def _analyse(page: FetchedPage, template: SiteTemplate | None, drawn: str) -> PageAnalysis:
     from qiaocrawl.runtime.analyse_page import analyse_page
 
-    analysis: PageAnalysis = analyse_page(page, _started_setup(), template)
+    analysis: PageAnalysis = analyse_page(page, _started_setup(), template, drawn)
     return analysis
 
 
@@ -228,13 +228,13 @@ class AnalysisPool:
         self._retired: list[ProcessPool] = []
 
     def submit(
-        self, page: FetchedPage, template: SiteTemplate | None = None
+        self, page: FetchedPage, template: SiteTemplate | None = None, drawn: str = ""
     ) -> Future[PageAnalysis]:
-        """Queue one page, with what is known of its site.
+        """Queue one page, with what is known of its site and the template officers made for it.
 
         The future raises what :func:`page_error` translates.
         """
-        return self._submit(_analyse, page, template)
+        return self._submit(_analyse, page, template, drawn)
 
     def submit_parts(self, title: str, texts: Sequence[PartText]) -> Future[JoinedText]:
         """Queue the texts of an article's parts, to be joined and judged."""

@@ -22,10 +22,11 @@ from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import audit_log
 from qiaocrawl.storage.audit_log import AuditEntry
+from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites import watched
-from storage_samples import PACK, candidate, enqueue, url_key
+from storage_samples import PACK, candidate, enqueue, fetched, take, url_key
 from told_stories import make_stories, warn_of_stories
 
 POSTS = {page.name: page.path for area in AREAS for page in area.pages if page.method == "POST"}
@@ -133,7 +134,10 @@ STEPS: tuple[Step, ...] = (
     ("sites.add_feed", "", {"topic": TOPIC, "url": FEED, "name": "侨报"}),
     ("sites.remove_feed", "", {"topic": TOPIC, "url": FEED}),
     ("sites.save_template", "", TEMPLATE),
+    ("sites.restore_template", "", {"url": WATCHED, "version": "1"}),
     ("sites.save_template", "", {**TEMPLATE, "remove": "yes"}),
+    ("engines.check", "", {"engine": "baidu"}),
+    ("backups.make", "", {}),
     ("sites.add_account", "", {"site": "weibo.com", "name": "编辑部"}),
     ("sites.log_in", "1", {"do": "login"}),
     ("sites.log_in", "1", {"do": "check"}),
@@ -144,6 +148,7 @@ STEPS: tuple[Step, ...] = (
     ("jobs.start", "", {**JOB, "times": "6:00"}),
     ("jobs.change_schedule", "1", {**JOB, "times": "7:00"}),
     ("jobs.run_schedule", "1", {}),
+    ("sites.reread", "", {"host": "www.a-qiao.cn"}),
     ("first_run.collect", TOPIC, {"line": "medium"}),
     ("topics.retire", TOPIC, {"sure": TOPIC}),
     ("jobs.switch", "1", {"on": "yes"}),
@@ -182,8 +187,7 @@ SAY_ALL = {"session.begin", "session.end"}
 @pytest.fixture
 def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """A console where each step can be made; passwords cost nothing, no process is started."""
-    (tmp_path / "templates").mkdir()
-    monkeypatch.setenv("QIAO_TEMPLATES", str(tmp_path / "templates"))
+    monkeypatch.chdir(tmp_path)  # where backups go
     monkeypatch.setenv("QIAO_SECRET_KEY", new_key())
     # Its stories were judged by hand, as no scorer would.
     monkeypatch.setattr(crawl_scorer, "is_stale", lambda *_what: False)
@@ -201,7 +205,11 @@ def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         query = Query(TOPIC, CELL["term"], CELL["site"], "demo", 1)
         ledger.record_answer(c, query, ledger.Answered(AnswerState.BLOCKED), now)
         page = candidate("list/", host="www.a-qiao.cn")
-        enqueue(c, [page, candidate("shut", host="www.a-qiao.cn")])
+        enqueue(c, [page])
+        (lease,) = [one for one in take(c, 100) if one.url == WATCHED]
+        markup = "<html><h1>列表</h1><p>各地代表讨论侨务工作。</p></html>"
+        store_page(c, lease, fetched(lease, markup.encode("gbk")), now=now)
+        enqueue(c, [candidate("shut", host="www.a-qiao.cn")])
         c.execute(text("UPDATE url SET state = :done, outcome = 'blocked' WHERE url = :url"),
                   {"done": int(State.DONE), "url": SHUT})  # fmt: skip
         # Two texts, so that one can be taken out.

@@ -73,6 +73,8 @@ _PAGES = {
     "sources": "/sources", "refused": "/refused",
     "watched": "/sites", "account": "/sites/accounts/1", "new-account": "/sites/accounts/new",
     "template": "/sites/template?host=www.a-qiao.cn&hosts=www.a-qiao.cn&body=p&title=h1",
+    "trial": "/sites/template/trial?url=http://www.a-qiao.cn/0&hosts=www.a-qiao.cn&body=h1",
+    "engines": "/engines", "machines": "/machines", "backups": "/backups",
     "cell": "/coverage/cell?topic=qiaoqing&engine=demo&term=侨务&site=www.a.test",
 }  # fmt: skip
 # A page is loaded in the first dress of its language, and changes into the second as it stands.

@@ -80,7 +80,7 @@ _WORK = (
 _STORED = (
     "/articles/1/evidence",
     f"/sites/template?url={_SITE}&hosts=www.a-qiao.cn&path=*&body=body",
-    f"/sites/template/page?url={_SITE}&hosts=www.a-qiao.cn&path=*&body=body",
+    f"/sites/template/page?url={_SITE}&mark=data-0123456789abcdef",
 )
 """Pages that show a stored page in a frame, and such a page by itself."""
 _API = (

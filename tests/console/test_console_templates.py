@@ -1,114 +1,214 @@
-"""Templates of sites at the console: tried on a stored page, seen on it, kept as files."""
+"""Templates of sites at the console: shown by clicking, tried on stored pages, with versions."""
 
 from __future__ import annotations
 
 import html
+import json
 import re
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from console_articles import add_stories
 from console_client import Desk, visible
-from qiaocrawl.console import keepers
-from qiaocrawl.extract.methods.template import body_places, marked_page
-from qiaocrawl.extract.methods.template_file import load_templates
-from qiaocrawl.page.page import parse_page
+from qiaocrawl.console import template_form
+from qiaocrawl.console.template_choice import choose, numbered
+from qiaocrawl.extract.methods.template import body_places
+from qiaocrawl.page.page import Page, parse_page
 from qiaocrawl.storage import audit_log
+from qiaocrawl.storage.sites.templates import templates_in_force
+from shown_site import FORM, HOST, SHARE, TITLES, add_site, markup
 
-URL = "http://www.a-qiao.cn/0"
-FORM = {"url": URL, "hosts": "www.a-qiao.cn", "path": "*", "body": "p", "exclude": "b",
-        "title": "xpath://h1"}  # fmt: skip
-SHARED = (
-    '<html><body><div class="nav"><a href="/1">{word}</a></div>'
-    '<div id="text" class="a b"><div class="x:y">'
-    + "<p>{word}在侨乡讨论侨务工作，各地代表发言。</p>" * 8 + "</div></div></body></html>"
-)  # fmt: skip
+URL = f"http://{HOST}/0"
+MARK = "data-0123456789abcdef"
 _WRONG: tuple[dict[str, str], ...] = (
-    {"body": "p["}, {"body": ""}, {"hosts": "../../etc/passwd"}, {"hosts": ""}, {"path": "art"},
-    {"hosts": "www.other.cn"}, {"body": "xpath://p[nothing()]"}, {"exclude": "p::attr(x)"},
+    {"body": "p["}, {"hosts": "../../etc/passwd"}, {"hosts": ""}, {"path": "art"},
+    {"hosts": "www.other.cn"}, {"body": "xpath://p"}, {"exclude": "p::attr(x)"},
+    {"hosts": f"{HOST}\nwww.b.cn"}, {"links": "xpath://a"},
 )  # fmt: skip
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that QIAO_TEMPLATES names."""
-    (tmp_path / "templates").mkdir()
-    monkeypatch.setenv("QIAO_TEMPLATES", str(tmp_path / "templates"))
-    return tmp_path / "templates"
+def _parsed(number: int) -> Page:
+    url = f"http://{HOST}/{number}"
+    return parse_page(markup(number).encode(), "text/html; charset=utf-8", url)
 
 
-def test_a_template_is_tried_on_a_stored_page_and_kept(desk: Desk, folder: Path) -> None:
-    add_stories(desk.database)
+def _number_of(page: Page, selector: str) -> int:
+    """What the browser would send for a click on *selector*."""
+    tree, nodes = numbered(page.source)
+    (wanted,) = tree.css(selector)[:1]
+    return next(at for at, node in enumerate(nodes) if node.mem_id == wanted.mem_id)
+
+
+@pytest.mark.parametrize(
+    ("what", "clicked", "selector"),
+    [("title", ".biaoti", "div.biaoti"), ("date", ".riqi", "span.riqi"),
+     ("body", ".neirong p", "div.neirong"), ("source", ".xinxi", "div.xinxi"),
+     ("exclude", ".fenxiang", "p.fenxiang")],
+)  # fmt: skip
+def test_a_click_finds_the_same_place_on_other_pages(
+    what: str, clicked: str, selector: str
+) -> None:
+    page, others = _parsed(0), [_parsed(number) for number in range(1, 5)]
+    choice = choose(page, what, _number_of(page, clicked), others)
+    assert choice.selector == selector
+    assert "4 of 4" in choice.words
+
+
+def test_a_number_that_changes_with_the_page_is_no_place() -> None:
+    page, others = _parsed(0), [_parsed(1)]
+    choice = choose(page, "source", _number_of(page, ".main"), others)
+    assert choice.selector == "div.main"
+    for nowhere in (-1, 10**6, _number_of(page, "body")):
+        assert not choose(page, "title", nowhere, others).selector
+
+
+def test_a_place_without_a_name_is_told_by_its_way() -> None:
+    source = "<body><div><p>甲</p></div><div><p>乙</p><p>丙</p></div></body>"
+    page = parse_page(source.encode(), "text/html; charset=utf-8", URL)
+    selector = choose(page, "author", _number_of(page, "div + div p + p"), []).selector
+    (found,) = page.tree.css(selector)
+    assert found.text() == "丙"
+
+
+def test_a_template_is_tried_kept_and_taken_back(desk: Desk) -> None:
+    add_site(desk.database)
     desk.log_in_as("editor")
-    assert "host=www.a-qiao.cn" in html.unescape(desk.get("/sites").text)
-    assert desk.get("/sites/template", params={"host": "www.a-qiao.cn"}).status_code == 200
-    words = visible(desk.get("/sites/template", params=FORM).text)
-    assert "侨务工作会议召开" in words
-    assert "各地 讨论华侨农场。" in words, "without what is excluded"
-    page = desk.get("/sites/template/page", params=FORM)
-    assert "sandbox" in page.headers["content-security-policy"]
-    mark = re.search(r"data-\w{16}-body", page.text)
-    assert mark is not None
-    inner = html.unescape(re.search(r'srcdoc="(.*?)"></iframe>', page.text, re.S)[1])  # type: ignore[index]
-    assert f'<p {mark[0]}=""' in inner
-    assert re.search(r"<b data-\w+-exclude", inner)
-    assert re.search(r"<h1 data-\w+-title", inner)
-    assert desk.post("/sites/template", **FORM).status_code == 303
-    (file,) = folder.iterdir()
-    template = load_templates(str(folder)).find_for(URL)
-    assert template is not None
-    assert keepers.form_of(template)["exclude"] == "b"
-    assert "xpath://h1" in desk.get("/sites/template", params={"url": URL}).text
-    assert desk.post("/sites/template", **FORM, remove="yes").status_code == 303
-    assert not file.exists()
+    opened = desk.get("/sites/template", params={"host": HOST})
+    assert opened.status_code == 200
+    assert 'role="alert"' not in opened.text, "nobody has done anything wrong yet"
+    assert "found automatically" in visible(opened.text)
+    number = _number_of(_parsed(0), ".biaoti")
+    asked = {"url": URL, "hosts": HOST, "path": "*", "what": "title", "number": str(number)}
+    answer = desk.get("/sites/template/choose", params=asked).json()
+    assert answer["selector"] == "div.biaoti"
+    assert TITLES[0] in visible(answer["html"])
+    trial = desk.get("/sites/template/trial", params={"url": URL, **FORM, "exclude": ".fenxiang"})
+    words = visible(trial.text)
+    assert "Tried on 5 stored pages" in words
+    assert "侨乡报" in words
+    assert 'method="post"' in trial.text
+    assert not _in_force(desk), "a trial changes nothing"
+    assert desk.post("/sites/template", url=URL, **FORM).status_code == 303
+    assert _in_force(desk)[0].content["title"] == ["div.biaoti"]  # type: ignore[index]
+    shown = visible(desk.get("/sites/template", params={"url": URL}).text)
+    assert "Version 1" in shown
+    assert "tried on 5 pages" in shown
+    assert desk.post("/sites/template", url=URL, **{**FORM, "body": ""}).status_code == 303
+    assert "body" not in _in_force(desk)[0].content  # type: ignore[operator]
+    assert desk.post("/sites/template/restore", url=URL, version="1").status_code == 303
+    assert _in_force(desk)[0].id == 3
+    assert _in_force(desk)[0].content["body"] == ["div.neirong"]  # type: ignore[index]
+    assert desk.post("/sites/template", url=URL, **FORM, remove="yes").status_code == 303
+    assert not _in_force(desk)
     with desk.database.engine.connect() as c:
-        actions = [entry.action for entry in audit_log.entries(c)]
-    assert actions[:2] == ["template.drop", "template.save"]
+        entries = audit_log.entries(c)
+    actions = [entry.action for entry in entries]
+    assert actions[:4] == ["template.drop", "template.restore", "template.save", "template.save"]
+    assert json.loads(entries[1].before).get("body") is None
+    assert json.loads(entries[1].after)["body"] == ["div.neirong"]
 
 
-def test_what_has_faults_is_told_and_not_kept(sqlite_desk: Desk, folder: Path) -> None:
-    add_stories(sqlite_desk.database)
+def _in_force(desk: Desk):  # type: ignore[no-untyped-def]
+    with desk.database.reading() as c:
+        return templates_in_force(c)
+
+
+def test_stored_pages_are_read_anew_as_a_job(desk: Desk) -> None:
+    add_site(desk.database)
+    desk.log_in_as("editor")
+    assert desk.post("/sites/template/reread", host="www.nothing.cn").status_code == 400
+    assert desk.post("/sites/template/reread", host=HOST).status_code == 303
+    with desk.database.engine.connect() as c:
+        (row,) = c.execute(text("SELECT spider, arguments FROM job")).all()
+    assert row.spider == "reread"
+    assert json.loads(row.arguments) == {"host": HOST}
+    assert "Read stored pages anew" in visible(desk.get("/jobs/1").text)
+    assert 'value="reread"' not in desk.get("/jobs").text, "it needs a site"
+    assert desk.post("/jobs", spider="reread", topic="qiaoqing").status_code == 400
+
+
+def test_the_page_that_is_clicked_on_can_do_nothing(sqlite_desk: Desk) -> None:
+    add_site(sqlite_desk.database)
     sqlite_desk.log_in_as("editor")
-    # One console for all: each starts a process that tries templates.
+    page = sqlite_desk.get("/sites/template/page", params={"url": URL, "mark": MARK})
+    policy = page.headers["content-security-policy"]
+    assert policy.startswith("sandbox allow-same-origin; default-src 'none'")
+    assert "allow-scripts" not in policy
+    for sign in ("<script", "http-equiv", "<link", "elsewhere.test/a.png", "onerror", "href"):
+        assert sign not in page.text, sign
+    assert f'class="biaoti" {MARK}=' in page.text
+    # What it names anywhere else is forbidden by the policy: @import of a style.
+    assert sqlite_desk.get("/sites/template/page", params={"url": URL}).status_code == 404
+    wrong = {"url": URL, "mark": 'x" onload="'}
+    assert sqlite_desk.get("/sites/template/page", params=wrong).status_code == 404
+
+
+def test_what_has_faults_is_told_and_not_kept(sqlite_desk: Desk) -> None:
+    add_site(sqlite_desk.database)
+    sqlite_desk.log_in_as("editor")
     for wrong in _WRONG:
-        shown = sqlite_desk.get("/sites/template", params={**FORM, **wrong})
+        shown = sqlite_desk.get("/sites/template", params={"url": URL, **FORM, **wrong})
         assert shown.status_code == 200, wrong
-        assert "alert-danger" in shown.text, wrong
-        assert sqlite_desk.post("/sites/template", **{**FORM, **wrong}).status_code == 400, wrong
-        assert list(folder.iterdir()) == [], wrong
+        assert 'role="alert"' in shown.text, wrong
+        tried = sqlite_desk.get("/sites/template/trial", params={"url": URL, **FORM, **wrong})
+        assert tried.status_code == 303, wrong
+        answer = sqlite_desk.post("/sites/template", url=URL, **{**FORM, **wrong})
+        assert answer.status_code == 400, wrong
+    empty = {**dict.fromkeys(template_form.FIELDS, ""), "hosts": HOST, "path": "*"}
+    assert sqlite_desk.post("/sites/template", url=URL, **empty).status_code == 400
+    nothing = {**empty, "body": "div.nowhere"}
+    assert sqlite_desk.post("/sites/template", url=URL, **nothing).status_code == 400
+    assert not _in_force(sqlite_desk)
 
 
-def test_a_template_that_another_file_hides_is_not_kept(sqlite_desk: Desk, folder: Path) -> None:
+def test_a_trial_says_what_is_lost(sqlite_desk: Desk) -> None:
+    add_site(sqlite_desk.database)
+    sqlite_desk.log_in_as("editor")
+    bad = {"url": URL, "hosts": HOST, "path": "*", "title": ".top", "body": "p.fenxiang"}
+    words = visible(sqlite_desk.get("/sites/template/trial", params=bad).text)
+    assert "lose more than half of their words" in words
+    assert "Title would be the same on all pages: “甲侨网首页”." in words
+    gone = {**bad, "title": "", "body": "div.nowhere, div.neirong:has(h1)"}
+    words = visible(sqlite_desk.get("/sites/template/trial", params=gone).text)
+    assert "5 pages have no text at the chosen place" in words
+    assert SHARE in html.unescape(sqlite_desk.get("/sites/template/trial", params=bad).text)
+
+
+def test_the_operators_file_goes_before(
+    sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_site(sqlite_desk.database)
+    sqlite_desk.log_in_as("editor")
+    (tmp_path / "a.toml").write_text(f'[[template]]\nhosts = ["{HOST}"]\nbody = "h1"\n')
+    monkeypatch.setenv("QIAO_TEMPLATES", str(tmp_path))
+    # Bodies are read by files only with that method.
+    assert sqlite_desk.post("/sites/template", url=URL, **FORM).status_code == 303
+    monkeypatch.setenv("QIAO_EXTRACT_METHOD", "template")
+    words = visible(sqlite_desk.get("/sites/template", params={"url": URL}).text)
+    assert "goes before what is saved here" in words
+    answer = sqlite_desk.post("/sites/template", url=URL, **{**FORM, "author": ""})
+    assert answer.status_code == 400
+    assert [one.id for one in _in_force(sqlite_desk)] == [1]
+    (tmp_path / "a.toml").write_text("[[template]]\nhosts = 3\n")
+    assert sqlite_desk.get("/sites/template", params={"url": URL}).status_code == 200
+
+
+def test_without_a_stored_page_there_is_nothing_to_click_on(sqlite_desk: Desk) -> None:
     add_stories(sqlite_desk.database)
     sqlite_desk.log_in_as("editor")
-    (folder / "a.toml").write_text('[[template]]\nhosts = ["www.a-qiao.cn"]\nbody = "h1"\n')
-    assert sqlite_desk.post("/sites/template", **FORM).status_code == 400
-    assert [file.name for file in folder.iterdir()] == ["a.toml"]
-
-
-def test_without_a_folder_the_file_is_shown_only(sqlite_desk: Desk) -> None:
-    add_stories(sqlite_desk.database)
-    sqlite_desk.log_in_as("editor")
-    page = sqlite_desk.get("/sites/template", params=FORM).text
-    assert "[[template]]" in page
-    assert 'formmethod="post"' not in page
-    assert sqlite_desk.post("/sites/template", **FORM).status_code == 400
     for nowhere in ({"host": "nothing.test"}, {}):
         assert "Start a crawl" in sqlite_desk.get("/sites/template", params=nowhere).text
-    gone = {"url": "http://nothing.test/"}
-    assert sqlite_desk.get("/sites/template", params=gone).status_code == 404
+    for page in ("template", "template/page", "template/choose", "template/trial"):
+        gone = {"url": "http://nothing.test/", "mark": MARK}
+        assert sqlite_desk.get(f"/sites/{page}", params=gone).status_code == 404
+    assert sqlite_desk.post("/sites/template/restore", url=URL, version="9").status_code == 404
 
 
-def test_places_of_bodies_are_proposed_and_marks_cannot_be_foreseen() -> None:
-    page = parse_page(SHARED.format(word="侨务").encode(), "text/html; charset=utf-8", URL)
-    assert body_places(page) == ["div#text"]
-    form = {"hosts": "www.a-qiao.cn", "body": "#text", "links": "xpath://div[@class='nav']"}
-    template = keepers.check_template(keepers.table_of(form))
-    first, second = (marked_page(page, template) for _ in range(2))
-    assert first != second
-    assert len(re.findall(r"data-\w{16}-body=", first)) == 1
-    assert len(re.findall(r"data-\w{16}-links=", first)) == 1
-    for values in (form, {**form, "links": "", "links_list": "a\nb", "title": 'q\\"\x7f[a="é"]'}):
-        table = keepers.table_of(values)
-        assert "\x7f" not in keepers.template_text(table)
+def test_places_of_bodies_are_proposed_and_forms_become_files() -> None:
+    assert body_places(_parsed(0))[0] == "div.neirong"
+    form = {"hosts": HOST, "body": "#text", "links_list": "a\nb", "title": 'q\\"\x7f[a="é"]'}
+    table = template_form.table_of(form)
+    assert "\x7f" not in template_form.template_text(table)
+    assert re.search(r'links = \{"list" = \["a", "b"\]\}', template_form.template_text(table))

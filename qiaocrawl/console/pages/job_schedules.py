@@ -31,7 +31,7 @@ from qiaocrawl.console.page import (
 from qiaocrawl.console.render import render
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.jobs.local import schedule_trouble
-from qiaocrawl.jobs.requests import SPIDERS, checked_request
+from qiaocrawl.jobs.requests import ORDERED, SPIDERS, checked_request
 from qiaocrawl.jobs.timetable import Timetable
 from qiaocrawl.language import N_, _
 from qiaocrawl.storage import schedules
@@ -190,6 +190,7 @@ async def _show(request: Request, given: Mapping[str, str], fault: str) -> Respo
         entry=entry,
         coming=coming(entry),
         spiders=SPIDERS,
+        orders=ORDERED,
         zones=ZONES,
         missed_names=MISSED_NAMES,
         servers=list(await job_servers(request)),

@@ -46,7 +46,7 @@ from qiaocrawl.errors import ConfigError, JobError
 from qiaocrawl.items import Queue
 from qiaocrawl.jobs.local import STATE_NAMES, LiveJob, error_lines, live_jobs
 from qiaocrawl.jobs.nodes import whole_log
-from qiaocrawl.jobs.requests import SPIDERS
+from qiaocrawl.jobs.requests import ORDERED, SPIDERS
 from qiaocrawl.jobs.stages import JobView, shown_seconds, view_job
 from qiaocrawl.language import N_, _, language, using_language
 from qiaocrawl.reading.outcome_names import end_name
@@ -93,6 +93,7 @@ async def _show(
         **values,
         servers=list(await job_servers(request)),
         spiders=SPIDERS,
+        orders=ORDERED,
         zones=ZONES,
         missed_names=MISSED_NAMES,
         result_names=RESULT_NAMES,

@@ -163,6 +163,9 @@ STORED_PAGE_POLICY = (
 )
 """Of a stored page: nothing runs, nothing is loaded, and only our page may show it."""
 
+CLICKED_PAGE_POLICY = STORED_PAGE_POLICY.replace("sandbox;", "sandbox allow-same-origin;")
+"""Of a stored page that is clicked on: as above, but our page around it may see its elements."""
+
 _POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}';"
     " img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-src 'self';"

@@ -1,4 +1,4 @@
-"""``template``: the regions of a site as its operator describes them (E2), and shown on a page.
+"""``template``: the regions of a site as its operator describes them (E2), or shows them on a page.
 
 The format of the descriptions is in :mod:`qiaocrawl.extract.methods.template_file`. Pages of a site
 without one, and pages whose regions are not there, are read by the general method
@@ -12,8 +12,7 @@ pages of other templates are not.
 from __future__ import annotations
 
 import re
-import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,7 +23,7 @@ from parsel import SelectorList
 from selectolax.lexbor import LexborHTMLParser
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract.base import Body, Extractor, extractor_for, extractors
+from qiaocrawl.extract.base import LOST_BODY, Body, Extractor, extractor_for, extractors
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.methods.template_file import Selector, Template, Templates, load_templates
 from qiaocrawl.language import _
@@ -50,6 +49,9 @@ CONFIDENCE = 0.95
 """Of what a template finds: somebody looked it up, but sites change."""
 _LINKS_XPATH = "descendant-or-self::*[self::a or self::area or self::frame or self::iframe]"
 _LABEL = re.compile(r"^[^:：]{1,6}[:：]\s*")
+# In a line of several things (2026-11-10 来源：侨报 作者：张三), what is behind its label.
+_AUTHOR = re.compile(r"(?:作者|记者|撰文|撰稿)\s*[:：]\s*(\S+)")
+_SOURCE = re.compile(r"(?:来源|稿源|出处)\s*[:：]\s*(\S+)")
 _BETWEEN_NAMES = re.compile(r"\s*[、,，;；/|]\s*|\s{2,}")
 
 
@@ -86,8 +88,21 @@ class TemplateExtractor:
             return self._general(page, "the template has no body region")
         body = _Reading(page, template).body()
         if not body.text:
-            return self._general(page, "the body region of the template is not on the page")
+            return self._general(page, LOST_BODY)
         return body
+
+    def names_body(self, page: Page) -> bool:
+        """Whether there is a template for *page* that says where its body stands."""
+        template = self.template_of(page)
+        return template is not None and bool(template.body)
+
+    def own_body(self, page: Page) -> Body | None:
+        """The body by the template alone; None where it names none, or none is on the page."""
+        template = self.template_of(page)
+        if template is None or not template.body:
+            return None
+        body = _Reading(page, template).body()
+        return body if body.text else None
 
     def fields(self, page: Page, now: datetime | None = None) -> dict[str, Field]:
         """What the template's regions of fields hold: ``title``, ``published_at``, ``authors``
@@ -160,10 +175,10 @@ class _Reading:
             if dates:
                 fields["published_at"] = _field(dates[0].moment, date[1])
         if author := self._first(template.author):
-            names = _BETWEEN_NAMES.split(_LABEL.sub("", author[0]))
+            names = _BETWEEN_NAMES.split(_behind_label(_AUTHOR, author[0]))
             fields["authors"] = _field(tuple(name for name in names if name), author[1])
         if source := self._first(template.source):
-            fields["source"] = _field(_LABEL.sub("", source[0]), source[1])
+            fields["source"] = _field(_behind_label(_SOURCE, source[0]), source[1])
         return {name: one for name, one in fields.items() if one.value}
 
     def hrefs(self) -> list[tuple[str, str]]:
@@ -283,6 +298,13 @@ def _field(value: Any, selector: Selector) -> Field:
     return Field(value, f"template {selector.written}", CONFIDENCE)
 
 
+def _behind_label(label: re.Pattern[str], text: str) -> str:
+    """*text* without the label it begins with; of a line with others before it, what it labels."""
+    found, plain = label.search(text), _LABEL.sub("", text)
+    is_line = found is not None and (found.start() > 0 or ":" in plain or "：" in plain)
+    return found[1] if found is not None and is_line else plain
+
+
 def _xpath_text(node: Document) -> str:
     if isinstance(node.root, etree._Element):
         return node.xpath("string()").get() or ""
@@ -315,64 +337,12 @@ def _cut(texts: dict[int, str], indexes: Sequence[int], words: str) -> None:
 extractors.register("template")(TemplateExtractor())
 
 
-# --- What a template takes of a page, shown on the page itself; and where a body may stand --------
+# --- Where a body may stand -----------------------------------------------------------------------
 
-_STYLES = {
-    "links": "outline: 3px dotted #8a5a00 !important; outline-offset: 2px",
-    "body": "outline: 3px solid #1565c0 !important; background: #e3f2fd !important",
-    "exclude": "outline: 3px solid #b3261e !important; opacity: .5 !important;"
-    " text-decoration: line-through !important",
-    "title": "outline: 3px dashed #1e7b34 !important",
-    "date": "outline: 3px dashed #1e7b34 !important",
-    "author": "outline: 3px dashed #1e7b34 !important",
-    "source": "outline: 3px dashed #1e7b34 !important",
-}
-_MOST_MARKED = 2_000
 _NAME = re.compile(r"[.#](?!\d|-)[\w-]+")
 _MOST_MATCHES = 2
 """A region of a body is there once, or twice where a page repeats it for phones."""
 _MOST_PLACES = 5
-
-
-def marked_page(page: Page, template: Template) -> str:
-    """The markup of *page* with a border around all that *template* takes.
-
-    Texts that an XPath works out, without an element of their own, have none.
-    """
-    # Not foreseen by the page, which could mark itself otherwise.
-    mark = f"data-{secrets.token_hex(8)}-"
-    markup = _marked_by_css(page.source, mark, template)
-    if any(selector.is_xpath for _name, selector in _selectors(template)):
-        markup = _marked_by_xpath(markup, mark, template)
-    rules = "".join(f"[{mark}{name}]{{{style}}}" for name, style in _STYLES.items())
-    return f"{markup}<style>{rules}</style>"
-
-
-def _selectors(template: Template) -> Iterable[tuple[str, Selector]]:
-    for name in ("body", "exclude", "title", "date", "author", "source"):
-        yield from ((name, selector) for selector in getattr(template, name))
-    for selectors in template.links.values():
-        yield from (("links", selector) for selector in selectors)
-
-
-def _marked_by_css(source: str, mark: str, template: Template) -> str:
-    # A tree of its own: that of a page is not to be changed.
-    tree = LexborHTMLParser(source)
-    for name, selector in _selectors(template):
-        if not selector.is_xpath:
-            for node in tree.css(selector.path)[:_MOST_MARKED]:
-                node.attrs[mark + name] = ""
-    return tree.html or ""
-
-
-def _marked_by_xpath(markup: str, mark: str, template: Template) -> str:
-    document = Document(text=NOT_XML.sub("", markup), type="html")
-    for name, selector in _selectors(template):
-        if selector.is_xpath:
-            for match in document.xpath(selector.path)[:_MOST_MARKED]:
-                if isinstance(match.root, etree._Element) and isinstance(match.root.tag, str):
-                    match.root.set(mark + name, "")
-    return str(document.get())
 
 
 def body_places(page: Page) -> list[str]:

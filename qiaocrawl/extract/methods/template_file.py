@@ -20,9 +20,9 @@ or, with what the links of a region lead to, in place of the last line::
 Regions of links count whatever method reads the body; no other link of the page is followed.
 
 A selector is CSS, with ``::attr(NAME)`` at its end for an attribute, or XPath after ``xpath:``.
-``hosts`` and one of ``body`` and ``links`` must be given. ``body`` and ``exclude`` must be both
-CSS or both XPath. The first template counts whose host fits exactly, else the one with the
-longest ``*.`` host, and of those with one host the first whose path fits.
+``hosts`` and one of ``body``, ``links`` and the fields must be given. ``body`` and ``exclude``
+must be both CSS or both XPath. The first template counts whose host fits exactly, else the one
+with the longest ``*.`` host, and of those with one host the first whose path fits.
 """
 
 from __future__ import annotations
@@ -194,8 +194,9 @@ class Template:
         return self
 
     def _faults(self) -> Iterator[tuple[str, str]]:
-        if not self.body and not self.links:
-            yield "", "body or links must be given"
+        fields = self.title, self.date, self.author, self.source
+        if not self.body and not self.links and not any(fields):
+            yield "", "body, links or a field (title, date, author, source) must be given"
         if len({selector.is_xpath for selector in (*self.body, *self.exclude)}) > 1:
             yield "", "body and exclude must be both CSS or both XPath"
 

@@ -21,6 +21,7 @@ from qiaocrawl.storage.sql import Statement
 from qiaocrawl.storage.topics.topics import topic_id
 from qiaocrawl.storage.values import (
     changes,
+    clean_host,
     clean_text,
     clean_word,
     digest16,
@@ -124,6 +125,7 @@ _BATCH = (
 )
 _BATCH_OF_ALL = Statement(_BATCH + " ORDER BY p.id LIMIT :count")
 _BATCH_OF_TOPIC = Statement(_BATCH + " AND u.topic_id = :topic_id ORDER BY p.id LIMIT :count")
+_BATCH_OF_HOST = Statement(_BATCH + " AND h.name = :host ORDER BY p.id LIMIT :count")
 
 
 NEWEST_PAGE = (
@@ -209,20 +211,25 @@ def load_page_if_readable(c: Connection, url_id: int) -> FetchedPage | None:
     return None if row is None else pages_of(c, [row])[0]
 
 
-def iter_pages(c: Connection, *, topic: str | None, after_id: int, limit: int) -> list[StoredPage]:
+def iter_pages(
+    c: Connection, *, topic: str | None, after_id: int, limit: int, host: str = ""
+) -> list[StoredPage]:
     """The next *limit* newest pages (one a URL) after page_source *after_id*, by id; [] at the end.
 
     Pages that cannot be read are left out, counted and logged (:func:`pages_of`).
 
     Args:
         topic: only URLs found for this topic; None for all.
+        host: only pages of this host, of any topic; "" for all.
 
     Raises:
         StorageError: *topic* was never imported.
     """
     params: dict[str, Any] = {"after_id": after_id, "count": limit}
     statement = _BATCH_OF_ALL
-    if topic is not None:
+    if host:
+        statement, params["host"] = _BATCH_OF_HOST, clean_host(host)
+    elif topic is not None:
         statement, params["topic_id"] = _BATCH_OF_TOPIC, topic_id(c, topic)
     # Until one can be read: no page would mean that this was the end.
     while rows := statement.run(c, params).fetchall():

@@ -12,6 +12,7 @@ from qiaocrawl.storage.pages.article_changes import note_changes
 from qiaocrawl.storage.schema import (
     State,
     article,
+    host,
     page_source,
     relevance,
     title_term,
@@ -21,7 +22,7 @@ from qiaocrawl.storage.schema import (
 from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.titles.verdicts import drop_verdict
 from qiaocrawl.storage.topics.judgements import OPERATOR
-from qiaocrawl.storage.values import clean_word
+from qiaocrawl.storage.values import clean_host, clean_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,18 @@ class StoredText:
     url: str
 
 
-def count_pages(c: Connection) -> int:
-    """How many URLs have a stored page, search answers apart."""
+def count_pages(c: Connection, host_name: str = "") -> int:
+    """How many URLs have a stored page, search answers apart.
+
+    Args:
+        host_name: of one host only; "" for all.
+    """
     pages = select(func.count(page_source.c.url_id.distinct())).join(
         url, url.c.id == page_source.c.url_id
     )
+    if host_name:
+        pages = pages.join(host, host.c.id == url.c.host_id)
+        pages = pages.where(host.c.name == clean_host(host_name))
     # Search answers are pages of engines, which no stage but the search reads.
     count: int = c.execute(pages.where(url.c.queue != Queue.SEARCH)).scalar_one()
     return count

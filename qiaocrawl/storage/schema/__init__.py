@@ -22,6 +22,7 @@
     idf_snapshot ── idf_term                how common words are, as verdicts take it
     site_template                           what each host repeats
     outlet_medium                           which kind of medium hosts are, as operators say
+    template_version                        where officers say that fields of a site's pages stand
     url_alias                               which addresses of a host are other names of pages
     rendering                               which forms of URLs need a browser
     host_turn                               when workers asked a host last, and its wish to wait
@@ -96,6 +97,7 @@ from qiaocrawl.storage.schema.articles import (
     sample,
     site,
     site_template,
+    template_version,
     term,
     term_weight,
     title_clock,
@@ -265,6 +267,7 @@ __all__ = [
     "story_correction",
     "story_follow",
     "story_warning",
+    "template_version",
     "term",
     "term_weight",
     "title_clock",

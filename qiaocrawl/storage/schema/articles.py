@@ -194,6 +194,20 @@ outlet_medium = table(
     Column("said_at", time_type(), nullable=False),
 )
 
+template_version = table(
+    "template_version",
+    id_column(),
+    Column("host", code_type(MAX_HOST_CHARS), nullable=False),
+    Column("path", name_type(500), nullable=False),
+    # JSON, as a table of a template file; "" where the template was taken away.
+    Column("content", text_type(), nullable=False),
+    Column("made_by", name_type(100), nullable=False),
+    Column("made_at", time_type(), nullable=False),
+    Column("note", name_type(500), nullable=False),
+    Index(None, "host", "id"),
+    **LOG_TABLE_OPTIONS,
+)
+
 missing_page = table(
     "missing_page",
     Column("host", code_type(MAX_HOST_CHARS), primary_key=True),

@@ -86,7 +86,7 @@ def test_a_fault_names_key_and_value(change: dict[str, Any], told: str) -> None:
 
 @pytest.mark.parametrize(
     ("table", "told"),
-    [({"body": "#a"}, "hosts: must be given"), ({"hosts": "qiao.test"}, "body or links"),
+    [({"body": "#a"}, "hosts: must be given"), ({"hosts": "qiao.test"}, "body, links or a field"),
      ("x", "must be a table")],
 )  # fmt: skip
 def test_what_must_be_given(table: object, told: str) -> None:

@@ -7,7 +7,7 @@ from alembic import op
 from qiaocrawl.storage.schema import warning_push
 
 revision = "0045_warning_push"
-down_revision = "0042_word_groups"
+down_revision = "0044_template_versions"
 
 
 def upgrade() -> None:
