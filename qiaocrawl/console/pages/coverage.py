@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -35,6 +36,7 @@ from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.zones import DAY, china_time
 
 TERMS_SHOWN, SITES_SHOWN = 40, 24
+_TERMS_SAID = 6
 _HEALTH_DAYS = 30
 # Nobody chose to ask these, or they are asked next anyway.
 _NOT_ASKED_AGAIN = frozenset({AnswerState.ROBOTS, AnswerState.NOT_ASKED})
@@ -122,8 +124,10 @@ async def show(request: Request) -> Response:
         grid=_grid(cells, choice),
         choice=choice,
         terms_shown=TERMS_SHOWN,
+        terms_said=_TERMS_SAID,
         sites_shown=SITES_SHOWN,
         total=total,
+        said=_term_words([cell for cell in cells if cell.engine == engine]),
         state_names=ANSWER_NAMES,
         advice=_advice([cell for cell in cells if cell.engine == engine], known.get(engine)),
         has_cells=bool(cells),
@@ -135,6 +139,47 @@ async def show(request: Request) -> Response:
         names=await read(request, _site_names, topic),
         asked=whole_number(request, "asked", -1, 0, 10**9),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TermWords:
+    """What became of one term on all sites, in words; ``missed``: where nobody knows."""
+
+    term: str
+    words: str
+    missed: int
+
+
+_PLACES = {
+    AnswerState.HIT: N_("found in {count} places"),
+    AnswerState.EMPTY: N_("nothing in {count} places"),
+    AnswerState.BLOCKED: N_("turned away in {count} places"),
+    AnswerState.LAYOUT_CHANGED: N_("not readable in {count} places"),
+    AnswerState.ERROR: N_("failed in {count} places"),
+    AnswerState.NOT_ASKED: N_("not asked yet in {count} places"),
+    AnswerState.ROBOTS: N_("not chosen in {count} places"),
+}
+_OTHER_PLACES = N_("unclear in {count} places")
+
+
+def _term_words(cells: Sequence[Cell]) -> list[TermWords]:
+    """A sentence for each term, those with most that was missed first."""
+    by_term: dict[str, Counter[str]] = {}
+    missed: Counter[str] = Counter()
+    for cell in cells:
+        state = AnswerState.HIT if cell.state in WITH_HITS else cell.state
+        by_term.setdefault(cell.term, Counter())[_PLACES.get(state, _OTHER_PLACES)] += 1
+        missed[cell.term] += cell.state in MISSED
+    order = [*_PLACES.values(), _OTHER_PLACES]
+    said = [
+        TermWords(
+            term,
+            _(", ").join(_(words).format(count=own[words]) for words in order if own[words]),
+            missed[term],
+        )
+        for term, own in by_term.items()
+    ]
+    return sorted(said, key=lambda one: -one.missed)
 
 
 def _site_names(c: Connection, topic: str) -> dict[str, str]:
