@@ -96,7 +96,7 @@ def _words(node: LexborNode, on_others: int, others: int) -> str:
         others,
         there=on_others,
     )
-    return f"{said}; {there}"
+    return _("; ").join((said, there))
 
 
 def _container(page: Page, tree: LexborHTMLParser, node: LexborNode) -> LexborNode:

@@ -25,6 +25,7 @@ from qiaocrawl.language import _, ngettext
 from qiaocrawl.page.page import Page as ParsedPage
 from qiaocrawl.page.page import parse_page
 from qiaocrawl.text.visible import visible
+from qiaocrawl.text.zones import china_time
 from qiaocrawl.urls import host_of
 
 _TEXT_CHARS = 600
@@ -292,7 +293,7 @@ def _values(read: ExtractedPage) -> Iterator[tuple[str, str]]:
     metadata = read.metadata
     published = metadata.published_at
     yield "title", visible(metadata.title)
-    yield "date", field_text(published) if published is not None else ""
+    yield "date", china_time(published, "%Y-%m-%d %H:%M") if published is not None else ""
     yield "author", visible(metadata.author)
     yield "source", visible(metadata.source)
 

@@ -35,6 +35,7 @@ CHANGE_NOTHING = {
     "topics.look": "a file in memory, for half an hour",
     "topics.collect": "words in memory, to be decided about",
     "stories.analyse": "what the analysis does after each collection, done now",
+    "first_run.preview": "what typed words would find, counted",
     "warnings.preview": "what a rule would have warned of, counted",
 }
 """Forms that leave no trace in the database."""

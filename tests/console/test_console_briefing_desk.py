@@ -323,3 +323,18 @@ def test_a_briefing_of_the_desk_is_printed(sqlite_desk: Desk) -> None:
     sqlite_desk.log_in_as("editor")
     at = begin(sqlite_desk)
     assert sqlite_desk.get(f"{at}/0/file/pdf").content.startswith(b"%PDF")
+
+
+def test_any_article_is_found_and_put_in(writing: Desk) -> None:
+    at = begin(writing)
+    search = writing.client.app.state.console.search  # type: ignore[attr-defined]
+    while search.notice():
+        search._look()
+    found = writing.get(at, params={"find": "马德里"}).text
+    card = found.split('id="search"')[1].split("</section>")[0]
+    (number, *_others) = re.findall(r'name="article" value="(\d+)"', card)
+    assert writing.post(at + "/add", article=number).status_code == 303
+    again = writing.get(at, params={"find": "马德里"}).text
+    assert "is in it" in visible(again.split('id="search"')[1].split("</section>")[0])
+    nothing = visible(writing.get(at, params={"find": "没有这样的词语"}).text)
+    assert "No article has these words." in nothing

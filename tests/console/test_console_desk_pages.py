@@ -144,3 +144,26 @@ def test_a_backup_that_fails_says_why(
     (tmp_path / "backups" / "x.db.part").write_text("")
     (tmp_path / "backups" / "notes.txt").write_text("")
     assert backups.list_backups() == []
+
+
+def test_coverage_is_told_term_by_term(desk: Desk) -> None:
+    add_stories(desk.database)
+    now = time.time()
+    states = {
+        "华文教育": (AnswerState.HIT, AnswerState.HIT, AnswerState.BLOCKED),
+        "侨务": (AnswerState.EMPTY, AnswerState.HIT),
+    }
+    with desk.database.engine.begin() as c:
+        for term, answers in states.items():
+            hosts = ("", "www.a-qiao.cn", "www.b-news.cn")[: len(answers)]
+            queries = [Query(PACK.name, term, host, "demo_sou", 1) for host in hosts]
+            ledger.plan_queries(c, topic_id(c, PACK.name), queries, now)
+            for query, state in zip(queries, answers, strict=True):
+                ledger.record_answer(c, query, ledger.Answered(state, hits=5), now)
+    desk.log_in_as("reader")
+    words = visible(desk.get("/coverage").text)
+    assert "问了 5 次" in words
+    assert "有 1 处没问成" in words
+    assert re.search("华文教育 ?：2 处有、1 处被屏蔽", words)
+    assert re.search("侨务 ?：1 处有、1 处没有", words)
+    assert "搜搜看" in words

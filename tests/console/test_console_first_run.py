@@ -163,3 +163,25 @@ def test_open_warnings_are_counted_in_the_menu(sqlite_desk: Desk) -> None:
     desk.post("/preferences", theme="light")
     page = desk.get("/people/changes").text
     assert re.search(r'class="desk-count"[^>]*>2<', page)
+
+
+def test_typed_words_are_tried_before_there_is_a_topic(desk: Desk) -> None:
+    desk.log_in_as("editor")
+    form = {"flow": "first", "title": "侨", "words": "侨务，球赛 没有的词"}
+    empty = desk.post("/start/preview", **form)
+    assert "Nothing has been collected yet" in visible(empty.text)
+    add_stories(desk.database)
+    page = desk.post("/start/preview", **form)
+    words = visible(page.text)
+    assert "Of the newest 4 articles, 3 would be on topic." in words
+    assert "That is about 21 a week." in words
+    assert "昨晚的 球赛" in words
+    assert "In none of them: 没有的词" in words
+    assert 'value="侨务，球赛 没有的词"' in page.text, "the form keeps what was typed"
+    with desk.database.reading() as c:
+        assert [topic.name for topic in list_topics(c)] == ["qiaoqing"]
+    # Half written, nothing is said; too long, the fault stands there.
+    assert "newest" not in visible(desk.post("/start/preview", flow="first", words=" ").text)
+    wrong = desk.post("/start/preview", flow="first", words="侨" * 500)
+    assert wrong.status_code == 200
+    assert 'role="alert"' in wrong.text

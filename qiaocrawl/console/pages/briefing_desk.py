@@ -32,6 +32,7 @@ from qiaocrawl.console.page import (
     user_of,
     write,
 )
+from qiaocrawl.console.pages.briefing_search import Found, find_articles
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import credentials
 from qiaocrawl.console.security.credentials import STORED_PAGE_POLICY
@@ -189,8 +190,9 @@ async def _show(request: Request, draft: Draft, line: str = "", fault: str = "")
     user = user_of(request)
     view = await read(request, _desk_view, draft.id)
     is_writing = draft.is_open and user.may(EDITOR)
-    offer = making.Offer((), ())
+    offer, found_now = making.Offer((), ()), Found()
     if is_writing:
+        found_now = await find_articles(request, draft.items)
         stretch = Stretch(draft.topic, draft.since, draft.before)
         name = f"desk offer {draft.topic} {draft.since} {draft.before:%Y-%m-%d %H}"
         found = await read_kept(request, name, _OFFER_SECONDS, making.offer_of, stretch)
@@ -206,6 +208,7 @@ async def _show(request: Request, draft: Draft, line: str = "", fault: str = "")
         cites_of=cites_of,
         period=period_words(draft.since, draft.before - timedelta(seconds=1)),
         offer=offer,
+        found=found_now,
         is_writing=is_writing,
         may_approve=view.office.may_approve(user),
         view=view,

@@ -132,7 +132,9 @@ async def show(request: Request) -> Response:
         advice=_advice([cell for cell in cells if cell.engine == engine], known.get(engine)),
         has_cells=bool(cells),
         health=_bars(health),
-        all_missed=sum(total.states[state] for state in MISSED),
+        failed=sum(total.states[state] for state in MISSED if state is not AnswerState.NOT_ASKED),
+        waiting=total.states[AnswerState.NOT_ASKED],
+        engine_titles={name: _(own.title) for name, own in known.items()},
         kind=_kind,
         not_asked_again=_NOT_ASKED_AGAIN,
         office_advice=OFFICE_ADVICE,
@@ -169,7 +171,7 @@ def _term_words(cells: Sequence[Cell]) -> list[TermWords]:
     for cell in cells:
         state = AnswerState.HIT if cell.state in WITH_HITS else cell.state
         by_term.setdefault(cell.term, Counter())[_PLACES.get(state, _OTHER_PLACES)] += 1
-        missed[cell.term] += cell.state in MISSED
+        missed[cell.term] += cell.state in MISSED and cell.state is not AnswerState.NOT_ASKED
     order = [*_PLACES.values(), _OTHER_PLACES]
     said = [
         TermWords(

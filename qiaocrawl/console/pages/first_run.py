@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from markupsafe import Markup
 from sqlalchemy import Connection, func, select
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -31,9 +32,9 @@ from qiaocrawl.console.page import (
     write,
 )
 from qiaocrawl.console.pages import office
-from qiaocrawl.console.pages.topics import packs_to_take
+from qiaocrawl.console.pages.topics import of_words, packs_to_take, words_in
 from qiaocrawl.console.render import marked_text, render
-from qiaocrawl.errors import ConfigError, JobError
+from qiaocrawl.errors import ConfigError, JobError, TopicError
 from qiaocrawl.items import PageText
 from qiaocrawl.jobs.requests import ROUND, checked_request
 from qiaocrawl.language import N_
@@ -44,6 +45,8 @@ from qiaocrawl.storage.pages.reprocessing import next_texts
 from qiaocrawl.storage.schema import article
 from qiaocrawl.storage.topics.judgements import judged_pack
 from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.text.normalise import fold
+from qiaocrawl.topic.check import require_valid
 from qiaocrawl.topic.pack import TopicPack
 
 STEPS = (N_("The office"), N_("What you care about"), N_("What it finds"), N_("Collect"))
@@ -112,11 +115,94 @@ async def save_office(request: Request) -> Response:
 
 async def topic(request: Request) -> Response:
     """Three ways to a topic: words, a workbook, one that comes along."""
+    return await _topic_page(request, None)
+
+
+async def _topic_page(request: Request, tried: Tried | None) -> Response:
     topics = await read(request, list_topics)
     packs = await packs_to_take(topics)
     return _page(
-        request, "first_run/topic.html", 1, topics=topics, packs=packs, flow=FLOW, first=FIRST
+        request,
+        "first_run/topic.html",
+        1,
+        topics=topics,
+        packs=packs,
+        flow=FLOW,
+        first=FIRST,
+        tried=tried,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What typed words find among the stored articles, before there is a topic of them.
+
+    Attributes:
+        looked_at, count: articles, and those that would be on topic.
+        a_week: about how many of these a week brings; 0 for too few to tell.
+        titles: of the surest.
+        unused: words that none of the articles has.
+        fault: why the words cannot be tried; "" where they were.
+    """
+
+    words: str
+    title: str
+    looked_at: int = 0
+    count: int = 0
+    a_week: int = 0
+    titles: tuple[Markup, ...] = ()
+    unused: tuple[str, ...] = ()
+    fault: str = ""
+
+
+async def preview(request: Request) -> Response:
+    """The ways to a topic, with what the words that were typed would find; nothing is kept."""
+    text, title = await field(request, "words", 4_000), await field(request, "title", 200)
+    words = words_in(text)
+
+    def judge(c: Connection) -> Tried:
+        pack = of_words(c, "preview", title or words[0], words)
+        require_valid(pack)
+        scorer = crawl_scorer(pack)
+        articles, found = _judged(c, scorer), _words_found(c, words)
+        inside = [one for one in articles if one.score >= threshold_of(scorer)]
+        return Tried(
+            text,
+            title,
+            len(articles),
+            len(inside),
+            round(7 * len(inside) / _days_of_newest(c)),
+            tuple(marked_text(one.title, words) for one in inside[:_TITLES_SHOWN]),
+            tuple(word for word in words if word not in found),
+        )
+
+    try:
+        tried = await read_heavy(request, judge) if words else None
+    except (ConfigError, TopicError) as error:
+        tried = Tried(text, title, fault=str(error))
+    return await _topic_page(request, tried)
+
+
+def _newest(c: Connection) -> int:
+    """The row of the first of the newest articles; 0 for none."""
+    newest = select(article.c.id).order_by(article.c.id.desc()).limit(_LOOKED_AT).subquery()
+    return int(c.execute(select(func.min(newest.c.id))).scalar() or 0)
+
+
+def _words_found(c: Connection, words: Sequence[str]) -> set[str]:
+    """Those of *words* that stand in one of the newest articles."""
+    first, found = _newest(c), set[str]()
+    for text in next_texts(c, after_id=first - 1, limit=_LOOKED_AT) if first else ():
+        folded = fold(f"{text.title}\n{text.text}")
+        found |= {word for word in words if word not in found and fold(word) in folded}
+    return found
+
+
+def _days_of_newest(c: Connection) -> float:
+    """In how many days the newest articles were collected; one at least."""
+    times = select(func.min(article.c.fetched_at), func.max(article.c.fetched_at))
+    first, last = c.execute(times.where(article.c.id >= _newest(c))).one()
+    return 1.0 if first is None else max(1.0, (last - first).total_seconds() / 86_400)
 
 
 async def look(request: Request) -> Response:
@@ -157,9 +243,7 @@ async def look(request: Request) -> Response:
 
 def _judged(c: Connection, scorer: PageScorer) -> list[Judged]:
     """The newest articles, those nearest to the topic first."""
-    newest = select(article.c.id).order_by(article.c.id.desc()).limit(_LOOKED_AT).subquery()
-    first = c.execute(select(func.min(newest.c.id))).scalar()
-    if first is None:
+    if not (first := _newest(c)):
         return []
     texts = next_texts(c, after_id=first - 1, limit=_LOOKED_AT)
     judged = [
@@ -235,6 +319,7 @@ AREA = Area(
             takes_files=True,
         ),
         Page("/start/topic", "first_run.topic", topic, EDITOR),
+        Page("/start/preview", "first_run.preview", preview, EDITOR, "POST"),
         Page("/start/topic/{topic}", "first_run.look", look, EDITOR),
         Page("/start/topic/{topic}/collect", "first_run.collect", collect, EDITOR, "POST"),
     ),

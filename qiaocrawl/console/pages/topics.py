@@ -212,7 +212,7 @@ async def make(request: Request) -> Response:
     """Make a topic; one of that name is left alone."""
     wanted, title = await field(request, "name", 64), await field(request, "title", 200)
     original = await field(request, "copy_of", 64)
-    words = list(dict.fromkeys(filter(None, _BETWEEN.split(await field(request, "words", 4_000)))))
+    words = words_in(await field(request, "words", 4_000))
     if wanted and (reason := pack_name_reason(wanted)):
         raise ConfigError(reason)
     actor = actor_of(request)
@@ -222,9 +222,7 @@ async def make(request: Request) -> Response:
             raise ConfigError(_("there is a topic {name!r} already", name=wanted))
         own = wanted or free_topic_name({topic.name for topic in list_topics(c)})
         shown = title or ("" if wanted or original else "".join(words[:1]))
-        pack = (
-            _copy(c, original, own, shown, words) if original else _of_words(c, own, shown, words)
-        )
+        pack = _copy(c, original, own, shown, words) if original else of_words(c, own, shown, words)
         require_valid(pack)
         save_pack(c, pack, now=time.time())
         after = {
@@ -241,7 +239,17 @@ async def make(request: Request) -> Response:
     return topic_import.go_on(request, name, _("The topic is made."), await is_first_run(request))
 
 
-def _of_words(c: Connection, name: str, title: str, words: list[str]) -> TopicPack:
+def words_in(text: str) -> list[str]:
+    """The words somebody typed, with blanks or commas between, each once."""
+    return list(dict.fromkeys(filter(None, _BETWEEN.split(text))))
+
+
+def of_words(c: Connection, name: str, title: str, words: list[str]) -> TopicPack:
+    """A topic of *words*, as one that is made of them; nothing is stored.
+
+    Raises:
+        ConfigError: there are none.
+    """
     if not words:
         raise ConfigError(_("a new topic needs a word at least, or another topic to copy"))
     return with_tables(c, name, title, _terms(words), ())[1]

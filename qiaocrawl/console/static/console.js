@@ -16,7 +16,7 @@ const rest = (button) => {
 };
 addEventListener("submit", (event) => {
   const button = event.submitter, form = event.target;
-  if (!button || form.method !== "post" || event.defaultPrevented) return;
+  if (!button || (form.method !== "post" && !form.dataset.slow) || event.defaultPrevented) return;
   if ((button.dataset.ask && !confirm(button.dataset.ask)) || busy.has(form)) {
     event.preventDefault();
     return;
