@@ -173,6 +173,10 @@ _MOST_NAME_CHARS = 100
 _MOST_PASSWORD_CHARS = 1_000
 
 
+# Recipes to write others by: nobody has an account there (RFC 2606).
+_EXAMPLES = ("example.com", "example.net", "example.org")
+
+
 async def show_new(request: Request) -> Response:
     """The form; without a key to seal with it says so, and how to get one."""
     trouble = ""
@@ -185,7 +189,7 @@ async def show_new(request: Request) -> Response:
         request,
         "sites/new_account.html",
         400 if trouble else 200,
-        recipes=list(recipes.values()),
+        recipes=[own for name, own in recipes.items() if name not in _EXAMPLES],
         trouble=trouble,
     )
 
