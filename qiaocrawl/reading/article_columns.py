@@ -106,7 +106,7 @@ class ArticleColumns:
         self._changes: ChangeReader | None = None
         self._sites: list[str] = []
         self._site_numbers: dict[str, int] = {}
-        self._sizes: Longs | None = None
+        self._shared: _Shared | None = None
 
     @property
     def is_ready(self) -> bool:
@@ -136,7 +136,7 @@ class ArticleColumns:
         for rows in _parts(c, judged):
             _put_judged(columns, rows)
         with self._turn:
-            self._columns, self._changes, self._sizes = columns, changes, None
+            self._columns, self._changes, self._shared = columns, changes, None
         return True
 
     @contextmanager
@@ -147,10 +147,9 @@ class ArticleColumns:
             if columns is None or not self._follow(c, columns):
                 yield None
                 return
-            if self._sizes is None:
-                here = columns.site >= 0
-                self._sizes = np.bincount(columns.group[here], minlength=len(columns.site))
-            yield Counting(c, columns, self._sites, self._sizes)
+            if self._shared is None:
+                self._shared = _shared_of(columns)
+            yield Counting(c, columns, self._sites, self._shared)
 
     def is_true(self, c: Connection) -> bool:
         """Whether they have what the database counts: articles, groups, articles on topics."""
@@ -194,7 +193,7 @@ class ArticleColumns:
         for start in range(0, len(ids), _IDS_AT_A_TIME):
             self._renew(c, columns, ids[start : start + _IDS_AT_A_TIME])
         if ids:
-            self._sizes = None
+            self._shared = None
         # A topic that was deleted took its verdicts along.
         known = set(c.execute(select(topic.c.id)).scalars())
         for gone in columns.judged.keys() - known:
@@ -213,6 +212,42 @@ class ArticleColumns:
         _put_groups(columns, c.execute(groups.where(verdict.c.article_id.in_(ids))).all())
         judged_rows = select(relevance.c.article_id, relevance.c.topic_id, relevance.c.relevant)
         _put_judged(columns, c.execute(judged_rows.where(relevance.c.article_id.in_(ids))).all())
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """The articles that share their reprint group with others; all others are rows by themselves.
+
+    Attributes:
+        is_alone: of each article, whether it does not.
+        at: their row ids.
+        codes: of their groups, from 0 on.
+        groups: how many groups those are.
+    """
+
+    is_alone: Mask
+    at: Longs
+    codes: Longs
+    groups: int
+
+
+def _shared_of(columns: _Columns) -> _Shared:
+    here = columns.site >= 0
+    sizes = np.bincount(columns.group[here], minlength=len(here))
+    is_alone = sizes[columns.group] == 1
+    at = np.flatnonzero(here & ~is_alone)
+    numbers = np.cumsum(sizes > 1) - 1
+    return _Shared(is_alone, at, numbers[columns.group[at]], int((sizes > 1).sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The rows of a list by site: those that count there whatever other sites there are, and
+    pairs of a site and a group, each once."""
+
+    alone: Longs
+    sites: Longs
+    codes: Longs
 
 
 def _parts(c: Connection, statement: Any) -> Iterator[Sequence[Any]]:
@@ -245,11 +280,11 @@ class Counting:
     """Counts over the columns, while nobody changes them."""
 
     def __init__(
-        self, c: Connection, columns: _Columns, sites: Sequence[str], sizes: Longs
+        self, c: Connection, columns: _Columns, sites: Sequence[str], shared: _Shared
     ) -> None:
-        self._c, self._columns = c, columns
+        self._c, self._columns, self._shared = c, columns, shared
         self.sites = sites
-        self._is_alone = sizes[columns.group] == 1
+        self._places: dict[tuple[int, bool], tuple[Mask, _Places]] = {}
         self._read: dict[Selection, list[int] | None] = {}
 
     def totals(self) -> dict[str, Any]:
@@ -365,11 +400,11 @@ class Counting:
     def rows(self, mask: Mask, *, folded: bool) -> int:
         """How many rows a list of these articles has."""
         if not folded:
-            return int(mask.sum())
-        alone = int((mask & self._is_alone).sum())
-        seen = np.zeros(len(mask), np.bool_)
-        seen[self._columns.group[mask & ~self._is_alone]] = True
-        return alone + int(seen.sum())
+            return int(np.count_nonzero(mask))
+        alone = int(np.count_nonzero(mask & self._shared.is_alone))
+        seen = np.zeros(self._shared.groups, np.bool_)
+        seen[self._shared.codes[mask[self._shared.at]]] = True
+        return alone + int(np.count_nonzero(seen))
 
     def rows_by_label(
         self, mask: Mask, labels_of_host: Mapping[str, Collection[str]], *, folded: bool
@@ -400,48 +435,77 @@ class Counting:
     def _by_labels(
         self, mask: Mask, labels_of: Callable[[str], Collection[str]], *, folded: bool
     ) -> dict[str, int]:
-        at = np.flatnonzero(mask)
-        sites = self._columns.site[at]
+        places = self._places_of(mask, folded=folded)
+        on_site = places.alone + np.bincount(places.sites, minlength=len(self.sites))
         labels: dict[str, int] = {}
         # The first label of each site, the second, and so on; -1 for none.
         levels: list[Longs] = []
-        for number in np.flatnonzero(np.bincount(sites, minlength=len(self.sites))):
+        of_label: list[int] = []
+        for number in np.flatnonzero(on_site):
             for level, label in enumerate(labels_of(self.sites[int(number)])):
                 if level == len(levels):
                     levels.append(np.full(len(self.sites), -1, np.int64))
-                levels[level][number] = labels.setdefault(label, len(labels))
+                own = levels[level][number] = labels.setdefault(label, len(labels))
+                of_label.extend([0] * (own + 1 - len(of_label)))
+                of_label[own] += 1
+        # A group counts once for a label, on however many of its sites.
+        is_of_several = np.array([*(count > 1 for count in of_label), False], np.bool_)
+        codes = np.cumsum(is_of_several) - 1
         counts = np.zeros(len(labels), np.int64)
-        shared = ~self._is_alone[at] if folded else np.zeros(len(at), np.bool_)
-        single_sites = np.bincount(sites[~shared], minlength=len(self.sites))
-        shared_sites, groups = sites[shared], self._columns.group[at[shared]]
         pairs: list[tuple[Longs, Longs]] = []
         for label_of_site in levels:
             has_label = label_of_site >= 0
-            counts += np.bincount(
-                label_of_site[has_label], single_sites[has_label], len(labels)
-            ).astype(np.int64)
-            own_labels = label_of_site[shared_sites]
-            is_labelled = own_labels >= 0
-            pairs.append((own_labels[is_labelled], groups[is_labelled]))
-        if pairs and len(groups):
-            counts += _distinct(
-                np.concatenate([own for own, _groups in pairs]),
-                np.concatenate([own for _labels, own in pairs]),
-                len(labels),
-            )
+            single = has_label & ~is_of_several[label_of_site]
+            counts += _added(label_of_site[single], on_site[single], len(labels))
+            several = has_label & is_of_several[label_of_site]
+            counts += _added(label_of_site[several], places.alone[several], len(labels))
+            is_shared = several[places.sites]
+            of_pairs = label_of_site[places.sites[is_shared]]
+            pairs.append((codes[of_pairs], places.codes[is_shared]))
+        found = _distinct(pairs, int(is_of_several.sum()), self._shared.groups)
+        counts[np.flatnonzero(is_of_several[:-1])] += found
         return {label: int(counts[number]) for label, number in labels.items()}
 
+    def _places_of(self, mask: Mask, *, folded: bool) -> _Places:
+        # The same mask is asked for by one facet after the other.
+        kept = self._places.get((id(mask), folded))
+        if kept is None:
+            kept = self._places[id(mask), folded] = mask, self._placed(mask, folded=folded)
+        return kept[1]
 
-def _distinct(labels: Longs, groups: Longs, count: int) -> Longs:
-    """How many distinct groups each label has."""
-    numbers = np.zeros(int(groups.max()) + 1, np.int64)
-    numbers[groups] = 1
-    size = int(numbers.sum())
-    numbers = np.cumsum(numbers) - 1
-    codes = numbers[groups]
-    if count * size <= _MOST_CELLS:
-        seen = np.zeros((count, size), np.bool_)
-        seen[labels, codes] = True
-        return np.asarray(seen.sum(axis=1))
-    distinct = np.unique(labels * size + codes) // size
-    return np.asarray(np.bincount(distinct, minlength=count))
+    def _placed(self, mask: Mask, *, folded: bool) -> _Places:
+        sites, count = self._columns.site, len(self.sites)
+        if not folded:
+            none = np.zeros(0, np.int64)
+            return _Places(np.bincount(sites[mask], minlength=count), none, none)
+        alone = np.bincount(sites[mask & self._shared.is_alone], minlength=count)
+        is_chosen = mask[self._shared.at]
+        codes = self._shared.codes[is_chosen]
+        pairs = _once(sites[self._shared.at[is_chosen]] * np.int64(self._shared.groups) + codes)
+        own_sites, own_codes = np.divmod(pairs, max(1, self._shared.groups))
+        return _Places(alone, own_sites, own_codes)
+
+
+def _once(numbers: Longs) -> Longs:
+    """*numbers* in order, each once; numpy's own way, by a hash table, takes several times as
+    long for numbers that are nearly all different."""
+    ordered = np.sort(numbers)
+    is_first = np.ones(len(ordered), np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_first]
+
+
+def _added(labels: Longs, numbers: Longs, count: int) -> Longs:
+    """The sum of *numbers* for each of so many labels."""
+    return np.bincount(labels, numbers, count).astype(np.int64)
+
+
+def _distinct(pairs: Sequence[tuple[Longs, Longs]], count: int, groups: int) -> Longs:
+    """How many distinct groups each of so many labels has in *pairs* of both."""
+    if count * groups <= _MOST_CELLS:
+        seen = np.zeros((count, groups), np.bool_)
+        for labels, codes in pairs:
+            seen[labels, codes] = True
+        return np.asarray(np.count_nonzero(seen, axis=1))
+    whole = np.concatenate([labels * groups + codes for labels, codes in pairs])
+    return np.asarray(np.bincount(_once(whole) // groups, minlength=count))

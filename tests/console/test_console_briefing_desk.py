@@ -120,6 +120,9 @@ def test_items_are_ordered_taken_out_and_put_back(writing: Desk) -> None:
     # What is not in it is offered at the right.
     offered = page.split("Events that may go in")[1]
     assert first in offered
+    # What is offered is narrowed by kinds of media, on request only.
+    assert first not in writing.get(f"{at}?medium=forum").text.split("Events that may go in")[1]
+    assert first in writing.get(f"{at}?medium=unknown").text.split("Events that may go in")[1]
     assert writing.post(f"{at}/items/{rows[first]}/restore").status_code == 303
     assert set(items_of(writing, at)) == {first, second}
     assert writing.post(f"{at}/items/{rows[first]}/restore").status_code == 400

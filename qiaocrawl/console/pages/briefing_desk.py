@@ -70,7 +70,9 @@ from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.people import list_users
 from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.storage.topics.word_groups import group_names
 from qiaocrawl.text.zones import SHANGHAI, start_of_days
+from qiaocrawl.topic.media import MEDIA
 
 _OFFER_SECONDS = 60.0
 _MOST_DAYS, _MOST_RECEIVERS = 92, 30
@@ -193,8 +195,10 @@ async def _show(request: Request, draft: Draft, line: str = "", fault: str = "")
     offer, found_now = making.Offer((), ()), Found()
     if is_writing:
         found_now = await find_articles(request, draft.items)
-        stretch = Stretch(draft.topic, draft.since, draft.before)
-        name = f"desk offer {draft.topic} {draft.since} {draft.before:%Y-%m-%d %H}"
+        groups, media = _chosen(request, "group"), _chosen(request, "medium")
+        stretch = Stretch(draft.topic, draft.since, draft.before, groups, media)
+        days = f"{draft.since} {draft.before:%Y-%m-%d %H}"
+        name = f"desk offer {draft.topic} {days} {groups} {media}"
         found = await read_kept(request, name, _OFFER_SECONDS, making.offer_of, stretch)
         offer = found.without(draft.items)
     shown, options = draft.in_its_script(), Options.from_environment()
@@ -209,6 +213,10 @@ async def _show(request: Request, draft: Draft, line: str = "", fault: str = "")
         period=period_words(draft.since, draft.before - timedelta(seconds=1)),
         offer=offer,
         found=found_now,
+        groups=await read(request, group_names, draft.topic or None) if is_writing else (),
+        group="".join(_chosen(request, "group")),
+        media=MEDIA,
+        medium="".join(_chosen(request, "medium")),
         is_writing=is_writing,
         may_approve=view.office.may_approve(user),
         view=view,
@@ -223,6 +231,12 @@ async def _show(request: Request, draft: Draft, line: str = "", fault: str = "")
         is_locked=draft.state in (APPROVED, SENT),
         is_waiting=draft.state == REVIEW,
     )
+
+
+def _chosen(request: Request, name: str) -> tuple[str, ...]:
+    """What is offered only; what is no kind of medium finds nothing."""
+    value = request.query_params.get(name, "").strip()[:100]
+    return (value,) if value else ()
 
 
 @dataclass(frozen=True, slots=True)

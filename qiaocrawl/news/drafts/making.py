@@ -23,7 +23,12 @@ from qiaocrawl.news.summaries import summarise
 from qiaocrawl.reading.listing import OutletNames
 from qiaocrawl.reading.records import iter_articles
 from qiaocrawl.storage.schema import article, relevance, story_article, topic
-from qiaocrawl.storage.selection import Selection, published, published_within
+from qiaocrawl.storage.selection import (
+    Selection,
+    article_conditions,
+    published,
+    published_within,
+)
 from qiaocrawl.storage.values import from_time
 from qiaocrawl.text.zones import SHANGHAI
 
@@ -39,11 +44,22 @@ _SUMMARY_CHARS = 120
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The days a briefing is of, and the topic it is of; "" for all."""
+    """The days a briefing is of, and the topic it is of; "" for all.
+
+    Attributes:
+        groups, media: as of ``Selection``: what is offered has an article of them.
+    """
 
     topic: str
     since: datetime
     before: datetime
+    groups: tuple[str, ...] = ()
+    media: tuple[str, ...] = ()
+
+    @property
+    def choice(self) -> Selection:
+        """Of which articles."""
+        return Selection(self.topic or None, groups=self.groups, media=self.media)
 
     @property
     def days(self) -> LastDays:
@@ -99,7 +115,7 @@ class Offer:
 def offer_of(c: Connection, stretch: Stretch) -> Offer:
     """What *stretch* has: its stories, the hottest first and round-ups behind, and its articles."""
     wish = StoryWish(stretch.topic, least=1, limit=_STORIES_OFFERED)
-    found = hot_stories(c, stretch.days, wish)
+    found = _chosen_stories(c, stretch, hot_stories(c, stretch.days, wish))
     texts = texts_of(c, [one.id for one in found])
     stories = [
         OfferedStory(one, any(is_round_up(text.title, text.text) for text in texts[one.id][:1]))
@@ -110,6 +126,25 @@ def offer_of(c: Connection, stretch: Stretch) -> Offer:
     return Offer(tuple(stories), tuple(_articles(c, stretch)))
 
 
+def _chosen_stories(
+    c: Connection, stretch: Stretch, found: Sequence[HotStory]
+) -> Sequence[HotStory]:
+    """Those of *found* that have an article of the groups and media."""
+    if not (stretch.groups or stretch.media) or not found:
+        return found
+    statement = (
+        select(story_article.c.story_id)
+        .distinct()
+        .join(article, article.c.url_id == story_article.c.url_id)
+        .where(
+            story_article.c.story_id.in_([one.id for one in found]),
+            *article_conditions(c, stretch.choice),
+        )
+    )
+    chosen = set(c.execute(statement).scalars())
+    return [one for one in found if one.id in chosen]
+
+
 def _articles(c: Connection, stretch: Stretch) -> Iterator[OfferedArticle]:
     """The newest on topic, one of each title."""
     columns = article.c.id, article.c.url_id, article.c.title, article.c.site
@@ -118,6 +153,8 @@ def _articles(c: Connection, stretch: Stretch) -> Iterator[OfferedArticle]:
         own = select(relevance.c.article_id).join(topic, topic.c.id == relevance.c.topic_id)
         mine = own.where(topic.c.name == stretch.topic, relevance.c.relevant.is_(True))
         conditions.append(article.c.id.in_(mine))
+    if stretch.groups or stretch.media:
+        conditions += article_conditions(c, stretch.choice)
     statement = (
         select(*columns, article.c.published_at, story_article.c.story_id)
         .outerjoin(story_article, story_article.c.url_id == article.c.url_id)
