@@ -27,7 +27,7 @@ from qiaocrawl.storage.selection import (
     REPRINT,
     UNJUDGED,
     Selection,
-    article_conditions,
+    indexed_conditions,
 )
 from qiaocrawl.storage.topics.topics import topic_id
 from qiaocrawl.storage.values import from_time, to_stored_time
@@ -359,7 +359,7 @@ class Counting:
         )
         if marked == Selection(selection.topic):
             return mask
-        # Without the topic's verdicts, which are in the mask: of marks that name one, it counts.
+        # Without the topic's verdicts, which are in the mask; of judgements the topic counts.
         ids = self._ids(marked)
         return None if ids is None else mask & self.among(ids)
 
@@ -369,7 +369,7 @@ class Counting:
         return self._read[selection]
 
     def _read_ids(self, selection: Selection) -> list[int] | None:
-        statement = select(article.c.id).where(*article_conditions(self._c, selection))
+        statement = select(article.c.id).where(*indexed_conditions(self._c, selection))
         found = self._c.execute(statement.limit(MOST_MARKED + 1)).scalars().all()
         return None if len(found) > MOST_MARKED else list(found)
 
