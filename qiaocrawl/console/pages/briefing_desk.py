@@ -27,12 +27,11 @@ from qiaocrawl.console.page import (
     link,
     read,
     read_heavy,
-    read_kept,
     tell,
     user_of,
     write,
 )
-from qiaocrawl.console.pages.briefing_search import Found, find_articles
+from qiaocrawl.console.pages.briefing_offer import offered
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import credentials
 from qiaocrawl.console.security.credentials import STORED_PAGE_POLICY
@@ -70,11 +69,9 @@ from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.people import list_users
 from qiaocrawl.storage.topics.topics import list_topics
-from qiaocrawl.storage.topics.word_groups import group_names
 from qiaocrawl.text.zones import SHANGHAI, start_of_days
 from qiaocrawl.topic.media import MEDIA
 
-_OFFER_SECONDS = 60.0
 _MOST_DAYS, _MOST_RECEIVERS = 92, 30
 _STEPS = {"up": -1, "down": 1}
 _TYPES = {
@@ -192,15 +189,7 @@ async def _show(request: Request, draft: Draft, line: str = "", fault: str = "")
     user = user_of(request)
     view = await read(request, _desk_view, draft.id)
     is_writing = draft.is_open and user.may(EDITOR)
-    offer, found_now = making.Offer((), ()), Found()
-    if is_writing:
-        found_now = await find_articles(request, draft.items)
-        groups, media = _chosen(request, "group"), _chosen(request, "medium")
-        stretch = Stretch(draft.topic, draft.since, draft.before, groups, media)
-        days = f"{draft.since} {draft.before:%Y-%m-%d %H}"
-        name = f"desk offer {draft.topic} {days} {groups} {media}"
-        found = await read_kept(request, name, _OFFER_SECONDS, making.offer_of, stretch)
-        offer = found.without(draft.items)
+    beside = await offered(request, draft, is_writing=is_writing)
     shown, options = draft.in_its_script(), Options.from_environment()
     return render(
         request,
@@ -211,12 +200,12 @@ async def _show(request: Request, draft: Draft, line: str = "", fault: str = "")
         numbers=numbered_sources(shown.items),
         cites_of=cites_of,
         period=period_words(draft.since, draft.before - timedelta(seconds=1)),
-        offer=offer,
-        found=found_now,
-        groups=await read(request, group_names, draft.topic or None) if is_writing else (),
-        group="".join(_chosen(request, "group")),
+        offer=beside.of_days,
+        found=beside.found,
+        groups=beside.groups,
+        group="".join(beside.chosen_groups),
         media=MEDIA,
-        medium="".join(_chosen(request, "medium")),
+        medium="".join(beside.chosen_media),
         is_writing=is_writing,
         may_approve=view.office.may_approve(user),
         view=view,
@@ -231,12 +220,6 @@ async def _show(request: Request, draft: Draft, line: str = "", fault: str = "")
         is_locked=draft.state in (APPROVED, SENT),
         is_waiting=draft.state == REVIEW,
     )
-
-
-def _chosen(request: Request, name: str) -> tuple[str, ...]:
-    """What is offered only; what is no kind of medium finds nothing."""
-    value = request.query_params.get(name, "").strip()[:100]
-    return (value,) if value else ()
 
 
 @dataclass(frozen=True, slots=True)
