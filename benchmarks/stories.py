@@ -5,8 +5,8 @@
 
 DIR/events holds files of ``id``, ``time``, ``title``, ``text`` and ``story``. Ours takes each file
 as one crawl of an archive (``ours``), and in three orders of chance, five texts a minute
-(``ours_shuffled``, the worst of them; ``spread``: between best and worst B-cubed). One setting for
-all files.
+(``ours_shuffled``, the worst of them; ``spread``: between best and worst B-cubed of these;
+``from_at_once``: how far one of them is from all as one crawl). One setting for all files.
 
 Peers see a whole file at once, by TF-IDF of words or of pairs of characters, each at whichever of
 eight thresholds is best on that very file, which no user could know: a single pass, one with decay
@@ -95,11 +95,13 @@ def _of_ours(name: str, rows: Sequence[Row], gold: Clusters) -> Iterator[Measure
         random.Random(seed).shuffle(order)
         batches = [order[at : at + _A_MINUTE] for at in range(0, len(order), _A_MINUTE)]
         shuffled.append(_ours(batches))
-    scores = [b_cubed(gold, one) for one in (found, *shuffled)]
+    at_once, scores = b_cubed(gold, found), [b_cubed(gold, one) for one in shuffled]
     worst = min(shuffled, key=lambda one: b_cubed(gold, one))
     yield Measured(TASK, name, "ours_shuffled", "b3", b_cubed(gold, worst))
     yield Measured(TASK, name, "ours_shuffled", "pairwise", pairwise(gold, worst))
     yield Measured(TASK, name, "ours_shuffled", "spread", max(scores) - min(scores))
+    apart = max(abs(at_once - score) for score in scores)
+    yield Measured(TASK, name, "ours_shuffled", "from_at_once", apart)
 
 
 def _rows(
