@@ -151,9 +151,13 @@ def analyse(store: Path, count: int, processes: int) -> Analysis:
         cwd=store.parent, env={**os.environ, "PYTHONPATH": str(PROJECT)}, start_new_session=True,
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    while command.poll() is None:
-        samples.take("command", command.pid)
-        time.sleep(_LOOK_SECONDS)
+    try:
+        while command.poll() is None:
+            samples.take("command", command.pid)
+            time.sleep(_LOOK_SECONDS)
+    finally:
+        # Its session is its own: an interrupt of this one does not reach it.
+        command.kill()
     seconds = time.monotonic() - started
     if command.returncode:
         sys.exit(f"benchmarks: analyse --processes {processes} ended with {command.returncode}")
