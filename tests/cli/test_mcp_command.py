@@ -11,13 +11,10 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
 
 from console_articles import add_stories
 from qiaocrawl.console.security import credentials
@@ -25,11 +22,23 @@ from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.audit_log import Actor
 from told_stories import keep_a_briefing, make_stories
 
+if TYPE_CHECKING:
+    # Imported when a test asks: it takes a second of each process that collects tests.
+    from mcp import Client
+
 QUESTIONS = {"topics", "search", "article", "events", "event", "spread", "coverage", "briefing"}
 
 
 def server(database_url: str, *options: str) -> list[str]:
     return [sys.executable, "-m", "qiaocrawl", "mcp", "--database", database_url, *options]
+
+
+def over_pipes(database_url: str, *options: str) -> Client:
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
+    command, *arguments = server(database_url, *options)
+    return Client(StdioServerParameters(command=command, args=arguments, env=dict(os.environ)))
 
 
 def asked(client_of: Any, *questions: tuple[str, dict[str, Any]]) -> list[Any]:
@@ -49,10 +58,8 @@ def asked(client_of: Any, *questions: tuple[str, dict[str, Any]]) -> list[Any]:
 
 def test_an_assistant_searches_reads_and_can_cite(database: Database, database_url: str) -> None:
     ids = add_stories(database)
-    command, *arguments = server(database_url, "--console", "http://desk.test")
-    pipes = StdioServerParameters(command=command, args=arguments, env=dict(os.environ))
     tools, topics, found, none, one, missing, bad, empty = asked(
-        Client(pipes),
+        over_pipes(database_url, "--console", "http://desk.test"),
         ("topics", {}),
         ("search", {"words": ["华侨农场"], "topic": "qiaoqing"}),
         ("search", {"words": ["没有的词"]}),
@@ -80,17 +87,15 @@ def test_events_their_sentences_and_their_spread_carry_their_sources(tmp_path: P
     url = f"sqlite:///{tmp_path / 'told.db'}"
     make_stories(url)
     keep_a_briefing(url)
-    command, *arguments = server(url)
-    pipes = StdioServerParameters(command=command, args=arguments, env=dict(os.environ))
     _, listed, missing, told = asked(
-        Client(pipes), ("events", {}), ("event", {"event": 999_999}), ("briefing", {})
+        over_pipes(url), ("events", {}), ("event", {"event": 999_999}), ("briefing", {})
     )
     assert "999999" in missing
     assert told["text"].startswith("#")
     hottest = listed["events"][0]
     assert len(hottest["outlets"]) > 1
     _, event, found = asked(
-        Client(pipes),
+        over_pipes(url),
         ("event", {"event": hottest["event"]}),
         ("search", {"words": [hottest["title"][:4]]}),
     )
@@ -102,7 +107,7 @@ def test_events_their_sentences_and_their_spread_carry_their_sources(tmp_path: P
         assert set(sentence["sources"]) <= numbers
     assert all(source["address"] and source["outlet"] for source in event["sources"])
     _, spread, coverage = asked(
-        Client(pipes),
+        over_pipes(url),
         ("spread", {"article": found["articles"][0]["article"]}),
         ("coverage", {"topic": "qiaoqing"}),
     )
@@ -112,6 +117,9 @@ def test_events_their_sentences_and_their_spread_carry_their_sources(tmp_path: P
 
 @asynccontextmanager
 async def with_token(address: str, token: str) -> AsyncIterator[Client]:
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as http,

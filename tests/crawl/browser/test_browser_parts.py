@@ -6,22 +6,29 @@ import asyncio
 import base64
 import os
 import socket
+from importlib import import_module
+from types import ModuleType
 from urllib.parse import urlsplit
 
 import pytest
 from scrapy import Request
 
 from crawling import Answer, local_server
-from qiaocrawl.crawl.browser.contexts import PageSlots, browser_mib, children_by_parent, context_of
 from qiaocrawl.crawl.browser.proxy import BrowserProxy, ProxySettings, Upstream
 from qiaocrawl.crawl.network.address_guard import AddressGuard
 from qiaocrawl.errors import RenderError
 from qiaocrawl.fetch.addresses import Allowance, is_public_address
 
 
-def test_who_is_alone_waits_for_the_others_and_keeps_new_ones_out() -> None:
+@pytest.fixture
+def contexts() -> ModuleType:
+    """Imported when a test asks: it takes two seconds of each process that collects tests."""
+    return import_module("qiaocrawl.crawl.browser.contexts")
+
+
+def test_who_is_alone_waits_for_the_others_and_keeps_new_ones_out(contexts: ModuleType) -> None:
     async def play() -> list[str]:
-        slots, said = PageSlots(2), []
+        slots, said = contexts.PageSlots(2), []
         leave = asyncio.Event()
 
         async def sit(name: str) -> None:
@@ -144,12 +151,13 @@ def test_an_upstream_that_cannot_be_used_is_refused_without_its_password() -> No
     assert "secret" not in str(caught.value)
 
 
-def test_contexts_are_shared_by_like_requests_only() -> None:
+def test_contexts_are_shared_by_like_requests_only(contexts: ModuleType) -> None:
     proxy: ProxySettings = {"server": "http://127.0.0.1:1", "username": "u", "password": "p"}
     other: ProxySettings = {**proxy, "server": "http://127.0.0.1:2"}
 
     def named(proxy: ProxySettings, **changes: object) -> str:
-        return context_of(Request("http://a.test/", **changes), proxy)[0]  # type: ignore[arg-type]
+        request = Request("http://a.test/", **changes)  # type: ignore[arg-type]
+        return str(contexts.context_of(request, proxy)[0])
 
     names = [
         named(proxy), named(other), named(proxy, headers={"User-Agent": "x"}),
@@ -161,11 +169,11 @@ def test_contexts_are_shared_by_like_requests_only() -> None:
     request = Request(
         "http://a.test/", headers={"User-Agent": "x"}, meta={"playwright_context_kwargs": kwargs}
     )
-    told = context_of(request, proxy)[1]
+    told = contexts.context_of(request, proxy)[1]
     assert (told["storage_state"], told["user_agent"]) == ("state.json", "own")
     assert told["proxy"] == proxy
 
 
-def test_memory_of_a_process_without_a_browser() -> None:
-    assert browser_mib(os.getpid()) == 0.0
-    assert os.getpid() in children_by_parent()[os.getppid()]
+def test_memory_of_a_process_without_a_browser(contexts: ModuleType) -> None:
+    assert contexts.browser_mib(os.getpid()) == 0.0
+    assert os.getpid() in contexts.children_by_parent()[os.getppid()]
