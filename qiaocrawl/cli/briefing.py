@@ -56,7 +56,10 @@ def make(
     ] = None,
     medium: Annotated[
         list[str] | None,
-        typer.Option(help="Only this kind of medium: central, local, 侨媒; unknown: not said yet."),
+        typer.Option(
+            help="Only this kind of medium: central, local, government, association, portal, "
+            "diaspora, overseas, forum, blog or other; unknown: nobody has said it yet."
+        ),
     ] = None,
     keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Keep it in the database.")] = True,
     out: Out = None,

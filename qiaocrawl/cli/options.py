@@ -148,7 +148,10 @@ def outlet_choice(
     tier: Annotated[list[int] | None, typer.Option(help="Only sites of this tier, 1 to 5.")] = None,
     medium: Annotated[
         list[str] | None,
-        typer.Option(help="Only this kind of medium: central, local, 侨媒; unknown: not said yet."),
+        typer.Option(
+            help="Only this kind of medium: central, local, government, association, portal, "
+            "diaspora, overseas, forum, blog or other; unknown: nobody has said it yet."
+        ),
     ] = None,
 ) -> dict[str, Any]:
     """Who published them; each may be given several times."""

@@ -44,6 +44,15 @@ class Extractor(Protocol):
 
 
 @runtime_checkable
+class TemplateReader(Protocol):
+    """An extractor that people tell, site by site, where a page has what."""
+
+    def template_of(self, page: Page) -> object | None:
+        """What it was told of *page*; None for nothing."""
+        ...
+
+
+@runtime_checkable
 class Configurable(Protocol):
     """An extractor that takes options; as registered it works with the defaults."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qiaocrawl.extract.base import (
     LOST_BODY,
@@ -14,6 +14,7 @@ from qiaocrawl.extract.base import (
     Body,
     Extractor,
     SiteReader,
+    TemplateReader,
     extractors,
     is_site_reader,
 )
@@ -23,7 +24,6 @@ from qiaocrawl.extract.fields.declared import engagement_of, without_counters
 from qiaocrawl.extract.fields.metadata import Metadata, metadata_of
 from qiaocrawl.extract.kind import Judgement, judge, why_login
 from qiaocrawl.extract.kind_features import why_not_html
-from qiaocrawl.extract.methods.template import TemplateExtractor
 from qiaocrawl.extract.notices import without_teasers
 from qiaocrawl.extract.paging import parts_of
 from qiaocrawl.extract.sites.boilerplate_model import observation_of
@@ -38,6 +38,9 @@ from qiaocrawl.page.page import Page, header_refresh, parse_page, robots_tags
 from qiaocrawl.page.sanitize import MAX_LINKS
 from qiaocrawl.text.normalise import clean_text, collapse, without_blanks
 from qiaocrawl.urls import host_of
+
+if TYPE_CHECKING:
+    from qiaocrawl.extract.methods.template import TemplateExtractor
 
 _MAX_REPLACED_SHARE = 0.005
 # What scorers read of a page that is no article, and of its headings.
@@ -146,7 +149,7 @@ def extract_page(
 
 def _has_template(extractor: Extractor | SiteReader | None, page: Page) -> bool:
     """Whether the operator's files have a template for *page*."""
-    return isinstance(extractor, TemplateExtractor) and extractor.template_of(page) is not None
+    return isinstance(extractor, TemplateReader) and extractor.template_of(page) is not None
 
 
 class LinkSources(NamedTuple):

@@ -231,8 +231,9 @@ def _head(shown: Today, events: Sequence[HotStory]) -> str:
             at=f"{at:%m-%d %H:%M}",
         )
     articles = ngettext("{count} report on topic", "{count} reports on topic", shown.published)
-    told = ngettext("{count} event of several outlets", "{count} events of several outlets",
-                    len(events))  # fmt: skip
+    told = ngettext(
+        "{count} event of several outlets", "{count} events of several outlets", len(events)
+    )
     return _("Since yesterday: {articles}, {events}.", articles=articles, events=told)
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.discovery.soft_404 import without_address
@@ -14,8 +15,6 @@ from qiaocrawl.discovery.text_sample import text_sample
 from qiaocrawl.discovery.url_sources import parse_url_source
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.documents.analysis import analyse_document
-from qiaocrawl.extract.methods.template import TemplateExtractor
-from qiaocrawl.extract.methods.template_file import Templates, read_template
 from qiaocrawl.extract.page import LinkSources, analyse_html
 from qiaocrawl.extract.paging import join_parts
 from qiaocrawl.extract.published.layout_title import use_title_method
@@ -29,6 +28,9 @@ from qiaocrawl.runtime.analysis_setup import AnalysisSetup, JoinedText
 from qiaocrawl.runtime.c_loops import make_in_archive
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import Segmenter
+
+if TYPE_CHECKING:
+    from qiaocrawl.extract.methods.template import TemplateExtractor
 
 
 class _Tools:
@@ -108,6 +110,10 @@ def prepare(setup: AnalysisSetup) -> None:
 @lru_cache(maxsize=64)
 def drawn_extractor(content: str) -> TemplateExtractor | None:
     """What reads by the template in the JSON *content*; None where this version cannot."""
+    # Few sites have one, and its checks load as much as a page's whole analysis.
+    from qiaocrawl.extract.methods.template import TemplateExtractor
+    from qiaocrawl.extract.methods.template_file import Templates, read_template
+
     template, _faults = read_template(json.loads(content))
     return TemplateExtractor(Templates([template])) if template is not None else None
 
