@@ -37,6 +37,8 @@ def test_an_option_is_shown_with_its_value_and_who_set_it(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    # What .env sets is taken back afterwards.
+    monkeypatch.setattr(os, "environ", os.environ.copy())
     for name in [name for name in os.environ if name.startswith("QIAO_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("LC_ALL", "en_US.UTF-8")

@@ -18,6 +18,12 @@ def _no_job_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qiaocrawl.console.keepers._TICK_SECONDS", 3600.0)
 
 
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a console writes where it runs, such as backups, is not written into the tree."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def desk(database: Database, database_url: str, tmp_path: Path) -> Iterator[Desk]:
     """A console over an empty database, nobody logged in."""

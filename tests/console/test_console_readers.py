@@ -115,7 +115,9 @@ def test_the_document_tells_errors_and_is_linked(reader: tuple[Desk, dict[str, s
     for path in document["paths"].values():
         assert {"200", "400", "401", "403", "404"} <= path["get"]["responses"].keys()
     names = [entry["name"] for entry in document["paths"]["/api/v1/articles"]["get"]["parameters"]]
-    assert {"group", "relevant", "cursor", "limit", "since", "text", "topic"} == {*names}
+    assert {*names} == {
+        "group", "relevant", "cursor", "limit", "since", "text", "topic", "word_group", "medium",
+    }  # fmt: skip
     desk.log_in_as("reader")
     assert 'href="/api/v1/openapi.json"' in desk.get("/tokens").text
     assert desk.get("/api/v1/openapi.json").status_code == 200

@@ -16,7 +16,7 @@ from crawling import import_pack, pack
 from job_desks import SITE, WAIT_SECONDS, desk_over, job_of, wait_for
 from qiaocrawl.jobs import COMMAND_VARIABLE
 from qiaocrawl.jobs.local import ending, exit_noted
-from qiaocrawl.jobs.requests import COMMANDS, JUDGE, ROUND, SPIDERS
+from qiaocrawl.jobs.requests import COMMANDS, HOST, JUDGE, REREAD, ROUND, SPIDERS
 from qiaocrawl.storage import Database, jobs
 from qiaocrawl.storage.jobs import Job, JobRequest, JobState
 from storage_samples import add_article
@@ -60,7 +60,10 @@ def test_a_job_killed_with_its_console_is_not_finished_for_the_next(
     """As when a machine goes down, whatever kind of job it is."""
     import_pack(database.url, pack("a.test"))
     monkeypatch.setenv("QIAO_DEMO", "127.0.0.1:9")
-    job_id = desk_over(database, tmp_path).request(JobRequest(spider, "qiaoqing"), "admin")
+    wanted = JobRequest(
+        spider, "qiaoqing", arguments={HOST: "a.test"} if spider == REREAD else None
+    )
+    job_id = desk_over(database, tmp_path).request(wanted, "admin")
     with _console(database, tmp_path) as console:
         try:
             running = _seen(database, job_id, JobState.RUNNING, *OVER)
