@@ -42,6 +42,8 @@ _DOCS = {
     "console-coverage": (f"/coverage?topic={_TOPIC}", 640),
     "console-import": ("", 600),
     "console-jobs": ("/jobs", 560),
+    "console-briefing": ("/briefings/1", 760),
+    "console-event": ("/stories/1", 760),
 }
 """Pictures of the documentation, with the height that is shown."""
 _PAGES = {
@@ -60,6 +62,7 @@ _PAGES = {
     "briefing": "/briefings/1", "missed": "/coverage/missed",
     "warnings": "/warnings", "warning-rules": "/warnings/rules",
     "warning-rule": "/warnings/rules/1", "warning-channels": "/warnings/channels",
+    "engines": "/engines", "machines": "/machines", "backups": "/backups", "media": "/sites/media",
     "missing": "/nowhere", "import": "",
 }  # fmt: skip
 
@@ -67,11 +70,12 @@ _PAGES = {
 def main() -> None:
     """Draw them."""
     arguments = _arguments()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         url, article = _copied(arguments.folder / "demo.db", folder)
         with asking.console(url, folder / "index", folder, _NAME) as served:
-            session = served.headers["cookie"].partition("=")[2]
+            name, _equals, secret = served.headers["cookie"].partition("=")
+            session = name, secret
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(
                     executable_path=_CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
@@ -83,7 +87,7 @@ def main() -> None:
 
 
 def _pictures(
-    context: BrowserContext, base: str, session: str, article: int, folder: Path,
+    context: BrowserContext, base: str, session: tuple[str, str], article: int, folder: Path,
     arguments: argparse.Namespace,
 ) -> Iterator[Path]:  # fmt: skip
     page = context.new_page()
@@ -92,7 +96,7 @@ def _pictures(
     out.mkdir(parents=True, exist_ok=True)
     dresses = product(("zh_CN", "en"), ("light", "dark"), _WIDTHS)
     for language, theme, width in [("zh_CN", "light", 1024)] if arguments.docs else dresses:
-        for name, value in ((credentials.SESSION, session), (credentials.LANGUAGE, language),
+        for name, value in (session, (credentials.LANGUAGE, language),
                             (credentials.THEME, theme)):  # fmt: skip
             context.add_cookies([{"name": name, "value": value, "url": base}])
         paths = {name: (path, 0) for name, path in _PAGES.items()}

@@ -15,7 +15,14 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 
 from qiaocrawl.language import N_, _, ngettext
-from qiaocrawl.news.warnings.rules import QuietHours, Rule, Severity, deviation_words, rank
+from qiaocrawl.news.warnings.rules import (
+    QuietHours,
+    Rule,
+    Severity,
+    deviation_words,
+    rank,
+    within_words,
+)
 from qiaocrawl.news.warnings.signals import Reason, RuleHit, StorySignal, rule_hit
 from qiaocrawl.text.zones import china_time
 from qiaocrawl.topic.media import MEDIA
@@ -441,8 +448,8 @@ def _count_text(value: str) -> str:
     if not hours:
         return _("{articles} articles of {outlets} outlets", articles=articles, outlets=outlets)
     return _(
-        "{articles} articles of {outlets} outlets within {hours} h",
+        "{articles} articles of {outlets} outlets {within}",
         articles=articles,
         outlets=outlets,
-        hours=hours[0],
+        within=within_words(float(hours[0])),
     )

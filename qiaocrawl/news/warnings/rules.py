@@ -284,7 +284,7 @@ def _of_articles(rule: Rule) -> Iterator[str]:
     if rule.least_outlets > 1:
         yield _("outlets: {least} at least", least=rule.least_outlets)
     if rule.within_hours:
-        yield _("within {hours:g} h", hours=rule.within_hours)
+        yield within_words(rule.within_hours)
 
 
 DEVIATIONS: Mapping[float, str] = {
@@ -293,6 +293,14 @@ DEVIATIONS: Mapping[float, str] = {
     3.0: N_("far more than usual"),
 }
 """What people choose among: so many standard deviations, and what they are called."""
+
+
+def within_words(hours: float) -> str:
+    """How old what counts may be: in days, where it is some whole ones."""
+    days = hours / 24
+    if days >= 2 and days.is_integer():
+        return _("within {days:g} days", days=days)
+    return _("within {hours:g} h", hours=hours)
 
 
 def deviation_words(value: float) -> str:
