@@ -21,6 +21,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+import threading
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import lru_cache
@@ -53,6 +54,9 @@ class Registry(Generic[T]):
         # Places of which everything is imported, and names whose own module was.
         self._loaded: set[str] = set()
         self._looked_up: set[str] = set()
+        self._handed_out: set[str] = set()
+        # An import may ask for another plug-in of this kind.
+        self._turn = threading.RLock()
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator that files a plug-in under *name*; a second one of that name is an error."""
@@ -69,8 +73,9 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """All names, sorted."""
-        self._load()
-        return sorted({*self._registered, *self._installed})
+        with self._turn:
+            self._load()
+            return sorted({*self._registered, *self._installed})
 
     def get(self, name: str) -> T:
         """The plug-in called *name*.
@@ -79,6 +84,15 @@ class Registry(Generic[T]):
             ConfigError: no such plug-in (the message lists what there is), or the package that
                 brings it cannot be imported.
         """
+        # What was handed out once is whole; a module that another thread imports just now is not.
+        if name in self._handed_out:
+            return self._registered[name]
+        with self._turn:
+            plugin = self._find(name)
+            self._handed_out.add(name)
+        return plugin
+
+    def _find(self, name: str) -> T:
         self._import_one(name)
         self._load(until=name)
         if name not in self._registered and name in self._installed:

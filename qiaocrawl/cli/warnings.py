@@ -259,6 +259,7 @@ def push(
     `qiaocrawl warnings send`, run every few minutes, or a console that runs, sends it.
     """
     from qiaocrawl.news.pushes import Push, keep_push
+    from qiaocrawl.news.trends.usual import calendar_with
     from qiaocrawl.news.warnings.channels import known_channels
     from qiaocrawl.news.warnings.rules import minute_of_day
     from qiaocrawl.storage.topics.topics import topic_id
@@ -279,8 +280,17 @@ def push(
             )
         if topic:
             topic_id(c, topic)
-        keep_push(c, Push(channel, minute, topic, workdays, alarms))
-    echo(_("noted"))
+        push = Push(channel, minute, topic, workdays, alarms)
+        keep_push(c, push)
+    calendar = calendar_with(Options.from_environment()["QIAO_HOLIDAYS"])
+    at_next = push.next_digest(datetime.now(UTC), calendar)
+    digest = (
+        _("no digest")
+        if at_next is None
+        else _("the next digest {at}", at=china_time(at_next, "%Y-%m-%d %H:%M"))
+    )
+    told = _("what needs a hand is told") if alarms else _("what needs a hand is not told")
+    echo(_("{channel}: {digest}; {told}", channel=channel, digest=digest, told=told))
 
 
 @app.command()

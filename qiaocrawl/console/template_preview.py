@@ -237,6 +237,7 @@ class TriedPage:
         is_lost: it is no article any more.
         is_too_slow: the template takes longer on it than a page may take.
         trouble: why it could not be tried; "" if it was.
+        missing: fields of the form that are not where it says.
     """
 
     url: str
@@ -248,6 +249,7 @@ class TriedPage:
     is_lost: bool = False
     is_too_slow: bool = False
     trouble: str = ""
+    missing: frozenset[str] = frozenset()
 
     @property
     def body_state(self) -> str:
@@ -286,7 +288,13 @@ def try_page(fetched: FetchedPage, form: Mapping[str, str], reading: Reading) ->
         visible(after.text[:_TEXT_CHARS]),
         not template.body or drawn.own_body(page) is not None,
         is_article and after.judgement.outcome is not Outcome.ARTICLE,
+        missing=_missing(form, drawn.fields(page, fetched.fetched_at)),
     )
+
+
+def _missing(form: Mapping[str, str], found: Mapping[str, object]) -> frozenset[str]:
+    asked = {name for name in _FIELDS if form.get(name, "").strip()}
+    return frozenset(name for name in asked if _FIELDS[name] not in found)
 
 
 def _values(read: ExtractedPage) -> Iterator[tuple[str, str]]:
@@ -332,6 +340,13 @@ def _warnings(pages: Sequence[TriedPage], form: Mapping[str, str]) -> Iterator[s
                 "{field} gets empty on {count} page.",
                 "{field} gets empty on {count} pages.",
                 emptied,
+                field=shown,
+            )
+        if missing := sum(name in page.missing for page in pages):
+            yield ngettext(
+                "{field} is not at the chosen place on {count} page.",
+                "{field} is not at the chosen place on {count} pages.",
+                missing,
                 field=shown,
             )
         values = Counter(field.after for field in fields if field.after)

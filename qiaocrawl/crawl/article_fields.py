@@ -54,8 +54,8 @@ FIELDS = (
 )
 """``page_kind`` is ``article``, ``list`` and so on. ``published_at`` is aware, ``authors`` a list.
 ``topic_score`` in [0, 1] and ``on_topic`` are there with :data:`TOPIC`. ``reprint_of`` is the URL
-of the page of this run that told the same first, "" for none, and ``reprint_similarity`` the
-cosine of their titles."""
+of the page that came before it in this run and tells the same, "" for none, and
+``reprint_similarity`` the cosine of their titles."""
 _MIDDLEWARE = "qiaocrawl.crawl.article_fields.ArticleFieldsMiddleware"
 # Nearer to the spider than Scrapy's own: items are whole for whatever comes behind.
 _ORDER = 950

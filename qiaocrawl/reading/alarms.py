@@ -6,7 +6,7 @@ import shutil
 import socket
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -48,6 +48,7 @@ from qiaocrawl.storage.schema import (
     run,
     topic,
     url,
+    warning_channel,
     warning_message,
 )
 from qiaocrawl.storage.values import to_stored_time
@@ -398,17 +399,43 @@ def _undelivered_alarms(c: Connection, now: float) -> list[str]:
         )
         for channel, count in sorted(counts.items())
     ]
-    late = columns.state == "waiting", columns.attempts == 0
-    forgotten = c.scalar(select(func.count()).where(*late, columns.next_at < now - _UNSENT_SECONDS))
-    if forgotten:
+    forgotten = (
+        select(columns.channel, func.count())
+        .where(
+            columns.state == "waiting",
+            columns.attempts == 0,
+            columns.next_at < now - _UNSENT_SECONDS,
+        )
+        .group_by(columns.channel)
+        .order_by(columns.channel)
+    )
+    counted: dict[str, int] = {row[0]: row[1] for row in c.execute(forgotten)}
+    lines += [
+        _(
+            "{count} messages wait for the channel {channel}, which has no address: enter it in "
+            "the console, page Warnings",
+            channel=channel,
+            count=counted.pop(channel),
+        )
+        for channel in _without_address(c, counted)
+    ]
+    if unsent := sum(counted.values()):
         lines.append(
             _(
                 "{count} messages of warnings wait and nobody sends them: run `qiaocrawl "
                 "warnings send` every few minutes",
-                count=forgotten,
+                count=unsent,
             )
         )
     return lines
+
+
+def _without_address(c: Connection, channels: Iterable[str]) -> list[str]:
+    """Those of *channels* that nobody can send to; [] where a file may have their addresses."""
+    if Options.from_environment()["QIAO_WARNING_CHANNELS"]:
+        return []
+    kept = set(c.execute(select(warning_channel.c.name)).scalars())
+    return sorted(set(channels) - kept)
 
 
 def _aware(stored: datetime) -> datetime:

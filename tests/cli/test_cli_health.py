@@ -17,6 +17,7 @@ from crawling import import_pack, pack
 from qiaocrawl.items import Candidate, Outcome, PageAnalysis, Queue
 from qiaocrawl.items.article import Article
 from qiaocrawl.news.warnings import stored as warnings
+from qiaocrawl.news.warnings.channels import keep_channel
 from qiaocrawl.search.query import Query
 from qiaocrawl.storage import Database, frontier, run_log, schedules, schema
 from qiaocrawl.storage.frontier.scope import Scope
@@ -218,7 +219,9 @@ def test_warnings_that_did_not_arrive(run: Run, database: Database) -> None:
                     warnings.note_failed(c, message, error, then.timestamp(), is_final=True)
                 else:
                     warnings.note_sent(c, message, then)
-        warnings.add_claimed(c, "night", "t", "b", then)
+        keep_channel(c, "night", "webhook", b"sealed", "chief", then)
+        for channel in ("night", "nowhere"):
+            warnings.add_claimed(c, channel, "t", "b", then)
         c.execute(update(schema.warning_message).where(
             schema.warning_message.c.error == "", schema.warning_message.c.state == "waiting"
         ).values(attempts=0, next_at=time.time() - 86_400))  # fmt: skip
@@ -227,13 +230,15 @@ def test_warnings_that_did_not_arrive(run: Run, database: Database) -> None:
     assert found == [
         "channel desk: 2 messages did not arrive: refused: 93000 no; test it in the console, page "
         "Warnings",
+        "1 messages wait for the channel nowhere, which has no address: enter it in the console, "
+        "page Warnings",
         "1 messages of warnings wait and nobody sends them: run `qiaocrawl warnings send` every "
         "few minutes",
     ]
     # It took one since: what was before is no matter of the channel any more.
     with database.engine.begin() as c:
         warnings.note_sent(c, warnings.add_claimed(c, "desk", "t", "b", then), then)
-    assert len(ask(run, database)[1]) == 1
+    assert len(ask(run, database)[1]) == 2
 
 
 def test_urls_that_nobody_holds(run: Run, database: Database) -> None:

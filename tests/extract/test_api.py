@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pickle
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +24,22 @@ from qiaocrawl.extract.extraction import Extraction, PageKind
 from qiaocrawl.extract.page import analyse_html, without_title_line
 from qiaocrawl.items import FetchedPage
 
+ROOT = Path(__file__).resolve().parents[2]
+# Nothing is imported yet when all begin.
+AT_ONCE = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from qiaocrawl.extract import extract_article
+
+gate = Barrier(8)
+
+def read(number):
+    gate.wait()
+    return extract_article(b"<h1>a</h1><p>b</p>", url=f"https://a.cn/{number}.html").method
+
+with ThreadPoolExecutor(8) as threads:
+    print(*threads.map(read, range(8)))
+"""
 TITLE = "归侨合唱团三十年：歌声里的乡音"
 PARAGRAPHS = (
     "三月五日傍晚，泉州市归侨合唱团在老文化宫的排练厅里唱起了《鼓浪屿之波》。这一天，合唱团成立三十年。",
@@ -227,3 +246,10 @@ def test_without_extras_text_and_fields_are_the_same() -> None:
     assert (bare.html, bare.comments, bare.engagement) == ("", (), {})
     fields = {name: field for name, field in whole.fields.items() if name != "main_links"}
     assert replace(whole, html="", comments=(), engagement={}, fields=fields) == bare
+
+
+def test_threads_that_begin_at_once_all_get_their_page() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", AT_ONCE], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout.split() == ["blend"] * 8, done.stderr

@@ -127,14 +127,16 @@ def compiled_features(words: BlockWords) -> BlockFeatures | None:
     n = len(words.texts)
     codes, text = _codes("".join(words.texts)), _codes(words.text)
     numbers = _numbers(words, len(codes) // 4)
+    # Held here: of two threads that make them at the same time one has what the cache then drops.
+    tree, classes = vocabulary(), class_table()
     values = np.empty((FEATURES, n), dtype=np.float32)
     chars, notices = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.bool_)
     failed = work(
         numbers.ctypes.data,
         codes,
         text,
-        vocabulary().address,
-        class_table().ctypes.data,
+        tree.address,
+        classes.ctypes.data,
         values.ctypes.data,
         chars.ctypes.data,
         notices.ctypes.data,

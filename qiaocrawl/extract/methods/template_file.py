@@ -86,8 +86,9 @@ def _selector(written: object) -> Selector:
     except (ValueError, re.error) as error:
         raise ValueError(f"must be XPath after 'xpath:' ({error}), got {text!r}") from None
     except SelectolaxError:
-        words = "must be a CSS selector, or XPath after 'xpath:'"
-        raise ValueError(f"{words}, got {text!r}") from None
+        raise ValueError(
+            _("must be a CSS selector, or XPath after 'xpath:', got {text!r}", text=text)
+        ) from None
     return selector
 
 
@@ -126,14 +127,19 @@ def _element(written: object) -> Selector:
 def _host(written: object) -> str:
     host = written.strip() if isinstance(written, str) else ""
     if not _HOST.fullmatch(host):
-        words = "must be host names in lower case such as 'www.example.com' or '*.example.com'"
-        raise ValueError(f"{words}, got {written!r}")
+        raise ValueError(
+            _(
+                "must be host names in lower case such as 'www.example.com' or "
+                "'*.example.com', got {written!r}",
+                written=written,
+            )
+        )
     return host
 
 
 def _path(path: str) -> str:
     if not path.startswith(("/", "*")):
-        raise ValueError(f"must be a text that begins with / or *, got {path!r}")
+        raise ValueError(_("must be a text that begins with / or *, got {path!r}", path=path))
     return path
 
 

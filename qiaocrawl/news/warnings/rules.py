@@ -114,7 +114,7 @@ def minute_of_day(value: object) -> int:
     """
     match = _CLOCK.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise ValueError(f'must be a time of the day such as "22:30", got {value!r}')
+        raise ValueError(_('must be a time of the day such as "22:30", got {value!r}', value=value))
     return int(match[1]) * 60 + int(match[2])
 
 
