@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from qiaocrawl.options import OPTIONS, Option
+from qiaocrawl.options import OPTIONS, Option, written
 
 PAGE = ROOT / "docs" / "options.md"
 
@@ -45,17 +45,10 @@ def page() -> str:
 
 
 def _row(option: Option) -> str:
-    default = f"`{_written(option.default)}`" if option.default != "" else "empty"
+    default = f"`{written(option.default)}`" if option.default != "" else "empty"
     help_text = option.help + (" *secret*" if option.secret else "")
     cells = (f"`{option.name}`", default, option.unit, help_text)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
-
-
-def _written(value: object) -> str:
-    """A default as an operator writes it."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import typer
 
 from qiaocrawl.cli.database import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.options import (
+    Media,
     calendar,
     end_of,
     group_notes,
@@ -54,13 +55,7 @@ def make(
         list[str] | None,
         typer.Option(help="Only what this group of words of the topic touches; again: either."),
     ] = None,
-    medium: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Only this kind of medium: central, local, government, association, portal, "
-            "diaspora, overseas, forum, blog or other; unknown: nobody has said it yet."
-        ),
-    ] = None,
+    medium: Media = None,
     keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Keep it in the database.")] = True,
     out: Out = None,
     database: DatabaseUrl = "",

@@ -20,6 +20,7 @@ from qiaocrawl.options import (
     Options,
     given_in_environment,
     given_in_settings_file,
+    written,
 )
 from qiaocrawl.text.visible import Terminal
 
@@ -145,8 +146,4 @@ def _origins() -> dict[str, str]:
 def _shown(option: Option, value: object) -> str:
     if option.secret and value != option.default:
         return _("(not shown)")
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, tuple | list | frozenset):
-        return ",".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return written(value)

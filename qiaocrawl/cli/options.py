@@ -138,6 +138,15 @@ def publication_choice(
     return {"since": start_of(since, "--since"), "before": end_of(until, "--until")}
 
 
+Media = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Only this kind of medium: central, local, government, association, portal, "
+        "diaspora, overseas, forum, blog or other; unknown: nobody has said it yet."
+    ),
+]
+
+
 def outlet_choice(
     site: Annotated[
         list[str] | None, typer.Option(help="Only this host and what is below it.")
@@ -146,13 +155,7 @@ def outlet_choice(
         list[str] | None, typer.Option(help="Only sites of this region of the topic.")
     ] = None,
     tier: Annotated[list[int] | None, typer.Option(help="Only sites of this tier, 1 to 5.")] = None,
-    medium: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Only this kind of medium: central, local, government, association, portal, "
-            "diaspora, overseas, forum, blog or other; unknown: nobody has said it yet."
-        ),
-    ] = None,
+    medium: Media = None,
 ) -> dict[str, Any]:
     """Who published them; each may be given several times."""
     wrong = [number for number in tier or () if not MIN_TIER <= number <= MAX_TIER]

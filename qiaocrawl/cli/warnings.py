@@ -258,26 +258,18 @@ def push(
 
     `qiaocrawl warnings send`, run every few minutes, or a console that runs, sends it.
     """
-    from qiaocrawl.news.pushes import Push, keep_push
+    from qiaocrawl.news.pushes import Push, keep_push, written_minute
     from qiaocrawl.news.trends.usual import calendar_with
-    from qiaocrawl.news.warnings.channels import known_channels
-    from qiaocrawl.news.warnings.rules import minute_of_day
+    from qiaocrawl.news.warnings.channels import known_channels, require_channel
     from qiaocrawl.storage.topics.topics import topic_id
 
     try:
-        minute = minute_of_day(at.zfill(5)) if at else None
+        minute = written_minute(at) if at else None
     except ValueError as error:
         raise ConfigError(_("the time of the digest {reason}", reason=error)) from None
     with transaction_on(database) as c:
-        known = known_channels(c, Options.from_environment()["QIAO_WARNING_CHANNELS"])
-        if channel not in known:
-            raise ConfigError(
-                _(
-                    "channel {name!r} must be one of {allowed}",
-                    name=channel,
-                    allowed=_(", ").join(known) or _("none"),
-                )
-            )
+        file = Options.from_environment()["QIAO_WARNING_CHANNELS"]
+        require_channel(channel, known_channels(c, file))
         if topic:
             topic_id(c, topic)
         push = Push(channel, minute, topic, workdays, alarms)
@@ -382,8 +374,7 @@ def send_with(database: Database, options: Options) -> bool:
     from qiaocrawl.news.warnings.delivery import deliver_due
 
     file, keys = options["QIAO_WARNING_CHANNELS"], options["QIAO_SECRET_KEY"]
-    with database.engine.begin() as c:
-        queue_due(c, datetime.now(UTC), calendar_with(options["QIAO_HOLIDAYS"]))
+    queue_due(database, datetime.now(UTC), calendar_with(options["QIAO_HOLIDAYS"]))
     with database.reading() as c:
         channels = all_channels(c, file, keys)
     report = deliver_due(database, channels, datetime.now(UTC).timestamp())

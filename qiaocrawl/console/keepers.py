@@ -10,7 +10,7 @@ from pathlib import Path
 
 from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.local import Logins
-from qiaocrawl.news.pushes import queue_due, stored_pushes
+from qiaocrawl.news.pushes import queue_due
 from qiaocrawl.news.trends.usual import calendar_with
 from qiaocrawl.news.warnings.channels import all_channels, kept_channels
 from qiaocrawl.news.warnings.delivery import deliver_due
@@ -112,15 +112,11 @@ class MessageKeeper(_Keeper):
         file, keys = options["QIAO_WARNING_CHANNELS"], options["QIAO_SECRET_KEY"]
         with self._database.reading() as c:
             channels = all_channels(c, file, keys) if file or kept_channels(c) else {}
-            # A transaction that may write waits for the crawls'.
-            has_pushes = bool(channels and stored_pushes(c))
-        if has_pushes:
+        if channels:
             calendar = calendar_with(options["QIAO_HOLIDAYS"])
             looks_at_alarms = self._looks % _LOOKS_AN_ALARM == 0
-            with self._database.engine.begin() as c:
-                queue_due(c, datetime.now(UTC), calendar, looks_at_alarms=looks_at_alarms)
+            queue_due(self._database, datetime.now(UTC), calendar, looks_at_alarms=looks_at_alarms)
             self._looks += 1
-        if channels:
             deliver_due(self._database, channels, time.time(), only_known=True)
 
 

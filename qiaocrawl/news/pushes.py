@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
@@ -19,13 +19,14 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from qiaocrawl.language import _, ngettext
 from qiaocrawl.news.stories.hot import HotStory, LastDays, StoryWish, hot_stories
-from qiaocrawl.news.today import Today, today
+from qiaocrawl.news.today import LIMITS, Today, today
 from qiaocrawl.news.trends.usual import HolidayCalendar, is_off
 from qiaocrawl.news.warnings.machine import SEVERITY_NAMES
 from qiaocrawl.news.warnings.office_rules import kept_quiet_hours
-from qiaocrawl.news.warnings.rules import Severity
-from qiaocrawl.news.warnings.stored import enqueue, lock_warnings
-from qiaocrawl.reading.alarms import Limits, alarms
+from qiaocrawl.news.warnings.rules import Severity, minute_of_day
+from qiaocrawl.news.warnings.stored import enqueue, is_kept, lock_warnings
+from qiaocrawl.reading.alarms import alarms
+from qiaocrawl.storage import Database
 from qiaocrawl.storage.schema import article, story_article, url, warning_push
 from qiaocrawl.storage.values import clean_word, from_time, to_stored_time
 from qiaocrawl.text.zones import SHANGHAI, start_of_days
@@ -33,7 +34,6 @@ from qiaocrawl.text.zones import SHANGHAI, start_of_days
 _MOST_EVENTS, _MOST_NEWEST = 10, 7
 _DIGEST_DAYS = 2
 """Events of yesterday and today: what came in the night, and the day before it."""
-_LIMITS = Limits(article_hours=48.0, free_bytes=1 << 30)
 _BETWEEN_ALARMS = timedelta(hours=1)
 """One message about what needs a hand in so long, or what comes and goes would fill a phone."""
 _NUMBERS = re.compile(r"\d[\d.,:]*")
@@ -91,6 +91,15 @@ class Push:
         return self.only_workdays and is_off(calendar.kind_of(at.astimezone(SHANGHAI).date()))
 
 
+def written_minute(text: str) -> int:
+    """The minute of the day that a person wrote, as 7:30 or with a Chinese colon.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return minute_of_day(text.replace("：", ":").zfill(5))
+
+
 # --- Stored, a row a channel ----------------------------------------------------------------------
 
 
@@ -138,30 +147,50 @@ def _row_of(push: Push) -> dict[str, object]:
 
 
 def queue_due(
-    c: Connection, now: datetime, calendar: HolidayCalendar, *, looks_at_alarms: bool = True
+    database: Database, now: datetime, calendar: HolidayCalendar, *, looks_at_alarms: bool = True
 ) -> int:
     """Make the messages that are due at *now* (aware) and not there yet; how many.
 
-    To be called in a transaction of its own, before what waits is sent.
+    To be called before what waits is sent.
     """
-    if not stored_pushes(c):
+    # All that takes long is read first: a transaction that writes holds up the crawls.
+    with database.reading() as c:
+        pushes = stored_pushes(c)
+        letters = _digests_due(c, pushes.values(), now, calendar)
+        quiet = kept_quiet_hours(c)
+        is_quiet = quiet is not None and quiet.is_quiet(now, calendar)
+        listens = any(push.with_alarms for push in pushes.values())
+        found: dict[str, str] | None = None
+        if looks_at_alarms and listens and not is_quiet:
+            found = {_kind_of(text): text for text in alarms(c, LIMITS, now=now.timestamp())}
+    if not letters and found is None:
         return 0
-    lock_warnings(c)
-    # Read again: another process may have told meanwhile.
-    pushes = stored_pushes(c).values()
-    made = sum(_queue_digest(c, push, now) for push in pushes if push.digest_is_due(now, calendar))
-    with_alarms = [push for push in pushes if push.with_alarms] if looks_at_alarms else []
-    quiet = kept_quiet_hours(c)
-    if not with_alarms or (quiet is not None and quiet.is_quiet(now, calendar)):
-        return made
-    found = {_kind_of(text): text for text in alarms(c, _LIMITS, now=now.timestamp())}
-    return made + sum(_queue_alarms(c, push, found, now) for push in with_alarms)
+    with database.engine.begin() as c:
+        lock_warnings(c)
+        made = sum(
+            enqueue(c, _digest_id(channel, now), channel, *letter, now)
+            for channel, letter in letters.items()
+        )
+        if found is None:
+            return made
+        # Read again: another process may have told meanwhile.
+        told = [push for push in stored_pushes(c).values() if push.with_alarms]
+        return made + sum(_queue_alarms(c, push, found, now) for push in told)
 
 
-def _queue_digest(c: Connection, push: Push, now: datetime) -> bool:
-    day = now.astimezone(SHANGHAI).date()
-    title, body = digest(c, now, push.topic)
-    return enqueue(c, _id_of("digest", push.channel, str(day)), push.channel, title, body, now)
+def _digests_due(
+    c: Connection, pushes: Iterable[Push], now: datetime, calendar: HolidayCalendar
+) -> dict[str, tuple[str, str]]:
+    """By channel, title and text of the digests that are due and not there yet."""
+    return {
+        push.channel: digest(c, now, push.topic)
+        for push in pushes
+        if push.digest_is_due(now, calendar) and not is_kept(c, _digest_id(push.channel, now))
+    }
+
+
+def _digest_id(channel: str, now: datetime) -> str:
+    return _id_of("digest", channel, str(now.astimezone(SHANGHAI).date()))
 
 
 def _queue_alarms(c: Connection, push: Push, found: dict[str, str], now: datetime) -> bool:

@@ -41,7 +41,8 @@ _OLD = timedelta(hours=26)
 """A day's crawl and some: after that, what is shown may not be all there is."""
 _RUNS_LOOKED_AT = 50
 _TOPICS_LOOKED_AT = 50
-_LIMITS = Limits(article_hours=48.0, free_bytes=1 << 30)
+LIMITS = Limits(article_hours=48.0, free_bytes=1 << 30)
+"""What is healthy at the first page, and for who is told of the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def today(c: Connection, now: datetime) -> Today:
         found = _count(c, _on_topic(article.c.fetched_at, start_of_days(now, 1), tomorrow))
     # Before the first crawl it is no news that there is no article.
     has_begun = steps.pages or any(run.ended for run in runs)
-    limits = _LIMITS if has_begun else replace(_LIMITS, article_hours=0.0)
+    limits = LIMITS if has_begun else replace(LIMITS, article_hours=0.0)
     names = c.execute(select(topic.c.name).order_by(topic.c.name).limit(_TOPICS_LOOKED_AT))
     logins = select(account.c.site).where(account.c.state == AccountState.RESTING).distinct()
     return Today(

@@ -10,6 +10,7 @@ from qiaocrawl.options.values import (
     given_in_environment,
     given_in_settings_file,
     use_settings_file,
+    written,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "given_in_environment",
     "given_in_settings_file",
     "use_settings_file",
+    "written",
 ]

@@ -37,6 +37,15 @@ def use_settings_file(values: Mapping[str, object]) -> None:
     _in_settings_file.update(values)
 
 
+def written(value: object) -> str:
+    """*value* of an option as an operator writes it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple | list | frozenset):
+        return ",".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def given_in_settings_file() -> dict[str, object]:
     """What :func:`use_settings_file` was given."""
     return dict(_in_settings_file)

@@ -53,8 +53,7 @@ def _messages(runtime: Runtime) -> list[tuple[str, str, str]]:
 
 
 def _queue(runtime: Runtime, now: datetime, calendar: HolidayCalendar = CALENDAR) -> int:
-    with runtime.database.engine.begin() as c:
-        return queue_due(c, now, calendar)
+    return queue_due(runtime.database, now, calendar)
 
 
 def _keep(runtime: Runtime, push: Push) -> None:

@@ -29,11 +29,11 @@ from qiaocrawl.console.page import (
 from qiaocrawl.console.render import render
 from qiaocrawl.language import _
 from qiaocrawl.language.reasons import shown_reason
-from qiaocrawl.news.pushes import Push, digest, keep_push, stored_pushes
+from qiaocrawl.news.pushes import Push, digest, keep_push, stored_pushes, written_minute
 from qiaocrawl.news.trends.usual import calendar_with
 from qiaocrawl.news.warnings.channels import MOST_NAME_CHARS, all_channels, known_channels
 from qiaocrawl.news.warnings.delivery import Letter, send_now
-from qiaocrawl.news.warnings.rules import clock, minute_of_day
+from qiaocrawl.news.warnings.rules import clock
 from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.topics.topics import list_topics
@@ -89,7 +89,7 @@ async def save(request: Request) -> Response:
     )
     if wants_digest:
         try:
-            push = replace(push, digest_minute=minute_of_day(at.replace("：", ":").zfill(5)))
+            push = replace(push, digest_minute=written_minute(at))
         except ValueError:
             fault = _("A time of the day, such as 7:30; this is {at!r}.", at=at)
             return await _form(request, push, at, {"at": fault})

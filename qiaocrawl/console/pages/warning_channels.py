@@ -42,6 +42,7 @@ from qiaocrawl.news.warnings.channels import (
     drop_channel,
     keep_channel,
     kept_channels,
+    require_channel,
     seal_address,
 )
 from qiaocrawl.news.warnings.delivery import send_test
@@ -202,14 +203,7 @@ async def test(request: Request) -> Response:
     name, options = await field(request, "channel", MOST_NAME_CHARS), Options.from_environment()
     file, keys = options["QIAO_WARNING_CHANNELS"], options["QIAO_SECRET_KEY"]
     channels = await read(request, all_channels, file, keys)
-    if name not in channels:
-        raise ConfigError(
-            _(
-                "channel {name!r} must be one of {allowed}",
-                name=name,
-                allowed=_(", ").join(channels) or _("none"),
-            )
-        )
+    require_channel(name, channels)
     database = console_of(request).database
     error = await run_in_threadpool(send_test, database, channels, name, datetime.now(UTC))
     told = {"arrived": not error, "reason": error}

@@ -7,7 +7,7 @@ the channel and never its address.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -396,6 +396,22 @@ def known_channels(c: Connection, file: str) -> tuple[str, ...]:
     """The names of all channels: those of *file*, which win, and those that were entered."""
     of_file = channel_names(file)
     return (*of_file, *(name for name in kept_channels(c) if name not in of_file))
+
+
+def require_channel(name: str, known: Collection[str]) -> None:
+    """Refuse a channel that is not among *known*.
+
+    Raises:
+        ConfigError: it is none of them; the message lists them.
+    """
+    if name not in known:
+        raise ConfigError(
+            _(
+                "channel {name!r} must be one of {allowed}",
+                name=name,
+                allowed=_(", ").join(known) or _("none"),
+            )
+        )
 
 
 def all_channels(c: Connection, file: str, keys: str) -> Channels:

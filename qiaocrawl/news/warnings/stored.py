@@ -264,6 +264,12 @@ def _keep_message(c: Connection, message: Message, now: datetime) -> None:
         )
 
 
+def is_kept(c: Connection, message_id: str) -> bool:
+    """Whether the message is there, sent or not."""
+    kept = select(warning_message.c.id).where(warning_message.c.message_id == message_id)
+    return c.execute(kept).first() is not None
+
+
 def enqueue(
     c: Connection, message_id: str, channel: str, title: str, body: str, now: datetime
 ) -> bool:
@@ -285,8 +291,7 @@ def _insert(
     now: datetime,
 ) -> int:
     """The number of the new message; 0 where it is there already."""
-    kept = select(warning_message.c.id).where(warning_message.c.message_id == message_id)
-    if c.execute(kept).first() is not None:
+    if is_kept(c, message_id):
         return 0
     made = c.execute(
         insert(warning_message).values(
