@@ -16,13 +16,15 @@ from sqlalchemy import Connection
 from qiaocrawl.extract.methods.template_file import Template, Templates, read_template
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.storage import Reader
-from qiaocrawl.storage.sites.templates import newest_version, templates_in_force
+from qiaocrawl.storage.sites.templates import TemplateVersion, newest_version, templates_in_force
 from qiaocrawl.storage.writer import in_loop
 
 LOOK_SECONDS = 5.0
 """Pages are read by a changed template after that at the latest."""
 
 logger = logging.getLogger(__name__)
+
+_Readable = tuple[Template, TemplateVersion]
 
 
 class DrawnTemplates:
@@ -54,15 +56,18 @@ class DrawnTemplates:
         self._looked_at = now
         return True
 
-    def _changed(self, c: Connection) -> tuple[int, list[tuple[Template, str]] | None]:
+    def _changed(self, c: Connection) -> tuple[int, list[_Readable] | None]:
         newest = newest_version(c)
-        return newest, None if newest == self._version else _load(c)
+        return newest, None if newest == self._version else readable_templates(c)
 
-    def _take(self, version: int, found: list[tuple[Template, str]] | None) -> None:
+    def _take(self, version: int, found: list[_Readable] | None) -> None:
         if found is not None:
             self._version = version
-            self._templates = Templates(template for template, _content in found)
-            self._contents = {id(template): content for template, content in found}
+            self._templates = Templates(template for template, _version in found)
+            self._contents = {
+                id(template): json.dumps(drawn.content, ensure_ascii=False)
+                for template, drawn in found
+            }
 
     def _content(self, page: FetchedPage) -> str:
         if not self._contents:
@@ -71,13 +76,13 @@ class DrawnTemplates:
         return "" if template is None else self._contents[id(template)]
 
 
-def _load(c: Connection) -> list[tuple[Template, str]]:
-    """All that can be read: one of another version of the program is left out, and logged."""
+def readable_templates(c: Connection) -> list[_Readable]:
+    """Those in force; one that this version of the program cannot read is left out, and logged."""
     found = []
     for version in templates_in_force(c):
         template, faults = read_template(dict(version.content or {}))
         if template is None:
             logger.warning("template of %s is not used: %s", version.host, "; ".join(faults))
         else:
-            found.append((template, json.dumps(version.content, ensure_ascii=False)))
+            found.append((template, version))
     return found

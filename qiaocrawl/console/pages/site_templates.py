@@ -51,7 +51,7 @@ from qiaocrawl.jobs.requests import HOST, REREAD, checked_request
 from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.options import Options
 from qiaocrawl.reading.evidence import HostPage, pages_of_host, stored_page_at
-from qiaocrawl.runtime.drawn_templates import LOOK_SECONDS
+from qiaocrawl.runtime.drawn_templates import LOOK_SECONDS, readable_templates
 from qiaocrawl.runtime.sent_files import FileBoundsError, FileWorker
 from qiaocrawl.storage.audit_log import record
 from qiaocrawl.storage.pages.reprocessing import count_pages
@@ -127,15 +127,9 @@ def _given(c: Connection, url: str) -> _Given:
 
 
 def _in_force(c: Connection, url: str) -> TemplateVersion | None:
-    by_template = {}
-    templates = []
-    for version in templates_in_force(c):
-        template, _faults = read_template(dict(version.content or {}))
-        if template is not None:
-            by_template[id(template)] = version
-            templates.append(template)
-    found = Templates(templates).find_for(url)
-    return None if found is None else by_template[id(found)]
+    readable = readable_templates(c)
+    found = Templates(template for template, _version in readable).find_for(url)
+    return next((version for template, version in readable if template is found), None)
 
 
 def _form(request: Request, page: FetchedPage, in_force: TemplateVersion | None) -> dict[str, str]:
