@@ -21,6 +21,8 @@ from qiaocrawl.news.stories.voices import Background, VoiceReader
 
 _MINUTE_SECONDS = 60.0
 _SHARED_WORDS = 5
+# Of so few texts of one minute no story becomes large.
+_FEW = 16
 # A correction by hand moves the threshold by so much, as far as _MOST_LEARNT corrections do.
 _LEARNT_STEP, _MOST_LEARNT = 0.02, 10
 
@@ -126,7 +128,11 @@ class StoryDesk:
             self._correct(correction)
         fresh = self._open(sorted(items, key=lambda item: item.key))
         self._join(fresh)
-        self._put_together()
+        left = self._put_together()
+        if len(fresh) > _FEW:
+            # Of many that come at once some are like what others became, and like none of them.
+            left |= set(fresh)
+        self._settle(sorted(number for number in left if self._is_lone(number)))
         return self._minute
 
     # --- one minute ---------------------------------------------------------------------------
@@ -189,24 +195,32 @@ class StoryDesk:
         return fresh
 
     def _join(self, fresh: Sequence[int]) -> None:
-        opened = dict.fromkeys(fresh)
         self._wake(fresh)
-        for join in self._links.settle(fresh, self.threshold):
+        self._settle(fresh, frozenset(fresh))
+        for number in fresh:
+            if number in self.stories:
+                story = self.stories[number]
+                self._tell(Change("opened", number, self.state.minute, keys=story.articles))
+
+    def _settle(self, numbers: Sequence[int], untold: frozenset[int] = frozenset()) -> None:
+        """Join stories with what they are like; *untold*: those nobody was told of yet."""
+        for join in self._links.settle(numbers, self.threshold):
             # Of several joins of one story the first knows what it was before.
             self._before.setdefault(join.kept, join.before)
             self._before.setdefault(join.gone, join.taken)
             self._minute.stories.add(join.gone)
             self._note(join.kept, join.taken.articles)
-            self._tell_join(join, opened)
-        for number in opened:
-            if number in self.stories:
-                story = self.stories[number]
-                self._tell(Change("opened", number, self.state.minute, keys=story.articles))
+            self._tell_join(join, untold)
 
-    def _tell_join(self, join: Join, opened: dict[int, None]) -> None:
-        if join.kept in opened:
+    def _is_lone(self, number: int) -> bool:
+        """Whether a story is one text that may still be of another one."""
+        story = self.stories.get(number)
+        return story is not None and len(story.voices) == 1 and not story.by_hand
+
+    def _tell_join(self, join: Join, untold: frozenset[int]) -> None:
+        if join.kept in untold:
             return
-        is_fresh = join.gone in opened
+        is_fresh = join.gone in untold
         self._tell(
             Change(
                 "joined" if is_fresh else "merged",
@@ -219,10 +233,13 @@ class StoryDesk:
             )
         )
 
-    def _put_together(self) -> None:
+    def _put_together(self) -> set[int]:
         """Stories that grew, or that something was nearly joined with, are looked at anew.
 
         So it does not matter what came first: texts join as they would if all came at once.
+
+        Returns:
+            The numbers of those that were made on the way.
         """
         pools = {
             number: {number}
@@ -234,20 +251,22 @@ class StoryDesk:
             # Of two single texts there is nothing to put together otherwise.
             if len(both) == 2 and sum(len(story.voices) for story in both) > 2:
                 pools.setdefault(one, {one}).add(other)
+        made = set[int]()
         for numbers in pools.values():
             stories = [self.stories[number] for number in sorted(numbers & self.stories.keys())]
             # What a person said stands.
             stories = [story for story in stories if not (story.by_hand or story.apart)]
             if stories:
-                self._rearrange(stories)
+                made |= self._rearrange(stories)
+        return made
 
-    def _rearrange(self, stories: Sequence[Story]) -> None:
+    def _rearrange(self, stories: Sequence[Story]) -> set[int]:
         made = put_together(stories, self.settings, self.threshold, self._pairs)
         if made is None:
             for story in stories:
                 if is_grown(story):
                     self._put(story.id, replace(story, checked=len(story.voices)))
-            return
+            return set()
         was = {key: story.id for story in stories for key in story.articles}
         for story in stories:
             self._put(story.id, None)
@@ -263,6 +282,7 @@ class StoryDesk:
             for origin, keys in came.items():
                 kind: ChangeKind = "split" if origin in left else "merged"
                 self._tell(Change(kind, story.id, self.state.minute, origin, tuple(keys)))
+        return left - {story.id for story in stories}
 
     # --- corrections --------------------------------------------------------------------------
 

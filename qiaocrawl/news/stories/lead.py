@@ -77,6 +77,8 @@ _LEAST_TEXT = 30
 # So many headings make a round-up of a text whose title says so, and of one whose title does not
 # say what they say.
 _SAID, _UNSAID = 2, 4
+# A long report has headings too, but what its title names comes back below most of them.
+_MOST_TITLED = 0.5
 MOST_READ = 20_000
 """Further on nothing of a body is looked at."""
 
@@ -86,25 +88,40 @@ def is_round_up(title: str, body: str) -> bool:
     body = body[:MOST_READ]
     if body.count("\n") < 2 * _SAID - 1:
         return False
-    headings = list(headings_of(body))
+    sections = list(_sections_of(body))
     if _ROUND_UP.search(title):
-        return len(headings) >= _SAID
-    if len(headings) < _UNSAID:
+        return len(sections) >= _SAID
+    if len(sections) < _UNSAID:
         return False
     told = _pairs(title)
-    return not any(told & _pairs(heading) for heading in headings)
+    if any(told & _pairs(heading) for heading, _ in sections):
+        return False
+    titled = sum(bool(told & _pairs(text)) for _, text in sections)
+    return titled <= _MOST_TITLED * len(sections)
 
 
 def headings_of(body: str) -> Iterator[str]:
     """The short lines without a full stop that a paragraph follows."""
-    lines = [line.strip() for line in body[:MOST_READ].split("\n") if line.strip()]
-    for line, following in zip(lines, lines[1:], strict=False):
+    return (heading for heading, _ in _sections_of(body[:MOST_READ]))
+
+
+def _sections_of(body: str) -> Iterator[tuple[str, str]]:
+    """Each heading of *body*, and what stands below it until the next one."""
+    lines = [line.strip() for line in body.split("\n") if line.strip()]
+    heading, below = "", list[str]()
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
         dateline = DATELINE.match(line)
-        line = line[dateline.end() :] if dateline else line
+        told = line[dateline.end() :] if dateline else line
         if (
-            len(line) in _HEADING_CHARS
-            and line[-1] not in _ENDS
+            len(told) in _HEADING_CHARS
+            and told[-1] not in _ENDS
             and len(following) >= _LEAST_TEXT
             and following[-1] in _ENDS
         ):
-            yield line
+            if heading:
+                yield heading, "\n".join(below)
+            heading, below = told, []
+        else:
+            below.append(line)
+    if heading:
+        yield heading, "\n".join(below)

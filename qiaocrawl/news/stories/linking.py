@@ -31,7 +31,8 @@ class LinkSettings:
             texts of either story are among themselves.
         ease: by this power of how many times larger one story is the score rises.
         gap_days: two texts published so far apart are half as alike.
-        terms: by how many of its heaviest terms a story is looked up.
+        terms: by how many of its heaviest terms a story is found.
+        asked: with how many of its heaviest terms others are looked for.
         compared: how many stories one is compared with.
     """
 
@@ -40,6 +41,7 @@ class LinkSettings:
     ease: float = 0.5
     gap_days: float = 2.0
     terms: int = 96
+    asked: int = 256
     compared: int = 32
 
 
@@ -100,7 +102,8 @@ class StoryLinks:
         story = self.stories[number]
         if story.is_round_up:
             return []
-        numbers = self._lookup.near(number, self.settings.compared)
+        asked = story.vector.top(self.settings.asked)
+        numbers = self._lookup.near(number, asked, self.settings.compared)
         others = [self.stories[near] for near in numbers]
         products = self._pairs.multiplier.products(story.vector, [other.vector for other in others])
         found = []

@@ -116,9 +116,14 @@ class StoryLookup:
         self._live[self._tops.pop(number).ids] -= 1
         self._count_change()
 
-    def near(self, number: int, count: int) -> list[int]:
-        """The *count* stories that share most with one by the heaviest terms of both, ascending."""
-        slots, products = self._sharing_stories(self._tops[number])
+    def near(self, number: int, asked: Vector, count: int) -> list[int]:
+        """The *count* stories whose heaviest terms have most of what one asks for, ascending.
+
+        Args:
+            asked: terms of the story *number*, which may be more than its heaviest: what weighs
+                most in one text is what only it says, and no large story is known by that.
+        """
+        slots, products = self._sharing_stories(asked)
         sums = np.bincount(slots, products, self._used)
         rough = sums * self._shares.data[: self._used]
         rough[self._slots[number]] = 0.0

@@ -11,6 +11,7 @@ import pytest
 from qiaocrawl.news.stories.desk import Minute, StoryDesk
 from qiaocrawl.news.stories.lookup import AWAKE_DAYS, DAY_MINUTES, SLEEP_DAYS
 from qiaocrawl.news.stories.story import Correction, Item
+from qiaocrawl.vsm.terms import word_counts
 
 START = 29_000_000
 FLOOD = (
@@ -51,6 +52,57 @@ def test_what_tells_one_happening_is_one_story() -> None:
     desk = StoryDesk()
     desk.take(START, [*items("a", FLOOD), *items("b", SCHOOL), *items("c", OTHERS)])
     assert groups(desk) == [["a0", "a1", "a2"], ["b0", "b1", "b2"], ["c0"], ["c1"], ["c2"]]
+
+
+SIDES = (
+    "救援",
+    "善后",
+    "天气",
+    "航线",
+    "船东",
+    "保险",
+    "港口",
+    "家属",
+    "医院",
+    "捐款",
+    "潜水",
+    "海事",
+)
+RARE_WORDS = tuple(
+    word for word, count in word_counts()[0].items() if count == 2 and len(word) == 2
+)
+"""Words of which no text has any, but the one that is given some of them."""
+
+
+def on_the_accident(count: int) -> list[Item]:
+    """Texts of one happening, each with twenty words that none of the others has."""
+    made = []
+    for at in range(count):
+        side = SIDES[at % len(SIDES)]
+        own = "，".join(RARE_WORDS[500 + 20 * at :][:20])
+        body = f"渔船在海湾倾覆，船员落水，{side}方面有消息。渔船倾覆后船员的{side}继续。{own}"
+        made.append(item(f"a{at}", f"海湾渔船倾覆船员落水：{side}", body=body))
+    return made
+
+
+def of_its_own_words() -> Item:
+    """A text on it whose hundred heaviest words are no other's."""
+    body = f"渔船在海湾倾覆，船员落水。{'，'.join(RARE_WORDS[:100])}"
+    return item("x", "渔船倾覆之后的海湾", body=body)
+
+
+def test_a_text_full_of_its_own_words_joins_the_large_story_it_tells_of() -> None:
+    desk = StoryDesk()
+    for at, text in enumerate(on_the_accident(48)):
+        desk.take(START + at, [text])
+    desk.take(START + 99, [of_its_own_words()])
+    assert len(groups(desk)) == 1
+
+
+def test_of_many_that_come_at_once_those_left_are_asked_again() -> None:
+    desk = StoryDesk()
+    desk.take(START, [*on_the_accident(48), of_its_own_words()])
+    assert len(groups(desk)) == 1
 
 
 def test_an_article_joins_a_story_with_a_reason() -> None:

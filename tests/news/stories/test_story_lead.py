@@ -60,6 +60,22 @@ def test_headings_without_a_telling_title_are_a_round_up_if_they_are_of_other_th
     assert not is_round_up("温州同乡会侨团小学归侨", ITEMS)
 
 
+def test_a_long_report_with_headings_of_its_own_is_no_round_up() -> None:
+    below = "渔船“闽狮号”当时载有十一人，其中九人已获救，另有两人下落不明，搜救还在进行。"
+    report = "\n".join(
+        f"{heading}\n{below}"
+        for heading in (
+            "凌晨三点发出求救信号",
+            "家属连夜赶到码头",
+            "当地连日有大风",
+            "公司称会负责",
+        )
+    )
+    assert not is_round_up("渔船倾覆 两人下落不明", report)
+    # Under the same headings of four things.
+    assert is_round_up("本地见闻", report)
+
+
 @pytest.mark.parametrize(
     ("title", "body"),
     [

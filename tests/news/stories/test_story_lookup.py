@@ -11,7 +11,7 @@ from qiaocrawl.news.stories import lookup
 from qiaocrawl.news.stories.lookup import StoryLookup
 from qiaocrawl.news.stories.terms import Multiplier, Vector
 
-COUNT = 5
+COUNT, TOP = 5, 4
 
 
 def made(chance: random.Random) -> Vector:
@@ -22,7 +22,9 @@ def made(chance: random.Random) -> Vector:
 
 def by_comparing(stories: dict[int, Vector], shares: dict[int, float], number: int) -> list[int]:
     numbers = [other for other in stories if other != number]
-    products = Multiplier().products(stories[number], [stories[other] for other in numbers])
+    products = Multiplier().products(
+        stories[number], [stories[other].top(TOP) for other in numbers]
+    )
     ranked = sorted(
         (-product * shares[other], other)
         for other, product in zip(numbers, products, strict=True)
@@ -41,13 +43,23 @@ def test_it_finds_what_comparing_with_all_finds(monkeypatch: pytest.MonkeyPatch)
     shares: dict[int, float] = {}
     for number in range(250):
         stories[number], shares[number] = made(chance), 1 / chance.randint(1, 4)
-        found.put(number, stories[number], shares[number])
+        found.put(number, stories[number].top(TOP), shares[number])
         if number % 3 == 2:
             gone = chance.choice(sorted(stories))
             found.remove(gone)
             del stories[gone], shares[gone]
         one = chance.choice(sorted(stories))
-        assert found.near(one, COUNT) == by_comparing(stories, shares, one)
+        assert found.near(one, stories[one], COUNT) == by_comparing(stories, shares, one)
+
+
+def test_a_story_is_found_by_what_weighs_little_in_the_text_that_asks() -> None:
+    found = StoryLookup()
+    large = Vector(np.array([1, 2], np.int32), np.array([900, 800], np.int64))
+    text = Vector(np.array([1, 2, 7, 8], np.int32), np.array([20, 10, 4_000, 3_000], np.int64))
+    found.put(1, large, 1.0)
+    found.put(2, text.top(2), 1.0)
+    assert found.near(2, text.top(2), COUNT) == []
+    assert found.near(2, text, COUNT) == [1]
 
 
 def test_sums_of_vectors_have_the_terms_of_both() -> None:
