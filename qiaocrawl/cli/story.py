@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from qiaocrawl.news.events.mentions import Event
     from qiaocrawl.news.names.stored import StoryName
     from qiaocrawl.news.stories.lists import StoryArticle, StoryEvent, StoryLine
-    from qiaocrawl.news.stories.story import Correction
 
 app = typer.Typer(
     help="Stories: what articles tell together; look at them, correct them.", no_args_is_help=True
@@ -280,11 +279,11 @@ def merge(
     database: DatabaseUrl = "",
 ) -> None:
     """Say that two stories are one; done with the next analysis, and kept in every rebuild."""
+    from qiaocrawl.news.stories.corrections import merge_stories
+    from qiaocrawl.storage.audit_log import Actor
+
     with transaction_on(database) as c:
-        own, others = _keys(c, number), _keys(c, other)
-        if number == other:
-            raise ConfigError(_("a story cannot be merged with itself: {number}", number=number))
-        _correct(c, _correction("merge", own[:1], others[:1]))
+        merge_stories(c, Actor(getpass.getuser()), number, other, datetime.now(UTC))
     _say_noted()
 
 
@@ -296,24 +295,24 @@ def split(
     ],
     database: DatabaseUrl = "",
 ) -> None:
-    """Say that some articles of a story are another; done with the next analysis."""
+    """Say that some articles of a story, and their copies, are another story."""
+    from qiaocrawl.news.stories.corrections import members_of, take_out
+    from qiaocrawl.storage.audit_log import Actor
+
     with transaction_on(database) as c:
-        keys = _keys(c, number)
-        wrong = [at for at in articles if not 1 <= at <= len(keys)]
+        members = members_of(c, number)
+        wrong = [at for at in articles if not 1 <= at <= len(members)]
         if wrong:
             raise ConfigError(
                 _(
                     "story {number} has articles 1 to {last}, got {wrong}",
                     number=number,
-                    last=len(keys),
+                    last=len(members),
                     wrong=wrong[0],
                 )
             )
-        out = tuple(keys[at - 1] for at in sorted(set(articles)))
-        rest = tuple(key for key in keys if key not in out)
-        if not rest:
-            raise ConfigError(_("at least one article must stay in story {n}", n=number))
-        _correct(c, _correction("split", out, rest[:1]))
+        ids = {own for at in articles if (own := members[at - 1].article_id) is not None}
+        take_out(c, Actor(getpass.getuser()), number, ids, datetime.now(UTC))
     _say_noted()
 
 
@@ -324,30 +323,6 @@ def follow(number: Number, database: DatabaseUrl = "") -> None:
         story_lists.follow(c, number, by=getpass.getuser(), now=datetime.now(UTC))
         title = story_lists.one_story(c, number).title
     echo(_("following: {title}", title=title))
-
-
-def _keys(c: Connection, number: int) -> tuple[str, ...]:
-    """The keys of a story's articles.
-
-    Raises:
-        ConfigError: there is no such story, or it cannot be corrected.
-    """
-    line = story_lists.one_story(c, number)
-    if line.state in ("merged", "ended"):
-        raise ConfigError(_("story {n}: {state}", n=number, state=_state(line)))
-    return tuple(one.key for one in story_lists.articles_of(c, number))
-
-
-def _correction(kind: str, keys: tuple[str, ...], others: tuple[str, ...]) -> Correction:
-    from qiaocrawl.news.stories.story import Correction
-
-    return Correction("merge" if kind == "merge" else "split", keys, others)
-
-
-def _correct(c: Connection, correction: Correction) -> None:
-    from qiaocrawl.news.stories.stored import add_correction
-
-    add_correction(c, correction, by=getpass.getuser(), now=datetime.now(UTC))
 
 
 def _say_noted() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,8 @@ from openpyxl import load_workbook
 from pypdf import PdfReader
 
 from command_runs import Run
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.audit_log import entries
 from qiaocrawl.text.zones import SHANGHAI
 from storage_samples import PACK
 from title_samples import made, runtime_on
@@ -92,6 +95,14 @@ def test_stories_are_listed_shown_and_corrected(run: Run, url: str, tmp_path: Pa
         assert (code, error) == (0, ""), given
     code, out, _error = run("story", "list", "--followed", "--min-articles", "1", "--database", url)
     assert "★1" in out
+    # Said at the command line, it is in the record of changes as what is said at the console.
+    assert run("story", "split", "1", "1", "--database", url)[0] == 0
+    with Database.open(url) as database, database.reading() as c:
+        noted = [entry.action for entry in entries(c) if entry.user_name == getpass.getuser()]
+    assert noted == ["story.split", "story.merge"]
+    code, _out, error = run("story", "split", "1", "99", "--database", url)
+    assert code != 0
+    assert "99" in error
     code, out, _error = run("warnings", "list", "--database", url)
     assert "没有待处理的预警" in out
     code, _out, error = run("story", "show", "99", "--database", url)
