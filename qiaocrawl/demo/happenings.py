@@ -321,7 +321,7 @@ def furnish(c: Connection, topic: str, now: datetime) -> None:
         add_account(c, LOGIN, "编辑部", b"", now=now)
     if not schedules.schedules(c):
         next_at = now.astimezone(UTC).timestamp()
-        timing = Timing("mon-fri 8:00", "Asia/Shanghai", next_at, WhenMissed.SKIP)
+        timing = Timing("周一至周五 8:00", "Asia/Shanghai", next_at, WhenMissed.SKIP)
         row_id = schedules.add_schedule(c, JobRequest("watch", topic), timing, by=_BY, now=now)
         schedules.switch(c, row_id, False, next_at)
 

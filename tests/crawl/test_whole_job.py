@@ -148,7 +148,7 @@ def open_the_console(operator: Operator, folder: Path, url: str) -> None:
         operator.said("demo", "console", "--folder", str(folder))
     assert " new in 1 visits" in pages["/sites"]
     assert office.LOGIN in pages["/sites"]
-    assert "mon-fri 8:00" in pages["/jobs"]
+    assert "周一至周五 8:00" in pages["/jobs"]
     assert "Cookies of a browser" in pages["/sites/accounts/1"]
     empty = (
         "Nothing is watched yet",

@@ -123,7 +123,9 @@ def _make_briefing(
 async def one_briefing(request: Request) -> Response:
     """A briefing as it was made, in a frame, and its files."""
     kept = await read(request, _require_briefing, request.path_params["briefing_id"])
-    return render(request, "briefings/one.html", kept=kept)
+    titles = {topic.name: topic.title for topic in await read(request, list_topics)}
+    title = titles.get(kept.topic, kept.topic)
+    return render(request, "briefings/one.html", kept=kept, topic_title=title)
 
 
 async def page(request: Request) -> Response:
