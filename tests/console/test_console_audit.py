@@ -15,9 +15,11 @@ from console_client import Desk, visible
 from qiaocrawl.console import crawl_scorer
 from qiaocrawl.console.app import AREAS
 from qiaocrawl.console.pages.people import ACTION_NAMES
+from qiaocrawl.console.pages.record_of_changes import FIELD_NAMES, field_changes
 from qiaocrawl.console.security import credentials
 from qiaocrawl.fetch.sessions.vault import new_key
 from qiaocrawl.jobs.local import Logins
+from qiaocrawl.language import _
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import audit_log
@@ -263,7 +265,20 @@ def test_every_change_is_in_the_log(desk_of_all: Desk) -> None:
     assert written >= WITH_BOTH
     # The others are log-ins that fail (test_console_sessions), and a command's.
     assert ACTION_NAMES.keys() - written == {"session.fail", "session.throttle", "rule.import"}
-    assert "<code>" not in desk.get("/people/changes").text
+    page = desk.get("/people/changes").text
+    assert "<code>" not in page
+    assert "role: Reader → Editor" in visible(page)
+    _check_fields(_entries(desk))
+
+
+def _check_fields(entries: list[AuditEntry]) -> None:
+    """Every field has words; what has none is what people wrote themselves."""
+    own = {"desk", "救灾", "市委办公室"}
+    fields = {part for entry in entries for field in field_changes(entry)
+              for part in field.name.split(" › ")}  # fmt: skip
+    told = {_(name) for name in FIELD_NAMES.values()}
+    assert {one for one in fields - told - own if "." not in one and not one.isupper()
+            and not one.startswith("QIAO_")} == set()  # fmt: skip
 
 
 def _change_cookie(desk: Desk, cookie: str) -> None:
@@ -313,3 +328,20 @@ def test_what_is_changed_is_told_as_it_was(desk_of_all: Desk) -> None:
     assert (undone[0], undone[1]["text"], undone[2]) == ("word.undo", "寻根问祖", None)
     assert weighed[0] == "watch.weight"
     assert [state["weight"] for state in weighed[1:]] == [1.0, 2.5]
+
+
+def test_what_is_different_is_told_in_words() -> None:
+    def told(before: str, after: str) -> list[tuple[str, str, str]]:
+        entry = AuditEntry(1, datetime.now(UTC), "王", "", "user.role", "李", before, after)
+        return [(field.name, field.before, field.after) for field in field_changes(entry)]
+
+    # What is the same is not told.
+    assert told('{"role": "reader", "name": "李"}', '{"role": "editor", "name": "李"}') == [
+        ("role", "Reader", "Editor")
+    ]
+    assert told("", '{"on": true, "due_at": "2026-11-28T16:30:00+00:00", "tags": ["a", "b"]}') == [
+        ("on", "", "yes"), ("due", "", "2026-11-29 00:30"), ("tags", "", "a, b"),
+    ]  # fmt: skip
+    assert told('{"a.example": {"path": "/"}}', "") == [("a.example › path", "/", "")]
+    # A state that was too long is cut, and no JSON any more.
+    assert told('{"terms": [{"te', "") == [("value", '{"terms": [{"te', "")]

@@ -67,6 +67,27 @@ def test_what_more_outlets_print_stands_above_what_has_more_texts(database_url: 
     assert nothing == [], "by publication, not by when it was stored"
 
 
+def test_a_week_s_news_that_outlets_print_is_no_event(database_url: str) -> None:
+    now = datetime.now(UTC).replace(microsecond=0)
+    below = "当地侨团负责人和各界人士约四百人出席了活动，气氛热烈，大家表示将继续互相帮助。"
+    headings = "温州同乡会举行就职典礼", "悉尼侨团发放健康包", "侨乡小学新校舍启用"
+    week = "\n".join(f"{heading}\n{below}" for heading in headings)
+    make_stories(database_url)
+    with runtime_on(database_url) as runtime:
+        at = now - timedelta(hours=5)
+        printed = [(f"w{number}.example", at, "侨界一周", week) for number in range(4)]
+        store_on_topic(runtime, "week", printed)
+        analyse_stories(runtime, lambda _count: True)
+
+        def titles(wish: StoryWish) -> list[str]:
+            found = runtime.reader.run(lambda c: hot_stories(c, LastDays(now, 15), wish))
+            return [one.title for one in found]
+
+        assert "侨界一周" not in titles(StoryWish())
+        assert len(titles(StoryWish(limit=1))) == 1
+        assert titles(StoryWish(with_round_ups=True))[0] == "侨界一周"
+
+
 def test_an_urgent_warning_stands_above_all_until_somebody_took_note(
     told: Desk, database_url: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""Who works here, with which rights, and what they changed."""
+"""Who works here, with which rights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qiaocrawl.console.forms import back, field, whole_number
+from qiaocrawl.console.forms import back, field
 from qiaocrawl.console.page import (
     ADMINISTRATOR,
     Area,
@@ -23,10 +23,9 @@ from qiaocrawl.console.pages.account import ROLE_NAMES
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import credentials
 from qiaocrawl.language import N_, _, ngettext
-from qiaocrawl.storage import audit_log, people
+from qiaocrawl.storage import people
 from qiaocrawl.storage.handovers import count_open
 
-_ENTRIES_SHOWN = 50
 ACTION_NAMES = {
     "feed.add": N_("feed added"),
     "outlet.medium": N_("said which kind of medium outlets are"),
@@ -59,7 +58,7 @@ ACTION_NAMES = {
     "query.again": N_("had a query asked again"), "schedule.add": N_("made a schedule"),
     "schedule.drop": N_("deleted a schedule"), "schedule.switch": N_("switched a schedule"),
     "search.remove": N_("forgot a list"), "search.save": N_("kept a list"),
-    "session.begin": N_("logged in"), "session.end": N_("logged out"),
+    "session.begin": N_("logged in to the console"), "session.end": N_("logged out"),
     "session.fail": N_("failed to log in"),
     "session.throttle": N_("may try no log-in for a quarter of an hour"),
     "token.add": N_("made a token"),
@@ -92,7 +91,7 @@ ACTION_NAMES = {
     "word.accept": N_("took a new word"), "word.merge": N_("took a synonym"),
     "word.reject": N_("refused a word"), "word.undo": N_("took back a decision on a word"),
 }  # fmt: skip
-"""What the log calls changes; one that is not here shows its code."""
+"""What the record of changes calls them; one that is not here shows its code."""
 
 
 async def show(request: Request) -> Response:
@@ -169,14 +168,6 @@ async def _require_user(request: Request) -> people.User:
     return user
 
 
-async def audit(request: Request) -> Response:
-    """The log of changes."""
-    before = whole_number(request, "before", 0, 0, 2**62)
-    entries = await read(request, audit_log.entries, before_id=before, limit=_ENTRIES_SHOWN)
-    more = entries[-1].id if len(entries) == _ENTRIES_SHOWN else 0
-    return render(request, "people/audit.html", entries=entries, more=more, names=ACTION_NAMES)
-
-
 AREA = Area(
     N_("People"),
     "users",
@@ -186,11 +177,5 @@ AREA = Area(
         Page("/people/{user_id:int}", "people.change", change, ADMINISTRATOR, "POST"),
         Page("/people/{user_id:int}/password", "people.reset", reset, ADMINISTRATOR, "POST"),
     ),
-    N_("Administration"),
-)
-CHANGES = Area(
-    N_("Record of changes"),
-    "clock-rotate-left",
-    (Page("/people/changes", "people.audit", audit, ADMINISTRATOR),),
     N_("Administration"),
 )

@@ -114,7 +114,7 @@ class Offer:
 
 def offer_of(c: Connection, stretch: Stretch) -> Offer:
     """What *stretch* has: its stories, the hottest first and round-ups behind, and its articles."""
-    wish = StoryWish(stretch.topic, least=1, limit=_STORIES_OFFERED)
+    wish = StoryWish(stretch.topic, least=1, limit=_STORIES_OFFERED, with_round_ups=True)
     found = _chosen_stories(c, stretch, hot_stories(c, stretch.days, wish))
     texts = texts_of(c, [one.id for one in found])
     stories = [

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
 from qiaocrawl.news.stories.lists import IS_FOLLOWED
+from qiaocrawl.news.stories.round_ups import round_ups_among
 from qiaocrawl.reading.listing import OutletNames
 from qiaocrawl.storage.schema import (
     article,
@@ -54,12 +55,14 @@ class StoryWish:
     Attributes:
         topic: with an article on this topic; "" for any topic.
         least: of so many outlets.
+        with_round_ups: also a week's news that several outlets print, which is no happening.
     """
 
     topic: str = ""
     is_followed: bool = False
     least: int = 2
     limit: int = 5
+    with_round_ups: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,18 @@ def hot_stories(c: Connection, period: LastDays, wish: StoryWish) -> list[HotSto
     """The stories on topic that something came to in *period*, the hottest first."""
     rows = {row.id: row for row in c.execute(_candidates(period, wish))}
     found = [one for one in _with_outlets(c, rows) if len(one.outlets) >= wish.least]
-    return sorted(found, key=lambda one: _rank(one, period))[: wish.limit]
+    found.sort(key=lambda one: _rank(one, period))
+    if wish.with_round_ups:
+        return found[: wish.limit]
+    kept: list[HotStory] = []
+    for start in range(0, len(found), 2 * wish.limit):
+        part = found[start : start + 2 * wish.limit]
+        # Round-ups join no other text.
+        round_ups = round_ups_among(c, [one.id for one in part if rows[one.id].voices == 1])
+        kept += (one for one in part if one.id not in round_ups)
+        if len(kept) >= wish.limit:
+            break
+    return kept[: wish.limit]
 
 
 def story_by_number(c: Connection, number: int) -> HotStory | None:

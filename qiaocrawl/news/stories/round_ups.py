@@ -80,6 +80,19 @@ def round_ups_naming(c: Connection, number: int) -> list[NamingRoundUp]:
     return found
 
 
+def round_ups_among(c: Connection, numbers: Collection[int]) -> set[int]:
+    """Those of the stories *numbers*, each of one text, that are round-ups."""
+    statement = (
+        select(story_article.c.story_id, article.c.title, article.c.text)
+        .join(article, article.c.url_id == story_article.c.url_id)
+        .where(
+            story_article.c.story_id.in_(numbers),
+            story_article.c.url_id == story_article.c.voice_url_id,
+        )
+    )
+    return {row.story_id for row in c.execute(statement) if is_round_up(row.title, row.text)}
+
+
 def _headings_in(text: str, titles: Collection[frozenset[str]]) -> Iterator[str]:
     """The headings of *text* that say what one of *titles* says."""
     for heading in headings_of(text):
