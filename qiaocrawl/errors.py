@@ -29,6 +29,7 @@ QiaoError
 │   ├── LoginError         a login that did not succeed
 │   ├── LoginPageError     a page that asks for a login although one is there
 │   └── SessionRestError   no account of a site may be used now
+├── StampError             a time stamp that was not given, or is none of what it is for
 ├── ClusterError           the Dask cluster is not there, not of this code, or lost its workers
 ├── JobError               a job that cannot be started, or a scrapyd server that refuses
 │   └── ServerAwayError    a scrapyd server that does not answer
@@ -260,3 +261,7 @@ class NoLoginError(JobError):
 
 class ServerAwayError(JobError):
     """A scrapyd server that does not answer; it may have done what it was asked."""
+
+
+class StampError(QiaoError):
+    """A time stamp that an authority did not give, or that is none of what it is for."""

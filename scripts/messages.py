@@ -74,7 +74,8 @@ def _in_templates() -> Iterator[tuple[str, str, str]]:
     from jinja2.ext import extract_from_ast
 
     environment = Environment()
-    for path in sorted((ROOT / "qiaocrawl/console/templates").rglob("*.*")):
+    folders = (ROOT / "qiaocrawl" / part / "templates" for part in ("console", "export"))
+    for path in sorted(file for folder in folders for file in folder.rglob("*.*")):
         tree = environment.parse(path.read_text("utf-8"))
         for _line, function, found in extract_from_ast(tree, ("_", "ngettext")):
             # None stands for what is no literal.

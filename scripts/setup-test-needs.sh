@@ -1,6 +1,6 @@
 #!/bin/sh
 # Sets up what the tests need beside Python packages: a MariaDB server, Galera, Chromium,
-# a Chinese font, and the newest MariaDB and MySQL in .servers. What cannot be set up is named, and
+# OpenSSL, a Chinese font, and the newest MariaDB and MySQL in .servers. What cannot be set up is named, and
 # the tests that need it are skipped visibly.
 # Always ends with exit code 0: the other tests run all the same.
 set -u
@@ -36,6 +36,8 @@ need "MariaDB server" "mariadb-server-core mariadb-client-core mariadb-client" \
     have mariadbd mariadb-install-db my_print_defaults mariadb-dump
 need "Galera cluster" "galera-4" test -e /usr/lib/galera/libgalera_smm.so
 need "Chromium" "chromium" have chromium
+# A time-stamping authority on loopback.
+need "OpenSSL" "openssl" have openssl
 need "Chinese font" "fonts-noto-cjk" has_chinese_font
 
 if scripts/newest-servers.sh .servers; then

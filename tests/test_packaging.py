@@ -46,7 +46,9 @@ CORE, EXTRAS = map(
     _requirements, re.split("# --- extras.*", (ROOT / "requirements.txt").read_text("utf-8"))
 )
 PINS = _requirements((ROOT / "constraints.txt").read_text("utf-8"))
-FAST, RENDER, DASK, DATA, MCP = map(_extra, ("fast", "render", "dask", "data", "mcp"))
+FAST, RENDER, DASK, DATA, MCP, STAMP = map(
+    _extra, ("fast", "render", "dask", "data", "mcp", "stamp")
+)
 TESTS, BENCHMARK = _extra("test"), _extra("benchmark")
 # Below this line of constraints.txt stands what only the benchmark extra brings, which need
 # not be installed here.
@@ -108,7 +110,7 @@ def test_every_import_is_a_declared_dependency_and_the_other_way_round() -> None
         for path in (ROOT / package).rglob("*.py"):
             for name in _imported(ast.parse(path.read_text("utf-8"))):
                 imported.setdefault(name, str(path.relative_to(ROOT)))
-    declared = {**CORE, **EXTRAS, **DASK, **DATA, **MCP}
+    declared = {**CORE, **EXTRAS, **DASK, **DATA, **MCP, **STAMP}
     ours = {*PACKAGES, *sys.stdlib_module_names, "compression"}
     by_module = importlib.metadata.packages_distributions()
     undeclared = {

@@ -129,6 +129,8 @@ _TABLE = (
      "Articles: list, search, read, open."),
     ("export", "export:export", _RESULTS,
      "Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages."),
+    ("evidence", "evidence:evidence", _RESULTS,
+     "Write an article or an event as one package that proves itself, or --check one."),
     ("coverage", "coverage:coverage", _RESULTS,
      "Show what was searched, what it brought, what was missed, and why."),
     ("missed", "missed:missed", _RESULTS,

@@ -98,7 +98,7 @@ def show(which: Which, database: DatabaseUrl = "") -> None:
     from qiaocrawl.storage.topics.classes import classes_of
 
     with connection_to(database) as c:
-        evidence = evidence_of(c, _article_id(c, which))
+        evidence = evidence_of(c, article_id_of(c, which))
         classes = classes_of(c, evidence.listed.id)
     table = folding_table(_("what"), _("value"))
     for name, value in (*_evidence_lines(evidence), *map(_class_line, classes)):
@@ -136,7 +136,7 @@ def class_(
     if bool(wanted) == undo:
         raise ConfigError(_("article class: give a name, or --undo"))
     with transaction_on(database) as c:
-        article_id = _article_id(c, which)
+        article_id = article_id_of(c, which)
         topic = topic or best_topics(c, [article_id]).get(article_id, "")
         mark_class(c, article_id, topic, wanted, by=getpass.getuser(), now=datetime.now(UTC))
     said = _("taken back") if undo else class_label(wanted)
@@ -155,7 +155,7 @@ def open_(
     from qiaocrawl.export.pages import write_copy
 
     with connection_to(database) as c:
-        article_id = _article_id(c, which)
+        article_id = article_id_of(c, which)
         # It has to outlive this command; a folder of its own lets nobody else put it there.
         file = Path(tempfile.mkdtemp(prefix="qiaocrawl-")) / f"{article_id}.html"
         if not write_copy(c, article_id, file):
@@ -175,7 +175,7 @@ def _class_line(own: StoredClass) -> tuple[str, str]:
     return _("class ({topic})", topic=own.topic), " ".join(filter(None, facts))
 
 
-def _article_id(c: Connection, which: str) -> int:
+def article_id_of(c: Connection, which: str) -> int:
     """The article of a number or an address.
 
     Raises:

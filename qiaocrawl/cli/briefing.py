@@ -189,7 +189,7 @@ def _give(files: Mapping[str, bytes], out: Iterable[Path]) -> None:
 
 def write_files(files: Mapping[str, bytes], out: Iterable[Path]) -> None:
     """Write to each of *out* the file of its ending; a PDF is printed from the page."""
-    from qiaocrawl.export.briefing import to_pdf
+    from qiaocrawl.export.chromium import to_pdf
     from qiaocrawl.storage.backup import growing_file
 
     for file in out:

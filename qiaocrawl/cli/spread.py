@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,6 @@ from qiaocrawl.cli.output import (
     check_output,
     echo,
     folding_table,
-    join_with_commas,
     say_written,
     table_console,
     write_text,
@@ -24,16 +22,23 @@ from qiaocrawl.cli.output import (
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.export.readable import Sheet, check_ending, write_sheets
 from qiaocrawl.language import CHINESE, _, ngettext, using_language
-from qiaocrawl.news.spread.influence import CHANGES, duration, edge_text, tier_name
+from qiaocrawl.news.spread.influence import CHANGES, tier_name
 from qiaocrawl.news.spread.tree import change_reports, spread_figures
+from qiaocrawl.news.spread.wording import (
+    figure_lines,
+    first_lines,
+    is_first,
+    moment_of,
+    parent_of,
+    why_of,
+)
 from qiaocrawl.options.project import command_here
-from qiaocrawl.text.zones import DAY, MINUTE, china_time
+from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from qiaocrawl.news.spread.publication import Publication
-    from qiaocrawl.news.spread.tree import SpreadFigures, SpreadTree
+    from qiaocrawl.news.spread.tree import SpreadTree
 
 _Files = tuple[Path | None, Path | None, Path | None]
 
@@ -133,7 +138,7 @@ def print_spread(console: Console, tree: SpreadTree) -> None:
     for key, own in tree.publications.items():
         outlet = own.name if own.tier is None else f"{own.name} ({tier_name(own.tier)})"
         table.add_row(
-            f"{'●' if _is_first(tree, key) else ''}{numbers[key]}",
+            f"{'●' if is_first(tree, key) else ''}{numbers[key]}",
             moment_of(own),
             escape(outlet),
             escape(parent_of(tree, key, numbers)),
@@ -154,82 +159,6 @@ def print_spread(console: Console, tree: SpreadTree) -> None:
                 len(report.not_followed),
             )
         echo(line)
-
-
-def moment_of(own: Publication) -> str:
-    """When it came out, as closely as is known."""
-    if own.published_at is None:
-        return _("unknown time")
-    return china_time(own.published_at, MINUTE if own.tells_hour else DAY)
-
-
-def parent_of(tree: SpreadTree, key: str, numbers: Mapping[str, str]) -> str:
-    """The number of the parent, the name of an outlet outside, or that it is unknown."""
-    edge = tree.edges[key]
-    if edge.parent:
-        return numbers[edge.parent]
-    if edge.outside:
-        return edge.outside
-    if edge.alternatives:
-        others = join_with_commas(numbers[other] for other in edge.alternatives)
-        return _("unknown ({others}?)", others=others)
-    return "–" if edge.evidence or _is_first(tree, key) else _("origin unknown")
-
-
-def why_of(tree: SpreadTree, key: str) -> str:
-    """What speaks for where a publication comes from."""
-    edge = tree.edges[key]
-    if edge.evidence:
-        return edge_text(edge)
-    return _("the earliest") if _is_first(tree, key) else ""
-
-
-def _is_first(tree: SpreadTree, key: str) -> bool:
-    return tree.first is not None and tree.first.key == key
-
-
-def first_lines(tree: SpreadTree, numbers: Mapping[str, str]) -> Iterator[str]:
-    """Who was first, and who may have been."""
-    first = tree.first
-    if first is None:
-        return
-    if first.key:
-        yield _("first: {name}", name=first.outlet)
-    else:
-        yield _(
-            "first: {name}, which is not stored; {count} name it",
-            name=first.outlet,
-            count=first.named_by,
-        )
-    if first.alternatives:
-        others = join_with_commas(numbers.get(other, other) for other in first.alternatives)
-        yield _("it may also have been {others}: times do not tell", others=others)
-
-
-def figure_lines(figures: SpreadFigures) -> Iterator[str]:
-    """How far and how fast it went."""
-    yield _(
-        "{articles} articles, {outlets} outlets, {depth} steps deep; of {unknown} the origin "
-        "is unknown",
-        articles=figures.publications,
-        outlets=figures.outlets,
-        depth=figures.depth,
-        unknown=figures.unknown,
-    )
-    tiers = sorted(figures.by_tier.items(), key=lambda entry: (entry[0] is None, entry[0]))
-    yield join_with_commas(f"{tier_name(tier)} ×{count}" for tier, count in tiers)
-    regions = sorted(figures.by_region.items(), key=lambda entry: (-entry[1], entry[0]))
-    yield join_with_commas(f"{region or _('region unknown')} ×{count}" for region, count in regions)
-    if figures.half_seconds is not None:
-        yield _(
-            "half of them within {half}, at most {count} in an hour (of {timed} that tell "
-            "the minute)",
-            half=duration(figures.half_seconds),
-            count=figures.most_in_an_hour,
-            timed=figures.timed,
-        )
-    if figures.median_lag_seconds is not None:
-        yield _("taken up after {lag} as a rule (median)", lag=duration(figures.median_lag_seconds))
 
 
 # --- A spread as sheets for officers: Chinese whoever writes them ---------------------------------

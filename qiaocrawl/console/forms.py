@@ -7,7 +7,7 @@ import secrets
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Container
+from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -188,9 +188,14 @@ async def download(
     request: Request, name: str, write: Callable[[Connection, Path], object]
 ) -> Response:
     """The file called *name* that *write* makes at a path out of what the database has."""
+    return await sent_file(name, lambda file: read_heavy(request, write, file))
+
+
+async def sent_file(name: str, make: Callable[[Path], Awaitable[object]]) -> Response:
+    """The file called *name* that *make* makes at a path."""
     folder = Path(tempfile.mkdtemp(prefix="qiaocrawl-export-"))
     try:
-        await read_heavy(request, write, folder / name)
+        await make(folder / name)
     except BaseException:
         rmtree(folder, ignore_errors=True)
         raise

@@ -6,13 +6,11 @@ How it looks, and in which order, is a template: ours, or one that an office mad
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
@@ -41,7 +39,6 @@ from qiaocrawl.export.briefing_blocks import (
 )
 from qiaocrawl.export.word_files import add_link, add_small, set_fonts
 from qiaocrawl.language import _, language
-from qiaocrawl.machine import is_root
 from qiaocrawl.news.briefing import Briefing, BriefSource, BriefStory
 from qiaocrawl.news.kept_briefings import KeptBriefing, ToldStory, keep_briefing
 from qiaocrawl.text.visible import markup_text, visible, xml_text
@@ -174,58 +171,6 @@ def _markdown_line(line: Line) -> str:
 def _escape_line(text: str) -> str:
     """Text of strangers without markup, in one line."""
     return _MARKUP.sub(r"\\\1", " ".join(visible(text).split()))
-
-
-# --- A page as PDF, printed by the Chromium of this machine ---------------------------------------
-
-_SECONDS = 120
-
-
-def to_pdf(page: str, chromium: str) -> bytes:
-    """The HTML *page* on paper.
-
-    Args:
-        chromium: path of the browser.
-
-    Raises:
-        ConfigError: there is no such browser, or it made nothing.
-    """
-    if not Path(chromium).is_file():
-        raise ConfigError(
-            _(
-                "PDF is printed by Chromium, and QIAO_CHROMIUM={chromium!r} is no file: install it "
-                "(apt-get install chromium), or write .html and print that",
-                chromium=chromium,
-            )
-        )
-    # A folder that everybody may enter: Chromium's sandbox reads the page as nobody.
-    with TemporaryDirectory(prefix="qiao-pdf-") as name:
-        folder = Path(name)
-        source, target = folder / "page.html", folder / "page.pdf"
-        source.write_text(page, "utf-8")
-        command = [
-            chromium,
-            "--headless",
-            "--disable-gpu",
-            "--no-pdf-header-footer",
-            # Nothing is asked of the network, by the page or by the browser itself.
-            "--disable-background-networking",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            f"--user-data-dir={folder / 'profile'}",
-            f"--print-to-pdf={target}",
-            *(["--no-sandbox"] if is_root() else []),
-            source.as_uri(),
-        ]
-        try:
-            said = subprocess.run(
-                command, capture_output=True, text=True, check=False, timeout=_SECONDS
-            ).stderr
-        except (OSError, subprocess.TimeoutExpired) as error:
-            said = str(error)
-        if not target.is_file():
-            last = said.strip().splitlines()[-1:] or [_("it said nothing")]
-            raise ConfigError(_("{chromium} made no PDF: {said}", chromium=chromium, said=last[0]))
-        return target.read_bytes()
 
 
 # --- A briefing as a Word document, in Word's own styles, so that an office changes how it

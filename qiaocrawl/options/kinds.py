@@ -36,6 +36,14 @@ def root_path(value: object) -> str:
     return path
 
 
+def web_address(value: object) -> str:
+    """An address that begins with http:// or https://; "" for none."""
+    address = str(value).strip()
+    if address and not re.fullmatch(r"https?://[^\s/]+(/\S*)?", address):
+        raise ValueError(_("must be an address such as https://HOST/PATH, or empty"))
+    return address
+
+
 def number(low: float, high: float, *, open_low: bool = False) -> Converter:
     """A number within bounds; *open_low* leaves the lower bound out."""
     bounds = f"{'(' if open_low else '['}{low:g}, {high:g}]"

@@ -22,6 +22,7 @@ from qiaocrawl.options.kinds import (
     root_path,
     scrapyd_servers,
     text,
+    web_address,
 )
 
 
@@ -72,6 +73,13 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_KEEP_QUERIES_DAYS", 0, "days",
            "It deletes queries that were last asked so long ago, which no plan has any more; "
            "`qiaocrawl coverage` shows them no longer; 0 = it keeps them.", count(0, 36500)),
+    # evidence packages
+    Option("QIAO_STAMP_URL", "", "URL",
+           "Authority that puts a time stamp (RFC 3161) on evidence packages; empty = none, which "
+           "the package says. It is sent a digest and nothing else.", web_address, secret=True),
+    Option("QIAO_STAMP_CA", "", "PEM file",
+           "The certificates by which its stamps are believed: the root it gives out, and those "
+           "between.", text),
     # messages
     Option(VARIABLE, "", "language",
            "What help, tables and messages at the terminal are written in: zh_CN or en; empty = by "

@@ -74,6 +74,8 @@ STEPS: tuple[Step, ...] = (
     ("articles.mark", "1", {"action": "note", "value": "记"}),
     ("articles.mark", "1", {"action": "tags", "value": "要"}),
     ("articles.mark", "1", {"action": "class", "topic": TOPIC, "value": "教育"}),
+    ("articles.package", "1", {}),
+    ("stories.package", "1", {}),
     ("stories.follow", "1", {}),
     ("stories.merge", "1", {"other": "2"}),
     ("stories.take_back", "1", {"story": "1"}),

@@ -29,6 +29,7 @@ from qiaocrawl.console.page import (
     write,
 )
 from qiaocrawl.console.pages import article
+from qiaocrawl.console.pages.evidence_packages import OF_ARTICLE
 from qiaocrawl.console.pages.listed_articles import (
     FORMATS,
     ROWS,
@@ -331,6 +332,7 @@ AREA = Area(
         ),
         Page("/articles/{article_id:int}", "articles.detail", article.show),
         *EVIDENCE,
+        OF_ARTICLE,
         *REASONS,
         Page("/articles/{article_id:int}/mark", "articles.mark", mark, EDITOR, "POST"),
     ),

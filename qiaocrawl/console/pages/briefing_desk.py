@@ -36,7 +36,7 @@ from qiaocrawl.console.render import render
 from qiaocrawl.console.security import credentials
 from qiaocrawl.console.security.credentials import STORED_PAGE_POLICY
 from qiaocrawl.errors import ConfigError, StorageError
-from qiaocrawl.export.briefing import to_pdf
+from qiaocrawl.export.chromium import to_pdf
 from qiaocrawl.export.paper import paper_files
 from qiaocrawl.language import CHINESE, _, using_language
 from qiaocrawl.news.drafts import making, stored

@@ -31,8 +31,8 @@ from qiaocrawl.export.briefing import (
     briefing_files,
     keep,
     office_templates,
-    to_pdf,
 )
+from qiaocrawl.export.chromium import to_pdf
 from qiaocrawl.language import N_, _
 from qiaocrawl.news import kept_briefings
 from qiaocrawl.news.briefing import Briefing

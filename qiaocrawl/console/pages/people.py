@@ -54,6 +54,7 @@ ACTION_NAMES = {
     "handover.pass": N_("gave a hand-over to another colleague"),
     "link.add": N_("made a link for others"), "link.revoke": N_("revoked a link for others"),
     "job.start": N_("started a job"), "job.stop": N_("stopped a job"),
+    "evidence.make": N_("made an evidence package"),
     "story.follow": N_("followed a story"), "briefing.make": N_("made a briefing"),
     "query.again": N_("had a query asked again"), "schedule.add": N_("made a schedule"),
     "schedule.drop": N_("deleted a schedule"), "schedule.switch": N_("switched a schedule"),

@@ -31,6 +31,7 @@ from qiaocrawl.console.page import (
     write,
 )
 from qiaocrawl.console.pages import event_links
+from qiaocrawl.console.pages.evidence_packages import OF_EVENT
 from qiaocrawl.console.render import Chip, render
 from qiaocrawl.console.security import credentials
 from qiaocrawl.errors import ConfigError
@@ -315,6 +316,7 @@ AREA = Area(
             EDITOR,
             "POST",
         ),
+        OF_EVENT,
         *event_links.PAGES,
     ),
 )

@@ -1,0 +1,341 @@
+"""``qiaocrawl evidence``: a package, stamped by a real authority on loopback, and its check."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import subprocess
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from command_runs import Run
+from console_articles import add_stories
+from fresh_schema import make_tables
+from held_ports import held_port
+from qiaocrawl.items import PagePicture
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.pages.revisions import save_picture
+from time_stamping import StampServer, served_authority
+from told_stories import make_stories
+
+PNG = b"\x89PNG no real one"
+
+
+@pytest.fixture
+def url(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Four articles with their pages; of the first a picture was kept."""
+    with Database.open(database_url) as database:
+        make_tables(database)
+        add_stories(database)
+        with database.engine.begin() as c:
+            source = c.execute(text("SELECT page_source_id FROM article WHERE id = 1")).scalar()
+            assert source is not None
+            taken = datetime(2026, 3, 5, 9, tzinfo=UTC)
+            save_picture(c, source, PagePicture("image/png", 1, 1, False, taken, PNG))
+    # No browser: what it makes is said to be missing. Another test has one.
+    monkeypatch.setenv("QIAO_CHROMIUM", "/nowhere/chromium")
+    return database_url
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the keys of the authority."""
+    return tmp_path_factory.mktemp("authority")
+
+
+@pytest.fixture
+def authority(keys: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StampServer]:
+    """One that the office names."""
+    with served_authority(keys) as server:
+        monkeypatch.setenv("QIAO_STAMP_URL", server.url)
+        monkeypatch.setenv("QIAO_STAMP_CA", str(server.root))
+        yield server
+
+
+@dataclass
+class Package:
+    """A package that was written."""
+
+    path: Path
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Its files by name."""
+        with zipfile.ZipFile(self.path) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What it says of itself."""
+        found: dict[str, Any] = json.loads(self.files["manifest.json"])
+        return found
+
+    def gaps(self) -> dict[str, str]:
+        """What it lacks, and why."""
+        return {gap["path"]: gap["why"] for gap in self.manifest["gaps"]}
+
+    def rewrite(self, change: Callable[[dict[str, bytes]], None]) -> None:
+        """Have other files in it."""
+        files = self.files
+        change(files)
+        with zipfile.ZipFile(self.path, "w") as archive:
+            for name, data in files.items():
+                archive.writestr(name, data)
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Package:
+    """Where one will be."""
+    return Package(tmp_path / "p.zip")
+
+
+def test_the_page_is_in_it_as_it_came_with_the_digest_of_every_file(
+    run: Run, url: str, package: Package
+) -> None:
+    code, out, err = run("evidence", "1", "--out", str(package.path), "--database", url)
+    assert code == 0, err
+    files, manifest = package.files, package.manifest
+    assert files["articles/1/page.raw"].startswith("<html><h1>侨务工作会议召开</h1>".encode())
+    assert files["articles/1/picture.png"] == PNG
+    answer = json.loads(files["articles/1/answer.json"])
+    assert (answer["status"], answer["headers"]) == (
+        200, [["content-type", "text/html; charset=utf-8"]],
+    )  # fmt: skip
+    with gzip.open(io.BytesIO(files["articles/1/page.warc.gz"])) as warc:
+        records = warc.read()
+    assert files["articles/1/page.raw"] in records
+    assert PNG in records
+    assert b"sandbox" in files["articles/1/copy.html"]
+    assert files.keys() - {"manifest.json"} == {own["path"] for own in manifest["files"]}
+    for own in manifest["files"]:
+        data = files[own["path"]]
+        assert (len(data), hashlib.sha256(data).hexdigest()) == (own["bytes"], own["sha256"])
+    spread = json.loads(files["spread.json"])["publications"]
+    assert {row["outlet"] for row in spread} == {"甲侨网", "www.b-news.cn"} or len(spread) == 2
+    assert package.gaps().keys() == {"report.pdf"}
+    assert "QIAO_STAMP_URL" in manifest["time_stamp"]["note"]
+    assert "no outside time stamp" in out
+    assert "report.pdf" in err
+
+
+def test_a_package_that_is_as_it_was_made_passes_and_any_change_is_found(
+    run: Run, url: str, package: Package
+) -> None:
+    def check() -> tuple[int, str]:
+        code, out, err = run("evidence", "--check", str(package.path))
+        return code, out + err
+
+    run("evidence", "1", "--out", str(package.path), "--database", url)
+    code, said = check()
+    assert code == 0, said
+    assert "files are as the manifest says" in said
+    whole = package.path.read_bytes()
+    changes: list[tuple[Callable[[dict[str, bytes]], Any], str]] = [
+        (lambda files: files.update({"articles/1/page.raw": b"other"}), "wrong digest"),
+        (lambda files: files.pop("answer") if "answer" in files else
+         files.pop("articles/1/answer.json"), "answer.json is missing"),
+        (lambda files: files.update({"more.txt": b"x"}), "more.txt is there"),
+        (lambda files: files.update({"manifest.tsr": b"x"}), "manifest.tsr is there"),
+    ]  # fmt: skip
+    for change, words in changes:
+        package.path.write_bytes(whole)
+        package.rewrite(change)
+        code, said = check()
+        assert (code, words in said) == (1, True), (words, said)
+    package.path.write_bytes(whole)
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(package.path, "a") as zipped:
+        zipped.writestr("report.html", "another")
+    assert "more than once" in check()[1]
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"no zip"], ids=["empty", "begin", "text"])
+def test_what_is_no_package_is_named(run: Run, package: Package, content: bytes) -> None:
+    package.path.write_bytes(content)
+    code, _out, err = run("evidence", "--check", str(package.path))
+    assert (code, "p.zip is no evidence package" in err) == (1, True)
+    for manifest in (b"{}", b"[1", b"\xff", b'{"format": "other"}'):
+        with zipfile.ZipFile(package.path, "w") as archive:
+            archive.writestr("manifest.json", manifest)
+        code, _out, err = run("evidence", "--check", str(package.path))
+        assert (code, "p.zip is no evidence package" in err) == (1, True), err
+
+
+def test_the_stamp_of_an_authority_is_verified_at_once_and_later(
+    run: Run, url: str, package: Package, authority: StampServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, err = run("evidence", "1", "--out", str(package.path), "--database", url)
+    assert code == 0, err
+    assert "time stamp: 20" in out
+    assert "CN=tsa" in out
+    about = package.manifest["time_stamp"]
+    assert about == {"authority": f"http://127.0.0.1:{authority.server_port}/tsa",
+                     "file": "manifest.tsr"}  # fmt: skip
+    # It is told a digest, and nothing of the office: no password goes into the package.
+    digest = hashlib.sha256(package.files["manifest.json"]).digest()
+    assert digest in authority.queries[0]
+    assert not any(b"hidden" in data for data in package.files.values())
+    # As a court would check it that has never heard of this program.
+    folder = package.path.parent
+    for name in ("manifest.json", "manifest.tsr"):
+        (folder / name).write_bytes(package.files[name])
+    subprocess.run(
+        ["openssl", "ts", "-verify", "-in", "manifest.tsr", "-data", "manifest.json",
+         "-CAfile", str(authority.root)], cwd=folder, check=True, capture_output=True,
+    )  # fmt: skip
+    code, out, err = run("evidence", "--check", str(package.path))
+    assert code == 0, err
+    assert "CN=tsa" in out
+    # The certificates in the package itself are nobody's word.
+    monkeypatch.delenv("QIAO_STAMP_URL")
+    monkeypatch.delenv("QIAO_STAMP_CA")
+    code, _out, err = run("evidence", "--check", str(package.path))
+    assert (code, "name the certificates" in err) == (1, True)
+    stranger = str(authority.folder / "stranger-root.pem")
+    code, _out, err = run("evidence", "--check", str(package.path), "--ca", stranger)
+    assert (code, "not signed by anybody trusted" in err) == (1, True)
+    code, _out, err = run("evidence", "--check", str(package.path), "--ca", str(authority.root))
+    assert code == 0, err
+
+
+def test_a_manifest_that_was_changed_with_its_file_is_not_what_was_stamped(
+    run: Run, url: str, package: Package, authority: StampServer
+) -> None:
+    run("evidence", "1", "--out", str(package.path), "--database", url)
+
+    def forge(files: dict[str, bytes]) -> None:
+        manifest = json.loads(files["manifest.json"])
+        files["README.txt"] = b"other"
+        for own in manifest["files"]:
+            if own["path"] == "README.txt":
+                own.update(bytes=5, sha256=hashlib.sha256(b"other").hexdigest())
+        files["manifest.json"] = json.dumps(manifest).encode()
+
+    package.rewrite(forge)
+    code, _out, err = run("evidence", "--check", str(package.path))
+    assert (code, "the time stamp is of other data" in err) == (1, True), err
+    package.rewrite(lambda files: files.pop("manifest.tsr") and None)
+    code, _out, err = run("evidence", "--check", str(package.path))
+    assert (code, "manifest.tsr is missing" in err) == (1, True), err
+
+
+@pytest.mark.parametrize(
+    ("mood", "words"),
+    [
+        ("refuse", "refused: status 2 limit reached"),
+        ("other_nonce", "answers another request (wrong nonce)"),
+        ("other_digest", "of other data (wrong digest)"),
+        ("stranger", "not signed by anybody trusted"),
+        ("garbage", "answered no time stamp"),
+        ("500", "answered HTTP 500"),
+        ("down", "does not answer"),
+    ],
+)
+def test_the_package_says_why_it_has_no_stamp(  # noqa: PLR0913
+    run: Run, url: str, package: Package, authority: StampServer, mood: str, words: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    authority.mood = mood
+    if mood == "down":
+        monkeypatch.setenv("QIAO_STAMP_URL", f"http://office:hidden@127.0.0.1:{held_port()}/")
+    code, out, err = run("evidence", "1", "--out", str(package.path), "--database", url)
+    assert (code, words in err) == (1, True), err
+    assert "hidden" not in out + err
+    assert words in package.manifest["time_stamp"]["note"]
+    assert package.manifest["time_stamp"]["file"] == ""
+    assert "manifest.tsr" not in package.files
+    code, out, _err = run("evidence", "--check", str(package.path))
+    assert (code, words in out) == (0, True), "it is as it was made, and says so itself"
+
+
+def test_an_authority_without_its_certificates_is_refused_before_any_work(
+    run: Run, url: str, package: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QIAO_STAMP_URL", "http://127.0.0.1:9/")
+    for file, words in (("", "needs QIAO_STAMP_CA"), ("/nowhere.pem", "'/nowhere.pem' holds no")):
+        monkeypatch.setenv("QIAO_STAMP_CA", file)
+        code, _out, err = run("evidence", "1", "--out", str(package.path), "--database", url)
+        assert (code, words in err) == (1, True), err
+    assert not package.path.exists()
+
+
+def test_a_page_that_is_no_longer_stored_is_said_to_be_missing(
+    run: Run, url: str, package: Package
+) -> None:
+    with Database.open(url) as database, database.engine.begin() as c:
+        c.execute(text("UPDATE article SET page_source_id = NULL WHERE id = 2"))
+    code, _out, err = run("evidence", "2", "--out", str(package.path), "--database", url)
+    assert code == 1
+    assert "articles/2/page.raw: the page is no longer stored" in err
+    assert "no longer stored" in package.gaps()["articles/2/page.raw"]
+    assert "各地" in json.loads(package.files["articles/2/article.json"])["text"]
+    code, out, err = run("evidence", "--check", str(package.path))
+    assert (code, "no longer stored" in out) == (0, True), err
+
+
+def test_an_event_has_a_folder_for_each_of_its_articles(
+    run: Run, tmp_path: Path, package: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QIAO_CHROMIUM", "/nowhere/chromium")
+    url = f"sqlite:///{tmp_path / 'told.db'}"
+    with Database.open(url) as database:
+        make_tables(database)
+    make_stories(url)
+    arguments = ("evidence", "1", "--story", "--out", str(package.path), "--database", url)
+    code, _out, err = run(*arguments)
+    assert code == 1, "their pages were never stored"
+    folders = {name.split("/")[1] for name in package.files if name.startswith("articles/")}
+    assert folders == {"1", "2"}
+    assert package.manifest["subject"]["kind"] == "event"
+    assert "马德里" in package.files["report.html"].decode()
+    assert {path for path in package.gaps() if path.endswith(".raw")} == {
+        "articles/1/page.raw", "articles/2/page.raw",
+    }  # fmt: skip
+
+
+@pytest.mark.chromium
+def test_the_report_is_printed_and_the_stored_page_drawn_where_rendering_is_allowed(
+    run: Run, url: str, package: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QIAO_CHROMIUM", "/usr/bin/chromium")
+    arguments = ("evidence", "3", "--out", str(package.path), "--database", url)
+    code, _out, err = run(*arguments)
+    assert code == 0, err
+    assert "QIAO_RENDER" in package.gaps()["articles/3/picture.png"]
+    assert package.files["report.pdf"].startswith(b"%PDF")
+    monkeypatch.setenv("QIAO_RENDER", "sites")
+    code, _out, err = run(*arguments)
+    assert (code, package.gaps()) == (0, {}), err
+    assert package.files["articles/3/picture.png"].startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "name an article"),
+        (("1",), "name an article"),
+        (("1", "--out", "p.txt"), "must end in .zip"),
+        (("1", "--check", "p.zip"), "--check looks at a package"),
+        (("1", "--out", "p.zip", "--ca", "c.pem"), "--ca goes with --check"),
+        (("--check", "nowhere.zip"), "nowhere.zip is no evidence package"),
+        (("99", "--out", "p.zip"), "no article 99"),
+        (("99", "--story", "--out", "p.zip"), "99"),
+        (("x", "--story", "--out", "p.zip"), "needs the number of a story"),
+    ],
+)
+def test_wrong_arguments_are_named(
+    run: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...], words: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    code, _out, err = run("evidence", *arguments, "--database", url)
+    assert (code, words in err) == (1, True), err
+    assert not list(tmp_path.glob("*.zip*"))
