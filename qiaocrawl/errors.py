@@ -29,6 +29,7 @@ QiaoError
 │   ├── LoginError         a login that did not succeed
 │   ├── LoginPageError     a page that asks for a login although one is there
 │   └── SessionRestError   no account of a site may be used now
+├── SignInError            a sign-in at the office's provider that did not succeed
 ├── StampError             a time stamp that was not given, or is none of what it is for
 ├── ClusterError           the Dask cluster is not there, not of this code, or lost its workers
 ├── JobError               a job that cannot be started, or a scrapyd server that refuses
@@ -265,3 +266,11 @@ class ServerAwayError(JobError):
 
 class StampError(QiaoError):
     """A time stamp that an authority did not give, or that is none of what it is for."""
+
+
+class SignInError(QiaoError):
+    """A sign-in at the office's provider that did not succeed; ``is_away``: that is at fault."""
+
+    def __init__(self, message: str, *, is_away: bool = False) -> None:
+        super().__init__(message)
+        self.is_away = is_away

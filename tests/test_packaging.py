@@ -25,7 +25,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 COME_ALONG = {"twisted": "scrapy", "playwright": "scrapy-playwright", "zope": "scrapy",
               "itemadapter": "scrapy",
               "pydantic_core": "pydantic", "markupsafe": "jinja2", "requests": "apprise",
-              "anyio": "starlette"}  # fmt: skip
+              "anyio": "starlette", "joserfc": "authlib"}  # fmt: skip
 # Imported by a dependency when it needs it, never by us.
 LOADED_BY_OTHERS = {"python-multipart": "starlette, for forms"}
 
@@ -46,8 +46,8 @@ CORE, EXTRAS = map(
     _requirements, re.split("# --- extras.*", (ROOT / "requirements.txt").read_text("utf-8"))
 )
 PINS = _requirements((ROOT / "constraints.txt").read_text("utf-8"))
-FAST, RENDER, DASK, DATA, MCP, STAMP = map(
-    _extra, ("fast", "render", "dask", "data", "mcp", "stamp")
+FAST, RENDER, DASK, DATA, MCP, STAMP, OIDC = map(
+    _extra, ("fast", "render", "dask", "data", "mcp", "stamp", "oidc")
 )
 TESTS, BENCHMARK = _extra("test"), _extra("benchmark")
 # Below this line of constraints.txt stands what only the benchmark extra brings, which need
@@ -110,7 +110,7 @@ def test_every_import_is_a_declared_dependency_and_the_other_way_round() -> None
         for path in (ROOT / package).rglob("*.py"):
             for name in _imported(ast.parse(path.read_text("utf-8"))):
                 imported.setdefault(name, str(path.relative_to(ROOT)))
-    declared = {**CORE, **EXTRAS, **DASK, **DATA, **MCP, **STAMP}
+    declared = {**CORE, **EXTRAS, **DASK, **DATA, **MCP, **STAMP, **OIDC}
     ours = {*PACKAGES, *sys.stdlib_module_names, "compression"}
     by_module = importlib.metadata.packages_distributions()
     undeclared = {

@@ -44,6 +44,7 @@ from qiaocrawl.console.pages import (
     overview,
     people,
     record_of_changes,
+    sign_in,
     sites,
     stories,
     today,
@@ -57,10 +58,12 @@ from qiaocrawl.console.security import credentials
 from qiaocrawl.console.security.connections import bounded_protocol
 from qiaocrawl.console.security.credentials import SecurityHeaders
 from qiaocrawl.console.security.gate import BodyLimit, TooLargeError, error_page, route
+from qiaocrawl.console.security.oidc import Provider, settings_of
 from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.jobs.backups import BackupMaker
 from qiaocrawl.language import N_, _, using_language
 from qiaocrawl.machine import most_open_files
+from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
 from qiaocrawl.storage import people as stored_people
 from qiaocrawl.storage.audit_log import Actor
@@ -95,6 +98,7 @@ AREAS: tuple[Area, ...] = (
     office_paper.AREA,
     backups.AREA,
     account.AREA,
+    sign_in.AREA,
     api.AREA,
 )
 
@@ -134,7 +138,12 @@ class _Console(Starlette):
 
 
 def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Starlette:
-    """The console over the database of *settings*, whose schema must be this version's."""
+    """The console over the database of *settings*, whose schema must be this version's.
+
+    Raises:
+        ConfigError: the options of the office's own sign-in are not whole.
+    """
+    office_sign_in = settings_of(Options.from_environment())
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -143,7 +152,15 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
         jobs, messages = JobKeeper(database), MessageKeeper(database)
         groups, counts = GroupKeeper(database), CountKeeper(database)
         backup_maker = BackupMaker(database)
-        app.state.console = Console(settings, database, search, jobs, backup_maker, counts.columns)
+        app.state.console = Console(
+            settings,
+            database,
+            search,
+            jobs,
+            backup_maker,
+            counts.columns,
+            provider=None if office_sign_in is None else Provider(office_sign_in),
+        )
         sign = ConsoleSign(database.engine, f"{settings.host}:{settings.port}")
         search.start()
         jobs.start()

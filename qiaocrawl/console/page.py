@@ -27,6 +27,7 @@ from qiaocrawl.storage.people import ROLES, User
 if TYPE_CHECKING:
     from qiaocrawl.console.keepers import JobKeeper
     from qiaocrawl.console.search_keeper import SearchKeeper
+    from qiaocrawl.console.security.oidc import Provider
     from qiaocrawl.jobs.backups import BackupMaker
     from qiaocrawl.reading.article_columns import ArticleColumns
 
@@ -219,6 +220,7 @@ class Console:
         wanted: by session, the page that somebody asked for who has to choose a password first.
         frame: as it was read at ``frame_read_at`` (monotonic); see the gate.
         looks: when strangers asked for what links open, by their addresses; monotonic.
+        provider: the office's own sign-in; None without one.
     """
 
     settings: ConsoleSettings
@@ -236,6 +238,7 @@ class Console:
     frame: Frame = field(default_factory=Frame)
     frame_read_at: float = -math.inf
     looks: dict[str, list[float]] = field(default_factory=dict)
+    provider: Provider | None = None
 
 
 @dataclass(slots=True)

@@ -114,6 +114,22 @@ def names(value: object) -> tuple[str, ...]:
     return tuple(name for name in (str(part).strip() for part in parts) if name)
 
 
+def pairs(*allowed: str) -> Converter:
+    """``name=word`` pairs, comma separated, each word one of *allowed*."""
+
+    def convert(value: object) -> tuple[str, ...]:
+        given = names(value)
+        for part in given:
+            name, _equals, word = part.rpartition("=")
+            if not name.strip() or word not in allowed:
+                raise ValueError(
+                    _("must be name=word pairs, each word one of {names}", names=", ".join(allowed))
+                )
+        return given
+
+    return convert
+
+
 def amounts(low: int, high: int) -> Converter:
     """``name=number`` pairs, comma separated; each as it was given, without white space."""
 

@@ -18,6 +18,7 @@ from qiaocrawl.options.kinds import (
     number,
     own_or,
     page_store,
+    pairs,
     render_mode,
     root_path,
     scrapyd_servers,
@@ -424,6 +425,29 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_CONSOLE_SEARCH_DIR", "", "folder",
            "Folder of its full text index; empty = beside the SQLite file, or in data for "
            "MariaDB. It can be deleted: the console builds it anew.", text),
+    # sign-in at the office's own provider
+    Option("QIAO_OIDC_ISSUER", "", "URL",
+           "Provider of OpenID Connect by which people may log in to the console as well: "
+           "the address before /.well-known/openid-configuration; empty = none.",
+           web_address),
+    Option("QIAO_OIDC_CLIENT_ID", "", "name", "The console's name at that provider.", text),
+    Option("QIAO_OIDC_CLIENT_SECRET", "", "secret",
+           "Its secret there; empty = a public client, which PKCE protects.", text, secret=True),
+    Option("QIAO_OIDC_NAME", "", "words", "What the log-in page calls the provider.", text),
+    Option("QIAO_OIDC_SCOPES", "openid,profile,email", "names, comma separated",
+           "What is asked of it.", names),
+    Option("QIAO_OIDC_USER_CLAIM", "email", "email, preferred_username, sub",
+           "What it says that is the name of a user of the console, at the first sign-in; an "
+           "e-mail address counts only if the provider has verified it.",
+           choice("email", "preferred_username", "sub")),
+    Option("QIAO_OIDC_NEW_USERS", False, "on/off",
+           "Whoever signs in and is no user yet is made a reader of that name.", flag),
+    Option("QIAO_OIDC_ROLE_CLAIM", "", "name",
+           "Where it says somebody's groups, such as groups or realm_access.roles; empty = roles "
+           "are given in the console.", text),
+    Option("QIAO_OIDC_ROLES", "", "group=role, comma separated",
+           "Which role (reader, editor, administrator) each group gives, at every sign-in; who "
+           "is in none of them is refused.", pairs("reader", "editor", "administrator")),
     # for machines that watch
     Option("QIAO_METRICS_HOST", "127.0.0.1", "address",
            "Where `qiaocrawl metrics` listens. Whoever reaches it sees names of topics and "

@@ -20,6 +20,7 @@ from qiaocrawl.language import _
 from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.schema import (
     api_token,
+    console_identity,
     console_session,
     console_user,
     event_link,
@@ -88,8 +89,10 @@ def user_of(row: Row[tuple[object, ...]]) -> User:
     )
 
 
-def add_user(c: Connection, actor: Actor, name: str, password: str, role: str) -> int:
-    """Make a user, who has to change the password first; returns the row.
+def add_user(
+    c: Connection, actor: Actor, name: str, password: str, role: str, *, must_change: bool = True
+) -> int:
+    """Make a user, who has to change the password first if *must_change*; returns the row.
 
     Raises:
         ConfigError: the name is taken or cannot be one, or there is no such role.
@@ -105,7 +108,7 @@ def add_user(c: Connection, actor: Actor, name: str, password: str, role: str) -
             name=name,
             password=password,
             role=role,
-            must_change=True,
+            must_change=must_change,
             created_at=stored_moment(time.time()),
             disabled_at=None,
         )
@@ -186,6 +189,40 @@ def _keep_an_administrator(c: Connection, user: User) -> None:
     )
     if not {row_id for (row_id,) in c.execute(able)} - {user.id}:
         raise ConfigError(_("{name!r} is the last administrator", name=user.name))
+
+
+# --- Which user somebody is whom the office's own provider signs in ------------------------------
+
+_MOST_IDENTITY_CHARS = 255
+
+
+def user_of_identity(c: Connection, issuer: str, subject: str) -> User | None:
+    """The user that this subject of that issuer is; None for nobody yet."""
+    row = c.execute(
+        select(console_user)
+        .join(console_identity, console_identity.c.user_id == console_user.c.id)
+        .where(console_identity.c.digest == _identity_digest(issuer, subject))
+    ).one_or_none()
+    return None if row is None else user_of(row)
+
+
+def connect_identity(c: Connection, actor: Actor, user: User, issuer: str, subject: str) -> None:
+    """Let this subject of that issuer be *user* from now on, whatever it is called there."""
+    c.execute(
+        insert(console_identity).values(
+            digest=_identity_digest(issuer, subject),
+            user_id=user.id,
+            issuer=clean_word(issuer, _MOST_IDENTITY_CHARS),
+            subject=clean_word(subject, _MOST_IDENTITY_CHARS),
+            connected_at=stored_moment(time.time()),
+        )
+    )
+    record(c, actor, "user.connect", user.name, None, {"issuer": issuer, "subject": subject})
+
+
+def _identity_digest(issuer: str, subject: str) -> bytes:
+    text = f"{issuer}\0{subject}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(text).digest()
 
 
 # --- Who is logged in: sessions of people, tokens of programs, failed tries -----------------------

@@ -43,7 +43,33 @@ async def log_in(request: Request) -> Response:
     if visit_of(request).user is not None:
         return RedirectResponse(home, 303)
     target = local_path(request.query_params.get("next"), home)
-    return render(request, "account/log_in.html", target=target, message="", name="")
+    return log_in_page(request, target, has_left="left" in request.query_params)
+
+
+def log_in_page(
+    request: Request,
+    target: str,
+    message: str = "",
+    status: int = 200,
+    *,
+    name: str = "",
+    has_left: bool = False,
+) -> Response:
+    """The form, with why a log-in did not succeed.
+
+    Args:
+        has_left: somebody has just logged out here, who may be signed in at the provider still.
+    """
+    return render(
+        request,
+        "account/log_in.html",
+        status,
+        target=target,
+        message=message,
+        name=name,
+        provider=console_of(request).provider,
+        has_left=has_left,
+    )
 
 
 async def do_log_in(request: Request) -> Response:
@@ -57,10 +83,10 @@ async def do_log_in(request: Request) -> Response:
     if await _may_try(request, name, counted):
         stored = user.password if user is not None and user.disabled_at is None else None
         if await hashing(request, credentials.is_right, stored, password) and user is not None:
-            return await _begin(request, user, target)
+            return await begin_session(request, user, target)
         await write(request, people.record_failure, name, visit_of(request).address, counted)
         message, status = _("Name or password is wrong."), 403
-    return render(request, "account/log_in.html", status, target=target, message=message, name=name)
+    return log_in_page(request, target, message, status, name=name)
 
 
 def _attempt_key(request: Request, user: people.User | None) -> str:
@@ -79,7 +105,8 @@ async def _may_try(request: Request, name: str, address: str) -> bool:
     return not await read(request, people.is_throttled, name, address, own=1)
 
 
-async def _begin(request: Request, user: people.User, target: str) -> Response:
+async def begin_session(request: Request, user: people.User, target: str) -> Response:
+    """Log *user* in, in this browser, and go on to *target*."""
     # A new secret: one that somebody slipped in before the log-in is worth nothing.
     cookie, visit, settings = (
         credentials.new_secret(),
@@ -107,7 +134,8 @@ async def log_out(request: Request) -> Response:
     """End the session, here and in the database."""
     cookie = credentials.own_cookie(request, credentials.SESSION)
     await write(request, people.close_session, actor_of(request), cookie)
-    response = RedirectResponse(link(request, "account.log_in"), 303)
+    left = "?left=1" if console_of(request).provider is not None else ""
+    response = RedirectResponse(f"{link(request, 'account.log_in')}{left}", 303)
     credentials.forget(request, response, credentials.SESSION)
     return response
 
@@ -149,7 +177,7 @@ async def save_password(request: Request) -> Response:
     target = local_path(take_wanted(request), link(request, "today.show"))
     if user.must_change and user.may(ADMINISTRATOR) and not await read(request, list_topics):
         target = link(request, "first_run.office")
-    return await _begin(request, replace(user, password=stored), target)
+    return await begin_session(request, replace(user, password=stored), target)
 
 
 async def preferences(request: Request) -> Response:

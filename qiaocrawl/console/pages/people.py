@@ -71,6 +71,7 @@ ACTION_NAMES = {
     "url.again": N_("had missed pages collected again"),
     "user.add": N_("added a user"), "user.disable": N_("disabled a user"),
     "user.enable": N_("enabled a user"), "user.password": N_("set a password"),
+    "user.connect": N_("connected a user with the office's sign-in"),
     "user.role": N_("changed a role"), "watch.weight": N_("weighted a watched page"),
     "topic.threshold": N_("set a topic's threshold"), "topic.new": N_("made a topic"),
     "topic.about": N_("changed a topic's title"), "topic.rename": N_("renamed a topic"),

@@ -103,12 +103,14 @@ SESSION, VISITOR = "qiao_session", "qiao_visitor"
 """Of somebody logged in; of somebody who is not yet, for the token of the log-in form."""
 BROWSER = "qiao_browser"
 """Of a browser that somebody logged in with before: strangers' guesses do not lock it out."""
+SIGN_IN = "qiao_sign_in"
+"""Of a browser that went to the office's provider to sign in, until it is back."""
 LANGUAGE, THEME = "qiao_lang", "qiao_theme"
 _YEAR_SECONDS = 365 * 86_400
 
 
 # Browsers give a cookie to all ports of a host: consoles beside one another need their own names.
-_OF_ONE_CONSOLE = (SESSION, VISITOR, BROWSER)
+_OF_ONE_CONSOLE = (SESSION, VISITOR, BROWSER, SIGN_IN)
 _USUAL_PORT = 8808
 
 

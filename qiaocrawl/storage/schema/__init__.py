@@ -41,6 +41,7 @@
     revision ── url                         what articles said before, and deletions
     office                                  what the office is called, and its mark
     console_user ─┬─ console_session        who works at the console, and is logged in
+                  ├─ console_identity       whom the office's provider knows them as
                   ├─ api_token              programs that read in their name
                   └─ saved_search           lists they come back to
     login_failure                           what the log-in is throttled by
@@ -176,6 +177,7 @@ from qiaocrawl.storage.schema.office import (
     article_tag,
     audit_entry,
     collector,
+    console_identity,
     console_session,
     console_user,
     host_owner,
@@ -213,6 +215,7 @@ __all__ = [
     "briefing_version",
     "briefing_version_file",
     "collector",
+    "console_identity",
     "console_session",
     "console_user",
     "decision",

@@ -43,6 +43,17 @@ console_user = table(
     Column("disabled_at", time_type()),
 )
 
+console_identity = table(
+    "console_identity",
+    # Of issuer and subject: a provider's own name for a person, which never changes.
+    Column("digest", digest_type(), primary_key=True),
+    Column("user_id", ForeignKey("console_user.id"), nullable=False, index=True),
+    Column("issuer", name_type(255), nullable=False),
+    Column("subject", name_type(255), nullable=False),
+    Column("connected_at", time_type(), nullable=False),
+    **KEYED_TABLE_OPTIONS,
+)
+
 console_session = table(
     "console_session",
     # Of the cookie: who reads the database cannot log in with it.
