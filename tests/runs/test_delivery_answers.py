@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,14 @@ from apprise.plugins.pushdeer import NotifyPushDeer
 from apprise.plugins.serverchan import NotifyServerChan
 from apprise.plugins.vonage import NotifyVonage
 from apprise.plugins.wecombot import NotifyWeComBot
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlalchemy import text
 
+from held_ports import held_port
 from qiaocrawl.news.warnings.answers import Room, parts_of, room_of
 from qiaocrawl.news.warnings.delivery import deliver_due, send_test
+from qiaocrawl.news.warnings.markup import form_of
 from qiaocrawl.news.warnings.stored import add_claimed, stuck_messages
 from qiaocrawl.storage import Database
 from webhooks import Webhook, served_webhook
@@ -47,6 +52,7 @@ def webhook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhook]:
 
 
 CHANNELS: Mapping[str, str] = {
+    "text": f"wecombot://{TOKEN}/?format=text",
     "wecom": f"wecombot://{TOKEN}/", "ding": f"dingtalk://{TOKEN}/", "feishu": f"feishu://{TOKEN}/",
     "lark": f"lark://{TOKEN}/", "schan": f"schan://{TOKEN}/", "deer": f"pushdeer://{TOKEN}/",
     "sms": "vonage://abcd1234:abcdefgh12345678@8613800000000/8613900000000",
@@ -195,15 +201,25 @@ LONG = "\n\n".join(
 
 
 def _texts(webhook: Webhook) -> list[str]:
-    """What robots were told: WeCom and DingTalk have it under text, Feishu and Lark in content."""
-    return [
-        body["text"]["content"] if "text" in body else body["content"]["text"]
-        for body in webhook.bodies
-    ]
+    """What robots were told, as lines, of title and text."""
+    return [_said(body) for body in webhook.bodies]
+
+
+def _said(body: dict[str, Any]) -> str:
+    if body.get("msgtype") == "markdown":
+        said: str = body["markdown"].get("content") or body["markdown"]["text"]
+        return said.removeprefix("# ").removeprefix("**")
+    if body.get("msg_type") == "post":
+        post = body["content"]["post"]["zh_cn"]
+        rows = ["".join(run["text"] + run.get("href", "") for run in row)
+                for row in post["content"]]  # fmt: skip
+        return "\n".join([post["title"], *rows])
+    told: str = body["text"]["content"] if "text" in body else body["content"]["text"]
+    return told
 
 
 @pytest.mark.parametrize(("channel", "most_bytes"), [
-    ("wecom", 2_048), ("ding", 20_000), ("feishu", 20_000), ("lark", 20_000),
+    ("wecom", 4_096), ("text", 2_048), ("ding", 20_000), ("feishu", 20_000), ("lark", 20_000),
 ])  # fmt: skip
 def test_a_long_message_goes_in_numbered_parts_that_fit(
     database: Database, webhook: Webhook, channel: str, most_bytes: int
@@ -219,7 +235,7 @@ def test_a_long_message_goes_in_numbered_parts_that_fit(
         assert len(said.encode()) <= most_bytes
         # Nothing is cut within a character, and no warning within an address.
         assert "�" not in said
-    if channel != "wecom":
+    if channel not in ("wecom", "text"):
         assert max(webhook.sizes) <= most_bytes
     told = "\n".join(said.partition("\n")[2].strip() for said in texts)
     for warning in LONG.split("\n\n"):
@@ -229,7 +245,7 @@ def test_a_long_message_goes_in_numbered_parts_that_fit(
 
 
 def test_a_part_that_was_taken_is_not_sent_again(database: Database, webhook: Webhook) -> None:
-    number = _add(database, "wecom", LONG[:2_400])
+    number = _add(database, "wecom", LONG[:4_800])
     yes = {"errcode": 0, "errmsg": "ok"}
     webhook.answers = [yes, {"errcode": 45009, "errmsg": "api freq out of limit"}]
     report = deliver_due(database, CHANNELS, AT)
@@ -278,3 +294,81 @@ def test_rooms_are_those_of_services() -> None:
     ding = room_of("dingtalk", 19_985, 32_768)
     assert ding is not None
     assert ding.measure("侨") == len(json.dumps("侨")) - 2
+
+
+BLOCKS = "\n\n".join([
+    "1. 唐人街失火 [两人伤] *急*\n   3 家媒体 · 首发：侨报\n   http://a.example/1",
+    "<@all> #话题\nhttp://b.example/2?a=(1)\nhttps://c.example/3\n见 http://d.example/4",
+])  # fmt: skip
+
+
+def test_wecom_and_dingtalk_are_told_in_markdown_that_nobody_else_writes(
+    database: Database, webhook: Webhook
+) -> None:
+    _add(database, "wecom", BLOCKS)
+    _add(database, "ding", BLOCKS)
+    webhook.answers = [{"errcode": 0}] * 2
+    assert deliver_due(database, CHANNELS, AT).sent == 2
+    wecom, ding = (body["markdown"] for body in webhook.bodies)
+    assert wecom["content"].split("\n") == [
+        "**警告：唐人街失火**",
+        "[1. 唐人街失火 ［两人伤］ ＊急＊](http://a.example/1)",
+        "3 家媒体 · 首发：侨报",
+        "",
+        "[＜@all＞ ＃话题](http://b.example/2?a=%281%29)",
+        "[c.example](https://c.example/3)",
+        "见 http://d.example/4",
+    ]
+    assert ding["title"] == "警告：唐人街失火"
+    title, first = ding["text"].split("\n")[:2]
+    assert title == "# 警告：唐人街失火"
+    assert first == "[1. 唐人街失火 ［两人伤］ ＊急＊](http://a.example/1)  "
+
+
+def test_feishu_is_told_in_a_post_with_links(database: Database, webhook: Webhook) -> None:
+    _add(database, "feishu", BLOCKS)
+    webhook.answers = [{"code": 0}]
+    assert deliver_due(database, CHANNELS, AT).sent == 1
+    (body,) = webhook.bodies
+    post = body["content"]["post"]["zh_cn"]
+    assert (body["msg_type"], post["title"]) == ("post", "警告：唐人街失火")
+    assert post["content"][0] == [
+        {"tag": "a", "text": "1. 唐人街失火 [两人伤] *急*", "href": "http://a.example/1"}
+    ]
+    assert post["content"][3][0] == {
+        "tag": "a", "text": "<@all> #话题", "href": "http://b.example/2?a=(1)",
+    }  # fmt: skip
+    assert post["content"][-1] == [{"tag": "text", "text": "见 http://d.example/4"}]
+
+
+@pytest.mark.parametrize("channel", ["wecom", "ding", "feishu"])
+def test_a_robot_that_is_away_is_tried_again_and_told_without_its_key(
+    database: Database, channel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for plugin in (NotifyWeComBot, NotifyDingTalk, NotifyFeishu):
+        monkeypatch.setattr(plugin, "notify_url", f"http://127.0.0.1:{held_port()}/{TOKEN}")
+        monkeypatch.setattr(plugin, "request_rate_per_sec", 0)
+    number = _add(database, channel, "正文")
+    assert deliver_due(database, CHANNELS, AT).waiting == 1
+    row = _row(database, number)
+    assert row.error
+    assert TOKEN not in row.error
+
+
+def test_who_asks_for_plain_text_gets_it(database: Database, webhook: Webhook) -> None:
+    _add(database, "text", BLOCKS)
+    webhook.answers = [{"errcode": 0}]
+    assert deliver_due(database, CHANNELS, AT).sent == 1
+    assert webhook.bodies[0]["msgtype"] == "text"
+    assert "[两人伤] *急*" in webhook.bodies[0]["text"]["content"]
+
+
+@given(st.text(alphabet='侨a \n*[]<>#(){}\\"http://.cn', max_size=3_000))
+def test_parts_in_every_form_fit_and_lose_no_sign(body: str) -> None:
+    for service in ("wecombot", "dingtalk", "feishu"):
+        form = form_of(service, "", None)
+        small = replace(form, room=replace(form.room, most=600))
+        parts = small.parts("警告", body)
+        assert "".join(p.text for p in parts).replace("\n", "") == body.replace("\n", "")
+        assert small.size is not None
+        assert all(small.size(*small.write(part)) <= 600 for part in parts)

@@ -17,11 +17,11 @@ from qiaocrawl.news.warnings.answers import (
     Refusal,
     heard_answers,
     heard_log,
-    parts_of,
     refusal_in,
     room_of,
 )
 from qiaocrawl.news.warnings.channels import Channels
+from qiaocrawl.news.warnings.markup import Form, form_of
 from qiaocrawl.news.warnings.stored import (
     GIVEN_UP,
     DueMessage,
@@ -172,13 +172,14 @@ def _send(
     plugin.optional = False
     service = _service_of(plugin)
     room = room_of(service, plugin.body_maxlen, NotifyBase.body_maxlen)
-    parts = parts_of(message.title, message.body, room)
+    form = form_of(service, address, room)
+    parts = form.parts(message.title, message.body)
     for place, part in enumerate(parts, start=1):
         if part.end <= message.sent_chars:
             continue
         # A file goes once, with the last part; a service that takes none gets the text alone.
         own = file if place == len(parts) and plugin.attachment_support else None
-        refusal = _send_part(plugin, service, part, message.severity, own)
+        refusal = _send_part(plugin, service, form, part, message.severity, own)
         if refusal is not None:
             reason = _without_secrets(refusal.reason, address)[:_REASON_CHARS] or _REFUSED
             if len(parts) > 1:
@@ -192,21 +193,16 @@ def _send(
 
 
 def _send_part(
-    plugin: NotifyBase, service: str, part: Part, severity: str, file: Path | None
+    plugin: NotifyBase, service: str, form: Form, part: Part, severity: str, file: Path | None
 ) -> Refusal | None:
-    from apprise import Apprise, NotifyFormat, NotifyType
-
-    kind = NotifyType.INFO if severity == "notice" else NotifyType.WARNING
-    sender = Apprise()
-    sender.add(plugin)
+    title, text = form.write(part)
+    error = ""
     with heard_log() as log, heard_answers() as answers:
-        is_sent = sender.notify(
-            title=part.title,
-            body=part.text,
-            notify_type=kind,
-            body_format=NotifyFormat.TEXT,
-            attach=None if file is None else str(file),
-        )
+        if form.send is not None:
+            error = form.send(plugin, title, text)
+            is_sent = any(answer.ok for answer in answers)
+        else:
+            is_sent = _send_by_apprise(plugin, title, text, severity, file)
     refusals = [
         refusal
         for answer in answers
@@ -216,7 +212,25 @@ def _send_part(
     ]
     if refusals:
         return refusals[-1]
-    return None if is_sent else Refusal(log.words)
+    return None if is_sent else Refusal(error or log.words)
+
+
+def _send_by_apprise(
+    plugin: NotifyBase, title: str, text: str, severity: str, file: Path | None
+) -> bool:
+    from apprise import Apprise, NotifyFormat, NotifyType
+
+    sender = Apprise()
+    sender.add(plugin)
+    return bool(
+        sender.notify(
+            title=title,
+            body=text,
+            notify_type=NotifyType.INFO if severity == "notice" else NotifyType.WARNING,
+            body_format=NotifyFormat.TEXT,
+            attach=None if file is None else str(file),
+        )
+    )
 
 
 def _service_of(plugin: NotifyBase) -> str:
