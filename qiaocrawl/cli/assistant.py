@@ -31,7 +31,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.reading.listing import ListedArticle, OutletNames, list_articles
 from qiaocrawl.reading.records import iter_articles
 from qiaocrawl.storage import Database, people
-from qiaocrawl.storage.search import coverage as ledger
+from qiaocrawl.storage.search.coverage import word_sums
 from qiaocrawl.storage.selection import PUBLISHED, Selection
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import china_time, china_time_or_day
@@ -185,10 +185,7 @@ class Archive:
     def coverage(self, topic: str) -> dict[str, Any]:
         """Which words were asked of which engines, what they brought, and what was missed."""
         with self._connection() as c:
-            rows = ledger.ledger_rows(c, topic, ledger.Chosen())
-            lost = ledger.lost_answers(c, topic)
-            cells = ledger.cells_of(rows, lost, {})
-        sums = ledger.sums_by(cells, lambda cell: cell.term)
+            sums = word_sums(c, topic)
         answer: dict[str, Any] = {
             "words": [
                 {

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or
 from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.items.article import Comment
+from qiaocrawl.reading.marks import Marks, marks_of
 from qiaocrawl.storage.packed_text import unpack_html
 from qiaocrawl.storage.pages.articles import comments_from
 from qiaocrawl.storage.pages.raw_pages import PAGE_COLUMNS, pages_of
@@ -333,8 +334,16 @@ def article_records(
     )
     statement = statement.where(*_conditions(c, choice))
     rows = c.execute(statement).mappings().all()
-    judged = _judgements(c, [row["id"] for row in rows])
-    return [{**_api_record(row), "topics": judged.get(row["id"], [])} for row in rows]
+    ids = [row["id"] for row in rows]
+    judged, marked = _judgements(c, ids), marks_of(c, ids)
+    return [
+        {
+            **_api_record(row),
+            "topics": judged.get(row["id"], []),
+            "marks": marked.get(row["id"], Marks()),
+        }
+        for row in rows
+    ]
 
 
 def _conditions(c: Connection, choice: ArticleChoice) -> list[ColumnElement[bool]]:
@@ -438,10 +447,7 @@ def query_records(c: Connection, *, after: int, limit: int, topic_name: str = ""
 
 
 def _api_record(row: Any) -> Record:
-    """A row with its times as ISO 8601 in UTC; every column whose name ends in _at is one."""
-    record = dict(row)
-    for name in record:
-        if name.endswith("_at") and record[name] is not None:
-            moment = from_time(record[name])
-            record[name] = None if moment is None else moment.isoformat(timespec="seconds")
-    return record
+    """A row with its times in UTC; every column whose name ends in _at is one."""
+    return {
+        name: from_time(value) if name.endswith("_at") else value for name, value in row.items()
+    }

@@ -26,6 +26,9 @@ _MISSING = ("missing", "missing_argument", "string_too_short")
 _WORDS = {
     "string_type": "must be a text",
     "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "int_parsing": "must be a whole number",
+    "int_parsing_size": "must be a smaller number",
     "dict_type": "must be a table",
     "mapping_type": "must be a table",
     "dataclass_type": "must be a table",

@@ -22,8 +22,8 @@ from qiaocrawl.jobs.local import Logins
 from qiaocrawl.language import _
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.storage import audit_log
-from qiaocrawl.storage.audit_log import AuditEntry
+from qiaocrawl.storage import audit_log, people
+from qiaocrawl.storage.audit_log import Actor, AuditEntry
 from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.search import ledger
@@ -62,7 +62,7 @@ OFFICE = {"unit": "侨办", "masthead": "侨情简报", "title_font": "宋体", 
           "body_font": "仿宋"}  # fmt: skip
 FILE = "词,权重\n侨务,4\n博物馆,2\n".encode()
 
-Step = tuple[str, str, dict[str, str]]
+Step = tuple[str, str, dict[str, Any]]
 # Name of the form, what it is of, and what is written into it; in the order things become true.
 STEPS: tuple[Step, ...] = (
     ("articles.save_search", "", {"name": "n", "query": "q=x"}),
@@ -114,6 +114,10 @@ STEPS: tuple[Step, ...] = (
     ("warnings.save_pushes", "", {"channel": "平台", "digest": "yes", "at": "7:30"}),
     ("warnings.send_digest", "", {"channel": "desk"}),
     ("warnings.drop_channel", "", {"channel": "平台"}),
+    ("api.mark", "1", {"starred": "false", "note": "程序"}),
+    ("api.decide", TOPIC, {"text": "寻亲", "weight": "2"}),
+    ("api.keep_group", TOPIC, {"name": "寻亲", "any_of": ["寻亲"]}),
+    ("api.drop_group", TOPIC, {"name": "寻亲"}),
     ("coverage.again", "", CELL),
     ("coverage.missed_again", "", {"topic": TOPIC, "why": "blocked", "url": SHUT}),
     ("coverage.again_all", "", {"topic": TOPIC, "engine": "demo", "state": "blocked"}),
@@ -150,6 +154,8 @@ STEPS: tuple[Step, ...] = (
     ("sites.log_out", "1", {}),
     ("jobs.start", "", JOB),
     ("jobs.stop", "1", {}),
+    ("api.start", "", {"spider": "search", "topic": TOPIC}),
+    ("api.stop", "2", {}),
     ("jobs.start", "", {**JOB, "times": "6:00"}),
     ("jobs.change_schedule", "1", {**JOB, "times": "7:00"}),
     ("jobs.run_schedule", "1", {}),
@@ -221,6 +227,10 @@ def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         c.execute(text("UPDATE story_article SET voice_url_id = url_id"))
         watched.enter_page(c, TOPIC, url_key(page.url), kind="list", name="", weight=1.0, now=now)
     sqlite_desk.log_in_as("administrator")
+    with sqlite_desk.database.engine.begin() as c:
+        user = people.find_user(c, "administrator")
+        assert user is not None
+        people.add_token(c, Actor("administrator"), user, "steps", "step")
     return sqlite_desk
 
 
@@ -254,7 +264,7 @@ def test_every_change_is_in_the_log(desk_of_all: Desk) -> None:
         if name == "account.do_log_in":
             _change_cookie(desk, "")
             desk.get("/log-in")
-        answer = desk.post(path, **fields)
+        answer = _sent(desk, name, path, fields)
         assert answer.status_code in (200, 303), (name, fields, visible(answer.text))
         if name in ("account.save_password", "account.do_log_in"):
             _change_cookie(desk, answer.cookies[credentials.SESSION])
@@ -284,6 +294,13 @@ def _check_fields(entries: list[AuditEntry]) -> None:
     told = {_(name) for name in FIELD_NAMES.values()}
     assert {one for one in fields - told - own if "." not in one and not one.isupper()
             and not one.startswith("QIAO_")} == set()  # fmt: skip
+
+
+def _sent(desk: Desk, name: str, path: str, fields: dict[str, Any]) -> Any:
+    """The answer to a form, or to the JSON of a program with a token."""
+    if not name.startswith("api."):
+        return desk.post(path, **fields)
+    return desk.client.post(path, json=fields, headers={"Authorization": "Bearer step"})
 
 
 def _change_cookie(desk: Desk, cookie: str) -> None:

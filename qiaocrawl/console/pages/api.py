@@ -1,265 +1,473 @@
-"""Reading by programs: JSON, by a token, a page at a time, described by an OpenAPI document."""
+"""Reading and writing by programs: JSON, by a token, described by an OpenAPI document.
+
+Each answer is what a page of the console shows, from the same functions; each change is made, and
+noted, by what the console's forms do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
+from sqlalchemy import Connection
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from qiaocrawl import __version__
-from qiaocrawl.console.forms import known_topic, wanted_number
-from qiaocrawl.console.page import READER, Area, Page, link, read
-from qiaocrawl.errors import ConfigError
-from qiaocrawl.language import _
+from qiaocrawl.console.forms import known_topic, topic_of_path
+from qiaocrawl.console.openapi import Found, Items, Nothing, Operation, document, readable
+from qiaocrawl.console.page import EDITOR, READER, Area, Page, link, read
+from qiaocrawl.console.pages import api_records as shown
+from qiaocrawl.console.pages.articles import NOTE, STAR, TAGS, UNSTAR, Mark, mark_article
+from qiaocrawl.console.pages.briefings import require_briefing
+from qiaocrawl.console.pages.group_hits import drop_one, keep_one
+from qiaocrawl.console.pages.job_schedules import job_servers
+from qiaocrawl.console.pages.jobs import job_of, start_job, stop_job
+from qiaocrawl.console.pages.reading import require_article
+from qiaocrawl.console.pages.sites import kept_site_lines
+from qiaocrawl.console.pages.topic_words import take_decision
+from qiaocrawl.console.pages.warnings import WarningChoice, urgency
+from qiaocrawl.console.render import render
+from qiaocrawl.jobs.requests import checked_request
+from qiaocrawl.language import N_, _
+from qiaocrawl.lexicon.decisions import Decision
+from qiaocrawl.news import kept_briefings
+from qiaocrawl.news.briefing_making import tell_story
+from qiaocrawl.news.stories.corrections import members_of
+from qiaocrawl.news.stories.hot import HotStory, LastDays, StoryWish, hot_stories, story_by_number
+from qiaocrawl.news.warnings.machine import reason_text
+from qiaocrawl.news.warnings.stored import WarningLine
+from qiaocrawl.news.word_groups import group_from
+from qiaocrawl.reading import marks
 from qiaocrawl.reading import records as api_rows
+from qiaocrawl.storage import jobs
+from qiaocrawl.storage.search.coverage import word_sums
 from qiaocrawl.storage.sites.media import known_media
-from qiaocrawl.storage.topics.word_groups import require_groups
+from qiaocrawl.storage.sites.sources import FeedSource, feed_sources, silent_sites
+from qiaocrawl.storage.topics.topics import list_topics, load_pack
+from qiaocrawl.storage.topics.word_groups import KeptGroup, group_states, require_groups
 
-# --- What programs may ask the console for, and get, as an OpenAPI document -----------------------
+_Record = TypeVar("_Record")
 
-ARTICLES, GROUPS, COVERAGE = "/api/v1/articles", "/api/v1/groups", "/api/v1/coverage"
-USUAL_LIMIT, MOST_LIMIT, MOST_MEMBERS = 100, 1_000, 1_000_000
-
-FIELDS: Mapping[str, Mapping[str, str]] = {
-    "Article": {
-        "id": "integer", "url": "string", "title": "string", "site": "string",
-        "author": "string", "source": "string", "channel": "string", "language": "string",
-        "published_at": "time", "fetched_at": "time", "updated_at": "time",
-        "group_id": "integer or null", "topics": "array", "text": "string",
-    },
-    "Group": {
-        "id": "integer", "title": "string", "site": "string", "url": "string",
-        "articles": "integer", "sites": "integer", "first_published_at": "time",
-    },
-    "Query": {
-        "id": "integer", "topic": "string", "term": "string", "site": "string",
-        "engine": "string", "period": "string", "page": "integer", "state": "string",
-        "hits": "integer", "new_urls": "integer", "tries": "integer", "message": "string",
-        "asked_at": "time", "due_at": "time",
-    },
-}  # fmt: skip
-"""Of the records."""
-_TYPES: Mapping[str, Any] = {
-    "time": {"type": ["string", "null"], "format": "date-time"},
-    "integer or null": {"type": ["integer", "null"]},
-    "array": {"type": "array", "items": {"type": "object"}},
-}
+# --- Topics, their words and groups of words ------------------------------------------------------
 
 
-def _whole(least: int, most: int, usual: int) -> dict[str, Any]:
-    return {"type": "integer", "minimum": least, "maximum": most, "default": usual}
+async def _topics(request: Request, _asked: Nothing) -> Found[shown.Topic]:
+    rows = await read(request, list_topics)
+    return Found(
+        [
+            shown.Topic(one.name, one.title, one.description, one.terms, one.sites, one.samples)
+            for one in rows
+        ]
+    )
 
 
-_TEXT = {"type": "string"}
-_FLAG = {"type": "boolean", "default": False}
-_Choice = tuple[str, Mapping[str, Any]]
-_PAGING: Mapping[str, _Choice] = {
-    "cursor": ("next_cursor of the page before", {"type": "string", "pattern": "^[0-9]{1,19}$"}),
-    "limit": ("records a page", _whole(1, MOST_LIMIT, USUAL_LIMIT)),
-}
-_TOPIC: Mapping[str, _Choice] = {"topic": ("name of a topic", _TEXT)}
-_PATHS: Mapping[str, tuple[str, str, Mapping[str, _Choice]]] = {
-    ARTICLES: (
-        "articles",
-        "Article",
-        {
-            **_PAGING,
-            **_TOPIC,
-            "relevant": ("only those on topic", _FLAG),
-            "group": ("only those of this group", {"type": "integer", "minimum": 1}),
-            "word_group": ("only what this group of words of the topic touches", _TEXT),
-            "medium": ("only this kind of medium, as central", {"type": "string"}),
-            "since": ("stored or changed since", {"type": "string", "format": "date-time"}),
-            "text": ("with the text", _FLAG),
-        },
-    ),
-    GROUPS: (
-        "groups of reprints",
-        "Group",
-        {**_PAGING, "members": ("articles of a group, at least", _whole(1, MOST_MEMBERS, 2))},
-    ),
-    COVERAGE: ("queries of the ledger", "Query", {**_PAGING, **_TOPIC}),
-}
-_ERRORS = {
-    "400": "a choice that is none, or a value that is not allowed; it is named",
-    "401": "no token, or one that is none",
-    "403": "the user of the token has to choose a password first",
-    "404": "no such topic",
-}
+async def _words(request: Request, _asked: Nothing) -> Found[shown.Word]:
+    pack = await read(request, load_pack, await topic_of_path(request))
+    return Found([shown.Word(one.text, one.kind, one.weight, one.note) for one in pack.terms])
 
 
-def choices_of(path: str) -> tuple[str, ...]:
-    """What may stand behind the ``?``."""
-    return tuple(_PATHS[path][2])
+async def _decide(request: Request, asked: shown.WordToDecide) -> Found[shown.Word]:
+    topic = await topic_of_path(request)
+    decision = Decision(
+        asked.text.strip(), asked.action, asked.weight, asked.kind, asked.synonym_of, asked.note
+    )
+    await take_decision(request, topic, decision)
+    return await _words(request, Nothing())
 
 
-def document(root: str) -> dict[str, Any]:
-    """The document of a console at the path *root*."""
-    error = {"type": "object", "properties": {"error": _TEXT}}
-    schemas = {name: _schema(fields) for name, fields in FIELDS.items()}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "qiaocrawl", "version": __version__},
-        "servers": [{"url": root or "/"}],
-        "security": [{"bearer": []}, {"basic": []}],
-        "paths": {path: _path(*parts) for path, parts in _PATHS.items()},
-        "components": {
-            "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer"},
-                "basic": {
-                    "type": "http",
-                    "scheme": "basic",
-                    "description": "any name; the token is the password",
-                },
-            },
-            "schemas": {**schemas, "Error": error},
-        },
+async def _word_groups(request: Request, _asked: Nothing) -> Found[shown.WordGroup]:
+    states = await read(request, group_states, await topic_of_path(request))
+    return Found([_word_group(one) for one in states])
+
+
+def _word_group(one: KeptGroup) -> shown.WordGroup:
+    own = one.group
+    return shown.WordGroup(
+        own.name, own.any_of, own.all_of, own.none_of, own.near, own.within_chars, one.left
+    )
+
+
+async def _keep_group(request: Request, asked: shown.GroupToKeep) -> Found[shown.WordGroup]:
+    topic = await topic_of_path(request)
+    words = {
+        "any": "\n".join(asked.any_of),
+        "all": "\n".join(asked.all_of),
+        "none": "\n".join(asked.none_of),
+        "near": "\n".join("、".join(some) for some in asked.near),
     }
+    within = str(asked.within_chars) if asked.within_chars else ""
+    await keep_one(request, topic, group_from(asked.name, words, within))
+    return await _word_groups(request, Nothing())
 
 
-def _schema(fields: Mapping[str, str]) -> dict[str, Any]:
-    properties = {name: _TYPES.get(kind, {"type": kind}) for name, kind in fields.items()}
-    return {"type": "object", "properties": properties}
+async def _drop_group(request: Request, asked: shown.GroupToDrop) -> Found[shown.WordGroup]:
+    if not await drop_one(request, await topic_of_path(request), asked.name):
+        raise HTTPException(404, _("there is no group of words {name!r}", name=asked.name))
+    return await _word_groups(request, Nothing())
 
 
-def _path(what: str, schema: str, choices: Mapping[str, _Choice]) -> dict[str, Any]:
-    items = {"type": "array", "items": {"$ref": f"#/components/schemas/{schema}"}}
-    page = {
-        "type": "object",
-        "properties": {"items": items, "next_cursor": {"type": ["string", "null"]}},
-    }
-    listed = [
-        {"name": name, "in": "query", "description": text, "schema": kind}
-        for name, (text, kind) in choices.items()
-    ]
-    answers = {"200": _answer(what, page)} | {
-        status: _answer(text, {"$ref": "#/components/schemas/Error"})
-        for status, text in _ERRORS.items()
-    }
-    return {"get": {"summary": f"Read {what}", "parameters": listed, "responses": answers}}
+# --- Articles and groups of reprints --------------------------------------------------------------
 
 
-def _answer(what: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"description": what, "content": {"application/json": {"schema": schema}}}
-
-
-_MOST_ROW = 2**63 - 1
-_FLAGS = {"true": True, "false": False}
-
-
-async def articles(request: Request) -> Response:
-    """Articles, oldest number first."""
-    _require_known(request, ARTICLES)
-    group = request.query_params.get("group", "")
-    topic = await _topic(request)
+async def _articles(request: Request, asked: shown.ArticleChoices) -> Items[shown.Article]:
+    topic = await _topic(request, asked.topic)
+    if asked.word_group:
+        await read(request, require_groups, topic or None, [asked.word_group])
     choice = api_rows.ArticleChoice(
         topic,
-        _flag(request, "relevant"),
-        _moment(request),
-        wanted_number("group", group, 1, _MOST_ROW) if group else None,
-        _flag(request, "text"),
-        await _word_group(request, topic),
-        known_media(filter(None, [request.query_params.get("medium", "")])),
+        asked.relevant,
+        asked.since,
+        asked.group,
+        asked.text,
+        (asked.word_group,) if asked.word_group else (),
+        known_media(filter(None, [asked.medium])),
     )
-    return await _page(request, api_rows.article_records, choice=choice)
+    return await _page(request, asked, _article, api_rows.article_records, choice=choice)
 
 
-async def groups(request: Request) -> Response:
-    """Groups of reprints."""
-    _require_known(request, GROUPS)
-    least = _number(request, "members", 2, 1, MOST_MEMBERS)
-    return await _page(request, api_rows.group_records, least_members=least)
+def _article(row: api_rows.Record) -> shown.Article:
+    judged = tuple(shown.Judged(**one) for one in row["topics"])
+    return shown.Article(**{**row, "topics": judged, "marks": _marks(row["marks"])})
 
 
-async def coverage(request: Request) -> Response:
-    """Queries of the coverage ledger with their last answers."""
-    _require_known(request, COVERAGE)
-    return await _page(request, api_rows.query_records, topic_name=await _topic(request))
+def _marks(own: marks.Marks) -> shown.Marks:
+    return shown.Marks(own.starred, own.note, own.tags, dict(own.judged))
 
 
-def _require_known(request: Request, path: str) -> None:
-    """What is misspelt must not count as not said: it would give all there is."""
-    names = choices_of(path)
-    for name in request.query_params:
-        if name not in names:
-            raise ConfigError(
-                _(
-                    "{name!r} is no choice here; there are {names}",
-                    name=name,
-                    names=", ".join(names),
+async def _one_article(request: Request, _asked: Nothing) -> shown.Article:
+    number: int = request.path_params["article"]
+    await read(request, require_article, number)
+    choice = api_rows.ArticleChoice(with_text=True)
+    (row,) = await read(request, api_rows.article_records, after=number - 1, limit=1, choice=choice)
+    return _article(row)
+
+
+async def _mark(request: Request, asked: shown.MarksToSet) -> shown.Marks:
+    number: int = request.path_params["article"]
+    await read(request, require_article, number)
+    topic = await _topic(request, asked.topic)
+    wanted = [Mark(asked.judged, topic)] if asked.judged else []
+    if asked.starred is not None:
+        wanted.append(Mark(STAR if asked.starred else UNSTAR, value="yes"))
+    if asked.note is not None:
+        wanted.append(Mark(NOTE, value=asked.note))
+    if asked.tags is not None:
+        wanted.append(Mark(TAGS, value=",".join(asked.tags)))
+    now, _judged = await mark_article(request, number, wanted, copies=asked.copies)
+    return _marks(now)
+
+
+async def _groups(request: Request, asked: shown.GroupChoices) -> Items[shown.Group]:
+    return await _page(
+        request,
+        asked,
+        lambda row: shown.Group(**row),
+        api_rows.group_records,
+        least_members=asked.members,
+    )
+
+
+# --- Events, warnings, briefings ------------------------------------------------------------------
+
+
+async def _events(request: Request, asked: shown.EventChoices) -> Found[shown.Event]:
+    topic = await _topic(request, asked.topic)
+    # As on the page: what somebody follows counts with one outlet too.
+    least = 1 if asked.followed else asked.outlets
+    wish = StoryWish(topic, asked.followed, least, asked.limit + 1)
+    found = await read(request, hot_stories, LastDays(datetime.now(UTC), asked.days), wish)
+    return Found.first([_event(one) for one in found], asked.limit)
+
+
+def _event(one: HotStory) -> shown.Event:
+    return shown.Event(
+        one.id,
+        one.title,
+        one.state,
+        one.outlets,
+        one.articles,
+        one.reprints,
+        one.first,
+        one.last,
+        one.is_followed,
+    )
+
+
+async def _one_event(request: Request, _asked: Nothing) -> shown.WholeEvent:
+    number: int = request.path_params["event"]
+
+    def tell(c: Connection) -> shown.WholeEvent:
+        known = story_by_number(c, number)
+        if known is None or not known.articles:
+            raise HTTPException(404, _("There is no such story."))
+        told, sources = tell_story(c, number)
+        return shown.WholeEvent(
+            _event(known),
+            tuple(shown.Sentence(one.text, one.sources) for one in told.sentences),
+            tuple(
+                shown.Source(one.number, one.url, one.outlet, one.title, one.at) for one in sources
+            ),
+            tuple(
+                shown.Member(
+                    one.article_id,
+                    one.url,
+                    one.outlet,
+                    one.title,
+                    one.published_at,
+                    one.is_reprint,
                 )
+                for one in members_of(c, number)
+            ),
+        )
+
+    return await read(request, tell)
+
+
+async def _warnings(request: Request, asked: shown.WarningChoices) -> Found[shown.Warned]:
+    topic = await _topic(request, asked.topic)
+    choice = WarningChoice(asked.state, asked.severity or "", topic)
+    lines = await read(request, choice.lines, (asked.state,))
+    return Found.first([_warned(one) for one in sorted(lines, key=urgency)], asked.limit)
+
+
+def _warned(line: WarningLine) -> shown.Warned:
+    own = line.warning
+    return shown.Warned(
+        own.id,
+        line.story,
+        own.title,
+        own.severity,
+        own.status,
+        tuple(line.topics),
+        own.articles,
+        own.opened_at,
+        own.changed_at,
+        {rule: tuple(map(reason_text, reasons)) for rule, reasons in own.reasons.items()},
+        own.noted_by,
+        own.noted_at,
+    )
+
+
+async def _briefings(request: Request, asked: shown.BriefingChoices) -> Found[shown.Briefing]:
+    topic = await _topic(request, asked.topic)
+    kept = await read(request, kept_briefings.list_briefings, topic, asked.limit + 1)
+    return Found.first([_briefing(one) for one in kept], asked.limit)
+
+
+def _briefing(one: kept_briefings.KeptBriefing) -> shown.Briefing:
+    events = tuple(own.title for own in one.stories)
+    return shown.Briefing(
+        one.id, one.topic, one.since, one.before, one.made_at, one.articles, events
+    )
+
+
+async def _one_briefing(request: Request, _asked: Nothing) -> shown.WholeBriefing:
+    number: int = request.path_params["briefing"]
+
+    def whole(c: Connection) -> shown.WholeBriefing:
+        kept = require_briefing(c, number)
+        text = kept_briefings.briefing_file_of(c, number, "md").decode()
+        return shown.WholeBriefing(_briefing(kept), text)
+
+    return await read(request, whole)
+
+
+# --- Sources, coverage, jobs ----------------------------------------------------------------------
+
+
+async def _sources(request: Request, asked: shown.TopicChoice) -> shown.Sources:
+    topic = await _topic(request, asked.topic)
+    lines = await kept_site_lines(request, topic)
+    silent = {one.host: one.changed_at for one in await read(request, silent_sites, topic)}
+    feeds = await read(request, feed_sources, topic)
+    return shown.Sources(
+        [
+            shown.SiteCount(
+                one.host, one.name, one.articles, one.relevant, _time(silent.get(one.host))
             )
+            for one in lines
+        ],
+        [_feed(one) for one in feeds],
+    )
 
 
-async def _topic(request: Request) -> str:
-    name = request.query_params.get("topic", "")
+def _feed(one: FeedSource) -> shown.FeedState:
+    return shown.FeedState(
+        one.url,
+        one.name,
+        one.state,
+        one.reason,
+        _time(one.last_at),
+        _time(one.changed_at),
+        _time(one.next_at),
+        one.visits,
+        one.failures,
+        one.news,
+    )
+
+
+def _time(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+async def _queries(request: Request, asked: shown.QueryChoices) -> Items[shown.Query]:
+    topic = await _topic(request, asked.topic)
+    return await _page(
+        request, asked, lambda row: shown.Query(**row), api_rows.query_records, topic_name=topic
+    )
+
+
+async def _word_coverage(request: Request, asked: shown.TopicChoice) -> Found[shown.WordCoverage]:
+    topic = await _topic(request, asked.topic)
+    sums = await read(request, word_sums, topic)
+    return Found(
+        [
+            shown.WordCoverage(
+                word, one.states.total(), one.missed, one.hits, one.articles, one.on_topic
+            )
+            for word, one in sums.items()
+        ]
+    )
+
+
+async def _jobs(request: Request, asked: shown.Paged) -> Items[shown.Job]:
+    # Newest first: the cursor is the last one that was read.
+    found = await read(request, jobs.newest_jobs, asked.limit + 1, asked.cursor or None)
+    following = str(found[asked.limit - 1].id) if len(found) > asked.limit else None
+    return Items([_job(one) for one in found[: asked.limit]], following)
+
+
+def _job(one: jobs.Job) -> shown.Job:
+    wanted = one.request
+    return shown.Job(
+        one.id,
+        wanted.spider,
+        wanted.topic,
+        wanted.server,
+        one.state.value,
+        one.message,
+        one.requested_by,
+        one.created_at,
+        one.started_at,
+        one.ended_at,
+    )
+
+
+async def _one_job(request: Request, _asked: Nothing) -> shown.Job:
+    return _job(await job_of(request))
+
+
+async def _start(request: Request, asked: shown.JobToStart) -> shown.Job:
+    values = {**asdict(asked), "minutes": str(asked.minutes)}
+    wanted = await read(request, checked_request, await job_servers(request), **values)
+    number = await start_job(request, wanted)
+    begun = await read(request, jobs.find_job, number)
+    assert begun is not None, "jobs are not deleted"
+    return _job(begun)
+
+
+async def _stop(request: Request, _asked: Nothing) -> shown.Job:
+    return _job(await stop_job(request))
+
+
+# --- What they share ------------------------------------------------------------------------------
+
+
+async def _topic(request: Request, name: str) -> str:
     return await known_topic(request, name) if name else ""
 
 
-async def _word_group(request: Request, topic: str) -> tuple[str, ...]:
-    name = request.query_params.get("word_group", "")
-    if not name:
-        return ()
-    await read(request, require_groups, topic or None, [name])
-    return (name,)
-
-
-def _flag(request: Request, name: str) -> bool:
-    given = request.query_params.get(name, "")
-    if given and given not in _FLAGS:
-        names = ", ".join(_FLAGS)
-        raise ConfigError(
-            _("{name} {value!r} must be one of {names}", name=name, value=given, names=names)
-        )
-    return _FLAGS.get(given, False)
-
-
-def _number(request: Request, name: str, otherwise: int, least: int, most: int) -> int:
-    given = request.query_params.get(name, "")
-    return wanted_number(name, given, least, most) if given else otherwise
-
-
-def _moment(request: Request) -> datetime | None:
-    text = request.query_params.get("since", "")
-    if not text:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-        # In the first or last year there may be no such time in UTC.
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        raise ConfigError(
-            _("since {text!r} must be a time such as 2026-03-05T08:00Z", text=text)
-        ) from None
-
-
 async def _page(
-    request: Request, records: Callable[..., list[api_rows.Record]], **choice: Any
-) -> Response:
-    """One page: the records, and the cursor that brings the next (null at the end)."""
-    limit = _number(request, "limit", USUAL_LIMIT, 1, MOST_LIMIT)
-    after = _number(request, "cursor", 0, 0, _MOST_ROW)
+    request: Request,
+    asked: shown.Paged,
+    record: Callable[[api_rows.Record], _Record],
+    rows: Callable[..., Sequence[api_rows.Record]],
+    **choice: Any,
+) -> Items[_Record]:
     # One more tells whether there is another page.
-    items = await read(request, records, after=after, limit=limit + 1, **choice)
-    following = str(items[limit - 1]["id"]) if len(items) > limit else None
-    return JSONResponse({"items": items[:limit], "next_cursor": following})
+    found = await read(request, rows, after=asked.cursor, limit=asked.limit + 1, **choice)
+    following = str(found[asked.limit - 1]["id"]) if len(found) > asked.limit else None
+    return Items([record(row) for row in found[: asked.limit]], following)
+
+
+_V1 = "/api/v1"
+_TOPIC = f"{_V1}/topics/{{topic}}"
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("api.topics", f"{_V1}/topics", N_("Read topics"), _topics, Nothing,
+              Found[shown.Topic]),
+    Operation("api.words", f"{_TOPIC}/words", N_("Read the words of a topic"), _words, Nothing,
+              Found[shown.Word]),
+    Operation("api.decide", f"{_TOPIC}/words", N_("Add a word, change it or retire it"), _decide,
+              shown.WordToDecide, Found[shown.Word], EDITOR, "POST"),
+    Operation("api.word_groups", f"{_TOPIC}/groups", N_("Read the groups of words of a topic"),
+              _word_groups, Nothing, Found[shown.WordGroup]),
+    Operation("api.keep_group", f"{_TOPIC}/groups", N_("Keep a group of words"), _keep_group,
+              shown.GroupToKeep, Found[shown.WordGroup], EDITOR, "POST"),
+    Operation("api.drop_group", f"{_TOPIC}/groups/drop", N_("Forget a group of words"),
+              _drop_group, shown.GroupToDrop, Found[shown.WordGroup], EDITOR, "POST"),
+    Operation("api.articles", f"{_V1}/articles", N_("Read articles, the oldest number first"),
+              _articles, shown.ArticleChoices, Items[shown.Article]),
+    Operation("api.article", f"{_V1}/articles/{{article:int}}", N_("Read one article in full"),
+              _one_article, Nothing, shown.Article),
+    Operation("api.mark", f"{_V1}/articles/{{article:int}}/marks",
+              N_("Judge an article, star it, note something, tag it"), _mark, shown.MarksToSet,
+              shown.Marks, EDITOR, "POST"),
+    Operation("api.groups", f"{_V1}/groups", N_("Read groups of reprints"), _groups,
+              shown.GroupChoices, Items[shown.Group]),
+    Operation("api.events", f"{_V1}/events", N_("Read events, the hottest first"), _events,
+              shown.EventChoices, Found[shown.Event]),
+    Operation("api.event", f"{_V1}/events/{{event:int}}",
+              N_("Read one event: its sentences, each with its sources, and its articles"),
+              _one_event, Nothing, shown.WholeEvent),
+    Operation("api.warnings", f"{_V1}/warnings", N_("Read warnings, the most urgent first"),
+              _warnings, shown.WarningChoices, Found[shown.Warned]),
+    Operation("api.briefings", f"{_V1}/briefings", N_("Read which briefings were made"),
+              _briefings, shown.BriefingChoices, Found[shown.Briefing]),
+    Operation("api.briefing", f"{_V1}/briefings/{{briefing:int}}",
+              N_("Read one briefing, as Markdown"), _one_briefing, Nothing, shown.WholeBriefing),
+    Operation("api.sources", f"{_V1}/sources", N_("Read where the articles of a topic come from"),
+              _sources, shown.TopicChoice, shown.Sources),
+    Operation("api.coverage", f"{_V1}/coverage", N_("Read the queries of the coverage ledger"),
+              _queries, shown.QueryChoices, Items[shown.Query]),
+    Operation("api.coverage_words", f"{_V1}/coverage/words",
+              N_("Read what asking for each word brought"), _word_coverage, shown.TopicChoice,
+              Found[shown.WordCoverage]),
+    Operation("api.jobs", f"{_V1}/jobs", N_("Read jobs, the newest first"), _jobs, shown.Paged,
+              Items[shown.Job]),
+    Operation("api.start", f"{_V1}/jobs", N_("Start a job"), _start, shown.JobToStart, shown.Job,
+              EDITOR, "POST"),
+    Operation("api.job", f"{_V1}/jobs/{{job_id:int}}", N_("Read one job"), _one_job, Nothing,
+              shown.Job),
+    Operation("api.stop", f"{_V1}/jobs/{{job_id:int}}/stop", N_("Let a job end in order"), _stop,
+              Nothing, shown.Job, EDITOR, "POST"),
+)  # fmt: skip
+
+
+def _document(request: Request) -> dict[str, Any]:
+    return document(OPERATIONS, link(request, "today.show").rstrip("/"))
 
 
 async def openapi(request: Request) -> Response:
     """The description of all this, for programs and the tools that make them."""
-    return JSONResponse(document(link(request, "today.show").rstrip("/")))
+    return JSONResponse(_document(request))
+
+
+async def show(request: Request) -> Response:
+    """The same for people."""
+    operations, records = readable(_document(request))
+    return render(request, "account/api.html", operations=operations, records=records)
 
 
 AREA = Area(
     "",
     "code",
     (
-        Page(ARTICLES, "api.articles", articles, READER, for_programs=True),
-        Page(GROUPS, "api.groups", groups, READER, for_programs=True),
-        Page(COVERAGE, "api.coverage", coverage, READER, for_programs=True),
-        Page("/api/v1/openapi.json", "api.openapi", openapi, READER, for_programs=True),
+        *(own.page() for own in OPERATIONS),
+        Page("/api/openapi.json", "api.openapi", openapi, READER, for_programs=True),
+        Page("/api", "api.show", show),
     ),
 )

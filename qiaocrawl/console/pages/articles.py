@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from sqlalchemy import Connection
@@ -70,26 +71,29 @@ _MOST_COPIES = 200
 STAR, UNSTAR, NOTE, TAGS, CLASS = "star", "unstar", "note", "tags", "class"
 
 
+class Mark(NamedTuple):
+    """What an article is to be marked with: one of the names above, and what it needs."""
+
+    action: str
+    topic: str = ""
+    value: str = ""
+
+    @property
+    def is_judgement(self) -> bool:
+        """Whether it says that the article is on topic or not."""
+        return self.action in (RELEVANT, IRRELEVANT, UNJUDGED)
+
+
 async def mark(request: Request) -> Response:
     """Judge an article, star it, note something, tag it; scripts get its marks as JSON."""
-    article_id, actor = request.path_params["article_id"], actor_of(request)
+    article_id = request.path_params["article_id"]
     action, value = await field(request, "action"), await field(request, "value", 4_000)
-    topic = await field(request, "topic", 64)
-    judged = [article_id]
-    if action in (RELEVANT, IRRELEVANT, UNJUDGED) and await field(request, "copies", 3):
-        judged = await read(request, _copies_of, article_id)
-    for own in judged if action == UNJUDGED else ():
-        await _take_back(request, own, topic)
-
-    def change(c: Connection) -> Marks:
-        for own in judged if action != UNJUDGED else ():
-            _mark(c, actor, own, (action, topic, value))
-        return marks.marks_of(c, [article_id]).get(article_id, Marks())
-
-    now = await write(request, change)
+    wanted = Mark(action, await field(request, "topic", 64), value)
+    copies = bool(await field(request, "copies", 3))
+    now, judged = await mark_article(request, article_id, [wanted], copies=copies)
     said = ""
-    if len(judged) > 1:
-        said = ngettext("{count} copy was marked.", "{count} copies were marked.", len(judged))
+    if judged > 1:
+        said = ngettext("{count} copy was marked.", "{count} copies were marked.", judged)
     if "application/json" in request.headers.get("accept", ""):
         return JSONResponse(
             {
@@ -103,13 +107,38 @@ async def mark(request: Request) -> Response:
     return await back(request, "articles.detail", article_id=article_id)
 
 
+async def mark_article(
+    request: Request, article_id: int, wanted: Sequence[Mark], *, copies: bool
+) -> tuple[Marks, int]:
+    """Mark an article; its marks as they are now, and how many articles were judged.
+
+    Args:
+        copies: its reprints are judged with it.
+    """
+    actor, judged = actor_of(request), [article_id]
+    if copies and any(one.is_judgement for one in wanted):
+        judged = await read(request, _copies_of, article_id)
+    for one in wanted:
+        for own in judged if one.action == UNJUDGED else ():
+            await _take_back(request, own, one.topic)
+
+    def change(c: Connection) -> Marks:
+        for one in wanted:
+            for own in judged if one.is_judgement else [article_id]:
+                if one.action != UNJUDGED:
+                    _mark(c, actor, own, one)
+        return marks.marks_of(c, [article_id]).get(article_id, Marks())
+
+    return await write(request, change), len(judged)
+
+
 def _copies_of(c: Connection, article_id: int) -> list[int]:
     """The article and the others of its reprint group: a row of a list stands for all."""
     others = [member.article_id for member in chain(c, article_id)][:_MOST_COPIES]
     return others if article_id in others else [article_id]
 
 
-def _mark(c: Connection, actor: Actor, article_id: int, wanted: tuple[str, str, str]) -> None:
+def _mark(c: Connection, actor: Actor, article_id: int, wanted: Mark) -> None:
     action, topic, value = wanted
     if action in (RELEVANT, IRRELEVANT):
         marks.judge(c, actor, article_id, topic, relevant=action == RELEVANT)

@@ -122,7 +122,7 @@ def _make_briefing(
 
 async def one_briefing(request: Request) -> Response:
     """A briefing as it was made, in a frame, and its files."""
-    kept = await read(request, _require_briefing, request.path_params["briefing_id"])
+    kept = await read(request, require_briefing, request.path_params["briefing_id"])
     titles = {topic.name: topic.title for topic in await read(request, list_topics)}
     title = titles.get(kept.topic, kept.topic)
     return render(request, "briefings/one.html", kept=kept, topic_title=title)
@@ -154,7 +154,8 @@ async def file(request: Request) -> Response:
     )
 
 
-def _require_briefing(c: Connection, number: int) -> kept_briefings.KeptBriefing:
+def require_briefing(c: Connection, number: int) -> kept_briefings.KeptBriefing:
+    """The briefing *number*; 404 where there is none."""
     try:
         return kept_briefings.one_briefing(c, number)
     except StorageError as error:
@@ -162,7 +163,7 @@ def _require_briefing(c: Connection, number: int) -> kept_briefings.KeptBriefing
 
 
 def _file(c: Connection, number: int, ending: str) -> bytes:
-    _require_briefing(c, number)
+    require_briefing(c, number)
     return kept_briefings.briefing_file_of(c, number, ending)
 
 

@@ -186,7 +186,14 @@ async def save(request: Request) -> Response:
     words = {use: await field(request, use, 10_000) for use in USES}
     within = await field(request, "within", 20)
     group = group_from(await field(request, "name", 200), words, within)
-    old = await field(request, "old", 200)
+    await keep_one(request, topic, group, await field(request, "old", 200))
+    said = _("The group “{name}” is kept.", name=group.name)
+    tell(request, Told(f"{said} {await _marked(request)}"))
+    return _back(request, topic)
+
+
+async def keep_one(request: Request, topic: str, group: TermGroup, old: str = "") -> None:
+    """Keep *group* in the place of one of its name, and of the one called *old*."""
 
     def change(c: Connection, actor: Actor) -> None:
         before = _kept(c, topic, {group.name, old})
@@ -196,9 +203,6 @@ async def save(request: Request) -> Response:
         record(c, actor, "topic.groups", topic, before, {group.name: asdict(group)})
 
     await write(request, change, actor_of(request))
-    said = _("The group “{name}” is kept.", name=group.name)
-    tell(request, Told(f"{said} {await _marked(request)}"))
-    return _back(request, topic)
 
 
 async def _marked(request: Request) -> str:
@@ -245,15 +249,21 @@ async def drop(request: Request) -> Response:
     """Forget one group."""
     topic = await topic_of_path(request)
     name = await field(request, "name", 200)
-
-    def change(c: Connection, actor: Actor) -> None:
-        before = _kept(c, topic, {name})
-        if drop_group(c, topic, name):
-            record(c, actor, "topic.groups", topic, before, None)
-
-    await write(request, change, actor_of(request))
+    await drop_one(request, topic, name)
     tell(request, Told(_("The group “{name}” is gone.", name=name)))
     return _back(request, topic)
+
+
+async def drop_one(request: Request, topic: str, name: str) -> bool:
+    """Forget the group called *name*; whether there was one."""
+
+    def change(c: Connection, actor: Actor) -> bool:
+        before = _kept(c, topic, {name})
+        if is_there := drop_group(c, topic, name):
+            record(c, actor, "topic.groups", topic, before, None)
+        return is_there
+
+    return await write(request, change, actor_of(request))
 
 
 def _kept(c: Connection, topic: str, names: set[str]) -> dict[str, Any] | None:

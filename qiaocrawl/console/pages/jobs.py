@@ -53,7 +53,7 @@ from qiaocrawl.reading.outcome_names import end_name
 from qiaocrawl.storage import jobs as stored
 from qiaocrawl.storage import schedules
 from qiaocrawl.storage.audit_log import record
-from qiaocrawl.storage.jobs import CrawlProgress, Job, JobState, crawl_progress
+from qiaocrawl.storage.jobs import CrawlProgress, Job, JobRequest, JobState, crawl_progress
 from qiaocrawl.storage.keepers import KEEPER_NAMES, StoredKeeper, stored_keepers
 from qiaocrawl.storage.run_log import newest_runs
 from qiaocrawl.storage.topics.topics import list_topics
@@ -173,7 +173,7 @@ def _live(live: LiveJob) -> dict[str, Any]:
 
 async def job_events(request: Request) -> Response:
     """One job, as server-sent events: as above, with its errors and the end of its log."""
-    job_id, desk = (await _job(request)).id, console_of(request).jobs.desk
+    job_id, desk = (await job_of(request)).id, console_of(request).jobs.desk
 
     def snapshot(c: Connection) -> dict[str, Any]:
         job = stored.find_job(c, job_id)
@@ -266,7 +266,7 @@ def _stream(request: Request, snapshot: Any, goes_on: Any) -> Response:
 
 async def job(request: Request) -> Response:
     """One job: how far it is, its errors, its log."""
-    desk, one = console_of(request).jobs.desk, await _job(request)
+    desk, one = console_of(request).jobs.desk, await job_of(request)
     try:
         log = await run_in_threadpool(desk.log_end, one)
     except JobError as error:
@@ -290,13 +290,14 @@ async def job(request: Request) -> Response:
 
 async def log(request: Request) -> Response:
     """The whole log of a job as text."""
-    desk, one = console_of(request).jobs.desk, await _job(request)
+    desk, one = console_of(request).jobs.desk, await job_of(request)
     return await download(
         request, f"job-{one.id}.txt", lambda _c, file: whole_log(desk.nodes, one, file)
     )
 
 
-async def _job(request: Request) -> Job:
+async def job_of(request: Request) -> Job:
+    """The job that the address names; 404 where there is none."""
     one = await read(request, stored.find_job, request.path_params["job_id"])
     if one is None:
         raise HTTPException(404, _("There is no such job."))
@@ -317,11 +318,17 @@ async def start(request: Request) -> Response:
     if times:
         tell(request, Told(_("The schedule is kept; it starts by itself.")))
         return RedirectResponse(link(request, "jobs.show") + "#schedules", 303)
+    job_id = await start_job(request, wanted)
+    tell(request, Told(_("It is started, and goes on when you leave this page.")))
+    return RedirectResponse(link(request, "jobs.job", job_id=job_id), 303)
+
+
+async def start_job(request: Request, wanted: JobRequest) -> int:
+    """Start *wanted* at once, and note who did; the number of the job."""
     desk, by = console_of(request).jobs.desk, user_of(request).name
     job_id = await run_in_threadpool(desk.request, wanted, by)
     await _note(request, "job.start", f"{job_id}", None, asdict(wanted))
-    tell(request, Told(_("It is started, and goes on when you leave this page.")))
-    return RedirectResponse(link(request, "jobs.job", job_id=job_id), 303)
+    return job_id
 
 
 async def _note(
@@ -336,12 +343,18 @@ async def _note(
 
 async def stop(request: Request) -> Response:
     """Let a job end in order."""
-    one = await _job(request)
-    await run_in_threadpool(console_of(request).jobs.desk.stop, one.id)
-    states = [{"state": job.state} for job in (one, await _job(request))]
-    await _note(request, "job.stop", f"{one.id}", *states)
+    await stop_job(request)
     tell(request, Told(_("It is asked to stop, and ends in order.")))
     return await back(request, "jobs.show")
+
+
+async def stop_job(request: Request) -> Job:
+    """Let the job of the address end in order, and note who did; how it stands now."""
+    one = await job_of(request)
+    await run_in_threadpool(console_of(request).jobs.desk.stop, one.id)
+    now = await job_of(request)
+    await _note(request, "job.stop", f"{one.id}", {"state": one.state}, {"state": now.state})
+    return now
 
 
 AREA = Area(

@@ -72,7 +72,7 @@ async def show(request: Request) -> Response:
     values = await read(request, _sites_page, topic if topics else "", find, number)
     lines: list[summary.SiteLine] = []
     if topics:
-        lines = await read_kept(request, f"sites {topic}", _KEPT_SECONDS, summary.sites, topic)
+        lines = await kept_site_lines(request, topic)
     return render(
         request,
         "sites/show.html",
@@ -88,6 +88,11 @@ async def show(request: Request) -> Response:
         first=(number - 1) * _PAGES_A_PAGE,
         **values,
     )
+
+
+async def kept_site_lines(request: Request, topic: str) -> list[summary.SiteLine]:
+    """Articles of *topic* by site, counted once a minute for all who look."""
+    return await read_kept(request, f"sites {topic}", _KEPT_SECONDS, summary.sites, topic)
 
 
 def _sites_page(c: Connection, topic: str, find: str, number: int) -> dict[str, Any]:

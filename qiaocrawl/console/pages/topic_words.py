@@ -154,7 +154,13 @@ async def decide_word(request: Request) -> Response:
         await field(request, "synonym_of", 100),
         await field(request, "note", 2_000),
     )
-    actor, by = actor_of(request), user_of(request).name
+    await take_decision(request, name, decision)
+    return _back(request, name)
+
+
+async def take_decision(request: Request, name: str, decision: Decision) -> None:
+    """Let *decision* hold for the topic called *name*, and note it."""
+    actor, by, text = actor_of(request), user_of(request).name, decision.text
 
     def take(c: Connection) -> None:
         before = _state(load_pack_to_change(c, name), text)
@@ -165,7 +171,6 @@ async def decide_word(request: Request) -> Response:
         record(c, actor, f"word.{decision.action}", f"{name}: {text}", before, after)
 
     await write(request, take)
-    return _back(request, name)
 
 
 def _state(pack: TopicPack, word: str) -> dict[str, Any] | None:

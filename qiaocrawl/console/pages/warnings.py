@@ -69,7 +69,7 @@ _DONE = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class WarningChoice:
     """Which warnings are asked for: a state, the least severity, a topic ("" for any)."""
 
     state: Status
@@ -77,7 +77,7 @@ class _Choice:
     topic: str
 
     @classmethod
-    def of(cls, request: Request) -> _Choice:
+    def of(cls, request: Request) -> WarningChoice:
         """That of an address; what is no choice is left out."""
         asked = request.query_params
         state: Status = next((own for own in STATES if own == asked.get("state")), "open")
@@ -96,10 +96,10 @@ class _Choice:
 
 async def show(request: Request) -> Response:
     """Those that are open, what nobody has taken note of first; others on demand."""
-    choice = _Choice.of(request)
+    choice = WarningChoice.of(request)
 
     def page(c: Connection) -> dict[str, Any]:
-        lines = sorted(choice.lines(c, (choice.state,)), key=_urgency)
+        lines = sorted(choice.lines(c, (choice.state,)), key=urgency)
         return {
             "lines": lines[:_SHOWN],
             "more": len(lines) - _SHOWN,
@@ -118,7 +118,8 @@ async def show(request: Request) -> Response:
     )
 
 
-def _urgency(line: WarningLine) -> tuple[bool, int, float]:
+def urgency(line: WarningLine) -> tuple[bool, int, float]:
+    """Its place in a list: what nobody has taken note of first, the most urgent, the newest."""
     own = line.warning
     return own.noted_at is not None, -rank(own.severity), -own.changed_at.timestamp()
 
@@ -176,7 +177,7 @@ def _state(warning: StoryWarning) -> dict[str, Any]:
 
 async def feed(request: Request) -> Response:
     """Warnings as RSS, an item each; one whose severity rose comes to the top again."""
-    choice = _Choice.of(request)
+    choice = WarningChoice.of(request)
 
     def newest(c: Connection) -> list[WarningLine]:
         # Nobody is told of muted ones, by a news reader neither.

@@ -415,6 +415,16 @@ def sums_by(cells: Iterable[Cell], name: Callable[[Cell], str]) -> dict[str, Sum
     return sums
 
 
+def word_sums(c: Connection, topic: str) -> dict[str, Sums]:
+    """What asking for each word of *topic* brought, in the order of the plan.
+
+    Raises:
+        StorageError: *topic* was never imported.
+    """
+    rows = ledger_rows(c, topic, Chosen())
+    return sums_by(cells_of(rows, lost_answers(c, topic)), lambda cell: cell.term)
+
+
 # --- Queries of engines that nobody chose: those of others, for engines that could be asked too
 # No row stands for them: a plan has a hundred thousand queries, and ten engines may be left out.
 
