@@ -372,9 +372,11 @@ def send_with(database: Database, options: Options) -> bool:
     from qiaocrawl.news.trends.usual import calendar_with
     from qiaocrawl.news.warnings.channels import all_channels
     from qiaocrawl.news.warnings.delivery import deliver_due
+    from qiaocrawl.news.warnings.hooks import queue_new
 
     file, keys = options["QIAO_WARNING_CHANNELS"], options["QIAO_SECRET_KEY"]
     queue_due(database, datetime.now(UTC), calendar_with(options["QIAO_HOLIDAYS"]))
+    queue_new(database, datetime.now(UTC))
     with database.reading() as c:
         channels = all_channels(c, file, keys)
     report = deliver_due(database, channels, datetime.now(UTC).timestamp())

@@ -14,6 +14,7 @@ from qiaocrawl.news.pushes import queue_due
 from qiaocrawl.news.trends.usual import calendar_with
 from qiaocrawl.news.warnings.channels import all_channels, kept_channels
 from qiaocrawl.news.warnings.delivery import deliver_due
+from qiaocrawl.news.warnings.hooks import queue_new
 from qiaocrawl.options import Options
 from qiaocrawl.reading.article_columns import ArticleColumns
 from qiaocrawl.storage import Database
@@ -115,7 +116,9 @@ class MessageKeeper(_Keeper):
         if channels:
             calendar = calendar_with(options["QIAO_HOLIDAYS"])
             looks_at_alarms = self._looks % _LOOKS_AN_ALARM == 0
-            queue_due(self._database, datetime.now(UTC), calendar, looks_at_alarms=looks_at_alarms)
+            now = datetime.now(UTC)
+            queue_due(self._database, now, calendar, looks_at_alarms=looks_at_alarms)
+            queue_new(self._database, now, looks_at_events=looks_at_alarms)
             self._looks += 1
             deliver_due(self._database, channels, time.time(), only_known=True)
 

@@ -106,7 +106,7 @@ def holdings(c: Connection, name: str) -> Holdings:
 
 
 def rename_topic(c: Connection, name: str, new: str) -> None:
-    """Call the topic *name* *new*, in schedules, jobs, kept lists, rules and nodes' terms too.
+    """Call the topic *name* *new*, in all that names it: schedules, jobs, lists, rules, pushes …
 
     Raises:
         ConfigError: *new* can be no name, or is another topic's; or a job of it is under way.
@@ -120,7 +120,8 @@ def rename_topic(c: Connection, name: str, new: str) -> None:
     _require_rest(c, name)
     c.execute(update(schema.topic).where(schema.topic.c.id == row_id).values(name=new))
     mark_changed(c, row_id, time.time())
-    for column in (schema.job.c.topic, schema.job_schedule.c.topic):
+    told = schema.warning_push.c.topic, schema.warning_hook.c.topic
+    for column in (schema.job.c.topic, schema.job_schedule.c.topic, *told):
         _replace(c, column, name, new)
     _rename_in_lists(c, name, new)
     rename_topic_in_rules(c, name, new)

@@ -7,7 +7,6 @@ processes look, and whenever one is killed, it is there once.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -24,7 +23,7 @@ from qiaocrawl.news.trends.usual import HolidayCalendar, is_off
 from qiaocrawl.news.warnings.machine import SEVERITY_NAMES
 from qiaocrawl.news.warnings.office_rules import kept_quiet_hours
 from qiaocrawl.news.warnings.rules import Severity, minute_of_day
-from qiaocrawl.news.warnings.stored import enqueue, is_kept, lock_warnings
+from qiaocrawl.news.warnings.stored import enqueue, is_kept, lock_warnings, message_id_of
 from qiaocrawl.reading.alarms import alarms
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.schema import article, story_article, url, warning_push
@@ -190,7 +189,7 @@ def _digests_due(
 
 
 def _digest_id(channel: str, now: datetime) -> str:
-    return _id_of("digest", channel, str(now.astimezone(SHANGHAI).date()))
+    return message_id_of("digest", channel, str(now.astimezone(SHANGHAI).date()))
 
 
 def _queue_alarms(c: Connection, push: Push, found: dict[str, str], now: datetime) -> bool:
@@ -205,7 +204,7 @@ def _queue_alarms(c: Connection, push: Push, found: dict[str, str], now: datetim
         return False
     title, body = _alarm_letter(new)
     made = enqueue(
-        c, _id_of("alarms", push.channel, now.isoformat()), push.channel, title, body, now
+        c, message_id_of("alarms", push.channel, now.isoformat()), push.channel, title, body, now
     )
     _note_told(c, replace(push, told=tuple(found), told_at=now))
     return made
@@ -219,10 +218,6 @@ def _note_told(c: Connection, push: Push) -> None:
 def _kind_of(alarm: str) -> str:
     """*alarm* without its numbers, by which it is known again: they grow from day to day."""
     return _NUMBERS.sub("#", alarm)[:200]
-
-
-def _id_of(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 # --- Their words ----------------------------------------------------------------------------------

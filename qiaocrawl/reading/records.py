@@ -291,6 +291,7 @@ class ArticleChoice:
         with_text: with their texts.
         word_groups: that one of these groups of words of the topic (else of any) touches.
         media: of one of these kinds of media.
+        article_ids: of these row ids only; () for all.
     """
 
     topic_name: str = ""
@@ -300,6 +301,7 @@ class ArticleChoice:
     with_text: bool = False
     word_groups: tuple[str, ...] = ()
     media: tuple[str, ...] = ()
+    article_ids: tuple[int, ...] = ()
 
 
 def article_records(
@@ -340,10 +342,20 @@ def article_records(
         {
             **_api_record(row),
             "topics": judged.get(row["id"], []),
-            "marks": marked.get(row["id"], Marks()),
+            "marks": marks_record(marked.get(row["id"], Marks())),
         }
         for row in rows
     ]
+
+
+def marks_record(own: Marks) -> Record:
+    """What people marked an article with, as programs read it."""
+    return {
+        "starred": own.starred,
+        "note": own.note,
+        "tags": own.tags,
+        "judged": dict(own.judged),
+    }
 
 
 def _conditions(c: Connection, choice: ArticleChoice) -> list[ColumnElement[bool]]:
@@ -356,6 +368,8 @@ def _conditions(c: Connection, choice: ArticleChoice) -> list[ColumnElement[bool
     conditions = judged_conditions(c, selection)
     if choice.since is not None:
         conditions.append(article.c.updated_at >= to_stored_time(choice.since))
+    if choice.article_ids:
+        conditions.append(article.c.id.in_(choice.article_ids))
     if choice.group_id is not None:
         conditions.append(verdict.c.group_id == choice.group_id)
     return conditions

@@ -58,6 +58,7 @@ TEMPLATE = {"url": WATCHED, "hosts": "www.a-qiao.cn", "path": "*", "body": "p"}
 JOB = {"spider": "site", "topic": TOPIC, "minutes": "5", "zone": "UTC", "when_missed": "run"}
 WARNING_RULE = {"name": "火情", "severity": "warning", "any_of": "失火", "enabled": "yes"}
 CHANNEL = {"kind": "webhook", "name": "平台", "address": "http://127.0.0.1:9/hidden"}
+PROGRAM = {"kind": "program", "name": "程序", "address": "https://hooks.example/hidden"}
 OFFICE = {"unit": "侨办", "masthead": "侨情简报", "title_font": "宋体", "heading_font": "黑体",
           "body_font": "仿宋"}  # fmt: skip
 FILE = "词,权重\n侨务,4\n博物馆,2\n".encode()
@@ -114,6 +115,9 @@ STEPS: tuple[Step, ...] = (
     ("warnings.save_pushes", "", {"channel": "平台", "digest": "yes", "at": "7:30"}),
     ("warnings.send_digest", "", {"channel": "desk"}),
     ("warnings.drop_channel", "", {"channel": "平台"}),
+    ("warnings.save_channel", "", PROGRAM),
+    ("warnings.save_program", "", {"channel": "程序", "articles": "yes"}),
+    ("warnings.resume_program", "", {"channel": "程序"}),
     ("api.mark", "1", {"starred": "false", "note": "程序"}),
     ("api.decide", TOPIC, {"text": "寻亲", "weight": "2"}),
     ("api.keep_group", TOPIC, {"name": "寻亲", "any_of": ["寻亲"]}),

@@ -17,10 +17,12 @@ from fresh_schema import make_tables
 from qiaocrawl.console.security import credentials
 from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.items import PagePicture
-from qiaocrawl.news.warnings.channels import keep_channel, seal_address
+from qiaocrawl.news.warnings.channels import PROGRAM, keep_channel, seal_address
 from qiaocrawl.news.warnings.delivery import deliver_due
+from qiaocrawl.news.warnings.hooks import Hook, keep_hook, stop_hook
 from qiaocrawl.news.warnings.office_rules import add_rule
 from qiaocrawl.news.warnings.rules import Rule
+from qiaocrawl.news.warnings.signed import new_secret, signed_address
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.jobs import JobRequest, add_job
@@ -67,6 +69,7 @@ _PAGES = {
     "new-rule": "/warnings/rules/new", "warning-channels": "/warnings/channels",
     "new-channel": "/warnings/channels/new?kind=mail",
     "pushes": "/warnings/channels/pushes?name=值班群",
+    "program": "/warnings/channels/program?name=平台程序",
     "rule-of-event": "/warnings/rules/new?story=1",
     "first-office": "/start", "first-topic": "/start/topic",
     "first-look": "/start/topic/qiaoqing", "password": "/password",
@@ -125,6 +128,11 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
                 add_rule(c, rule, "editor", datetime.now(UTC))
             sealed = seal_address(Vault.from_option(key), "值班群", "json://127.0.0.1:9")
             keep_channel(c, "值班群", "webhook", sealed, "chief", datetime.now(UTC))
+            sealed = seal_address(Vault.from_option(key), "平台程序", signed_address(
+                "https://hooks.example/a", new_secret()))  # fmt: skip
+            keep_channel(c, "平台程序", PROGRAM, sealed, "chief", datetime.now(UTC))
+            keep_hook(c, Hook("平台程序", with_articles=True, event_outlets=2))
+            stop_hook(c, "平台程序", "refused: HTTP 403")
         deliver_due(database, {}, time.time())
     return address
 

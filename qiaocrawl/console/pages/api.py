@@ -36,11 +36,17 @@ from qiaocrawl.lexicon.decisions import Decision
 from qiaocrawl.news import kept_briefings
 from qiaocrawl.news.briefing_making import tell_story
 from qiaocrawl.news.stories.corrections import members_of
-from qiaocrawl.news.stories.hot import HotStory, LastDays, StoryWish, hot_stories, story_by_number
+from qiaocrawl.news.stories.hot import (
+    HotStory,
+    LastDays,
+    StoryWish,
+    event_record,
+    hot_stories,
+    story_by_number,
+)
 from qiaocrawl.news.warnings.machine import reason_text
 from qiaocrawl.news.warnings.stored import WarningLine
 from qiaocrawl.news.word_groups import group_from
-from qiaocrawl.reading import marks
 from qiaocrawl.reading import records as api_rows
 from qiaocrawl.storage import jobs
 from qiaocrawl.storage.search.coverage import word_sums
@@ -130,11 +136,7 @@ async def _articles(request: Request, asked: shown.ArticleChoices) -> Items[show
 
 def _article(row: api_rows.Record) -> shown.Article:
     judged = tuple(shown.Judged(**one) for one in row["topics"])
-    return shown.Article(**{**row, "topics": judged, "marks": _marks(row["marks"])})
-
-
-def _marks(own: marks.Marks) -> shown.Marks:
-    return shown.Marks(own.starred, own.note, own.tags, dict(own.judged))
+    return shown.Article(**{**row, "topics": judged, "marks": shown.Marks(**row["marks"])})
 
 
 async def _one_article(request: Request, _asked: Nothing) -> shown.Article:
@@ -157,7 +159,7 @@ async def _mark(request: Request, asked: shown.MarksToSet) -> shown.Marks:
     if asked.tags is not None:
         wanted.append(Mark(TAGS, value=",".join(asked.tags)))
     now, _judged = await mark_article(request, number, wanted, copies=asked.copies)
-    return _marks(now)
+    return shown.Marks(**api_rows.marks_record(now))
 
 
 async def _groups(request: Request, asked: shown.GroupChoices) -> Items[shown.Group]:
@@ -183,17 +185,7 @@ async def _events(request: Request, asked: shown.EventChoices) -> Found[shown.Ev
 
 
 def _event(one: HotStory) -> shown.Event:
-    return shown.Event(
-        one.id,
-        one.title,
-        one.state,
-        one.outlets,
-        one.articles,
-        one.reprints,
-        one.first,
-        one.last,
-        one.is_followed,
-    )
+    return shown.Event(**event_record(one))
 
 
 async def _one_event(request: Request, _asked: Nothing) -> shown.WholeEvent:

@@ -82,6 +82,8 @@ ACTION_NAMES = {
     "channel.add": N_("entered a channel of warnings"),
     "channel.change": N_("changed a channel of warnings"),
     "channel.digest": N_("sent a digest"),
+    "channel.program": N_("changed what a program is told"),
+    "channel.resume": N_("let a program be told again"),
     "channel.pushes": N_("changed what a channel is told every day"),
     "channel.drop": N_("deleted a channel of warnings"), "office.change": N_("changed the office"),
     "rule.add": N_("wrote a rule of warnings"), "rule.change": N_("changed a rule of warnings"),

@@ -25,6 +25,7 @@ from qiaocrawl.console.page import (
     tell,
     write,
 )
+from qiaocrawl.console.pages import program_hooks
 from qiaocrawl.console.render import render
 from qiaocrawl.errors import ConfigError, SecretKeyError
 from qiaocrawl.fetch.sessions.vault import Vault
@@ -34,6 +35,7 @@ from qiaocrawl.news.pushes import Push, keep_push, stored_pushes
 from qiaocrawl.news.warnings.channels import (
     KINDS,
     MOST_NAME_CHARS,
+    PROGRAM,
     FieldError,
     KeptChannel,
     address_of,
@@ -46,8 +48,10 @@ from qiaocrawl.news.warnings.channels import (
     seal_address,
 )
 from qiaocrawl.news.warnings.delivery import send_test
+from qiaocrawl.news.warnings.hooks import Hook, keep_hook, stored_hooks
 from qiaocrawl.news.warnings.office_rules import office_rules
 from qiaocrawl.news.warnings.rules import clock
+from qiaocrawl.news.warnings.signed import split_address
 from qiaocrawl.news.warnings.stored import count_waiting, last_deliveries
 from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import Actor, record
@@ -85,6 +89,7 @@ def _view(c: Connection, file: str) -> dict[str, Any]:
         "last": last_deliveries(c),
         "waiting": count_waiting(c),
         "pushes": stored_pushes(c),
+        "hooks": stored_hooks(c),
         "clock": clock,
     }
 
@@ -167,6 +172,8 @@ async def save(request: Request) -> Response:
         record(c, actor, action, name, before, {"kind": kind, "entered": f"{now}"})
 
     await write(request, keep)
+    if kind == PROGRAM:
+        return await program_hooks.form(request, name, split_address(address)[1])
     tell(request, Told(_("The channel is kept. Send a test: only that shows whether it works.")))
     return _back(request, name)
 
@@ -191,6 +198,7 @@ async def drop(request: Request) -> Response:
     def forget(c: Connection, actor: Actor) -> None:
         drop_channel(c, kept.name)
         keep_push(c, Push(kept.name))
+        keep_hook(c, Hook(kept.name))
         record(c, actor, "channel.drop", kept.name, {"kind": kept.kind}, None)
 
     await write(request, forget, actor_of(request))

@@ -25,7 +25,7 @@ from qiaocrawl.console.page import (
     tell,
     write,
 )
-from qiaocrawl.console.pages import channel_pushes, warning_channels, warning_rules
+from qiaocrawl.console.pages import channel_pushes, program_hooks, warning_channels, warning_rules
 from qiaocrawl.console.render import render
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
@@ -209,5 +209,11 @@ PAGES = (
 AREA = Area(
     N_("Warnings"),
     "bell",
-    (*PAGES, *warning_rules.PAGES, *warning_channels.PAGES, *channel_pushes.PAGES),
+    (
+        *PAGES,
+        *warning_rules.PAGES,
+        *warning_channels.PAGES,
+        *channel_pushes.PAGES,
+        *program_hooks.PAGES,
+    ),
 )

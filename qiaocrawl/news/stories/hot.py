@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -114,6 +114,18 @@ def story_by_number(c: Connection, number: int) -> HotStory | None:
     """The story of that number with who has it; None where there is none."""
     rows = {row.id: row for row in c.execute(_stories().where(story.c.id == number))}
     return next(iter(_with_outlets(c, rows)), None)
+
+
+def opened_since(c: Connection, numbers: Sequence[int], moment: datetime) -> set[int]:
+    """Those of the stories *numbers* whose first article came at *moment* or later."""
+    minute = int(moment.timestamp() // 60)
+    own = story.c.id.in_(numbers), story.c.opened >= minute
+    return {*c.execute(select(story.c.id).where(*own)).scalars()}
+
+
+def event_record(one: HotStory) -> dict[str, Any]:
+    """A story as programs read it."""
+    return {own.name: getattr(one, own.name) for own in fields(one) if own.name != "by_day"}
 
 
 def count_by_day(c: Connection, stories: Sequence[HotStory], period: LastDays) -> list[HotStory]:

@@ -39,11 +39,13 @@ class Refusal(NamedTuple):
         is_final: the service has read the message and does not want it: nothing but an operator
             changes that. Else it is busy or cannot be reached, and takes it later.
         is_busy: it asks to be left alone for a while.
+        is_gone: it asks for no more messages, ever.
     """
 
     reason: str
     is_final: bool = False
     is_busy: bool = False
+    is_gone: bool = False
 
 
 _YES = (0,)

@@ -19,6 +19,12 @@ from sqlalchemy import Connection, delete, insert, select, update
 from qiaocrawl.errors import ConfigError, SecretKeyError
 from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.language import N_, _
+from qiaocrawl.news.warnings.signed import (
+    is_signed_address,
+    leads_to_private,
+    new_secret,
+    signed_address,
+)
 from qiaocrawl.storage.schema import warning_channel
 from qiaocrawl.storage.values import clean_word, from_time, to_stored_time
 from qiaocrawl.text.toml_file import parse_toml
@@ -70,7 +76,9 @@ def _table(file: str) -> dict[str, Any]:
 def _is_right(address: object) -> bool:
     from apprise import Apprise
 
-    return isinstance(address, str) and Apprise.instantiate(address) is not None
+    if not isinstance(address, str):
+        return False
+    return is_signed_address(address) or Apprise.instantiate(address) is not None
 
 
 # --- Kinds a form offers: what is asked for each, and the address it makes ------------------------
@@ -165,6 +173,17 @@ def _webhook(given: Mapping[str, str]) -> str:
     return f"{scheme}://{parts.netloc}{parts.path or '/'}{'?' if query else ''}{query}"
 
 
+def _program(given: Mapping[str, str]) -> str:
+    try:
+        is_inside = leads_to_private(given["address"])
+    except ValueError:
+        raise FieldError("address", _("It begins with https:// or http:// and a host.")) from None
+    if is_inside:
+        words = _("This is no public address; whoever looks after the machine can allow it.")
+        raise FieldError("address", f"{words} (QIAO_ALLOW_ADDRESSES)")
+    return signed_address(given["address"], new_secret())
+
+
 def _mail(given: Mapping[str, str]) -> str:
     for name in ("to", "user"):
         if not _MAIL.fullmatch(given[name]):
@@ -198,6 +217,8 @@ def _other(given: Mapping[str, str]) -> str:
     return given["address"]
 
 
+PROGRAM = "program"
+"""The kind that is told of new articles and events, see :mod:`qiaocrawl.news.hooks`."""
 _ROBOT = N_("Address of the robot (webhook)")
 
 KINDS: Mapping[str, Kind] = {
@@ -288,6 +309,22 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         _webhook,
+    ),
+    PROGRAM: Kind(
+        N_("Program (signed webhook)"),
+        (
+            Field(
+                "address",
+                N_("Address"),
+                N_(
+                    "It is told of new articles and events as JSON by POST, signed with a secret "
+                    "that is shown once when you save; each time the address is saved there is a "
+                    "new one."
+                ),
+                "https://example.cn/hooks/qiaocrawl",
+            ),
+        ),
+        _program,
     ),
     "other": Kind(
         N_("Another service"),

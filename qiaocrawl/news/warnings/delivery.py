@@ -21,7 +21,9 @@ from qiaocrawl.news.warnings.answers import (
     room_of,
 )
 from qiaocrawl.news.warnings.channels import Channels
+from qiaocrawl.news.warnings.hooks import stop_hook
 from qiaocrawl.news.warnings.markup import Form, form_of
+from qiaocrawl.news.warnings.signed import DATA, is_signed_address, send_signed
 from qiaocrawl.news.warnings.stored import (
     GIVEN_UP,
     DueMessage,
@@ -35,6 +37,7 @@ from qiaocrawl.news.warnings.stored import (
 
 if TYPE_CHECKING:
     from apprise import NotifyBase
+    from sqlalchemy import Connection
 
     from qiaocrawl.storage import Database
 
@@ -97,7 +100,7 @@ def deliver_due(
             report.sent += 1
             continue
         with database.engine.begin() as c:
-            state, next_at = note_failed(c, message, refusal.reason, at, is_final=refusal.is_final)
+            state, next_at = _note_refusal(c, message, refusal, at)
         if refusal.is_busy:
             busy_until[message.channel] = next_at
         if state == GIVEN_UP:
@@ -110,6 +113,19 @@ def deliver_due(
             message.id,
             refusal.reason,
         )
+
+
+def _note_refusal(
+    c: Connection, message: DueMessage, refusal: Refusal, now: float
+) -> tuple[str, float]:
+    """A program that gave a message up, or wants no more, is told nothing until somebody looks."""
+    if refusal.is_gone:
+        state, next_at = note_failed(c, message, refusal.reason, now, most=1)
+    else:
+        state, next_at = note_failed(c, message, refusal.reason, now, is_final=refusal.is_final)
+    if message.severity == DATA and state == GIVEN_UP:
+        stop_hook(c, message.channel, refusal.reason)
+    return state, next_at
 
 
 def send_test(database: Database, channels: Channels, channel: str, now: datetime) -> str:
@@ -163,6 +179,8 @@ def _send(
     begun = time.monotonic()
     if not address:
         return Refusal(_NO_CHANNEL if address is None else _NOT_OPENED)
+    if is_signed_address(address):
+        return send_signed(address, message, now)
     from apprise import Apprise, NotifyBase
 
     plugin = Apprise.instantiate(address)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,6 +59,7 @@ class DueMessage(NamedTuple):
 
     Attributes:
         sent_chars: so much of the body has arrived, in parts.
+        message_id: of what it tells.
     """
 
     id: int
@@ -67,6 +69,7 @@ class DueMessage(NamedTuple):
     body: str
     attempts: int
     sent_chars: int = 0
+    message_id: str = ""
 
 
 class StuckMessage(NamedTuple):
@@ -150,6 +153,7 @@ def take_due(
             columns.body,
             columns.attempts,
             columns.sent_chars,
+            columns.message_id,
         )
         .where(*due)
         .order_by(columns.id)
@@ -160,7 +164,7 @@ def take_due(
         claim = update(warning_message).where(columns.id == row.id, *due)
         values = {"attempts": columns.attempts + 1, "next_at": now + _CLAIM_SECONDS}
         if c.execute(claim.values(values)).rowcount:
-            taken.append(DueMessage(*row[:5], row.attempts + 1, row.sent_chars))
+            taken.append(DueMessage(*row[:5], row.attempts + 1, row.sent_chars, row.message_id))
     return taken
 
 
@@ -270,15 +274,59 @@ def is_kept(c: Connection, message_id: str) -> bool:
     return c.execute(kept).first() is not None
 
 
+def kept_among(c: Connection, message_ids: Sequence[str]) -> set[str]:
+    """Those of *message_ids* that are there, sent or not."""
+    columns, found = warning_message.c, set[str]()
+    for some in _parts(message_ids):
+        rows = c.execute(select(columns.message_id).where(columns.message_id.in_(some)))
+        found.update(rows.scalars())
+    return found
+
+
+def message_id_of(*parts: str) -> str:
+    """32 digits for what a message tells."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
 def enqueue(
-    c: Connection, message_id: str, channel: str, title: str, body: str, now: datetime
+    c: Connection,
+    message_id: str,
+    channel: str,
+    title: str,
+    body: str,
+    now: datetime,
+    severity: str = SEVERITIES[0],
 ) -> bool:
     """Keep a message of no warning until it is sent; whether it was not there yet.
 
     Args:
         message_id: 32 digits of what it tells, by which it is known again.
     """
-    return bool(_insert(c, message_id, channel, SEVERITIES[0], title, body, now))
+    return bool(_insert(c, message_id, channel, severity, title, body, now))
+
+
+def give_up_waiting(c: Connection, channel: str, severity: str, error: str) -> int:
+    """Try no more to send the messages of *severity* to a channel; how many waited."""
+    columns = warning_message.c
+    waiting = columns.channel == channel, columns.severity == severity, columns.state == WAITING
+    values = {"state": GIVEN_UP, "error": clean_word(error, 500)}
+    return c.execute(update(warning_message).where(*waiting).values(values)).rowcount
+
+
+def wait_again(c: Connection, channel: str, severity: str, now: float) -> int:
+    """Let the messages of *severity* that were given up be sent after all; how many."""
+    columns = warning_message.c
+    mine = columns.channel == channel, columns.severity == severity, columns.state == GIVEN_UP
+    values = {"state": WAITING, "attempts": 0, "next_at": now}
+    return c.execute(update(warning_message).where(*mine).values(values)).rowcount
+
+
+def count_states(c: Connection, channel: str, severity: str) -> dict[str, int]:
+    """How many messages of *severity* to a channel wait, were sent, and were given up."""
+    columns = warning_message.c
+    mine = columns.channel == channel, columns.severity == severity
+    statement = select(columns.state, func.count()).where(*mine).group_by(columns.state)
+    return {row[0]: row[1] for row in c.execute(statement)}
 
 
 def _insert(
@@ -314,9 +362,10 @@ def _insert(
 
 def add_claimed(c: Connection, channel: str, title: str, body: str, now: datetime) -> DueMessage:
     """A message of no warning that whoever made it sends at once; nobody else does before."""
+    message_id = token_hex(16)
     made = c.execute(
         insert(warning_message).values(
-            message_id=token_hex(16),
+            message_id=message_id,
             channel=clean_word(channel, 64),
             severity=SEVERITIES[0],
             title=clean_text(title, 1_000),
@@ -330,7 +379,8 @@ def add_claimed(c: Connection, channel: str, title: str, body: str, now: datetim
         )
     ).inserted_primary_key
     assert made is not None
-    return DueMessage(int(made[0]), channel, SEVERITIES[0], title, body, 1)
+    number = int(made[0])
+    return DueMessage(number, channel, SEVERITIES[0], title, body, 1, message_id=message_id)
 
 
 # --- Warnings as people read them: with their story, its topics, and what arrived where -----------

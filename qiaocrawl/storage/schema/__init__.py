@@ -58,6 +58,7 @@
     story_warning, warning_message ── warning_notice   what officers are warned of, who was told
     warning_rule, quiet_hours               of what to warn, and when not to
     warning_channel, warning_push           where to, encrypted; what else is told there
+    warning_hook                            which program is told of new articles and events
     briefing ── briefing_file               what leaders were told, as it was made
     briefing_draft ─┬─ briefing_item        a briefing that is written at the desk
                     └─ briefing_version ─┬─ briefing_version_file   as it was approved
@@ -166,6 +167,7 @@ from qiaocrawl.storage.schema.news import (
     story_follow,
     story_warning,
     warning_channel,
+    warning_hook,
     warning_message,
     warning_notice,
     warning_push,
@@ -284,6 +286,7 @@ __all__ = [
     "verdict",
     "visit",
     "warning_channel",
+    "warning_hook",
     "warning_message",
     "warning_notice",
     "warning_push",

@@ -243,6 +243,24 @@ warning_push = table(
     Column("told_at", time_type()),
 )
 
+warning_hook = table(
+    "warning_hook",
+    id_column(),
+    Column("channel", name_type(64), nullable=False, unique=True),
+    # "" for all topics.
+    Column("topic", name_type(100), nullable=False),
+    Column("with_articles", Boolean, nullable=False),
+    # Events are told once so many outlets have them; 0 for no events.
+    Column("event_outlets", SmallInteger, nullable=False),
+    Column("begun_at", time_type(), nullable=False),
+    # Articles with higher row ids are new.
+    Column("from_article", id_type(), nullable=False),
+    # What was stored until then was looked at.
+    Column("looked_to", time_type(), nullable=False),
+    # Why it is told nothing until somebody looks; "" while it is.
+    Column("stopped", name_type(500), nullable=False),
+)
+
 quiet_hours = table(
     "quiet_hours",
     # 1: there is one row, or none.
