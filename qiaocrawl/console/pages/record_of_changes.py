@@ -141,6 +141,16 @@ FIELD_NAMES: Mapping[str, str] = {
     "with": N_("with"),
     "within_chars": N_("within characters"),
     "workdays": N_("workdays only"),
+    "gaps": N_("what is missing"),
+    "messages": N_("messages"),
+    "number": N_("number"),
+    "sha256": N_("digest of the file"),
+    "time_stamp": N_("time stamp"),
+    "with_articles": N_("each article"),
+    "issuer": N_("provider of log-ins"),
+    "subject": N_("known there as"),
+    "sign_in": N_("why not"),
+    "stopped": N_("stopped"),
     "zone": N_("time zone"),
 }
 """What the fields of a record are called; words, hosts and names that stand there are their own."""
