@@ -19,16 +19,19 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
 from qiaocrawl.options.project import command_here
-from qiaocrawl.reading.silence import state_words
+from qiaocrawl.reading.silence import board_words, state_words
+from qiaocrawl.search.boards import boards_in
 from qiaocrawl.storage import url_history
 from qiaocrawl.storage.pages import revisions
 from qiaocrawl.storage.pages.revisions import Revision, Source
+from qiaocrawl.storage.sites import boards as stored_boards
 from qiaocrawl.storage.sites import sources, watch_counts, watched
 from qiaocrawl.storage.sites.sources import FeedSource
 from qiaocrawl.storage.sites.watched import MAX_PAGE_WEIGHT, WatchedPage
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import china_time, china_time_at
 from qiaocrawl.topic.feeds import Feed, read_feeds, write_feeds
+from qiaocrawl.topic.files import read_limited
 from qiaocrawl.urls import canonical_url, url_key
 
 app = typer.Typer(
@@ -220,6 +223,57 @@ def feeds(
         echo_json([asdict(one) for one in found])
     elif not (given or remove or export):
         _show_feeds(topic, found)
+
+
+@app.command("boards")
+def boards(
+    topic: Annotated[str, typer.Argument(help="An imported topic.")],
+    import_: Annotated[
+        Path | None,
+        typer.Option("--import", help="TOML file to add: [[board]] with url, name and form."),
+    ] = None,
+    remove: Annotated[
+        list[str] | None, typer.Option(help="Address of a list to take away; may be repeated.")
+    ] = None,
+    as_json: AsJson = False,
+    database: DatabaseUrl = "",
+) -> None:
+    """Show the hot lists a topic watches; add those of a file, take some away.
+
+    `scrapy crawl watch` reads them; what stands on them is noted, not fetched.
+    """
+    given = [] if import_ is None else boards_in(read_limited(import_), import_.name)
+    if given or remove:
+        with transaction_on(database) as c:
+            for address in remove or ():
+                if not stored_boards.remove_board(c, topic, address):
+                    raise ConfigError(
+                        _("{url!r} is none of the hot lists of {topic!r}", url=address, topic=topic)
+                    )
+            new = stored_boards.add_boards(c, topic, given, now=time.time())
+        echo(
+            _(
+                "{topic}: {new} hot lists added, {known} were there, {removed} taken away",
+                topic=topic,
+                new=new,
+                known=len(given) - new,
+                removed=len(remove or ()),
+            )
+        )
+    with connection_to(database) as c:
+        found = stored_boards.board_states(c, topic)
+    if as_json:
+        echo_json([asdict(one) for one in found])
+        return
+    table = folding_table(_("Hot list"), _("state"), _("last read"), _("Entries"))
+    for one in found:
+        table.add_row(
+            escape(f"{one.source.name}\n{one.source.url}".strip()),
+            escape(board_words(one)),
+            china_time_at(one.seen_at),
+            str(one.entries),
+        )
+    table_console().print(table)
 
 
 def _say_changed(topic: str, given: int, new: int, removed: int) -> None:

@@ -148,6 +148,7 @@ REASONS = (
     N_("empty body"),
     N_("binary data"),
     N_("feed or sitemap"),
+    N_("answers, but no list stands where its form says ({count} entries)"),
     N_("{kind}: cut off at the size limit"),
     N_("{kind}: the connection was lost before its end"),
     N_("{kind}: no text in it"),

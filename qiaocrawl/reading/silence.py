@@ -6,6 +6,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.language import _, ngettext
 from qiaocrawl.language.reasons import shown_reason
+from qiaocrawl.storage.sites.boards import BoardState, board_states
 from qiaocrawl.storage.sites.sources import FeedSource, SilentSite, feed_sources, silent_sites
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import china_time_at
@@ -31,8 +32,16 @@ def state_words(one: FeedSource) -> str:
     return _("well")
 
 
+def board_words(one: BoardState) -> str:
+    """How a hot list does."""
+    if not one.fault:
+        return state_words(one.source)
+    count = ngettext("the last visit failed", "{count} visits in a row failed", one.source.failures)
+    return count + _(": ") + shown_reason(one.fault)
+
+
 def silence_alarms(c: Connection) -> list[str]:
-    """One line a topic for its feeds that need a hand, and one for its silent sites."""
+    """A line a topic for feeds that need a hand, one for hot lists, and one for silent sites."""
     lines = []
     for topic in list_topics(c):
         name = topic.title or topic.name
@@ -49,6 +58,22 @@ def silence_alarms(c: Connection) -> list[str]:
                     topic=name,
                     count=len(ill),
                     named=_some(ill),
+                )
+            )
+        lists = [
+            f"{one.source.name or one.source.url} ({board_words(one)})"
+            for one in board_states(c, topic.name)
+            if one.fault
+            or one.source.state in ("no_feed", "silent")
+            or (one.source.state == "failing" and one.source.failures >= _FAILURES_TOLD)
+        ]
+        if lists:
+            lines.append(
+                _(
+                    "{topic}: {count} hot lists give nothing: {named}",
+                    topic=name,
+                    count=len(lists),
+                    named=_some(lists),
                 )
             )
         silent = [f"{one.host} ({_silent_words(one)})" for one in silent_sites(c, topic.name)]

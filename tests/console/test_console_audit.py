@@ -146,6 +146,8 @@ STEPS: tuple[Step, ...] = (
     ("trends.drop_group", TOPIC, {"name": "救灾"}),
     ("sites.add_feed", "", {"topic": TOPIC, "url": FEED, "name": "侨报"}),
     ("sites.remove_feed", "", {"topic": TOPIC, "url": FEED}),
+    ("boards.add", "", {"topic": TOPIC, "url": "http://boards.test/api/s?id=x", "name": "榜"}),
+    ("boards.remove", "", {"topic": TOPIC, "url": "http://boards.test/api/s?id=x"}),
     ("sites.save_template", "", TEMPLATE),
     ("sites.restore_template", "", {"url": WATCHED, "version": "1"}),
     ("sites.save_template", "", {**TEMPLATE, "remove": "yes"}),

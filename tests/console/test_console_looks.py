@@ -23,14 +23,18 @@ from qiaocrawl.news.warnings.hooks import Hook, keep_hook, stop_hook
 from qiaocrawl.news.warnings.office_rules import add_rule
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.news.warnings.signed import new_secret, signed_address
+from qiaocrawl.search.boards import Board, BoardEntry
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.jobs import JobRequest, add_job
 from qiaocrawl.storage.pages.revisions import save_picture
 from qiaocrawl.storage.schedules import Timing, add_schedule
+from qiaocrawl.storage.schema import url as url_table
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.sites.accounts import add_account
+from qiaocrawl.storage.sites.boards import add_boards, note_entries
 from qiaocrawl.storage.topics.topics import topic_id
+from qiaocrawl.urls import url_key
 from told_stories import (
     hand_over_stories,
     keep_a_briefing,
@@ -63,6 +67,7 @@ _PAGES = {
     "paper": "/office/paper",
     "handovers": "/handovers", "hand-over": "/handovers/new?kind=event&number=1",
     "links": "/stories/1/links", "shared": "/shared/look", "feeds": "/sites/feeds",
+    "boards": "/boards?all=1", "board-sources": "/sites/boards",
     "missed": "/coverage/missed", "why": "/coverage/url?url=http://www.a-qiao.cn/0",
     "warnings": "/warnings", "warning-rules": "/warnings/rules",
     "warning-rule": "/warnings/rules/1",
@@ -113,6 +118,14 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
             timing = Timing("6:00, 18:30", "Asia/Shanghai", now)
             add_schedule(c, JobRequest("site", "qiaoqing"), timing, by="chief",
                          now=datetime.now(UTC))  # fmt: skip
+            lists = [Board("http://boards.test/api/s?id=weibo", "微博"),
+                     Board("http://boards.test/hot.html", "报社热榜")]  # fmt: skip
+            add_boards(c, "qiaoqing", lists, now=now)
+            number = c.execute(url_table.select().where(
+                url_table.c.key == url_key(lists[0].url))).one().id  # fmt: skip
+            for place, at in ((3, now - 7_200), (1, now - 3_600), (2, now)):
+                shown = [BoardEntry(place, "马德里华人仓库失火"), BoardEntry(9, "侨务工作会议")]
+                note_entries(c, number, shown, at)
             picture = PagePicture("image/webp", 1280, 720, True, datetime.now(UTC), b"RIFF")
             save_picture(c, 1, picture)
     tell_stories(address)

@@ -142,6 +142,6 @@ def test_old_addresses_and_the_figures_are_still_there(told: Desk) -> None:
     assert menu
     assert re.findall(r'href="([^"]+)"', menu[0]) == [
         "/", "/articles", "/stories", "/warnings", "/briefings", "/handovers",
-            "/trends", "/topics", "/jobs",
+            "/trends", "/boards", "/topics", "/jobs",
     ]  # fmt: skip
     assert '<a href="/jobs" aria-current="page">' in menu[0]

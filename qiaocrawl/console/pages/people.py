@@ -82,6 +82,8 @@ ACTION_NAMES = {
     "channel.add": N_("entered a channel of warnings"),
     "channel.change": N_("changed a channel of warnings"),
     "channel.digest": N_("sent a digest"),
+    "board.add": N_("let a topic watch a hot list"),
+    "board.remove": N_("took a hot list from a topic"),
     "channel.program": N_("changed what a program is told"),
     "channel.resume": N_("let a program be told again"),
     "channel.pushes": N_("changed what a channel is told every day"),

@@ -47,6 +47,7 @@ PAGE_KINDS = {
     "list": N_("list"),
     "feed": N_("feed"),
     "source": N_("feed of the topic"),
+    "board": N_("hot list"),
 }
 
 

@@ -26,12 +26,14 @@ from qiaocrawl.console.page import (
     do_heavy,
     link,
     read,
+    read_kept,
     tell,
     user_of,
     write,
 )
 from qiaocrawl.console.pages import event_links
 from qiaocrawl.console.pages.evidence_packages import OF_EVENT
+from qiaocrawl.console.pages.boards import standing_words
 from qiaocrawl.console.render import Chip, render
 from qiaocrawl.console.security import credentials
 from qiaocrawl.errors import ConfigError
@@ -40,6 +42,7 @@ from qiaocrawl.export.briefing import (
     story_markup,
 )
 from qiaocrawl.language import N_, _, language
+from qiaocrawl.news.boards import entries_of_event
 from qiaocrawl.news.briefing import BriefSource, BriefStory
 from qiaocrawl.news.briefing_making import tell_story
 from qiaocrawl.news.names.stored import regions_of_story
@@ -65,7 +68,8 @@ from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.topics.topics import TopicRow, list_topics
 
-_SHOWN = 100
+_SHOWN, _STANDINGS_SHOWN = 100, 20
+_KEPT_SECONDS = 60.0
 _DAYS = (7, 30, 365)
 _MERGE_DAYS, _MERGE_CHOICES = 60, 60
 """Stories that one may be merged with: the hottest of the last days."""
@@ -157,6 +161,11 @@ async def one(request: Request) -> Response:
     alone = await read(request, parts_alone, number) if may_change else ()
     tongue = language()
     regions = await read(request, regions_of_story, number)
+    titles = {line.title, *(own.title for own in members)}
+    now = datetime.now(UTC)
+    standings = await read_kept(
+        request, f"boards of {number}", _KEPT_SECONDS, entries_of_event, titles, now
+    )
     markup = time_line = places = Markup("")
     if regions.countries:
         places = picture_markup(place_map_svg(regions, line.title, tongue))
@@ -173,7 +182,9 @@ async def one(request: Request) -> Response:
         places=places,
         members=members,
         event=event,
-        now=datetime.now(UTC),
+        now=now,
+        standings=standings[:_STANDINGS_SHOWN],
+        standing_words=standing_words,
         others=[other for other in others if other.id != number],
         pending=await read(request, pending_of, members),
         may_change=may_change,

@@ -25,13 +25,14 @@ from qiaocrawl.revisit import (
 )
 from qiaocrawl.revisit.policies import wait_factor
 from qiaocrawl.storage.engine import latest_due
-from qiaocrawl.storage.sites.sources import SOURCE, SOURCE_WEIGHT
+from qiaocrawl.storage.sites.sources import BOARD, SOURCE, SOURCE_WEIGHT
 from qiaocrawl.storage.sites.watched import MAX_PAGE_WEIGHT, WatchedPage
 
 # --- The options of watching ----------------------------------------------------------------------
 
 GROUP_WEIGHTS: Mapping[str, float] = {
     SOURCE: SOURCE_WEIGHT,
+    BOARD: SOURCE_WEIGHT,
     "feed": 5.0,
     "rolling": 5.0,
     "home": 4.0,
@@ -40,7 +41,8 @@ GROUP_WEIGHTS: Mapping[str, float] = {
 }
 """E1's groups with the weights of the crawl order ``weight_model``; feeds as rolling news.
 
-A ``source`` is a feed that the topic was given: its entries are fetched wherever they lie."""
+A ``source`` is a feed that the topic was given: its entries are fetched wherever they lie. A
+``board`` is a hot list it was given: what stands there is noted."""
 
 
 def group_weights(text: str) -> Mapping[str, float]:

@@ -35,7 +35,7 @@ from qiaocrawl.storage.frontier.url_aliases import AS_WRITTEN
 from qiaocrawl.storage.frontier.visit_log import pack_links
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.sites import watch_counts, watched
-from qiaocrawl.storage.sites.sources import SOURCE
+from qiaocrawl.storage.sites.sources import BOARD, GIVEN, SOURCE
 from qiaocrawl.storage.sites.watch_counts import Kind
 from qiaocrawl.storage.sites.watched import WatchedArticle, WatchedPage
 
@@ -79,6 +79,9 @@ def follow_watched(
     if lease.payload.watch == SOURCE:
         inside = [link for link in analysis.links if link.tag == ENTRY_TAG]
         left["no_entry"] = len(analysis.links) - len(inside)
+    elif lease.payload.watch == BOARD:
+        # What stands there is noted with the visit; where it leads to is others' business.
+        inside, left["board"] = [], len(analysis.links)
     else:
         inside = list(_inside(analysis, policy, left))
     visit = visit_of(lease, analysis, inside, now)
@@ -115,7 +118,7 @@ def _inside(analysis: PageAnalysis, policy: FollowPolicy, left: Counter[str]) ->
 
 def is_page_lease(lease: Lease) -> bool:
     """Whether *lease* is of a watched page that is due."""
-    return lease.payload.watch in (PAGE, SOURCE)
+    return lease.payload.watch in (PAGE, *GIVEN)
 
 
 def follow_moved(lease: Lease, target: str, policy: FollowPolicy) -> Candidate | None:
@@ -125,7 +128,7 @@ def follow_moved(lease: Lease, target: str, policy: FollowPolicy) -> Candidate |
     """
     candidate = follow_redirect(lease, target, policy)
     is_page, old = is_page_lease(lease), lease.payload
-    is_anywhere = old.watch in (SOURCE, ENTRY)
+    is_anywhere = old.watch in (*GIVEN, ENTRY)
     if candidate is None or not (is_anywhere or policy.covers(candidate.host)):
         return None
     payload = replace(
@@ -257,6 +260,7 @@ _OPEN = frozenset({State.PENDING, State.DONE, State.FAILED})
 _KINDS: Mapping[str, Kind] = {
     PAGE: "pages",
     SOURCE: "pages",
+    BOARD: "pages",
     LOOK: "looks",
     NEW: "articles",
     ENTRY: "articles",
@@ -270,7 +274,7 @@ class WatchRound:
         runtime: of the run.
         topic: that is watched.
         policy: the sites.
-        sources: whether the feeds the topic was given are visited too, on whatever host.
+        sources: whether feeds and hot lists of the topic are visited too, on whatever host.
     """
 
     def __init__(
@@ -354,7 +358,7 @@ class WatchRound:
         ]
 
     def _covers(self, page: WatchedPage) -> bool:
-        within = self._within if page.kind == SOURCE else self.policy
+        within = self._within if page.kind in GIVEN else self.policy
         return within.covers(page.host)
 
     def _plan_pages(self, c: Connection, now: float) -> list[WatchedPage]:
@@ -384,7 +388,7 @@ class WatchRound:
     def _candidate(self, c: Connection, one: WatchedPage | WatchedArticle) -> Candidate:
         what = LOOK
         if isinstance(one, WatchedPage):
-            what = SOURCE if one.kind == SOURCE else PAGE
+            what = one.kind if one.kind in GIVEN else PAGE
         # Under exactly this address, whatever is learnt about other versions of the page.
         payload = Payload(watch=what, as_is=AS_WRITTEN)
         if watched.has_source(c, one.url_id):

@@ -22,10 +22,11 @@ from qiaocrawl.runs.watch.round import (
     is_news,
     name_of_anchor,
 )
+from qiaocrawl.search.boards import read_board
 from qiaocrawl.storage.pages import revisions
 from qiaocrawl.storage.pages.raw_pages import seen_again
-from qiaocrawl.storage.sites import watch_counts, watched
-from qiaocrawl.storage.sites.sources import SOURCE
+from qiaocrawl.storage.sites import boards, watch_counts, watched
+from qiaocrawl.storage.sites.sources import BOARD, GIVEN, SOURCE
 from qiaocrawl.storage.sites.watched import WatchedPage
 from qiaocrawl.storage.values import digest16
 from qiaocrawl.urls import url_key
@@ -90,14 +91,35 @@ def page_closes(
     at = page.fetched_at.timestamp()
     known = watched.watched_page(c, watching.topic, lease.url_id)
     # A feed that was taken away while it waited is not watched for that.
-    if known is None and lease.payload.watch != SOURCE and is_listing(lease, analysis):
+    if known is None and lease.payload.watch not in GIVEN and is_listing(lease, analysis):
         known = _enter(c, watching, lease, analysis, at)
     if known is None:
         _note_article(c, watching, lease, page, analysis)
+    elif known.kind == BOARD:
+        _note_board(c, watching, known, page)
     elif analysis.outcome in _NO_PAGE or _is_no_feed(known, analysis):
         watched.save_page(c, watching.topic, after_failure(known, at, watching.settings))
     else:
         _note_visit(c, watching, known, page, links)
+
+
+def _note_board(c: Connection, watching: WatchRound, known: WatchedPage, page: FetchedPage) -> None:
+    """Note what stands on a hot list; an answer that is none counts as a failed visit."""
+    at = page.fetched_at.timestamp()
+    reading = read_board(page, boards.form_of(c, known.url_id))
+    if reading.fault:
+        boards.note_fault(c, known.url_id, reading.fault)
+        watched.save_page(c, watching.topic, after_failure(known, at, watching.settings))
+        return
+    new = boards.note_entries(c, known.url_id, reading.entries, at)
+    titles = "\0".join(one.title for one in reading.entries)
+    digest = digest16(titles.encode("utf-8", "surrogatepass"))
+    changed = digest != known.digest
+    seen = Seen(at, new, changed, *_validators(page), digest)
+    if not changed:
+        watched.let_go_of_same(c, known.url_id)
+    week = watching.weeks.get(known.host)
+    watched.save_page(c, watching.topic, after_visit(known, seen, week, watching.settings))
 
 
 def _is_no_feed(known: WatchedPage, analysis: PageAnalysis) -> bool:
@@ -254,7 +276,11 @@ def closed_without_page(
 def _note_no_page(
     c: Connection, watching: WatchRound, known: WatchedPage, ending: PagelessEnd
 ) -> None:
+    if known.kind == BOARD:
+        boards.note_fault(c, known.url_id, "")
     if ending.outcome is Outcome.NOT_MODIFIED:
+        if known.kind == BOARD:
+            boards.note_same(c, known.url_id, ending.at)
         seen = Seen(ending.at, etag=known.etag, modified=known.modified)
         week = watching.weeks.get(known.host)
         watched.save_page(c, watching.topic, after_visit(known, seen, week, watching.settings))

@@ -37,6 +37,7 @@
     url_form                                what groups of URLs cost and brought: traps are cut
     missing_page                            what hosts show for pages that do not exist
     watched_page, watched_article ── url    what is looked at again, and when
+    board ── board_entry ── board_rank      hot lists, what stood on them, and at which place
     watch_hour, watch_day ── host           when sites publish; what watching asked of them
     revision ── url                         what articles said before, and deletions
     office                                  what the office is called, and its mark
@@ -122,6 +123,9 @@ from qiaocrawl.storage.schema.base import (
 from qiaocrawl.storage.schema.crawl import (
     account,
     aliased_url,
+    board,
+    board_entry,
+    board_rank,
     decision,
     engine_day,
     host,
@@ -209,6 +213,9 @@ __all__ = [
     "article_part",
     "article_tag",
     "audit_entry",
+    "board",
+    "board_entry",
+    "board_rank",
     "briefing",
     "briefing_draft",
     "briefing_file",
@@ -227,8 +234,8 @@ __all__ = [
     "handover",
     "host",
     "host_owner",
-    "host_round",
     "host_rest",
+    "host_round",
     "host_turn",
     "idf_snapshot",
     "idf_term",

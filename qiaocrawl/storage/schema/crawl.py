@@ -352,6 +352,48 @@ watched_page = table(
     **KEYED_TABLE_OPTIONS,
 )
 
+board = table(
+    "board",
+    # Topics watch it as a page of the kind board.
+    Column("url_id", ForeignKey("url.id"), primary_key=True, autoincrement=False),
+    Column("name", name_type(200), nullable=False),
+    # JSON: where its entries stand; "" for the form of newsnow.
+    Column("form", text_type(), nullable=False),
+    # Epoch seconds: when a list was read last, and how many entries it had.
+    Column("seen_at", seconds_type()),
+    Column("entries", Integer, nullable=False),
+    # Why the last answer was no list; "" where it was one.
+    Column("fault", name_type(500), nullable=False),
+)
+
+board_entry = table(
+    "board_entry",
+    id_column(),
+    Column("board_id", ForeignKey("board.url_id"), nullable=False),
+    # Of the folded title.
+    Column("key", key_type(), nullable=False),
+    Column("title", name_type(200), nullable=False),
+    Column("address", text_type(), nullable=False),
+    Column("heat", name_type(40), nullable=False),
+    # Epoch seconds; on_seconds are those between looks that both found it there.
+    Column("first_at", seconds_type(), nullable=False),
+    Column("last_at", seconds_type(), nullable=False, index=True),
+    Column("on_seconds", seconds_type(), nullable=False),
+    Column("last_rank", SmallInteger, nullable=False),
+    Column("best_rank", SmallInteger, nullable=False),
+    Column("best_at", seconds_type(), nullable=False),
+    Index(None, "board_id", "key", unique=True),
+)
+
+board_rank = table(
+    "board_rank",
+    Column("entry_id", ForeignKey("board_entry.id"), primary_key=True, autoincrement=False),
+    # Epoch seconds: a row where the place is another than before, or the entry came back.
+    Column("at", seconds_type(), primary_key=True, autoincrement=False),
+    Column("place", SmallInteger, nullable=False),
+    **KEYED_TABLE_OPTIONS,
+)
+
 watched_article = table(
     "watched_article",
     Column("url_id", ForeignKey("url.id"), primary_key=True, autoincrement=False),

@@ -27,6 +27,10 @@ from qiaocrawl.urls import canonical_url, host_of, url_key, without_feed_scheme
 
 SOURCE = "source"
 """The kind of such a watched page, and what the payload of its row says."""
+BOARD = "board"
+"""The same of a hot list, whose entries are noted and not fetched, see ``storage.sites.boards``."""
+GIVEN = (SOURCE, BOARD)
+"""Kinds of pages that somebody gave a topic, on whatever host."""
 
 SOURCE_WEIGHT = 5.0
 """As rolling news."""
@@ -37,11 +41,11 @@ _SCORE = 105.0
 _LEAST_CHANGES, _RHYTHMS, _LEAST_SECONDS = 5, 7.0, 3 * 86_400.0
 
 _MAKE_SOURCE = Statement(
-    "UPDATE watched_page SET kind = 'source', name = :name, weight = :weight"
+    "UPDATE watched_page SET kind = :kind, name = :name, weight = :weight"
     " WHERE topic_id = :topic_id AND url_id = (SELECT id FROM url WHERE `key` = :key)"
 )
 _REMOVE = Statement(
-    "DELETE FROM watched_page WHERE topic_id = :topic_id AND kind = 'source'"
+    "DELETE FROM watched_page WHERE topic_id = :topic_id AND kind = :kind"
     " AND url_id = (SELECT id FROM url WHERE `key` = :key)"
 )
 # As what a page leads to no more: a link or the operator lets it wait again.
@@ -77,30 +81,40 @@ class FeedSource:
     news: int
 
 
-def add_sources(c: Connection, topic: str, feeds: Sequence[Feed], *, now: float) -> int:
+def add_sources(
+    c: Connection, topic: str, feeds: Sequence[Feed], *, now: float, kind: str = SOURCE
+) -> int:
     """Let *topic* have *feeds* as sources; returns how many it had not.
 
     One that is there takes the new name, where one is given.
+
+    Args:
+        kind: one of :data:`GIVEN`.
 
     Raises:
         ConfigError: one is no web address; nothing is added then.
         StorageError: the topic was never imported.
     """
     topic_row = topic_id(c, topic)
-    known = {page.url: page for page in watched.watched_pages(c, topic) if page.kind == SOURCE}
+    known = {page.url: page for page in watched.watched_pages(c, topic) if page.kind == kind}
     wanted = {_canonical(feed.url): feed.name for feed in feeds}
-    enqueue(c, [_candidate(address, topic) for address in wanted], run_id=None, now=now)
+    enqueue(c, [_candidate(address, topic, kind) for address in wanted], run_id=None, now=now)
     for address, name in wanted.items():
         there = known.get(address)
         named = name or (there.name if there else "")
         key = url_key(address)
-        watched.enter_page(c, topic, key, kind=SOURCE, name=named, weight=SOURCE_WEIGHT, now=now)
-        params = {"topic_id": topic_row, "key": key, "name": clean_word(named, 200)}
+        watched.enter_page(c, topic, key, kind=kind, name=named, weight=SOURCE_WEIGHT, now=now)
+        params = {
+            "topic_id": topic_row,
+            "key": key,
+            "kind": kind,
+            "name": clean_word(named, 200),
+        }
         _MAKE_SOURCE.run(c, {**params, "weight": there.weight if there else SOURCE_WEIGHT})
     return len(wanted.keys() - known.keys())
 
 
-def remove_source(c: Connection, topic: str, address: str) -> bool:
+def remove_source(c: Connection, topic: str, address: str, kind: str = SOURCE) -> bool:
     """Take the feed at *address* from the sources of *topic*; whether it was one.
 
     What came of it stays.
@@ -109,21 +123,21 @@ def remove_source(c: Connection, topic: str, address: str) -> bool:
     if canonical is None:
         return False
     mine = {"topic_id": topic_id(c, topic), "key": url_key(canonical)}
-    if not _REMOVE.run(c, mine).rowcount:
+    if not _REMOVE.run(c, {**mine, "kind": kind}).rowcount:
         return False
     _REST.run(c, {**mine, "reason": "taken from the topic's feeds"})
     return True
 
 
 def has_sources(c: Connection, topic: str) -> bool:
-    """Whether *topic* was given any feed."""
-    mine = watched_page.c.topic_id == topic_id(c, topic), watched_page.c.kind == SOURCE
+    """Whether *topic* was given any feed or hot list."""
+    mine = watched_page.c.topic_id == topic_id(c, topic), watched_page.c.kind.in_(GIVEN)
     return c.execute(select(watched_page.c.url_id).where(*mine).limit(1)).first() is not None
 
 
-def feed_sources(c: Connection, topic: str) -> list[FeedSource]:
+def feed_sources(c: Connection, topic: str, kind: str = SOURCE) -> list[FeedSource]:
     """The feeds of *topic*: those that need a hand first, then by name and address."""
-    pages = [page for page in watched.watched_pages(c, topic) if page.kind == SOURCE]
+    pages = [page for page in watched.watched_pages(c, topic) if page.kind == kind]
     ids = [page.url_id for page in pages]
     ends = {
         row.id: row
@@ -181,7 +195,7 @@ def silent_sites(c: Connection, topic: str) -> list[SilentSite]:
     """
     by_host: dict[str, list[watched.WatchedPage]] = {}
     for page in watched.watched_pages(c, topic):
-        if page.kind != SOURCE:
+        if page.kind not in GIVEN:
             by_host.setdefault(page.host, []).append(page)
     silent = []
     for host, pages in sorted(by_host.items()):
@@ -216,7 +230,7 @@ def _canonical(address: str) -> str:
     return canonical
 
 
-def _candidate(address: str, topic: str) -> Candidate:
+def _candidate(address: str, topic: str, kind: str) -> Candidate:
     return Candidate(
         url=address,
         key=url_key(address),
@@ -225,5 +239,5 @@ def _candidate(address: str, topic: str) -> Candidate:
         topic=topic,
         score=_SCORE,
         depth=1,
-        payload=Payload(watch=SOURCE, as_is=AS_WRITTEN),
+        payload=Payload(watch=kind, as_is=AS_WRITTEN),
     )
