@@ -13,10 +13,12 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 from rich.table import Table
+from sqlalchemy import Connection
 
 from qiaocrawl.cli.database import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.output import echo, echo_json, folding_table, not_an_address, table_console
 from qiaocrawl.cli.topic_report import find_pack
+from qiaocrawl.discovery.navigation import sites_in
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText
 from qiaocrawl.language import N_, _
@@ -38,11 +40,13 @@ from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.search.seed_offers import SeedOffer, seed_offers
 from qiaocrawl.storage.topics import judgements as stored
 from qiaocrawl.storage.topics.changes import basis_of, few_on_topic
+from qiaocrawl.storage.topics.topics import load_pack as stored_pack
 from qiaocrawl.text.zones import china_time
+from qiaocrawl.topic.files import read_limited
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.tree import GOLDEN_FILE, read_golden
 from qiaocrawl.topic.workbook.form import answer_of, read_judgements
-from qiaocrawl.urls import canonical_url
+from qiaocrawl.urls import canonical_url, host_of
 
 _LABELS = {True: N_("yes"), False: N_("no")}
 _INTERVALS = N_("In brackets 95 % intervals: F1 by percentile bootstrap, the rest by Wilson.")
@@ -378,12 +382,23 @@ def seeds(
     out: Annotated[
         Path | None, typer.Option(help="File to write; -a seeds=FILE begins a crawl there.")
     ] = None,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Offer the sites this file names instead: a saved navigation page, bookmarks of a "
+            "browser, or OPML.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     database: DatabaseUrl = "",
 ) -> None:
-    """Offer the best pages of a topic's searches as start pages of a crawl; keep your choice."""
+    """Offer the best pages of a topic's searches as start pages of a crawl; keep your choice.
+
+    With --from the sites of a navigation page, of bookmarks or of OPML, but for those of the topic.
+    """
     with connection_to(database) as c:
-        offers = seed_offers(c, topic, top)
+        offers = seed_offers(c, topic, top) if from_ is None else _named_offers(c, topic, from_)
     own = [_canonical(address) for address in add or ()]
     picked = picked_numbers(pick, len(offers))
     if out is not None:
@@ -391,8 +406,10 @@ def seeds(
     if as_json:
         echo_json([asdict(offer) for offer in offers])
         return
-    _show(offers, picked)
-    if not offers:
+    _show(offers, picked, _("answers") if from_ is None else _("links"))
+    if from_ is not None and not offers:
+        echo(_("{file} names no site that the topic has not", file=from_))
+    elif not offers:
         echo(
             _("no search has found anything yet, run first:")
             + f"\n  qiaocrawl crawl search -a topic={topic}"
@@ -404,6 +421,14 @@ def seeds(
         )
     else:
         echo(_("to take some:  --pick 1,3-5 --out seeds.txt"))
+
+
+def _named_offers(c: Connection, topic: str, file: Path) -> list[SeedOffer]:
+    """The sites that *file* names and the topic has not; those that most links lead to first."""
+    known = {site.host for site in stored_pack(c, topic).sites}
+    found = [one for one in sites_in(read_limited(file)) if host_of(one.url) not in known]
+    found.sort(key=lambda one: -one.links)
+    return [SeedOffer(one.url, one.name, one.links) for one in found]
 
 
 def picked_numbers(text: str, most: int) -> set[int]:
@@ -461,8 +486,8 @@ def _canonical(address: str) -> str:
     return canonical
 
 
-def _show(offers: list[SeedOffer], picked: set[int]) -> None:
-    table = folding_table(_("no."), _("picked"), _("title and address"), _("answers"))
+def _show(offers: list[SeedOffer], picked: set[int], counted: str) -> None:
+    table = folding_table(_("no."), _("picked"), _("title and address"), counted)
     for column in (0, 3):
         table.columns[column].justify = "right"
     for number, offer in enumerate(offers, 1):

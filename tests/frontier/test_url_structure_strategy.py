@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from frontier_graph import TOPIC, found
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier import VisitedPage, make_strategy
 from qiaocrawl.frontier.strategies.learned import MAX_EXAMPLES, UrlStructure
 from qiaocrawl.items import Link
@@ -35,6 +36,29 @@ def test_without_a_relevant_page_nothing_is_known() -> None:
     assert strategy.score(page("http://x.test/", 0, relevant=False), links) == [0.0, 0.0]
     assert strategy.rescore(np.array([1, 2])).tolist() == [0.0, 0.0]
     assert strategy.explain_node(1) == {"host": 0.0, "directories": 0.0, "layout": 0.0}
+
+
+def test_a_few_examples_make_an_order_before_any_page_is_judged() -> None:
+    strategy = make_strategy("url_structure", TOPIC, f"examples={ARTICLE} http://y.test/a,gamma=.1")
+    links = found(link(LIKE_IT), link(CHANNEL))
+    like_it, other = strategy.score(page("http://x.test/", 0, relevant=False), links)
+    assert like_it == pytest.approx(1.0)
+    assert other < like_it
+    like_it, other = strategy.rescore(np.array([1, 2])).tolist()
+    assert like_it == pytest.approx(1.0)
+    assert other < like_it
+
+
+@pytest.mark.parametrize(
+    ("examples", "why"),
+    [
+        ("www.x.test/1.html", "no http or https address"),
+        (" ".join(f"http://x.test/{n}.html" for n in range(MAX_EXAMPLES + 1)), "at most"),
+    ],
+)
+def test_what_is_no_example_is_named(examples: str, why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        make_strategy("url_structure", TOPIC, f"examples={examples}")
 
 
 def test_links_like_a_relevant_page_come_first() -> None:

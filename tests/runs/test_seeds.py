@@ -127,3 +127,22 @@ def test_picked_seeds_are_crawled_across_hosts(tmp_path: Path) -> None:
     assert [str(address) for (address,) in fetched] == [
         "http://one.test/a", "http://one.test/list", "http://three.test/c", "http://two.test/b"
     ]  # fmt: skip
+
+
+def test_sites_of_a_file_are_offered_but_for_those_of_the_topic(
+    database: Database, database_url: str, tmp_path: Path
+) -> None:
+    add_topic(database)
+    known = PACK.sites[0].host
+    lines = "".join(
+        f'<a href="http://{host}/">{host}</a>' for host in ("new.test", known, "other.test")
+    )
+    page, out = tmp_path / "hao.html", tmp_path / "seeds.txt"
+    page.write_text(f"{lines}<a href='http://other.test/a'>a</a>", "utf-8")
+    asked = ["seeds", PACK.name, "--from", str(page), "--pick", "1", "--out", str(out), "--json"]
+    done = CliRunner().invoke(_app(), [*asked, "--database", database_url])
+    assert done.exit_code == 0, done.output
+    assert [one["url"] for one in json.loads(done.stdout)] == [
+        "http://other.test/", "http://new.test/",
+    ]  # fmt: skip
+    assert read_seeds(str(out)) == ["http://other.test/"]

@@ -8,6 +8,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier.strategies.graph import Authorities, RankingPace
 from qiaocrawl.frontier.strategies.strategy import (
     CrawlTopic,
@@ -18,11 +19,43 @@ from qiaocrawl.frontier.strategies.strategy import (
     within,
 )
 from qiaocrawl.items import Link
+from qiaocrawl.language import _
+from qiaocrawl.urls import canonical_url
 from qiaocrawl.urls.structure import DEPTH_WEIGHT, FILE_WEIGHT, Examples, UrlStructures
 from qiaocrawl.vsm.growing_array import Column
 
 MAX_EXAMPLES = 60
 _PARTS = ("host", "directories", "layout")
+
+
+def _addresses(strategy: str, text: str) -> list[str]:
+    """The canonical addresses in *text*, blanks between; each once, sixty at most.
+
+    Raises:
+        ConfigError: one is none, or there are more.
+    """
+    given = list(dict.fromkeys(text.split()))
+    if len(given) > MAX_EXAMPLES:
+        raise ConfigError(
+            _(
+                "examples of strategy {name!r}: {most} addresses at most, got {count}",
+                name=strategy,
+                most=MAX_EXAMPLES,
+                count=len(given),
+            )
+        )
+    addresses = []
+    for address in given:
+        if (canonical := canonical_url(address)) is None:
+            raise ConfigError(
+                _(
+                    "examples of strategy {name!r}: {address!r} is no http or https address",
+                    name=strategy,
+                    address=address,
+                )
+            )
+        addresses.append(canonical)
+    return addresses
 
 
 @strategies.register("url_structure")
@@ -38,9 +71,11 @@ class UrlStructure:
         gamma: share of the URLs a value must exceed to count as frequent, in [0, 1]
             **(ours)**.
         w_f, w_dd: weights of file and same depth at first, in [0, 0.49].
+        examples: addresses of pages as are wanted, blanks between; they count as judged relevant
+            until sixty newer ones have come, so that the order is one from the first page on.
 
     Raises:
-        ConfigError: an option out of these bounds.
+        ConfigError: an option out of these bounds, or an example that is no address.
     """
 
     name: ClassVar[str] = "url_structure"
@@ -54,12 +89,15 @@ class UrlStructure:
         gamma: float = 0.01,
         w_f: float = FILE_WEIGHT,
         w_dd: float = DEPTH_WEIGHT,
+        examples: str = "",
     ) -> None:
         within(self.name, "w_f", w_f, 0.0, 0.49)
         within(self.name, "w_dd", w_dd, 0.0, 0.49)
         self._gamma = within(self.name, "gamma", gamma, 0.0, 1.0)
         self._structures = UrlStructures(w_f, w_dd)
         self._examples = Examples(MAX_EXAMPLES)
+        for address in _addresses(self.name, examples):
+            self._examples.add(self._structures, self._structures.add(address))
         self._of_node = Column(np.int64, -1)
         # By structure: the best likeness, and how many examples it has been compared with.
         self._best = Column(np.float64)

@@ -1,0 +1,54 @@
+"""Navigation pages, bookmarks and OPML as lists of sites."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qiaocrawl.discovery.navigation import NamedSite, sites_in
+
+# As a navigation page is: sites in boxes, some twice, its own pages, pictures in place of names.
+PAGE = """<html><meta charset="gbk"><base href="https://nav.test/"><div class=box>
+<a href="http://paper.test/news/2026/a.html">头条：侨乡</a><a href="http://paper.test/">侨乡日报</a>
+<a href="https://www.gov.test/?from=nav"><img alt="政府网" src=x.png></a><a href="/more">更多</a>
+<a href="javascript:void(0)">设为首页</a><a href="mailto:a@b.test">联系</a></div></html>"""
+# As browsers export them.
+BOOKMARKS = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">
+<DL><p><DT><H3>Press</H3><DL><p>
+<DT><A HREF="https://paper.test/" ADD_DATE="1700000000" ICON="data:image/png;base64,AAAA">Paper</A>
+<DT><A HREF="place:sort=8">Recent</A>
+<DT><A HREF="https://journal.test/p/1?x=1">Journal</A></DL></DL>"""
+OPML = b"""<?xml version="1.0"?><opml version="2.0"><head><title>t</title></head><body>
+<outline text="papers"><outline text="Paper" type="rss" xmlUrl="http://feeds.test/p.xml"
+ htmlUrl="http://paper.test/"/><outline title="Alone" xmlUrl="http://alone.test/feed"/></outline>
+</body></opml>"""
+
+
+def test_a_navigation_page_names_each_site_once_by_its_first_page() -> None:
+    assert sites_in(PAGE.encode("gbk")) == [
+        NamedSite("http://paper.test/", "侨乡日报", 2),
+        NamedSite("https://www.gov.test/?from=nav", "政府网", 1),
+        NamedSite("https://nav.test/more", "更多", 1),
+    ]
+
+
+def test_bookmarks_and_opml() -> None:
+    assert [(one.url, one.name) for one in sites_in(BOOKMARKS)] == [
+        ("https://paper.test/", "Paper"), ("https://journal.test/p/1?x=1", "Journal"),
+    ]  # fmt: skip
+    assert [(one.url, one.name) for one in sites_in(OPML)] == [
+        ("http://paper.test/", "Paper"), ("http://alone.test/feed", "Alone"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", [b"", b"<opml/>", b"<a href='http://['>x</a>", b"<" * 10_000])
+def test_what_names_none(data: bytes) -> None:
+    assert sites_in(data) == []
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_raise(data: bytes) -> None:
+    sites_in(b"<opml>" + data)
+    sites_in(b"<a href=" + data)
