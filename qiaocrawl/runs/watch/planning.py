@@ -26,7 +26,7 @@ from qiaocrawl.revisit import (
 from qiaocrawl.revisit.policies import wait_factor
 from qiaocrawl.storage.engine import latest_due
 from qiaocrawl.storage.sites.sources import BOARD, SOURCE, SOURCE_WEIGHT
-from qiaocrawl.storage.sites.watched import MAX_PAGE_WEIGHT, WatchedPage
+from qiaocrawl.storage.sites.watched import MAX_PAGE_WEIGHT, WatchedPage, with_gap
 
 # --- The options of watching ----------------------------------------------------------------------
 
@@ -281,12 +281,19 @@ def after_visit(
         changes=page.changes + changed,
         news=page.news + (0 if first else seen.news),
         changed_at=seen.at if changed or first else page.changed_at,
+        gaps=_gaps(page, seen.at) if changed else page.gaps,
         failures=0,
         etag=seen.etag,
         modified=seen.modified,
         digest=seen.digest or page.digest,
     )
     return _waiting(visited, shape, settings)
+
+
+def _gaps(page: WatchedPage, at: float) -> bytes:
+    if page.changed_at is None or at <= page.changed_at:
+        return page.gaps
+    return with_gap(page, (at - page.changed_at) / _HOUR)
 
 
 def after_failure(page: WatchedPage, at: float, settings: WatchSettings) -> WatchedPage:

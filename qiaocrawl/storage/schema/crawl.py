@@ -348,6 +348,8 @@ watched_page = table(
     Column("digest", key_type()),
     # See revisit.VisitHistory.
     Column("memory", short_bytes_type(250), nullable=False),
+    # Hours between its last changes, the newest last, 4 bytes each; NULL before there are any.
+    Column("gaps", short_bytes_type(120)),
     Index(None, "topic_id", "next_at"),
     **KEYED_TABLE_OPTIONS,
 )

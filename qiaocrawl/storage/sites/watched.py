@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from qiaocrawl.storage.engine import latest_due
@@ -34,6 +36,7 @@ _PAGE_COLUMNS = (
     "modified",
     "digest",
     "memory",
+    "gaps",
 )
 _PAGE = (
     "SELECT w.url_id, u.`key`, u.url, h.name, u.state, "
@@ -138,6 +141,7 @@ class WatchedPage:
         wait_hours: planned between visits.
         failures: visits in a row that brought no page.
         memory: see :class:`qiaocrawl.revisit.VisitHistory`.
+        gaps: hours between its last changes, see :func:`gaps_of`.
     """
 
     url_id: int
@@ -162,6 +166,7 @@ class WatchedPage:
     modified: str = ""
     digest: bytes | None = None
     memory: bytes = b""
+    gaps: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +363,23 @@ def fill_channels(c: Connection, keys: Collection[bytes], name: str) -> None:
 def _page(row: Any) -> WatchedPage:
     page = WatchedPage(*row)
     digest = None if page.digest is None else bytes(page.digest)
-    return replace(page, key=bytes(page.key), digest=digest, memory=bytes(page.memory))
+    kept: dict[str, Any] = {name: bytes(getattr(page, name) or b"") for name in ("memory", "gaps")}
+    return replace(page, key=bytes(page.key), digest=digest, **kept)
+
+
+_MOST_GAPS = 30
+
+
+def gaps_of(page: WatchedPage) -> NDArray[np.float64]:
+    """Hours between the last changes of *page*, the newest last."""
+    whole = len(page.gaps) // 4 * 4
+    return np.frombuffer(page.gaps[:whole], "<f4").astype(np.float64)
+
+
+def with_gap(page: WatchedPage, hours: float) -> bytes:
+    """The gaps of *page* and another one; the oldest go."""
+    gaps = np.append(gaps_of(page), hours)[-_MOST_GAPS:]
+    return bytes(gaps.astype("<f4").tobytes())
 
 
 def _article(row: Any) -> WatchedArticle:

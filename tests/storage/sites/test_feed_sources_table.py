@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from sqlalchemy import text
 
@@ -15,6 +16,7 @@ from qiaocrawl.storage.sites.sources import (
     add_sources,
     feed_sources,
     has_sources,
+    present_gaps,
     remove_source,
     silent_sites,
 )
@@ -109,3 +111,51 @@ def test_silence_is_measured_by_the_own_rhythm(
         # Nobody looked since: that is no silence of the feed.
         visits(c, FEED, changes=changes, changed_at=NOW - 300 * DAY, last_at=NOW - 300 * DAY)
         assert feed_sources(c, T)[0].state == "well"
+
+
+def _gaps(c, address: str, hours: list[float]) -> None:  # type: ignore[no-untyped-def]
+    packed = np.array(hours, "<f4").tobytes()
+    c.execute(
+        text(
+            "UPDATE watched_page SET gaps = :gaps"
+            " WHERE url_id = (SELECT id FROM url WHERE `key` = :key)"
+        ),
+        {"gaps": packed, "key": url_key(address)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("hours", "silent_days", "state"),
+    [
+        # Daily once, weekly now: five weeks are no silence, eight are.
+        ([24.0] * 15 + [168.0] * 12, 35.0, "well"),
+        ([24.0] * 15 + [168.0] * 12, 56.0, "silent"),
+        # Weekly once, daily now: nobody has to wait for seven weeks.
+        ([168.0] * 15 + [24.0] * 12, 8.0, "silent"),
+        ([168.0] * 15 + [24.0] * 12, 6.0, "well"),
+        # Pauses of one rhythm, long and short as they come.
+        ([3.0, 90.0, 20.0, 41.0, 5.0, 60.0, 1.0, 30.0, 12.0, 18.0] * 3, 7.0, "well"),
+    ],
+)
+def test_the_rhythm_is_the_present_one(
+    database_url: str, hours: list[float], silent_days: float, state: str
+) -> None:
+    import_pack(database_url, pack())
+    with Database.open(database_url) as database, database.engine.begin() as c:
+        add_sources(c, T, [Feed(FEED)], now=NOW)
+        visits(c, FEED, changes=1_000, changed_at=NOW - silent_days * DAY, last_at=NOW)
+        _gaps(c, FEED, hours)
+        (feed,) = feed_sources(c, T)
+        assert feed.state == state, feed.every_hours
+
+
+def test_one_rhythm_is_seldom_taken_for_two_and_another_one_is_noticed() -> None:
+    rng = np.random.default_rng(7)
+    steady = [len(present_gaps(rng.exponential(24.0, 30))) for _ in range(2_000)]
+    assert sum(kept < 30 for kept in steady) <= 30
+    for before, now in ((24.0, 168.0), (168.0, 24.0)):
+        drawn = [np.r_[rng.exponential(before, 20), rng.exponential(now, 10)] for _ in range(200)]
+        means = [present_gaps(gaps).mean() for gaps in drawn]
+        near = sum(now / 2 < mean < now * 2 for mean in means)
+        assert near >= 155
+    assert present_gaps(np.zeros(30)).tolist() == [0.0] * 30
