@@ -53,13 +53,14 @@ def new() -> None:
 def rotate(database: DatabaseUrl = "") -> None:
     """Encrypt all accounts anew with the first of several keys in QIAO_SECRET_KEY."""
     from qiaocrawl.news.warnings.channels import reseal_channels
+    from qiaocrawl.news.warnings.persons import reseal_persons
 
     vault = _vault()
     with transaction_on(database) as c:
         number = stored.reseal_all(
             c, lambda owner, sealed: vault.seal(owner, vault.open(owner, sealed))
         )
-        channels = reseal_channels(c, vault)
+        channels = reseal_channels(c, vault) + reseal_persons(c, vault)
     echo(_("{number} accounts are encrypted with the first key; the others may go", number=number))
     if channels:
         echo(_("so are the addresses of {number} channels of warnings", number=channels))

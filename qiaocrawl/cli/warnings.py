@@ -361,24 +361,25 @@ def say_how_to_send() -> None:
 def has_channels(database: Database, options: Options) -> bool:
     """Whether a message can go anywhere."""
     from qiaocrawl.news.warnings.channels import kept_channels
+    from qiaocrawl.news.warnings.persons import person_pushes
 
     with database.reading() as c:
-        return bool(options["QIAO_WARNING_CHANNELS"] or kept_channels(c))
+        return bool(options["QIAO_WARNING_CHANNELS"] or kept_channels(c) or person_pushes(c))
 
 
 def send_with(database: Database, options: Options) -> bool:
     """Send what is due; whether all of it was delivered."""
     from qiaocrawl.news.pushes import queue_due
     from qiaocrawl.news.trends.usual import calendar_with
-    from qiaocrawl.news.warnings.channels import all_channels
     from qiaocrawl.news.warnings.delivery import deliver_due
     from qiaocrawl.news.warnings.hooks import queue_new
+    from qiaocrawl.news.warnings.persons import every_channel
 
     file, keys = options["QIAO_WARNING_CHANNELS"], options["QIAO_SECRET_KEY"]
     queue_due(database, datetime.now(UTC), calendar_with(options["QIAO_HOLIDAYS"]))
     queue_new(database, datetime.now(UTC))
     with database.reading() as c:
-        channels = all_channels(c, file, keys)
+        channels = every_channel(c, file, keys)
     report = deliver_due(database, channels, datetime.now(UTC).timestamp())
     echo(
         _(

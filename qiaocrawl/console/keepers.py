@@ -12,9 +12,9 @@ from qiaocrawl.jobs.desk import JobDesk
 from qiaocrawl.jobs.local import Logins
 from qiaocrawl.news.pushes import queue_due
 from qiaocrawl.news.trends.usual import calendar_with
-from qiaocrawl.news.warnings.channels import all_channels, kept_channels
 from qiaocrawl.news.warnings.delivery import deliver_due
 from qiaocrawl.news.warnings.hooks import queue_new
+from qiaocrawl.news.warnings.persons import every_channel
 from qiaocrawl.options import Options
 from qiaocrawl.reading.article_columns import ArticleColumns
 from qiaocrawl.storage import Database
@@ -112,7 +112,7 @@ class MessageKeeper(_Keeper):
         options = Options.from_environment()
         file, keys = options["QIAO_WARNING_CHANNELS"], options["QIAO_SECRET_KEY"]
         with self._database.reading() as c:
-            channels = all_channels(c, file, keys) if file or kept_channels(c) else {}
+            channels = every_channel(c, file, keys)
         if channels:
             calendar = calendar_with(options["QIAO_HOLIDAYS"])
             looks_at_alarms = self._looks % _LOOKS_AN_ALARM == 0

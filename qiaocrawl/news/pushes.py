@@ -22,6 +22,7 @@ from qiaocrawl.news.today import LIMITS, Today, today
 from qiaocrawl.news.trends.usual import HolidayCalendar, is_off
 from qiaocrawl.news.warnings.machine import SEVERITY_NAMES
 from qiaocrawl.news.warnings.office_rules import kept_quiet_hours
+from qiaocrawl.news.warnings.persons import person_pushes
 from qiaocrawl.news.warnings.rules import Severity, minute_of_day
 from qiaocrawl.news.warnings.stored import enqueue, is_kept, lock_warnings, message_id_of
 from qiaocrawl.reading.alarms import alarms
@@ -46,6 +47,7 @@ class Push:
     Attributes:
         digest_minute: of the day, in China's time; None for no digest.
         topic: of the digest's events; "" for all.
+        topics: the same of a person, who may choose several.
         only_workdays: no digest on days off.
         with_alarms: what needs a hand is told when it begins, and when all is well again.
         begun_at: since when; a digest whose minute had passed then comes the next day.
@@ -61,6 +63,7 @@ class Push:
     begun_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     told: tuple[str, ...] = ()
     told_at: datetime | None = None
+    topics: tuple[str, ...] = ()
 
     @property
     def is_any(self) -> bool:
@@ -155,7 +158,7 @@ def queue_due(
     # All that takes long is read first: a transaction that writes holds up the crawls.
     with database.reading() as c:
         pushes = stored_pushes(c)
-        letters = _digests_due(c, pushes.values(), now, calendar)
+        letters = _digests_due(c, [*pushes.values(), *_of_persons(c)], now, calendar)
         quiet = kept_quiet_hours(c)
         is_quiet = quiet is not None and quiet.is_quiet(now, calendar)
         listens = any(push.with_alarms for push in pushes.values())
@@ -182,10 +185,24 @@ def _digests_due(
 ) -> dict[str, tuple[str, str]]:
     """By channel, title and text of the digests that are due and not there yet."""
     return {
-        push.channel: digest(c, now, push.topic)
+        push.channel: digest(c, now, *(push.topics or (push.topic,)))
         for push in pushes
         if push.digest_is_due(now, calendar) and not is_kept(c, _digest_id(push.channel, now))
     }
+
+
+def _of_persons(c: Connection) -> list[Push]:
+    return [
+        Push(
+            own.channel,
+            own.digest_minute,
+            "",
+            own.only_workdays,
+            begun_at=own.begun_at,
+            topics=own.topics,
+        )
+        for own in person_pushes(c)
+    ]
 
 
 def _digest_id(channel: str, now: datetime) -> str:
@@ -223,25 +240,36 @@ def _kind_of(alarm: str) -> str:
 # --- Their words ----------------------------------------------------------------------------------
 
 
-def digest(c: Connection, now: datetime, topic: str = "") -> tuple[str, str]:
+def digest(c: Connection, now: datetime, *topics: str) -> tuple[str, str]:
     """Title and text of the morning's digest, with the address of each event's first report.
 
     A day without anything says so, and when the last round was: nothing found and nothing looked
     for are not the same.
 
     Args:
-        topic: its events only; "" for all.
+        topics: their events only; none, and "", for all.
     """
     local = now.astimezone(SHANGHAI)
     shown = today(c, now)
-    period = LastDays(now, _DIGEST_DAYS)
-    events = hot_stories(c, period, StoryWish(topic=topic, limit=_MOST_EVENTS))
+    events = _events(c, LastDays(now, _DIGEST_DAYS), topics)
     title = _("News of the morning, {month}/{day}", month=local.month, day=local.day)
     parts = [_head(shown, events), *_event_lines(c, events, shown)]
     if not events:
         parts += _newest_lines(shown)
     parts += _needs_lines(shown)
     return title, "\n".join(parts)
+
+
+def _events(c: Connection, period: LastDays, topics: Sequence[str]) -> list[HotStory]:
+    """The hottest of *topics*; an event that is of several is there once."""
+    found = {
+        event.id: event
+        for topic in topics or ("",)
+        for event in hot_stories(c, period, StoryWish(topic=topic, limit=_MOST_EVENTS))
+    }
+    if len(topics) < 2:
+        return list(found.values())
+    return sorted(found.values(), key=lambda event: -len(event.outlets))[:_MOST_EVENTS]
 
 
 def _head(shown: Today, events: Sequence[HotStory]) -> str:

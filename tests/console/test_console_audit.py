@@ -180,6 +180,9 @@ STEPS: tuple[Step, ...] = (
     ("people.change", "2", {"disabled": "yes"}),
     ("people.change", "2", {"disabled": "no"}),
     ("people.reset", "2", {}),
+    ("account.save_pushes", "", {"kind": "mail", "address": "li@office.test", "least": "urgent"}),
+    ("account.test_pushes", "", {}),
+    ("account.drop_pushes", "", {}),
     ("account.add_token", "", {"name": "程序"}),
     ("account.remove_token", "1", {}),
     ("account.save_password", "", {"old": "old one", "new": "new one", "again": "new one"}),
@@ -213,7 +216,8 @@ def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(credentials, "is_right", lambda stored, given: bool(stored))
     channels = tmp_path / "channels.toml"
     # Nobody listens there: that it did not arrive is what the log has to say.
-    channels.write_text('desk = "json://127.0.0.1:9/hidden"\n', "utf-8")
+    mail = "mailto://u:hidden@127.0.0.1:9/?mode=insecure&from=o@office.test"
+    channels.write_text(f'desk = "json://127.0.0.1:9/hidden"\npost = "{mail}"\n', "utf-8")
     monkeypatch.setenv("QIAO_WARNING_CHANNELS", str(channels))
     make_stories(str(sqlite_desk.database.engine.url))
     warn_of_stories(str(sqlite_desk.database.engine.url), Rule("任何", channels=()))

@@ -50,6 +50,7 @@ _PAGES = {
     "today": "/", "figures": "/figures", "articles": "/articles?q=侨务", "article": "/articles/1",
     "evidence": "/articles/1/evidence", "fields": "/articles/1/fields", "people": "/people",
     "changes": "/people/changes", "tokens": "/tokens", "dead": "/dead", "api": "/api",
+    "own-pushes": "/account/pushes",
     "nothing": "/articles?q=没有的词", "facets": "/articles/facets?site=www.a-qiao.cn",
     "chosen": "/articles?site=www.a-qiao.cn&site=www.b-news.cn&tier=1",
     "reasons": "/articles/1/reasons", "samples": "/topics/qiaoqing/samples?name=s1",

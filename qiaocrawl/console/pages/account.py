@@ -25,6 +25,7 @@ from qiaocrawl.console.page import (
     visit_of,
     write,
 )
+from qiaocrawl.console.pages import own_pushes
 from qiaocrawl.console.render import THEMES, render
 from qiaocrawl.console.security import credentials
 from qiaocrawl.console.security.credentials import local_path
@@ -225,6 +226,7 @@ AREA = Area(
         Page("/password", "account.password", password),
         Page("/password", "account.save_password", save_password, READER, "POST"),
         Page("/preferences", "account.preferences", preferences, ANYBODY, "POST"),
+        *own_pushes.PAGES,
         Page("/tokens", "account.tokens", tokens),
         Page("/tokens", "account.add_token", add_token, READER, "POST"),
         Page("/tokens/{token_id:int}/remove", "account.remove_token", remove_token, READER, "POST"),

@@ -49,6 +49,7 @@ from qiaocrawl.news.warnings.channels import (
 )
 from qiaocrawl.news.warnings.delivery import send_test
 from qiaocrawl.news.warnings.hooks import Hook, keep_hook, stored_hooks
+from qiaocrawl.news.warnings.machine import PERSON_SIGN
 from qiaocrawl.news.warnings.office_rules import office_rules
 from qiaocrawl.news.warnings.rules import clock
 from qiaocrawl.news.warnings.signed import split_address
@@ -66,7 +67,8 @@ async def show(request: Request) -> Response:
     values = await read(request, _view, options["QIAO_WARNING_RULES"])
     known = {*channel_names(options["QIAO_WARNING_CHANNELS"])}
     kept: dict[str, KeptChannel] = values["kept"]
-    named = sorted({*values["rules"], *values["last"]} - known - {*kept})
+    told = {name for name in values["last"] if not name.startswith(PERSON_SIGN)}
+    named = sorted({*values["rules"], *told} - known - {*kept})
     return render(
         request,
         "warnings/channels.html",
@@ -186,6 +188,8 @@ async def _name_faults(request: Request, name: str) -> dict[str, str]:
         return {"name": _("Give it a name that your colleagues know it by.")}
     if len(name) > MOST_NAME_CHARS:
         return {"name": _("A name has {most} characters at most.", most=MOST_NAME_CHARS)}
+    if name.startswith(PERSON_SIGN):
+        return {"name": _("A name that begins with {sign} is a person's.", sign=PERSON_SIGN)}
     if name in there:
         return {"name": _("There is a channel {name!r} already.", name=name)}
     return {}

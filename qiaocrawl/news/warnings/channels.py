@@ -184,11 +184,20 @@ def _program(given: Mapping[str, str]) -> str:
     return signed_address(given["address"], new_secret())
 
 
+def require_mail(name: str, address: str) -> None:
+    """Refuse what was written in the field *name* and is no e-mail address.
+
+    Raises:
+        FieldError: it is none, or several.
+    """
+    if not _MAIL.fullmatch(address):
+        words = _("Write one e-mail address, such as {example}.", example="wang@example.cn")
+        raise FieldError(name, words)
+
+
 def _mail(given: Mapping[str, str]) -> str:
     for name in ("to", "user"):
-        if not _MAIL.fullmatch(given[name]):
-            words = _("Write one e-mail address, such as {example}.", example="wang@example.cn")
-            raise FieldError(name, words)
+        require_mail(name, given[name])
     server = given["server"].removeprefix("smtp://")
     if not _HOST.fullmatch(server):
         words = _("Write the name of the server, such as {example}.", example="smtp.example.cn")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from qiaocrawl.news.trends.bursts import BASE_DAYS, newest_of
 from qiaocrawl.news.trends.trend import article_moments
 from qiaocrawl.news.trends.usual import HolidayCalendar, seconds_of
 from qiaocrawl.news.warnings.machine import Moment, step
+from qiaocrawl.news.warnings.persons import listeners_of
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.news.warnings.signals import First, SignalArticle, StorySignal
 from qiaocrawl.news.warnings.stored import keep_step, load_warnings, lock_warnings
@@ -170,6 +171,7 @@ def _keep(
 ) -> Checked:
     lock_warnings(c)
     before = load_warnings(c)
+    moment = replace(moment, listeners=listeners_of(c))
     after, messages = step(before, rules, signals, moment, _merged_stories(c, before))
     keep_step(c, before, after, messages, moment.now)
     is_open = sum(warning.status == "open" for warning in after.values())

@@ -177,6 +177,9 @@ def from_record(record: Mapping[str, Any]) -> StoryWarning:
 _MOMENTS = ("opened_at", "changed_at", "hit_at", "raised_at", "noted_at")
 
 
+PERSON_SIGN = "@"
+"""What the name of a person's channel begins with; no channel of the office does."""
+
 # --- One step of warnings: stories and rules in, warnings and messages out; no clock, no disk -----
 
 _CLOSES_AFTER = timedelta(days=3)
@@ -185,22 +188,58 @@ _FORGOTTEN_AFTER = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
+class Listener:
+    """A person who is told of warnings beside the channels that rules name.
+
+    Args:
+        channel: their own; no rule names it.
+        least: the least severe that they are told of.
+        topics: of which they are; none for all.
+        quiet: hours of their own; None for the office's.
+    """
+
+    channel: str
+    least: Severity
+    topics: frozenset[str] = frozenset()
+    quiet: QuietHours | None = None
+
+    def wants(self, hit: RuleHit, signal: StorySignal) -> bool:
+        """Whether they are told of *signal* for the rule that holds."""
+        if rank(hit.rule.severity) < rank(self.least):
+            return False
+        own = {hit.rule.topic} if hit.rule.topic else _topics_of(signal)
+        return not self.topics or not self.topics.isdisjoint(own)
+
+
+def _topics_of(signal: StorySignal) -> set[str]:
+    return {topic for article in signal.articles for topic in article.topics}
+
+
+@dataclass(frozen=True, slots=True)
 class Moment:
-    """When a step is made, and whether it may be loud.
+    """When a step is made, who listens, and whether it may be loud.
 
     Args:
         now: aware.
+        listeners: persons; what a channel of theirs was told is known by its name.
     """
 
     now: datetime
     calendar: HolidayCalendar
     quiet: QuietHours = QuietHours()  # noqa: RUF009 (frozen)
+    listeners: tuple[Listener, ...] = ()
 
-    def may_tell(self, severity: Severity) -> bool:
-        """Whether a channel may be told of this severity now."""
-        if not self.quiet.is_quiet(self.now, self.calendar):
-            return True
-        return self.quiet.lets_through(severity)
+    def may_tell(self, severity: Severity, channel: str = "") -> bool:
+        """Whether *channel* may be told of this severity now."""
+        own = [one.quiet for one in self.listeners if one.channel == channel]
+        quiet = own[0] if own and own[0] is not None else self.quiet
+        return not quiet.is_quiet(self.now, self.calendar) or quiet.lets_through(severity)
+
+    def listens(self, channel: str) -> bool:
+        """Whether *channel* is still to be told: that of a person who left is not."""
+        return not channel.startswith(PERSON_SIGN) or any(
+            one.channel == channel for one in self.listeners
+        )
 
 
 def step(
@@ -223,7 +262,7 @@ def step(
         hits = [hit for rule in rules if (hit := rule_hit(rule, signal, moment.now))]
         if hits:
             earlier = after.get(signal.story)
-            warning = _hit(earlier, signal, hits, moment.now)
+            warning = _hit(earlier, signal, hits, moment)
             if earlier is None:
                 warning = replace(warning, id=_free_id(signal.story, after))
             after[signal.story] = warning
@@ -293,12 +332,15 @@ def _free_id(story: str, warnings: Warnings) -> str:
 
 
 def _hit(
-    earlier: StoryWarning | None, signal: StorySignal, hits: list[RuleHit], now: datetime
+    earlier: StoryWarning | None, signal: StorySignal, hits: list[RuleHit], moment: Moment
 ) -> StoryWarning:
     """The story's warning, opened or brought up to date."""
+    now = moment.now
     wanted: dict[str, Severity] = {}
     for hit in hits:
-        wanted = highest(wanted, dict.fromkeys(hit.rule.channels, hit.rule.severity))
+        persons = [one.channel for one in moment.listeners if one.wants(hit, signal)]
+        channels = (*hit.rule.channels, *persons)
+        wanted = highest(wanted, dict.fromkeys(channels, hit.rule.severity))
     severity = max((hit.rule.severity for hit in hits), key=rank)
     reasons = {hit.rule.name: hit.reasons for hit in hits}
     keys = tuple(dict.fromkeys(key for hit in hits for key in hit.keys))
@@ -345,7 +387,7 @@ def _messages(warnings: Warnings, moment: Moment) -> list[Message]:
     notices: dict[str, list[Notice]] = {}
     for warning in warnings.values():
         for channel, severity in warning.untold_channels().items():
-            if moment.may_tell(severity):
+            if moment.listens(channel) and moment.may_tell(severity, channel):
                 notice = Notice(warning, channel not in warning.told)
                 notices.setdefault(channel, []).append(notice)
     messages = []

@@ -60,6 +60,7 @@
     warning_rule, quiet_hours               of what to warn, and when not to
     warning_channel, warning_push           where to, encrypted; what else is told there
     warning_hook                            which program is told of new articles and events
+    person_push ── console_user             what each person chose to be told, and where
     briefing ── briefing_file               what leaders were told, as it was made
     briefing_draft ─┬─ briefing_item        a briefing that is written at the desk
                     └─ briefing_version ─┬─ briefing_version_file   as it was approved
@@ -161,6 +162,7 @@ from qiaocrawl.storage.schema.news import (
     article_name,
     briefing,
     briefing_file,
+    person_push,
     quiet_hours,
     story,
     story_article,
@@ -258,6 +260,7 @@ __all__ = [
     "page_record",
     "page_source",
     "page_store",
+    "person_push",
     "proxy",
     "query",
     "query_answer",

@@ -261,6 +261,20 @@ warning_hook = table(
     Column("stopped", name_type(500), nullable=False),
 )
 
+person_push = table(
+    "person_push",
+    Column("user_id", ForeignKey("console_user.id"), primary_key=True),
+    # mail, or a key of news.warnings.channels.KINDS.
+    Column("kind", code_type(16), nullable=False),
+    # The office's channel by which mail goes.
+    Column("carrier", name_type(64), nullable=False),
+    # The person's address, encrypted with QIAO_SECRET_KEY.
+    Column("secret", blob_type(), nullable=False),
+    # JSON: what of.
+    Column("record", text_type(), nullable=False),
+    Column("begun_at", time_type(), nullable=False),
+)
+
 quiet_hours = table(
     "quiet_hours",
     # 1: there is one row, or none.
