@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from datetime import UTC, datetime
@@ -41,6 +42,15 @@ app.add_typer(key_app, name="key")
 
 SiteName = Annotated[str, typer.Argument(help="Name of a login recipe (`session sites`).")]
 AccountName = Annotated[str, typer.Argument(help="Name of the account, as you call it.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Show the whole log too.")]
+
+# What the log-in by hand says while it waits: a code to scan, seconds left. Of a log in JSON the
+# message as it stands there.
+_ASKS_A_PERSON = re.compile(
+    r"qiaocrawl\.crawl\.login\.by_hand(?:\] INFO: |\", \"message\": \")(.*?)(?:\"[,}].*)?$"
+)
+# Of a log-in that could not be run: its end says why.
+_LINES_SHOWN = 30
 
 
 @key_app.command("new")
@@ -139,6 +149,7 @@ def login(
     seconds: Annotated[
         int, typer.Option(min=1, max=3600, help="How long a browser waits for you.")
     ] = 300,
+    verbose: Verbose = False,
     database: DatabaseUrl = "",
 ) -> None:
     """Log an account in now, by its recipe's way, and keep its cookies encrypted."""
@@ -160,16 +171,18 @@ def login(
         raise ConfigError(
             _("--qr {qr!r}: the folder {parent} does not exist", qr=str(qr), parent=qr.parent)
         )
-    _run_spider(row, "login", database, qr=qr, seconds=seconds)
+    _run_spider(row, "login", database, is_verbose=verbose, qr=qr, seconds=seconds)
     _tell(_account(site, account, database))
 
 
 @app.command()
-def check(site: SiteName, account: AccountName, database: DatabaseUrl = "") -> None:
+def check(
+    site: SiteName, account: AccountName, verbose: Verbose = False, database: DatabaseUrl = ""
+) -> None:
     """Open the recipe's target with the account's cookies and say whether it is logged in."""
     find_recipe(_recipes(), site)
     _vault()
-    _run_spider(_account(site, account, database), "check", database)
+    _run_spider(_account(site, account, database), "check", database, is_verbose=verbose)
     _tell(_account(site, account, database))
 
 
@@ -235,16 +248,39 @@ def _keep_cookies(recipe: Recipe, vault: Vault, row: Account, text: str, databas
 
 
 def _run_spider(
-    row: Account, do: str, database: str, *, qr: Path | None = None, seconds: int = 300
+    row: Account,
+    do: str,
+    database: str,
+    *,
+    is_verbose: bool,
+    qr: Path | None = None,
+    seconds: int = 300,
 ) -> None:
-    """A crawl that does nothing else, so that a login goes through guard and delays too."""
+    """A crawl that does nothing else, so that a login goes through guard and delays too.
+
+    Of its log only what a person has to do is shown, unless it cannot be run.
+    """
     command = login_command(row.id, do, seconds, qr, Path(os.devnull)).words
     environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings"}
     if database:
         # Not an argument: every user of the machine could read its password there.
         environment["QIAO_DATABASE_URL"] = database
-    done = subprocess.run(command, env=environment, check=False)
-    if done.returncode:
+    unshown: list[str] = []
+    with subprocess.Popen(
+        command,
+        env=environment,
+        stderr=None if is_verbose else subprocess.PIPE,
+        text=True,
+        errors="replace",
+    ) as process:
+        for line in process.stderr or ():
+            if (asked := _ASKS_A_PERSON.search(line)) is not None:
+                echo(asked[1], err=True)
+            else:
+                unshown.append(line.rstrip("\n"))
+    if process.returncode:
+        for line in unshown[-_LINES_SHOWN:]:
+            echo(line, err=True)
         raise SessionError(_("the {do} could not be done; see above", do=do))
 
 
