@@ -14,6 +14,7 @@ of Two Choices in Randomized Load Balancing* (IEEE TPDS 12, 2001).
 from __future__ import annotations
 
 import random
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -143,14 +144,19 @@ POLICIES: Mapping[str, HostPolicy] = {
 """By the name an operator gives; :data:`SHARED` is none of them."""
 
 
+_PICK = re.compile(r"pick([1-9]\d{0,3})", re.ASCII)
+
+
 def make_policy(name: str) -> HostPolicy | None:
-    """The policy *name*; None for :data:`SHARED`.
+    """The policy *name*, also ``pick3`` and so on; None for :data:`SHARED`.
 
     Raises:
         ConfigError: there is none of that name.
     """
     if name == SHARED:
         return None
+    if (picked := _PICK.fullmatch(name)) is not None:
+        return PickK(int(picked[1]))
     if name not in POLICIES:
         allowed = ", ".join((SHARED, *POLICIES))
         raise ConfigError(

@@ -175,6 +175,19 @@ def choice(*allowed: str) -> Converter:
     return convert
 
 
+def numbered(*allowed: str, stem: str) -> Converter:
+    """One of the words *allowed*, or *stem* and a number from 1 to 9999, such as pick3."""
+
+    def convert(value: object) -> str:
+        word = str(value).strip()
+        if word not in allowed and not re.fullmatch(rf"{stem}[1-9]\d{{0,3}}", word, re.ASCII):
+            names = ", ".join((*allowed, f"{stem}K"))
+            raise ValueError(_("must be one of {names}", names=names))
+        return word
+
+    return convert
+
+
 def keys(value: object) -> str:
     """Keys of Fernet (32 bytes as URL-safe base64) with commas between."""
     given = str(value).strip()

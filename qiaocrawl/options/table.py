@@ -16,6 +16,7 @@ from qiaocrawl.options.kinds import (
     keys,
     names,
     number,
+    numbered,
     own_or,
     page_store,
     pairs,
@@ -156,10 +157,10 @@ OPTIONS: tuple[Option, ...] = (
            flag),
     Option("QIAO_HOST_POLICY", "shared", "name",
            "Which worker of a crawl gets which hosts: shared (every worker leases what is best, "
-           "whatever its host), round_robin, weighted_round_robin, random, least_load, pick2. On "
-           "SQLite one crawl has all. The same for all workers of a crawl.",
-           choice("shared", "round_robin", "weighted_round_robin", "random", "least_load",
-                  "pick2")),
+           "whatever its host), round_robin, weighted_round_robin, random, least_load, pick2 (or "
+           "pick3, pick4 …). On SQLite one crawl has all. The same for all workers of a crawl.",
+           numbered("shared", "round_robin", "weighted_round_robin", "random", "least_load",
+                    stem="pick")),
     Option("QIAO_LINK_MODE", "exchange", "name",
            "A link to a host that another worker has: exchange (it waits for that worker), "
            "crossover (a worker with nothing left to do fetches it too), firewall (it is dropped).",

@@ -19,6 +19,7 @@ from qiaocrawl.frontier.host_policies import (
     make_policy,
     refresh_capacities,
 )
+from qiaocrawl.options import Options
 
 
 def _fleet(*capacities: float) -> list[Collector]:
@@ -135,3 +136,20 @@ def test_policies_are_named() -> None:
     assert make_policy("pick2") is POLICIES["pick2"]
     with pytest.raises(ConfigError, match="pick9.*shared, round_robin"):
         make_policy("pick9")
+
+
+def test_any_number_may_be_picked_from() -> None:
+    fleet = [Collector(token, hosts=hosts) for token, hosts in ((1, 9), (2, 5), (3, 0))]
+    whole = make_policy("pick3")
+    assert whole is not None
+    draws = {whole.choose(fleet, random.Random(seed)).token for seed in range(30)}
+    assert draws == {3}, "all of them is the least loaded"
+    alone = make_policy("pick1")
+    assert alone is not None
+    assert {alone.choose(fleet, random.Random(seed)).token for seed in range(30)} == {1, 2, 3}
+    for name in ("pick0", "pick", "pick-2", "pick99999"):
+        with pytest.raises(ConfigError, match="must be one of"):
+            make_policy(name)
+        with pytest.raises(ConfigError, match="QIAO_HOST_POLICY must be one of .*pickK"):
+            Options({"QIAO_HOST_POLICY": name})
+    assert Options({"QIAO_HOST_POLICY": "pick12"})["QIAO_HOST_POLICY"] == "pick12"
