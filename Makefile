@@ -8,10 +8,10 @@ JOBS ?= 4
 CHECKED := qiaocrawl spiders pipelines middlewares benchmarks scripts tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test test-all format messages lint audit clean
+.PHONY: help demo install test test-all test-versions format messages lint audit clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' Makefile
 
 demo: ## the main job end to end, offline, on the built-in demo web
 	@scripts/install.sh
@@ -33,6 +33,10 @@ test: ## every promise: set up what tests need, ruff, mypy, pytest (ARGS="-k wor
 
 test-all: ## the same in every way: both databases, 200 examples, kill campaigns, newest servers
 	@$(MAKE) --no-print-directory test ARGS="--all $(ARGS)"
+
+test-versions: ## a chosen part on Python 3.11 to 3.14 with the newest of all packages (VERSIONS="3.13 3.14" chooses)
+	@scripts/install.sh test
+	@$(BIN)/python scripts/pythons.py $(VERSIONS) $(if $(ARGS),-- $(ARGS))
 
 format: ## code as ruff writes it, imports sorted
 	@scripts/install.sh test
@@ -58,6 +62,6 @@ mypy:
 audit: ## known vulnerabilities of the pinned versions (asks the package registry)
 	@python3 scripts/audit.py
 
-clean: ## .venv, test servers, caches and builds go; data/ stays
-	rm -rf .venv .servers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## environments, test servers, caches and builds go; data/ stays
+	rm -rf .venv .versions .servers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(CHECKED) -name __pycache__ -prune -exec rm -rf {} +
