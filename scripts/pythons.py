@@ -35,7 +35,7 @@ CHOSEN = (
     "tests/kernels",  # numba's machine code
     "tests/extract/methods",  # Lexbor and lxml
     "tests/test_options.py", "tests/cli/test_lazy_commands.py",  # Typer, pydantic
-    "tests/storage/frontier", "tests/frontier",  # SQLAlchemy, threads
+    "tests/storage/frontier",  # SQLAlchemy, threads
     "tests/test_other_systems.py", "tests/crawl/test_article_fields.py",  # crawls: Scrapy, Twisted
     "tests/test_packaging.py",  # a wheel, built and installed
 )  # fmt: skip
