@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -77,8 +79,10 @@ def index(
     echo(_("{folder}: {count} articles", folder=folder, count=f"{count:,}"))
 
 
-def start(options: Options) -> None:
+def start(options: Options, backup_dir: Path | None = None) -> None:
     """Serve the console over the database of *options* until a signal ends it.
+
+    Backups are in *backup_dir*, else below the working folder.
 
     Raises:
         ConfigError: host or port cannot be listened on.
@@ -88,6 +92,8 @@ def start(options: Options) -> None:
     from qiaocrawl.console.page import ConsoleSettings
 
     settings = ConsoleSettings.from_options(options)
+    if backup_dir is not None:
+        settings = replace(settings, backup_dir=backup_dir)
     note_database(settings.database_url)
     with opened_database(settings.database_url, may_make=True) as database:
         database.upgrade()

@@ -127,7 +127,8 @@ def console(
     os.environ.update(office.environment(folder, next(iter(web.sites))))
     try:
         _furnish(url, folder, web)
-        start(Options.from_environment({"QIAO_CONSOLE_PORT": str(port)}))
+        # Beside its database: where one tries it an office may keep backups of its own.
+        start(Options.from_environment({"QIAO_CONSOLE_PORT": str(port)}), folder / "backups")
     finally:
         server.stop()
 
@@ -329,7 +330,7 @@ def next_steps(database: Database, folder: Path) -> list[tuple[str, str]]:
         ),
     ]
     if best:
-        why = f"{own} why {url} {shlex.quote(best[0].url)}"
+        why = f"{own} report why {url} {shlex.quote(best[0].url)}"
         steps.insert(1, (_("where a page came from, and why it was fetched:"), why))
     return steps
 

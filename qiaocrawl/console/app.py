@@ -153,7 +153,7 @@ def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Star
         search = SearchKeeper(database, index_folder(database, settings.search_dir))
         jobs, messages = JobKeeper(database), MessageKeeper(database)
         groups, counts = GroupKeeper(database), CountKeeper(database)
-        backup_maker = BackupMaker(database)
+        backup_maker = BackupMaker(database, settings.backup_dir)
         app.state.console = Console(
             settings,
             database,

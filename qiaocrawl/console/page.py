@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from sqlalchemy import Connection, event
@@ -17,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from qiaocrawl.console.heavy_work import HeavyWork, IsOver
+from qiaocrawl.jobs.backups import FOLDER as BACKUPS
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.sent_files import FileWorker, GivenUpError
 from qiaocrawl.storage import Database
@@ -147,6 +149,7 @@ class ConsoleSettings:
         root_path: path under which a reverse proxy shows it, "" for none.
         idle_seconds, session_seconds: how long a session lasts without a request, and in all.
         search_dir: folder of the full text index, "" for beside the database.
+        backup_dir: where backups are made and looked for.
     """
 
     database_url: str
@@ -156,6 +159,7 @@ class ConsoleSettings:
     idle_seconds: float = 1800.0
     session_seconds: float = 43_200.0
     search_dir: str = ""
+    backup_dir: Path = BACKUPS
 
     @classmethod
     def from_options(cls, options: Options) -> ConsoleSettings:

@@ -90,6 +90,11 @@ class BackupMaker:
         self._making: Making | None = None
 
     @property
+    def folder(self) -> Path:
+        """Where they are."""
+        return self._folder
+
+    @property
     def making(self) -> Making | None:
         """The one under way, else the last one that was asked for; None for none."""
         return self._making

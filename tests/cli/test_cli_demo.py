@@ -54,7 +54,7 @@ def test_next_steps_are_words_of_a_shell_whatever_folder_and_url_are(
         steps = [shlex.split(command) for _purpose, command in next_steps(database, folder)]
     export, why = steps[0], steps[1]
     assert export[-1] == f"{folder}/articles.xlsx"
-    assert why[2:] == ["--database", "sqlite:///my demo/demo.db",
+    assert why[3:] == ["--database", "sqlite:///my demo/demo.db",
                        "http://a.example/show.asp?id=1&page=2"]  # fmt: skip
 
 

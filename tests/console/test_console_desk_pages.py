@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from console_articles import add_stories
-from console_client import Desk, visible
+from console_client import Desk, desk_at, visible
+from fresh_schema import make_tables
 from qiaocrawl.jobs import backups
 from qiaocrawl.jobs.scrapyd import ServerStatus
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.storage import schedules
+from qiaocrawl.storage import Database, schedules
 from qiaocrawl.storage.jobs import JobRequest, add_job
 from qiaocrawl.storage.schedules import NodeTerms
 from qiaocrawl.storage.search import ledger
@@ -123,6 +124,25 @@ def test_a_backup_is_made_and_listed(
     old = time.time() - 27 * 3600
     os.utime(tmp_path / "backups" / made.name, (old, old))
     assert "已超过一天" in visible(desk.get("/backups").text)
+
+
+def test_a_demo_keeps_its_backups_beside_its_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    with Database.open(url) as database:
+        make_tables(database)
+    with desk_at(url, backup_dir=tmp_path / "demo") as desk:
+        desk.log_in_as("administrator")
+        assert desk.post("/backups").status_code == 303
+        maker = desk.client.app.state.console.backups  # type: ignore[attr-defined]
+        maker._thread.join()
+        (made,) = backups.list_backups(tmp_path / "demo")
+        words = visible(desk.get("/backups").text)
+    assert made.name in words
+    assert str(tmp_path / "demo") in words
+    assert backups.list_backups() == []
 
 
 def test_a_backup_that_fails_says_why(

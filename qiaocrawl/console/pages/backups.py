@@ -22,7 +22,7 @@ from qiaocrawl.console.page import (
 )
 from qiaocrawl.console.render import render
 from qiaocrawl.errors import JobError
-from qiaocrawl.jobs.backups import FOLDER, Making, free_bytes, list_backups
+from qiaocrawl.jobs.backups import Making, free_bytes, list_backups
 from qiaocrawl.language import N_, _
 from qiaocrawl.storage.audit_log import record
 
@@ -33,8 +33,9 @@ _OLD_SECONDS = 26 * 3600.0
 
 async def show(request: Request) -> Response:
     """What is there, and what is being made."""
-    backups = await run_in_threadpool(list_backups)
-    making = console_of(request).backups.making
+    maker = console_of(request).backups
+    backups = await run_in_threadpool(list_backups, maker.folder)
+    making = maker.making
     newest = backups[0].made_at if backups else None
     age = None if newest is None else (datetime.now(UTC) - newest).total_seconds()
     return render(
@@ -48,8 +49,8 @@ async def show(request: Request) -> Response:
         failed=making if making is not None and making.error else None,
         percent=_percent(making),
         seconds=0 if making is None else round(time.time() - making.started_at),
-        folder=FOLDER.absolute(),
-        free=await run_in_threadpool(free_bytes),
+        folder=maker.folder.absolute(),
+        free=await run_in_threadpool(free_bytes, maker.folder),
         is_sqlite=console_of(request).database.dialect == "sqlite",
     )
 

@@ -252,7 +252,7 @@ async def export(request: Request) -> Response:
 
 
 async def url(request: Request) -> Response:
-    """Why one URL was fetched, left out or waits, as `qiaocrawl why` tells it."""
+    """Why one URL was fetched, left out or waits, as `qiaocrawl report why` tells it."""
     asked = request.query_params.get("url", "").strip()[:_MOST_URL_CHARS]
     answer: UrlAnswer | None = None
     trouble = ""
@@ -268,7 +268,7 @@ async def url(request: Request) -> Response:
         trouble=trouble,
         answer=answer,
         lines=list(answer_lines(answer)) if answer else [],
-        command=f"qiaocrawl why {shlex.quote(answer.history.url)}"
+        command=f"qiaocrawl report why {shlex.quote(answer.history.url)}"
         if answer and answer.history.state is State.PENDING
         else "",
     )
