@@ -27,8 +27,8 @@ from qiaocrawl.storage.topics.topics import save_pack
 _ROOT = Path(__file__).resolve().parents[1]
 _COMMANDS = (
     ("scrapy", "--help"), ("qiaocrawl", "--help"), ("qiaocrawl", "version"),
-    ("qiaocrawl", "db", "stats"), ("qiaocrawl", "coverage", "qiaoqing"),
-    ("qiaocrawl", "why", "http://a.example/1"), ("qiaocrawl", "topic", "list"),
+    ("qiaocrawl", "db", "stats"), ("qiaocrawl", "report", "coverage", "qiaoqing"),
+    ("qiaocrawl", "report", "why", "http://a.example/1"), ("qiaocrawl", "topic", "list"),
     ("qiaocrawl", "topic", "check", str(_ROOT / "topics" / "qiaoqing")),
     ("qiaocrawl", "dedup", "groups"), ("qiaocrawl", "watch", "list", "qiaoqing"),
     ("qiaocrawl", "health"), ("qiaocrawl", "engines", "list"),

@@ -347,7 +347,7 @@ def _stored(c: Connection, truth: Truth) -> dict[str, list[_Stored]]:
 
 
 def _trees(c: Connection, members: Sequence[_Stored], topic: str) -> dict[str, SpreadTree]:
-    """The tree that `qiaocrawl spread` shows for each member, by its address."""
+    """The tree that `qiaocrawl report spread` shows for each member, by its address."""
     trees: dict[str, SpreadTree] = {}
     for own in members:
         if own.gold.url not in trees:

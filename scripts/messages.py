@@ -1,9 +1,9 @@
 """Brings the catalogue of messages up to date with the sources, and compiles it.
 
 Usage: ``python scripts/messages.py``. Messages are what ``_()``, ``ngettext()`` and ``N_()`` are
-called with, in sources and in templates of pages, the help of every command, and the notes of the
-engines we ship. New ones come with an empty translation, for you to fill in; those no longer used
-go. No tool beside Python is needed.
+called with, in sources and in templates of pages, the help of every command, what options mean, and
+the notes of the engines we ship. New ones come with an empty translation, for you to fill in; those
+no longer used go. No tool beside Python is needed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Message:
 def extracted() -> dict[str, Message]:
     """All messages by their English text, in the order of the places they are in."""
     messages: dict[str, Message] = {}
-    sources = (*_in_sources(), *_in_templates(), *_in_engines(), *_in_help())
+    sources = (*_in_sources(), *_in_templates(), *_in_engines(), *_in_options(), *_in_help())
     for place, text, plural in sources:
         message = messages.setdefault(text, Message(text))
         message.plural = message.plural or plural
@@ -103,6 +103,14 @@ def _in_engines() -> Iterator[tuple[str, str, str]]:
         yield str(path.relative_to(ROOT)), tomllib.loads(path.read_text("utf-8"))["note"], ""
 
 
+def _in_options() -> Iterator[tuple[str, str, str]]:
+    """The same of what every option means."""
+    from qiaocrawl.options import OPTIONS
+
+    for option in OPTIONS:
+        yield "qiaocrawl/options/table.py", option.help, ""
+
+
 def _in_help() -> Iterator[tuple[str, str, str]]:
     """The same of the help of every command, as Typer has it."""
     from typer.main import get_command
@@ -112,7 +120,7 @@ def _in_help() -> Iterator[tuple[str, str, str]]:
     for entry in COMMANDS:
         yield "qiaocrawl", entry.help, ""
         yield "qiaocrawl", entry.panel, ""
-    yield from _help_of(get_command(app), "qiaocrawl", below=("version",))
+    yield from _help_of(get_command(app), "qiaocrawl", below=())
     for entry in COMMANDS:
         yield from _help_of(load(entry), f"qiaocrawl {entry.name}")
 

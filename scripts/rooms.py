@@ -199,8 +199,8 @@ def _tell(url: str) -> None:
     os.environ["QIAO_DATABASE_URL"] = url
     print("an article page, crawl process:", crawled_page())
     print("the same in a worker:", _apart("analysed"))
-    for words in (("article", "list"), ("story", "list"), ("missed", "qiaoqing"),
-                  ("why", first)):  # fmt: skip
+    for words in (("article", "list"), ("story", "list"), ("report", "missed", "qiaoqing"),
+                  ("report", "why", first)):  # fmt: skip
         print(f"qiaocrawl {' '.join(words)}:", _apart("command", *words))
     for path in ("/articles", "/articles/1", "/stories", "/coverage"):
         print(f"console {path}:", _apart("console", path))

@@ -48,10 +48,13 @@ def _sources() -> Iterator[Path]:
 def test_advice_names_the_database_that_was_given_and_no_password() -> None:
     url = "mysql+pymysql://qiao:hunter2@db.example/q?charset=utf8mb4"
     try:
-        assert command_here("qiaocrawl missed t") == "qiaocrawl missed t"
+        assert command_here("qiaocrawl report missed t") == "qiaocrawl report missed t"
         note_database(url)
         shown = shlex.quote(url.replace("hunter2", "***"))
-        assert command_here("qiaocrawl missed t") == f"qiaocrawl missed t --database {shown}"
+        assert (
+            command_here("qiaocrawl report missed t")
+            == f"qiaocrawl report missed t --database {shown}"
+        )
         assert command_here("qiaocrawl crawl pages -a topic=t").split(" -s ")[1] == (
             f"QIAO_DATABASE_URL={shown}"
         )

@@ -15,8 +15,12 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
-from qiaocrawl import __version__
-from qiaocrawl.cli.help_language import localise, localise_parameters, localised_errors
+from qiaocrawl.cli.help_language import (
+    localise,
+    localise_parameters,
+    localised_errors,
+    print_command_list,
+)
 from qiaocrawl.cli.output import echo
 from qiaocrawl.errors import QiaoError, TopicError
 from qiaocrawl.jobs import COMMAND_VARIABLE
@@ -43,7 +47,7 @@ class CommandEntry(NamedTuple):
     panel: str
     """The heading it is listed under."""
     help: str
-    """The line in the list of commands, as the command's own help begins."""
+    """The line in the list of commands, as the command's own help begins, without a full stop."""
 
     @property
     def passes_on(self) -> bool:
@@ -54,8 +58,8 @@ class CommandEntry(NamedTuple):
 class Unloaded(TyperCommand):
     """Stands in the list of commands for one that is not imported yet."""
 
-    def __init__(self, entry: CommandEntry) -> None:
-        super().__init__(entry.name, help=entry.help, rich_help_panel=entry.panel)
+    def __init__(self, entry: CommandEntry, *, is_hidden: bool = False) -> None:
+        super().__init__(entry.name, help=entry.help, rich_help_panel=entry.panel, hidden=is_hidden)
         self.entry = entry
 
 
@@ -108,110 +112,160 @@ def load(entry: CommandEntry) -> Any:
 
 _FAULTS_SHOWN = 100
 
-_DAILY = "Every day"
-_RESULTS, _TOPICS = "Results", "Topics and sources"
+_DAILY, _RESULTS, _TOPICS = "Every day", "Results", "Topics and sources"
 _PARTS, _CARE = "Methods", "Running it"
 
-# A row: name, where it is, its panel, and how its own help begins (tests compare).
+# A row: name, where it is, its panel, and how its own help begins (tests compare), in one line of
+# a terminal.
 # fmt: off
 _TABLE = (
     ("init", "setup:init", _DAILY,
-     "Set up the folder you are in: topic, contact, database; then `qiaocrawl run`."),
+     "Set up the folder you are in: topic, contact, database"),
     ("run", "run:run", _DAILY,
-     "Watch, search, fetch, crawl and analyse TOPIC in one go, then say what came of it."),
-    ("schedule", "setup:schedule", _DAILY,
-     "Print (or --install) a systemd user timer that runs TOPIC every day, in this folder."),
-    ("crawl", "run:crawl", _DAILY,
-     "Run a spider as `scrapy crawl` does, with its -a and -s: from any folder."),
+     "Watch, search, fetch, crawl and analyse TOPIC in one go"),
     ("console", "console:app", _DAILY,
-     "The pages in the browser: read, mark, steer; start them and log in."),
+     "The pages in the browser: read, mark, steer"),
+    ("export", "export:export", _DAILY,
+     "Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown"),
+    ("briefing", "briefing:app", _DAILY,
+     "Briefings: what happened on one page, each sentence cited"),
+    ("health", "metrics:health", _DAILY,
+     "Name what is wrong; exit code 1 if anything is"),
+    ("schedule", "setup:schedule", _DAILY,
+     "Print (or --install) a systemd user timer that runs TOPIC"),
+    ("report", ":reports", _RESULTS,
+     "Reports: coverage, missed, why, words, trends, spread, outlets …"),
     ("article", "article:app", _RESULTS,
-     "Articles: list, search, read, open."),
-    ("export", "export:export", _RESULTS,
-     "Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages."),
+     "Articles: list, search, read, open"),
     ("evidence", "evidence:evidence", _RESULTS,
-     "Write an article or an event as one package that proves itself, or --check one."),
-    ("coverage", "coverage:coverage", _RESULTS,
-     "Show what was searched, what it brought, what was missed, and why."),
-    ("missed", "missed:missed", _RESULTS,
-     "List pages of sites that were found but not got: which, why, and what to do."),
-    ("why", "url:why", _RESULTS,
-     "Show why a URL was fetched, left out or waits: score and parts, path, what came of it."),
-    ("dedup", "dedup:app", _RESULTS,
-     "Reprint groups: look at them, correct them."),
-    ("words", "words:app", _RESULTS,
-     "Words of a day, week or month: hot, new, as a cloud, and what your groups hit."),
-    ("analyse", "analyse:analyse", _RESULTS,
-     "Put new articles into stories, read whom they name, judge classes, and check warnings."),
+     "Write an article or an event as one package that proves itself"),
     ("story", "story:app", _RESULTS,
-     "Stories: what articles tell together; look at them, correct them."),
-    ("trends", "trends:trends", _RESULTS,
-     "Count articles of TOPIC over time, against weekdays, hours and holidays as usual."),
-    ("spread", "spread:spread", _RESULTS,
-     "Show who published a story first, who took it from whom and by what, how far and how fast."),
-    ("outlets", "spread:outlets", _RESULTS,
-     "List outlets by how many others take articles from them, and what they were first with."),
-    ("briefing", "briefing:app", _RESULTS,
-     "Briefings: what happened on one page, each sentence cited; made, kept, read again."),
+     "Stories: what articles tell together"),
     ("warnings", "warnings:app", _RESULTS,
-     "Warnings: stories that your rules hold for; listed, checked, sent, muted; the rules."),
+     "Warnings: stories that your rules hold for"),
     ("watch", "watch:app", _RESULTS,
-     "Pages that are looked at again and again, and what articles said before."),
+     "Pages that are looked at again and again"),
+    ("dedup", "dedup:app", _RESULTS,
+     "Reprint groups: look at them, correct them"),
+    ("analyse", "analyse:analyse", _RESULTS,
+     "Put new articles into stories, read whom they name"),
     ("topic", "topic:app", _TOPICS,
-     "Topic packs: terms, sites and samples."),
+     "Topic packs: terms, sites and samples"),
     ("lexicon", "lexicon:app", _TOPICS,
-     "Words of a topic: from texts, beside known ones, decided, as tables."),
+     "Words of a topic: from texts, beside known ones, decided"),
     ("engines", "engines:app", _TOPICS,
-     "Search engines: which there are, and whether they still answer."),
+     "Search engines: which there are, and whether they still answer"),
     ("session", "session:app", _TOPICS,
-     "Accounts of sites that want a login."),
+     "Accounts of sites that want a login"),
     ("proxies", "proxies:app", _TOPICS,
-     "The proxies in the database, for QIAO_PROXY_POOL=database."),
+     "The proxies in the database"),
     ("extract", "extract:extract", _PARTS,
-     "Print title, date, author, source and text of a page."),
+     "Print title, date, author, source and text of a page"),
     ("extractors", "extractors:app", _PARTS,
-     "Extraction methods: list, train, what sites taught."),
-    ("entities", "entities:app", _PARTS,
-     "Persons, places and organisations that texts name."),
-    ("tone", "tone:app", _PARTS,
-     "The tone of texts, and towards what they name."),
+     "Extraction methods: list, train, what sites taught"),
     ("ontology", "ontology:app", _PARTS,
-     "Ontologies: wordnets in one space of Chinese and English concepts."),
+     "Ontologies: wordnets in one space of Chinese and English"),
     ("reprocess", "reprocess:reprocess", _PARTS,
-     "Run a stage again over stored pages, and say what changed. No crawl may run meanwhile."),
-    ("units", "setup:units", _CARE,
-     "Print (or write) systemd units for this folder: console, metrics, scrapyd, backup, health."),
+     "Run a stage again over stored pages, and say what changed"),
+    ("crawl", "run:crawl", _CARE,
+     "Run a spider as `scrapy crawl` does, with its -a and -s"),
     ("startproject", "setup:startproject", _CARE,
-     "Write a Scrapy project: settings over ours, folders for spiders and pipelines."),
-    ("docs", "manual:docs", _CARE,
-     "Read the manual here: its pages, or one of them."),
-    ("options", "manual:options", _CARE,
-     "List the QIAO_* options: what each means, its value here, and who set it."),
-    ("compile", "compile:compile_", _CARE,
-     "Compile the inner loops now (once a machine), so that no crawl waits for it."),
+     "Write a Scrapy project: settings over ours"),
     ("demo", "demo:app", _CARE,
-     "The built-in demo web, and the main job on it."),
-    ("url", "url:app", _CARE,
-     "Single URLs of a crawl."),
-    ("nodes", "nodes:app", _CARE,
-     "Machines that crawl together: scrapyd servers, their jobs, updates without a stop."),
-    ("pages", "pages:app", _CARE,
-     "Raw pages: read one as it came, verify them, write them as WARC, move them."),
+     "The built-in demo web, and the main job on it"),
+    ("docs", "manual:docs", _CARE,
+     "Read the manual here: its pages, or one of them"),
+    ("options", "manual:options", _CARE,
+     "List the QIAO_* options: what each means, its value here"),
     ("db", "db:app", _CARE,
-     "The database: schema, health, size, backup."),
-    ("health", "metrics:health", _CARE,
-     "Name what is wrong; exit code 1 if anything is: for cron, and for a look at the last runs."),
-    ("mcp", "assistant:mcp", _CARE,
-     "Let an assistant ask what is stored, by the Model Context Protocol; it only reads."),
+     "The database: schema, health, size, backup"),
+    ("pages", "pages:app", _CARE,
+     "Raw pages: read one as it came, verify them, write them as WARC"),
+    ("url", "url:app", _CARE,
+     "Single URLs of a crawl"),
+    ("nodes", "nodes:app", _CARE,
+     "Machines that crawl together: scrapyd servers, their jobs"),
+    ("units", "setup:units", _CARE,
+     "Print (or write) systemd units for this folder"),
     ("metrics", "metrics:metrics", _CARE,
-     "Serve figures of crawls and database to Prometheus, at /metrics, until Ctrl-C."),
+     "Serve figures of crawls and database to Prometheus"),
+    ("mcp", "assistant:mcp", _CARE,
+     "Let an assistant ask what is stored"),
+    ("compile", "compile:compile_", _CARE,
+     "Compile the inner loops now (once a machine)"),
+    ("version", "manual:version", _CARE,
+     "Print the version"),
+)
+# The same below `qiaocrawl report`.
+_REPORT_TABLE = (
+    ("coverage", "coverage:coverage", _RESULTS,
+     "Show what was searched, what it brought, what was missed"),
+    ("missed", "missed:missed", _RESULTS,
+     "List pages of sites that were found but not got"),
+    ("why", "url:why", _RESULTS,
+     "Show why a URL was fetched, left out or waits"),
+    ("words", "words:app", _RESULTS,
+     "Words of a day, week or month: hot, new, as a cloud"),
+    ("trends", "trends:trends", _RESULTS,
+     "Count articles of TOPIC over time"),
+    ("spread", "spread:spread", _RESULTS,
+     "Show who published a story first, who took it from whom"),
+    ("outlets", "spread:outlets", _RESULTS,
+     "List outlets by how many others take articles from them"),
+    ("entities", "entities:app", _PARTS,
+     "Persons, places and organisations that texts name"),
+    ("tone", "tone:app", _PARTS,
+     "The tone of texts, and towards what they name"),
 )
 # fmt: on
-COMMANDS = tuple(
-    CommandEntry(name, f"qiaocrawl.cli.{home}", panel, text) for name, home, panel, text in _TABLE
+
+
+def _entries(table: Iterable[tuple[str, str, str, str]]) -> tuple[CommandEntry, ...]:
+    return tuple(
+        CommandEntry(name, f"qiaocrawl.cli{'' if home[0] == ':' else '.'}{home}", panel, text)
+        for name, home, panel, text in table
+    )
+
+
+COMMANDS, REPORTS = _entries(_TABLE), _entries(_REPORT_TABLE)
+
+reports = typer.Typer(
+    cls=lazy_group(REPORTS),
+    no_args_is_help=True,
+    help="Reports: coverage, missed, why, words, trends, spread, outlets …",
 )
 
-app = typer.Typer(cls=lazy_group(COMMANDS), no_args_is_help=True, pretty_exceptions_enable=False)
+
+class _Root(lazy_group(COMMANDS)):  # type: ignore[misc]
+    """The command itself: the reports by their former names too, and a list of one line each."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # Until the next release. What is hidden is neither listed nor allowed in our pages.
+        for entry in REPORTS:
+            self.commands[entry.name] = localise(Unloaded(entry, is_hidden=True))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command; one that has another name now says so."""
+        name, command, rest = super().resolve_command(ctx, args)
+        # Typer asks more than once.
+        if name != ctx.meta.get(__name__) and any(name == entry.name for entry in REPORTS):
+            ctx.meta[__name__] = name
+            told = _(
+                "`{old}` is `{new}` now; the old name goes with the next release",
+                old=f"qiaocrawl {name}",
+                new=f"qiaocrawl report {name}",
+            )
+            echo(told, err=True)
+        return name, command, rest
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """All commands on two screens: a line each, and no frames."""
+        del formatter
+        print_command_list(self, ctx)
+
+
+app = typer.Typer(cls=_Root, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 @app.callback()
@@ -224,12 +278,6 @@ def qiaocrawl() -> None:
     from qiaocrawl.options.project import use_project
 
     use_project()
-
-
-@app.command(rich_help_panel=_CARE)
-def version() -> None:
-    """Print the version."""
-    echo(__version__)
 
 
 class _CompilingNotice(logging.Handler):

@@ -323,4 +323,4 @@ def _evidence_lines(evidence: ArticleEvidence) -> Iterator[tuple[str, str]]:
     for source in evidence.sources:
         period = f"{china_time(source.fetched_at)} – {china_time(source.last_seen_at)}"
         yield _("stored page"), f"{period}, HTTP {source.http_status}, {source.body_bytes:,} B"
-    yield _("why it was fetched"), command_here(f"qiaocrawl why {shlex.quote(listed.url)}")
+    yield _("why it was fetched"), command_here(f"qiaocrawl report why {shlex.quote(listed.url)}")

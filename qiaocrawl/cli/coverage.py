@@ -1,4 +1,4 @@
-"""``qiaocrawl coverage TOPIC``: what was searched, got, missed, and why."""
+"""``qiaocrawl report coverage TOPIC``: what was searched, got, missed, and why."""
 
 from __future__ import annotations
 

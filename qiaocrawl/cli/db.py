@@ -170,7 +170,7 @@ def left_out(
 ) -> None:
     """List what guesses left out: by which, how many URLs, one of them.
 
-    `qiaocrawl why URL` tells all of one.
+    `qiaocrawl report why URL` tells all of one.
     """
     with connection_to(database) as c:
         lines = postponed.left_out(c, most=most)

@@ -1,4 +1,4 @@
-"""``qiaocrawl entities …``: names of a text or of a topic's articles; a tagger of one's own."""
+"""``qiaocrawl report entities …``: names of a text or of a topic; a tagger of one's own."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from qiaocrawl.news.names.tagger import Tagger
     from qiaocrawl.news.names.training import MarkedText
 
-# --- ``qiaocrawl entities list``: whom and what a topic's articles name, and where that lies ------
+# --- ``qiaocrawl report entities list``: whom and what a topic's articles name, and where ---------
 
 Kind = Literal["person", "place", "organisation"]
 

@@ -13,10 +13,14 @@ from functools import partial
 from typing import Any
 
 import typer
+from rich.table import Column, Table
+from rich.text import Text
+from typer.core import TyperArgument
 from typer.exceptions import TyperException
 
-from qiaocrawl.cli.output import echo
+from qiaocrawl.cli.output import echo, print_hanging
 from qiaocrawl.language import N_, _
+from qiaocrawl.text.visible import Terminal
 
 # Typer's own words, by the name its module has for them.
 _TYPER_WORDS = {
@@ -49,6 +53,17 @@ _USAGE_ERRORS = (
     N_("Input should be less than or equal to {value}"),
     N_("Value error, {value} is not one of {names}."),
 )
+# What a value is, by Typer's name for its type.
+_KINDS = {
+    "str": N_("TEXT"),
+    "int": N_("NUMBER"),
+    "float": N_("NUMBER"),
+    "int range": N_("NUMBER"),
+    "float range": N_("NUMBER"),
+    "path": N_("PATH"),
+    "file": N_("FILE"),
+    "directory": N_("FOLDER"),
+}
 _PLACE = re.compile(r"\\\{(\w+)\\\}")
 
 
@@ -74,13 +89,52 @@ def localise_parameters(command: Any) -> None:
     """Help of the options and arguments of *command* in the operator's language."""
     for parameter in command.params:
         _translate(parameter, "help")
-        _hide_type_of_flag(parameter)
+        _show_value(parameter)
 
 
-def _hide_type_of_flag(option: Any) -> None:
-    """Let the help of a flag, which takes no value, name no type; Typer says ``<bool>``."""
-    if getattr(option, "is_flag", False):
-        option.display_type_rich = lambda ctx: None  # noqa: ARG005 (called with its name)
+def _show_value(parameter: Any) -> None:
+    """Let help say in words what *parameter* takes, where Typer says ``{topic}``, ``<int range>``.
+
+    An argument is called as pages of the manual call it: TOPIC, [TOPIC].
+    """
+    if getattr(parameter, "has_words_for_values", False):
+        return
+    parameter.has_words_for_values = True
+    is_argument = isinstance(parameter, TyperArgument)
+    if is_argument:
+        many = "..." if parameter.nargs != 1 else ""
+        shown = parameter.metavar or f"{parameter.name.upper()}{many}"
+        parameter.metavar = shown
+        usage = shown if parameter.required else f"[{shown}]"
+        parameter._usage_display_name = lambda: usage
+    parameter.display_type_rich = partial(_kind_of_value, parameter, parameter.display_type)
+    parameter._get_number_range_help_str = partial(_bounds, parameter)
+
+
+def _kind_of_value(parameter: Any, display_type: Callable[[Any], str], ctx: Any) -> str | None:
+    """What a value of *parameter* is, in a word; None for a flag and for words at their place."""
+    if getattr(parameter, "is_flag", False):
+        return None
+    if parameter.metavar and not isinstance(parameter, TyperArgument):
+        return str(parameter.metavar)
+    kind = display_type(ctx).strip("<>")
+    is_list = kind.startswith("list[")
+    kind = kind.removeprefix("list[").rstrip("]") if is_list else kind
+    if isinstance(parameter, TyperArgument) and kind == "str":
+        return None
+    # Those of a choice are given as they are.
+    shown = _(_KINDS[kind]) if kind in _KINDS else kind
+    return f"{shown} …" if is_list and not isinstance(parameter, TyperArgument) else shown
+
+
+def _bounds(parameter: Any) -> str | None:
+    """From where to where a number may go."""
+    low, high = getattr(parameter, "min", None), getattr(parameter, "max", None)
+    if low is None and high is None:
+        return None
+    if high is None:
+        return f"≥ {low}"
+    return f"≤ {high}" if low is None else f"{low}–{high}"
 
 
 def _translate(part: Any, name: str) -> None:
@@ -105,7 +159,7 @@ def _help_option(help_option: Callable[[Any], Any], context: Any) -> Any:
     option = help_option(context)
     if option is not None:
         option.help = _(_THIS_HELP)
-        _hide_type_of_flag(option)
+        _show_value(option)
     return option
 
 
@@ -140,3 +194,28 @@ def usage_error(text: str) -> str:
             values = {name: usage_error(value) for name, value in match.groupdict().items()}
             return _(template, **values)
     return text
+
+
+def print_command_list(group: Any, context: Any) -> None:
+    """The help of *group*: a heading for each panel, a line for each command, nothing hidden."""
+    console = Terminal(highlight=False)
+    for text in (group.get_usage(context), *group.help.split("\n\n")):
+        print_hanging(console, " ".join(text.split()))
+    shown = [command for command in group.commands.values() if not command.hidden]
+    width = max(len(command.name) for command in shown)
+    for panel in dict.fromkeys(command.rich_help_panel for command in shown):
+        console.print(Text(panel, style="bold"))
+        table = Table.grid(Column(width=width + 2, no_wrap=True), Column(), padding=(0, 2, 0, 0))
+        for command in shown:
+            if command.rich_help_panel == panel:
+                table.add_row(
+                    Text(f"  {command.name}", style="cyan"),
+                    Text(command.help),
+                )
+        console.print(table)
+    own = context.command_path
+    for line in (
+        _("{command} COMMAND --help: the options of one.", command=own),
+        _("{command} --install-completion: words completed by this shell.", command=own),
+    ):
+        print_hanging(console, line)

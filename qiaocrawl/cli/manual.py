@@ -1,4 +1,4 @@
-"""``qiaocrawl docs`` and ``qiaocrawl options``: the manual and the options, wherever it runs."""
+"""``qiaocrawl docs``, ``options``, ``version``: what there is to know, wherever it runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from qiaocrawl import __version__
 from qiaocrawl.cli.output import echo, echo_json, folding_table, print_line, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import CHINESE, _, language
@@ -103,7 +104,7 @@ def options(
     chosen = [
         option
         for option in OPTIONS
-        if word.casefold() in f"{option.name} {option.help}".casefold()
+        if word.casefold() in f"{option.name} {option.help} {_(option.help)}".casefold()
         and (not changed or option.name in origins)
     ]
     if not chosen and word:
@@ -132,7 +133,7 @@ def options(
             option.name,
             _shown(option, values[option.name]),
             origins.get(option.name, ""),
-            option.help,
+            _(option.help),
         )
     table_console().print(table)
 
@@ -147,3 +148,8 @@ def _shown(option: Option, value: object) -> str:
     if option.secret and value != option.default:
         return _("(not shown)")
     return written(value)
+
+
+def version() -> None:
+    """Print the version."""
+    echo(__version__)

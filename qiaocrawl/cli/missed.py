@@ -1,4 +1,4 @@
-"""``qiaocrawl missed TOPIC``: pages that were found but not got, why, and what to do."""
+"""``qiaocrawl report missed TOPIC``: pages that were found but not got, why, and what to do."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def missed(
 ) -> None:
     """List pages of sites that were found but not got: which, why, and what to do.
 
-    For what search engines did not answer: qiaocrawl coverage TOPIC.
+    For what search engines did not answer: qiaocrawl report coverage TOPIC.
     """
     from qiaocrawl.export.readable import write_missed
     from qiaocrawl.reading.summary import (
@@ -142,7 +142,7 @@ def _show(
             console.print(f"{' ' * _INDENT}{command_here(advice.command)}", soft_wrap=True)
     if pages:
         _show_pages(pages, total.total())
-    command = command_here(f"qiaocrawl coverage {topic}")
+    command = command_here(f"qiaocrawl report coverage {topic}")
     console.print(_("what engines did not answer: {command}", command=command), soft_wrap=True)
 
 

@@ -247,9 +247,9 @@ def group_notes(c: Connection, selection: Selection) -> Iterator[str]:
     if selection.groups and (left := require_groups(c, selection.topic, selection.groups)):
         yield ngettext(
             "{count} older article is not marked yet with these groups of words: "
-            "`qiaocrawl words mark` does that",
+            "`qiaocrawl report words mark` does that",
             "{count} older articles are not marked yet with these groups of words: "
-            "`qiaocrawl words mark` does that",
+            "`qiaocrawl report words mark` does that",
             left,
         )
 

@@ -1,4 +1,4 @@
-"""``qiaocrawl spread`` and ``outlets``: who published first, who took it from whom."""
+"""``qiaocrawl report spread`` and ``outlets``: who published first, who took it from whom."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def spread_sheets(tree: SpreadTree) -> list[Sheet]:
         return [ways, Sheet("概况", ("内容",), [(line,) for line in lines])]
 
 
-# --- ``qiaocrawl outlets TOPIC``: whom others take stories from, beside the tiers of their
+# --- ``qiaocrawl report outlets TOPIC``: whom others take stories from, beside the tiers of their
 # sites
 
 

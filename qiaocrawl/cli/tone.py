@@ -1,4 +1,4 @@
-"""``qiaocrawl tone …``: how a text judges; a model of one's own."""
+"""``qiaocrawl report tone …``: how a text judges; a model of one's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qiaocrawl trends TOPIC``: counts over time against what is usual, bursts, a forecast."""
+"""``qiaocrawl report trends TOPIC``: counts over time against what is usual, bursts, a forecast."""
 
 from __future__ import annotations
 

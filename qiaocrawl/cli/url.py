@@ -145,7 +145,7 @@ def _print_others(urls: Collection[str], failed: Collection[str], ended: dict[st
         echo(f"  {url}: {why}")
 
 
-# --- ``qiaocrawl why URL``: why a URL was fetched, left out, or still waits -----------------------
+# --- ``qiaocrawl report why URL``: why a URL was fetched, left out, or still waits ----------------
 
 
 def why(

@@ -1,4 +1,4 @@
-"""``qiaocrawl words …``: hot and new words of a stretch of time, a cloud, hits of groups."""
+"""``qiaocrawl report words …``: hot and new words of a stretch of time, a cloud, hits of groups."""
 
 from __future__ import annotations
 
@@ -429,7 +429,7 @@ def keep(
     more = _("In place of what had the same name: {names}.", names=", ".join(known))
     echo(f"{count} {more}" if known else count)
     if left:
-        command = command_here("qiaocrawl words mark")
+        command = command_here("qiaocrawl report words mark")
         echo(
             _(
                 "Articles that are stored are marked with them by the console, or now by: "

@@ -226,7 +226,7 @@ class FrontierScheduler(BaseScheduler):
         if unanswered and not stats.get_value("qiaocrawl/pages", 0):
             logger.error(
                 "no host answered a request for a page, %d failed: is the network there (names,"
-                " proxy, firewall)? `qiaocrawl missed` names the hosts",
+                " proxy, firewall)? `qiaocrawl report missed` names the hosts",
                 unanswered,
             )
             ending = self._worker.ending

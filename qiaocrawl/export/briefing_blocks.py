@@ -402,7 +402,7 @@ def _gaps(briefing: Briefing) -> Iterator[str]:
     if gaps.missed:
         missed = [f"{host} {count}" for host, count in gaps.missed]
         yield _(
-            "pages found but not got since the crawl began: {sites} (qiaocrawl missed)",
+            "pages found but not got since the crawl began: {sites} (qiaocrawl report missed)",
             sites=_(", ").join(missed),
         )
     yield _("What no site of the topic and no search engine showed is not here.")

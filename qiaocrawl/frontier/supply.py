@@ -46,8 +46,8 @@ class StoredSupply:
         """Up to a batch of leases out of *rows*; [] when nothing may be leased now."""
 
         def operation(c: Connection) -> list[Lease]:
-            # Score and reason are written in the transaction of the lease, so that `qiaocrawl why`
-            # never tells of a choice that was not made.
+            # Score and reason are written in the transaction of the lease, so that
+            # `qiaocrawl report why` never tells of a choice that was not made.
             now = frontier.clock(c)
             leases = self._order.choose_fetchable(
                 c,

@@ -258,7 +258,7 @@ def _share(part: set[str], whole: set[str]) -> float:
 FORMAT = 1
 SURE_FROM = 0.6
 _WORDS_SHOWN = 6
-_AGAIN = N_("train it again: qiaocrawl tone train FILE")
+_AGAIN = N_("train it again: qiaocrawl report tone train FILE")
 _ARRAYS = ("hashes", "idf", "weights", "bias", "temperature", "towards_target")
 
 

@@ -70,11 +70,11 @@ OPTIONS: tuple[Option, ...] = (
            "It keeps the newest visits of each topic and queue, from which crawl orders learn, and "
            "never fewer than QIAO_STRATEGY_HISTORY_PAGES; 0 = all.", count(0, 1_000_000_000)),
     Option("QIAO_KEEP_DECISIONS_DAYS", 365, "days",
-           "It deletes why a URL was fetched (`qiaocrawl why`) when that is done and so long ago; "
-           "0 = it keeps it.", count(0, 36500)),
+           "It deletes why a URL was fetched (`qiaocrawl report why`) when that is done and so "
+           "long ago; 0 = it keeps it.", count(0, 36500)),
     Option("QIAO_KEEP_QUERIES_DAYS", 0, "days",
            "It deletes queries that were last asked so long ago, which no plan has any more; "
-           "`qiaocrawl coverage` shows them no longer; 0 = it keeps them.", count(0, 36500)),
+           "`qiaocrawl report coverage` shows them no longer; 0 = it keeps them.", count(0, 36500)),
     # evidence packages
     Option("QIAO_STAMP_URL", "", "URL",
            "Authority that puts a time stamp (RFC 3161) on evidence packages; empty = none, which "

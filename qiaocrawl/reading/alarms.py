@@ -255,7 +255,8 @@ def _refusing_sites(c: Connection, now: float) -> list[str]:
         .order_by(missed.desc(), host.c.name)
     ).all()
     text = _(
-        "{host}: {count} pages refused in {days} days, no article; `qiaocrawl missed` says why"
+        "{host}: {count} pages refused in {days} days, no article; "
+        "`qiaocrawl report missed` says why"
     )
     told = [
         text.format(host=name, count=number, days=_PAGE_DAYS) for name, number in rows[:_SITES_TOLD]

@@ -19,7 +19,7 @@ from qiaocrawl.storage.search.ledger import NO_ANSWER
 from qiaocrawl.storage.topics.changes import FewOnTopic
 
 _MOST_HELD = 5
-"""More are in `qiaocrawl missed`."""
+"""More are in `qiaocrawl report missed`."""
 
 
 def article_numbers(stored: Collection[tuple[bool, frozenset[str]]], topic: str) -> dict[str, int]:
@@ -66,7 +66,7 @@ def next_steps(
     if spider == "search":
         yield command_here(f"qiaocrawl crawl pages -a topic={topic}")
         if _count_unanswered(stats):
-            yield command_here(f"qiaocrawl coverage {topic}")
+            yield command_here(f"qiaocrawl report coverage {topic}")
         return
     if spider == "pages" and not _count(stats, "pages"):
         # Only a search brings pages to it.
@@ -76,7 +76,7 @@ def next_steps(
     yield command_here(f"qiaocrawl export --topic {topic} --only-relevant --format xlsx")
     is_refused = end_reason(stats) == START_REFUSED
     if _missed_outcomes(stats) or held or is_refused or _count(stats, "links/far_entries"):
-        yield command_here(f"qiaocrawl missed {topic}")
+        yield command_here(f"qiaocrawl report missed {topic}")
 
 
 def few_lines(few: FewOnTopic) -> Iterator[str]:

@@ -109,11 +109,11 @@ def test_the_stored_page_is_written_and_opened(
 
 
 def test_why_has_one_clock(run: Run, url: str) -> None:
-    _, out, _ = run("why", "http://a.example/1", "--database", url)
+    _, out, _ = run("report", "why", "http://a.example/1", "--database", url)
     # NOW is 2027-01-15 08:00 and the fetch 2026-11-03 04:05 in UTC.
     for line in ("2027-01-15 16:00", "2026-11-03 12:05", "2026-03-06 01:00"):
         assert line in out
-    _, out, _ = run("why", "http://a.example/1", "--json", "--database", url)
+    _, out, _ = run("report", "why", "http://a.example/1", "--json", "--database", url)
     assert '"published_at": "2026-03-05T17:00:00+00:00"' in out
 
 

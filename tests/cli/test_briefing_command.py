@@ -90,7 +90,7 @@ def test_stories_are_listed_shown_and_corrected(run: Run, url: str, tmp_path: Pa
     assert code == 0
     assert "人物：姚敬 1" in out
     for given in (("story", "merge", "1", "2"), ("story", "follow", "1"), ("analyse",),
-                  ("spread", "1", "--story"), ("warnings", "mute", "1")):  # fmt: skip
+                  ("report", "spread", "1", "--story"), ("warnings", "mute", "1")):  # fmt: skip
         code, out, error = run(*given, "--database", url)
         assert (code, error) == (0, ""), given
     code, out, _error = run("story", "list", "--followed", "--min-articles", "1", "--database", url)
@@ -136,10 +136,10 @@ def test_stories_that_no_group_touches_are_suggested(run: Run, url: str, tmp_pat
 
 
 def test_outlets_are_listed_by_who_takes_from_them(run: Run, url: str, tmp_path: Path) -> None:
-    assert "没有符合的事件" in run("outlets", PACK.name, "--database", url)[1]
+    assert "没有符合的事件" in run("report", "outlets", PACK.name, "--database", url)[1]
     run("analyse", "--database", url)
     book = tmp_path / "m.xlsx"
-    code, out, error = run("outlets", PACK.name, "--out", str(book), "--database", url)
+    code, out, error = run("report", "outlets", PACK.name, "--out", str(book), "--database", url)
     assert (code, error) == (0, "")
     assert "甲侨网" in out
     rows = list(load_workbook(book)["媒体影响"].iter_rows(min_row=2, values_only=True))
@@ -150,11 +150,11 @@ def test_names_are_listed_and_mapped_and_counted_over_time(
     run: Run, url: str, tmp_path: Path
 ) -> None:
     at = ("--database", url)
-    assert "还没有读出名称" in run("entities", "list", PACK.name, *at)[1]
+    assert "还没有读出名称" in run("report", "entities", "list", PACK.name, *at)[1]
     run("analyse", *at)
     book, picture = tmp_path / "n.xlsx", tmp_path / "map.svg"
     given = ("--kind", "place", "--out", str(book), "--picture", str(picture), *at)
-    code, out, error = run("entities", "list", PACK.name, *given)
+    code, out, error = run("report", "entities", "list", PACK.name, *given)
     assert (code, error) == (0, "")
     assert "马德里" in out
     assert "姚敬" not in out
@@ -167,7 +167,7 @@ def test_names_are_listed_and_mapped_and_counted_over_time(
     for given, total in ((("--name", "马德里"), 2), (("--story", "2"), 1),
                          (("--name", "马德里", "--name", "槟城"), 0)):  # fmt: skip
         book = tmp_path / "t.xlsx"
-        code, out, error = run("trends", PACK.name, *given, "--out", str(book), *at)
+        code, out, error = run("report", "trends", PACK.name, *given, "--out", str(book), *at)
         assert (code, error) == (0, "")
         if total:
             rows = load_workbook(book)["趋势"].iter_rows(min_row=2, values_only=True)

@@ -1,4 +1,4 @@
-"""``qiaocrawl coverage``: tables, words, files."""
+"""``qiaocrawl report coverage``: tables, words, files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def url(tmp_path: Path) -> str:
 
 
 def test_what_was_searched_got_missed_and_why(run: Run, url: str) -> None:
-    code, out, _ = run("coverage", "qiaoqing", "--database", url)
+    code, out, _ = run("report", "coverage", "qiaoqing", "--database", url)
     assert code == 0
     said = out.splitlines()
     assert "5 terms × 2 sites × 3 engines, 9 queries" in said[0]
@@ -78,7 +78,7 @@ def test_what_was_searched_got_missed_and_why(run: Run, url: str) -> None:
 
 
 def test_of_a_searxng_all_is_said_and_the_advice_fits_it(run: Run, url: str) -> None:
-    code, out, _ = run("coverage", "qiaoqing", "--database", url, "--engine", "searxng")
+    code, out, _ = run("report", "coverage", "qiaoqing", "--database", url, "--engine", "searxng")
     assert code == 0
     why = [line for line in out.splitlines() if "why: searxng" in line]
     partial = next(line for line in why if "partial ×1" in line)
@@ -114,7 +114,7 @@ def test_a_full_last_page_is_told_as_cut_off(url: str) -> None:
 
 
 def test_filters_and_history(run: Run, url: str) -> None:
-    given = ("coverage", "qiaoqing", "--database", url)
+    given = ("report", "coverage", "qiaoqing", "--database", url)
     _, out, _ = run(*given, "--engine", "sogou")
     assert "1 queries;" in out
     assert "侨乡" in out
@@ -141,14 +141,14 @@ def test_what_is_no_state_time_topic_or_file_is_named(run: Run, url: str, tmp_pa
         (("qiaoqing", "--picture", str(tmp_path / "a.gif")), "--picture must end in .svg"),
         (("qiaoqing", "--csv", str(tmp_path / "no" / "a.csv")), "does not exist"),
     ):
-        code, _, err = run("coverage", *arguments, "--database", url)
+        code, _, err = run("report", "coverage", *arguments, "--database", url)
         assert code == 1
         assert said in err
 
 
 def test_files(run: Run, url: str, tmp_path: Path) -> None:
     picture, table = tmp_path / "c.svg", tmp_path / "c.csv"
-    code, _, _ = run("coverage", "qiaoqing", "--database", url, "--picture", str(picture),
+    code, _, _ = run("report", "coverage", "qiaoqing", "--database", url, "--picture", str(picture),
                      "--csv", str(table))  # fmt: skip
     assert code == 0
     with table.open(encoding="utf-8-sig", newline="") as file:

@@ -94,7 +94,7 @@ def test_a_site_that_refuses_all_its_pages_is_named(run: Run, database: Database
     close_pages(database, "part.test", [Outcome.BLOCKED] * 9 + [Outcome.ARTICLE])
     close_pages(database, "few.test", [Outcome.LOGIN] * 4)
     close_pages(database, "gone.test", [Outcome.DEAD] * 9)
-    told = "wall.test: 5 pages refused in 7 days, no article; `qiaocrawl missed` says why"
+    told = "wall.test: 5 pages refused in 7 days, no article; `qiaocrawl report missed` says why"
     assert ask(run, database) == (1, [told])
 
 

@@ -18,10 +18,12 @@ HOSTILE = (
     "../../etc/passwd", "/etc/passwd", "..\\..\\x", "%2e%2e%2fx", "a\udc80b", "",
 )  # fmt: skip
 COMMANDS = (
-    ("coverage", "{}"), ("coverage", "qiaoqing", "--engine", "{}"),
-    ("coverage", "qiaoqing", "--site", "{}"), ("coverage", "qiaoqing", "--term", "{}"),
-    ("coverage", "qiaoqing", "--state", "{}"), ("coverage", "qiaoqing", "--since", "{}"),
-    ("why", "{}"), ("why", "http://a.test/1", "--topic", "{}"),
+    ("report", "coverage", "{}"), ("report", "coverage", "qiaoqing", "--engine", "{}"),
+    ("report", "coverage", "qiaoqing", "--site", "{}"),
+    ("report", "coverage", "qiaoqing", "--term", "{}"),
+    ("report", "coverage", "qiaoqing", "--state", "{}"),
+    ("report", "coverage", "qiaoqing", "--since", "{}"),
+    ("report", "why", "{}"), ("report", "why", "http://a.test/1", "--topic", "{}"),
     ("export", "--format", "{}"), ("export", "--format", "csv", "--topic", "{}"),
     ("export", "--format", "csv", "--since", "{}"), ("extractors", "sites", "{}"),
     ("watch", "list", "{}"), ("watch", "list", "--site", "{}"), ("watch", "history", "{}"),

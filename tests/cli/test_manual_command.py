@@ -60,3 +60,13 @@ def test_a_word_that_no_option_has_is_said(run: Run) -> None:
     code, _, error = run("options", "nonesuch")
     assert code == 1
     assert "'nonesuch'" in error
+
+
+@pytest.mark.usefixtures("chinese")
+def test_meanings_are_chinese_where_one_reads_chinese(run: Run) -> None:
+    code, out, _ = run("options", "代理")
+    assert code == 0
+    assert "QIAO_PROXY_POOL" in out
+    assert "代理从哪里来" in "".join(out.split())
+    # A word of the English meaning finds it too, as pages in English have it.
+    assert "QIAO_PROXY_POOL" in run("options", "provider")[1]

@@ -1,4 +1,4 @@
-"""``qiaocrawl missed``: which pages, why, and what to do, by site and by kind."""
+"""``qiaocrawl report missed``: which pages, why, and what to do, by site and by kind."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def url(database_url: str) -> str:
 
 
 def test_sites_come_first_then_what_to_do_then_pages(run: Run, url: str) -> None:
-    code, out, _ = run("missed", "qiaoqing", "--database", url)
+    code, out, _ = run("report", "missed", "qiaoqing", "--database", url)
     assert code == 0
     sites, pages = out.split("┏")[1:]
     advice = sites[sites.index("怎么办") :]
@@ -87,7 +87,7 @@ def test_what_we_asked_for_as_a_guess_is_no_page_that_was_missed(
                 end = asked[lease.url.rpartition("/")[2]][1]
                 complete(c, lease, outcome=end, reason="", http_status=None,
                          redirect_key=None, now=NOW)  # fmt: skip
-    _, out, _ = run("missed", "qiaoqing", "--database", database_url)
+    _, out, _ = run("report", "missed", "qiaoqing", "--database", database_url)
     assert "起始页已不在" in out
     assert "http://a.example/start" in out
     assert "c0ffee" not in out
@@ -96,8 +96,8 @@ def test_what_we_asked_for_as_a_guess_is_no_page_that_was_missed(
 
 def test_pages_are_chosen_and_written(run: Run, url: str, tmp_path: Path) -> None:
     file = tmp_path / "m.csv"
-    code, out, _ = run("missed", "qiaoqing", "--site", "b.example", "--why", "trap", "--why",
-                       "login", "--csv", str(file), "--database", url)  # fmt: skip
+    code, out, _ = run("report", "missed", "qiaoqing", "--site", "b.example", "--why", "trap",
+                       "--why", "login", "--csv", str(file), "--database", url)  # fmt: skip
     assert (code, "a.example/" in out) == (0, False)
     rows = list(csv.DictReader(file.read_text("utf-8-sig").splitlines()))
     assert [row["类别"].partition("(")[2] for row in rows] == ["login)", "trap)"]
@@ -107,14 +107,14 @@ def test_pages_are_chosen_and_written(run: Run, url: str, tmp_path: Path) -> Non
 
 
 def test_nothing_missed_and_wrong_options(run: Run, url: str) -> None:
-    _, out, _ = run("missed", "qiaoqing", "--site", "c.example", "--database", url)
+    _, out, _ = run("report", "missed", "qiaoqing", "--site", "c.example", "--database", url)
     assert "没有漏采" in out
     for arguments, words in (
         (("none",), "数据库中没有主题 'none'"),
         (("qiaoqing", "--why", "dead"), "--why 须为 needs_rendering"),
         (("qiaoqing", "--csv", "/none/a.csv"), "--csv '/none/a.csv'"),
     ):
-        code, _, err = run("missed", *arguments, "--database", url)
+        code, _, err = run("report", "missed", *arguments, "--database", url)
         assert (code, words in err) == (1, True), err
 
 

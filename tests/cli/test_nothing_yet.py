@@ -19,7 +19,7 @@ def test_every_list_says_that_nothing_is_there(run: Run, tmp_path: Path) -> None
     with Database.open(url) as database:
         make_tables(database)
         add_topic(database)
-    code, out, _ = run("missed", PACK.name, "--database", url)
+    code, out, _ = run("report", "missed", PACK.name, "--database", url)
     assert (code, out) == (
         0, f"还没有采集过；下一步：qiaocrawl run {PACK.name} --database {url}\n"
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""``qiaocrawl spread``: over the store, for people, Excel and pictures."""
+"""``qiaocrawl report spread``: over the store, for people, Excel and pictures."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def url(database_url: str) -> str:
 
 def test_the_spread_of_a_group(run: Run, url: str, tmp_path: Path) -> None:
     book, tree, line = tmp_path / "s.xlsx", tmp_path / "t.svg", tmp_path / "l.svg"
-    code, out, error = run("spread", "http://c.example/1", "--out", str(book), "--tree", str(tree),
-                           "--time-line", str(line), "--database", url)  # fmt: skip
+    code, out, error = run("report", "spread", "http://c.example/1", "--out", str(book), "--tree",
+                           str(tree), "--time-line", str(line), "--database", url)  # fmt: skip
     assert (code, error) == (0, "")
     for words in (
         "首发：甲侨网",
@@ -87,10 +87,10 @@ def test_the_spread_of_a_group(run: Run, url: str, tmp_path: Path) -> None:
 
 
 def test_a_group_is_named_by_number_too(run: Run, url: str) -> None:
-    by_address = run("spread", "http://www.a-qiao.cn/1", "--database", url)
-    assert run("spread", "1", "--database", url) == by_address
+    by_address = run("report", "spread", "http://www.a-qiao.cn/1", "--database", url)
+    assert run("report", "spread", "1", "--database", url) == by_address
     for arguments, message in ((("999",), "999"), (("http://x.example/",), "x.example"),
                                (("1", "--tree", "t.png"), "--tree")):  # fmt: skip
-        code, _out, error = run("spread", *arguments, "--database", url)
+        code, _out, error = run("report", "spread", *arguments, "--database", url)
         assert code == 1
         assert message in error

@@ -44,8 +44,9 @@ def url(tmp_path: Path) -> str:
     "command",
     [
         ("article", "list"), ("article", "show", "1"), ("article", "search", "回乡"),
-        ("why", "http://a.example/1"), ("why", "http://a.example/1", "--json"),
-        ("dedup", "group", "http://a.example/1"), ("coverage",), ("missed", PACK.name),
+        ("report", "why", "http://a.example/1"), ("report", "why", "http://a.example/1", "--json"),
+        ("dedup", "group", "http://a.example/1"), ("report", "coverage"),
+        ("report", "missed", PACK.name),
     ],
     ids=" ".join,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""``qiaocrawl trends``: over the store, for people, Excel and pictures."""
+"""``qiaocrawl report trends``: over the store, for people, Excel and pictures."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def url(database_url: str) -> str:
 def test_trends_of_days(run: Run, url: str, tmp_path: Path) -> None:
     book, picture = tmp_path / "t.xlsx", tmp_path / "t.svg"
     code, out, error = run(
-        "trends", PACK.name, "--since", "2026-02-26", "--until", "2026-03-03", "--base-days", "35",
-        "--out", str(book), "--picture", str(picture), "--database", url,
+        "report", "trends", PACK.name, "--since", "2026-02-26", "--until", "2026-03-03",
+        "--base-days", "35", "--out", str(book), "--picture", str(picture), "--database", url,
     )  # fmt: skip
     assert (code, error) == (0, "")
     assert "高于平常" in out
@@ -67,8 +67,9 @@ def test_trends_of_days(run: Run, url: str, tmp_path: Path) -> None:
 
 
 def test_trends_of_hours_leave_out_what_names_a_day_only(run: Run, url: str) -> None:
-    code, out, error = run("trends", PACK.name, "--since", "2026-03-03", "--until", "2026-03-03",
-                           "--per", "hour", "--ahead", "0", "--database", url)  # fmt: skip
+    code, out, error = run("report", "trends", PACK.name, "--since", "2026-03-03",
+                           "--until", "2026-03-03", "--per", "hour", "--ahead", "0",
+                           "--database", url)  # fmt: skip
     assert (code, error) == (0, "")
     assert "1 篇只写日期" in out
     assert "2026-03-03 09:00" in out
@@ -81,17 +82,17 @@ def test_holidays_of_an_operator(
     file.write_text('[2026.off]\n"馆庆" = [2026-03-03, 2026-03-03]\n', "utf-8")
     monkeypatch.setenv("QIAO_HOLIDAYS", str(file))
     given = (PACK.name, "--since", "2026-03-01", "--until", "2026-03-03", "--database", url)
-    code, out, error = run("trends", *given)
+    code, out, error = run("report", "trends", *given)
     assert (code, error) == (0, "")
     assert "馆庆" in out
     file.write_text("[2026]\nrest = 1\n", "utf-8")
-    code, _out, error = run("trends", *given)
+    code, _out, error = run("report", "trends", *given)
     assert code == 1
     assert "[2026]" in error
 
 
 def test_what_is_wrong_with_trends_is_said(run: Run, url: str) -> None:
-    code, out, _error = run("trends", PACK.name, "--word", "无此词", "--database", url)
+    code, out, _error = run("report", "trends", PACK.name, "--word", "无此词", "--database", url)
     assert code == 0
     assert "article list" in out
     for arguments, message in (
@@ -100,6 +101,6 @@ def test_what_is_wrong_with_trends_is_said(run: Run, url: str) -> None:
         ((PACK.name, "--picture", "x.png"), ".svg"),
         (("nobody",), "nobody"),
     ):
-        code, _out, error = run("trends", *arguments, "--database", url)
+        code, _out, error = run("report", "trends", *arguments, "--database", url)
         assert code == 1
         assert message in error

@@ -1,4 +1,4 @@
-"""``qiaocrawl words``: over the store, for people, Excel and programs."""
+"""``qiaocrawl report words``: over the store, for people, Excel and programs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def url(database_url: str) -> str:
 def test_hot_new_and_cloud(run: Run, url: str, tmp_path: Path) -> None:
     given = (PACK.name, "--since", "2d", "--until", "today", "--database", url)
     book = tmp_path / "w.xlsx"
-    code, out, error = run("words", "hot", *given, "--out", str(book))
+    code, out, error = run("report", "words", "hot", *given, "--out", str(book))
     assert (code, error) == (0, "")
     assert "5 篇" in out
     assert "12 篇相比" in out
@@ -53,12 +53,13 @@ def test_hot_new_and_cloud(run: Run, url: str, tmp_path: Path) -> None:
     rows = list(load_workbook(book)["热词"].iter_rows(values_only=True))
     assert rows[0][:4] == ("词", "篇数", "站数", "此前篇数")
     assert any("唐人街" in str(row[0]) and row[1:4] == (5, 3, 0) for row in rows)
-    code, out, error = run("words", "new", *given, "--out", str(book))
+    code, out, error = run("report", "words", "new", *given, "--out", str(book))
     assert (code, error) == (0, "")
     assert "归心计划" in out
     assert "引号内" in out
     picture, data = tmp_path / "c.svg", tmp_path / "c.json"
-    code, out, error = run("words", "cloud", *given, "--picture", str(picture), "--json", str(data),
+    code, out, error = run("report", "words", "cloud", *given, "--picture", str(picture),
+                           "--json", str(data),
                            "--out", str(tmp_path / "w.csv"))  # fmt: skip
     assert (code, error) == (0, "")
     assert "唐人街" in picture.read_text("utf-8")
@@ -70,7 +71,8 @@ def test_hot_new_and_cloud(run: Run, url: str, tmp_path: Path) -> None:
 def test_hits_of_groups(run: Run, url: str, tmp_path: Path) -> None:
     groups, book = tmp_path / "g.csv", tmp_path / "h.xlsx"
     groups.write_text("组,词,用法\n安全,失火、抢劫,\n会务,座谈会,\n", "utf-8")
-    code, out, error = run("words", "hits", PACK.name, "--since", "30d", "--groups", str(groups),
+    code, out, error = run("report", "words", "hits", PACK.name, "--since", "30d", "--groups",
+                           str(groups),
                            "--out", str(book), "--database", url)  # fmt: skip
     assert (code, error) == (0, "")
     assert "安全" in out
@@ -88,7 +90,7 @@ def test_groups_are_kept_marked_and_choose_what_is_exported(
         "组,词,用法,距离\n募捐,唐人街、灾民,相近,\n远,唐人街、灾民,相近,3字\n会务,座谈会,,\n",
         "utf-8",
     )
-    code, out, _ = run("words", "keep", PACK.name, str(groups), *given)
+    code, out, _ = run("report", "words", "keep", PACK.name, str(groups), *given)
     assert code == 0
     assert "words mark" in out
     chosen = ("export", "--format", "csv", "--topic", PACK.name, "--group")
@@ -96,7 +98,7 @@ def test_groups_are_kept_marked_and_choose_what_is_exported(
     code, out, error = run(*chosen, "募捐", "--out", str(tmp_path / "0.csv"), *given)
     assert code == 0
     assert "words mark" in out + error
-    code, out, _ = run("words", "mark", *given)
+    code, out, _ = run("report", "words", "mark", *given)
     assert code == 0
     assert "19 篇" in out
     for name, count in (("募捐", 7), ("远", 0), ("会务", 12)):
@@ -112,13 +114,14 @@ def test_groups_are_kept_marked_and_choose_what_is_exported(
     assert "会务" in error
     for row, fault in (("募捐,唐人街,相近,", "两个以上"), ("募捐,甲、乙,相近,远", "字")):
         groups.write_text(f"组,词,用法,距离\n{row}\n", "utf-8")
-        code, _, error = run("words", "keep", PACK.name, str(groups), *given)
+        code, _, error = run("report", "words", "keep", PACK.name, str(groups), *given)
         assert code == 1
         assert fault in error
 
 
 def test_what_is_wrong_is_said(run: Run, url: str, tmp_path: Path) -> None:
-    code, out, _ = run("words", "hot", PACK.name, "--since", "2020-01-01", "--until", "2020-01-02",
+    code, out, _ = run("report", "words", "hot", PACK.name, "--since", "2020-01-01", "--until",
+                       "2020-01-02",
                        "--database", url)  # fmt: skip
     assert code == 0
     assert "0 篇" in out
@@ -128,6 +131,6 @@ def test_what_is_wrong_is_said(run: Run, url: str, tmp_path: Path) -> None:
         (("cloud", PACK.name, "--picture", str(tmp_path / "x.png")), ".svg"),
         (("hits", PACK.name, "--groups", str(tmp_path / "none.xlsx")), "none.xlsx"),
     ):
-        code, _, error = run("words", *arguments, "--database", url)
+        code, _, error = run("report", "words", *arguments, "--database", url)
         assert code == 1
         assert message in error

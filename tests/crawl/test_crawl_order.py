@@ -1,4 +1,4 @@
-"""Crawl orders in `scrapy crawl site`, and `qiaocrawl why` on what became of each URL."""
+"""Crawl orders in `scrapy crawl site`, and `qiaocrawl report why` on what became of each URL."""
 
 from __future__ import annotations
 
@@ -46,11 +46,13 @@ Why = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def why(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Why:
-    """Runs `qiaocrawl why`; gives exit code, stdout and stderr."""
+    """Runs `qiaocrawl report why`; gives exit code, stdout and stderr."""
 
     def call(url: str, path: str, *arguments: str) -> tuple[int, str, str]:
         page = f"http://{HOST}{path}"
-        monkeypatch.setattr(sys, "argv", ["qiaocrawl", "why", page, "--database", url, *arguments])
+        monkeypatch.setattr(
+            sys, "argv", ["qiaocrawl", "report", "why", page, "--database", url, *arguments]
+        )
         try:
             main()
             code = 0
@@ -63,7 +65,7 @@ def why(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.fixture
 def told(why: Why) -> Callable[[str, str], dict[str, Any]]:
-    """What `qiaocrawl why --json` says of a path."""
+    """What `qiaocrawl report why --json` says of a path."""
 
     def call(url: str, path: str) -> dict[str, Any]:
         code, out, err = why(url, path, "--json")

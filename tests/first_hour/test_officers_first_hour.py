@@ -127,7 +127,7 @@ def test_from_a_messy_workbook_to_the_next_day(say: Say, tmp_path: Path) -> None
     imported = say("topic", "import", "侨情.xlsx", "--into", "office", "--no-ask")
     crawl = shlex.split(imported.split("下一步：")[1])[1:]
     assert "切题" in say(*crawl, *AT_ONCE), "a crawl ends with a summary"
-    assert "没有漏采" in (missed := say("missed", "office")) or "怎么办" in missed
+    assert "没有漏采" in (missed := say("report", "missed", "office")) or "怎么办" in missed
 
     week = exported("week.xlsx")
     assert len(week) >= 4

@@ -35,7 +35,7 @@ def _exists(line: str) -> bool:
     while words and hasattr(command, "commands"):
         if re.search("[^a-z-]", words[0]) or words[0].startswith("-"):
             break
-        if words[0] not in command.commands:
+        if words[0] not in command.commands or command.commands[words[0]].hidden:
             return False
         command = command.commands[words.pop(0)]
         command = load(command.entry) if isinstance(command, Unloaded) else command

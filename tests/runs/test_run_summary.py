@@ -31,7 +31,7 @@ def test_a_crawl_says_what_is_new_known_missed_and_next() -> None:
     assert lines["waiting"] == "5 URLs"
     steps = list(next_steps("site", "qiaoqing", _SITE))
     assert steps[0].startswith("the same command")
-    assert steps[-1] == "qiaocrawl missed qiaoqing"
+    assert steps[-1] == "qiaocrawl report missed qiaoqing"
 
 
 def test_a_search_counts_queries_and_leads_to_the_pages() -> None:
@@ -41,7 +41,10 @@ def test_a_search_counts_queries_and_leads_to_the_pages() -> None:
     assert lines["known"] == "1,222 URLs"
     assert lines["no answer"] == "45 queries"
     steps = list(next_steps("search", "qiaoqing", _SEARCH))
-    assert steps == ["qiaocrawl crawl pages -a topic=qiaoqing", "qiaocrawl coverage qiaoqing"]
+    assert steps == [
+        "qiaocrawl crawl pages -a topic=qiaoqing",
+        "qiaocrawl report coverage qiaoqing",
+    ]
 
 
 def test_pages_without_a_search_before_leads_to_a_whole_round() -> None:

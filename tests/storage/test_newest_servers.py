@@ -18,10 +18,10 @@ from qiaocrawl.storage.topics.topics import save_pack
 
 _TITLES = ("侨胞代表团回到侨乡参访", "华侨农场举行座谈会", "归侨侨眷共度元宵", "侨务部门介绍新措施")
 _LISTS = (
-    ("article", "list"), ("story", "list"), ("dedup", "groups"), ("missed", "qiaoqing"),
-    ("coverage", "qiaoqing"), ("words", "hot", "qiaoqing", "--since", "30d"),
-    ("trends", "qiaoqing"), ("entities", "list", "qiaoqing"), ("db", "stats"),
-    ("db", "check"), ("outlets", "qiaoqing"),
+    ("article", "list"), ("story", "list"), ("dedup", "groups"), ("report", "missed", "qiaoqing"),
+    ("report", "coverage", "qiaoqing"), ("report", "words", "hot", "qiaoqing", "--since", "30d"),
+    ("report", "trends", "qiaoqing"), ("report", "entities", "list", "qiaoqing"), ("db", "stats"),
+    ("db", "check"), ("report", "outlets", "qiaoqing"),
 )  # fmt: skip
 
 

@@ -267,7 +267,7 @@ def label_spans(labels: NDArray[np.int64], kinds: Sequence[str]) -> list[tuple[i
 # --- The tagger's model as a file: features by their hash, weights in eight bits ------------------
 
 FORMAT = 1
-_AGAIN = N_("train it again: qiaocrawl entities train DIR")
+_AGAIN = N_("train it again: qiaocrawl report entities train DIR")
 _LEVELS = 127
 
 

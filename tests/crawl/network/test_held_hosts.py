@@ -110,7 +110,7 @@ def test_a_site_that_blocks_after_some_pages_is_named_everywhere(
         shown = done.log[done.log.index("Summary: site") :]
         assert f"│ {server.origin}" in shown
         assert "gives nothing since" in " ".join(shown.replace("│", " ").split())
-        assert "qiaocrawl missed qiaoqing" in shown
+        assert "qiaocrawl report missed qiaoqing" in shown
         (held,) = _held(url)
         waiting = held.waiting
         assert (held.host, held.until) == (server.origin, None)
@@ -175,7 +175,7 @@ def test_a_site_that_asks_to_wait_is_named_as_soon_as_the_run_is_over(
             QIAO_ALLOW_ADDRESSES=server.origin, QIAO_MAX_SECONDS="6",
         )  # fmt: skip
     assert "Spider closed (limit_seconds)" in done.log, done.log
-    assert "qiaocrawl missed qiaoqing" in done.log
+    assert "qiaocrawl report missed qiaoqing" in done.log
     code, health = said(url, "health")  # type: ignore[operator]
     assert (code, f"{server.origin}: gives nothing since" in health) == (1, True)
     assert "HTTP 429 Too Many Requests; 3 URLs wait; asked again at " in health
@@ -328,7 +328,7 @@ def test_a_start_page_that_may_not_be_fetched_fails_the_run(tmp_path: Path, said
         assert done.returncode == 1, done.log
         assert "start page not fetched" in done.log
         assert "a start page may not be fetched" in done.log
-        assert "qiaocrawl missed qiaoqing" in done.log
+        assert "qiaocrawl report missed qiaoqing" in done.log
     _, missed = said(url, "missed", "qiaoqing")  # type: ignore[operator]
     assert f"http://{server.origin}/ " in missed
     assert "refused 1" in missed

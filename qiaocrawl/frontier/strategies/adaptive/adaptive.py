@@ -159,7 +159,7 @@ class Adaptive:
     def explain_node(self, node: int) -> Mapping[str, float]:
         """The features that weigh most in the score of *node*, as parts of its log odds."""
         memory, learnt = self._memory, self._learnt
-        # A URL may be asked about (`qiaocrawl why`) before any page of the crawl led to it.
+        # A URL may be asked about (`qiaocrawl report why`) before any page of the crawl led to it.
         memory.reserve([node], 0)
         features = np.zeros(NUMBER_OF_FEATURES)
         node_features(memory.nodes, memory.links, learnt, node, features)
