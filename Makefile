@@ -8,7 +8,7 @@ JOBS ?= 4
 CHECKED := qiaocrawl spiders pipelines middlewares benchmarks scripts tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test test-all test-versions format messages lint audit clean
+.PHONY: help demo install test test-all test-versions release format messages lint audit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -61,6 +61,10 @@ mypy:
 
 audit: ## known vulnerabilities of the pinned versions (asks the package registry)
 	@python3 scripts/audit.py
+
+release: ## a release in dist/VERSION, on trial (VERSION=1.2.3; FOR_REAL=1 commits and tags)
+	@scripts/install.sh test
+	@$(BIN)/python scripts/release.py $(or $(VERSION),none) $(if $(FOR_REAL),--for-real)
 
 clean: ## environments, test servers, caches and builds go; data/ stays
 	rm -rf .venv .versions .servers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
