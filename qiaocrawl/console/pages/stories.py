@@ -32,8 +32,8 @@ from qiaocrawl.console.page import (
     write,
 )
 from qiaocrawl.console.pages import event_links
-from qiaocrawl.console.pages.evidence_packages import OF_EVENT
 from qiaocrawl.console.pages.boards import standing_words
+from qiaocrawl.console.pages.evidence_packages import OF_EVENT
 from qiaocrawl.console.render import Chip, render
 from qiaocrawl.console.security import credentials
 from qiaocrawl.errors import ConfigError

@@ -7,7 +7,7 @@ from alembic import op
 from qiaocrawl.storage.schema import console_identity
 
 revision = "0049_console_identity"
-down_revision = "0046_warning_hook"
+down_revision = "0048_watched_gaps"
 
 
 def upgrade() -> None:
