@@ -14,7 +14,7 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
@@ -45,7 +45,13 @@ from qiaocrawl.news.spread.wording import (
 from qiaocrawl.news.stories.lists import one_story
 from qiaocrawl.news.stories.texts import texts_of
 from qiaocrawl.options import Options
-from qiaocrawl.reading.evidence import ArticleEvidence, PageEvidence, evidence_of, page_evidence
+from qiaocrawl.reading.evidence import (
+    ArticleEvidence,
+    PageEvidence,
+    evidence_of,
+    has_article,
+    page_evidence,
+)
 from qiaocrawl.reading.records import ArticleRecord, iter_articles
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.backup import growing_file
@@ -173,8 +179,16 @@ def make_package(
         for article_id in subject.articles:
             # A transaction each: an event of hundreds takes minutes, and a browser draws meanwhile.
             with database.reading() as c:
-                stored = _Stored.load(c, article_id)
-            shown.append(_add_article(package, stored, terms))
+                stored = _Stored.load(c, article_id) if has_article(c, article_id) else None
+            if stored is None:
+                # Found to be no article after all, since the package was begun.
+                why = _("the article is not stored any more")
+                package.lack(f"articles/{article_id}", why, is_page=True)
+            else:
+                own = _add_article(package, stored, terms)
+                # Of an event the report tells facts alone: hundreds of pictures are no report.
+                is_one = subject.kind == "article"
+                shown.append(own if is_one else replace(own, text="", picture="", headers=()))
             if not advance(1):
                 raise StoppedError
         with database.reading() as c:

@@ -155,7 +155,7 @@ def make_policy(name: str) -> HostPolicy | None:
     """
     if name == SHARED:
         return None
-    if (picked := _PICK.fullmatch(name)) is not None:
+    if name not in POLICIES and (picked := _PICK.fullmatch(name)) is not None:
         return PickK(int(picked[1]))
     if name not in POLICIES:
         allowed = ", ".join((SHARED, *POLICIES))

@@ -20,11 +20,18 @@ from qiaocrawl.language import _, ngettext
 from qiaocrawl.news.stories.hot import HotStory, LastDays, StoryWish, hot_stories
 from qiaocrawl.news.today import LIMITS, Today, today
 from qiaocrawl.news.trends.usual import HolidayCalendar, is_off
-from qiaocrawl.news.warnings.machine import SEVERITY_NAMES
+from qiaocrawl.news.warnings.machine import PERSON_SIGN, SEVERITY_NAMES
 from qiaocrawl.news.warnings.office_rules import kept_quiet_hours
 from qiaocrawl.news.warnings.persons import person_pushes
 from qiaocrawl.news.warnings.rules import Severity, minute_of_day
-from qiaocrawl.news.warnings.stored import enqueue, is_kept, lock_warnings, message_id_of
+from qiaocrawl.news.warnings.stored import (
+    enqueue,
+    forget_waiting,
+    is_kept,
+    lock_warnings,
+    message_id_of,
+    waiting_channels,
+)
 from qiaocrawl.reading.alarms import alarms
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.schema import article, story_article, url, warning_push
@@ -157,14 +164,19 @@ def queue_due(
     """
     # All that takes long is read first: a transaction that writes holds up the crawls.
     with database.reading() as c:
-        pushes = stored_pushes(c)
-        letters = _digests_due(c, [*pushes.values(), *_of_persons(c)], now, calendar)
+        pushes, persons = stored_pushes(c), _of_persons(c)
+        gone = waiting_channels(c, PERSON_SIGN) - {own.channel for own in persons}
+        letters = _digests_due(c, [*pushes.values(), *persons], now, calendar)
         quiet = kept_quiet_hours(c)
         is_quiet = quiet is not None and quiet.is_quiet(now, calendar)
         listens = any(push.with_alarms for push in pushes.values())
         found: dict[str, str] | None = None
         if looks_at_alarms and listens and not is_quiet:
             found = {_kind_of(text): text for text in alarms(c, LIMITS, now=now.timestamp())}
+    if gone:
+        with database.engine.begin() as c:
+            for channel in gone:
+                forget_waiting(c, channel)
     if not letters and found is None:
         return 0
     with database.engine.begin() as c:

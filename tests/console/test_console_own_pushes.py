@@ -170,10 +170,14 @@ def test_a_digest_comes_at_the_minute_of_each_person(
     report = deliver_due(desk.database, _channels(desk, keys), later.timestamp(), only_known=True)
     assert report.sent == 1
     assert "**News of the morning" in robot.bodies[0]["markdown"]["content"]
-    # Who may not log in any more is told nothing.
+    # Who may not log in any more is told nothing, not even what waited.
+    assert queue_due(desk.database, later + timedelta(days=1), calendar) == 1
     with desk.database.engine.begin() as c:
         c.execute(text("UPDATE console_user SET disabled_at = created_at WHERE name = 'reader'"))
-    assert queue_due(desk.database, later + timedelta(days=1), calendar) == 0
+    assert queue_due(desk.database, later + timedelta(days=2), calendar) == 0
+    with desk.database.engine.connect() as c:
+        states = c.execute(select(warning_message.c.state)).scalars()
+        assert list(states) == ["sent"]
 
 
 def test_nothing_more_comes_after_that_was_chosen(desk: Desk) -> None:

@@ -330,3 +330,9 @@ def test_without_a_provider_there_is_nothing_of_it(sqlite_desk: Desk) -> None:
     assert "/log-in/office" not in sqlite_desk.get("/log-in?left=1").text
     for path in ("", "/return", "/leave"):
         assert sqlite_desk.get(f"/log-in/office{path}").status_code == 404
+
+
+def test_strangers_cannot_fill_the_log_of_changes(office: Office) -> None:
+    for _time in range(35):
+        assert office.desk.get("/log-in/office/return?state=x&error=y").status_code == 403
+    assert len(office.entries()) < 35

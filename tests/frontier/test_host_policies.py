@@ -134,8 +134,8 @@ def test_a_slow_collector_sheds_load() -> None:
 def test_policies_are_named() -> None:
     assert make_policy(SHARED) is None
     assert make_policy("pick2") is POLICIES["pick2"]
-    with pytest.raises(ConfigError, match="pick9.*shared, round_robin"):
-        make_policy("pick9")
+    with pytest.raises(ConfigError, match="nearest.*shared, round_robin"):
+        make_policy("nearest")
 
 
 def test_any_number_may_be_picked_from() -> None:

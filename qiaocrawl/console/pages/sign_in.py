@@ -59,7 +59,10 @@ async def finish(request: Request) -> Response:
         user = await _user(request, provider, who, password)
         response = await begin_session(request, user, target)
     except SignInError as error:
-        await write(request, _note_failure, visit_of(request).address, str(error))
+        if provider.may_note():
+            await write(request, _note_failure, visit_of(request).address, str(error))
+        else:
+            logger.warning("a sign-in failed, as many did before: %s", error)
         response = _refused(request, target, error)
     # Used, whatever became of it: a code is good for one try.
     credentials.forget(request, response, credentials.SIGN_IN)

@@ -12,6 +12,7 @@ import binascii
 import hmac
 import json
 import time
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _SECONDS = 10.0
 # Its keys and addresses are read again then; a new key is asked for at once.
 _KEPT_SECONDS = 3600.0
+# So many refusals are noted in so long: anybody may send them, as often as they like.
+_MOST_NOTED, _NOTED_SECONDS = 30, 600.0
 # Between its clock and ours.
 _LEEWAY_SECONDS = 60
 # Signatures that only the provider can make: with a shared secret, or none, others could.
@@ -154,11 +157,20 @@ class Provider:
     def __init__(self, settings: OidcSettings) -> None:
         self.settings = settings
         self._known = _Known()
+        self._noted: deque[float] = deque(maxlen=_MOST_NOTED)
 
     @property
     def name(self) -> str:
         """What people call it."""
         return self.settings.name or _("the office's sign-in")
+
+    def may_note(self) -> bool:
+        """Whether one more refusal goes into the log of changes, which strangers must not fill."""
+        now = time.monotonic()
+        is_full = len(self._noted) == _MOST_NOTED and now - self._noted[0] < _NOTED_SECONDS
+        if not is_full:
+            self._noted.append(now)
+        return not is_full
 
     async def begin(self, return_to: str, target: str) -> tuple[str, Begun]:
         """Where the browser goes to sign in, and what it keeps meanwhile.

@@ -360,6 +360,23 @@ def _insert(
     return int(made[0])
 
 
+def waiting_channels(c: Connection, sign: str) -> set[str]:
+    """The channels whose names begin with *sign* and to which something waits to be sent."""
+    columns = warning_message.c
+    is_own = columns.channel.startswith(sign, autoescape=True)
+    statement = select(columns.channel).where(columns.state == WAITING, is_own).distinct()
+    return set(c.execute(statement).scalars())
+
+
+def forget_waiting(c: Connection, channel: str) -> None:
+    """Send *channel* nothing of what waits: nobody is there any more."""
+    columns = warning_message.c
+    waiting = select(columns.id).where(columns.channel == channel, columns.state == WAITING)
+    ids = list(c.execute(waiting).scalars())
+    c.execute(delete(warning_notice).where(warning_notice.c.message_id.in_(ids)))
+    c.execute(delete(warning_message).where(columns.id.in_(ids)))
+
+
 def add_claimed(c: Connection, channel: str, title: str, body: str, now: datetime) -> DueMessage:
     """A message of no warning that whoever made it sends at once; nobody else does before."""
     message_id = token_hex(16)
