@@ -17,6 +17,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Queue
 from qiaocrawl.language import _
 from qiaocrawl.news.warnings.office_rules import rename_topic_in_rules
+from qiaocrawl.news.warnings.persons import change_topic_of_persons
 from qiaocrawl.storage import schema
 from qiaocrawl.storage.engine import ConnectionCache
 from qiaocrawl.storage.jobs import active_jobs
@@ -123,6 +124,7 @@ def rename_topic(c: Connection, name: str, new: str) -> None:
     told = schema.warning_push.c.topic, schema.warning_hook.c.topic
     for column in (schema.job.c.topic, schema.job_schedule.c.topic, *told):
         _replace(c, column, name, new)
+    change_topic_of_persons(c, name, new)
     _rename_in_lists(c, name, new)
     rename_topic_in_rules(c, name, new)
     rename_topic_of_nodes(c, name, new)
@@ -174,6 +176,7 @@ def delete_topic(c: Connection, name: str) -> None:
         update(schema.job).where(schema.job.c.schedule_id.in_(scheduled)).values(schedule_id=None)
     )
     c.execute(delete(schema.job_schedule).where(schema.job_schedule.c.topic == name))
+    change_topic_of_persons(c, name)
     c.execute(delete(schema.topic).where(schema.topic.c.id == row_id))
     ConnectionCache.forget(c)
 

@@ -16,6 +16,7 @@ from sqlalchemy import select, text
 from console_client import Desk, visible
 from mail_servers import MailServer, served_mail
 from qiaocrawl.fetch.sessions.vault import Vault, new_key
+from qiaocrawl.jobs.topic_changes import delete_topic, rename_topic
 from qiaocrawl.news.pushes import queue_due
 from qiaocrawl.news.trends.usual import default_calendar
 from qiaocrawl.news.warnings.delivery import deliver_due
@@ -282,3 +283,13 @@ def test_messages_to_persons_are_not_told_of_to_others(desk: Desk) -> None:
         assert people.find_user(c, "reader") is not None
     desk.log_in_as("administrator")
     assert "@" not in visible(desk.get("/warnings/channels").text)
+
+
+def test_a_topic_that_is_renamed_or_deleted_stays_chosen_or_goes(desk: Desk) -> None:
+    desk.post("/account/pushes", kind="mail", address="li@x.test", least="notice", topic=PACK.name)
+    with desk.database.engine.begin() as c:
+        rename_topic(c, PACK.name, "qiaowu")
+    assert _own(desk).topics == ("qiaowu",)
+    with desk.database.engine.begin() as c:
+        delete_topic(c, "qiaowu")
+    assert _own(desk).topics == ()

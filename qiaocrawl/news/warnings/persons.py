@@ -73,14 +73,15 @@ class PersonPush:
         return Listener(self.channel, self.least, frozenset(self.topics), self.quiet)
 
 
-def person_pushes(c: Connection) -> list[PersonPush]:
-    """Those of all who may log in, by their number."""
+def person_pushes(c: Connection, *, with_disabled: bool = False) -> list[PersonPush]:
+    """Those of all who may log in, by their number; of others too if *with_disabled*."""
     statement = (
         select(person_push, console_user.c.name)
         .join(console_user, console_user.c.id == person_push.c.user_id)
-        .where(console_user.c.disabled_at.is_(None))
         .order_by(person_push.c.user_id)
     )
+    if not with_disabled:
+        statement = statement.where(console_user.c.disabled_at.is_(None))
     return [_push_of(row) for row in c.execute(statement)]
 
 
@@ -116,6 +117,18 @@ def keep_person_push(c: Connection, push: PersonPush, secret: bytes | None) -> N
     own = person_push.c.user_id == push.user_id
     if not c.execute(update(person_push).where(own).values(values)).rowcount:
         c.execute(insert(person_push).values(user_id=push.user_id, **values))
+
+
+def change_topic_of_persons(c: Connection, old: str, new: str = "") -> None:
+    """Let all who chose the topic *old* have *new*, or one topic less for "".
+
+    Whoever chose that one alone is told of all then: more than they asked for is seen, nothing
+    at all is not.
+    """
+    for push in person_pushes(c, with_disabled=True):
+        if old in push.topics:
+            topics = tuple(new if topic == old else topic for topic in push.topics)
+            keep_person_push(c, replace(push, topics=tuple(filter(None, topics))), None)
 
 
 def drop_person_push(c: Connection, user_id: int) -> None:
