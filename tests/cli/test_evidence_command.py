@@ -9,7 +9,7 @@ import json
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from command_runs import Run
 from console_articles import add_stories
 from fresh_schema import make_tables
 from held_ports import held_port
+from qiaocrawl.export.evidence import StoppedError, Terms, article_subject, make_package
 from qiaocrawl.items import PagePicture
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages.revisions import save_picture
@@ -339,3 +340,35 @@ def test_wrong_arguments_are_named(
     code, _out, err = run("evidence", *arguments, "--database", url)
     assert (code, words in err) == (1, True), err
     assert not list(tmp_path.glob("*.zip*"))
+
+
+def test_a_page_that_is_stored_in_part_is_said_to_be(run: Run, url: str, package: Package) -> None:
+    with Database.open(url) as database, database.engine.begin() as c:
+        c.execute(text("UPDATE page_source SET body_bytes = 99999"))
+    code, _out, err = run("evidence", "1", "--out", str(package.path), "--database", url)
+    assert code == 0, err
+    assert "of 99999 bytes" in package.gaps()["articles/1/page.raw"]
+
+
+def test_work_that_nobody_waits_for_leaves_no_file(url: str, package: Package) -> None:
+    terms = Terms("/nowhere/chromium", False, None, "li", datetime.now(UTC))
+    with Database.open(url) as database:
+        with database.reading() as c:
+            subject = article_subject(c, 1)
+        with pytest.raises(StoppedError):
+            make_package(database, subject, terms, package.path, lambda _count: False)
+    assert list(package.path.parent.glob("p.zip*")) == []
+
+
+def test_an_article_that_is_gone_meanwhile_is_said_to_be_missing(
+    url: str, package: Package
+) -> None:
+    terms = Terms("/nowhere/chromium", False, None, "li", datetime.now(UTC))
+    with Database.open(url) as database:
+        with database.reading() as c:
+            subject = article_subject(c, 1)
+        both = replace(subject, kind="event", articles=(1, 999))
+        made = make_package(database, both, terms, package.path)
+    assert not made.is_whole
+    assert "not stored any more" in package.gaps()["articles/999"]
+    assert "articles/1/page.raw" in package.files
