@@ -261,8 +261,7 @@ class _Root(lazy_group(COMMANDS)):  # type: ignore[misc]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """All commands on two screens: a line each, and no frames."""
-        del formatter
-        print_command_list(self, ctx)
+        formatter.write(print_command_list(self, ctx))
 
 
 app = typer.Typer(cls=_Root, no_args_is_help=True, pretty_exceptions_enable=False)

@@ -196,8 +196,12 @@ def usage_error(text: str) -> str:
     return text
 
 
-def print_command_list(group: Any, context: Any) -> None:
-    """The help of *group*: a heading for each panel, a line for each command, nothing hidden."""
+def print_command_list(group: Any, context: Any) -> str:
+    """The help of *group*: a heading for each panel, a line for each command, nothing hidden.
+
+    Returns:
+        Its last line, for who prints the rest of the help, if only a line end.
+    """
     console = Terminal(highlight=False)
     for text in (group.get_usage(context), *group.help.split("\n\n")):
         print_hanging(console, " ".join(text.split()))
@@ -214,8 +218,5 @@ def print_command_list(group: Any, context: Any) -> None:
                 )
         console.print(table)
     own = context.command_path
-    for line in (
-        _("{command} COMMAND --help: the options of one.", command=own),
-        _("{command} --install-completion: words completed by this shell.", command=own),
-    ):
-        print_hanging(console, line)
+    print_hanging(console, _("{command} COMMAND --help: the options of one.", command=own))
+    return _("{command} --install-completion: words completed by this shell.", command=own)
