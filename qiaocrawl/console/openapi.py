@@ -124,9 +124,12 @@ async def _sent(request: Request) -> object:
             _("what is sent must be JSON (Content-Type: application/json), got {kind!r}", kind=kind)
         )
     try:
-        return json.loads(await request.body() or b"{}")
+        sent: object = json.loads(await request.body() or b"{}")
+        # Halves of characters, which JSON can escape, are stored by no database.
+        json.dumps(sent, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise ConfigError(_("what was sent is no JSON: {error}", error=error)) from None
+    return sent
 
 
 @cache

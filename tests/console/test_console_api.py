@@ -234,7 +234,8 @@ def test_what_is_wrong_changes_nothing(sqlite_desk: Desk) -> None:
     client = Client(sqlite_desk, "editor")
     for path, sent, status in WRONG:
         assert client.status("POST", path, json=sent) == status, (path, sent)
-    for body in (b"", b"{", b"[]", b'"x"', b"[" * 100_000, b"\xff"):
+    half = b'{"text": "\\ud800", "action": "accept"}'
+    for body in (b"", b"{", b"[]", b'"x"', b"[" * 100_000, b"\xff", half):
         headers = {"content-type": "application/json"}
         merged = {**client._headers, **headers}
         answer = sqlite_desk.client.post(f"{TOPIC}/words", content=body, headers=merged)

@@ -17,7 +17,7 @@ from qiaocrawl.console.render import Chip, render
 from qiaocrawl.console.security.credentials import form_of
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _, ngettext
-from qiaocrawl.news.boards import tied_entries
+from qiaocrawl.news.boards import TiedEntry, tied_entries
 from qiaocrawl.reading.silence import board_words
 from qiaocrawl.search.boards import NEWSNOW, Board, form_from, form_record
 from qiaocrawl.storage.audit_log import Actor, record
@@ -62,15 +62,18 @@ async def show(request: Request) -> Response:
         await known_topic(request, topic)
     hours = whole_number(request, "hours", _HOURS[0], 1, _HOURS[-1])
     is_all = request.query_params.get("all") == "1"
-    tied = await read_kept(
-        request,
-        f"boards {topic} {hours}",
-        _KEPT_SECONDS,
-        tied_entries,
-        topic,
-        datetime.now(UTC),
-        hours,
-    )
+    states = await read(request, _states, [topic] if topic else [own.name for own in topics])
+    tied: list[TiedEntry] = []
+    if states:
+        tied = await read_kept(
+            request,
+            f"boards {topic} {hours}",
+            _KEPT_SECONDS,
+            tied_entries,
+            topic,
+            datetime.now(UTC),
+            hours,
+        )
     chosen = [one for one in tied if is_all or one.is_tied]
     ranks = await read(request, ranks_of, [one.entry.id for one in chosen[:_SHOWN]])
     return render(
@@ -87,7 +90,7 @@ async def show(request: Request) -> Response:
         words=standing_words,
         board_words=board_words,
         at=china_time_at,
-        states=await read(request, _states, [topic] if topic else [own.name for own in topics]),
+        states=states,
     )
 
 

@@ -27,6 +27,7 @@ from qiaocrawl.news.stories.hot import (
 )
 from qiaocrawl.news.warnings.signed import DATA, envelope
 from qiaocrawl.news.warnings.stored import (
+    empty_sent,
     enqueue,
     give_up_waiting,
     kept_among,
@@ -173,6 +174,9 @@ def queue_new(database: Database, now: datetime, *, looks_at_events: bool = True
             is_whole = len(letters) < _MOST_AT_ONCE
             if looks_at_events:
                 letters += _event_letters(c, hook, now)
+        if looks_at_events and hook.with_articles:
+            with database.engine.begin() as c:
+                empty_sent(c, DATA, now.timestamp())
         if letters or now - hook.looked_to > _OVERLAP:
             made += _keep_letters(database, hook, letters, now if is_whole else None)
     return made

@@ -49,6 +49,8 @@ _CLAIM_SECONDS = 300.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 60.0, 6 * 3_600.0
 _GROWTH = 4
 _MOST_ATTEMPTS = 10
+# So long what was sent to programs can be looked up; there may be a thousand a day.
+_KEPT_SECONDS = 30 * 86_400.0
 # What the far side has read and does not want: nothing but an operator changes that, who has a
 # working day for it (0, 1, 5, 11 and 17 hours after the first attempt).
 _REFUSED_PAUSES_SECONDS = (3_600.0, 4 * 3_600.0, 6 * 3_600.0, 6 * 3_600.0)
@@ -319,6 +321,17 @@ def wait_again(c: Connection, channel: str, severity: str, now: float) -> int:
     mine = columns.channel == channel, columns.severity == severity, columns.state == GIVEN_UP
     values = {"state": WAITING, "attempts": 0, "next_at": now}
     return c.execute(update(warning_message).where(*mine).values(values)).rowcount
+
+
+def empty_sent(c: Connection, severity: str, now: float) -> int:
+    """Let go of the texts of messages of *severity* that were sent long ago; how many.
+
+    Their names stay, so that nothing is told again.
+    """
+    columns = warning_message.c
+    old = columns.next_at.between(now - 2 * _KEPT_SECONDS, now - _KEPT_SECONDS)
+    mine = columns.state == SENT, columns.severity == severity, old, columns.body != ""
+    return c.execute(update(warning_message).where(*mine).values(body="")).rowcount
 
 
 def count_states(c: Connection, channel: str, severity: str) -> dict[str, int]:

@@ -296,6 +296,8 @@ def _note_no_page(
             weight=known.weight,
             now=ending.at,
         )
+        if known.kind == BOARD:
+            boards.note_moved(c, known.url_id, url_key(ending.target))
         rests = ending.at + watching.settings.longest_hours * _HOUR
         seen_at = None if known.last_at is None else ending.at
         known = replace(known, last_at=seen_at, next_at=rests, failures=1)

@@ -187,6 +187,17 @@ def note_entries(c: Connection, url_id: int, entries: Sequence[BoardEntry], at: 
     return len(new)
 
 
+def note_moved(c: Connection, url_id: int, key: bytes) -> None:
+    """Let the list at the URL of *key*, where one has moved to, be called and read as that was."""
+    target = c.execute(select(url.c.id).where(url.c.key == key)).scalar()
+    own = c.execute(select(board.c.name, board.c.form).where(board.c.url_id == url_id)).first()
+    if target is None or own is None:
+        return
+    if c.execute(select(board.c.url_id).where(board.c.url_id == target)).first() is None:
+        values = {"name": own.name, "form": own.form, "entries": 0, "fault": ""}
+        c.execute(insert(board).values(url_id=target, **values))
+
+
 def note_same(c: Connection, url_id: int, at: float) -> None:
     """Note that a list is at *at* as it was at the last look: its server says that it is."""
     seen_at = c.execute(select(board.c.seen_at).where(board.c.url_id == url_id)).scalar()

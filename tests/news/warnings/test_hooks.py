@@ -349,6 +349,22 @@ def test_one_that_does_not_end_its_answer_holds_nobody_up(
     assert _test(runtime, program.address) == "no answer in 0.5 s"
 
 
+def test_texts_that_were_sent_go_after_a_month_and_are_not_told_again(
+    runtime: Runtime, program: Program
+) -> None:
+    _keep(runtime, with_articles=True)
+    _put(runtime, FIRE, "a.example")
+    _queue(runtime)
+    _deliver(runtime, program)
+    assert _queue(runtime, timedelta(days=45)) == 0
+    with runtime.database.reading() as c:
+        row = c.execute(select(warning_message.c.body, warning_message.c.state)).one()
+    assert (row.body, row.state) == ("", "sent")
+    with runtime.database.engine.begin() as c:
+        c.exec_driver_sql("UPDATE warning_hook SET looked_to = '2026-01-01'")
+    assert _queue(runtime, timedelta(days=45)) == 0
+
+
 _CHILD = """
 import sys
 from datetime import UTC, datetime

@@ -17,12 +17,14 @@ from qiaocrawl.storage.sites.boards import (
     form_of,
     note_entries,
     note_fault,
+    note_moved,
     note_same,
     ranks_of,
     remove_board,
     standings,
 )
-from qiaocrawl.storage.sites.sources import feed_sources, has_sources
+from qiaocrawl.storage.sites.sources import BOARD, add_sources, feed_sources, has_sources
+from qiaocrawl.topic.feeds import Feed
 from qiaocrawl.urls import url_key
 from storage_samples import NOW, PACK, add_topic
 
@@ -129,3 +131,16 @@ def test_lists_are_no_feeds_and_keep_their_form(lists: Lists) -> None:
         assert remove_board(c, PACK.name, LIST)
         assert not remove_board(c, PACK.name, LIST)
         assert board_states(c, PACK.name) == []
+
+
+def test_a_list_that_moved_is_read_as_it_was(lists: Lists) -> None:
+    own = BoardForm(format="html", each=("li",), title=("a",))
+    moved = "http://boards.test/new"
+    with lists.database.engine.begin() as c:
+        add_boards(c, PACK.name, [Board(LIST, "微博", own)], now=NOW)
+        note_moved(c, lists.number, url_key(moved))  # nobody proposed its new place
+        add_sources(c, PACK.name, [Feed(moved)], now=NOW, kind=BOARD)
+        note_moved(c, lists.number, url_key(moved))
+        note_moved(c, lists.number, url_key(moved))
+        number = c.execute(url.select().where(url.c.key == url_key(moved))).one().id
+        assert form_of(c, number) == own

@@ -1,0 +1,111 @@
+"""Hot lists and programs in the console: entered, shown with their words, told when ill."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from console_client import Desk, visible
+from qiaocrawl.cli.watch import app
+from qiaocrawl.fetch.sessions.vault import new_key
+from qiaocrawl.news.warnings.channels import all_channels
+from qiaocrawl.news.warnings.hooks import stored_hooks
+from qiaocrawl.news.warnings.signed import split_address
+from qiaocrawl.search.boards import BoardEntry
+from qiaocrawl.storage.schema import url
+from qiaocrawl.storage.sites.boards import board_states, note_entries, note_fault
+from qiaocrawl.urls import url_key
+from storage_samples import PACK, add_topic
+from told_stories import make_stories
+
+LIST = "http://boards.test/api/s?id=weibo"
+
+
+@pytest.fixture
+def editor(sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.setenv("QIAO_LANG", "zh_CN")
+    make_stories(str(sqlite_desk.database.engine.url))
+    sqlite_desk.log_in_as("editor")
+    return sqlite_desk
+
+
+def test_a_list_is_entered_and_its_lines_are_shown_with_how_long_and_how_high(editor: Desk) -> None:
+    assert "还没有关注热榜" in visible(editor.get("/boards").text)
+    wrong = editor.post("/sites/boards", topic=PACK.name, url="boards.test")
+    assert (wrong.status_code, "http" in visible(wrong.text)) == (400, True)
+    wrong = editor.post("/sites/boards", topic=PACK.name, url=LIST, format="html", each="li[")
+    assert wrong.status_code == 400
+    assert editor.post("/sites/boards", topic=PACK.name, url=LIST, name="微博").status_code == 200
+    now = time.time()
+    with editor.database.engine.begin() as c:
+        number = c.execute(url.select().where(url.c.key == url_key(LIST))).one().id
+        for at, place in ((now - 3 * 3_600, 9), (now - 1_800, 5), (now, 7)):
+            shown = [BoardEntry(place, "马德里华人仓库失火"), BoardEntry(20, "明星官宣")]
+            note_entries(c, number, shown, at)
+    page = visible(editor.get("/boards").text)
+    assert "在榜 3 小时，最高第 5" in page
+    assert "9 → 5 → 7" in page
+    assert "明星官宣" not in page
+    assert "明星官宣" in visible(editor.get("/boards?all=1").text)
+    (story,) = re.findall(r'href="(/stories/\d+)"', editor.get("/boards").text)
+    event = visible(editor.get(story).text)
+    assert "热榜情况" in event
+    assert "在榜 3 小时，最高第 5" in event
+    with editor.database.engine.begin() as c:
+        note_fault(c, number, "answers, but no list stands where its form says (0 entries)")
+    for path in ("/boards", "/sites/boards"):
+        assert "格式所指之处没有榜单" in visible(editor.get(path).text)
+    assert editor.post("/sites/boards/remove", topic=PACK.name, url=LIST).status_code == 303
+    assert editor.post("/sites/boards/remove", topic=PACK.name, url=LIST).status_code == 400
+
+
+def test_lists_of_a_file_are_added_and_shown_at_the_terminal(
+    sqlite_desk: Desk, tmp_path: Path
+) -> None:
+    add_topic(sqlite_desk.database)
+    file = tmp_path / "lists.toml"
+    file.write_text(f'[[board]]\nurl = "{LIST}"\nname = "微博"\n', "utf-8")
+    where = ["--database", str(sqlite_desk.database.engine.url)]
+    done = CliRunner().invoke(app, ["boards", PACK.name, "--import", str(file), *where])
+    assert done.exit_code == 0, done.output
+    assert "微博" in done.output
+    done = CliRunner().invoke(app, ["boards", PACK.name, "--remove", LIST, *where])
+    assert done.exit_code == 0, done.output
+    with sqlite_desk.database.engine.connect() as c:
+        assert board_states(c, PACK.name) == []
+
+
+def test_the_secret_of_a_program_is_shown_once(
+    sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, key = sqlite_desk, new_key()
+    monkeypatch.setenv("QIAO_SECRET_KEY", key)
+    add_topic(desk.database)
+    desk.log_in_as("administrator")
+    sent = {"kind": "program", "name": "平台", "address": "http://127.0.0.1/hook"}
+    refused = desk.post("/warnings/channels", **sent)
+    assert (refused.status_code, "QIAO_ALLOW_ADDRESSES" in refused.text) == (400, True)
+    made = desk.post("/warnings/channels", **{**sent, "address": "https://a.example/hook?x=1"})
+    assert made.status_code == 200
+    (secret,) = set(re.findall(r"whsec_[\w+/=]+", made.text))
+    with desk.database.engine.connect() as c:
+        address = all_channels(c, "", key)["平台"]
+    assert split_address(address) == ("https://a.example/hook?x=1", secret)
+    page = desk.get("/warnings/channels/program?name=平台").text
+    assert secret not in page
+    assert secret not in desk.get("/people/changes").text
+    chosen = {"channel": "平台", "topic": PACK.name, "articles": "yes", "events": "yes"}
+    wrong = desk.post("/warnings/channels/program", **chosen, outlets="0")
+    assert wrong.status_code == 400
+    assert desk.post("/warnings/channels/program", **chosen, outlets="3").status_code == 303
+    with desk.database.engine.connect() as c:
+        hook = stored_hooks(c)["平台"]
+    assert (hook.topic, hook.with_articles, hook.event_outlets) == (PACK.name, True, 3)
+    assert desk.get("/warnings/channels/program?name=nobody").status_code == 404
+    assert desk.post("/warnings/channels/drop", channel="平台").status_code == 303
+    with desk.database.engine.connect() as c:
+        assert stored_hooks(c) == {}
