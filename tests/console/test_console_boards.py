@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from qiaocrawl.cli.watch import app
 from qiaocrawl.fetch.sessions.vault import new_key
 from qiaocrawl.news.warnings.channels import all_channels
 from qiaocrawl.news.warnings.hooks import stored_hooks
-from qiaocrawl.news.warnings.signed import split_address
+from qiaocrawl.news.warnings.signed import DATA, split_address
+from qiaocrawl.news.warnings.stored import count_states, enqueue
 from qiaocrawl.search.boards import BoardEntry
 from qiaocrawl.storage.schema import url
 from qiaocrawl.storage.sites.boards import board_states, note_entries, note_fault
@@ -106,6 +108,9 @@ def test_the_secret_of_a_program_is_shown_once(
         hook = stored_hooks(c)["平台"]
     assert (hook.topic, hook.with_articles, hook.event_outlets) == (PACK.name, True, 3)
     assert desk.get("/warnings/channels/program?name=nobody").status_code == 404
+    with desk.database.engine.begin() as c:
+        enqueue(c, "f" * 32, "平台", "新报道", "{}", datetime.now(UTC), DATA)
     assert desk.post("/warnings/channels/drop", channel="平台").status_code == 303
     with desk.database.engine.connect() as c:
+        assert count_states(c, "平台", DATA) == {"given_up": 1}
         assert stored_hooks(c) == {}

@@ -43,6 +43,15 @@ def test_a_page_that_brings_something_is_visited_more_often() -> None:
     assert planned[1].wait_hours <= SETTINGS.longest_hours * 1.01
 
 
+def test_a_hot_list_is_looked_at_again_soon_from_the_first_look_on() -> None:
+    waits = {}
+    for kind in ("board", "home"):
+        seen = after_visit(page(1, kind=kind), Seen(NOW, 0, True), None, SETTINGS)
+        waits[kind] = (seen.next_at - NOW) / 3600
+    assert waits["board"] <= 2 * SETTINGS.shortest_hours
+    assert waits["home"] > 2 * SETTINGS.shortest_hours
+
+
 def test_failures_double_the_wait_and_a_page_ends_them() -> None:
     one, waits = page(1, wait_hours=2.0, last_at=NOW), []
     for _ in range(10):

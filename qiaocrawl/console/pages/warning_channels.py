@@ -47,13 +47,13 @@ from qiaocrawl.news.warnings.channels import (
     require_channel,
     seal_address,
 )
-from qiaocrawl.news.warnings.delivery import send_test
+from qiaocrawl.news.warnings.delivery import NO_CHANNEL, send_test
 from qiaocrawl.news.warnings.hooks import Hook, keep_hook, stored_hooks
 from qiaocrawl.news.warnings.machine import PERSON_SIGN
 from qiaocrawl.news.warnings.office_rules import office_rules
 from qiaocrawl.news.warnings.rules import clock
-from qiaocrawl.news.warnings.signed import split_address
-from qiaocrawl.news.warnings.stored import count_waiting, last_deliveries
+from qiaocrawl.news.warnings.signed import DATA, split_address
+from qiaocrawl.news.warnings.stored import count_waiting, give_up_waiting, last_deliveries
 from qiaocrawl.options import Options
 from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.values import clean_word
@@ -203,6 +203,8 @@ async def drop(request: Request) -> Response:
         drop_channel(c, kept.name)
         keep_push(c, Push(kept.name))
         keep_hook(c, Hook(kept.name))
+        # What waited must not go to another address that is called so later.
+        give_up_waiting(c, kept.name, DATA, NO_CHANNEL)
         record(c, actor, "channel.drop", kept.name, {"kind": kept.kind}, None)
 
     await write(request, forget, actor_of(request))

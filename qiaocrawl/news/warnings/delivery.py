@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # Stored as they are, and said in the language of who reads.
-_NO_CHANNEL = N_("no channel is called so")
+NO_CHANNEL = N_("no channel is called so")
+"""Why a message to a channel that was deleted did not arrive."""
 _NO_ADDRESS = N_("its address is none that apprise knows")
 _NOT_OPENED = N_("its address cannot be opened: it was stored with another key; enter it again")
 _REFUSED = N_("not accepted")
@@ -178,7 +179,7 @@ def _send(
     """Send *message*, or the parts of it that have not arrived; why that failed, None if not."""
     begun = time.monotonic()
     if not address:
-        return Refusal(_NO_CHANNEL if address is None else _NOT_OPENED)
+        return Refusal(NO_CHANNEL if address is None else _NOT_OPENED)
     if is_signed_address(address):
         return send_signed(address, message, now)
     from apprise import Apprise, NotifyBase

@@ -312,9 +312,9 @@ def _waiting(page: WatchedPage, shape: Floats, settings: WatchSettings) -> Watch
     # A page never seen keeps the due time it was entered with.
     if page.last_at is None or page.failures:
         return page
-    wait = page.wait_hours or min(
-        max(FIRST_WAIT_HOURS, settings.shortest_hours), settings.longest_hours
-    )
+    # What stood on a hot list for hours is told by looks that are close from the first on.
+    first = 0.0 if page.kind == BOARD else FIRST_WAIT_HOURS
+    wait = page.wait_hours or min(max(first, settings.shortest_hours), settings.longest_hours)
     tuning = settings.tuning(1.0)
     drawn = wait * wait_factor(settings.policy, page.key, page.visits)
     visiting = Rhythms(shape[None, :]).soften(tuning.night_power)
