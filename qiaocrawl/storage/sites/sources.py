@@ -6,12 +6,12 @@ A source is a watched page of the kind ``source``; how it is visited is in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
 from qiaocrawl.errors import ConfigError
@@ -26,8 +26,6 @@ from qiaocrawl.storage.topics.topics import topic_id
 from qiaocrawl.storage.values import clean_word
 from qiaocrawl.topic.feeds import Feed
 from qiaocrawl.urls import canonical_url, host_of, url_key, without_feed_scheme
-
-Floats = NDArray[np.float64]
 
 SOURCE = "source"
 """The kind of such a watched page, and what the payload of its row says."""
@@ -232,10 +230,10 @@ def _rhythm_seconds(page: watched.WatchedPage) -> float:
     gaps = watched.gaps_of(page)
     if len(gaps) < _LEAST_CHANGES:
         return (page.changed_at - page.since) / page.changes
-    return float(present_gaps(gaps).mean()) * 3_600.0
+    return fmean(present_gaps(gaps)) * 3_600.0
 
 
-def present_gaps(gaps: Floats) -> Floats:
+def present_gaps(gaps: Sequence[float]) -> Sequence[float]:
     """Those of *gaps* (hours, the newest last) that came since the rhythm changed last.
 
     The change-point is where two exponential rates explain the gaps best against one (maximum of
@@ -243,23 +241,22 @@ def present_gaps(gaps: Floats) -> Floats:
     ``_LEAST_RATIO``; then again in what is newer.
     """
     while len(gaps) >= 2 * _LEAST_OF_A_RATE:
-        newest = np.arange(_LEAST_OF_A_RATE, len(gaps) - _LEAST_OF_A_RATE + 1)
-        sums = np.cumsum(gaps[::-1])
-        recent, earlier = sums[newest - 1] / newest, (sums[-1] - sums[newest - 1])
-        earlier = earlier / (len(gaps) - newest)
-        # Visits that share a moment leave a gap of nothing, and no rate is endless.
-        recent, earlier = np.maximum(recent, _SHORTEST_GAP), np.maximum(earlier, _SHORTEST_GAP)
-        whole = max(float(gaps.mean()), _SHORTEST_GAP)
-        ratio = (
-            len(gaps) * np.log(whole)
-            - newest * np.log(recent)
-            - (len(gaps) - newest) * np.log(earlier)
-        )
-        best = int(np.argmax(ratio))
-        if ratio[best] <= _LEAST_RATIO:
+        places = range(_LEAST_OF_A_RATE, len(gaps) - _LEAST_OF_A_RATE + 1)
+        best = max(places, key=lambda at: _two_rates(gaps[:at], gaps[at:]))
+        if _log_likelihood(gaps) + _LEAST_RATIO >= _two_rates(gaps[:best], gaps[best:]):
             break
-        gaps = gaps[-int(newest[best]) :]
+        gaps = gaps[best:]
     return gaps
+
+
+def _two_rates(earlier: Sequence[float], recent: Sequence[float]) -> float:
+    return _log_likelihood(earlier) + _log_likelihood(recent)
+
+
+def _log_likelihood(gaps: Sequence[float]) -> float:
+    """Of gaps with their own rate, but for what is the same however they are parted."""
+    # Visits that share a moment leave a gap of nothing, and no rate is endless.
+    return -len(gaps) * math.log(max(fmean(gaps), _SHORTEST_GAP))
 
 
 # --- Addresses ------------------------------------------------------------------------------------

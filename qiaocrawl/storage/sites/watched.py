@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from qiaocrawl.storage.engine import latest_due
@@ -367,19 +366,19 @@ def _page(row: Any) -> WatchedPage:
     return replace(page, key=bytes(page.key), digest=digest, **kept)
 
 
-_MOST_GAPS = 30
+_MOST_GAPS, _GAP_BYTES = 30, 4
 
 
-def gaps_of(page: WatchedPage) -> NDArray[np.float64]:
+def gaps_of(page: WatchedPage) -> list[float]:
     """Hours between the last changes of *page*, the newest last."""
-    whole = len(page.gaps) // 4 * 4
-    return np.frombuffer(page.gaps[:whole], "<f4").astype(np.float64)
+    count = len(page.gaps) // _GAP_BYTES
+    return list(struct.unpack_from(f"<{count}f", page.gaps))
 
 
 def with_gap(page: WatchedPage, hours: float) -> bytes:
     """The gaps of *page* and another one; the oldest go."""
-    gaps = np.append(gaps_of(page), hours)[-_MOST_GAPS:]
-    return bytes(gaps.astype("<f4").tobytes())
+    gaps = [*gaps_of(page), hours][-_MOST_GAPS:]
+    return struct.pack(f"<{len(gaps)}f", *gaps)
 
 
 def _article(row: Any) -> WatchedArticle:
