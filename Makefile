@@ -8,7 +8,7 @@ JOBS ?= 4
 CHECKED := qiaocrawl spiders pipelines middlewares benchmarks scripts tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test test-all test-versions release format messages lint audit clean
+.PHONY: help demo install test test-all test-versions test-image release format messages lint audit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -61,6 +61,10 @@ mypy:
 
 audit: ## known vulnerabilities of the pinned versions (asks the package registry)
 	@python3 scripts/audit.py
+
+test-image: ## the Dockerfile built and compose.yaml's services run from it (root; buildah, debootstrap)
+	@scripts/install.sh test
+	@$(BIN)/python scripts/image.py $(ARGS)
 
 release: ## a release in dist/VERSION, on trial (VERSION=1.2.3; FOR_REAL=1 commits and tags)
 	@scripts/install.sh test

@@ -1,14 +1,16 @@
 """Dockerfile and compose.yaml name only what is there: files, commands, options.
 
-Nothing is built here: that takes a network and a Docker.
+Nothing is built here: `make test-image` does that, which takes a network and root.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 from qiaocrawl.cli import COMMANDS, load
@@ -91,6 +93,20 @@ def test_no_image_moves_and_no_secret_is_known_to_all() -> None:
                 assert re.fullmatch(r"\$\{\w+(:\?[^}]+|:-)?\}|1", value), (
                     f"{name}: a default secret"
                 )
+
+
+def test_what_tries_the_image_reads_these_files() -> None:
+    spec = importlib.util.spec_from_file_location("image", ROOT / "scripts" / "image.py")
+    assert spec is not None
+    assert spec.loader is not None
+    image = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(image)
+    assert f"FROM {image.base_image()}\n" in DOCKERFILE
+    url = yaml.safe_load(COMPOSE)["services"]["console"]["environment"]["QIAO_DATABASE_URL"]
+    with pytest.raises(image.ImageError, match="MARIADB_PASSWORD: set it in .env"):
+        image.substituted(url, {})
+    assert "qiaocrawl:x1@database" in image.substituted(url, {"MARIADB_PASSWORD": "x1"})
+    assert image.substituted("${SEARXNG_SECRET:-}", {}) == ""
 
 
 def test_the_database_of_compose_passes_our_own_check() -> None:
