@@ -103,10 +103,11 @@ _NUMERALS = "零〇一二两三四五六七八九十百千"
 _PART = rf"(?:(?:\d+(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)[十百千]?|[{_NUMERALS}]+)"
 _POWER = "(?:万亿|[万亿])"
 # Whole: not the 五千 of 三万五千, the 千 of 5千 or what counts nothing (数十人, 第5人).
-_NUMBER = (
+NUMBER = (
     rf"(?<!\d[.,])(?<![\d{_NUMERALS}万亿第数几])"
     rf"{_PART}(?:{_POWER}{_PART})*{_POWER}?(?![\d{_NUMERALS}万亿])"
 )
+"""A number in digits or Chinese characters, as a pattern of simplified text."""
 _TOKEN = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|[{_NUMERALS}万亿]", re.ASCII)
 _WIDE = str.maketrans("０１２３４５６７８９", "0123456789")
 _UNIT = "人|名|位|户|家|起|件|辆|艘|架|间|栋|所|美元|欧元|元|公里|亩|吨|级|岁|%|％"
@@ -116,13 +117,13 @@ _COUNTED = (
     "经济损失|损失|捐款|捐赠|捐资|捐出|善款|投资|罚款|涉案|出席|参加|参与|到场|就业|失业|房屋"
 )
 _BEHIND = re.compile(
-    rf"(?P<about>约|近|超过|逾|至少|上)?(?P<number>{_NUMBER})多?余?(?P<unit>{_UNIT})"
+    rf"(?P<about>约|近|超过|逾|至少|上)?(?P<number>{NUMBER})多?余?(?P<unit>{_UNIT})"
     rf"[^，。；,;\d\n]{{0,6}}?(?P<counted>{_COUNTED})",
     re.ASCII,
 )
 _BEFORE = re.compile(
     rf"(?P<counted>{_COUNTED})(?:人数|总数|总额|金额)?(?:已|共|达|为|升至|增至|上升到|增加到|超过|约|近|逾|了|至|到|上升至){{0,3}}"
-    rf"(?P<number>{_NUMBER})多?余?(?P<unit>{_UNIT})",
+    rf"(?P<number>{NUMBER})多?余?(?P<unit>{_UNIT})",
     re.ASCII,
 )
 _SAME = {

@@ -136,9 +136,12 @@ def cut_words(text: str) -> list[str]:
 
 def names_in(text: str) -> int:
     """How many names the dictionary sees in *text*."""
-    return sum(
-        tag in _NAME_TAGS and len(word) > 1 for word, tag in _cutter().tag(to_simplified(text))
-    )
+    return sum(tag in _NAME_TAGS and len(word) > 1 for word, tag in tag_words(text))
+
+
+def tag_words(text: str) -> list[tuple[str, str]]:
+    """The words of *text* in simplified characters, none left out, each with jieba's tag."""
+    return list(_cutter().tag(to_simplified(text)))
 
 
 @cache

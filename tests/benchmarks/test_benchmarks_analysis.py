@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import entities, sentiment, summaries
+from benchmarks import checked_sentences, entities, sentiment, summaries
 from benchmarks.analysis_data import macro_f1, rouge, run
 
 
@@ -90,3 +90,20 @@ def test_a_folder_without_the_task_is_named(
     monkeypatch.setattr(sys, "argv", ["x", "--data", str(tmp_path)])
     with pytest.raises(SystemExit, match=r"no entities/\*.jsonl.gz there"):
         run("entities", "Doc.", entities.measure)
+
+
+def test_checked_sentences_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "rows.jsonl"
+    monkeypatch.setattr(sys, "argv", ["x", "--choosing", "--json", str(out)])
+    checked_sentences.main()
+    assert "no labelled summaries" in capsys.readouterr().out
+    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    shares = {
+        (row["method"], row["kind"]): row["dropped"] for row in rows if row["set"] == "written"
+    }
+    assert shares["ours", "invented"] > 0.95
+    assert shares["ours", "true by hand"] <= 0.05
+    assert shares["trusts", "invented"] == 0
+    assert shares["words", "invented"] < shares["ours", "invented"]
