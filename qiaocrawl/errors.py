@@ -16,6 +16,7 @@ QiaoError
 ├── TrapError              a URL that is one of a trap, and so not fetched
 ├── AddressRefusedError    a URL that leads to a private address nobody allowed
 ├── ModelError             a stored model of a crawl order that is damaged or not its own
+├── WriterError            a language model that may not be asked, or does not answer as it must
 ├── OntologyError          a wordnet that cannot be read or kept
 ├── RenderError            a page the browser cannot open as it must
 │   └── BrowserLostError   the page took the browser down, or hung
@@ -274,3 +275,15 @@ class SignInError(QiaoError):
     def __init__(self, message: str, *, is_away: bool = False) -> None:
         super().__init__(message)
         self.is_away = is_away
+
+
+class WriterError(QiaoError):
+    """A language model that may not be asked, or does not answer as it must.
+
+    Args:
+        outcome: one of ``OUTCOMES`` of ``news/writing/address.py``.
+    """
+
+    def __init__(self, outcome: str, message: str) -> None:
+        super().__init__(message)
+        self.outcome = outcome

@@ -107,6 +107,29 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_WARNING_CHANNELS", "", "TOML file",
            "Where warnings go: names of channels with addresses as apprise has them; a file that "
            "its owner alone may read (analysis.md).", text),
+    # writing by a language model
+    Option("QIAO_MODEL_URL", "", "URL",
+           "Address of a language model that speaks the OpenAI chat form, up to /v1 "
+           "(http://127.0.0.1:11434/v1 of Ollama); empty: none, and nothing misses it "
+           "(analysis.md).", text),
+    Option("QIAO_MODEL_NAME", "", "name", "What the model is called there.", text),
+    Option("QIAO_MODEL_KEY", "", "key",
+           "Its key, where it wants one. Belongs in the environment or .env.", text, secret=True),
+    Option("QIAO_MODEL_FORBIDDEN", False, "on/off",
+           "No model is asked, whatever else is set.", flag),
+    Option("QIAO_MODEL_TOPICS", "", "names, comma separated",
+           "Topics whose texts may be sent to an address outside this network; others stay here. "
+           "An address inside needs none.", names),
+    Option("QIAO_MODEL_TOKENS_A_DAY", 200_000, "tokens",
+           "What may be asked and answered a day of China, by all together.", count(0, 10**9)),
+    Option("QIAO_MODEL_MONEY_A_DAY", 0.0, "money",
+           "What it may cost a day, in the currency of QIAO_MODEL_PRICE; 0 = no limit of its own.",
+           number(0, 10**6)),
+    Option("QIAO_MODEL_PRICE", 0.0, "money",
+           "What a million tokens cost, asked and answered alike; 0 = nothing.",
+           number(0, 10**6)),
+    Option("QIAO_MODEL_SECONDS", 120.0, "s", "How long an answer is waited for.",
+           number(1, 3600)),
     # search
     Option("QIAO_ENGINES", "", "names, comma separated",
            "Search engines the operator has chosen to ask; none is asked unless named here.",

@@ -208,13 +208,17 @@ class Claims:
                 found.add(token.start)
             else:
                 is_hedged = self.is_hedge(number)
+                # 将建, which is cut as one word, is hedged itself.
+                if is_hedged and token.text not in word_lists().hedges:
+                    found.add(token.start)
         return frozenset(found)
 
     def is_hedge(self, number: int) -> bool:
         """Whether word *number* makes a plan, a guess or a charge of what follows."""
         token = self.tokens[number]
         if token.text != "将":
-            return token.text in word_lists().hedges
+            is_joined = token.text[0] in "将拟" and len(token.text) > 1 and token.acts
+            return is_joined or token.text in word_lists().hedges
         # 将此情况通报检察机关: as 把.
         behind = self.tokens[number + 1 : number + 2]
         return bool(behind) and behind[0].tag[:1] in "vdpat"
@@ -289,15 +293,23 @@ _UNITS = (
 )
 _UNIT = re.compile(_UNITS)
 _SAME_UNIT = {
-    own: other
-    for own, _mark, other in (
-        pair.partition("/")
-        for pair in (
-            "/"
-            "名/人 位/人 口/人 人民币/元 块/元 千米/公里 千克/公斤 平方千米/平方公里 个百分点/百分点 "
-            "个小时/小时 个月/月数 美金/美元 港币/港元 台币/新台币 幢/栋 日/天 点/时"
-        ).split()
-    )
+    "名": "人",
+    "位": "人",
+    "口": "人",
+    "人民币": "元",
+    "块": "元",
+    "千米": "公里",
+    "千克": "公斤",
+    "平方千米": "平方公里",
+    "个百分点": "百分点",
+    "个小时": "小时",
+    "个月": "月数",
+    "美金": "美元",
+    "港币": "港元",
+    "台币": "新台币",
+    "幢": "栋",
+    "日": "天",
+    "点": "时",
 }
 _OVER_BEFORE = re.compile("(?:超过?|逾|高达|至少|不少于|不低于|多达|突破|大于|以上)$")
 _UNDER_BEFORE = re.compile("(?:不到|不足|未满|不满|少于|低于|不超过|至多|最多|小于|未到|没到)$")
@@ -315,12 +327,11 @@ def _quantities(
     taken: list[tuple[int, int]],
     tokens: Sequence[Token],
 ) -> Iterator[Quantity]:
-    numerals = {token.start for token in tokens if token.tag.startswith("m")}
+    starts = {token.start for token in tokens}
     ends = {token.end for token in tokens}
     measures = {token.start: token.text for token in tokens if token.tag == "q"}
     # 六扇 is one word.
     joined = {token.start: token.end for token in tokens if token.tag.startswith("m")}
-    wholes = {(token.start, token.end) for token in tokens}
     parts = [match.span() for match in _PARTS.finditer(text)]
     for match in _PARTS.finditer(text):
         base, share = number_value(match["base"]), _share_value(match["share"])
@@ -337,7 +348,7 @@ def _quantities(
         quantity = _quantity(text, match, measures)
         written = match["number"]
         if not (written[0].isascii() or match["ordinal"]):
-            known = quantity.unit != "" and (start in numerals or (start, quantity.end) in wholes)
+            known = quantity.unit != "" and start in starts
             # 一方面 and 三亚 are words.
             if not known and (len(written) < _LEAST_NUMERALS or end not in ends):
                 continue

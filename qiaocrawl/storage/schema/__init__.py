@@ -68,6 +68,8 @@
     office_paper                            how the office's paper looks
     handover ── console_user                what one colleague hands to another
     event_link ── url                       events that strangers may read for a while
+    model_call                              what a language model was asked, and what it cost
+    event_text ── url                       what it wrote of an event, checked and edited
     node                                    scrapyd servers, and what they may run
     collector ── host_owner                 workers that are alive, and the hosts each has
     host_round                              when the hosts of a crawl were dealt out last
@@ -154,7 +156,9 @@ from qiaocrawl.storage.schema.desk import (
     briefing_version,
     briefing_version_file,
     event_link,
+    event_text,
     handover,
+    model_call,
     office_paper,
 )
 from qiaocrawl.storage.schema.news import (
@@ -232,6 +236,7 @@ __all__ = [
     "decision",
     "engine_day",
     "event_link",
+    "event_text",
     "excerpt",
     "handover",
     "host",
@@ -249,6 +254,7 @@ __all__ = [
     "login_failure",
     "metadata",
     "missing_page",
+    "model_call",
     "node",
     "office",
     "office_paper",

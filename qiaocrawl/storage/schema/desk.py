@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Index, Integer
+from sqlalchemy import Column, Float, ForeignKey, Index, Integer
 
 from qiaocrawl.storage.schema.base import id_column, table
 from qiaocrawl.storage.values import (
@@ -153,4 +153,43 @@ event_link = table(
     Column("revoked_at", time_type()),
     Column("opened", Integer, nullable=False),
     Column("opened_at", time_type()),
+)
+
+
+# --- What a language model was asked, and what it wrote -------------------------------------------
+
+model_call = table(
+    "model_call",
+    id_column(),
+    Column("at", time_type(), nullable=False, index=True),
+    # event, lead, check.
+    Column("purpose", code_type(16), nullable=False),
+    # Scheme, host and port; the model's name.
+    Column("address", name_type(200), nullable=False),
+    Column("model", name_type(100), nullable=False),
+    # Until it answers, what it may come to at most.
+    Column("tokens", Integer, nullable=False),
+    Column("cost", Float, nullable=False),
+    # asked, answered, or why not; see news/writing/address.py.
+    Column("outcome", code_type(16), nullable=False),
+    # Sentences of its answers that were kept, and that were dropped.
+    Column("kept", Integer, nullable=False),
+    Column("dropped", Integer, nullable=False),
+    Column("asked_by", name_type(64), nullable=False),
+)
+
+event_text = table(
+    "event_text",
+    id_column(),
+    # An article of the event, by which it is found whatever becomes of it.
+    Column("url_id", ForeignKey("url.id"), nullable=False, index=True),
+    # JSON: sentences with what they cite, and what was dropped; see news/writing/stored.py.
+    Column("record", long_text_type(), nullable=False),
+    # Counts changes: who saves an older one is told so.
+    Column("revision", Integer, nullable=False),
+    Column("model", name_type(100), nullable=False),
+    Column("made_by", name_type(64), nullable=False),
+    Column("made_at", time_type(), nullable=False),
+    Column("changed_by", name_type(64), nullable=False),
+    Column("changed_at", time_type(), nullable=False),
 )
