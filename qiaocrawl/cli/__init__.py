@@ -163,6 +163,8 @@ _TABLE = (
      "Print title, date, author, source and text of a page"),
     ("extractors", "extractors:app", _PARTS,
      "Extraction methods: list, train, what sites taught"),
+    ("model", "model:app", _PARTS,
+     "A language model that drafts: whether it may be asked"),
     ("ontology", "ontology:app", _PARTS,
      "Ontologies: wordnets in one space of Chinese and English"),
     ("reprocess", "reprocess:reprocess", _PARTS,

@@ -217,6 +217,4 @@ def print_command_list(group: Any, context: Any) -> str:
                     Text(command.help),
                 )
         console.print(table)
-    own = context.command_path
-    print_hanging(console, _("{command} COMMAND --help: the options of one.", command=own))
-    return _("{command} --install-completion: words completed by this shell.", command=own)
+    return _("{command} COMMAND --help: the options of one.", command=context.command_path)

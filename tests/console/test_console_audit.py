@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from console_client import Desk, visible
+from model_server import served_model
 from qiaocrawl.console import crawl_scorer
 from qiaocrawl.console.app import AREAS
 from qiaocrawl.console.pages.people import ACTION_NAMES
@@ -81,6 +83,9 @@ STEPS: tuple[Step, ...] = (
     ("stories.merge", "1", {"other": "2"}),
     ("stories.take_back", "1", {"story": "1"}),
     ("stories.split", "1", {"article": "1"}),
+    ("stories.draft", "1", {}),
+    ("stories.save_draft", "1", {"revision": "1", "sentence": "改过。"}),
+    ("stories.drop_draft", "1", {}),
     ("briefings.make", "", {"topic": TOPIC, "days": "1"}),
     ("briefings.begin", "", {"kind": "day"}),
     ("briefings.head", "1", {"title": "日报", "issue": "9", "script": "traditional", "note": "按"}),
@@ -88,6 +93,8 @@ STEPS: tuple[Step, ...] = (
     ("briefings.put", "", {"article": "1"}),
     ("briefings.save_item", "1", {"heading": "标题", "sentence": "改过。", "revision": "1"}),
     ("briefings.move", "1", {"step": "down"}),
+    ("briefings.lead", "1", {}),
+    ("briefings.accept_lead", "1", {"revision": "1"}),
     ("briefings.drop", "1", {}),
     ("briefings.restore", "1", {}),
     ("briefings.submit", "1", {}),
@@ -205,7 +212,9 @@ SAY_ALL = {"session.begin", "session.end"}
 
 
 @pytest.fixture
-def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk_of_all(
+    sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Desk]:
     """A console where each step can be made; passwords cost nothing, no process is started."""
     monkeypatch.chdir(tmp_path)  # where backups go
     monkeypatch.setenv("QIAO_SECRET_KEY", new_key())
@@ -241,7 +250,11 @@ def desk_of_all(sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         user = people.find_user(c, "administrator")
         assert user is not None
         people.add_token(c, Actor("administrator"), user, "steps", "step")
-    return sqlite_desk
+    with served_model() as model:
+        model.echoes = True
+        for name, value in model.options().items():
+            monkeypatch.setenv(name, str(value))
+        yield sqlite_desk
 
 
 def _entries(desk: Desk) -> list[AuditEntry]:

@@ -31,6 +31,7 @@ from qiaocrawl.console.page import (
     user_of,
     write,
 )
+from qiaocrawl.console.pages import model_writing
 from qiaocrawl.console.pages.briefing_offer import offered
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security import credentials
@@ -207,6 +208,7 @@ async def _show(request: Request, draft: Draft, line: str = "", fault: str = "")
         media=MEDIA,
         medium="".join(beside.chosen_media),
         is_writing=is_writing,
+        writer=await model_writing.offered_for_lead(request, draft),
         may_approve=view.office.may_approve(user),
         view=view,
         channels=await read(request, known_channels, options["QIAO_WARNING_CHANNELS"]),

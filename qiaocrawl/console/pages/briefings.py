@@ -23,7 +23,7 @@ from qiaocrawl.console.page import (
     tell,
     write,
 )
-from qiaocrawl.console.pages import briefing_desk
+from qiaocrawl.console.pages import briefing_desk, model_writing
 from qiaocrawl.console.render import render
 from qiaocrawl.console.security.credentials import STORED_PAGE_POLICY
 from qiaocrawl.errors import ConfigError, StorageError
@@ -177,5 +177,6 @@ AREA = Area(
         Page("/briefings/{briefing_id:int}/page", "briefings.page", page),
         Page("/briefings/{briefing_id:int}/file/{ending}", "briefings.file", file),
         *briefing_desk.PAGES,
+        *model_writing.DESK_PAGES,
     ),
 )

@@ -31,7 +31,7 @@ from qiaocrawl.console.page import (
     user_of,
     write,
 )
-from qiaocrawl.console.pages import event_links
+from qiaocrawl.console.pages import event_links, model_writing
 from qiaocrawl.console.pages.boards import standing_words
 from qiaocrawl.console.pages.evidence_packages import OF_EVENT
 from qiaocrawl.console.render import Chip, render
@@ -63,6 +63,8 @@ from qiaocrawl.news.stories.round_ups import round_ups_naming
 from qiaocrawl.news.stories.story import CHANGE_NAMES, STATE_NAMES
 from qiaocrawl.news.stories.why import KIND_NAMES, why_lines
 from qiaocrawl.news.warnings.machine import SEVERITY_NAMES
+from qiaocrawl.news.writing.drafting import fault_words
+from qiaocrawl.news.writing.stored import text_of
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.storage.audit_log import Actor, record
@@ -198,6 +200,9 @@ async def one(request: Request) -> Response:
         states=STATE_NAMES,
         kinds=CHANGE_NAMES,
         severities=SEVERITY_NAMES,
+        drafted=await read(request, text_of, number),
+        writer=await model_writing.offered_for_event(request, number) if story else None,
+        fault_words=fault_words,
     )
 
 
@@ -329,5 +334,6 @@ AREA = Area(
         ),
         OF_EVENT,
         *event_links.PAGES,
+        *model_writing.STORY_PAGES,
     ),
 )

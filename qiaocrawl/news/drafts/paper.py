@@ -38,8 +38,8 @@ SCRIPT_NAMES = {
     SIMPLIFIED: N_("simplified characters"),
     TRADITIONAL: N_("traditional characters"),
 }
-STORY, ARTICLE, LINE = "story", "article", "line"
-"""Kinds of items; a line is the editor's own."""
+STORY, ARTICLE, LINE, LEAD = "story", "article", "line", "lead"
+"""Kinds of items; a line is the editor's own, a lead was drafted by a model."""
 OWN_WORDS = N_("written by the editor, without a source")
 MOST_SENTENCE_CHARS = 2_000
 
@@ -95,6 +95,11 @@ class Item:
     facts: str = ""
     id: int = 0
     revision: int = 0
+
+    @property
+    def waits_for_word(self) -> bool:
+        """Whether a model drafted it and no editor stands for all of it yet."""
+        return self.kind == LEAD and any(not own.by for own in self.sentences)
 
     @property
     def sources(self) -> Iterator[Source]:

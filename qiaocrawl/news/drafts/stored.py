@@ -478,6 +478,10 @@ def submit(c: Connection, actor: Actor, number: int) -> None:
     draft = _take(c, number)
     if not draft.items:
         raise ConfigError(_("The briefing says nothing yet: put something in first."))
+    if any(item.waits_for_word for item in draft.items):
+        raise ConfigError(
+            _("Its lead was drafted by a model: an editor says first that it may stay so.")
+        )
     states = {"state": DRAFT}, {"state": REVIEW}
     _touch(c, actor, draft, "briefing.submit", *states, state=REVIEW, returned="")
 

@@ -47,6 +47,7 @@ _ORDERS = re.compile(
 )
 _TASKS = {
     "event": "把下面这件事写成一段话，三到六句，先说最重要的。",
+    "check": "把下面的会议写成一句话。",
     "lead": "为下面这期简报写导语，一到三句，说出最要紧的事。",
 }
 _RULES = (
@@ -185,13 +186,13 @@ def draft(
     actor: Actor,
     purpose: str,
     voices: Sequence[Voice],
-    topics: Collection[str],
+    topics: Collection[str] | None,
     gazetteers: Gazetteers | None = None,
 ) -> Paragraph:
     """What the model writes of *voices*, less all that does not stand in what it cites.
 
     Args:
-        purpose: event or lead.
+        purpose: event, lead or check.
         topics: as of :func:`~qiaocrawl.news.writing.address.ask`.
 
     Raises:
