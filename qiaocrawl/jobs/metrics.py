@@ -76,6 +76,12 @@ FAMILIES = (
     Family("nodes", "scrapyd servers: ready, draining or away.", ("state",)),
     Family("warning_messages", "Warnings not delivered: waiting, failing (tried in vain, to be "
            "tried again) or given_up.", ("state",)),
+    Family("model_calls_today", "Questions to a language model since midnight in China, by what "
+           "became of them.", ("outcome",)),
+    Family("model_tokens_today", "What they came to in tokens; one without an answer counts at "
+           "its most."),
+    Family("model_sentences_today", "Sentences it wrote: kept, or dropped by our checks.",
+           ("state",)),
     Family("hosts_blocked", "Hosts that asked to be left alone for now."),
     Family("disk_free_bytes", "Room on the disk of a SQLite file."),
     # counted

@@ -33,6 +33,7 @@ from qiaocrawl.storage.schema import (
     collector,
     host_turn,
     job,
+    model_call,
     node,
     query,
     query_answer,
@@ -43,6 +44,7 @@ from qiaocrawl.storage.schema import (
     warning_message,
 )
 from qiaocrawl.storage.values import from_time, to_stored_time
+from qiaocrawl.text.zones import start_of_days
 
 _RATE_SECONDS = 300.0
 # More visits of five minutes are not counted: a hundred a second.
@@ -74,6 +76,7 @@ def quick(c: Connection) -> list[Reading]:
         *_runs(c),
         *_jobs_and_nodes(c),
         *_warnings(c),
+        *_model_calls(c, now),
         *_blocked_hosts(c, now),
         *_disk(c),
     ]
@@ -218,6 +221,31 @@ def _warnings(c: Connection) -> Iterator[Reading]:
     given_up = c.scalar(of_state.where(warning_message.c.state == "given_up")) or 0
     for state, count in (("waiting", fresh), ("failing", failing), ("given_up", given_up)):
         yield Reading("warning_messages", (state,), count)
+
+
+def _model_calls(c: Connection, now: float) -> Iterator[Reading]:
+    since = to_stored_time(start_of_days(datetime.fromtimestamp(now, UTC), 1))
+    columns = model_call.c
+    rows = c.execute(
+        select(
+            columns.outcome,
+            func.count(),
+            func.sum(columns.tokens),
+            func.sum(columns.kept),
+            func.sum(columns.dropped),
+        )
+        .where(columns.at >= since)
+        .group_by(columns.outcome)
+    ).all()
+    # An office without a model has no such figures.
+    if not rows:
+        return
+    for outcome, count, *_sums in rows:
+        yield Reading("model_calls_today", (outcome,), count)
+    tokens, kept, dropped = (sum(int(row[at]) for row in rows) for at in (2, 3, 4))
+    yield Reading("model_tokens_today", (), tokens)
+    yield Reading("model_sentences_today", ("kept",), kept)
+    yield Reading("model_sentences_today", ("dropped",), dropped)
 
 
 def _blocked_hosts(c: Connection, now: float) -> Iterator[Reading]:
