@@ -7,7 +7,7 @@ from alembic import op
 from qiaocrawl.storage.schema import event_text, model_call
 
 revision = "0052_model_writing"
-down_revision = "0045_warning_push"
+down_revision = "0050_person_push"
 
 
 def upgrade() -> None:
