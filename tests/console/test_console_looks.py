@@ -14,6 +14,7 @@ from playwright.sync_api import BrowserContext, Page
 from console_articles import add_stories
 from console_browser import chromium, new_context, served
 from fresh_schema import make_tables
+from model_server import write_drafts
 from qiaocrawl.console.security import credentials
 from qiaocrawl.fetch.sessions.vault import Vault, new_key
 from qiaocrawl.items import PagePicture
@@ -148,6 +149,9 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
             keep_hook(c, Hook("平台程序", with_articles=True, event_outlets=2))
             stop_hook(c, "平台程序", "refused: HTTP 403")
         deliver_due(database, {}, time.time())
+        write_drafts(database, 1, 1)
+    monkeypatch.setenv("QIAO_MODEL_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("QIAO_MODEL_NAME", "klein")
     return address
 
 

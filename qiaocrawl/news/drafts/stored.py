@@ -19,6 +19,7 @@ from qiaocrawl.language import _
 from qiaocrawl.news.drafts.paper import (
     APPROVED,
     DRAFT,
+    LEAD,
     REVIEW,
     SCRIPTS,
     SENT,
@@ -442,7 +443,9 @@ def _checked(text: str) -> str:
 
 
 def _words(item: Item) -> dict[str, Any]:
-    return {"heading": item.heading, "sentences": [own.text for own in item.sentences]}
+    words = {"heading": item.heading, "sentences": [own.text for own in item.sentences]}
+    # Who stands for what a model drafted.
+    return {**words, "facts": item.facts} if item.kind == LEAD else words
 
 
 def _target(number: int, title: str) -> str:
