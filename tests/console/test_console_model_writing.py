@@ -40,9 +40,8 @@ def _number(desk: Desk) -> str:
 
 def _sent(page: str) -> dict[int, str]:
     """The numbered sentences that a page says it would send."""
-    (data,) = re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
-    lines = re.findall(r"^(\d+)\. (.+)$", html.unescape(data), re.MULTILINE)
-    return {int(number): text for number, text in lines}
+    lines = re.findall(r'<p class="desk-facts console-wrap mb-0">(\d+)\. (.+?)</p>', page)
+    return {int(number): html.unescape(text) for number, text in lines}
 
 
 def _verbatim(sent: dict[int, str]) -> tuple[int, str]:
@@ -121,6 +120,21 @@ def test_without_a_model_nothing_is_offered(
     monkeypatch.delenv("QIAO_MODEL_FORBIDDEN")
     monkeypatch.delenv("QIAO_MODEL_URL")
     assert f"/stories/{number}/draft" not in told.get(f"/stories/{number}").text
+    assert model.questions == []
+
+
+def test_a_wrong_address_is_said_and_breaks_no_page(
+    told: Desk, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = _number(told)
+    monkeypatch.setenv("QIAO_MODEL_URL", "nowhere")
+    page = told.get(f"/stories/{number}")
+    assert page.status_code == 200
+    assert "nowhere" in visible(page.text)
+    monkeypatch.setenv("QIAO_MODEL_URL", "https://8.8.8.8/v1")
+    assert "不得外送" in visible(told.get(f"/stories/{number}").text)
+    assert told.post(f"/stories/{number}/draft").status_code == 303
+    assert "不得外送" in visible(told.get(f"/stories/{number}").text)
     assert model.questions == []
 
 

@@ -49,20 +49,26 @@ class Offered:
 
     Attributes:
         refusal: why it may not be asked; "" if it may.
+        address, day: None where the options are wrong, as *refusal* says.
         data: the sentences that would be sent, as they would be.
     """
 
-    address: ModelAddress
-    day: Day
     refusal: str
-    data: str
-    orders: int
+    address: ModelAddress | None = None
+    day: Day | None = None
+    data: str = ""
+    orders: int = 0
 
 
 async def offered_for_event(request: Request, number: int) -> Offered | None:
     """What the page of an event offers an editor; None where no model is set up."""
-    address = ModelAddress.from_options(Options.from_environment())
-    if not address.may_ask or not user_of(request).may(EDITOR):
+    if not user_of(request).may(EDITOR):
+        return None
+    try:
+        address = ModelAddress.from_options(Options.from_environment())
+    except ConfigError as error:
+        return Offered(str(error))
+    if not address.may_ask:
         return None
     try:
         voices, topics, _url_id = await read(request, stored.material_of_story, number)
@@ -73,8 +79,13 @@ async def offered_for_event(request: Request, number: int) -> Offered | None:
 
 async def offered_for_lead(request: Request, briefing: Draft) -> Offered | None:
     """The same at the desk of a briefing."""
-    address = ModelAddress.from_options(Options.from_environment())
-    if not address.may_ask or not user_of(request).may(EDITOR) or not briefing.is_open:
+    if not user_of(request).may(EDITOR) or not briefing.is_open:
+        return None
+    try:
+        address = ModelAddress.from_options(Options.from_environment())
+    except ConfigError as error:
+        return Offered(str(error))
+    if not address.may_ask:
         return None
     voices, _sources = _voices_of_items(briefing.items)
     topics = await read(request, _topics_of, briefing)
@@ -92,7 +103,7 @@ async def _offered(
         refusal = str(error)
     material = Material(voices)
     day = await read(request, spent_today, datetime.now(UTC))
-    return Offered(address, day, refusal, material.as_data(), material.orders)
+    return Offered(refusal, address, day, material.as_data(), material.orders)
 
 
 # --- The paragraph of an event --------------------------------------------------------------------

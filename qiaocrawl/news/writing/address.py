@@ -172,7 +172,7 @@ class ModelAddress:
                     "{address} lies outside this network, and texts of {topics} may not leave: "
                     "QIAO_MODEL_TOPICS names those that may.",
                     address=self.origin,
-                    topics=_(", ").join(kept) or _("no topic"),
+                    topics=_(", ").join(name or _("no topic") for name in kept or [""]),
                 ),
             )
 
@@ -291,15 +291,14 @@ def _reserve(
     with database.engine.begin() as c:
         made = c.execute(insert(model_call).values(values)).inserted_primary_key
         assert made is not None
-        # With its own row in it: two at once cannot both take what is left.
+    # Looked at when its own row is there for all to see: of two at once that both need what is
+    # left, none gets it rather than both.
+    with database.engine.begin() as c:
         day = spent_today(c, now)
         is_over = day.tokens > address.tokens_a_day or 0 < address.money_a_day < day.cost
         if is_over:
-            c.execute(
-                update(model_call)
-                .where(model_call.c.id == made[0])
-                .values(tokens=0, cost=0.0, outcome="budget")
-            )
+            nothing = {"tokens": 0, "cost": 0.0, "outcome": "budget"}
+            c.execute(update(model_call).where(model_call.c.id == made[0]).values(nothing))
         else:
             after = {"model": address.name, "purpose": purpose, "characters": characters}
             record(c, actor, "model.ask", address.origin, None, after)

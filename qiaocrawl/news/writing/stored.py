@@ -90,7 +90,8 @@ def material_of_story(c: Connection, number: int) -> tuple[list[Voice], frozense
     texts = texts_of(c, [number])[number]
     if not texts:
         raise ConfigError(_("no article of story {number} is stored any more", number=number))
-    topics = frozenset(name for text in texts for name in text.topics)
+    # An article on no topic may leave for nowhere outside.
+    topics = frozenset(name for text in texts for name in text.topics or ("",))
     return voices_of(texts), topics, texts[0].url_id
 
 
