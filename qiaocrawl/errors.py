@@ -284,6 +284,6 @@ class WriterError(QiaoError):
         outcome: one of ``OUTCOMES`` of ``news/writing/address.py``.
     """
 
-    def __init__(self, outcome: str, message: str) -> None:
+    def __init__(self, message: str, *, outcome: str) -> None:
         super().__init__(message)
         self.outcome = outcome

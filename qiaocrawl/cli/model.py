@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import typer
 
@@ -12,7 +12,7 @@ from qiaocrawl.cli.output import echo
 from qiaocrawl.errors import ConfigError, WriterError
 from qiaocrawl.language import _
 from qiaocrawl.news.writing.address import Day, ModelAddress, spent_today
-from qiaocrawl.news.writing.drafting import Paragraph, Voice, draft, fault_words
+from qiaocrawl.news.writing.drafting import MADE_UP, Paragraph, draft, fault_words
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.audit_log import Actor
@@ -20,12 +20,6 @@ from qiaocrawl.storage.audit_log import Actor
 app = typer.Typer(
     help="A language model that drafts: whether it may be asked, and keeps to the form.",
     no_args_is_help=True,
-)
-
-# Nothing that is stored is sent: these are ours, and tell of nobody.
-_TEXT = (
-    "某市侨联5月8日举行座谈会，30名侨商参加。侨联主席林某表示，明年计划建侨商之家。"
-    "会议没有讨论经费。"
 )
 
 
@@ -51,9 +45,8 @@ def check(database: DatabaseUrl = "") -> None:
     with opened_database(database) as opened:
         opened.require_current()
         _say_address(opened, address)
-        voice = Voice("", "", _("a made-up meeting"), _TEXT, date(2026, 5, 9))
         try:
-            paragraph = draft(opened, address, Actor(getpass.getuser()), "check", [voice], None)
+            paragraph = draft(opened, address, Actor(getpass.getuser()), "check", [MADE_UP], None)
         except WriterError as error:
             echo(str(error), err=True)
             raise typer.Exit(1) from None

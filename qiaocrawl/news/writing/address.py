@@ -147,7 +147,7 @@ class ModelAddress:
             found = socket.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             words = _("the name {host!r} leads to no address", host=origin.host)
-            raise WriterError("away", words) from None
+            raise WriterError(words, outcome="away") from None
         return not any(is_public_address(str(address[0])) for *_rest, address in found)
 
     def require(self, topics: Collection[str] | None) -> None:
@@ -157,23 +157,23 @@ class ModelAddress:
             WriterError: unset, forbidden, or an address outside and a topic that may not leave.
         """
         if not self.url:
-            raise WriterError("unset", _("No model is set up (QIAO_MODEL_URL)."))
+            raise WriterError(_("No model is set up (QIAO_MODEL_URL)."), outcome="unset")
         if self.is_forbidden:
             raise WriterError(
-                "forbidden", _("Asking a model is forbidden here (QIAO_MODEL_FORBIDDEN).")
+                _("Asking a model is forbidden here (QIAO_MODEL_FORBIDDEN)."), outcome="forbidden"
             )
         if topics is None:
             return
         kept = sorted(set(topics) - self.topics)
         if (kept or not topics) and not self.is_inside():
             raise WriterError(
-                "kept",
                 _(
                     "{address} lies outside this network, and texts of {topics} may not leave: "
                     "QIAO_MODEL_TOPICS names those that may.",
                     address=self.origin,
                     topics=_(", ").join(name or _("no topic") for name in kept or [""]),
                 ),
+                outcome="kept",
             )
 
 
@@ -262,7 +262,9 @@ def ask(
     outcome = ANSWERED if text is not None else "form"
     _note(database, call, {"outcome": outcome, "tokens": tokens, "cost": cost})
     if text is None:
-        raise WriterError("form", _("The address answers, but not in the OpenAI chat form."))
+        raise WriterError(
+            _("The address answers, but not in the OpenAI chat form."), outcome="form"
+        )
     return Answer(text, call, tokens, cost, time.monotonic() - begun)
 
 
@@ -304,13 +306,13 @@ def _reserve(
             record(c, actor, "model.ask", address.origin, None, after)
     if is_over:
         raise WriterError(
-            "budget",
             _(
                 "The day's budget does not reach for this: {spent} of {most} tokens are spent "
                 "(QIAO_MODEL_TOKENS_A_DAY, QIAO_MODEL_MONEY_A_DAY).",
                 spent=f"{day.tokens - most:,}",
                 most=f"{address.tokens_a_day:,}",
             ),
+            outcome="budget",
         )
     return int(made[0])
 
@@ -344,28 +346,30 @@ def _post(address: ModelAddress, messages: Sequence[Message]) -> dict[str, Any]:
             for chunk in response.iter_bytes():
                 data += chunk
                 if len(data) > _MOST_ANSWER_BYTES:
-                    raise WriterError("long", _("The answer is longer than any that is asked for."))
+                    raise WriterError(
+                        _("The answer is longer than any that is asked for."), outcome="long"
+                    )
                 if time.monotonic() > until:
                     raise httpx.ReadTimeout("too slow")
             status = response.status_code
     except httpx.TimeoutException:
         words = _("No answer within {seconds:g} s.", seconds=address.seconds)
-        raise WriterError("late", words) from None
+        raise WriterError(words, outcome="late") from None
     except (httpx.HTTPError, OSError) as error:
         words = _("{address} does not answer: {error}", address=address.origin, error=error)
-        raise WriterError("away", words) from None
+        raise WriterError(words, outcome="away") from None
     if status != httpx.codes.OK:
         words = data.decode("utf-8", "replace")
         if address.key:
             words = words.replace(address.key, "…")
         raise WriterError(
-            "refused",
             _(
                 "{address} refuses ({status}): {said}",
                 address=address.origin,
                 status=status,
                 said=" ".join(words.split())[:_SHOWN_CHARS],
             ),
+            outcome="refused",
         )
     try:
         said = json.loads(data)

@@ -76,6 +76,17 @@ class Voice(NamedTuple):
     day: date | None
 
 
+MADE_UP = Voice(
+    "",
+    "",
+    "某市侨联办座谈会",
+    "某市侨联5月8日举行座谈会，30名侨商参加。侨联主席林某表示，明年计划建侨商之家。"
+    "会议没有讨论经费。",
+    date(2026, 5, 9),
+)
+"""What a model is tried with: nothing that is stored, and nobody there is."""
+
+
 class Cited(NamedTuple):
     """What a sentence cites: a sentence of an article, verbatim."""
 
@@ -200,7 +211,9 @@ def draft(
     """
     material = Material(voices)
     if not material.sentences:
-        raise WriterError("unset", _("There is nothing to write of: no sentence may be cited."))
+        raise WriterError(
+            _("There is nothing to write of: no sentence may be cited."), outcome="unset"
+        )
     checker = Checker(material.sentences, gazetteers)
     talk = [
         Message("system", _RULES),
