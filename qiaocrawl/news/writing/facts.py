@@ -280,6 +280,7 @@ def _ends_at(text: str, at: int, ends: Collection[str]) -> bool:
 
 # --- Quantities -----------------------------------------------------------------------------------
 
+# Elsewhere 第5人 counts nothing; here it must be the fifth in both.
 _NUMBER = re.compile(rf"(?P<ordinal>第)?(?P<number>{NUMBER.replace('第数', '数')})", re.ASCII)
 _PARTS = re.compile(
     r"(?P<base>百|千|万|[二三四五六七八九十]|\d+)分之(?P<share>[\d.]+|[零〇一二两三四五六七八九十百点]+)"
