@@ -151,6 +151,18 @@ FIELD_NAMES: Mapping[str, str] = {
     "subject": N_("known there as"),
     "sign_in": N_("why not"),
     "stopped": N_("stopped"),
+    "characters": N_("characters sent"),
+    "dropped": N_("sentences dropped"),
+    "each": N_("each article"),
+    "facts": N_("what is known of it"),
+    "format": N_("form"),
+    "heat": N_("heat"),
+    "link": N_("link"),
+    "model": N_("model"),
+    "purpose": N_("what for"),
+    "quiet": N_("quiet hours"),
+    "topics": N_("topics"),
+    "warnings": N_("warnings"),
     "zone": N_("time zone"),
 }
 """What the fields of a record are called; words, hosts and names that stand there are their own."""
