@@ -45,14 +45,14 @@ def page_text(c: Connection, article_id: int) -> PageText:
     return PageText(text.title, text.text, meta=text.meta, url=text.url)
 
 
-def pack_without(c: Connection, topic: str, page: PageText) -> TopicPack:
-    """The topic with its judged articles but for *page*, which is to be judged itself.
+def pack_without(c: Connection, topic: str, *pages: PageText) -> TopicPack:
+    """The topic with its judged articles but for *pages*, which are to be judged themselves.
 
     Raises:
         StorageError: the topic was never imported.
     """
-    pack, own = judged_pack(c, topic), sample_name(url_key(page.url))
-    return replace(pack, samples=tuple(one for one in pack.samples if one.name != own))
+    pack, own = judged_pack(c, topic), {sample_name(url_key(page.url)) for page in pages}
+    return replace(pack, samples=tuple(one for one in pack.samples if one.name not in own))
 
 
 def threshold_of(scorer: PageScorer) -> float:

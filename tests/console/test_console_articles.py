@@ -274,3 +274,33 @@ def test_the_figures_count_and_lead_on(desk: Desk, monkeypatch: pytest.MonkeyPat
     for address in set(re.findall(r'class="console-figure" href="([^"]+)"', page)):
         assert desk.get(html.unescape(address)).status_code == 200
     assert "a-qiao.cn/0" in desk.get("/dead?found=1").text
+
+
+def test_a_judgement_of_copies_is_taken_back_from_all_of_them_at_once(desk: Desk) -> None:
+    """While one of them is still a sample against the topic, the others would be judged by it."""
+    body = "侨胞、归侨与华侨农场代表出席侨务工作会议。" * 5
+    add_stories(desk.database, "侨务工作会议召开", body)
+    desk.log_in_as("editor")
+    with desk.database.engine.connect() as c:
+        whole = c.execute(
+            text("SELECT MIN(article_id) FROM verdict WHERE kind = 'reprint'")
+        ).scalar_one()
+    assert _marked(desk, whole, "irrelevant") == "2 copies were marked."
+    assert _marked(desk, whole, "unjudged") == "2 copies were marked."
+    with desk.database.engine.connect() as c:
+        judged = c.execute(text("SELECT COUNT(*) FROM judgement")).scalar()
+        statement = text(
+            "SELECT r.score, r.relevant FROM relevance r JOIN verdict v"
+            " ON v.article_id = r.article_id WHERE v.group_id ="
+            " (SELECT group_id FROM verdict WHERE article_id = :id)"
+        )
+        scores = set(map(tuple, c.execute(statement, {"id": whole})))
+    assert judged == 0
+    assert len(scores) == 1, "one text, one score"
+
+
+def _marked(desk: Desk, article_id: int, action: str) -> str:
+    sent = {"csrf_token": desk.token, "action": action, "topic": PACK.name, "copies": "yes"}
+    address = f"/articles/{article_id}/mark"
+    answer = desk.client.post(address, data=sent, headers={"accept": "application/json"})
+    return str(answer.json()["said"])

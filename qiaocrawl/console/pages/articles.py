@@ -119,8 +119,8 @@ async def mark_article(
     if copies and any(one.is_judgement for one in wanted):
         judged = await read(request, _copies_of, article_id)
     for one in wanted:
-        for own in judged if one.action == UNJUDGED else ():
-            await _take_back(request, own, one.topic)
+        if one.action == UNJUDGED:
+            await _take_back(request, judged, one.topic)
 
     def change(c: Connection) -> Marks:
         for one in wanted:
@@ -135,7 +135,7 @@ async def mark_article(
 def _copies_of(c: Connection, article_id: int) -> list[int]:
     """The article and the others of its reprint group: a row of a list stands for all."""
     others = [member.article_id for member in chain(c, article_id)][:_MOST_COPIES]
-    return others if article_id in others else [article_id]
+    return [article_id, *(own for own in others if own != article_id)] if others else [article_id]
 
 
 def _mark(c: Connection, actor: Actor, article_id: int, wanted: Mark) -> None:
@@ -166,26 +166,35 @@ def _mark_class(c: Connection, actor: Actor, article_id: int, wanted: tuple[str,
     record(c, actor, "article.class", marked.url, before, after)
 
 
-async def _take_back(request: Request, article_id: int, topic: str) -> None:
-    """Let the page scorer judge again, as if nobody had said anything of the article."""
+async def _take_back(request: Request, articles: Sequence[int], topic: str) -> None:
+    """Let the page scorer judge again, as if nobody had said anything of *articles*.
 
-    def load(c: Connection) -> tuple[str, TopicPack, PageText]:
-        if article_id >= 2**63 or not has_article(c, article_id):
-            raise ConfigError(_("there is no article {which}", which=article_id))
-        name, page = (
-            topic or marks.best_topics(c, [article_id])[article_id],
-            page_text(c, article_id),
-        )
-        return name, pack_without(c, name, page), page
+    They have one text: while one of them is a sample, the others are judged by it.
+    """
+    first = articles[0]
 
-    name, pack, page = await read(request, load)
+    def load(c: Connection) -> tuple[str, TopicPack, list[PageText]]:
+        if first >= 2**63 or not has_article(c, first):
+            raise ConfigError(_("there is no article {which}", which=first))
+        name = topic or marks.best_topics(c, [first])[first]
+        pages = [page_text(c, own) for own in articles]
+        return name, pack_without(c, name, *pages), pages
 
-    def judge_text() -> Relevance:
-        return crawl_scorer(pack).judge(page)
+    name, pack, pages = await read(request, load)
+
+    def judge_texts() -> list[Relevance]:
+        scorer = crawl_scorer(pack)
+        return [scorer.judge(page) for page in pages]
 
     # Before the transaction: to learn a topic from its samples may take seconds.
-    verdict = await run_in_threadpool(judge_text)
-    await write(request, marks.take_back, actor_of(request), article_id, name, verdict)
+    verdicts = await run_in_threadpool(judge_texts)
+    actor = actor_of(request)
+
+    def change(c: Connection) -> None:
+        for own, verdict in zip(articles, verdicts, strict=True):
+            marks.take_back(c, actor, own, name, verdict)
+
+    await write(request, change)
 
 
 _FEED_ITEMS = 50
