@@ -398,9 +398,21 @@ def seeds(
     With --from the sites of a navigation page, of bookmarks or of OPML, but for those of the topic.
     """
     with connection_to(database) as c:
-        offers = seed_offers(c, topic, top) if from_ is None else _named_offers(c, topic, from_)
+        is_cut = False
+        if from_ is None:
+            offers = seed_offers(c, topic, top)
+        else:
+            offers, is_cut = _named_offers(c, topic, from_)
     own = [_canonical(address) for address in add or ()]
     picked = picked_numbers(pick, len(offers))
+    if is_cut:
+        echo(
+            _(
+                "{file} has more links than are read at once: the others are not offered",
+                file=from_,
+            ),
+            err=True,
+        )
     if out is not None:
         write_seeds(out, offers, picked, own)
     if as_json:
@@ -423,12 +435,16 @@ def seeds(
         echo(_("to take some:  --pick 1,3-5 --out seeds.txt"))
 
 
-def _named_offers(c: Connection, topic: str, file: Path) -> list[SeedOffer]:
-    """The sites that *file* names and the topic has not; those that most links lead to first."""
+def _named_offers(c: Connection, topic: str, file: Path) -> tuple[list[SeedOffer], bool]:
+    """The sites that *file* names and the topic has not; those that most links lead to first.
+
+    And whether it has more links than were read.
+    """
     known = {site.host for site in stored_pack(c, topic).sites}
-    found = [one for one in sites_in(read_limited(file)) if host_of(one.url) not in known]
+    named = sites_in(read_limited(file))
+    found = [one for one in named.sites if host_of(one.url) not in known]
     found.sort(key=lambda one: -one.links)
-    return [SeedOffer(one.url, one.name, one.links) for one in found]
+    return [SeedOffer(one.url, one.name, one.links) for one in found], named.is_cut
 
 
 def picked_numbers(text: str, most: int) -> set[int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from lxml import etree
@@ -12,7 +12,7 @@ from qiaocrawl.page import parse_page
 from qiaocrawl.text.normalise import collapse
 from qiaocrawl.urls import canonical_url, host_of
 
-_MOST_LINKS = 20_000
+_MOST_LINKS = 10_000
 _MOST_NAME_CHARS = 100
 # Links within the page itself lead here: whose page it is, nobody said.
 _OWN = "http://navigation.invalid/"
@@ -31,13 +31,27 @@ class NamedSite:
     links: int
 
 
-def sites_in(data: bytes) -> list[NamedSite]:
+class NamedSites(NamedTuple):
+    """The sites a file names; *is_cut*: it has more links than are read."""
+
+    sites: list[NamedSite]
+    is_cut: bool
+
+
+def sites_in(data: bytes) -> NamedSites:
     """The sites that *data* names, each host once, in the order they come.
 
     A page of HTML, bookmarks as browsers export them (which are HTML), or OPML. No bytes raise.
     """
     named: dict[str, NamedSite] = {}
-    for address, text in _outlines(data) or _anchors(data):
+    links = _outlines(data)
+    if links:
+        links, is_cut = links[:_MOST_LINKS], len(links) > _MOST_LINKS
+    else:
+        harvest = parse_page(data, url=_OWN).harvest(_MOST_LINKS)
+        links = [(link.url, link.anchor) for link in harvest.links]
+        is_cut = bool(harvest.unread or harvest.over_limit)
+    for address, text in links:
         url = canonical_url(address.strip())
         if url is None or url.startswith(_OWN):
             continue
@@ -53,17 +67,12 @@ def sites_in(data: bytes) -> list[NamedSite]:
             (name if nearer else "") or known.name or name,
             known.links + 1,
         )
-    return list(named.values())
+    return NamedSites(list(named.values()), is_cut)
 
 
 def _depth(url: str) -> tuple[int, int]:
     parts = urlsplit(url)
     return len([part for part in parts.path.split("/") if part]), len(parts.query)
-
-
-def _anchors(data: bytes) -> Iterator[tuple[str, str]]:
-    for link in parse_page(data, url=_OWN).links(_MOST_LINKS):
-        yield link.url, link.anchor
 
 
 def _outlines(data: bytes) -> list[tuple[str, str]]:

@@ -27,7 +27,7 @@ OPML = b"""<?xml version="1.0"?><opml version="2.0"><head><title>t</title></head
 
 
 def test_a_navigation_page_names_each_site_once_by_its_first_page() -> None:
-    assert sites_in(PAGE.encode("gbk")) == [
+    assert sites_in(PAGE.encode("gbk")).sites == [
         NamedSite("http://paper.test/", "侨乡日报", 2),
         NamedSite("https://www.gov.test/?from=nav", "政府网", 1),
         NamedSite("https://nav.test/more", "更多", 1),
@@ -35,20 +35,30 @@ def test_a_navigation_page_names_each_site_once_by_its_first_page() -> None:
 
 
 def test_bookmarks_and_opml() -> None:
-    assert [(one.url, one.name) for one in sites_in(BOOKMARKS)] == [
+    assert [(one.url, one.name) for one in sites_in(BOOKMARKS).sites] == [
         ("https://paper.test/", "Paper"), ("https://journal.test/p/1?x=1", "Journal"),
     ]  # fmt: skip
-    assert [(one.url, one.name) for one in sites_in(OPML)] == [
+    assert [(one.url, one.name) for one in sites_in(OPML).sites] == [
         ("http://paper.test/", "Paper"), ("http://alone.test/feed", "Alone"),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("data", [b"", b"<opml/>", b"<a href='http://['>x</a>", b"<" * 10_000])
 def test_what_names_none(data: bytes) -> None:
-    assert sites_in(data) == []
+    assert sites_in(data) == ([], False)
 
 
 @given(st.binary(max_size=300))
 def test_no_bytes_raise(data: bytes) -> None:
     sites_in(b"<opml>" + data)
     sites_in(b"<a href=" + data)
+
+
+@pytest.mark.parametrize(
+    "form", ['<a href="http://s{}.example/">x</a>', "<outline htmlUrl='http://s{}.example/'/>"]
+)
+def test_more_links_than_are_read_are_told(form: str) -> None:
+    links = "".join(form.format(number) for number in range(10_001))
+    data = f"<opml><body>{links}</body></opml>" if "outline" in form else links
+    assert sites_in(data.encode()).is_cut
+    assert not sites_in(form.format(1).encode()).is_cut
