@@ -12,10 +12,11 @@ import typer
 
 from qiaocrawl.cli.database import DatabaseUrl
 from qiaocrawl.cli.options import SchedulerAddress, start_of
-from qiaocrawl.cli.output import shown_pass, stopping
+from qiaocrawl.cli.output import echo, shown_pass, stopping
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import _
+from qiaocrawl.options.project import command_here
 from qiaocrawl.text.visible import Terminal
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ def bring_up_to_date(
                 with _readers(runtime, since_minute, cluster, processes) as bulk:
                     is_done = read_articles(runtime, since_minute, console, stopped, bulk)
             if is_done:
-                return _warn(runtime, options)
+                _warn(runtime, options)
+                return 0
             console.print(_("stopped; the same command without --rebuild goes on"))
             return INTERRUPTED
     finally:
@@ -163,8 +165,12 @@ def read_articles(
     )
 
 
-def _warn(runtime: Runtime, options: Options) -> int:
-    """Check the rules, and send what is due; an exit code."""
+def _warn(runtime: Runtime, options: Options) -> None:
+    """Check the rules, and send what is due.
+
+    What is not delivered is kept, tried again and told by ``health``: the analysis is done, and
+    no round fails for a channel that nobody gave an address.
+    """
     from qiaocrawl.cli.warnings import (
         LOOKS_BACK,
         check_with,
@@ -175,10 +181,12 @@ def _warn(runtime: Runtime, options: Options) -> int:
 
     messages = check_with(runtime, options, datetime.now(UTC) - LOOKS_BACK)
     if has_channels(runtime.database, options):
-        return 0 if send_with(runtime.database, options) else 1
-    if messages:
+        if not send_with(runtime.database, options):
+            command = command_here("qiaocrawl health")
+            told = _("messages not delivered are kept; `{command}` says why", command=command)
+            echo(told)
+    elif messages:
         say_how_to_send()
-    return 0
 
 
 def _forget(runtime: Runtime) -> None:

@@ -312,7 +312,7 @@ def _print_summary(
     for step in (
         f"article list --topic {plan.topic} --only-relevant",
         f"export --topic {plan.topic} --only-relevant --out {plan.topic}.xlsx",
-        f"missed {plan.topic}",
+        f"report missed {plan.topic}",
         f"briefing make {plan.topic}",
     ):
         console.print(f"  {command_here(f'qiaocrawl {step}')}", soft_wrap=True)

@@ -134,6 +134,20 @@ def test_stories_are_merged_and_split_and_it_can_be_taken_back(
         assert said in changes
 
 
+def test_who_printed_a_text_first_is_no_reprint_of_who_was_found_first(
+    told: Desk, database_url: str
+) -> None:
+    _host, title, body = TEXTS[0]
+    at = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=20)
+    with runtime_on(database_url) as runtime:
+        store_on_topic(runtime, "first", [("first.example", at, title, body)])
+        analyse_stories(runtime, lambda _count: True)
+    words = visible(told.get(f"/stories/{_numbers(told)['马德里']}").text)
+    listed = words[words.index("Articles 3") :]
+    assert re.search(r"first\.example · [^·]*马德里", listed)
+    assert re.search(r"甲侨网 · [^·]*· reprint", listed)
+
+
 def test_each_article_tells_why_it_is_in_its_event(told: Desk, database_url: str) -> None:
     number = _numbers(told)["马德里"]
     copies = re.findall(r"\?why=(\d+)#why", told.get(f"/stories/{number}").text)

@@ -154,6 +154,7 @@ FIELD_NAMES: Mapping[str, str] = {
     "characters": N_("characters sent"),
     "dropped": N_("sentences dropped"),
     "each": N_("each article"),
+    "event_outlets": N_("outlets that make an event"),
     "facts": N_("what is known of it"),
     "format": N_("form"),
     "heat": N_("heat"),

@@ -46,7 +46,11 @@ class StoryLine:
 
 @dataclass(frozen=True, slots=True)
 class StoryArticle:
-    """An article of a story; its key is the one a desk knows it by."""
+    """An article of a story; its key is the one a desk knows it by.
+
+    Attributes:
+        is_reprint: an article published before it has its text.
+    """
 
     key: str
     url: str
@@ -170,17 +174,21 @@ def articles_of(c: Connection, number: int) -> list[StoryArticle]:
         .where(story_article.c.story_id == number)
         .order_by(article.c.published_at.is_(None), article.c.published_at, url.c.url)
     )
-    return [
-        StoryArticle(
-            key_of(bytes(row.key), row.id),
-            row.url,
-            row.site or "",
-            row.title or "",
-            from_time(row.published_at),
-            row.voice_url_id != row.id,
+    told: set[int] = set()
+    found = []
+    for row in c.execute(statement):
+        found.append(
+            StoryArticle(
+                key_of(bytes(row.key), row.id),
+                row.url,
+                row.site or "",
+                row.title or "",
+                from_time(row.published_at),
+                row.voice_url_id in told,
+            )
         )
-        for row in c.execute(statement)
-    ]
+        told.add(row.voice_url_id)
+    return found
 
 
 def url_ids_of(c: Connection, number: int) -> list[int]:

@@ -19,7 +19,10 @@ _AT_A_TIME = 200
 
 @dataclass(frozen=True, slots=True)
 class StoryText:
-    """An article of a story with its text; *at* is its publication, or its fetch."""
+    """An article of a story with its text; *at* is its publication, or its fetch.
+
+    *is_reprint*: an article before it has its text.
+    """
 
     url_id: int
     article_id: int
@@ -70,6 +73,7 @@ def texts_of(
     """
     names = OutletNames(c, topic_name)
     texts: dict[int, list[StoryText]] = {number: [] for number in numbers}
+    told: set[tuple[int, int]] = set()
     for start in range(0, len(numbers), _AT_A_TIME):
         part = numbers[start : start + _AT_A_TIME]
         topics = _topics(c, part)
@@ -105,10 +109,11 @@ def texts_of(
                     names.of(row.site),
                     at,
                     row.published_at is not None,
-                    row.voice_url_id != row.id,
+                    (row.story_id, row.voice_url_id) in told,
                     frozenset(topics.get(row.article_id, ())),
                 )
             )
+            told.add((row.story_id, row.voice_url_id))
     return texts
 
 
