@@ -10,7 +10,15 @@ import typer
 
 from qiaocrawl.cli.article import article_id_of
 from qiaocrawl.cli.database import DatabaseUrl, opened_database
-from qiaocrawl.cli.output import check_output, echo, print_line, say_written, shown_pass, stopping
+from qiaocrawl.cli.output import (
+    check_output,
+    echo,
+    print_line,
+    require_free,
+    say_written,
+    shown_pass,
+    stopping,
+)
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _, ngettext
 from qiaocrawl.options import Options
@@ -32,6 +40,7 @@ def evidence(
         bool, typer.Option("--story", help="WHICH is the number of an event: all its articles.")
     ] = False,
     out: Annotated[Path | None, typer.Option("--out", help="New file; .zip.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     check: Annotated[
         Path | None, typer.Option("--check", help="A package: is it as it was made?")
     ] = None,
@@ -50,7 +59,7 @@ def evidence(
     stamp where QIAO_STAMP_URL names an authority. Exit code 1 where a page or the stamp is missing.
     """
     if check is not None:
-        if which or out is not None:
+        if which or out is not None or force:
             raise ConfigError(_("--check looks at a package: it goes with --ca alone"))
         _check(check, ca)
         return
@@ -63,11 +72,13 @@ def evidence(
     if ca is not None:
         raise ConfigError(_("--ca goes with --check; a new package is stamped by QIAO_STAMP_URL"))
     check_output(out, "--out")
+    require_free(out, force=force)
     _make(which, is_story=story, out=out, database=database)
 
 
 def _make(which: str, *, is_story: bool, out: Path, database: str) -> None:
-    from qiaocrawl.export.evidence import StoppedError, Terms, make_package
+    from qiaocrawl.export.evidence import StoppedError, Terms, make_package, note_package
+    from qiaocrawl.storage.audit_log import Actor
 
     terms = Terms.from_options(Options.from_environment(), getpass.getuser())
     with opened_database(database) as opened:
@@ -86,6 +97,8 @@ def _make(which: str, *, is_story: bool, out: Path, database: str) -> None:
                 made = None
         if made is None:
             shown.leave(Terminal(stderr=True))
+        with opened.engine.begin() as c:
+            note_package(c, Actor(terms.made_by), subject, made)
     say_written(out, ngettext("{count} file", "{count} files", made.files))
     _tell(made)
     if not made.is_whole:
@@ -103,7 +116,8 @@ def _subject(c: Connection, which: str, *, is_story: bool) -> Subject:
 
 
 def _tell(made: Made) -> None:
-    """What is missing, and whether it is stamped."""
+    """Its digest, what is missing, and whether it is stamped."""
+    echo(_("SHA-256 of the package: {digest} (in the record of changes)", digest=made.sha256))
     for gap in made.gaps:
         echo(_("missing: {path}: {why}", path=gap.path, why=gap.why), err=True)
     if made.stamp is not None:
@@ -135,6 +149,7 @@ def _check(file: Path, ca: Path | None) -> None:
         print_line(_("it says itself: {note}", note=note))
     if checked.stamp is not None:
         print_line(_stamp_words(checked.stamp))
+    print_line(_("SHA-256 of the package: {digest}", digest=checked.sha256))
     for fault in checked.faults:
         echo(_("wrong: {fault}", fault=fault), err=True)
     if checked.faults:
@@ -146,3 +161,11 @@ def _check(file: Path, ca: Path | None) -> None:
             checked.files,
         )
     )
+    if checked.stamp is None:
+        print_line(
+            _(
+                "This proves no origin: without a time stamp, whoever holds the package can write "
+                "files and manifest anew together. Only its SHA-256 does, where the record of "
+                "changes has the same."
+            )
+        )

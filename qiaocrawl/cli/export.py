@@ -25,6 +25,7 @@ from qiaocrawl.cli.options import (
     with_options,
     words_choice,
 )
+from qiaocrawl.cli.output import require_free
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.language import _
 from qiaocrawl.options.project import command_here
@@ -150,10 +151,8 @@ def _target(wanted: _Wanted, exporter: Exporter, topic: str | None) -> Path:
         return wanted.out
     today = datetime.now(UTC).astimezone(SHANGHAI)
     target = wanted.out or Path(f"{topic or 'qiaocrawl'}-{today:%Y%m%d}{exporter.suffix}")
-    if exporter.suffix and target.exists() and not (wanted.force and target.is_file()):
-        raise StorageError(
-            _("{target!r} exists already; --force replaces a file", target=str(target))
-        )
+    if exporter.suffix:
+        require_free(target, force=wanted.force)
     return target
 
 

@@ -30,7 +30,7 @@ from rich.progress import (
 from rich.table import Column, Table
 from rich.text import Text
 
-from qiaocrawl.errors import ConfigError
+from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.interrupts import INTERRUPTED
 from qiaocrawl.language import _
 from qiaocrawl.text.visible import Terminal, visible, visible_json
@@ -201,6 +201,18 @@ def check_output(file: Path, option: str) -> None:
         )
     if file.is_dir():
         raise ConfigError(_("{option} {file!r} is a folder", option=option, file=str(file)))
+
+
+def require_free(file: Path, *, force: bool) -> None:
+    """Refuse to replace what is there, unless it is a file and *force* says so.
+
+    Raises:
+        StorageError: there is something already.
+    """
+    if file.exists() and not (force and file.is_file()):
+        raise StorageError(
+            _("{target!r} exists already; --force replaces a file", target=str(file))
+        )
 
 
 def join_with_commas(parts: Iterable[str]) -> str:

@@ -54,6 +54,7 @@ from qiaocrawl.reading.evidence import (
 )
 from qiaocrawl.reading.records import ArticleRecord, iter_articles
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.backup import growing_file
 from qiaocrawl.storage.page_store.reading import info_member, page_member, picture_member
 from qiaocrawl.storage.pages.revisions import picture_of_article, revisions_of
@@ -140,12 +141,14 @@ class Made:
 
     Attributes:
         stamp: None without one; ``stamp_fault`` says why where an authority was asked.
+        sha256: of the whole file.
     """
 
     files: int
     gaps: tuple[Gap, ...]
     stamp: Stamp | None
     stamp_fault: str
+    sha256: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -173,29 +176,53 @@ def make_package(
         StoppedError: *advance* said so.
         StorageError: the file cannot be written.
     """
-    with growing_file(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-        package = _Package(archive, terms)
-        shown = []
-        for article_id in subject.articles:
-            # A transaction each: an event of hundreds takes minutes, and a browser draws meanwhile.
-            with database.reading() as c:
-                stored = _Stored.load(c, article_id) if has_article(c, article_id) else None
-            if stored is None:
-                # Found to be no article after all, since the package was begun.
-                why = _("the article is not stored any more")
-                package.lack(f"articles/{article_id}", why, is_page=True)
-            else:
-                own = _add_article(package, stored, terms)
-                # Of an event the report tells facts alone: hundreds of pictures are no report.
-                is_one = subject.kind == "article"
-                shown.append(own if is_one else replace(own, text="", picture="", headers=()))
-            if not advance(1):
-                raise StoppedError
+    with growing_file(out) as part:
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+            made = _fill(_Package(archive, terms), database, subject, advance)
+        with part.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return replace(made, sha256=digest)
+
+
+def _fill(
+    package: _Package, database: Database, subject: Subject, advance: Callable[[int], bool]
+) -> Made:
+    shown = []
+    for article_id in subject.articles:
+        # A transaction each: an event of hundreds takes minutes, and a browser draws meanwhile.
         with database.reading() as c:
-            tree = _tree(c, subject)
-        _add_spread(package, tree, subject)
-        _add_report(package, subject, shown, tree)
-        return _seal(package, subject)
+            stored = _Stored.load(c, article_id) if has_article(c, article_id) else None
+        if stored is None:
+            # Found to be no article after all, since the package was begun.
+            why = _("the article is not stored any more")
+            package.lack(f"articles/{article_id}", why, is_page=True)
+        else:
+            own = _add_article(package, stored, package.terms)
+            # Of an event the report tells facts alone: hundreds of pictures are no report.
+            is_one = subject.kind == "article"
+            shown.append(own if is_one else replace(own, text="", picture="", headers=()))
+        if not advance(1):
+            raise StoppedError
+    with database.reading() as c:
+        tree = _tree(c, subject)
+    _add_spread(package, tree, subject)
+    _add_report(package, subject, shown, tree)
+    return _seal(package, subject)
+
+
+def note_package(c: Connection, actor: Actor, subject: Subject, made: Made) -> None:
+    """Put what was made into the record of changes.
+
+    By its digest the office shows later that a package is the one that was handed out.
+    """
+    after = {
+        "kind": subject.kind,
+        "number": subject.number,
+        "sha256": made.sha256,
+        "time_stamp": made.stamp_fault if made.stamp is None else made.stamp.at.isoformat(),
+        "gaps": [gap.path for gap in made.gaps],
+    }
+    record(c, actor, "evidence.make", subject.title, None, after)
 
 
 class _Package:

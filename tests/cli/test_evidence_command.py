@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from fresh_schema import make_tables
 from held_ports import held_port
 from qiaocrawl.export.evidence import StoppedError, Terms, article_subject, make_package
 from qiaocrawl.items import PagePicture
-from qiaocrawl.storage import Database
+from qiaocrawl.storage import Database, audit_log
 from qiaocrawl.storage.pages.revisions import save_picture
 from time_stamping import StampServer, served_authority
 from told_stories import make_stories
@@ -158,16 +159,186 @@ def test_a_package_that_is_as_it_was_made_passes_and_any_change_is_found(
     assert "more than once" in check()[1]
 
 
-@pytest.mark.parametrize("content", [b"", b"PK", b"no zip"], ids=["empty", "begin", "text"])
-def test_what_is_no_package_is_named(run: Run, package: Package, content: bytes) -> None:
-    package.path.write_bytes(content)
+def _say_so(files: dict[str, bytes], /, **said: object) -> None:
+    """Write the manifest anew, as somebody would who knows what it is."""
+    manifest = json.loads(files["manifest.json"])
+    files["manifest.json"] = json.dumps({**manifest, **said}).encode()
+
+
+def _swap_end(data: bytes) -> bytes:
+    return data[:-1] + bytes([data[-1] ^ 255])
+
+
+def _give_comment(data: bytes) -> bytes:
+    return data[:-2] + b"\x05\x00hello"
+
+
+def _push(data: bytes) -> bytes:
+    """Have bytes between the last file and the directory, which says where that is."""
+    place = int.from_bytes(data[-6:-2], "little")
+    return data[:place] + b"hidden" + data[place:-6] + (place + 6).to_bytes(4, "little") + b"\0\0"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda data: b"MZ, a program" + data, "bytes before the archive"),
+        (_push, "bytes before the archive, or between"),
+        (lambda data: data + b"x", "bytes behind the archive"),
+        (lambda data: data + data[-22:], "no ZIP file, or a damaged one"),
+        (_swap_end, "its end was altered"),
+        (_give_comment, "there is a comment"),
+    ],
+    ids=["before", "between", "behind", "two ends", "last byte", "comment"],
+)
+def test_bytes_that_are_none_of_the_archive_are_found(
+    run: Run, url: str, package: Package, change: Callable[[bytes], bytes], words: str
+) -> None:
+    run("evidence", "1", "--out", str(package.path), "--database", url)
+    package.path.write_bytes(change(package.path.read_bytes()))
+    code, out, err = run("evidence", "--check", str(package.path))
+    assert code == 1, out
+    assert words in err
+
+
+def test_what_proves_a_package_without_a_stamp_is_the_digest_in_the_record_of_changes(
+    run: Run, url: str, package: Package
+) -> None:
+    code, out, err = run("evidence", "1", "--out", str(package.path), "--database", url)
+    digest = hashlib.sha256(package.path.read_bytes()).hexdigest()
+    assert (code, digest in out) == (0, True), err
+    with Database.open(url) as database, database.engine.connect() as c:
+        entry = audit_log.entries(c, limit=1)[0]
+    assert (entry.action, json.loads(entry.after)["sha256"]) == ("evidence.make", digest)
+    code, out, err = run("evidence", "--check", str(package.path))
+    assert (code, digest in out, "This proves no origin" in out) == (0, True, True), err
+    package.rewrite(lambda files: _say_so(files, made_by="somebody else"))
+    code, out, err = run("evidence", "--check", str(package.path))
+    assert (code, digest in out, "This proves no origin" in out) == (0, False, True), err
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../x", "/x", "a\\x", "C:x", "a\nx", "a\x1b[2Jx", "a//x", "./x", "x.", "a/", " x", "文"],
+)
+def test_a_name_that_is_not_safe_is_found_though_the_manifest_has_it(
+    run: Run, url: str, package: Package, name: str
+) -> None:
+    run("evidence", "1", "--out", str(package.path), "--database", url)
+
+    def smuggle(files: dict[str, bytes]) -> None:
+        own = {"path": name, "bytes": 1, "sha256": hashlib.sha256(b"x").hexdigest()}
+        _say_so(files, files=[*json.loads(files["manifest.json"])["files"], own])
+        files[name] = b"x"
+
+    package.rewrite(smuggle)
     code, _out, err = run("evidence", "--check", str(package.path))
-    assert (code, "p.zip is no evidence package" in err) == (1, True)
-    for manifest in (b"{}", b"[1", b"\xff", b'{"format": "other"}'):
+    assert (code, "is no safe name of a file" in err) == (1, True), err
+    assert name.strip("\n./ ")[-1:] in err
+    assert "\x1b" not in err
+
+
+def test_a_name_that_another_program_takes_for_another_of_them_is_found(
+    run: Run, url: str, package: Package
+) -> None:
+    run("evidence", "1", "--out", str(package.path), "--database", url)
+
+    def smuggle(files: dict[str, bytes]) -> None:
+        rows = json.loads(files["manifest.json"])["files"]
+        own = next(row for row in rows if row["path"] == "README.txt")
+        _say_so(files, files=[*rows, {**own, "path": "readme.TXT"}])
+        files["readme.TXT"] = files["README.txt"]
+
+    package.rewrite(smuggle)
+    code, _out, err = run("evidence", "--check", str(package.path))
+    assert (code, "readme.TXT is there more than once" in err) == (1, True), err
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"no zip"], ids=["empty", "begin", "text"])
+def test_what_is_no_package_is_named_in_words_of_ours(
+    run: Run, package: Package, content: bytes
+) -> None:
+    def check() -> str:
+        code, _out, err = run("evidence", "--check", str(package.path))
+        assert code == 1
+        assert "pydantic" not in err
+        assert "Errno" not in err
+        return err
+
+    package.path.write_bytes(content)
+    assert "p.zip is no evidence package: it is no ZIP file" in check()
+    for manifest, words in (
+        (b"{}", "manifest.json is none of ours; missing or wrong: format, made_at"),
+        (b"7", "manifest.json is none of ours"),
+        (b"[1", "manifest.json is no JSON"),
+        (b"\xff", "manifest.json is no JSON"),
+        (
+            b'{"format": "other"}',
+            "manifest.json is none of ours; missing or wrong: made_at, made_by",
+        ),
+    ):
         with zipfile.ZipFile(package.path, "w") as archive:
             archive.writestr("manifest.json", manifest)
-        code, _out, err = run("evidence", "--check", str(package.path))
-        assert (code, "p.zip is no evidence package" in err) == (1, True), err
+        assert f"p.zip is no evidence package: {words}" in check()
+    with zipfile.ZipFile(package.path, "w") as archive:
+        archive.writestr("other.txt", "x")
+    assert "p.zip is no evidence package: it has no manifest.json" in check()
+    package.path.unlink()
+    assert "p.zip': no such file" in check()
+    package.path.mkdir()
+    assert "p.zip' is a folder" in check()
+
+
+def test_a_file_that_is_there_is_replaced_by_force_alone(
+    run: Run, url: str, package: Package
+) -> None:
+    package.path.write_bytes(b"kept")
+    arguments = ("evidence", "1", "--out", str(package.path), "--database", url)
+    code, _out, err = run(*arguments)
+    assert (code, "exists already; --force replaces a file" in err) == (1, True), err
+    assert package.path.read_bytes() == b"kept"
+    code, _out, err = run(*arguments, "--force")
+    assert code == 0, err
+    assert "report.html" in package.files
+
+
+_BEGUN = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from qiaocrawl.export.evidence import Terms, article_subject, make_package
+from qiaocrawl.storage import Database
+
+def stay(count):
+    print("begun", flush=True)
+    return bool(sys.stdin.read())
+
+with Database.open(sys.argv[1]) as database:
+    with database.reading() as c:
+        subject = article_subject(c, 1)
+    terms = Terms("/nowhere/chromium", False, None, "li", datetime.now(UTC))
+    make_package(database, subject, terms, Path(sys.argv[2]), stay)
+"""
+
+
+def test_what_a_killed_process_left_goes_with_the_next_package(
+    run: Run, url: str, package: Package
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _BEGUN, url, str(package.path)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        process.kill()
+    assert [file.name for file in package.path.parent.glob("p.zip*")] == ["p.zip.part"]
+    # Longer than what comes: nothing of it may stay behind the end.
+    with package.path.with_name("p.zip.part").open("ab") as part:
+        part.write(b"x" * 1_000_000)
+    code, _out, err = run("evidence", "1", "--out", str(package.path), "--database", url)
+    assert code == 0, err
+    assert [file.name for file in package.path.parent.glob("p.zip*")] == ["p.zip"]
+    assert run("evidence", "--check", str(package.path))[0] == 0
 
 
 def test_the_stamp_of_an_authority_is_verified_at_once_and_later(
@@ -313,7 +484,7 @@ def test_the_report_is_printed_and_the_stored_page_drawn_where_rendering_is_allo
     assert "QIAO_RENDER" in package.gaps()["articles/3/picture.png"]
     assert package.files["report.pdf"].startswith(b"%PDF")
     monkeypatch.setenv("QIAO_RENDER", "sites")
-    code, _out, err = run(*arguments)
+    code, _out, err = run(*arguments, "--force")
     assert (code, package.gaps()) == (0, {}), err
     assert package.files["articles/3/picture.png"].startswith(b"\x89PNG")
 
@@ -326,7 +497,7 @@ def test_the_report_is_printed_and_the_stored_page_drawn_where_rendering_is_allo
         (("1", "--out", "p.txt"), "must end in .zip"),
         (("1", "--check", "p.zip"), "--check looks at a package"),
         (("1", "--out", "p.zip", "--ca", "c.pem"), "--ca goes with --check"),
-        (("--check", "nowhere.zip"), "nowhere.zip is no evidence package"),
+        (("--check", "nowhere.zip"), "'nowhere.zip': no such file"),
         (("99", "--out", "p.zip"), "no article 99"),
         (("99", "--story", "--out", "p.zip"), "99"),
         (("x", "--story", "--out", "p.zip"), "needs the number of a story"),

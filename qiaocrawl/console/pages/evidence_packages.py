@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -34,11 +33,11 @@ from qiaocrawl.export.evidence import (
     article_subject,
     event_subject,
     make_package,
+    note_package,
 )
 from qiaocrawl.language import _
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.sent_files import GivenUpError
-from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.text.zones import china_time
 
 
@@ -67,31 +66,17 @@ async def _send(request: Request, subject: Subject) -> Response:
     database = console_of(request).database
 
     async def make(file: Path) -> None:
-        def work(is_over: IsOver) -> tuple[Made, str]:
+        def work(is_over: IsOver) -> Made:
             try:
-                made = make_package(database, subject, terms, file, lambda _count: not is_over())
+                return make_package(database, subject, terms, file, lambda _count: not is_over())
             except StoppedError:
                 raise GivenUpError from None
-            with file.open("rb") as stream:
-                return made, hashlib.file_digest(stream, "sha256").hexdigest()
 
-        made, digest = await do_heavy(request, work)
-        # By its digest the office shows later that a package is the one that was handed out.
-        await write(request, _note, actor_of(request), subject, made, digest)
+        made = await do_heavy(request, work)
+        await write(request, note_package, actor_of(request), subject, made)
         tell(request, Told(_words(made), is_fault=not made.is_whole))
 
     return await sent_file(f"evidence-{subject.kind}-{subject.number}.zip", make)
-
-
-def _note(c: Connection, actor: Actor, subject: Subject, made: Made, digest: str) -> None:
-    after = {
-        "kind": subject.kind,
-        "number": subject.number,
-        "sha256": digest,
-        "time_stamp": made.stamp_fault if made.stamp is None else made.stamp.at.isoformat(),
-        "gaps": [gap.path for gap in made.gaps],
-    }
-    record(c, actor, "evidence.make", subject.title, None, after)
 
 
 def _words(made: Made) -> str:
