@@ -64,6 +64,21 @@ def test_commands_and_their_options_exist(name: str) -> None:
     assert [line for line in lines if not _exists(line)] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "heading"),
+    [("docs/running.md", "## The commands"), ("docs/zh/README.md", "## 命令一览")],
+)
+def test_the_list_of_commands_has_them_all(name: str, heading: str) -> None:
+    listed = _text(name).partition(f"\n{heading}\n")[2].partition("\n## ")[0]
+    first_cells = "\n".join(re.findall(r"^\| (.+?) \|", listed, re.MULTILINE))
+    root: Any = get_command(app)
+    commands = {own for own, command in root.commands.items() if not command.hidden}
+    told = {
+        code.removeprefix("qiaocrawl ").split()[0] for code in re.findall(r"`([^`]+)`", first_cells)
+    }
+    assert commands - told == set()
+
+
 def _exists(line: str) -> bool:
     """Whether the command of *line* is there, with all options it names."""
     # Of several, listed by "|", the first stands for all; the rest of a shell line is another's.
