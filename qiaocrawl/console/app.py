@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from qiaocrawl.console.keepers import CountKeeper, GroupKeeper, JobKeeper, MessageKeeper
-from qiaocrawl.console.page import MAX_BODY_BYTES, Area, Console, ConsoleSettings, Visit
+from qiaocrawl.console.page import MAX_BODY_BYTES, Area, Console, ConsoleSettings, Visit, link
 from qiaocrawl.console.pages import (
     account,
     api,
@@ -58,7 +58,13 @@ from qiaocrawl.console.search_keeper import SearchKeeper, index_folder
 from qiaocrawl.console.security import credentials
 from qiaocrawl.console.security.connections import bounded_protocol
 from qiaocrawl.console.security.credentials import SecurityHeaders
-from qiaocrawl.console.security.gate import BodyLimit, TooLargeError, error_page, route
+from qiaocrawl.console.security.gate import (
+    BodyLimit,
+    TooLargeError,
+    error_page,
+    is_below_api,
+    route,
+)
 from qiaocrawl.console.security.oidc import Provider, settings_of
 from qiaocrawl.errors import ConfigError, PageStoreError
 from qiaocrawl.jobs.backups import BackupMaker
@@ -206,15 +212,32 @@ def _routes(areas: Sequence[Area]) -> list[BaseRoute]:
     ]
 
 
+# By whether the address is one for programs.
+_WRONG_ADDRESSES = {
+    False: {
+        404: N_("There is no such page."),
+        405: N_("This page cannot be asked for like that. Open it by a link or a button."),
+    },
+    True: {
+        404: N_("there is no address {path}; {description} has all there are"),
+        405: N_("{path} cannot be asked for by {method}; {description} says how it can"),
+    },
+}
+
+
 def _http_error(request: Request, error: Exception) -> Response:
     """An address that is no page, or not asked for like that."""
     assert isinstance(error, HTTPException)
-    known = {
-        404: N_("There is no such page."),
-        405: N_("This page cannot be asked for like that. Open it by a link or a button."),
-    }
     status = error.status_code
-    response = _outside(request, status, known.get(status, N_("The request is wrong.")))
+    known = _WRONG_ADDRESSES[is_below_api(request)]
+    response = _outside(
+        request,
+        status,
+        known.get(status, N_("The request is wrong.")),
+        method=request.method,
+        path=request.url.path,
+        description=link(request, "api.openapi"),
+    )
     # Of 405: which methods there are.
     response.headers.update(error.headers or {})
     return response

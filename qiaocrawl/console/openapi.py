@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -25,6 +26,7 @@ from qiaocrawl.language import N_, _
 from qiaocrawl.text.toml_file import check_table
 
 Item = TypeVar("Item")
+Value = TypeVar("Value")
 
 _PART = re.compile(r"\{(\w+)(:int)?\}")
 _SCHEMAS = "#/components/schemas/"
@@ -33,6 +35,10 @@ _ERRORS = {
     "401": N_("no token, or one that is none"),
     "403": N_("the role does not allow it, or a password has to be chosen first"),
     "404": N_("there is no such thing"),
+    "405": N_("the address is there, but not for this method"),
+    "413": N_("more was sent than is taken"),
+    "500": N_("a fault of the console; its log has it"),
+    "503": N_("the database is away or busy; try again"),
 }
 
 
@@ -113,8 +119,20 @@ class Operation:
 def _choices(request: Request, asked: type) -> dict[str, str]:
     """What stands behind the ``?``; a known choice without a value was not made."""
     known = {own.name for own in fields(asked)}
-    given = request.query_params
+    given = _once(request.query_params.multi_items())
     return {name: value for name, value in given.items() if value or name not in known}
+
+
+def _once(pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
+    """Each name with its value.
+
+    Raises:
+        ConfigError: one is there twice: nobody knows which was meant.
+    """
+    twice = [name for name, count in Counter(name for name, _value in pairs).items() if count > 1]
+    if twice:
+        raise ConfigError(_("given more than once: {names}", names=", ".join(twice)))
+    return dict(pairs)
 
 
 async def _sent(request: Request) -> object:
@@ -124,7 +142,7 @@ async def _sent(request: Request) -> object:
             _("what is sent must be JSON (Content-Type: application/json), got {kind!r}", kind=kind)
         )
     try:
-        sent: object = json.loads(await request.body() or b"{}")
+        sent: object = json.loads(await request.body() or b"{}", object_pairs_hook=_once)
         # Halves of characters, which JSON can escape, are stored by no database.
         json.dumps(sent, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:

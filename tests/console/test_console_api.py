@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from dataclasses import is_dataclass
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from jsonschema import Draft202012Validator
+from pydantic import TypeAdapter
+from starlette.testclient import TestClient
 
-from console_client import Desk
+from console_client import BASE, Desk
 from qiaocrawl.console.app import AREAS
+from qiaocrawl.console.openapi import Asked
+from qiaocrawl.console.pages import api_records
 from qiaocrawl.console.pages.api import OPERATIONS
+from qiaocrawl.console.pages.api_records import Briefing, TopicChoice
 from qiaocrawl.console.security import credentials
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.search.query import AnswerState, Query
@@ -72,6 +78,7 @@ class Client:
         operation = self.operation(method, path)
         schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
         self._check(schema, answer)
+        assert [text for text in _texts(answer) if _TIME.match(text) and text[-1] != "Z"] == []
         if "json" in sent:
             body = operation["requestBody"]["content"]["application/json"]["schema"]
             self._check(body, sent["json"])
@@ -88,6 +95,17 @@ class Client:
                 found: dict[str, Any] = methods[method.lower()]
                 return found
         raise AssertionError(f"{path} is not in the document")
+
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:")
+
+
+def _texts(node: Any) -> list[str]:
+    """All texts in an answer."""
+    if isinstance(node, str):
+        return [node]
+    inside = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return [text for one in inside for text in _texts(one)]
 
 
 def _strict(node: Any) -> Any:
@@ -282,6 +300,86 @@ def test_records_are_refused_without_a_token(sqlite_desk: Desk) -> None:
         refused = sqlite_desk.get("/api/v1/articles", headers=wrong)
         assert refused.status_code == 401
         assert "error" in refused.json()
+
+
+def test_whatever_is_wrong_below_api_is_told_as_json(
+    sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = _headers(sqlite_desk, "editor")
+    documented = Client(sqlite_desk, "editor").operation("GET", "/api/v1/topics")["responses"]
+    # Faults of ours are raised again for tests; a program gets an answer.
+    browser = TestClient(sqlite_desk.client.app, BASE, raise_server_exceptions=False)
+
+    def refused(method: str, path: str, status: int, **sent: Any) -> str:
+        answer = browser.request(method, path, headers=headers, **sent)
+        assert answer.status_code == status, (path, answer.text)
+        assert answer.headers["content-type"] == "application/json", path
+        assert str(status) in documented
+        if status == 405:
+            assert answer.headers["allow"]
+        return str(answer.json()["error"])
+
+    for path in ("events/abc", "articles/999999999999999999999999", "nix", "topics/a/b/c"):
+        words = refused("GET", f"/api/v1/{path}", 404)
+        assert path in words
+        assert "/api/openapi.json" in words
+    refused("GET", "/api/nothing", 404)
+    refused("GET", f"/api/v1/articles/{2**63}", 404)
+    for method in ("GET", "PUT"):
+        assert method in refused(method, "/api/v1/articles/1/marks", 405)
+    note = {"note": "记" * 1_100_000}
+    assert "2 MB" in refused("POST", "/api/v1/articles/1/marks", 413, json=note)
+
+    def fails(*_arguments: object) -> None:
+        raise RuntimeError("secret words")
+
+    monkeypatch.setattr("qiaocrawl.console.pages.api.list_topics", fails)
+    assert "secret" not in refused("GET", "/api/v1/topics", 500)
+    # Pages for people stay pages.
+    assert browser.get("/nix").headers["content-type"].startswith("text/html")
+
+
+def test_a_choice_given_twice_is_refused_by_name(sqlite_desk: Desk) -> None:
+    add_topic(sqlite_desk.database)
+    headers = _headers(sqlite_desk, "editor")
+    for path in ("jobs?limit=1&limit=2", "jobs?limit=&limit=2", "articles?limit=1&limit=1"):
+        answer = sqlite_desk.get(f"/api/v1/{path}", headers=headers)
+        assert (answer.status_code, "limit" in answer.json()["error"]) == (400, True)
+    sent = b'{"text": "a", "note": "", "text": "b"}'
+    kind = {"content-type": "application/json"}
+    answer = sqlite_desk.client.post(f"{TOPIC}/words", content=sent, headers={**headers, **kind})
+    assert answer.status_code == 400
+    assert answer.json()["error"].endswith(": text")
+
+
+def test_times_are_told_in_one_form() -> None:
+    at = datetime(2026, 3, 5, 16, tzinfo=timezone(timedelta(hours=8)))
+    briefing = Briefing(1, PACK.name, at, at, at.astimezone(UTC), 1, ())
+    told = TypeAdapter(Briefing).dump_python(briefing, mode="json")
+    assert {told[name] for name in ("since", "before", "made_at")} == {"2026-03-05T08:00:00Z"}
+    # Every time of an answer is of that kind.
+    records = [own for own in vars(api_records).values() if is_dataclass(own)]
+    hints = {
+        name: repr(hint)
+        for record in records
+        if not issubclass(record, Asked)
+        for name, hint in get_type_hints(record, include_extras=True).items()
+    }
+    times = {name: hint for name, hint in hints.items() if "datetime.datetime" in hint}
+    assert len(times) > 10
+    assert [name for name, hint in times.items() if "PlainSerializer" not in hint] == []
+
+
+def test_lists_of_lists_and_what_has_to_be_given_are_described(sqlite_desk: Desk) -> None:
+    document = Client(sqlite_desk).document
+    for record in ("GroupToKeep", "WordGroup"):
+        near = document["components"]["schemas"][record]["properties"]["near"]
+        assert "[[" in near["description"]
+    docs = (ROOT / "docs/api.md").read_text("utf-8")
+    for own in OPERATIONS:
+        if own.asked is TopicChoice:
+            (row,) = [line for line in docs.splitlines() if line.startswith(f"| `{own.path}` |")]
+            assert "has to be given" in row
 
 
 def test_people_read_the_same_in_their_language(sqlite_desk: Desk) -> None:

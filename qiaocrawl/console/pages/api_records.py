@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, Strict
+from pydantic import BeforeValidator, Field, PlainSerializer, Strict
 
 from qiaocrawl.console.openapi import Asked
 from qiaocrawl.language import N_, _
@@ -32,6 +32,8 @@ def _moment(given: object) -> object:
 
 
 Moment = Annotated[datetime, BeforeValidator(_moment)]
+Time = Annotated[datetime, PlainSerializer(lambda at: at.astimezone(UTC), return_type=datetime)]
+"""A time of an answer, written in UTC whatever zone it comes in."""
 
 
 def _flag(given: object) -> object:
@@ -163,6 +165,10 @@ class WordToDecide(Asked):
 
 
 _Words = Annotated[tuple[Annotated[str, Field(max_length=100)], ...], Field(max_length=500)]
+_NEAR = N_(
+    "sets of words that stand near each other, each a list of its own: "
+    '[["华侨", "诈骗"], ["领事", "提醒"]]'
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +181,7 @@ class GroupToKeep(Asked):
     none_of: Annotated[_Words, Field(description=N_("none of them may"))] = ()
     near: Annotated[
         tuple[_Words, ...],
-        Field(max_length=500, description=N_("sets of words that stand near each other")),
+        Field(max_length=500, description=_NEAR),
     ] = ()
     within_chars: Annotated[
         int, Field(ge=0, description=N_("how near, in characters; 0 for one sentence"))
@@ -238,7 +244,7 @@ class WordGroup:
     any_of: tuple[str, ...]
     all_of: tuple[str, ...]
     none_of: tuple[str, ...]
-    near: tuple[tuple[str, ...], ...]
+    near: Annotated[tuple[tuple[str, ...], ...], Field(description=_NEAR)]
     within_chars: int
     left: int
 
@@ -274,9 +280,9 @@ class Article:
     source: str
     channel: str
     language: str
-    published_at: datetime | None
-    fetched_at: datetime | None
-    updated_at: datetime | None
+    published_at: Time | None
+    fetched_at: Time | None
+    updated_at: Time | None
     group_id: int | None
     topics: tuple[Judged, ...]
     marks: Marks
@@ -293,7 +299,7 @@ class Group:
     url: str
     articles: int
     sites: int
-    first_published_at: datetime | None
+    first_published_at: Time | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,8 +312,8 @@ class Event:
     outlets: tuple[str, ...]
     articles: int
     reprints: int
-    first: datetime | None
-    last: datetime | None
+    first: Time | None
+    last: Time | None
     is_followed: bool
 
 
@@ -319,7 +325,7 @@ class Member:
     url: str
     outlet: str
     title: str
-    published_at: datetime | None
+    published_at: Time | None
     is_reprint: bool
 
 
@@ -331,7 +337,7 @@ class Source:
     url: str
     outlet: str
     title: str
-    at: datetime | None
+    at: Time | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,11 +369,11 @@ class Warned:
     status: Status
     topics: tuple[str, ...]
     articles: int
-    opened_at: datetime
-    changed_at: datetime
+    opened_at: Time
+    changed_at: Time
     reasons: Mapping[str, tuple[str, ...]]
     noted_by: str
-    noted_at: datetime | None
+    noted_at: Time | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,9 +382,9 @@ class Briefing:
 
     id: int
     topic: str
-    since: datetime
-    before: datetime
-    made_at: datetime
+    since: Time
+    before: Time
+    made_at: Time
     articles: int
     events: tuple[str, ...]
 
@@ -399,7 +405,7 @@ class SiteCount:
     name: str
     articles: int
     relevant: int
-    silent_since: datetime | None
+    silent_since: Time | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,9 +416,9 @@ class FeedState:
     name: str
     state: str
     reason: str
-    last_at: datetime | None
-    changed_at: datetime | None
-    next_at: datetime | None
+    last_at: Time | None
+    changed_at: Time | None
+    next_at: Time | None
     visits: int
     failures: int
     news: int
@@ -442,8 +448,8 @@ class Query:
     new_urls: int
     tries: int
     message: str
-    asked_at: datetime | None
-    due_at: datetime | None
+    asked_at: Time | None
+    due_at: Time | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,6 +475,6 @@ class Job:
     state: str
     message: str
     requested_by: str
-    created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime | None
+    created_at: Time
+    started_at: Time | None
+    ended_at: Time | None

@@ -378,7 +378,7 @@ def _path(request: Request) -> str:
 def error_page(request: Request, status: int, message: str) -> Response:
     """What went wrong, as a page, or as JSON for programs and scripts."""
     page: Page | None = getattr(request.state, "page", None)
-    for_programs = page is not None and page.for_programs
+    for_programs = is_below_api(request) or (page is not None and page.for_programs)
     if for_programs or _wants_json(request):
         response = JSONResponse({"error": message}, status)
         if status == 401:
@@ -388,6 +388,11 @@ def error_page(request: Request, status: int, message: str) -> Response:
             response.headers.append("WWW-Authenticate", 'Basic realm="qiaocrawl", charset="UTF-8"')
         return response
     return render(request, "error.html", status=status, message=message, back=came_from(request))
+
+
+def is_below_api(request: Request) -> bool:
+    """Whether the address is one for programs, or would be if there were such a page."""
+    return _path(request).startswith("/api/")
 
 
 def _wants_json(request: Request) -> bool:
