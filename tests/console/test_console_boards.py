@@ -101,8 +101,16 @@ def test_the_secret_of_a_program_is_shown_once(
     assert secret not in page
     assert secret not in desk.get("/people/changes").text
     chosen = {"channel": "平台", "topic": PACK.name, "articles": "yes", "events": "yes"}
-    wrong = desk.post("/warnings/channels/program", **chosen, outlets="0")
-    assert wrong.status_code == 400
+    for outlets in ("0", "-3", "abc", "1.5", "", "1001"):
+        wrong = desk.post("/warnings/channels/program", **chosen, outlets=outlets)
+        assert wrong.status_code == 400
+        assert f'value="{outlets}"' in wrong.text
+        (fault,) = re.findall(r'<div[^>]*id="about-outlets"[^>]*>([^<]*)</div>', wrong.text)
+        assert ("1000" in fault, outlets in fault) == (True, True)
+        assert f'<option value="{PACK.name}" selected>' in wrong.text
+        assert wrong.text.count(" checked") == 2
+    wrong = desk.post("/warnings/channels/program", **{**chosen, "topic": "gone"}, outlets="3")
+    assert (wrong.status_code, 'id="about-topic"' in wrong.text) == (400, True)
     assert desk.post("/warnings/channels/program", **chosen, outlets="3").status_code == 303
     with desk.database.engine.connect() as c:
         hook = stored_hooks(c)["平台"]

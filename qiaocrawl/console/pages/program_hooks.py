@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +25,7 @@ from qiaocrawl.console.page import (
     write,
 )
 from qiaocrawl.console.render import render
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _, ngettext
 from qiaocrawl.news.warnings.channels import MOST_NAME_CHARS, PROGRAM, kept_channels
 from qiaocrawl.news.warnings.hooks import Hook, keep_hook, resume_hook, stored_hooks
@@ -35,6 +37,21 @@ from qiaocrawl.storage.topics.topics import list_topics
 _USUAL_OUTLETS, _MOST_OUTLETS = 2, 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What stands in the form, as it was entered."""
+
+    topic: str
+    articles: bool
+    events: bool
+    outlets: str
+
+    @classmethod
+    def of(cls, hook: Hook) -> _Given:
+        outlets = f"{hook.event_outlets or _USUAL_OUTLETS}"
+        return cls(hook.topic, hook.with_articles, hook.event_outlets > 0, outlets)
+
+
 async def show(request: Request) -> Response:
     """The form of one program."""
     return await form(request, await _require_program(request, request.query_params.get("name")))
@@ -42,14 +59,32 @@ async def show(request: Request) -> Response:
 
 async def form(request: Request, name: str, secret: str = "") -> Response:
     """The same; *secret* is shown this once."""
+    return await _form(request, name, secret=secret)
+
+
+async def _form(
+    request: Request,
+    name: str,
+    *,
+    secret: str = "",
+    given: _Given | None = None,
+    faults: Mapping[str, str] | None = None,
+) -> Response:
     values = await read(request, _view, name)
-    return render(request, "warnings/program.html", secret=secret, **values)
+    return render(
+        request,
+        "warnings/program.html",
+        400 if faults else 200,
+        secret=secret,
+        given=given or _Given.of(values["hook"]),
+        faults=faults or {},
+        **values,
+    )
 
 
 def _view(c: Connection, name: str) -> dict[str, Any]:
     return {
         "hook": stored_hooks(c).get(name, Hook(name)),
-        "usual_outlets": _USUAL_OUTLETS,
         "most_outlets": _MOST_OUTLETS,
         "topics": {row.name: row.title for row in list_topics(c)},
         "counts": count_states(c, name, DATA),
@@ -60,13 +95,24 @@ def _view(c: Connection, name: str) -> dict[str, Any]:
 async def save(request: Request) -> Response:
     """Keep what was chosen; what is new from now on is told."""
     name = await _require_program(request, await field(request, "channel", MOST_NAME_CHARS))
-    topic, outlets = await field(request, "topic", 100), 0
-    if await field(request, "events", 5) == "yes":
-        given = await field(request, "outlets", 10)
-        outlets = wanted_number(_("Outlets"), given, 1, _MOST_OUTLETS)
-    if topic and topic not in {row.name for row in await read(request, list_topics)}:
-        raise HTTPException(404, _("There is no such topic."))
-    hook = Hook(name, topic, await field(request, "articles", 5) == "yes", outlets)
+    given = _Given(
+        await field(request, "topic", 100),
+        await field(request, "articles", 5) == "yes",
+        await field(request, "events", 5) == "yes",
+        await field(request, "outlets"),
+    )
+    outlets, faults = 0, {}
+    if given.events:
+        try:
+            outlets = wanted_number(_("Outlets"), given.outlets, 1, _MOST_OUTLETS)
+        except ConfigError as error:
+            faults["outlets"] = str(error)
+    topics = {row.name for row in await read(request, list_topics)}
+    if given.topic and given.topic not in topics:
+        faults["topic"] = _("There is no such topic.")
+    if faults:
+        return await _form(request, name, given=given, faults=faults)
+    hook = Hook(name, given.topic, given.articles, outlets)
     actor = actor_of(request)
 
     def keep(c: Connection) -> None:
