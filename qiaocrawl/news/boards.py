@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -57,18 +57,29 @@ def tied_entries(c: Connection, topic: str, now: datetime, hours: float) -> list
     if not found:
         return []
     words = _words_of_topics(c)
-    reader = TermReader({word for own in words.values() for group in own for word in _all(group)})
-    events = _Events(reader, _titles(c, now))
+    events = _Events(_reader(words), _titles(c, now))
     return [TiedEntry(one, _touched(one.title, words), *events.of(one.title)) for one in found]
 
 
-def entries_of_event(c: Connection, titles: Collection[str], now: datetime) -> list[Standing]:
-    """What stood on any list in the last two weeks and tells of the event with these *titles*."""
+def entries_of_event(c: Connection, number: int, now: datetime) -> list[Standing]:
+    """What stood on any list in the last two weeks and is tied to event *number*.
+
+    By the same rule as :func:`tied_entries`: nothing is tied to an event without an article of
+    the last two weeks, nor to one that another event fits better.
+    """
     found = standings(c, "", (now - timedelta(days=_EVENT_DAYS)).timestamp())
-    if not found:
+    titles = _titles(c, now) if found else []
+    own = [line for line in titles if line[0] == number]
+    if not own:
         return []
-    events = _Events(TermReader(), [(0, "", title) for title in titles])
-    return [one for one in found if events.of(one.title)[0] is not None]
+    reader = _reader(_words_of_topics(c))
+    # Against its own titles first: what has no letter of them costs no segmentation.
+    alone = _Events(reader, own)
+    near = [one for one in found if alone.of(one.title)[0] == number]
+    if not near:
+        return []
+    events = _Events(reader, titles)
+    return [one for one in near if events.of(one.title)[0] == number]
 
 
 # --- Topics ---------------------------------------------------------------------------------------
@@ -86,6 +97,11 @@ def _words_of_topics(c: Connection) -> dict[str, list[TermGroup]]:
         own = [TermGroup(row.name, any_of=terms)] if terms else []
         found[row.name] = [*own, *kept_groups(c, row.name)]
     return found
+
+
+def _reader(words: dict[str, list[TermGroup]]) -> TermReader:
+    """Cuts titles into terms, and no word of a topic in two."""
+    return TermReader({word for own in words.values() for group in own for word in _all(group)})
 
 
 def _touched(title: str, words: dict[str, list[TermGroup]]) -> tuple[str, ...]:

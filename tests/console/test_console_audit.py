@@ -154,6 +154,7 @@ STEPS: tuple[Step, ...] = (
     ("sites.add_feed", "", {"topic": TOPIC, "url": FEED, "name": "侨报"}),
     ("sites.remove_feed", "", {"topic": TOPIC, "url": FEED}),
     ("boards.add", "", {"topic": TOPIC, "url": "http://boards.test/api/s?id=x", "name": "榜"}),
+    ("boards.add", "", {"topic": TOPIC, "url": "http://boards.test/api/s?id=x", "name": "改"}),
     ("boards.remove", "", {"topic": TOPIC, "url": "http://boards.test/api/s?id=x"}),
     ("sites.save_template", "", TEMPLATE),
     ("sites.restore_template", "", {"url": WATCHED, "version": "1"}),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from datetime import UTC, datetime
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from qiaocrawl.news.warnings.hooks import stored_hooks
 from qiaocrawl.news.warnings.signed import DATA, split_address
 from qiaocrawl.news.warnings.stored import count_states, enqueue
 from qiaocrawl.search.boards import BoardEntry
+from qiaocrawl.storage import audit_log
 from qiaocrawl.storage.schema import url
 from qiaocrawl.storage.sites.boards import board_states, note_entries, note_fault
 from qiaocrawl.urls import url_key
@@ -41,7 +44,9 @@ def test_a_list_is_entered_and_its_lines_are_shown_with_how_long_and_how_high(ed
     assert (wrong.status_code, "http" in visible(wrong.text)) == (400, True)
     wrong = editor.post("/sites/boards", topic=PACK.name, url=LIST, format="html", each="li[")
     assert wrong.status_code == 400
-    assert editor.post("/sites/boards", topic=PACK.name, url=LIST, name="微博").status_code == 200
+    # What was entered stays where it is refused, and is gone where it is kept.
+    assert 'value="li["' in wrong.text
+    assert _entered(editor, name="微博") == "已开始关注这个热榜。 下一轮采集会去读取。"
     now = time.time()
     with editor.database.engine.begin() as c:
         number = c.execute(url.select().where(url.c.key == url_key(LIST))).one().id
@@ -50,9 +55,18 @@ def test_a_list_is_entered_and_its_lines_are_shown_with_how_long_and_how_high(ed
             note_entries(c, number, shown, at)
     page = visible(editor.get("/boards").text)
     assert "在榜 3 小时，最高第 5" in page
-    assert "9 → 5 → 7" in page
+    assert "名次先后：9 → 5 → 7" in page
+    assert re.search(r"微博 最近在榜：\d", page)
     assert "明星官宣" not in page
-    assert "明星官宣" in visible(editor.get("/boards?all=1").text)
+    whole = visible(editor.get("/boards?all=1").text)
+    assert "明星官宣" in whole
+    # One that never moved has no row of places.
+    assert whole.count("名次先后") == 1
+    for hours in ("abc", "0", "169", "1.5"):
+        wrong = editor.get(f"/boards?hours={hours}")
+        assert wrong.status_code == 400
+        assert f"hours '{hours}'" in unescape(visible(wrong.text))
+    assert editor.get("/boards?hours=").status_code == 200
     (story,) = re.findall(r'href="(/stories/\d+)"', editor.get("/boards").text)
     event = visible(editor.get(story).text)
     assert "热榜情况" in event
@@ -63,6 +77,39 @@ def test_a_list_is_entered_and_its_lines_are_shown_with_how_long_and_how_high(ed
         assert "格式所指之处没有榜单" in visible(editor.get(path).text)
     assert editor.post("/sites/boards/remove", topic=PACK.name, url=LIST).status_code == 303
     assert editor.post("/sites/boards/remove", topic=PACK.name, url=LIST).status_code == 400
+
+
+def _entered(desk: Desk, **given: str) -> str:
+    """Enter the list; what the next page says of it, whose form is empty."""
+    answer = desk.post("/sites/boards", topic=PACK.name, url=LIST, **given)
+    assert answer.status_code == 303, visible(answer.text)
+    page = desk.get(answer.headers["location"]).text
+    (form,) = re.findall(r'<form class="card mb-3".*?</form>', page, re.S)
+    assert LIST not in form
+    (told,) = re.findall(r'<div[^>]*role="status"[^>]*>(.*?)</div>', page, re.S)
+    return visible(told)
+
+
+def test_a_list_that_is_entered_again_is_changed_in_words_and_on_record(editor: Desk) -> None:
+    _entered(editor, name="微博")
+    assert "没有任何更改" in _entered(editor, name="微博")
+    # Without a name it keeps its own.
+    assert "没有任何更改" in _entered(editor)
+    places = {"format": "html", "each": "li", "title": "a", "link": "a"}
+    assert "原为：微博、newsnow" in _entered(editor, name="知乎", **places)
+    assert editor.post("/sites/boards/remove", topic=PACK.name, url=LIST).status_code == 303
+    with editor.database.engine.connect() as c:
+        noted = [one for one in audit_log.entries(c) if one.action.startswith("board.")][::-1]
+    assert [one.action for one in noted] == ["board.add", "board.change", "board.remove"]
+    added, changed, removed = noted
+    assert (added.before, removed.after) == ("", "")
+    first, last = json.loads(added.after), json.loads(changed.after)
+    assert (first["url"], first["name"]) == (LIST, "微博")
+    assert (last["name"], last["format"]) == ("知乎", "html")
+    assert (changed.before, removed.before) == (added.after, changed.after)
+    editor.log_in_as("administrator")
+    page = visible(editor.get("/people/changes").text)
+    assert "微博 → 知乎" in page
 
 
 def test_lists_of_a_file_are_added_and_shown_at_the_terminal(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import select
 
 from qiaocrawl.lexicon.term_groups import TermGroup
 from qiaocrawl.news.boards import _Events, entries_of_event, tied_entries
@@ -13,7 +14,7 @@ from qiaocrawl.news.stories.analyse import analyse_stories
 from qiaocrawl.news.stories.terms import TermReader
 from qiaocrawl.runtime.runtime import Runtime
 from qiaocrawl.search.boards import Board, BoardEntry
-from qiaocrawl.storage.schema import url
+from qiaocrawl.storage.schema import story, url
 from qiaocrawl.storage.sites.boards import add_boards, note_entries
 from qiaocrawl.storage.topics.word_groups import keep_groups
 from qiaocrawl.urls import url_key
@@ -101,6 +102,39 @@ def test_entries_carry_their_topics_and_events(runtime: Runtime) -> None:
         assert tied[shown[0]].story_title == fire
         assert tied[shown[1]].topics == (PACK.name,)
         assert not tied[shown[2]].is_tied
-        (own,) = entries_of_event(c, [fire], NOW)
+        number = tied[shown[0]].story
+        assert number is not None
+        (own,) = entries_of_event(c, number, NOW)
         assert (own.title, own.board) == (shown[0], "微博")
+        assert entries_of_event(c, number + 1, NOW) == []
         assert tied_entries(c, "", NOW + timedelta(days=3), 24) == []
+
+
+def test_both_pages_tie_a_line_to_the_same_event(runtime: Runtime) -> None:
+    old, late = "槟城华文小学迎百年校庆", "西班牙马德里华人仓库失火 两名侨胞受伤"
+    near = "使馆：马德里仓库失火致三名侨胞受伤"
+    for host, days, title, text in (
+        ("a.example", 20, old, "校友回校，讲述百年校史。"),
+        ("b.example", 1, late, "当地侨团称，仓库失火，两人受伤。"),
+        ("c.example", 9, near, "使馆提醒侨胞注意用电安全，远离火源。"),
+    ):
+        at = NOW - timedelta(days=days)
+        store_on_topic(runtime, host[0], [(host, at, title, text)])
+    analyse_stories(runtime, lambda number: True)
+    with runtime.database.engine.begin() as c:
+        add_boards(c, PACK.name, [Board(LIST, "微博")], now=NOW.timestamp())
+        number = c.execute(url.select().where(url.c.key == url_key(LIST))).one().id
+        entries = [BoardEntry(1, old), BoardEntry(2, late), BoardEntry(3, near)]
+        note_entries(c, number, entries, NOW.timestamp())
+    with runtime.database.reading() as c:
+        ties = [(own.entry.title, own.story) for own in tied_entries(c, "", NOW, 24) if own.story]
+        events = c.execute(select(story.c.id, story.c.title)).all()
+        assert {title for _number, title in events} == {old, late, near}
+        told = [
+            (one.title, event)
+            for event, _title in events
+            for one in entries_of_event(c, event, NOW)
+        ]
+    # Each once, and the event of three weeks ago with no line, though one has its very title.
+    assert sorted(told) == sorted(ties)
+    assert {title for title, _event in ties} == {late, near}

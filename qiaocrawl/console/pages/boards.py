@@ -9,10 +9,21 @@ from urllib.parse import urlencode
 
 from sqlalchemy import Connection
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
-from qiaocrawl.console.forms import back, field, known_topic, whole_number
-from qiaocrawl.console.page import EDITOR, Area, Page, actor_of, read, read_kept, write
+from qiaocrawl.console.forms import back, field, known_topic, wanted_number
+from qiaocrawl.console.page import (
+    EDITOR,
+    Area,
+    Page,
+    Told,
+    actor_of,
+    link,
+    read,
+    read_kept,
+    tell,
+    write,
+)
 from qiaocrawl.console.render import Chip, render
 from qiaocrawl.console.security.credentials import form_of
 from qiaocrawl.errors import ConfigError
@@ -25,6 +36,7 @@ from qiaocrawl.storage.sites.boards import (
     BoardState,
     Standing,
     add_boards,
+    board_at,
     board_states,
     ranks_of,
     remove_board,
@@ -60,7 +72,8 @@ async def show(request: Request) -> Response:
     topic = request.query_params.get("topic", "")
     if topic:
         await known_topic(request, topic)
-    hours = whole_number(request, "hours", _HOURS[0], 1, _HOURS[-1])
+    asked = request.query_params.get("hours") or f"{_HOURS[0]}"
+    hours = wanted_number("hours", asked, 1, _HOURS[-1])
     is_all = request.query_params.get("all") == "1"
     states = await read(request, _states, [topic] if topic else [own.name for own in topics])
     tied: list[TiedEntry] = []
@@ -112,7 +125,9 @@ def _chips(topic: str, hours: int, is_all: bool, topics: Sequence[TopicRow]) -> 
 
 
 def _steps(ranks: Sequence[tuple[float, int]]) -> str:
-    """The places of an entry in order of time, the last ones of many."""
+    """The places of an entry in order of time, the last ones of many; "" if it never moved."""
+    if len(ranks) < 2:
+        return ""
     shown = " → ".join(str(rank) for _at, rank in ranks[-_RANKS_SHOWN:])
     return f"… → {shown}" if len(ranks) > _RANKS_SHOWN else shown
 
@@ -129,7 +144,7 @@ async def sources(request: Request) -> Response:
     return await _page(request)
 
 
-async def _page(request: Request, *, trouble: str = "", done: str = "") -> Response:
+async def _page(request: Request, *, trouble: str = "") -> Response:
     topics = await read(request, list_topics)
     form = await form_of(request) if request.method == "POST" else {}
     wanted = str(form.get("topic") or request.query_params.get("topic", ""))
@@ -144,7 +159,6 @@ async def _page(request: Request, *, trouble: str = "", done: str = "") -> Respo
         styles=_STYLES,
         at=china_time_at,
         trouble=trouble,
-        done=done,
         given={name: str(form.get(name, "")) for name in ("url", "name", "format", *_PLACES)},
         formats=_OWN_FORMATS,
         places=_PLACES,
@@ -159,19 +173,37 @@ async def add(request: Request) -> Response:
     format_ = await field(request, "format", 20) or _NEWSNOW
     given = {place: await field(request, place, 300) for place in _PLACES}
 
-    def save(c: Connection) -> int:
+    def save(c: Connection) -> str:
         own = {place: text for place, text in given.items() if text}
         form = NEWSNOW if format_ == _NEWSNOW else form_from({"format": format_, **own})
-        new = add_boards(c, topic, [Board(url, name, form)], now=time.time())
-        record(c, actor, "board.add", topic, None, {"url": url, **form_record(form)})
-        return new
+        before = board_at(c, url)
+        is_new = add_boards(c, topic, [Board(url, name, form)], now=time.time()) > 0
+        after = board_at(c, url)
+        if not is_new and before == after:
+            return _("It was there, called and read just so: nothing is changed.")
+        action = "board.add" if is_new else "board.change"
+        # Topics share how a list is called and read.
+        record(c, actor, action, topic, None if before == after else _facts(before), _facts(after))
+        words = _("The list is watched.")
+        if not is_new and before is not None:
+            known = _NEWSNOW if before.form == NEWSNOW else before.form.format
+            words = _(
+                "It was there as {before}; it is called and read as entered now.",
+                before=f"{before.name or before.url}{_(', ')}{known}",
+            )
+        return f"{words} {_('The next round of collection visits it.')}"
 
     try:
-        new = await write(request, save)
+        words = await write(request, save)
     except ConfigError as error:
         return await _page(request, trouble=str(error))
-    words = _("The list is watched.") if new else _("It was there; it is read by this form now.")
-    return await _page(request, done=f"{words} {_('The next round of collection visits it.')}")
+    tell(request, Told(words))
+    return RedirectResponse(f"{link(request, 'boards.sources')}?{urlencode({'topic': topic})}", 303)
+
+
+def _facts(one: Board | None) -> dict[str, object] | None:
+    """What the record of changes has of a list."""
+    return None if one is None else {"url": one.url, "name": one.name, **form_record(one.form)}
 
 
 async def remove(request: Request) -> Response:
@@ -181,7 +213,7 @@ async def remove(request: Request) -> Response:
 
     def take(c: Connection, by: Actor) -> bool:
         if is_there := remove_board(c, topic, address):
-            record(c, by, "board.remove", topic, {"url": address}, None)
+            record(c, by, "board.remove", topic, _facts(board_at(c, address)), None)
         return is_there
 
     if not await write(request, take, actor):

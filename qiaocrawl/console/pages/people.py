@@ -87,6 +87,7 @@ ACTION_NAMES = {
     "channel.change": N_("changed a channel of warnings"),
     "channel.digest": N_("sent a digest"),
     "board.add": N_("let a topic watch a hot list"),
+    "board.change": N_("changed how a hot list is called or read"),
     "board.remove": N_("took a hot list from a topic"),
     "channel.program": N_("changed what a program is told"),
     "channel.resume": N_("let a program be told again"),

@@ -163,10 +163,9 @@ async def one(request: Request) -> Response:
     alone = await read(request, parts_alone, number) if may_change else ()
     tongue = language()
     regions = await read(request, regions_of_story, number)
-    titles = {line.title, *(own.title for own in members)}
     now = datetime.now(UTC)
     standings = await read_kept(
-        request, f"boards of {number}", _KEPT_SECONDS, entries_of_event, titles, now
+        request, f"boards of {number}", _KEPT_SECONDS, entries_of_event, number, now
     )
     markup = time_line = places = Markup("")
     if regions.countries:

@@ -69,6 +69,8 @@ class Standing:
 def add_boards(c: Connection, topic: str, boards: Sequence[Board], *, now: float) -> int:
     """Let *topic* watch *boards*; returns how many it did not.
 
+    One that is there takes the new form, and the new name where one is given.
+
     Raises:
         ConfigError: one is no web address; nothing is added then.
         StorageError: the topic was never imported.
@@ -82,11 +84,29 @@ def add_boards(c: Connection, topic: str, boards: Sequence[Board], *, now: float
         number = c.execute(own).scalar_one()
         record = "" if one.form == NEWSNOW else json.dumps(form_record(one.form))
         # What is called anew, or given another form, is read by it from the next visit on.
-        values = {"name": clean_word(one.name, 200), "form": record, "fault": ""}
+        values = {"form": record, "fault": ""}
+        if named := clean_word(one.name, 200):
+            values["name"] = named
         mine = board.c.url_id == number
-        if not c.execute(update(board).where(mine).values(values)).rowcount:
-            c.execute(insert(board).values(url_id=number, entries=0, **values))
+        if c.execute(select(board.c.url_id).where(mine)).first() is not None:
+            c.execute(update(board).where(mine).values(values))
+        else:
+            c.execute(insert(board).values({"url_id": number, "name": "", "entries": 0, **values}))
     return new
+
+
+def board_at(c: Connection, address: str) -> Board | None:
+    """The list at *address* as it is called and read, whoever watches it; None for none."""
+    canonical = canonical_url(address.strip())
+    if canonical is None:
+        return None
+    statement = (
+        select(url.c.url, board.c.name, board.c.form)
+        .join(board, board.c.url_id == url.c.id)
+        .where(url.c.key == url_key(canonical))
+    )
+    row = c.execute(statement).first()
+    return None if row is None else Board(row.url, row.name, _form(row.form))
 
 
 def remove_board(c: Connection, topic: str, address: str) -> bool:
