@@ -12,11 +12,11 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
-from pydantic import AwareDatetime, BaseModel, ValidationError
+from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
 from qiaocrawl.errors import ConfigError, StampError
 from qiaocrawl.export.evidence import FORMAT, MANIFEST, STAMP
@@ -48,6 +48,8 @@ _END_BYTES, _END_MARK, _NO_COMMENT = 22, b"PK\x05\x06", b"\0\0"
 # Of a file's own header (4.3.7): where the lengths of name and extra field stand, and its end.
 _LENGTHS_AT, _HEADER_BYTES = 26, 30
 
+_FIRST_MOMENT, _LAST_MOMENT = datetime(2000, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+
 
 class _File(BaseModel):
     path: str
@@ -68,7 +70,8 @@ class _TimeStamp(BaseModel):
 
 class _Manifest(BaseModel):
     format: str
-    made_at: AwareDatetime
+    # In the last hours that there are, China's clock has none to show.
+    made_at: Annotated[AwareDatetime, Field(ge=_FIRST_MOMENT, lt=_LAST_MOMENT)]
     made_by: str
     subject: dict[str, Any]
     time_stamp: _TimeStamp

@@ -165,6 +165,16 @@ def _say_so(files: dict[str, bytes], /, **said: object) -> None:
     files["manifest.json"] = json.dumps({**manifest, **said}).encode()
 
 
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "2026-03-05"])
+def test_a_moment_that_no_clock_shows_is_named(
+    run: Run, url: str, package: Package, moment: str
+) -> None:
+    run("evidence", "1", "--out", str(package.path), "--database", url)
+    package.rewrite(lambda files: _say_so(files, made_at=moment))
+    code, _out, err = run("evidence", "--check", str(package.path))
+    assert (code, "missing or wrong: made_at" in err) == (1, True), err
+
+
 def _swap_end(data: bytes) -> bytes:
     return data[:-1] + bytes([data[-1] ^ 255])
 
