@@ -54,7 +54,7 @@ def test_a_list_is_entered_and_its_lines_are_shown_with_how_long_and_how_high(ed
             shown = [BoardEntry(place, "马德里华人仓库失火"), BoardEntry(20, "明星官宣")]
             note_entries(c, number, shown, at)
     page = visible(editor.get("/boards").text)
-    assert "在榜 3 小时，最高第 5" in page
+    assert "在榜 3 小时，最高第 5 名" in page
     assert "名次先后：9 → 5 → 7" in page
     assert re.search(r"微博 最近在榜：\d", page)
     assert "明星官宣" not in page
@@ -70,7 +70,7 @@ def test_a_list_is_entered_and_its_lines_are_shown_with_how_long_and_how_high(ed
     (story,) = re.findall(r'href="(/stories/\d+)"', editor.get("/boards").text)
     event = visible(editor.get(story).text)
     assert "热榜情况" in event
-    assert "在榜 3 小时，最高第 5" in event
+    assert "在榜 3 小时，最高第 5 名" in event
     with editor.database.engine.begin() as c:
         note_fault(c, number, "answers, but no list stands where its form says (0 entries)")
     for path in ("/boards", "/sites/boards"):
@@ -101,6 +101,9 @@ def test_a_list_that_is_entered_again_is_changed_in_words_and_on_record(editor: 
     with editor.database.engine.connect() as c:
         noted = [one for one in audit_log.entries(c) if one.action.startswith("board.")][::-1]
     assert [one.action for one in noted] == ["board.add", "board.change", "board.remove"]
+    assert [one.target for one in noted] == [
+        f"{PACK.name} {name}" for name in ("微博", "知乎", "知乎")
+    ]
     added, changed, removed = noted
     assert (added.before, removed.after) == ("", "")
     first, last = json.loads(added.after), json.loads(changed.after)

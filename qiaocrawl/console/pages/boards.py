@@ -182,8 +182,10 @@ async def add(request: Request) -> Response:
         if not is_new and before == after:
             return _("It was there, called and read just so: nothing is changed.")
         action = "board.add" if is_new else "board.change"
+        assert after is not None, "it was just entered"
         # Topics share how a list is called and read.
-        record(c, actor, action, topic, None if before == after else _facts(before), _facts(after))
+        old = None if before is None or before == after else _facts(before)
+        record(c, actor, action, _target(topic, after), old, _facts(after))
         words = _("The list is watched.")
         if not is_new and before is not None:
             known = _NEWSNOW if before.form == NEWSNOW else before.form.format
@@ -201,9 +203,14 @@ async def add(request: Request) -> Response:
     return RedirectResponse(f"{link(request, 'boards.sources')}?{urlencode({'topic': topic})}", 303)
 
 
-def _facts(one: Board | None) -> dict[str, object] | None:
+def _target(topic: str, one: Board) -> str:
+    """How people find a list of a topic again."""
+    return f"{topic} {one.name or one.url}"
+
+
+def _facts(one: Board) -> dict[str, object]:
     """What the record of changes has of a list."""
-    return None if one is None else {"url": one.url, "name": one.name, **form_record(one.form)}
+    return {"url": one.url, "name": one.name, **form_record(one.form)}
 
 
 async def remove(request: Request) -> Response:
@@ -213,7 +220,8 @@ async def remove(request: Request) -> Response:
 
     def take(c: Connection, by: Actor) -> bool:
         if is_there := remove_board(c, topic, address):
-            record(c, by, "board.remove", topic, _facts(board_at(c, address)), None)
+            gone = board_at(c, address) or Board(address)
+            record(c, by, "board.remove", _target(topic, gone), _facts(gone), None)
         return is_there
 
     if not await write(request, take, actor):
