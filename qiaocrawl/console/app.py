@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
@@ -220,7 +220,7 @@ _WRONG_ADDRESSES = {
     },
     True: {
         404: N_("there is no address {path}; {description} has all there are"),
-        405: N_("{path} cannot be asked for by {method}; {description} says how it can"),
+        405: N_("{path} takes no {method}, but {methods}; {description} says more"),
     },
 }
 
@@ -230,17 +230,27 @@ def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     status = error.status_code
     known = _WRONG_ADDRESSES[is_below_api(request)]
+    methods = ", ".join(_methods_of(request))
     response = _outside(
         request,
         status,
         known.get(status, N_("The request is wrong.")),
         method=request.method,
+        methods=methods,
         path=request.url.path,
         description=link(request, "api.openapi"),
     )
-    # Of 405: which methods there are.
     response.headers.update(error.headers or {})
+    if status == 405:
+        response.headers["Allow"] = methods
     return response
+
+
+def _methods_of(request: Request) -> list[str]:
+    """All methods of an address; Starlette tells those of its first page only."""
+    routes = [own for own in request.app.routes if isinstance(own, Route)]
+    fitting = [own for own in routes if own.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for own in fitting for method in own.methods or ()})
 
 
 def _unread_page(request: Request, error: Exception) -> Response:

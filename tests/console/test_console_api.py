@@ -326,7 +326,9 @@ def test_whatever_is_wrong_below_api_is_told_as_json(
     refused("GET", "/api/nothing", 404)
     refused("GET", f"/api/v1/articles/{2**63}", 404)
     for method in ("GET", "PUT"):
-        assert method in refused(method, "/api/v1/articles/1/marks", 405)
+        assert f"no {method}, but POST;" in refused(method, "/api/v1/articles/1/marks", 405)
+    # Two pages are at this address.
+    assert "GET, HEAD, POST;" in refused("DELETE", "/api/v1/jobs", 405)
     note = {"note": "记" * 1_100_000}
     assert "2 MB" in refused("POST", "/api/v1/articles/1/marks", 413, json=note)
 
