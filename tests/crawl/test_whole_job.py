@@ -168,7 +168,7 @@ def follow_the_next_steps(operator: Operator, said: str, folder: Path) -> None:
     lines = said.partition("Next steps")[2].splitlines()
     commands = [shlex.split(line)[1:] for line in lines if line.startswith("    qiaocrawl ")]
     names = [words[0] for words in commands]
-    assert names == ["export", "why", "demo", "init", "demo"]
+    assert names == ["export", "report", "demo", "init", "demo"]
     operator.said(*commands[0])
     assert (folder / "articles.xlsx").is_file()
     assert "on topic" in operator.said(*commands[1])

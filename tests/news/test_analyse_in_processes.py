@@ -121,6 +121,8 @@ def test_processes_that_are_killed_cost_time_only(
     alone = told(runtime)
     forget(runtime)
     monkeypatch.setattr("qiaocrawl.news.stories.analyse._WRITTEN_AT_ONCE", 20)
+    # One that is killed while it holds the lock of all is noticed by nothing else.
+    monkeypatch.setattr("qiaocrawl.runtime.calls._PATIENCE_SECONDS", 30.0)
     with CallPool(2, PARTS) as calls:
         bulk = LocalBulk(lambda: runtime.analysis.slots, calls)
 

@@ -119,9 +119,10 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own.jsonl").write_text("\n".join(rows), encoding="utf-8")
     (tmp_path / "text.txt").write_text("店主受伤\n损失严重，侨胞投诉中介欺骗。", encoding="utf-8")
     runner, model = CliRunner(), str(tmp_path / "model")
-    trained = runner.invoke(app, ["tone", "train", str(tmp_path / "own.jsonl"), "--out", model])
+    train = ["report", "tone", "train", str(tmp_path / "own.jsonl"), "--out", model]
+    trained = runner.invoke(app, train)
     assert trained.exit_code == 0, trained.output
     for more in ([], ["--model", model], ["--towards", "中介"]):
-        shown = runner.invoke(app, ["tone", "show", str(tmp_path / "text.txt"), *more])
+        shown = runner.invoke(app, ["report", "tone", "show", str(tmp_path / "text.txt"), *more])
         assert shown.exit_code == 0, shown.output
         assert shown.output.startswith("negative")
