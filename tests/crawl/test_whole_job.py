@@ -130,7 +130,8 @@ def open_the_console(operator: Operator, folder: Path, url: str) -> None:
     """Its console has something to see on every page: what crawls found, and what an office has."""
     pages: dict[str, str] = {}
 
-    def look(_options: object) -> None:
+    def look(_options: object, backups: Path) -> None:
+        assert backups == folder / "backups"
         with desk_at(url) as desk:
             desk.log_in_as("administrator")
             for path in ("/", "/articles", "/coverage", "/topics", "/sites", "/jobs",
