@@ -12,6 +12,7 @@ from console_client import Desk, visible
 from qiaocrawl.console.security import credentials
 from qiaocrawl.news.stories.analyse import analyse_stories
 from qiaocrawl.news.stories.hot import LastDays, StoryWish, hot_stories
+from qiaocrawl.news.stories.lists import follow
 from qiaocrawl.news.warnings.rules import Rule
 from qiaocrawl.storage.run_log import finish_run, start_run
 from title_samples import runtime_on
@@ -86,6 +87,10 @@ def test_a_week_s_news_that_outlets_print_is_no_event(database_url: str) -> None
         assert "侨界一周" not in titles(StoryWish())
         assert len(titles(StoryWish(limit=1))) == 1
         assert titles(StoryWish(with_round_ups=True))[0] == "侨界一周"
+        wish = StoryWish(with_round_ups=True)
+        (own, *_others) = runtime.reader.run(lambda c: hot_stories(c, LastDays(now, 15), wish))
+        runtime.write_now(lambda c: follow(c, own.id, by="王", now=now))
+        assert titles(StoryWish(is_followed=True)) == ["侨界一周"], "who follows it is shown it"
 
 
 def test_an_urgent_warning_stands_above_all_until_somebody_took_note(

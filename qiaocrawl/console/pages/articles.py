@@ -133,9 +133,11 @@ async def mark_article(
 
 
 def _copies_of(c: Connection, article_id: int) -> list[int]:
-    """The article and the others of its reprint group: a row of a list stands for all."""
-    others = [member.article_id for member in chain(c, article_id)][:_MOST_COPIES]
-    return [article_id, *(own for own in others if own != article_id)] if others else [article_id]
+    """The article, first, and the others of its reprint group: a row of a list stands for all."""
+    group = [member.article_id for member in chain(c, article_id)][:_MOST_COPIES]
+    if article_id not in group:
+        return [article_id]
+    return [article_id, *(own for own in group if own != article_id)]
 
 
 def _mark(c: Connection, actor: Actor, article_id: int, wanted: Mark) -> None:

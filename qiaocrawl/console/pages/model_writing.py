@@ -60,16 +60,22 @@ class Offered:
     orders: int = 0
 
 
-async def offered_for_event(request: Request, number: int) -> Offered | None:
-    """What the page of an event offers an editor; None where no model is set up."""
+def _model_for(request: Request) -> ModelAddress | Offered | None:
+    """The model that an editor may have asked; what a page says instead, None for nothing."""
     if not user_of(request).may(EDITOR):
         return None
     try:
         address = ModelAddress.from_options(Options.from_environment())
     except ConfigError as error:
         return Offered(str(error))
-    if not address.may_ask:
-        return None
+    return address if address.may_ask else None
+
+
+async def offered_for_event(request: Request, number: int) -> Offered | None:
+    """What the page of an event offers an editor; None where no model is set up."""
+    address = _model_for(request)
+    if not isinstance(address, ModelAddress):
+        return address
     try:
         voices, topics, _url_id = await read(request, stored.material_of_story, number)
     except ConfigError:
@@ -79,14 +85,9 @@ async def offered_for_event(request: Request, number: int) -> Offered | None:
 
 async def offered_for_lead(request: Request, briefing: Draft) -> Offered | None:
     """The same at the desk of a briefing."""
-    if not user_of(request).may(EDITOR) or not briefing.is_open:
-        return None
-    try:
-        address = ModelAddress.from_options(Options.from_environment())
-    except ConfigError as error:
-        return Offered(str(error))
-    if not address.may_ask:
-        return None
+    address = _model_for(request) if briefing.is_open else None
+    if not isinstance(address, ModelAddress):
+        return address
     voices, _sources = _voices_of_items(briefing.items)
     topics = await read(request, _topics_of, briefing)
     return await _offered(request, address, voices, topics)

@@ -183,7 +183,6 @@ _VALUE_NAMES: Mapping[str, Mapping[Any, str]] = {
     "status": WARNING_STATES,
     "state": _ANYWHERE,
     "outcome": _ANYWHERE,
-    "medium": MEDIA,
 }
 
 

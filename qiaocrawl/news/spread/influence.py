@@ -251,7 +251,7 @@ class EventSpread:
 
 def event_spreads(c: Connection, topic: str, period: LastDays, most: int) -> list[EventSpread]:
     """Of at most *most* events of several outlets that something came to in *period*."""
-    stories = hot_stories(c, period, StoryWish(topic, least=2, limit=most))
+    stories = hot_stories(c, period, StoryWish(topic, least=2, limit=most, with_round_ups=True))
     texts = story_texts.texts_of(c, [story.id for story in stories], topic)
     found = []
     for story in stories:

@@ -55,7 +55,8 @@ class StoryWish:
     Attributes:
         topic: with an article on this topic; "" for any topic.
         least: of so many outlets.
-        with_round_ups: also a week's news that several outlets print, which is no happening.
+        with_round_ups: also a week's news that several outlets print, which is no happening; of
+            those that somebody follows they are never left out.
     """
 
     topic: str = ""
@@ -97,7 +98,7 @@ def hot_stories(c: Connection, period: LastDays, wish: StoryWish) -> list[HotSto
     rows = {row.id: row for row in c.execute(_candidates(period, wish))}
     found = [one for one in _with_outlets(c, rows) if len(one.outlets) >= wish.least]
     found.sort(key=lambda one: _rank(one, period))
-    if wish.with_round_ups:
+    if wish.with_round_ups or wish.is_followed:
         return found[: wish.limit]
     kept: list[HotStory] = []
     for start in range(0, len(found), 2 * wish.limit):

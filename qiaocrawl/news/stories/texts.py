@@ -73,7 +73,7 @@ def texts_of(
     """
     names = OutletNames(c, topic_name)
     texts: dict[int, list[StoryText]] = {number: [] for number in numbers}
-    told: set[tuple[int, int]] = set()
+    told: set[int] = set()
     for start in range(0, len(numbers), _AT_A_TIME):
         part = numbers[start : start + _AT_A_TIME]
         topics = _topics(c, part)
@@ -109,11 +109,11 @@ def texts_of(
                     names.of(row.site),
                     at,
                     row.published_at is not None,
-                    (row.story_id, row.voice_url_id) in told,
+                    row.voice_url_id in told,
                     frozenset(topics.get(row.article_id, ())),
                 )
             )
-            told.add((row.story_id, row.voice_url_id))
+            told.add(row.voice_url_id)
     return texts
 
 

@@ -227,7 +227,7 @@ def _other(given: Mapping[str, str]) -> str:
 
 
 PROGRAM = "program"
-"""The kind that is told of new articles and events, see :mod:`qiaocrawl.news.hooks`."""
+"""The kind that is told of new articles and events, see :mod:`qiaocrawl.news.warnings.hooks`."""
 _ROBOT = N_("Address of the robot (webhook)")
 
 KINDS: Mapping[str, Kind] = {

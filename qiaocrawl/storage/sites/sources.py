@@ -243,9 +243,10 @@ def present_gaps(gaps: Sequence[float]) -> Sequence[float]:
     while len(gaps) >= 2 * _LEAST_OF_A_RATE:
         places = range(_LEAST_OF_A_RATE, len(gaps) - _LEAST_OF_A_RATE + 1)
         best = max(places, key=lambda at: _two_rates(gaps[:at], gaps[at:]))
-        if _log_likelihood(gaps) + _LEAST_RATIO >= _two_rates(gaps[:best], gaps[best:]):
+        earlier, recent = gaps[:best], gaps[best:]
+        if _two_rates(earlier, recent) <= _log_likelihood(gaps) + _LEAST_RATIO:
             break
-        gaps = gaps[best:]
+        gaps = recent
     return gaps
 
 
