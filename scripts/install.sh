@@ -120,7 +120,7 @@ fi
 # build back end comes along, so that nothing unpinned is fetched to build with.
 pinned() { grep -E "^$1==" constraints.txt; }
 say "准备 pip  updating pip"
-quiet_pip install --upgrade "$(pinned pip)" "$(pinned setuptools)"
+quiet_pip install --upgrade "$(pinned pip)" "$(pinned setuptools)" "$(pinned cython)"
 
 target='.[fast]'
 [ "$WANT" = test ] && target='.[test]'

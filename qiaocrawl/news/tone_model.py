@@ -14,8 +14,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.kernels.compiled import compiled
+from qiaocrawl.kernels import floats, ints
 from qiaocrawl.language import N_, _
+from qiaocrawl.news.logistic import add_scores
 from qiaocrawl.news.tone import LABELS, Tone, judgements, polarity_words
 from qiaocrawl.text.normalise import fold
 
@@ -109,57 +110,6 @@ def judgement_features(words: list[str]) -> list[float]:
         float("!" in words),
         float("?" in words),
     ]
-
-
-# --- Logistic regression over sparse rows: its compiled loops -------------------------------------
-
-
-@compiled
-def class_scores(starts, columns, values, weights, bias):  # type: ignore[no-untyped-def]
-    """The score of every class of every row; rows are ``columns[starts[i] : starts[i + 1]]``."""
-    scores = np.empty((len(starts) - 1, len(bias)))
-    for row in range(len(starts) - 1):
-        scores[row] = bias
-        for at in range(starts[row], starts[row + 1]):
-            if columns[at] >= 0:
-                for label in range(len(bias)):
-                    scores[row, label] += values[at] * weights[columns[at], label]
-    return scores
-
-
-@compiled
-def learn_rows(order, rows, marks, model, rate, decay):  # type: ignore[no-untyped-def]
-    """One round of AdaGrad over the rows in *order*; returns their mean loss.
-
-    *rows* are starts, columns and values, *marks* labels and importance, *model* weights, bias and
-    the sums of squared gradients of the weights.
-    """
-    starts, columns, values = rows
-    labels, importance = marks
-    weights, bias, squares = model
-    classes = len(bias)
-    loss = 0.0
-    scores = np.empty(classes)
-    for row in order:
-        for label in range(classes):
-            scores[label] = bias[label]
-        for at in range(starts[row], starts[row + 1]):
-            for label in range(classes):
-                scores[label] += values[at] * weights[columns[at], label]
-        top = scores.max()
-        total = 0.0
-        for label in range(classes):
-            scores[label] = np.exp(scores[label] - top)
-            total += scores[label]
-        loss -= np.log(scores[labels[row]] / total) * importance[row]
-        for label in range(classes):
-            slope = (scores[label] / total - (labels[row] == label)) * importance[row]
-            bias[label] -= 0.02 * rate * slope
-            for at in range(starts[row], starts[row + 1]):
-                own = slope * values[at] + decay * weights[columns[at], label]
-                squares[columns[at], label] += own * own
-                weights[columns[at], label] -= rate * own / np.sqrt(squares[columns[at], label])
-    return loss / len(order)
 
 
 # --- What is seen of a text when its tone towards a target is asked -------------------------------
@@ -307,9 +257,22 @@ class ToneModel:
     def probabilities(self, documents: Sequence[Document]) -> NDArray[np.float64]:
         """A row a document, a column a label of ``LABELS``."""
         rows = sparse_rows(self, [features_of(one, self.towards_target) for one in documents])
-        scores = class_scores(*rows, self.weights, self.bias) / self.temperature
+        scores = self.scores(rows) / self.temperature
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def scores(self, rows: SparseRows) -> NDArray[np.float64]:
+        """The score of every label of every row, before *temperature*."""
+        scores = np.tile(self.bias, (len(rows.starts) - 1, 1))
+        add_scores(
+            ints(rows.starts),
+            ints(rows.columns),
+            floats(rows.values),
+            floats(self.weights),
+            len(LABELS),
+            floats(scores),
+        )
+        return scores
 
     def _words(self, document: Document, label: int) -> tuple[tuple[str, float], ...]:
         """What the words of the text add to the score of *label* beside the others' mean."""

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.kernels import floats, ints
 from qiaocrawl.language import _
+from qiaocrawl.news.logistic import learn_rows
 from qiaocrawl.news.names.training import read_marked_lines
 from qiaocrawl.news.tone import LABELS, Label
 from qiaocrawl.news.tone_model import (
@@ -18,9 +20,7 @@ from qiaocrawl.news.tone_model import (
     Features,
     SparseRows,
     ToneModel,
-    class_scores,
     features_of,
-    learn_rows,
     sparse_rows,
 )
 
@@ -138,11 +138,22 @@ class _Learning:
     def _learn(self, model: ToneModel, table: SparseRows, rows: NDArray[np.int64]) -> None:
         rng = np.random.default_rng(self.plan.seed)
         squares = np.full_like(model.weights, 0.1)
-        marks = (self.labels[rows], self.importance[rows])
-        weights = (model.weights, model.bias, squares)
+        labels, importance = self.labels[rows], self.importance[rows]
         for _round in range(self.plan.rounds):
-            order = rng.permutation(len(rows))
-            learn_rows(order, tuple(table), marks, weights, self.plan.rate, self.plan.decay)
+            learn_rows(
+                ints(rng.permutation(len(rows))),
+                ints(table.starts),
+                ints(table.columns),
+                floats(table.values),
+                ints(labels),
+                floats(importance),
+                floats(model.weights),
+                floats(model.bias),
+                floats(squares),
+                floats(np.empty(len(LABELS))),
+                self.plan.rate,
+                self.plan.decay,
+            )
 
 
 def _importance(marked: Sequence[MarkedTone], balanced: bool) -> NDArray[np.float64]:
@@ -156,7 +167,7 @@ def _temperature(
     model: ToneModel, features: Sequence[Features], labels: NDArray[np.int64]
 ) -> float:
     """The temperature that makes *labels* likeliest."""
-    scores = class_scores(*sparse_rows(model, features), model.weights, model.bias)
+    scores = model.scores(sparse_rows(model, features))
 
     def loss(temperature: float) -> float:
         scaled = scores / temperature
