@@ -12,15 +12,35 @@ Cython or a C compiler it stays the Python it is, with the same results (``qiaoc
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
+
+IS_EGG = "bdist_egg" in sys.argv
+
+
+class ModulesOfEgg(build_py):
+    """The modules, and what the clone has compiled of them, as files beside them.
+
+    Python loads no machine code out of an archive, and setuptools would put loaders of its own in
+    the modules' place: ``qiaocrawl/kernels`` takes it out.
+    """
+
+    def run(self) -> None:
+        """Copy them."""
+        super().run()
+        for made in ROOT.glob("qiaocrawl/**/*.abi3.so"):
+            self.copy_file(str(made), str(Path(self.build_lib) / made.relative_to(ROOT)))
 
 
 def loops() -> list[Extension]:
     """The modules with inner loops, as extensions that may be missing."""
+    if IS_EGG:
+        return []
     try:
         from Cython.Build import cythonize
     except ImportError:
@@ -31,10 +51,9 @@ def loops() -> list[Extension]:
             ".".join(path.relative_to(ROOT).with_suffix("").parts),
             [str(path.relative_to(ROOT).with_suffix(".py"))],
             # A fused multiplication would give other last bits than the same loop in Python.
-            extra_compile_args=["-O2", "-ffp-contract=off"],
+            extra_compile_args=["-O2", "-g0", "-ffp-contract=off"],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,
-            optional=True,
         )
         for path in sorted(ROOT.glob("qiaocrawl/**/*.pxd"))
     ]
@@ -50,6 +69,8 @@ def loops() -> list[Extension]:
     extensions: list[Extension] = cythonize(
         modules, build_dir="build/loops", compiler_directives=directives
     )
+    for extension in extensions:
+        extension.optional = True
     return extensions
 
 
@@ -63,6 +84,7 @@ setup(
     packages=[*find_packages(include=["qiaocrawl", "qiaocrawl.*"]), *beside],
     package_dir=beside,
     ext_modules=loops(),
+    cmdclass={"build_py": ModulesOfEgg} if IS_EGG else {},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
     install_requires=[line for line in lines if line and not line.startswith("#")],
 )

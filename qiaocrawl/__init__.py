@@ -11,6 +11,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipimport import zipimporter
 
 if TYPE_CHECKING:
     from qiaocrawl.crawl.article_fields import ArticleAddon as addon
@@ -44,6 +45,11 @@ class _Beside:
 
 if (_Beside.folder / "scrapy.cfg").is_file() and (_Beside.folder / "spiders").is_dir():
     sys.meta_path.append(_Beside)
+
+if isinstance(_loader := __spec__.loader, zipimporter):
+    from qiaocrawl.kernels import use_archive
+
+    use_archive(Path(_loader.archive))
 
 
 def __getattr__(name: str) -> Any:

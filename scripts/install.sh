@@ -11,14 +11,34 @@ LOG=$VENV/install.log
 
 say() { printf '%s\n' "$*"; }
 
-# --- compiled loops of an earlier version --------------------------------------------------
+# --- inner loops as machine code (setup.py) ------------------------------------------------
 
-# They are of no use when code has changed since, and may name classes that have moved.
-compiled() { find qiaocrawl -path '*/__pycache__/*' \( -name '*.nb?' -o -name '*.so' \) "$@"; }
-newest=$(compiled -exec ls -t {} + 2>/dev/null | head -n 1)
-if [ -n "$newest" ] && [ -n "$(find qiaocrawl -name '*.py' -newer "$newest" | head -n 1)" ]; then
-    compiled -delete
-fi
+MADE=build/loops/made
+loops() { find qiaocrawl -name '*.pxd' | LC_ALL=C sort | sed 's/\.pxd$//'; }
+loops_fingerprint() {
+    { cat setup.py; for loop in $(loops); do cat "$loop.pxd" "$loop.py"; done; } | cksum
+    "$VENV/bin/python" -c 'import sys; print(sys.platform, sys.prefix)'
+}
+are_loops_there() { for loop in $(loops); do [ -f "$loop.abi3.so" ] || return 1; done; }
+
+# Nothing fails without them: the same files run as the Python they are.
+compile_loops() {
+    if [ -f "$MADE" ] && [ "$(cat "$MADE")" = "$(loops_fingerprint)" ] && are_loops_there; then
+        # A checkout may have written the same sources again, see kernels.stale_loops.
+        for loop in $(loops); do touch "$loop.abi3.so"; done
+        return 0
+    fi
+    # What an earlier source was compiled to would be run in place of this one.
+    find qiaocrawl -name '*.so' -delete
+    say "编译内循环，约半分钟，只此一次  compiling the inner loops (half a minute, once)"
+    "$VENV/bin/python" setup.py -q build_ext --inplace --force --parallel 2 >>"$LOG" 2>&1 || true
+    if are_loops_there; then
+        loops_fingerprint >"$MADE"
+    else
+        say "  未能编译，由 Python 代行：结果相同，慢数倍。需要 gcc 与 python3-dev，见 $LOG"
+        say "  not compiled, they run as Python: the same results, slower. It takes gcc and Python.h"
+    fi
+}
 
 # --- a Python that can make a virtual environment -----------------------------------
 
@@ -62,6 +82,7 @@ for have in run test; do
     # What has the tests' needs has the others as well.
     if { [ "$have" = "$WANT" ] || [ "$have" = test ]; } \
         && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(fingerprint)" ]; then
+        compile_loops
         exit 0
     fi
 done
@@ -126,10 +147,7 @@ target='.[fast]'
 [ "$WANT" = test ] && target='.[test]'
 say "安装 qiaocrawl 与所需的包，约一分钟  installing it and what it needs (about a minute)"
 quiet_pip install --constraint constraints.txt --no-build-isolation --editable "$target"
-if "$VENV/bin/python" -c 'import numba' 2>/dev/null; then
-    say "编译内循环，约半分钟，只此一次  compiling the inner loops (half a minute, once)"
-fi
-# Not worth failing for: what is not compiled now is compiled at its first use.
+compile_loops
 "$VENV/bin/qiaocrawl" compile >>"$LOG" 2>&1 || say "  later 留待首次使用: see $LOG"
 fingerprint >"$VENV/.installed-$WANT"
 say "已装入 installed into $VENV"

@@ -305,8 +305,8 @@ def egg_digest(egg: bytes) -> str:
     try:
         with ZipFile(BytesIO(egg)) as files:
             for name in sorted(files.namelist()):
-                # Compiled modules have the time of their sources in them.
-                if not name.startswith("EGG-INFO/") and not name.endswith(".pyc"):
+                # Compiled modules have the time of their sources in them, or their compiler.
+                if not name.startswith("EGG-INFO/") and not name.endswith((".pyc", ".so")):
                     digest.update(f"{name}\0".encode() + sha256(files.read(name)).digest())
     except BadZipFile:
         raise ConfigError(_("this is no egg")) from None

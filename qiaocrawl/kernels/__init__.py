@@ -16,6 +16,12 @@ come to the same results to the last bit:
 
 from __future__ import annotations
 
+import importlib.util
+import logging
+import os
+import sys
+from importlib.machinery import ModuleSpec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 if TYPE_CHECKING:
@@ -35,3 +41,107 @@ def ints(array: NDArray[np.integer[Any] | np.bool_]) -> Ints:
 def floats(array: NDArray[np.floating[Any]]) -> Floats:
     """*array* as loops read it; no copy."""
     return cast("Floats", array.data)
+
+
+# --- Whether they are machine code ----------------------------------------------------------------
+
+_log = logging.getLogger(__name__)
+_PACKAGE = Path(__file__).parent.parent
+_SUFFIX = ".abi3.so"
+
+
+def loop_modules() -> dict[str, bool]:
+    """Every module of inner loops, by its full name, and whether it is machine code here."""
+    return {name: _is_machine_code(name) for name in sorted(_declared())}
+
+
+def _declared() -> list[str]:
+    from importlib.resources import files
+
+    def below(folder: Any, name: str) -> list[str]:
+        names = []
+        for one in folder.iterdir():
+            if one.name.endswith(".pxd"):
+                names.append(f"{name}.{one.name.removesuffix('.pxd')}")
+            elif one.is_dir():
+                names += below(one, f"{name}.{one.name}")
+        return names
+
+    return below(files("qiaocrawl"), "qiaocrawl")
+
+
+def _is_machine_code(name: str) -> bool:
+    spec = importlib.util.find_spec(name)
+    return spec is not None and (spec.origin or "").endswith(_SUFFIX)
+
+
+def stale_loops() -> list[str]:
+    """Files of a clone that changed after they were compiled: machine code of old would run.
+
+    Empty for an installed package, whose files nobody edits.
+    """
+    if not (_PACKAGE.parent / "setup.py").is_file():
+        return []
+    stale = []
+    for made in _PACKAGE.rglob(f"*{_SUFFIX}"):
+        stem = made.with_name(made.name.removesuffix(_SUFFIX))
+        for source in (stem.with_suffix(".py"), stem.with_suffix(".pxd")):
+            if not source.is_file() or source.stat().st_mtime_ns > made.stat().st_mtime_ns:
+                stale.append(str(source.relative_to(_PACKAGE.parent)))
+    return sorted(stale)
+
+
+# --- In an egg (scrapyd) --------------------------------------------------------------------------
+
+
+class _FromArchive:
+    """Finds modules of an egg as machine code that was copied out of it; see ``meta_path``."""
+
+    def __init__(self, files: dict[str, Path]) -> None:
+        self._files = files
+
+    def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
+        file = self._files.get(name)
+        return importlib.util.spec_from_file_location(name, file) if file is not None else None
+
+
+def use_archive(archive: Path) -> None:
+    """Copy the machine code of the egg *archive* to the user's cache, and have it imported.
+
+    The system loads none out of an archive. Where there is none in it, it is another system's, or
+    there is no cache to write to, the loops of the egg run as Python.
+    """
+    from zipfile import BadZipFile, ZipFile
+
+    from qiaocrawl.options.project import user_cache_folder
+
+    files = {}
+    try:
+        with ZipFile(archive) as egg:
+            for entry in egg.infolist():
+                if entry.filename.endswith(_SUFFIX):
+                    name = entry.filename.removesuffix(_SUFFIX).replace("/", ".")
+                    # Several versions of the project may run on a machine.
+                    stamp = f"{entry.CRC:08x}-{entry.file_size}"
+                    file = user_cache_folder() / "loops" / stamp / Path(entry.filename).name
+                    if not file.is_file():
+                        _write_whole(file, egg.read(entry))
+                    files[name] = file
+        for name, file in list(files.items())[:1]:
+            # Machine code of another processor is refused here, and not in the middle of a crawl.
+            spec = importlib.util.spec_from_file_location(name, file)
+            if spec is not None:
+                importlib.util.module_from_spec(spec)
+    except (BadZipFile, OSError, RuntimeError, ImportError) as error:
+        _log.warning("inner loops of %s run as Python: %s", archive.name, error)
+        return
+    if files:
+        sys.meta_path.insert(0, _FromArchive(files))
+
+
+def _write_whole(file: Path, data: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_name(f"{file.name}.{os.getpid()}")
+    part.write_bytes(data)
+    # Jobs that start at once do the same; each finds a whole file.
+    os.replace(part, file)

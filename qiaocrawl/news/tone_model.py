@@ -14,9 +14,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.kernels import floats, ints
+from qiaocrawl.kernels import floats
 from qiaocrawl.language import N_, _
-from qiaocrawl.news.logistic import add_scores
+from qiaocrawl.news.logistic import Rows, add_scores
 from qiaocrawl.news.tone import LABELS, Tone, judgements, polarity_words
 from qiaocrawl.text.normalise import fold
 
@@ -264,14 +264,7 @@ class ToneModel:
     def scores(self, rows: SparseRows) -> NDArray[np.float64]:
         """The score of every label of every row, before *temperature*."""
         scores = np.tile(self.bias, (len(rows.starts) - 1, 1))
-        add_scores(
-            ints(rows.starts),
-            ints(rows.columns),
-            floats(rows.values),
-            floats(self.weights),
-            len(LABELS),
-            floats(scores),
-        )
+        add_scores(Rows(*rows), floats(self.weights), len(LABELS), floats(scores))
         return scores
 
     def _words(self, document: Document, label: int) -> tuple[tuple[str, float], ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.kernels import floats, ints
 from qiaocrawl.language import _
-from qiaocrawl.news.logistic import learn_rows
+from qiaocrawl.news.logistic import Rows, Weights, learn_rows
 from qiaocrawl.news.names.training import read_marked_lines
 from qiaocrawl.news.tone import LABELS, Label
 from qiaocrawl.news.tone_model import (
@@ -137,22 +137,12 @@ class _Learning:
 
     def _learn(self, model: ToneModel, table: SparseRows, rows: NDArray[np.int64]) -> None:
         rng = np.random.default_rng(self.plan.seed)
-        squares = np.full_like(model.weights, 0.1)
-        labels, importance = self.labels[rows], self.importance[rows]
+        labels, importance = ints(self.labels[rows]), floats(self.importance[rows])
+        learnt = Weights(model.weights, model.bias)
         for _round in range(self.plan.rounds):
+            order = ints(rng.permutation(len(rows)))
             learn_rows(
-                ints(rng.permutation(len(rows))),
-                ints(table.starts),
-                ints(table.columns),
-                floats(table.values),
-                ints(labels),
-                floats(importance),
-                floats(model.weights),
-                floats(model.bias),
-                floats(squares),
-                floats(np.empty(len(LABELS))),
-                self.plan.rate,
-                self.plan.decay,
+                order, Rows(*table), labels, importance, learnt, self.plan.rate, self.plan.decay
             )
 
 
