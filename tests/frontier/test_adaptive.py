@@ -13,10 +13,12 @@ import pytest
 from qiaocrawl.errors import ModelError
 from qiaocrawl.frontier import CrawlTopic, PriorityIndex
 from qiaocrawl.frontier.strategies.adaptive.adaptive import Adaptive
-from qiaocrawl.frontier.strategies.adaptive.kernels import NUMBER_OF_FEATURES, evidence, value_of
+from qiaocrawl.frontier.strategies.adaptive.arrays import MAX_NEW, NUMBER_OF_FEATURES
+from qiaocrawl.frontier.strategies.adaptive.kernels import evidence, value_of
 from qiaocrawl.frontier.strategies.adaptive.link_features import is_pager, singular, url_features
 from qiaocrawl.frontier.strategies.adaptive.link_memory import untrained_weights
 from qiaocrawl.items import Link, Visit
+from qiaocrawl.kernels import floats
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 
 TOPIC = CrawlTopic(
@@ -100,7 +102,8 @@ def test_the_value_of_a_page_is_the_best_mean_of_going_on() -> None:
     # The second opinion moved the relevances a little: max of r, (r+a)/2, (r+a+b)/3, ...
     own = float(memory.nodes.relevance[hub])
     expected = max(own, (own + a) / 2, (own + a + b) / 3, (own + a + b + c) / 4)
-    assert value_of(memory.nodes, memory.links, hub) == pytest.approx(expected)
+    value = value_of(memory.node_views, memory.link_views, hub, floats(np.empty(MAX_NEW)))
+    assert value == pytest.approx(expected)
     assert 0.6 < expected < 0.75
 
 

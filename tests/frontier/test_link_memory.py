@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qiaocrawl.frontier import CrawlTopic, FoundLink, VisitedPage
-from qiaocrawl.frontier.strategies.adaptive.kernels import MAX_LINKS_HERE, MAX_WORDS
+from qiaocrawl.frontier.strategies.adaptive.arrays import MAX_LINKS_HERE, MAX_WORDS
 from qiaocrawl.frontier.strategies.adaptive.link_features import LinkWords, place
 from qiaocrawl.frontier.strategies.adaptive.link_memory import LinkMemory
 from qiaocrawl.items import Link

@@ -25,10 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.frontier.strategies.adaptive import link_memory as model
-from qiaocrawl.frontier.strategies.adaptive.kernels import (
+from qiaocrawl.frontier.strategies.adaptive.arrays import (
     FEATURES,
+    MAX_NEW,
     NUMBER_OF_FEATURES,
     ModelArrays,
+)
+from qiaocrawl.frontier.strategies.adaptive.kernels import (
+    ModelViews,
     add_yield,
     base_rate,
     logistic,
@@ -47,7 +51,7 @@ from qiaocrawl.frontier.strategies.strategy import (
     strategies,
     within,
 )
-from qiaocrawl.kernels.compiled import expect
+from qiaocrawl.kernels import floats, ints
 from qiaocrawl.vsm.growing_array import Column
 
 # Of a sample, what is learnt from.
@@ -61,8 +65,6 @@ _PARTS = (*(name for name, _ in FEATURES), "words learnt")
 _RESCORE_PAGES = 5
 # Waiting URLs rescored for every fetched page; they cost 0.4 ms.
 _NODES_A_PAGE = 300
-# Of so many at once, loops are compiled first; one takes them .1 ms as Python.
-_MANY_NODES = 2_000
 # Log odds a link may add: a page's own words must be able to outweigh its links.
 _MOST_SAID = 3.0
 _RELEVANT = 0.5
@@ -100,18 +102,17 @@ class Adaptive:
         self.rescore_pages = _RESCORE_PAGES
         self._second_opinion = within(self.name, "second_opinion", second_opinion, 0.0, 1.0)
         self.replaying = False
-        self._rates = np.array(
-            [
-                within(self.name, "sign_rate", sign_rate, 0.0, 10.0),
-                within(self.name, "word_rate", word_rate, 0.0, 10.0),
-            ]
+        self._rates = (
+            within(self.name, "sign_rate", sign_rate, 0.0, 10.0),
+            within(self.name, "word_rate", word_rate, 0.0, 10.0),
         )
         self._replays = int(within(self.name, "replays", replays, 0, 1_000))
         self._words = LinkWords(topic)
         self._memory = LinkMemory(self._words)
         # Models are loaded over this: a crawl without a stored one begins with
         # the hand-made weights.
-        self._learnt = model.untrained_weights()
+        self._use(model.untrained_weights())
+        self._room = floats(np.empty(max(NUMBER_OF_FEATURES, MAX_NEW)))
         self._pages = Column(np.int64)
         self._features = Column(np.float64, width=NUMBER_OF_FEATURES)
         self._number_of_pages = 0
@@ -136,7 +137,7 @@ class Adaptive:
         features = np.zeros(NUMBER_OF_FEATURES)
         if led_here:
             # A start page has no links to it, so there is nothing that was known of it before.
-            node_features(memory.nodes, memory.links, self._learnt, page.node, features)
+            self._fill_features(page.node, features)
             page = self._judged_again(page)
         memory.visit(page, links)
         scores = self._scores(np.array([link.node for link in links], np.int64))
@@ -151,10 +152,20 @@ class Adaptive:
         return self._scores(nodes)
 
     def _scores(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-        expect(len(nodes), many=_MANY_NODES)
         scores = np.zeros(len(nodes))
-        score_nodes(self._memory.nodes, self._memory.links, self._learnt, nodes, scores)
+        score_nodes(
+            self._memory.node_views,
+            self._memory.link_views,
+            self._views,
+            ints(nodes),
+            floats(scores),
+            self._room,
+        )
         return scores
+
+    def _fill_features(self, node: int, features: NDArray[np.float64]) -> None:
+        memory = self._memory
+        node_features(memory.node_views, memory.link_views, self._views, node, floats(features))
 
     def explain_node(self, node: int) -> Mapping[str, float]:
         """The features that weigh most in the score of *node*, as parts of its log odds."""
@@ -162,7 +173,7 @@ class Adaptive:
         # A URL may be asked about (`qiaocrawl report why`) before any page of the crawl led to it.
         memory.reserve([node], 0)
         features = np.zeros(NUMBER_OF_FEATURES)
-        node_features(memory.nodes, memory.links, learnt, node, features)
+        self._fill_features(node, features)
         count = int(memory.nodes.number_of_words[node])
         # A sum over the root of their number, as in the kernel that scores.
         words = learnt.word_weights[memory.nodes.words[node, :count]]
@@ -186,24 +197,27 @@ class Adaptive:
         Raises:
             ModelError: *data* is damaged or another's.
         """
-        self._learnt = model.from_bytes(data)
+        self._use(model.from_bytes(data))
 
     # --- inside --------------------------------------------------------------------------------
+
+    def _use(self, learnt: ModelArrays) -> None:
+        self._learnt, self._views = learnt, ModelViews(learnt)
 
     def _judged_again(self, page: VisitedPage) -> VisitedPage:
         """*page* with what was known of it before added to its relevance."""
         expected = self._scores(np.array([page.node]))[0]
         # Against the base rate: a link of average worth says nothing about its page.
-        surprise = _log_odds(expected) - _log_odds(base_rate(self._learnt))
+        surprise = _log_odds(expected) - _log_odds(base_rate(self._views))
         bounded = min(max(surprise, -_MOST_SAID), _MOST_SAID)
         relevance = logistic(_log_odds(page.relevance) + self._second_opinion * bounded)
         return replace(page, relevance=relevance, relevant=relevance >= _RELEVANT)
 
     def _learn(self, node: int, features: NDArray[np.float64] | None) -> None:
         """Take in what the page was worth, and look again at some that were fetched before."""
-        nodes, links, learnt = self._memory.nodes, self._memory.links, self._learnt
-        value = value_of(nodes, links, node)
-        nodes.value[node] = value
+        nodes, links, learnt = self._memory.node_views, self._memory.link_views, self._views
+        value = value_of(nodes, links, node, self._room)
+        self._memory.nodes.value[node] = value
         if not self.replaying:
             # Start pages count too, though no link led there: their folder may hold more.
             add_yield(nodes, links, learnt, node, value, 1.0)
@@ -211,7 +225,7 @@ class Adaptive:
             # A start page: no link was chosen, so there is nothing to learn about choosing.
             return
         if not self.replaying:
-            step(nodes, learnt, node, features, value, self._rates)
+            step(nodes, learnt, node, floats(features), value, *self._rates)
         number = self._number_of_pages
         self._number_of_pages += 1
         self._pages.reserve(number + 1)[number] = node
@@ -220,7 +234,16 @@ class Adaptive:
         if not self.replaying:
             # With replacement, so that the cost is the same however long the crawl is.
             picks = self._random.integers(number + 1, size=self._replays)
-            relearn(nodes, links, learnt, self._pages.data, self._features.data, picks, self._rates)
+            relearn(
+                nodes,
+                links,
+                learnt,
+                ints(self._pages.data),
+                floats(self._features.data),
+                ints(picks),
+                *self._rates,
+                self._room,
+            )
 
     def _read_samples(self, topic: CrawlTopic) -> None:
         """Begin with the words of the topic's samples."""

@@ -9,141 +9,96 @@ for a group nobody has seen, and more the more its pages differ from others.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from qiaocrawl.frontier.strategies.adaptive.arrays import (
+    GROUPS,
+    LINK_NUMBERS,
+    MAX_LINKS_HERE,
+    MAX_NEW,
+    URL_NUMBERS,
+)
+from qiaocrawl.kernels import floats, ints
 
-from qiaocrawl.kernels.compiled import compiled
-from qiaocrawl.language import N_
+if TYPE_CHECKING:
+    from qiaocrawl.frontier.strategies.adaptive.arrays import Links, ModelArrays, Nodes
+    from qiaocrawl.kernels import Floats, Ints
 
-# --- The arrays the adaptive order's compiled loops work on, and the names of its features --------
-
-FEATURES: tuple[tuple[str, float], ...] = (
-    (N_("always"), -1.5),
-    # What is said of it.
-    (N_("anchor like topic"), 4.0), (N_("context like topic"), 1.0), (N_("URL like topic"), 2.0),
-    (N_("words of the samples"), 0.4), (N_("best word of the samples"), 0.2),
-    # Who says it.
-    (N_("best page leading here"), 0.5), (N_("pages leading here"), 0.5),
-    (N_("number of links here"), 0.1), (N_("near a relevant page"), 1.0), (N_("not deep"), 0.3),
-    (N_("early on its page"), 0.2),
-    # What else such links led to.
-    (N_("page region"), 0.5), (N_("best region"), 0.1), (N_("siblings"), 0.5),
-    (N_("best siblings"), 0.1), (N_("neighbours on the page"), 0.5), (N_("host"), 0.2),
-    (N_("section"), 0.2), (N_("path folder"), 0.3), (N_("form of URL"), 0.5), (N_("new host"), 0.0),
-    (N_("new folder"), 0.0), (N_("new form of URL"), 0.0),
-    # What it looks like.
-    (N_("short path"), 1.0), (N_("home page"), 2.0), (N_("URL of a folder"), 0.3),
-    (N_("query"), 0.0), (N_("digits"), 0.0), (N_("URL of a file"), 0.0), (N_("long path"), -1.5),
-    (N_("words in anchor"), 0.0), (N_("no anchor"), 0.0), (N_("pager"), 0.0),
-    (N_("other host"), 0.0), (N_("up to a folder above"), 0.0), (N_("links on the page"), 0.0),
-)  # fmt: skip
-"""Name and prior weight (ours) of every feature of a link but its words."""
-
-NUMBER_OF_FEATURES = len(FEATURES)
-LINK_NUMBERS = 6
-MAX_WORDS = 24
-"""Words kept of a URL: of its own path, and of the anchors that lead to it."""
-MAX_LINKS_HERE = 12
-"""Links to one URL that are looked at: navigation links come from every page."""
+# --- The arrays as the loops see them -------------------------------------------------------------
 
 
-class Nodes(NamedTuple):
-    """One entry a URL. Groups, numbers and words as in
-    :mod:`~qiaocrawl.frontier.strategies.adaptive.link_features`.
-    """
+class NodeViews:
+    """:class:`~qiaocrawl.frontier.strategies.adaptive.arrays.Nodes`."""
 
-    first_link: NDArray[np.int32]
-    """Of the links that lead here, in order of discovery; -1 for none."""
-    links_here: NDArray[np.float64]
-    depth: NDArray[np.float64]
-    distance: NDArray[np.float64]
-    """Links from the nearest relevant page."""
-    similarity: NDArray[np.float64]
-    """Of the URL's words to the topic."""
-    groups: NDArray[np.int32]
-    numbers: NDArray[np.float32]
-    words: NDArray[np.int32]
-    """Places in the table of weights."""
-    plain_words: NDArray[np.int32]
-    """The same words in the table of the samples."""
-    number_of_words: NDArray[np.int32]
-    fetched: NDArray[np.bool_]
-    relevance: NDArray[np.float64]
-    """Of a fetched page."""
-    value: NDArray[np.float64]
-    """Of a fetched page, with what it led to."""
-    score: NDArray[np.float64]
-    """The last score, while it waits."""
-    yield_sum: NDArray[np.float64]
-    yield_count: NDArray[np.float64]
-    """Values and number of the fetched pages this page links to."""
-    link_start: NDArray[np.int32]
-    link_count: NDArray[np.int32]
-    """Its own links."""
-    new_start: NDArray[np.int32]
-    new_count: NDArray[np.int32]
-    """The URLs first found on it, in ``discovered``."""
+    def __init__(self, nodes: Nodes) -> None:
+        self.first_link = ints(nodes.first_link)
+        self.links_here = floats(nodes.links_here)
+        self.depth = floats(nodes.depth)
+        self.distance = floats(nodes.distance)
+        self.similarity = floats(nodes.similarity)
+        self.groups = ints(nodes.groups)
+        self.numbers = floats(nodes.numbers)
+        self.words = ints(nodes.words)
+        self.plain_words = ints(nodes.plain_words)
+        self.number_of_words = ints(nodes.number_of_words)
+        self.fetched = ints(nodes.fetched)
+        self.relevance = floats(nodes.relevance)
+        self.value = floats(nodes.value)
+        self.score = floats(nodes.score)
+        self.yield_sum = floats(nodes.yield_sum)
+        self.yield_count = floats(nodes.yield_count)
+        self.link_start = ints(nodes.link_start)
+        self.link_count = ints(nodes.link_count)
+        self.new_start = ints(nodes.new_start)
+        self.new_count = ints(nodes.new_count)
 
 
-class Links(NamedTuple):
-    """One entry a link, those of a page together and in document order."""
+class LinkViews:
+    """:class:`~qiaocrawl.frontier.strategies.adaptive.arrays.Links`."""
 
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    next_here: NDArray[np.int32]
-    """The next link that leads to the same URL; -1 for none."""
-    region: NDArray[np.int32]
-    similarity: NDArray[np.float64]
-    """Of anchor and title to the topic."""
-    context: NDArray[np.float64]
-    """Of the text around it to the topic."""
-    position: NDArray[np.float64]
-    """Place on its page, 0 first, 1 last."""
-    numbers: NDArray[np.float32]
-    discovered: NDArray[np.int32]
-    """URLs in the order in which links to them were first seen."""
+    def __init__(self, links: Links) -> None:
+        self.source = ints(links.source)
+        self.target = ints(links.target)
+        self.next_here = ints(links.next_here)
+        self.region = ints(links.region)
+        self.similarity = floats(links.similarity)
+        self.context = floats(links.context)
+        self.position = floats(links.position)
+        self.numbers = floats(links.numbers)
+        self.discovered = ints(links.discovered)
 
 
-class ModelArrays(NamedTuple):
-    """The arrays of the model; they carry over to other crawls."""
+class ModelViews:
+    """:class:`~qiaocrawl.frontier.strategies.adaptive.arrays.ModelArrays`."""
 
-    weights: NDArray[np.float64]
-    """Of the features."""
-    squares: NDArray[np.float64]
-    """Sums of squared gradients of the weights (AdaGrad)."""
-    word_weights: NDArray[np.float64]
-    word_squares: NDArray[np.float64]
-    sums: NDArray[np.float64]
-    """Values of fetched pages by group, and over all in the last entry."""
-    counts: NDArray[np.float64]
-    sample_sum: NDArray[np.float64]
-    """Relevant samples with a word."""
-    sample_count: NDArray[np.float64]
+    def __init__(self, learnt: ModelArrays) -> None:
+        self.weights = floats(learnt.weights)
+        self.squares = floats(learnt.squares)
+        self.word_weights = floats(learnt.word_weights)
+        self.word_squares = floats(learnt.word_squares)
+        self.sums = floats(learnt.sums)
+        self.counts = floats(learnt.counts)
+        self.sample_sum = floats(learnt.sample_sum)
+        self.sample_count = floats(learnt.sample_count)
 
 
-# Numbers in features[...] are places in arrays.FEATURES: numba compiles no look-up by name.
+# --- The features of a link -----------------------------------------------------------------------
+# Numbers in features[...] are places in arrays.FEATURES: a loop looks up no names.
+
 # k of the evidence of each kind of group: a wider group needs more pages to count.
 _REGION_K, _SIBLING_K, _NEIGHBOUR_K, _SAMPLE_K = 3.0, 2.0, 1.0, 2.0
-# --- The adaptive order's inner loops: the features of a link, its score, and one step of
-# learning
-
 _GROUP_K = (8.0, 6.0, 4.0, 3.0)
 _NEIGHBOURS = 3
-_MAX_NEW = 60
 _LEAST_RATE, _MOST_RATE = 0.01, 0.5
 
 
-@compiled
-def base_rate(learnt: Any) -> float:
+def base_rate(learnt: ModelViews) -> float:
     """The mean value of fetched pages, in [.01, .5]."""
-    # counts[-1] begins with 20 made-up pages (model.py), so this never divides by 0.
-    rate: float = learnt.sums[-1] / learnt.counts[-1]
-    return min(max(rate, _LEAST_RATE), _MOST_RATE)
+    # The counts begin with 20 made-up pages (link_memory.py), so this never divides by 0.
+    every = len(learnt.sums) - 1
+    return min(max(learnt.sums[every] / learnt.counts[every], _LEAST_RATE), _MOST_RATE)
 
 
-@compiled
 def evidence(total: float, count: float, base: float, k: float) -> float:
     """Log odds of a group's rate less those of *base*; see the module."""
     # Bounded away from 0 and 1, where the log odds are infinite.
@@ -151,30 +106,33 @@ def evidence(total: float, count: float, base: float, k: float) -> float:
     return math.log(rate / (1.0 - rate)) - math.log(base / (1.0 - base))
 
 
-@compiled
 def logistic(value: float) -> float:
     """1 / (1 + exp(-value)), without overflow."""
     return 1.0 / (1.0 + math.exp(-min(max(value, -30.0), 30.0)))
 
 
-@compiled
-def _neighbours(nodes: Any, links: Any, link: int, base: float) -> float:
+def _neighbours(nodes: NodeViews, links: LinkViews, link: int, base: float) -> float:
     """Evidence of the fetched pages linked beside *link*, the nearer the more it weighs."""
     page = links.source[link]
     first = nodes.link_start[page]
     end = first + nodes.link_count[page]
     total = weight = 0.0
     for distance in range(1, _NEIGHBOURS + 1):
-        for other in (link - distance, link + distance):
+        for side in range(-1, 2, 2):
+            other = link + side * distance
             if first <= other < end and nodes.fetched[links.target[other]]:
                 total += nodes.value[links.target[other]] / distance
                 weight += 1.0 / distance
     return evidence(total, weight, base, _NEIGHBOUR_K) if weight > 0.0 else 0.0
 
 
-@compiled
 def _link_features(
-    nodes: Any, links: Any, learnt: Any, node: int, base: float, features: Any
+    nodes: NodeViews,
+    links: LinkViews,
+    learnt: ModelViews,
+    node: int,
+    base: float,
+    features: Floats,
 ) -> None:
     """What the links that lead to *node* tell: the best and the mean of them."""
     count = beside = 0
@@ -182,7 +140,7 @@ def _link_features(
     best_region = best_sibling = -99.0
     first_place = 1.0
     neighbours = 0.0
-    # The links to a URL are a chain of indices: numba takes no list per node.
+    # The links to a URL are a chain of indices: there is no list per node.
     link = nodes.first_link[node]
     while link >= 0 and count < MAX_LINKS_HERE:
         page = links.source[link]
@@ -203,8 +161,9 @@ def _link_features(
         if weight != 0.0:
             neighbours += weight
             beside += 1
-        for number in range(links.numbers.shape[1]):
-            features[31 + number] = max(features[31 + number], links.numbers[link, number])
+        for number in range(LINK_NUMBERS):
+            told = links.numbers[link, number]
+            features[31 + number] = max(features[31 + number], told)
         link = links.next_here[link]
     # A start page, or what waits without a known link: as good as the average page.
     if count == 0:
@@ -218,14 +177,15 @@ def _link_features(
         features[16] = neighbours / beside
 
 
-@compiled
-def _own_features(nodes: Any, learnt: Any, node: int, base: float, features: Any) -> None:
+def _own_features(
+    nodes: NodeViews, learnt: ModelViews, node: int, base: float, features: Floats
+) -> None:
     """What the URL itself, its words and the groups it belongs to tell."""
     features[0] = 1.0
     features[3] = nodes.similarity[node]
     words = nodes.number_of_words[node]
-    total, best = 0.0, -9.0
     # Below any evidence, so that the first word of a URL sets it.
+    total, best = 0.0, -9.0
     for position in range(words):
         word = nodes.plain_words[node, position]
         weight = evidence(learnt.sample_sum[word], learnt.sample_count[word], base, _SAMPLE_K)
@@ -238,7 +198,7 @@ def _own_features(nodes: Any, learnt: Any, node: int, base: float, features: Any
     features[10] = 1.0 / (1.0 + nodes.depth[node])
     # Features 21 to 23 say how new host, folder and form are, 1 for never seen; the
     # section has none.
-    for number in range(nodes.groups.shape[1]):
+    for number in range(GROUPS):
         group = nodes.groups[node, number]
         total, seen = learnt.sums[group], learnt.counts[group]
         features[17 + number] = evidence(total, seen, base, _GROUP_K[number])
@@ -246,79 +206,97 @@ def _own_features(nodes: Any, learnt: Any, node: int, base: float, features: Any
             features[21] = 1.0 / math.sqrt(1.0 + seen)
         elif number >= 2:
             features[20 + number] = 1.0 / math.sqrt(1.0 + seen)
-    for number in range(nodes.numbers.shape[1]):
+    for number in range(URL_NUMBERS):
         features[24 + number] = nodes.numbers[node, number]
 
 
-@compiled
-def node_features(nodes: Any, links: Any, learnt: Any, node: int, features: Any) -> None:
-    """Fill *features* (NUMBER_OF_FEATURES) with those of *node*, in the order of FEATURES."""
-    features[:] = 0.0
+def node_features(
+    nodes: NodeViews, links: LinkViews, learnt: ModelViews, node: int, features: Floats
+) -> None:
+    """Fill *features* with those of *node*, in the order of FEATURES; there may be more room."""
+    for feature in range(len(learnt.weights)):
+        features[feature] = 0.0
     base = base_rate(learnt)
     _link_features(nodes, links, learnt, node, base, features)
     _own_features(nodes, learnt, node, base, features)
 
 
-@compiled
-def _words_logit(nodes: Any, learnt: Any, node: int) -> float:
+# --- The score of a link, and what its fetch was worth --------------------------------------------
+
+
+def _logit(nodes: NodeViews, learnt: ModelViews, node: int, features: Floats) -> float:
     total = 0.0
     words = nodes.number_of_words[node]
     for position in range(words):
         total += learnt.word_weights[nodes.words[node, position]]
     # By the root of their number: more words say more, but not in proportion.
-    return total / math.sqrt(1.0 + words)
+    logit = total / math.sqrt(1.0 + words)
+    for feature in range(len(learnt.weights)):
+        logit += learnt.weights[feature] * features[feature]
+    return logit
 
 
-@compiled
-def score_nodes(nodes: Any, links: Any, learnt: Any, wanted: Any, scores: Any) -> None:
-    """Fill *scores* with the chance, in [0, 1], that each of *wanted* is worth its fetch."""
-    features = np.empty(NUMBER_OF_FEATURES)
+def score_nodes(
+    nodes: NodeViews,
+    links: LinkViews,
+    learnt: ModelViews,
+    wanted: Ints,
+    scores: Floats,
+    room: Floats,
+) -> None:
+    """Fill *scores* with the chance, in [0, 1], that each of *wanted* is worth its fetch.
+
+    *room*: for the features of a node.
+    """
     for place in range(len(wanted)):
         node = wanted[place]
-        node_features(nodes, links, learnt, node, features)
-        logit = _words_logit(nodes, learnt, node)
-        for feature in range(NUMBER_OF_FEATURES):
-            logit += learnt.weights[feature] * features[feature]
-        scores[place] = logistic(logit)
+        node_features(nodes, links, learnt, node, room)
+        scores[place] = logistic(_logit(nodes, learnt, node, room))
         nodes.score[node] = scores[place]
 
 
-@compiled
-def value_of(nodes: Any, links: Any, node: int) -> float:
+def value_of(nodes: NodeViews, links: LinkViews, node: int, room: Floats) -> float:
     """What the fetch of *node* was worth, in [0, 1], its relevance and what it led to (ours).
 
     The best mean over the page and the m best URLs first found on it, for any m: what one would
     get a fetch by going there and on. A URL that waits counts with its score, so that credit
     flows back over any number of links; a list of ten pages with a rate of .3 is worth .27.
+
+    *room*: for MAX_NEW numbers.
     """
-    own: float = nodes.relevance[node]
-    count = min(nodes.new_count[node], _MAX_NEW)
+    best = total = nodes.relevance[node]
     # No new links: an article, or a page that repeats what others linked to.
-    if count == 0:
-        return own
+    count = min(nodes.new_count[node], MAX_NEW)
     start = nodes.new_start[node]
-    values = np.empty(count)
     for place in range(count):
         other = links.discovered[start + place]
-        values[place] = nodes.relevance[other] if nodes.fetched[other] else nodes.score[other]
-    # Ascending, hence the places from the end below.
-    values.sort()
-    best, total = own, own
+        value = nodes.relevance[other] if nodes.fetched[other] else nodes.score[other]
+        # Sorted in, the largest first.
+        at = place
+        while at > 0 and room[at - 1] < value:
+            room[at] = room[at - 1]
+            at -= 1
+        room[at] = value
     for place in range(count):
-        total += values[count - 1 - place]
+        total += room[place]
         best = max(best, total / (2.0 + place))
     return best
 
 
-@compiled
-def add_yield(nodes: Any, links: Any, learnt: Any, node: int, value: float, count: float) -> None:
+# --- Learning -------------------------------------------------------------------------------------
+
+
+def add_yield(
+    nodes: NodeViews, links: LinkViews, learnt: ModelViews, node: int, value: float, count: float
+) -> None:
     """Add *value*, of *count* pages, to every group *node* belongs to."""
-    for number in range(nodes.groups.shape[1]):
+    every = len(learnt.sums) - 1
+    for number in range(GROUPS):
         group = nodes.groups[node, number]
         learnt.sums[group] += value
         learnt.counts[group] += count
-    learnt.sums[-1] += value
-    learnt.counts[-1] += count
+    learnt.sums[every] += value
+    learnt.counts[every] += count
     link = nodes.first_link[node]
     # A menu is one region on all pages of a site: its links to a node follow each other in the
     # chain, and count once.
@@ -335,42 +313,55 @@ def add_yield(nodes: Any, links: Any, learnt: Any, node: int, value: float, coun
         link = links.next_here[link]
 
 
-@compiled
-def step(nodes: Any, learnt: Any, node: int, features: Any, value: float, rates: Any) -> None:
-    """One step of logistic regression towards *value* (AdaGrad, Duchi et al. 2011).
-
-    *rates*: of the features, of the words.
-    """
-    logit = _words_logit(nodes, learnt, node)
-    for feature in range(NUMBER_OF_FEATURES):
-        logit += learnt.weights[feature] * features[feature]
-    error = logistic(logit) - value
-    for feature in range(NUMBER_OF_FEATURES):
+def step(
+    nodes: NodeViews,
+    learnt: ModelViews,
+    node: int,
+    features: Floats,
+    value: float,
+    rate: float,
+    word_rate: float,
+) -> None:
+    """One step of logistic regression towards *value* (AdaGrad, Duchi et al. 2011)."""
+    error = logistic(_logit(nodes, learnt, node, features)) - value
+    for feature in range(len(learnt.weights)):
         gradient = error * features[feature]
         learnt.squares[feature] += gradient * gradient
-        learnt.weights[feature] -= rates[0] * gradient / math.sqrt(learnt.squares[feature])
+        learnt.weights[feature] -= rate * gradient / math.sqrt(learnt.squares[feature])
     words = nodes.number_of_words[node]
-    gradient = error / math.sqrt(1.0 + words)
     # The same factor as in the score: the gradient of words / sqrt(1 + n).
+    gradient = error / math.sqrt(1.0 + words)
     for position in range(words):
         word = nodes.words[node, position]
         learnt.word_squares[word] += gradient * gradient
-        change = rates[1] * gradient / math.sqrt(learnt.word_squares[word])
+        change = word_rate * gradient / math.sqrt(learnt.word_squares[word])
         learnt.word_weights[word] -= change
 
 
-@compiled
 def relearn(
-    nodes: Any, links: Any, learnt: Any, pages: Any, features: Any, picks: Any, rates: Any
+    nodes: NodeViews,
+    links: LinkViews,
+    learnt: ModelViews,
+    pages: Ints,
+    features: Floats,
+    picks: Ints,
+    rate: float,
+    word_rate: float,
+    room: Floats,
 ) -> None:
     """Learn from *picks* of the fetched *pages* and their *features* once more.
 
     What a page was worth changes when what it led to is fetched: the delayed credit.
+
+    *room*: for the features of a node, and for MAX_NEW numbers.
     """
-    for pick in picks:
+    for place in range(len(picks)):
+        pick = picks[place]
         node = pages[pick]
-        value = value_of(nodes, links, node)
+        value = value_of(nodes, links, node, room)
         # Count 0: the page is in the sums already, only its value has changed.
         add_yield(nodes, links, learnt, node, value - nodes.value[node], 0.0)
         nodes.value[node] = value
-        step(nodes, learnt, node, features[pick], value, rates)
+        for feature in range(len(learnt.weights)):
+            room[feature] = features[pick, feature]
+        step(nodes, learnt, node, room, value, rate, word_rate)

@@ -16,8 +16,6 @@ TABLE_SIZE = 1 << 17
 """Groups of links share a table by hash; a site has a few hundred."""
 WORDS_SIZE = 1 << 16
 """Words share a table by hash."""
-URL_NUMBERS = 7
-GROUPS = 4
 
 # Numbers become "#": /2024/05/18/ and /2023/11/02/ are one folder.
 _DIGITS = re.compile(r"\d+")

@@ -12,20 +12,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from qiaocrawl.errors import ModelError
-from qiaocrawl.frontier.strategies.adaptive.kernels import (
+from qiaocrawl.frontier.strategies.adaptive.arrays import (
     FEATURES,
+    GROUPS,
     LINK_NUMBERS,
     MAX_LINKS_HERE,
     MAX_WORDS,
     NUMBER_OF_FEATURES,
+    URL_NUMBERS,
     Links,
     ModelArrays,
     Nodes,
 )
+from qiaocrawl.frontier.strategies.adaptive.kernels import LinkViews, NodeViews
 from qiaocrawl.frontier.strategies.adaptive.link_features import (
-    GROUPS,
     TABLE_SIZE,
-    URL_NUMBERS,
     WORDS_SIZE,
     LinkText,
     LinkWords,
@@ -87,6 +88,7 @@ class LinkMemory:
     def _refresh(self) -> None:
         self.nodes = Nodes(**{name: column.data for name, column in self._nodes.items()})
         self.links = Links(**{name: column.data for name, column in self._links.items()})
+        self.node_views, self.link_views = NodeViews(self.nodes), LinkViews(self.links)
 
     def reserve(self, nodes: Sequence[int], links: int) -> None:
         """Make room for *nodes* and as many more *links*."""
