@@ -9,6 +9,7 @@ come to the same results to the last bit:
 - Arrays come as views (:func:`ints`, :func:`floats`): their items are Python's own numbers, and
   not NumPy's, which take ten times as long and round and overflow in their own ways.
 - Real numbers are read into variables of double precision before they are reckoned with.
+- Of what is divided by ``/`` one is such a variable: of two whole numbers C makes a whole one.
 - ``math``, which is the C library's in both; no sum, product or logarithm of NumPy's.
 - What overflows in 64 bits is masked (``& BITS``); what is divided without rest, and every index,
   is no less than 0.

@@ -13,8 +13,9 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.kernels.compiled import expect
+from qiaocrawl.kernels import floats, ints
 from qiaocrawl.urls import structure_kernels as kernels
+from qiaocrawl.urls import structure_layout as layout
 from qiaocrawl.urls.hosts import registrable_domain
 from qiaocrawl.vsm.growing_array import Column
 
@@ -152,8 +153,6 @@ def _file_vector(name: str, has_parameters: bool) -> FileVector:
 
 Floats = NDArray[np.float64]
 
-# Of so many at once, loops are compiled first; one takes them .1 ms as Python.
-_MANY_PAIRS = 2_000
 # A value seen once is never a frequent one.
 _LEAST_COUNT = 1
 
@@ -168,7 +167,7 @@ def initial_weights(file: float = FILE_WEIGHT, depth: float = DEPTH_WEIGHT) -> F
     *file* and *depth* (w_f, w_dd) are given; what is left of 1 halves from host to the last
     directory **(ours, the formula is lost: heavier on the left)**.
     """
-    halved = 0.5 ** np.arange(1, kernels.WEIGHTS - 1)
+    halved = 0.5 ** np.arange(1, layout.WEIGHTS - 1)
     shared = halved / halved.sum() * (1.0 - file - depth)
     return np.concatenate((shared, (file, depth)))
 
@@ -206,8 +205,8 @@ class UrlStructures:
         number = self._ids.get(row)
         if number is None:
             number = self._ids[row] = len(self._ids)
-            end = (number + 1) * kernels.ROW
-            self._rows.reserve(end)[end - kernels.ROW : end] = row
+            end = (number + 1) * layout.ROW
+            self._rows.reserve(end)[end - layout.ROW : end] = row
             self._counts.reserve(number + 1)
         self._counts.data[number] += 1
         self._urls += 1
@@ -256,36 +255,45 @@ class UrlStructures:
         Returns:
             The parts of what was raised, zeros where nothing was; shape (n, 3).
         """
-        expect(len(numbers) * len(examples.rows), many=_MANY_PAIRS)
-        parts = np.zeros((len(numbers), kernels.PARTS))
-        texts = self._codes.data, self._lengths.data, self._kinds.data
-        known_examples = examples.ever, examples.rows, examples.masks
+        parts = np.zeros((len(numbers), layout.PARTS))
+        texts = kernels.TextViews(self._codes.data, self._lengths.data, self._kinds.data)
+        known = kernels.ExampleViews(examples.ever, examples.rows, examples.masks)
         rows = self._all_rows()[numbers]
         # Hosts are few and URLs many: each host is compared once, not once a URL.
         _, first_rows, host = np.unique(
-            rows[:, kernels.HOST], return_index=True, return_inverse=True
+            rows[:, layout.HOST], return_index=True, return_inverse=True
         )
         likeness = np.empty((len(first_rows), len(examples.rows)))
-        kernels.host_table(rows[first_rows], known_examples, texts, likeness)
-        kernels.nearest(
-            (rows, since), (host, likeness), known_examples, texts, self.weights, best, parts
+        kernels.fill_host_table(ints(rows[first_rows]), known, texts, floats(likeness))
+        kernels.raise_to_nearest(
+            ints(rows),
+            ints(since),
+            ints(host),
+            floats(likeness),
+            known,
+            texts,
+            floats(self.weights),
+            floats(best),
+            floats(parts),
+            floats(np.empty(layout.PARTS)),
         )
         return parts
 
     def row_with_masks(self, number: int) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
         """Structure *number* as others are compared to it: (16,) and (16, 128)."""
         row = self._all_rows()[number].copy()
-        masks = np.zeros((kernels.ROW, kernels.CHARACTERS), np.uint64)
+        masks = np.zeros((layout.ROW, layout.CHARACTERS), np.uint64)
+        codes, lengths = ints(self._codes.data), ints(self._lengths.data)
+        flat = ints(masks.reshape(-1))
         for column in _TEXT_COLUMNS:
-            text = row[column]
+            text = int(row[column])
             if text >= 0:
-                start = text * kernels.MAX_TEXT
-                codes = self._codes.data[start : start + kernels.MAX_TEXT]
-                kernels.fill_masks(codes, self._lengths.data[text], masks[column])
+                start, place = text * layout.MAX_TEXT, column * layout.CHARACTERS
+                kernels.fill_masks(codes, start, lengths[text], flat, place)
         return row, masks
 
     def _all_rows(self) -> NDArray[np.int32]:
-        return self._rows.data[: len(self) * kernels.ROW].reshape(-1, kernels.ROW)
+        return self._rows.data[: len(self) * layout.ROW].reshape(-1, layout.ROW)
 
     def _row(self, vector: UrlVector) -> Iterator[int]:
         """The numbers of a row, in the order of the kernels' columns."""
@@ -293,24 +301,24 @@ class UrlStructures:
         yield vector.depth
         for directory in vector.directories:
             yield self._text(*directory)
-        yield from (-1 for _ in range(kernels.DIRECTORIES - len(vector.directories)))
+        yield from (-1 for _ in range(layout.DIRECTORIES - len(vector.directories)))
         file = vector.file
         yield from (self._text(text, 0) for text in (file.stem, file.suffix, file.name))
         yield (
-            kernels.HAS_DOT * file.has_dot
-            + kernels.HAS_PARAMETERS * file.has_parameters
-            + kernels.ENDING * file.ending
+            layout.HAS_DOT * file.has_dot
+            + layout.HAS_PARAMETERS * file.has_parameters
+            + layout.ENDING * file.ending
         )
 
     def _text(self, text: str, kind: int) -> int:
         """The number of a text of that type; texts with equal first characters share one."""
-        text = text[: kernels.MAX_TEXT]
+        text = text[: layout.MAX_TEXT]
         number = self._texts.get((text, kind))
         if number is None:
             number = self._texts[text, kind] = len(self._texts)
-            start = number * kernels.MAX_TEXT
-            codes = [ord(letter) % kernels.CHARACTERS for letter in text]
-            self._codes.reserve(start + kernels.MAX_TEXT)[start : start + len(codes)] = codes
+            start = number * layout.MAX_TEXT
+            codes = [ord(letter) % layout.CHARACTERS for letter in text]
+            self._codes.reserve(start + layout.MAX_TEXT)[start : start + len(codes)] = codes
             self._lengths.reserve(number + 1)[number] = len(codes)
             self._kinds.reserve(number + 1)[number] = kind
         return number
@@ -318,11 +326,11 @@ class UrlStructures:
 
 # The column that says a position's value, in the order of the weights.
 _POSITIONS = (
-    kernels.HOST,
-    *range(kernels.FIRST_DIRECTORY, kernels.FIRST_DIRECTORY + kernels.DIRECTORIES),
+    layout.HOST,
+    *range(layout.FIRST_DIRECTORY, layout.FIRST_DIRECTORY + layout.DIRECTORIES),
 )
 _TEXT_COLUMNS = tuple(
-    column for column in range(kernels.ROW) if column not in (kernels.DEPTH, kernels.FLAGS)
+    column for column in range(layout.ROW) if column not in (layout.DEPTH, layout.FLAGS)
 )
 
 
@@ -343,8 +351,8 @@ class Examples:
 
     def __init__(self, most: int) -> None:
         self.ever = 0
-        self.rows = np.zeros((most, kernels.ROW), np.int32)
-        self.masks = np.zeros((most, kernels.ROW, kernels.CHARACTERS), np.uint64)
+        self.rows = np.zeros((most, layout.ROW), np.int32)
+        self.masks = np.zeros((most, layout.ROW, layout.CHARACTERS), np.uint64)
         self._numbers: list[int] = []
 
     def __len__(self) -> int:

@@ -1,110 +1,154 @@
-"""The compiled inner loops of URL similarity (U2): edit distances of short texts, many times.
+"""The inner loops of URL similarity (U2): edit distances of short texts, many times.
 
 Edit distances are Myers' (1999), with one machine word for a column of the table, so texts
 count by their first 64 characters. A text that is compared often is kept as *masks*: for each
-of 128 characters the places where it stands; other characters share the place of their lowest
-seven bits.
+of 128 characters the places where it stands.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
 
-from qiaocrawl.kernels.compiled import compiled
+from qiaocrawl.kernels import ints
+from qiaocrawl.urls.structure_layout import (
+    CHARACTERS,
+    DEPTH,
+    DIRECTORIES,
+    ENDING,
+    FIRST_DIRECTORY,
+    FLAGS,
+    HAS_DOT,
+    HAS_PARAMETERS,
+    HOST,
+    MAX_TEXT,
+    NAME,
+    PARTS,
+    ROW,
+    STEM,
+    SUBDOMAIN,
+    SUFFIX,
+    W_DEPTH,
+    W_FILE,
+    W_FIRST,
+    W_HOST,
+    WEIGHTS,
+)
 
-MAX_TEXT = 64
-CHARACTERS = 128
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-# A row: ids of texts, and what is compared by equality. -1 is no directory.
-SUBDOMAIN, DOMAIN, HOST, DEPTH = 0, 1, 2, 3
-FIRST_DIRECTORY, DIRECTORIES = 4, 8
-STEM, SUFFIX, NAME, FLAGS = 12, 13, 14, 15
-ROW = 16
+    from qiaocrawl.kernels import Floats, Ints
 
-# Flags of a file.
-HAS_DOT, HAS_PARAMETERS, ENDING = 1, 2, 4
-
-# Weights: of the host, of each directory, of the file, of the same depth.
-W_HOST, W_FIRST, W_FILE, W_DEPTH = 0, 1, 9, 10
-WEIGHTS = 11
+_BITS = 0xFFFFFFFFFFFFFFFF
 
 # Sums of weights differ in the last bits: what is as near as this is a perfect match.
 _SLACK = 1e-9
 
-PARTS = 3
-"""Of a similarity: host, directories, layout; each weighted."""
+
+class TextViews:
+    """Texts by number.
+
+    Args:
+        codes: their characters, MAX_TEXT each.
+        lengths, kinds: how long each is, and its type.
+    """
+
+    def __init__(
+        self, codes: NDArray[np.uint8], lengths: NDArray[np.int64], kinds: NDArray[np.int8]
+    ) -> None:
+        self.codes, self.lengths, self.kinds = ints(codes), ints(lengths), ints(kinds)
 
 
-@compiled
-def fill_masks(codes, length, masks):  # type: ignore[no-untyped-def]
-    """Where each character stands in the first *length* of *codes*."""
-    masks[:] = 0
+class ExampleViews:
+    """The structures others are compared with.
+
+    Args:
+        ever: how many there have been; number k is at k modulo the most there may be.
+        rows: (most, ROW).
+        masks: of their texts, (most, ROW, CHARACTERS).
+    """
+
+    def __init__(self, ever: int, rows: NDArray[np.int32], masks: NDArray[np.uint64]) -> None:
+        self.ever = ever
+        self.rows, self.masks = ints(rows), ints(masks.reshape(-1))
+
+
+def fill_masks(codes: Ints, start: int, length: int, masks: Ints, place: int) -> None:
+    """Write to *masks*, from *place* on, where each character stands in a text of *codes*."""
+    bit = 1
+    for character in range(CHARACTERS):
+        masks[place + character] = 0
     for i in range(length):
-        masks[codes[i]] |= np.uint64(1) << np.uint64(i)
+        masks[place + codes[start + i]] |= bit
+        bit = (bit << 1) & _BITS
 
 
-@compiled
-def edit_distance(masks, length, codes, other_length):  # type: ignore[no-untyped-def]
+def edit_distance(
+    masks: Ints, place: int, length: int, codes: Ints, start: int, other_length: int
+) -> int:
     """How many characters must be put in, left out or replaced to make one text the other."""
     if length == 0 or other_length == 0:
         return max(length, other_length)
-    bit = np.uint64(1)
-    top = bit << np.uint64(length - 1)
-    positive, negative = ~np.uint64(0), np.uint64(0)
+    bit = 1
+    top = bit << (length - 1)
+    positive, negative = _BITS, 0
     distance = length
     # positive and negative hold, a bit a row, where the column rises and falls by one.
     for i in range(other_length):
-        equal = masks[codes[i]]
+        equal = masks[place + codes[start + i]]
         vertical = equal | negative
-        horizontal = (((equal & positive) + positive) ^ positive) | equal
-        rise = negative | ~(horizontal | positive)
+        horizontal = ((((equal & positive) + positive) & _BITS) ^ positive) | equal
+        rise = negative | (_BITS ^ (horizontal | positive))
         fall = positive & horizontal
         if rise & top:
             distance += 1
         elif fall & top:
             distance -= 1
         # | bit: the table's top row rises with each column, since whole texts are compared.
-        rise = (rise << bit) | bit
-        fall = fall << bit
-        positive = fall | ~(vertical | rise)
+        rise = ((rise << 1) & _BITS) | bit
+        fall = (fall << 1) & _BITS
+        positive = fall | (_BITS ^ (vertical | rise))
         negative = rise & vertical
     return distance
 
 
-@compiled
-def _texts(row, example, masks, column, texts):  # type: ignore[no-untyped-def]
+def _likeness(
+    rows: Ints, i: int, examples: ExampleViews, j: int, column: int, texts: TextViews
+) -> float:
     """Similarity of the texts in one column: 1 - distance / length of the longer one."""
-    ours, theirs = row[column], example[column]
+    ours, theirs = rows[i, column], examples.rows[j, column]
     if ours == theirs:
         return 1.0
-    codes, lengths, _ = texts
-    start, longer = ours * MAX_TEXT, max(lengths[ours], lengths[theirs])
+    length, other_length = texts.lengths[theirs], texts.lengths[ours]
+    longer = max(length, other_length)
+    if longer == 0:
+        return 1.0
+    place = (j * ROW + column) * CHARACTERS
     distance = edit_distance(
-        masks[column], lengths[theirs], codes[start : start + MAX_TEXT], lengths[ours]
+        examples.masks, place, length, texts.codes, ours * MAX_TEXT, other_length
     )
-    return 1.0 - distance / longer if longer else 1.0
+    return 1.0 - distance / longer
 
 
-@compiled
-def host_table(rows, examples, texts, table):  # type: ignore[no-untyped-def]
+def fill_host_table(rows: Ints, examples: ExampleViews, texts: TextViews, table: Floats) -> None:
     """Similarity of the hosts of each of *rows* and each example: few, and compared once."""
-    _, rows_known, masks = examples
     for i in range(len(rows)):
-        for j in range(len(rows_known)):
+        for j in range(len(examples.rows)):
             likeness = 0.0
             for column in range(SUBDOMAIN, HOST + 1):
-                likeness += _texts(rows[i], rows_known[j], masks[j], column, texts)
+                likeness += _likeness(rows, i, examples, j, column, texts)
             table[i, j] = likeness / 3.0
 
 
-@compiled
-def _paths(row, example, masks, texts, weights):  # type: ignore[no-untyped-def]
+def _paths(
+    rows: Ints, i: int, examples: ExampleViews, j: int, texts: TextViews, weights: Floats
+) -> float:
     """Similarity of the directories over the places where one of the two has any."""
-    kinds = texts[2]
     likeness, whole = 0.0, 0.0
     for place in range(DIRECTORIES):
         column = FIRST_DIRECTORY + place
-        ours, theirs = row[column], example[column]
+        ours, theirs = rows[i, column], examples.rows[j, column]
         # Directories have no gaps: all further ones are missing too.
         if ours < 0 and theirs < 0:
             break
@@ -112,85 +156,106 @@ def _paths(row, example, masks, texts, weights):  # type: ignore[no-untyped-def]
         whole += weight
         if ours >= 0 and theirs >= 0:
             # Half for the text, half for its type: "17" and "4302" have only the type in common.
-            same_type = 1.0 if kinds[ours] == kinds[theirs] else 0.0
-            likeness += weight * (_texts(row, example, masks, column, texts) + same_type) / 2.0
+            same_type = 1.0 if texts.kinds[ours] == texts.kinds[theirs] else 0.0
+            likeness += weight * (_likeness(rows, i, examples, j, column, texts) + same_type) / 2.0
     return likeness / whole if whole > 0.0 else 1.0
 
 
-@compiled
-# Six features of equal weight: dot, query, type, stem, suffix, name.
-def _files(row, example, masks, texts):  # type: ignore[no-untyped-def]
-    ours, theirs = row[FLAGS], example[FLAGS]
+def _files(rows: Ints, i: int, examples: ExampleViews, j: int, texts: TextViews) -> float:
+    """Six features of equal weight: dot, query, type, stem, suffix, name."""
+    ours, theirs = rows[i, FLAGS], examples.rows[j, FLAGS]
     likeness = 1.0 if (ours & HAS_DOT) == (theirs & HAS_DOT) else 0.0
     likeness += 1.0 if (ours & HAS_PARAMETERS) == (theirs & HAS_PARAMETERS) else 0.0
-    # The type stands above the two flags.
     likeness += 1.0 if ours // ENDING == theirs // ENDING else 0.0
-    stem = _texts(row, example, masks, STEM, texts)
-    likeness += stem + _texts(row, example, masks, SUFFIX, texts)
-    lengths = texts[1]
-    longer = max(lengths[row[NAME]], lengths[example[NAME]])
-    if row[SUFFIX] == example[SUFFIX] and (ours & theirs & HAS_DOT) and longer < MAX_TEXT:
+    stem = _likeness(rows, i, examples, j, STEM, texts)
+    likeness += stem + _likeness(rows, i, examples, j, SUFFIX, texts)
+    longer = max(texts.lengths[rows[i, NAME]], texts.lengths[examples.rows[j, NAME]])
+    same_suffix = rows[i, SUFFIX] == examples.rows[j, SUFFIX]
+    if same_suffix and (ours & theirs & HAS_DOT) and longer < MAX_TEXT:
         # With the same suffix the names differ only in their stems: no second edit distance.
-        stems = max(lengths[row[STEM]], lengths[example[STEM]])
+        stems = max(texts.lengths[rows[i, STEM]], texts.lengths[examples.rows[j, STEM]])
         # (1 - stem) * stems is that distance.
         return (likeness + 1.0 - (1.0 - stem) * stems / longer) / 6.0
-    return (likeness + _texts(row, example, masks, NAME, texts)) / 6.0
+    return (likeness + _likeness(rows, i, examples, j, NAME, texts)) / 6.0
 
 
-@compiled
-def _pair(row, example, masks, texts, weights, least, parts):  # type: ignore[no-untyped-def]
-    """The total similarity in [0, 1], the host's part given; -1 when it cannot exceed *least*."""
-    each, directories = weights
-    beside = each[W_DEPTH] if row[DEPTH] == example[DEPTH] else 0.0
+def _total(
+    rows: Ints,
+    i: int,
+    examples: ExampleViews,
+    j: int,
+    texts: TextViews,
+    weights: Floats,
+    directories: float,
+    least: float,
+    parts: Floats,
+) -> float:
+    """The total similarity in [0, 1], the host's part given; -1 when it cannot exceed *least*.
+
+    *directories*: their weights together.
+    """
+    beside = weights[W_DEPTH] if rows[i, DEPTH] == examples.rows[j, DEPTH] else 0.0
     # Bounds first: most pairs end at one of the two, without an edit distance of the files.
-    reachable = directories + beside + each[W_FILE]
+    reachable = directories + beside + weights[W_FILE]
     if parts[0] + reachable <= least:
         return -1.0
     parts[1] = 0.0
     if directories > 0.0:
-        parts[1] = directories * _paths(row, example, masks, texts, each)
-    if parts[0] + parts[1] + beside + each[W_FILE] <= least:
+        parts[1] = directories * _paths(rows, i, examples, j, texts, weights)
+    if parts[0] + parts[1] + beside + weights[W_FILE] <= least:
         return -1.0
     parts[2] = beside
-    if each[W_FILE] > 0.0:
-        parts[2] += each[W_FILE] * _files(row, example, masks, texts)
+    if weights[W_FILE] > 0.0:
+        parts[2] += weights[W_FILE] * _files(rows, i, examples, j, texts)
     return parts[0] + parts[1] + parts[2]
 
 
-@compiled
-def nearest(rows, hosts, examples, texts, weights, best, parts):  # type: ignore[no-untyped-def]
+def raise_to_nearest(
+    rows: Ints,
+    since: Ints,
+    host: Ints,
+    host_likeness: Floats,
+    examples: ExampleViews,
+    texts: TextViews,
+    weights: Floats,
+    best: Floats,
+    parts: Floats,
+    tried: Floats,
+) -> None:
     """Raise *best* of each of *rows* to its similarity to the nearest example it has not met.
 
     Args:
-        rows: (count, ROW); how many examples there had been when each was last compared.
-        hosts: the host of each row, (count,); likeness of hosts and examples.
-        examples: how many there have been; their rows, (most, ROW), of which number k is at
-            k modulo most; the masks of their texts, (most, ROW, CHARACTERS).
-        texts: characters, MAX_TEXT each; lengths; types.
+        rows: (count, ROW).
+        since: how many examples there had been when each was last compared.
+        host: of each row, a line of the next.
+        host_likeness: of hosts and examples.
         weights: (WEIGHTS,).
         best: (count,), written to where an example is nearer.
         parts: (count, PARTS), written to with it.
+        tried: (PARTS,), room.
     """
-    ever, example_rows, masks = examples
-    compared, since = rows
-    host, host_likeness = hosts
-    both = weights, weights[W_FIRST:W_FILE].sum()
-    whole = weights.sum() - _SLACK
-    tried = np.zeros(PARTS)
+    most = len(examples.rows)
+    directories = whole = 0.0
+    for at in range(W_FIRST, W_FILE):
+        directories += weights[at]
+    for at in range(WEIGHTS):
+        whole += weights[at]
+    whole -= _SLACK
     last = 0
-    for i in range(len(compared)):
+    for i in range(len(rows)):
         # Older examples have been overwritten in the ring.
-        first = max(since[i], ever - len(example_rows))
+        first = max(since[i], examples.ever - most)
         # Neighbouring rows resemble each other: trying the last row's nearest example first
         # raises the bar for all others.
-        for step in range(first, ever + 1):
+        for step in range(first, examples.ever + 1):
             number = last if step == first else step - 1
-            if number < first or number >= ever or best[i] >= whole:
+            if number < first or number >= examples.ever or best[i] >= whole:
                 continue
-            j = number % len(example_rows)
+            j = number % most
             tried[0] = weights[W_HOST] * host_likeness[host[i], j]
-            likeness = _pair(compared[i], example_rows[j], masks[j], texts, both, best[i], tried)
+            likeness = _total(rows, i, examples, j, texts, weights, directories, best[i], tried)
             if likeness > best[i]:
                 best[i] = likeness
-                parts[i] = tried
+                for part in range(PARTS):
+                    parts[i, part] = tried[part]
                 last = number

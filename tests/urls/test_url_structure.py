@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qiaocrawl.kernels import ints
 from qiaocrawl.urls import structure_kernels as kernels
+from qiaocrawl.urls import structure_layout as layout
 from qiaocrawl.urls.structure import (
     DIGITAL,
     MIX,
@@ -79,12 +81,13 @@ def test_edit_distances_are_those_of_the_textbook() -> None:
         return row[-1]
 
     chance = random.Random(3)
-    masks = np.zeros(kernels.CHARACTERS, np.uint64)
+    masks = ints(np.zeros(layout.CHARACTERS, np.uint64))
     for length in [0, 1, 5, 63, 64, *chance.choices(range(65), k=60)]:
         one = chance.choices(range(97, 101), k=length)
         other = chance.choices(range(97, 101), k=chance.randrange(65))
-        kernels.fill_masks(np.array(one, np.uint8), length, masks)
-        distance = kernels.edit_distance(masks, length, np.array(other, np.uint8), len(other))
+        kernels.fill_masks(ints(np.array(one, np.uint8)), 0, length, masks, 0)
+        codes = ints(np.array(other, np.uint8))
+        distance = kernels.edit_distance(masks, 0, length, codes, 0, len(other))
         assert distance == by_table(one, other)
 
 
