@@ -13,7 +13,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Loops that learn the models we ship; they are run where models are made.
 OF_TRAINING = {
-    "qiaocrawl.news.names.tagger.learn_sentence",
     "qiaocrawl.news.tone_model.learn_rows",
     "qiaocrawl.dedup.pair_model.batch_features",
     "qiaocrawl.dedup.pair_model.score_all",

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.kernels import floats, ints
 from qiaocrawl.language import _
+from qiaocrawl.news.names.crf import Room, learn_sentence
 from qiaocrawl.news.names.entity import KINDS, Kind
 from qiaocrawl.news.names.tagger import (
     TaggerModel,
     allowed_transitions,
-    learn_sentence,
     sentence_features,
     sentences,
     short_hashes,
@@ -149,7 +150,15 @@ def train_tagger(
         for at in rng.permutation(len(examples_rows)):
             rows, labels = examples_rows[at]
             loss += learn_sentence(
-                rows, labels, weights, transitions, squares, plan.rate, plan.decay
+                ints(rows.reshape(-1)),
+                ints(labels),
+                floats(weights),
+                floats(transitions),
+                floats(squares[0]),
+                floats(squares[1]),
+                plan.rate,
+                plan.decay,
+                Room(len(labels), weights.shape[1]),
             )
         if number > plan.rounds // 2:
             averaged += 1

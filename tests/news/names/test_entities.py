@@ -6,6 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -14,7 +15,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.news.names.entity import Entity, default_gazetteers, gazetteers_of
 from qiaocrawl.news.names.places import resolve_place
 from qiaocrawl.news.names.recognition import entities_of
-from qiaocrawl.news.names.tagger import Tagger, read_model, sentences
+from qiaocrawl.news.names.tagger import Tagger, TaggerModel, read_model, sentences
 from qiaocrawl.news.names.training import read_marked_texts, train_tagger
 from qiaocrawl.topic.pack import Term, TopicPack
 
@@ -160,6 +161,15 @@ def test_an_office_trains_its_own(tmp_path: Path) -> None:
 def test_what_is_no_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="mine: no model of the tagger"):
         read_model(b"nonsense", "mine")
+    labels = 13
+    misfit = TaggerModel(
+        np.arange(2, dtype=np.uint32),
+        np.ones((2, labels), np.float32),
+        np.zeros((labels, labels)),  # one row and column too few
+    )
+    misfit.write(tmp_path / "misfit")
+    with pytest.raises(ConfigError, match=r"misfit: no model of the tagger .*\(14, 14\)"):
+        read_model((tmp_path / "misfit").read_bytes(), "misfit")
     (tmp_path / "a.jsonl").write_text('{"text": "x", "spans": [[0, 9, "PER"]]}\n')
     with pytest.raises(ConfigError, match="line 1"):
         read_marked_texts(tmp_path / "a.jsonl")
