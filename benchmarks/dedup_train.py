@@ -29,7 +29,7 @@ from benchmarks.titles.data import TASKS, Pair, read_pairs, read_titles
 from benchmarks.titles.mine import mined_pairs
 from qiaocrawl.dedup.cleaning import TitleWords
 from qiaocrawl.dedup.pair_features import NAMES
-from qiaocrawl.dedup.pair_model import Trees, batch_features, score_all, term_features, write_trees
+from qiaocrawl.dedup.pair_model import Trees, pair_features, score_all, write_trees
 from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.vsm import IdfSnapshot
 
@@ -62,8 +62,7 @@ def features(pairs: list[Pair], snapshot: IdfSnapshot) -> Matrix:
     table = TermTable(snapshot)
     words = TitleWords(table)
     batch = words.of([title for pair in pairs for title in (pair.one, pair.other)])
-    matrix: Matrix = batch_features(*batch, term_features(table))
-    return matrix
+    return pair_features(*batch, table)
 
 
 def snapshots(folder: Path) -> list[IdfSnapshot]:

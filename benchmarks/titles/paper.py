@@ -19,6 +19,7 @@ from qiaocrawl.dedup.cleaning import TitleWords
 from qiaocrawl.dedup.pair_features import pair_cosine
 from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.items import TitleRecord
+from qiaocrawl.kernels import floats, ints
 from qiaocrawl.vsm import IdfSnapshot
 
 SAME = (
@@ -95,7 +96,7 @@ def pair_cosines(titles: Sequence[str], snapshot: IdfSnapshot) -> list[float]:
     words, starts = TitleWords(table).of(titles)
     parts = [words[start:end] for start, end in zip(starts[:-1], starts[1:], strict=True)]
     return [
-        float(pair_cosine(one, other, table.idf))
+        pair_cosine(ints(one), ints(other), floats(table.idf))
         for one, other in zip(parts[::2], parts[1::2], strict=True)
     ]
 

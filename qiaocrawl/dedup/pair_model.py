@@ -17,19 +17,34 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.dedup.pair_features import COUNT, NAMES, pair_cosine, pair_features
-from qiaocrawl.dedup.row_kernels import RowArrays
+from qiaocrawl.dedup.pair_features import (
+    COUNT,
+    NAMES,
+    PairArrays,
+    TreeArrays,
+    batch_features,
+    score_batch,
+    score_rows,
+)
 from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.kernels.compiled import compiled
+from qiaocrawl.kernels import floats, ints
 from qiaocrawl.language import N_, _
-from qiaocrawl.vsm.terms import CLASSES, NUMBER
-
-_NUMBER = CLASSES.index(NUMBER)
+from qiaocrawl.vsm.growing_array import Views
 
 FILE = "pair_model.npz"
+Array = NDArray[Any]
+
 _AGAIN = N_("train it again (benchmarks/dedup_train.py)")
-_ARRAYS = ("roots", "features", "bounds", "lefts", "rights", "values", "start")
+_ARRAYS = {
+    "roots": np.int32,
+    "features": np.int16,
+    "bounds": np.float32,
+    "lefts": np.int32,
+    "rights": np.int32,
+    "values": np.float32,
+    "start": np.float64,
+}
 
 
 class Trees(NamedTuple):
@@ -65,20 +80,6 @@ class PairScore(NamedTuple):
     other_numbers: bool
 
 
-class TermFeatures(NamedTuple):
-    """What the features need to know of words: see ``pair_features``."""
-
-    idf: NDArray[Any]
-    kinds: NDArray[Any]
-    letters_at: NDArray[Any]
-    letters: NDArray[Any]
-
-
-def term_features(table: TermTable) -> TermFeatures:
-    """What *table* knows of words."""
-    return TermFeatures(table.idf, table.kinds, *table.letters)
-
-
 @cache
 def shipped_trees() -> Trees:
     """The trained trees, read once a process."""
@@ -95,7 +96,9 @@ def read_trees(data: bytes) -> Trees:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             names = tuple(str(name) for name in file["names"])
-            trees = Trees(*(file[name] for name in _ARRAYS))
+            trees = Trees(
+                *(file[name].astype(kind, casting="same_kind") for name, kind in _ARRAYS.items())
+            )
     except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile, zlib.error) as error:
         raise ConfigError(
             _("{file} cannot be read ({error}); {again}", file=FILE, error=error, again=_(_AGAIN))
@@ -112,6 +115,8 @@ def read_trees(data: bytes) -> Trees:
 
 def _are_whole(trees: Trees) -> bool:
     """Whether every path ends in a leaf: compiled code would follow a bad one out of bounds."""
+    if any(column.ndim != 1 for column in trees):
+        return False
     size = len(trees.features)
     splits = np.flatnonzero(trees.features >= 0)
     children = np.concatenate([trees.lefts[splits], trees.rights[splits]])
@@ -134,94 +139,65 @@ def write_trees(trees: Trees) -> bytes:
     return buffer.getvalue()
 
 
-@compiled
-def score(features, trees):  # type: ignore[no-untyped-def]
-    """The score in (0, 1) of one pair's features."""
-    total = trees.start[0]
-    for root in trees.roots:
-        node = root
-        while trees.features[node] >= 0:
-            if features[trees.features[node]] <= trees.bounds[node]:
-                node = trees.lefts[node]
-            else:
-                node = trees.rights[node]
-        total += trees.values[node]
-    return 1.0 / (1.0 + np.exp(-total))
-
-
-@compiled
-def _letters(words, letters_at):  # type: ignore[no-untyped-def]
-    count = 0
-    for word in words:
-        count += letters_at[word + 1] - letters_at[word]
-    return count
-
-
-@compiled
-def _has_other_number(one, other, kinds):  # type: ignore[no-untyped-def]
-    """Whether *one* holds a number that *other* has not."""
-    for word in one:
-        if kinds[word] == _NUMBER:
-            shared = False
-            for counterpart in other:
-                shared |= word == counterpart
-            if not shared:
-                return True
-    return False
-
-
-@compiled
-def _score_pairs(ones, others, cosines, rows, terms, trees):  # type: ignore[no-untyped-def]
-    features = np.empty(COUNT, np.float32)
-    scores = np.empty(len(ones), np.float32)
-    letters = np.empty(len(ones), np.int32)
-    other_numbers = np.zeros(len(ones), np.bool_)
-    for i in range(len(ones)):
-        one = rows.terms[rows.starts[ones[i]] : rows.starts[ones[i] + 1]]
-        other = rows.terms[rows.starts[others[i]] : rows.starts[others[i] + 1]]
-        letters[i] = min(_letters(one, terms.letters_at), _letters(other, terms.letters_at))
-        # One row: the same words in the same order.
-        if ones[i] == others[i]:
-            scores[i] = 1.0
-            continue
-        other_numbers[i] = _has_other_number(one, other, terms.kinds) and _has_other_number(
-            other, one, terms.kinds
-        )
-        pair_features(one, other, terms, cosines[i], features)
-        scores[i] = score(features, trees)
-    return scores, letters, other_numbers
-
-
-@compiled
-def batch_features(words, starts, terms):  # type: ignore[no-untyped-def]
-    # Titles lie one behind the other: 2i and 2i + 1 are a pair.
-    """Features of the titles 0 and 1, 2 and 3 … of a batch: float32, (pairs, COUNT)."""
-    features = np.empty(((len(starts) - 1) // 2, COUNT), np.float32)
-    for i in range(len(features)):
-        one = words[starts[2 * i] : starts[2 * i + 1]]
-        other = words[starts[2 * i + 1] : starts[2 * i + 2]]
-        pair_features(one, other, terms, pair_cosine(one, other, terms.idf), features[i])
+def pair_features(words: Array, starts: Array, table: TermTable) -> NDArray[np.float32]:
+    """Features of the titles 0 and 1, 2 and 3 … of a batch: (pairs, COUNT)."""
+    features = np.zeros(((len(starts) - 1) // 2, COUNT), np.float32)
+    pair = PairArrays(*_of_terms(table))
+    batch_features(ints(words), ints(starts), pair, floats(features.reshape(-1)))
     return features
 
 
-@compiled
-def score_all(features, trees):  # type: ignore[no-untyped-def]
-    """Scores of many pairs' features."""
+def score_all(features: NDArray[np.float32], trees: Trees) -> NDArray[np.float32]:
+    """Scores of many pairs' features: (pairs, COUNT)."""
     scores = np.empty(len(features), np.float32)
-    for i in range(len(features)):
-        scores[i] = score(features[i], trees)
+    score_batch(
+        floats(np.ascontiguousarray(features).reshape(-1)), TreeArrays(*trees), floats(scores)
+    )
     return scores
 
 
-def score_pairs(
-    ones: NDArray[Any],
-    others: NDArray[Any],
-    cosines: NDArray[Any],
-    rows: RowArrays,
-    terms: TermFeatures,
-    trees: Trees,
-) -> list[PairScore]:
-    """Scores of pairs of rows of known cosine, by their titles alone."""
-    scored = _score_pairs(ones, others, cosines, rows, terms, trees)
-    columns = (cosines.tolist(), *(column.tolist() for column in scored))
-    return [PairScore(*pair) for pair in zip(*columns, strict=True)]
+class PairScorer:
+    """Scores pairs of titles by the shipped trees.
+
+    Args:
+        table: what is known of their words.
+    """
+
+    def __init__(self, table: TermTable) -> None:
+        self._table = table
+        self._pair = Views(PairArrays)
+
+    def scores(
+        self, ones: Array, others: Array, cosines: Array, words: Array, starts: Array
+    ) -> list[PairScore]:
+        """Scores of pairs of rows of known cosine, by their titles alone.
+
+        Args:
+            words, starts: row r is ``words[starts[r]:starts[r + 1]]``; int32.
+        """
+        count = len(ones)
+        scores, letters = np.empty(count, np.float32), np.empty(count, np.int32)
+        other_numbers = np.empty(count, np.uint8)
+        score_rows(
+            ints(ones),
+            ints(others),
+            floats(cosines),
+            ints(words),
+            ints(starts),
+            self._pair.of(*_of_terms(self._table)),
+            _shipped_arrays(),
+            floats(scores),
+            ints(letters),
+            ints(other_numbers),
+        )
+        columns = cosines, scores, letters, other_numbers.astype(np.bool_)
+        return [PairScore(*pair) for pair in zip(*(c.tolist() for c in columns), strict=True)]
+
+
+def _of_terms(table: TermTable) -> tuple[Array, Array, Array, Array]:
+    return table.idf, table.kinds, *table.letters
+
+
+@cache
+def _shipped_arrays() -> TreeArrays:
+    return TreeArrays(*shipped_trees())

@@ -1,4 +1,4 @@
-"""The compiled inner loops of the title index: postings, search and insertion.
+"""The inner loops of the title index, compiled by ``row_kernels.pxd``: postings, search, insertion.
 
 **Why nothing is missed.** Words have one fixed order, rare ones first. Of a title of length 1
 the words are posted and probed in that order until what is left of it is shorter than the
@@ -19,75 +19,17 @@ those words of the query whose bit is set; most rows that share one word end the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+from qiaocrawl.kernels import floats, ints
 
-from qiaocrawl.kernels.compiled import compiled
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-# --- The tuples of arrays that the compiled loops of the title index work on ----------------------
+    from qiaocrawl.kernels import Floats, Ints
 
-Array = NDArray[Any]
-
-
-class RowArrays(NamedTuple):
-    """Distinct titles: row r is ``terms[starts[r]:starts[r + 1]]``, in the title's order."""
-
-    starts: Array
-    terms: Array
-    heads: Array
-    """Newest member of each row, -1 if it has none."""
-    signatures: Array
-    """A bit for each word, uint64."""
-    slots: Array
-    """Open addressing by the hash of the words: row, -1 if free; a power of two long."""
-
-
-class PostingArrays(NamedTuple):
-    """Postings by word, and the pool of their entries."""
-
-    blocks: Array
-    """How many blocks each word has."""
-    newest: Array
-    """Where its newest block begins."""
-    fill: Array
-    """How many entries that block holds."""
-    row: Array
-    weight: Array
-    rest: Array
-
-
-class TermArrays(NamedTuple):
-    """Weight and probing order of each word, and room for one query."""
-
-    idf: Array
-    commonness: Array
-    weights: Array
-    """Of the query, by word; 0 but during a search."""
-    places: Array
-    """Of the query's words in probing order, from 1; 0 but during a search."""
-
-
-class IndexArrays(NamedTuple):
-    """All that titles are searched in."""
-
-    threshold: float
-    """Cosine from which rows are found."""
-    rows: RowArrays
-    postings: PostingArrays
-    terms: TermArrays
-
-
-class Query(NamedTuple):
-    """A title's distinct words in probing order, their tf·idf, and the length of all."""
-
-    ids: Array
-    weights: Array
-    norm: float
-
-
-# --- The compiled inner loops of the title index: postings, search and insertion ------------------
+    Array = NDArray[Any]
 
 # Bounds of postings are stored in 8 bits.
 _STEPS = 255.0
@@ -96,268 +38,322 @@ _SLACK = 1e-9
 # Blocks of 2 << 4 = 32 entries at most: rare words, most of all, take little room.
 _LAST_LEVEL = 4
 
+_BITS = (1 << 64) - 1
+_ONE = 1
+# Multiplicative hashing (Knuth).
+_SPREAD = 11400714819323198485
+# FNV-1a.
+_OFFSET = 14695981039346656037
+_PRIME = 1099511628211
 
-@compiled
-def _query(words, terms):  # type: ignore[no-untyped-def]
-    """The title of these *words* as a query."""
-    ids, weights = np.empty(len(words), np.int32), np.empty(len(words), np.float64)
-    count, norm = _distinct(words, terms, ids, weights)
-    return Query(ids[:count], weights[:count], norm)
+
+class TitleArrays:
+    """All that titles are searched in; made anew where an array was replaced by a longer one.
+
+    Args:
+        threshold: cosine from which rows are found.
+        sizes: int64: number of rows, end of the pool of postings.
+        starts, terms: row r is ``terms[starts[r]:starts[r + 1]]``, in the title's order.
+        heads: the newest member of each row, -1 if it has none.
+        signatures: uint64, a bit for each word of a row.
+        slots: rows by the hash of their words (open addressing), -1 if free; a power of two long.
+        blocks: how many blocks of postings each word has.
+        newest: where its newest block begins.
+        fill: uint8, how many entries that block holds.
+        entry_rows, entry_weights, entry_rests: the pool of all entries, with bounds in uint8.
+        idf, commonness: float32, of each word.
+        weights: float64, of the query by word; 0 but during a search.
+        places: of the query's words in probing order, from 1; 0 but during a search.
+        ids, parts: room for the query: its distinct words in probing order, their tf·idf.
+        bits, squares: room for the bit of each, and for its share of the squared length.
+    """
+
+    def __init__(
+        self,
+        threshold: float,
+        sizes: Array,
+        starts: Array,
+        terms: Array,
+        heads: Array,
+        signatures: Array,
+        slots: Array,
+        blocks: Array,
+        newest: Array,
+        fill: Array,
+        entry_rows: Array,
+        entry_weights: Array,
+        entry_rests: Array,
+        idf: Array,
+        commonness: Array,
+        weights: Array,
+        places: Array,
+        ids: Array,
+        parts: Array,
+        bits: Array,
+        squares: Array,
+    ) -> None:
+        self.threshold = threshold
+        self.sizes = ints(sizes)
+        self.starts, self.terms = ints(starts), ints(terms)
+        self.heads, self.signatures, self.slots = ints(heads), ints(signatures), ints(slots)
+        self.blocks, self.newest, self.fill = ints(blocks), ints(newest), ints(fill)
+        self.entry_rows = ints(entry_rows)
+        self.entry_weights, self.entry_rests = ints(entry_weights), ints(entry_rests)
+        self.idf, self.commonness = floats(idf), floats(commonness)
+        self.weights, self.places = floats(weights), ints(places)
+        self.ids, self.parts = ints(ids), floats(parts)
+        self.bits, self.squares = ints(bits), floats(squares)
+        self.count = 0
+        """How many distinct words the query has."""
+        self.norm = 0.0
+        """The length of the query."""
+        self.found = 0
+        """How many pairs :func:`place` has found."""
 
 
-@compiled
-def _distinct(words, terms, ids, weights):  # type: ignore[no-untyped-def]
-    """The distinct words of a title in probing order, with tf·idf; returns how many, and norm."""
+def _lay_out(index: TitleArrays, words: Ints, start: int, end: int) -> None:
+    """Make the title ``words[start:end]`` the query."""
     count = 0
-    for word in words:
+    for place_of_word in range(start, end):
+        word = words[place_of_word]
         # A linear search: titles have some ten words, and a set costs more in compiled code.
         at = 0
-        while at < count and ids[at] != word:
+        while at < count and index.ids[at] != word:
             at += 1
         if at < count:
-            weights[at] += terms.idf[word]
+            index.parts[at] += index.idf[word]
             continue
-        ids[count] = word
-        weights[count] = terms.idf[word]
+        index.ids[count] = word
+        index.parts[count] = index.idf[word]
         count += 1
     # Insertion sort by (commonness, word): the one fixed order that prefix filtering needs.
-    squares = 0.0
+    total = 0.0
     for i in range(count):
-        squares += weights[i] * weights[i]
-        word, weight, rank = ids[i], weights[i], terms.commonness[ids[i]]
+        word, weight = index.ids[i], index.parts[i]
+        total += weight * weight
+        rank = index.commonness[word]
         at = i
-        while at and (
-            terms.commonness[ids[at - 1]] > rank
-            or (terms.commonness[ids[at - 1]] == rank and ids[at - 1] > word)
+        while at > 0 and (
+            index.commonness[index.ids[at - 1]] > rank
+            or (index.commonness[index.ids[at - 1]] == rank and index.ids[at - 1] > word)
         ):
-            ids[at], weights[at] = ids[at - 1], weights[at - 1]
+            index.ids[at], index.parts[at] = index.ids[at - 1], index.parts[at - 1]
             at -= 1
-        ids[at], weights[at] = word, weight
-    return count, np.sqrt(squares)
+        index.ids[at], index.parts[at] = word, weight
+    index.count = count
+    index.norm = math.sqrt(total)
 
 
-@compiled
-def _bit(word):  # type: ignore[no-untyped-def]
-    """The bit of a word in a signature (multiplicative hashing, Knuth)."""
-    # 58: the upper 6 of 64 bits, a number from 0 to 63.
-    return np.uint64(1) << (np.uint64(word) * np.uint64(11400714819323198485) >> np.uint64(58))
+def _bit(word: int) -> int:
+    """The bit of a word in a signature."""
+    # The upper 6 of 64 bits: a number from 0 to 63.
+    return _ONE << ((word * _SPREAD & _BITS) >> 58)
 
 
-@compiled
-def _capacity(block):  # type: ignore[no-untyped-def]
+def _capacity(block: int) -> int:
     """Entries of the block of this number, from 0, its first one apart."""
     return (2 << min(block, _LAST_LEVEL)) - 1
 
 
-@compiled
-def _post(term, row, weight, rest, postings, pool):  # type: ignore[no-untyped-def]
-    """One more entry; returns the new end of the pool."""
-    blocks = postings.blocks[term]
+def _steps_up(share: float) -> int:
+    """*share* in 8 bits, rounded up, so that the bound never lies below the true weight."""
+    steps = int(math.ceil(share * _STEPS))
+    return min(steps, 255)
+
+
+def _post(index: TitleArrays, term: int, row: int, weight: float, rest: float) -> None:
+    """One more entry."""
+    blocks = index.blocks[term]
     # A new block is twice as large as the last one, up to 32, and its first entry points back.
-    if not blocks or postings.fill[term] == _capacity(blocks - 1):
-        postings.row[pool] = postings.newest[term] if blocks else -1
-        postings.newest[term] = pool
-        postings.fill[term] = 0
-        pool += 1 + _capacity(blocks)
-        postings.blocks[term] = blocks + 1
-    at = postings.newest[term] + 1 + postings.fill[term]
-    postings.row[at] = row
-    # Rounded up, so that the bound never lies below the true weight.
-    postings.weight[at] = min(np.ceil(weight * _STEPS), _STEPS)
-    postings.rest[at] = min(np.ceil(rest * _STEPS), _STEPS)
-    postings.fill[term] += 1
-    return pool
+    if blocks == 0 or index.fill[term] == _capacity(blocks - 1):
+        pool = index.sizes[1]
+        index.entry_rows[pool] = index.newest[term] if blocks > 0 else -1
+        index.newest[term] = pool
+        index.fill[term] = 0
+        index.sizes[1] = pool + 1 + _capacity(blocks)
+        index.blocks[term] = blocks + 1
+    at = index.newest[term] + 1 + index.fill[term]
+    index.entry_rows[at] = row
+    index.entry_weights[at] = _steps_up(weight)
+    index.entry_rests[at] = _steps_up(rest)
+    index.fill[term] += 1
 
 
-@compiled
-def _hash(words):  # type: ignore[no-untyped-def]
-    # FNV-1a over words instead of bytes, with a shift that mixes the high bits down.
-    value = np.uint64(14695981039346656037)
-    for word in words:
-        value = (value ^ np.uint64(word)) * np.uint64(1099511628211)
-        value ^= value >> np.uint64(29)
-    return value
-
-
-@compiled
-def _slot(words, rows):  # type: ignore[no-untyped-def]
+def _slot(index: TitleArrays, words: Ints, start: int, end: int) -> int:
     """The slot of the row of exactly these words, or the free one where it belongs."""
-    mask = np.uint64(len(rows.slots) - 1)
-    at = _hash(words) & mask
+    # FNV-1a over words instead of bytes, with a shift that mixes the high bits down.
+    value = _OFFSET
+    for i in range(start, end):
+        word = words[i]
+        value = ((value ^ word) * _PRIME) & _BITS
+        value ^= value >> 29
+    mask = len(index.slots) - 1
+    at = value & mask
     while True:
-        row = rows.slots[at]
+        row = index.slots[at]
         if row < 0:
             return at
-        start, end = rows.starts[row], rows.starts[row + 1]
-        if end - start == len(words):
-            same = True
-            for i in range(len(words)):
-                if rows.terms[start + i] != words[i]:
-                    same = False
-                    break
-            if same:
+        shift = index.starts[row] - start
+        if index.starts[row + 1] - shift == end:
+            i = start
+            while i < end and index.terms[shift + i] == words[i]:
+                i += 1
+            if i == end:
                 return at
-        at = (at + np.uint64(1)) & mask
+        at = (at + 1) & mask
 
 
-@compiled
-def refill_slots(rows, count):  # type: ignore[no-untyped-def]
-    """Enter the first *count* rows into slots that are all free."""
-    for row in range(count):
-        words = rows.terms[rows.starts[row] : rows.starts[row + 1]]
-        rows.slots[_slot(words, rows)] = row
+def refill_slots(index: TitleArrays) -> None:
+    """Enter all rows into slots that are all free."""
+    for row in range(index.sizes[0]):
+        start, end = index.starts[row], index.starts[row + 1]
+        index.slots[_slot(index, index.terms, start, end)] = row
 
 
-@compiled
-def _cosine(row, place, norm, rows, terms):  # type: ignore[no-untyped-def]
+def _cosine(index: TitleArrays, row: int, turn: int) -> float:
     """Cosine of the query with *row*; -1 if they have met at an earlier word."""
-    start, end = rows.starts[row], rows.starts[row + 1]
+    start, end = index.starts[row], index.starts[row + 1]
     product = 0.0
     for i in range(start, end):
-        term = rows.terms[i]
-        met = terms.places[term]
-        if met:
-            if met < place:
+        term = index.terms[i]
+        met = index.places[term]
+        if met > 0:
+            if met < turn:
                 return -1.0
-            product += terms.weights[term] * terms.idf[term]
-    squares = 0.0
+            weight = index.idf[term]
+            product += index.weights[term] * weight
+    total = 0.0
     for i in range(start, end):
         # Repeated words: the row's length needs tf² per distinct word, which is tf per occurrence.
+        term = index.terms[i]
         times = 0
         for j in range(start, end):
-            times += rows.terms[j] == rows.terms[i]
-        squares += times * np.float64(terms.idf[rows.terms[i]]) ** 2
-    return product / (norm * np.sqrt(squares))
+            times += index.terms[j] == term
+        weight = index.idf[term]
+        total += times * (weight * weight)
+    return product / (index.norm * math.sqrt(total))
 
 
-@compiled
-def _bits_and_squares(ids, weights, norm):  # type: ignore[no-untyped-def]
-    """Of each word of a query: its bit in signatures, and its share of the squared length."""
-    count = len(ids)
-    bits, squares = np.empty(count, np.uint64), np.empty(count, np.float64)
-    for k in range(count):
-        bits[k] = _bit(ids[k])
-        squares[k] = (weights[k] / norm) ** 2
-    return bits, squares
-
-
-@compiled
-def _search(query, index, out):  # type: ignore[no-untyped-def]
-    """Rows with members near enough; how many, also beyond *out*'s room.
-
-    ``out`` is (row, cosine, from where on); the query's weights are laid out in the index.
-    """
-    ids, weights, norm = query
-    threshold, rows, postings, terms = index
-    out_row, out_cosine, first = out
+def _search(index: TitleArrays, out_row: Ints, out_cosine: Floats, first: int) -> int:
+    """Rows with members near enough to the query, from *first* on; how many, also beyond room."""
     total = 0
-    # Squared, as `left` is: what is left of the query's length 1 after the words probed so far.
-    least = (threshold - _SLACK) ** 2
+    least = index.threshold - _SLACK
     # In the same 8-bit steps as the postings, so that no division is needed.
-    bound = (threshold - _SLACK) * _STEPS
+    bound = least * _STEPS
+    # Of the query's squared length 1, what is left after the words probed so far.
     left = 1.0
-    count = len(ids)
-    bits, squares = _bits_and_squares(ids, weights, norm)
+    count, norm = index.count, index.norm
     for k in range(count):
-        if left < least:
+        weight = index.parts[k] / norm
+        index.bits[k] = _bit(index.ids[k])
+        index.squares[k] = weight * weight
+    for k in range(count):
+        if left < least * least:
             break
-        term, weight = ids[k], weights[k] / norm
-        rest = np.sqrt(max(left - weight * weight, 0.0))
+        term, weight = index.ids[k], index.parts[k] / norm
+        rest = math.sqrt(max(left - weight * weight, 0.0))
         left -= weight * weight
-        block = postings.newest[term]
-        number = postings.blocks[term]
-        fill = postings.fill[term]
-        while number:
+        block = index.newest[term]
+        number = index.blocks[term]
+        fill = index.fill[term]
+        while number > 0:
             for at in range(block + 1, block + 1 + fill):
                 # Cheapest first: two products, without touching the row.
-                if weight * postings.weight[at] + rest * postings.rest[at] < bound:
+                entry_weight = index.entry_weights[at]
+                entry_rest = index.entry_rests[at]
+                if weight * entry_weight + rest * entry_rest < bound:
                     continue
-                row = postings.row[at]
-                signature = rows.signatures[row]
+                row = index.entry_rows[at]
+                signature = index.signatures[row]
                 shared = 0.0
                 for later in range(k + 1, count):
-                    if signature & bits[later]:
+                    if signature & index.bits[later]:
                         # Words whose bit is not set in the row's signature cannot be shared.
-                        shared += squares[later]
-                reach = weight * postings.weight[at] + np.sqrt(shared) * postings.rest[at]
+                        shared += index.squares[later]
+                reach = weight * entry_weight + math.sqrt(shared) * entry_rest
                 # A row without a head has no title left, or is the query's own.
-                if reach < bound or rows.heads[row] < 0:
+                if reach < bound or index.heads[row] < 0:
                     continue
-                cosine = _cosine(row, k + 1, norm, rows, terms)
-                if cosine >= threshold - _SLACK:
+                cosine = _cosine(index, row, k + 1)
+                if cosine >= least:
                     if first + total < len(out_row):
                         out_row[first + total] = row
                         out_cosine[first + total] = min(cosine, 1.0)
                     total += 1
             number -= 1
-            block = postings.row[block]
-            fill = _capacity(number - 1)
+            if number > 0:
+                block, fill = index.entry_rows[block], _capacity(number - 1)
     return total
 
 
-@compiled
-def _look(words, own, index, out):  # type: ignore[no-untyped-def]
-    """All rows near *words*, whose own row is *own* (-1: none yet); how many there are."""
-    rows, terms = index.rows, index.terms
-    out_row, out_cosine, first = out
+def _look(
+    index: TitleArrays,
+    words: Ints,
+    start: int,
+    end: int,
+    own: int,
+    out_row: Ints,
+    out_cosine: Floats,
+    first: int,
+) -> int:
+    """All rows near ``words[start:end]``, whose own row is *own* (-1: none yet); how many."""
     count = 0
-    if own >= 0 and len(words) and rows.heads[own] >= 0:
+    if own >= 0 and end > start and index.heads[own] >= 0:
         if first < len(out_row):
             out_row[first], out_cosine[first] = own, 1.0
         count = 1
-    query = _query(words, terms)
-    if query.norm <= 0.0:
+    _lay_out(index, words, start, end)
+    if index.norm <= 0.0:
         return count
-    for k in range(len(query.ids)):
-        terms.weights[query.ids[k]] = query.weights[k]
-        terms.places[query.ids[k]] = k + 1
+    for k in range(index.count):
+        word = index.ids[k]
+        index.weights[word] = index.parts[k]
+        index.places[word] = k + 1
     # Its own row is in the result already; while it has no head the search skips it.
     head = 0
     if own >= 0:
-        head = rows.heads[own]
-        rows.heads[own] = -1
-    count += _search(query, index, (out_row, out_cosine, first + count))
+        head = index.heads[own]
+        index.heads[own] = -1
+    count += _search(index, out_row, out_cosine, first + count)
     if own >= 0:
-        rows.heads[own] = head
-    for word in query.ids:
-        terms.weights[word] = 0.0
-        terms.places[word] = 0
+        index.heads[own] = head
+    for k in range(index.count):
+        word = index.ids[k]
+        index.weights[word] = 0.0
+        index.places[word] = 0
     return count
 
 
-@compiled
-def _enter(words, slot, index, sizes):  # type: ignore[no-untyped-def]
-    """A new row of *words*, whose *slot* is free; returns its number."""
-    _, rows, postings, terms = index
-    count = sizes[0]
-    start = rows.starts[count]
-    for i in range(len(words)):
-        rows.terms[start + i] = words[i]
-    rows.starts[count + 1] = start + len(words)
-    rows.heads[count] = -1
-    rows.slots[slot] = count
-    signature = np.uint64(0)
-    for word in words:
+def _enter(index: TitleArrays, words: Ints, start: int, end: int, slot: int) -> int:
+    """A new row of ``words[start:end]``, whose *slot* is free; returns its number."""
+    row = index.sizes[0]
+    to = index.starts[row]
+    signature = 0
+    for i in range(start, end):
+        word = words[i]
+        index.terms[to + i - start] = word
         signature |= _bit(word)
-    rows.signatures[count] = signature
-    sizes[0] += 1
-    query = _query(words, terms)
-    if query.norm <= 0.0:
-        return count
-    left = 1.0
-    for k in range(len(query.ids)):
+    index.starts[row + 1] = to + end - start
+    index.heads[row] = -1
+    index.slots[slot] = row
+    index.signatures[row] = signature
+    index.sizes[0] = row + 1
+    _lay_out(index, words, start, end)
+    norm = index.norm
+    if norm <= 0.0:
+        return row
+    left, least = 1.0, index.threshold - _SLACK
+    for k in range(index.count):
         # What is left is shorter than the threshold: further words need no posting (see above).
-        if left < (index.threshold - _SLACK) ** 2:
+        if left < least * least:
             break
-        weight = query.weights[k] / query.norm
+        weight = index.parts[k] / norm
         left -= weight * weight
-        rest = np.sqrt(max(left, 0.0))
-        sizes[1] = _post(query.ids[k], count, weight, rest, postings, sizes[1])
-    return count
+        _post(index, index.ids[k], row, weight, math.sqrt(max(left, 0.0)))
+    return row
 
 
-@compiled
-def _keep_best(rows, cosines, first, count, limit):  # type: ignore[no-untyped-def]
+def _keep_best(rows: Ints, cosines: Floats, first: int, count: int, limit: int) -> int:
     """Of *count* pairs from *first* on the *limit* of the highest cosine, then smallest row.
 
     They are moved to the front, in this order; returns how many.
@@ -382,59 +378,69 @@ def _keep_best(rows, cosines, first, count, limit):  # type: ignore[no-untyped-d
     return end - first
 
 
-@compiled
-def near(words, index, out):  # type: ignore[no-untyped-def]
+def near(index: TitleArrays, words: Ints, out_row: Ints, out_cosine: Floats) -> int:
     """Rows near *words*, which are not entered; how many there are, also beyond *out*'s room."""
-    own = index.rows.slots[_slot(words, index.rows)]
-    return _look(words, own, index, (out[0], out[1], 0))
+    own = index.slots[_slot(index, words, 0, len(words))]
+    return _look(index, words, 0, len(words), own, out_row, out_cosine, 0)
 
 
-@compiled
-def place(titles, first, index, members, sizes, out, limit):  # type: ignore[no-untyped-def]
+def place(
+    index: TitleArrays,
+    words: Ints,
+    starts: Ints,
+    first: int,
+    member_row: Ints,
+    member_next: Ints,
+    numbers: Ints,
+    out_title: Ints,
+    out_row: Ints,
+    out_cosine: Floats,
+    out_newest: Ints,
+    limit: int,
+) -> int:
     """Search for and enter titles from *first* on, each with a new member of its row.
 
     Args:
-        titles: words and starts, as TitleBatch has them.
-        members: (row of each member, the next older one of the row, number of each title).
-        sizes: int64: number of rows, end of the pool; both are brought up to date.
-        out: (title, row, cosine, newest member of the row) of each pair found, room for
-            *limit* at least; titles are only entered where it has no room at all.
+        words, starts: the titles as TitleBatch has them.
+        member_row, member_next: the row of each member, the next older one of the row.
+        numbers: what each title is as a member.
+        out_title, out_row, out_cosine, out_newest: of each pair found, the last of them the
+            newest member of the row; room for *limit* at least. Titles are only entered where
+            there is no room at all.
         limit: pairs of one title at most, those of the highest cosine; 0 = all.
 
     Returns:
-        The title it came to, and how many pairs it found. It ends before a title whose pairs
-        find no more room.
+        The title it came to; how many pairs it found stands in ``index.found``. It ends before a
+        title whose pairs find no more room.
     """
-    words, starts = titles
-    rows = index.rows
-    out_title, out_row, out_cosine, out_newest = out
-    member_row, member_next, numbers = members
     count = 0
+    index.found = 0
     for title in range(first, len(starts) - 1):
-        own = words[starts[title] : starts[title + 1]]
-        slot = _slot(own, rows)
-        row = rows.slots[slot]
-        if len(out_row):
-            more = _look(own, row, index, (out_row, out_cosine, count))
+        start, end = starts[title], starts[title + 1]
+        slot = _slot(index, words, start, end)
+        row = index.slots[slot]
+        if len(out_row) > 0:
+            more = _look(index, words, start, end, row, out_row, out_cosine, count)
             # Nothing of this title was entered: the caller makes room and goes on from here.
             if count + more > len(out_row):
-                return title, count
-            if limit:
+                return title
+            if limit > 0:
                 more = _keep_best(out_row, out_cosine, count, more, limit)
             for i in range(count, count + more):
                 out_title[i] = title
-                out_newest[i] = rows.heads[out_row[i]]
+                out_newest[i] = index.heads[out_row[i]]
             count += more
+            index.found = count
         if row < 0:
-            row = _enter(own, slot, index, sizes)
-        member_row[numbers[title]] = row
-        member_next[numbers[title]] = rows.heads[row]
-        rows.heads[row] = numbers[title]
-    return len(starts) - 1, count
+            row = _enter(index, words, start, end, slot)
+        number = numbers[title]
+        member_row[number] = row
+        member_next[number] = index.heads[row]
+        index.heads[row] = number
+    return len(starts) - 1
 
 
-@compiled
-def unlink(heads, next_in_row, row, member):  # type: ignore[no-untyped-def]
+def unlink(heads: Ints, next_in_row: Ints, row: int, member: int) -> None:
     """Take *member* off its row: linear in the row's members, 1 to 5 ns each."""
     at = heads[row]
     if at == member:

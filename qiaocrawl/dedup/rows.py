@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.dedup.cleaning import TitleBatch
-from qiaocrawl.dedup.row_kernels import (
-    IndexArrays,
-    PostingArrays,
-    RowArrays,
-    TermArrays,
-    near,
-    place,
-    refill_slots,
-    unlink,
-)
+from qiaocrawl.dedup.cleaning import MAX_WORDS, TitleBatch
+from qiaocrawl.dedup.row_kernels import TitleArrays, near, place, refill_slots, unlink
 from qiaocrawl.dedup.vocabulary import SavedState, State, TermTable
-from qiaocrawl.vsm.growing_array import Column
+from qiaocrawl.kernels import floats, ints
+from qiaocrawl.vsm.growing_array import Column, Views
 
 _FEWEST_SLOTS = 2048
 # Linear probing slows down quickly in a fuller table.
@@ -62,6 +55,11 @@ class TitleRows:
         self._weights, self._places = Column(np.float64), Column(np.int32)
         # Number of rows, end of the pool.
         self._sizes: Array = np.zeros(2, np.int64)
+        # Of one query: words, tf·idf, bits in signatures, shares of the squared length.
+        self._query = tuple(
+            np.zeros(MAX_WORDS, kind) for kind in (np.int32, np.float64, np.uint64, np.float64)
+        )
+        self._views = Views(partial(TitleArrays, threshold))
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -82,15 +80,9 @@ class TitleRows:
         return sum(column.nbytes for column in columns) + self._slots.nbytes
 
     @property
-    def arrays(self) -> RowArrays:
-        """The rows as the compiled loops see them."""
-        return RowArrays(
-            self._starts.data,
-            self._terms.data,
-            self._heads.data,
-            self._signatures.data,
-            self._slots,
-        )
+    def terms(self) -> tuple[Array, Array]:
+        """The words of all rows, and where those of each begin: both int32."""
+        return self._terms.data, self._starts.data
 
     def head(self, row: int) -> int:
         """The newest member of *row*, -1 if it has none."""
@@ -104,15 +96,19 @@ class TitleRows:
         """Rows with members at least ``threshold`` near *words*, with their cosines in [0, 1].
 
         Exactly what a comparison with every row gives.
+
+        Raises:
+            ValueError: more than ``MAX_WORDS`` words.
         """
+        _check_length(len(words))
         # Words of the query may be new, and the loops write to their places.
         self._reserve_terms()
         room = _ROOM
         while True:
-            out = np.empty(room, np.int32), np.empty(room, np.float64)
-            count = near(words, self._index, out)
+            rows, cosines = np.empty(room, np.int32), np.empty(room, np.float64)
+            count = near(self._arrays, ints(words), ints(rows), floats(cosines))
             if count <= room:
-                return out[0][:count], out[1][:count]
+                return rows[:count], cosines[:count]
             # Too many for the room: search once more, with room for all.
             room = count
 
@@ -140,21 +136,39 @@ class TitleRows:
 
         Raises:
             OverflowError: more than 2**31 words; some hundred million titles.
+            ValueError: a title of more than ``MAX_WORDS`` words.
         """
-        self._reserve(len(batch.starts) - 1, len(batch.words))
+        words, starts = batch
+        # A crawl brings one title at a time, which is never too long.
+        if len(words) > MAX_WORDS:
+            _check_length(int(np.diff(starts).max()))
+        self._reserve(len(starts) - 1, len(words))
+        title_words, title_starts = ints(words), ints(starts)
+        member_row, member_next, numbers = (ints(column) for column in members)
+        index = self._arrays
         room = _ROOM if search else 0
         parts: list[tuple[Array, ...]] = []
         first = 0
         while True:
-            out = (
-                np.empty(room, np.int32),
-                np.empty(room, np.int32),
-                np.empty(room, np.float64),
-                np.empty(room, np.int32),
+            title, row, newest = (np.empty(room, np.int32) for _ in range(3))
+            cosine = np.empty(room, np.float64)
+            end = place(
+                index,
+                title_words,
+                title_starts,
+                first,
+                member_row,
+                member_next,
+                numbers,
+                ints(title),
+                ints(row),
+                floats(cosine),
+                ints(newest),
+                limit,
             )
-            end, pairs = place(tuple(batch), first, self._index, members, self._sizes, out, limit)
-            parts.append(tuple(column[:pairs] for column in out))
-            if end == len(batch.starts) - 1:
+            out = title, row, cosine, newest
+            parts.append(tuple(column[: index.found] for column in out))
+            if end == len(starts) - 1:
                 break
             # Full; where even one title found no room, more is needed.
             room = room if end > first else 2 * room
@@ -167,7 +181,7 @@ class TitleRows:
 
     def unlink(self, row: int, member: int, next_in_row: Array) -> None:
         """Remove *member* from its row; *next_in_row* holds the next older member of each."""
-        unlink(self._heads.data, next_in_row, row, member)
+        unlink(ints(self._heads.data), ints(next_in_row), row, member)
 
     def rebuilt(self, member_row: Array) -> TitleRows:
         """The same rows without those that have no members; *member_row* is brought up to date."""
@@ -250,7 +264,7 @@ class TitleRows:
             while rows > _FULLEST * size:
                 size *= 2
             self._slots = np.full(size, -1, np.int32)
-            refill_slots(self.arrays, len(self))
+            refill_slots(self._arrays)
 
     def _reserve_terms(self) -> None:
         size = len(self._table) + 1
@@ -260,15 +274,31 @@ class TitleRows:
             column.reserve(size)
 
     @property
-    def _index(self) -> IndexArrays:
+    def _arrays(self) -> TitleArrays:
+        """All arrays as the loops see them."""
         table = self._table
-        postings = PostingArrays(
+        return self._views.of(
+            self._sizes,
+            self._starts.data,
+            self._terms.data,
+            self._heads.data,
+            self._signatures.data,
+            self._slots,
             self._blocks.data,
             self._newest.data,
             self._fill.data,
             self._row.data,
             self._weight.data,
             self._rest.data,
+            table.idf,
+            table.commonness,
+            self._weights.data,
+            self._places.data,
+            *self._query,
         )
-        terms = TermArrays(table.idf, table.commonness, self._weights.data, self._places.data)
-        return IndexArrays(self.threshold, self.arrays, postings, terms)
+
+
+def _check_length(words: int) -> None:
+    """Refuse a title that loops have no room for: what they write beyond it nobody checks."""
+    if words > MAX_WORDS:
+        raise ValueError(f"a title has at most {MAX_WORDS} words, got {words}")

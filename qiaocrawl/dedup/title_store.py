@@ -14,11 +14,12 @@ from qiaocrawl.dedup.comparison import BodyEvidence
 from qiaocrawl.dedup.fingerprints import hamming
 from qiaocrawl.dedup.methods import TitlePair
 from qiaocrawl.dedup.pair_features import pair_cosine
-from qiaocrawl.dedup.pair_model import PairScore, score_pairs, shipped_trees, term_features
+from qiaocrawl.dedup.pair_model import PairScore, PairScorer
 from qiaocrawl.dedup.rows import TitleRows
 from qiaocrawl.dedup.title_table import TitleTable
 from qiaocrawl.dedup.vocabulary import SavedState, State, TermTable
 from qiaocrawl.items import TitleRecord
+from qiaocrawl.kernels import floats, ints
 from qiaocrawl.urls import registrable_domain
 from qiaocrawl.vsm.vectors import IdfSnapshot
 
@@ -48,6 +49,7 @@ class TitleStore:
         self.members = TitleTable()
         self.bodies = BodyIndex() if bodies else None
         self.copies = BodyCopies()
+        self._scorer = PairScorer(self.table)
 
     def __len__(self) -> int:
         """Number of titles."""
@@ -151,13 +153,12 @@ class TitleStore:
 
     def score_pairs(self, ones: Array, others: Array, cosines: Array) -> list[PairScore]:
         """Scores of pairs of rows, by their titles alone."""
-        terms = term_features(self.table)
-        return score_pairs(ones, others, cosines, self.rows.arrays, terms, shipped_trees())
+        return self._scorer.scores(ones, others, cosines, *self.rows.terms)
 
     def cosine(self, one: int, other: int) -> float:
         """Cosine of two rows."""
-        idf = self.table.idf
-        return float(pair_cosine(self.rows.words(one), self.rows.words(other), idf))
+        words = ints(self.rows.words(one)), ints(self.rows.words(other))
+        return pair_cosine(*words, floats(self.table.idf))
 
     def pair(
         self,

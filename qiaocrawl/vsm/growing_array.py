@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from operator import is_
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -10,6 +12,8 @@ from numpy.typing import DTypeLike, NDArray
 # A tenth more than needed: memory stays near what is used, copies stay few.
 _GROWTH = 1.1
 _LEAST = 1024
+
+T = TypeVar("T")
 
 
 class Column:
@@ -47,3 +51,23 @@ class Column:
     def nbytes(self) -> int:
         """Bytes held, those not in use included."""
         return self.data.nbytes
+
+
+class Views(Generic[T]):
+    """What inner loops see of arrays, made again only where one of them was replaced.
+
+    To look at an array anew takes as long as many a loop.
+
+    Args:
+        make: makes it of the arrays, in their order.
+    """
+
+    def __init__(self, make: Callable[..., T]) -> None:
+        self._make = make
+        self._made: tuple[tuple[NDArray[Any], ...], T] | None = None
+
+    def of(self, *arrays: NDArray[Any]) -> T:
+        """What *make* makes of *arrays*, always as many."""
+        if self._made is None or not all(map(is_, arrays, self._made[0])):
+            self._made = arrays, self._make(*arrays)
+        return self._made[1]

@@ -16,15 +16,15 @@ from qiaocrawl.dedup.cleaning import TitleBatch
 from qiaocrawl.dedup.pair_features import COUNT, MAX_CHARS, MAX_TOKENS, NAMES, pair_cosine
 from qiaocrawl.dedup.pair_model import (
     Trees,
-    batch_features,
+    pair_features,
     read_trees,
     score_all,
     shipped_trees,
-    term_features,
     write_trees,
 )
 from qiaocrawl.dedup.vocabulary import TermTable
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.kernels import floats, ints
 from qiaocrawl.vsm import IdfSnapshot
 
 # Of e**8 titles: words weigh 8 less the logarithm of those they stand in.
@@ -38,7 +38,7 @@ def features(one: str, other: str) -> dict[str, float]:
     table = TermTable(SNAPSHOT)
     words = [table.ids(title.split()) for title in (one, other)]
     starts = np.array([0, len(words[0]), len(words[0]) + len(words[1])], np.int64)
-    found = batch_features(*TitleBatch(np.concatenate(words), starts), term_features(table))
+    found = pair_features(*TitleBatch(np.concatenate(words), starts), table)
     assert found.shape == (1, COUNT)
     return dict(zip(NAMES, found[0].tolist(), strict=True))
 
@@ -155,14 +155,15 @@ def test_titles_longer_than_what_is_compared_in_order() -> None:
 def test_the_cosine_of_two_titles() -> None:
     table = TermTable(SNAPSHOT)
     one, other, nothing = (
-        table.ids(title.split()) for title in ("侨联 慰问 慰问", "慰问 归侨", "的 的")
+        ints(table.ids(title.split())) for title in ("侨联 慰问 慰问", "慰问 归侨", "的 的")
     )
-    assert pair_cosine(one, one, table.idf) == pytest.approx(1.0)
-    assert pair_cosine(one, other, table.idf) == pytest.approx(
+    idf = floats(table.idf)
+    assert pair_cosine(one, one, idf) == pytest.approx(1.0)
+    assert pair_cosine(one, other, idf) == pytest.approx(
         brute_cosine(["侨联", "慰问", "慰问"], ["慰问", "归侨"], SNAPSHOT)
     )
-    assert pair_cosine(nothing, nothing, table.idf) == 0.0
-    assert pair_cosine(one[:0], one, table.idf) == 0.0
+    assert pair_cosine(nothing, nothing, idf) == 0.0
+    assert pair_cosine(one[:0], one, idf) == 0.0
 
 
 # --- the trees ------------------------------------------------------------------------------
@@ -206,6 +207,8 @@ def test_the_shipped_trees_give_scores() -> None:
         {"features": np.array([COUNT, -1, -1], np.int16)},
         {"values": np.array([0, 1], np.float32)},
         {"start": np.array([])},
+        {"start": np.array(0.5)},
+        {"features": np.array([[0, -1, -1]], np.int16)},
     ],
 )
 def test_trees_that_lead_nowhere_are_refused(changed: dict[str, Any]) -> None:

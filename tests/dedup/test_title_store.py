@@ -136,9 +136,7 @@ def test_scores_come_in_the_order_of_the_pairs() -> None:
     held = store()
     numbers = enter(held, record(1, "归侨回乡办厂"), record(2, "归侨回乡办新厂"), record(3, "码头"))
     rows = held.members.rows[np.array(numbers)]
-    near, far = held.score_pairs(
-        rows[[0, 0]], rows[[1, 2]], np.array([0.9, 0.0], np.float32)
-    )  # fmt: skip
+    near, far = held.score_pairs(rows[[0, 0]], rows[[1, 2]], np.array([0.9, 0.0]))
     assert near.score > far.score
     assert (near.letters, far.letters) == (6, 2)
 
