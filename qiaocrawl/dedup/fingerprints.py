@@ -15,8 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.kernels import ints, is_compiled
 from qiaocrawl.text.normalise import fold, without_blanks
-from qiaocrawl.vsm.grams import PLANE, compiled_simhash, gram_hashes
+from qiaocrawl.vsm import text_grams
+from qiaocrawl.vsm.grams import PLANE, gram_hashes
 
 # --- The SimHash of a text (Charikar, 2002), of its character 4-grams -----------------------------
 
@@ -33,12 +35,13 @@ def simhash(points: NDArray[np.uint32], kinds: NDArray[np.uint8]) -> int:
         points: (n,) code points.
         kinds: (n,) what each is; only those that are ``LETTER`` count.
     """
-    compiled = compiled_simhash(points, kinds)
-    return numpy_simhash(points, kinds) if compiled is None else compiled
+    if is_compiled(text_grams.simhash_of):
+        return text_grams.simhash_of(ints(points), ints(kinds), text_grams.GramCounts())
+    return numpy_simhash(points, kinds)
 
 
 def numpy_simhash(points: NDArray[np.uint32], kinds: NDArray[np.uint8]) -> int:
-    """What :func:`simhash` gives, in Python."""
+    """What :func:`simhash` gives, with NumPy."""
     letters = points[kinds == LETTER].astype(np.uint64)
     if not len(letters):
         return 0
@@ -136,12 +139,6 @@ def body_sketch(text: str) -> bytes:
     the first six. Bit 1: it holds a digit. Above: 30 bits of BLAKE2b.
     """
     return _sketch(_sentences(_codes(_CREDIT.sub("", fold(text)))))
-
-
-def simhash_agrees(text: str) -> bool:
-    """Whether machine code gives the SimHash of *text* that Python gives."""
-    codes = _codes(fold(text))
-    return simhash(*codes) == numpy_simhash(*codes)
 
 
 def hamming(a: int, b: int) -> int:

@@ -9,9 +9,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.kernels import ints, is_compiled
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.vsm.grams import PLANE, UNITS, compiled_sample, distinct, gram_hashes
+from qiaocrawl.vsm import text_grams
+from qiaocrawl.vsm.grams import PLANE, distinct, gram_hashes
 
+_UNITS = 800
+# Each begins a word, a pair and a phrase at most.
+_MOST_DIGESTS = 3 * _UNITS
 _PHRASE = 5
 # One of so many is kept, the same ones of every page.
 _WORDS_KEPT, _PHRASES_KEPT = 4, 8
@@ -32,13 +37,24 @@ def text_sample(text: str) -> bytes:
     Little-endian 32 bits each: of single words (or wide characters) and pairs of them, as often
     as they stand there, and, with bit 0 set, of phrases.
     """
-    folded = _beginning(text)
-    compiled = compiled_sample(folded.encode("utf-32-le", "replace"), _kinds_of_plane())
-    return python_sample(folded) if compiled is None else compiled
+    # Cut before it is folded: eight characters a unit are more than enough.
+    folded = fold(text[: 8 * _UNITS])
+    digests = _compiled_sample(folded) if is_compiled(text_grams.fill_sample) else None
+    return numpy_sample(folded) if digests is None else digests
 
 
-def python_sample(folded: str) -> bytes:
-    """What :func:`text_sample` gives for a text that begins so and is folded, in Python."""
+def _compiled_sample(folded: str) -> bytes | None:
+    """None for a text with a character outside of the basic plane."""
+    points = np.frombuffer(folded.encode("utf-32-le", "replace"), dtype="<u4")
+    codes, digests = np.empty(_UNITS, np.uint64), np.empty(_MOST_DIGESTS, np.uint32)
+    count = text_grams.fill_sample(
+        ints(points), ints(_kinds_of_plane()), ints(_crc_table()), ints(codes), ints(digests)
+    )
+    return None if count < 0 else digests[:count].tobytes()
+
+
+def numpy_sample(folded: str) -> bytes:
+    """What :func:`text_sample` gives for a text that begins so and is folded, with NumPy."""
     units = _units(folded)
     codes = np.fromiter(map(_codes.__getitem__, units), np.uint64, len(units))
     # Mixed, since CRC-32 alone is too regular to sample words by the size of their digests.
@@ -48,15 +64,11 @@ def python_sample(folded: str) -> bytes:
     return np.concatenate((_some(words, _WORDS_KEPT), phrases)).tobytes()
 
 
-def sample_agrees(text: str) -> bool:
-    """Whether machine code gives the sample of *text* that Python gives."""
-    return text_sample(text) == python_sample(_beginning(text))
-
-
-def _beginning(text: str) -> str:
-    """What is looked at, folded."""
-    # Cut before it is folded: eight characters a unit are more than enough.
-    return fold(text[: 8 * UNITS])
+@cache
+def _crc_table() -> NDArray[np.uint32]:
+    """What CRC-32 adds for each value of a byte."""
+    # That of a byte without the ones it begins and ends with.
+    return np.array([crc32(bytes([byte]), 0xFFFFFFFF) ^ 0xFFFFFFFF for byte in range(256)], "u4")
 
 
 @cache
@@ -79,9 +91,9 @@ def _units(text: str) -> list[str]:
             units += wide
         else:
             units.append(word)
-        if len(units) >= UNITS:
+        if len(units) >= _UNITS:
             break
-    return units[:UNITS]
+    return units[:_UNITS]
 
 
 class _Codes(dict[str, int]):

@@ -23,15 +23,23 @@ import os
 import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
     Ints: TypeAlias = memoryview[int]
     """Whole numbers of an array, of as many dimensions; writing to it writes to the array."""
     Floats: TypeAlias = memoryview[float]
+
+
+def is_compiled(loop: Callable[..., object]) -> bool:
+    """Whether *loop* is machine code, for those who have the same with NumPy."""
+    return not isinstance(loop, FunctionType)
 
 
 def ints(array: NDArray[np.integer[Any] | np.bool_]) -> Ints:

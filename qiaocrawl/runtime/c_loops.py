@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qiaocrawl.dedup import fingerprints
-from qiaocrawl.discovery import text_sample
 from qiaocrawl.extract.methods import compiled_features
 from qiaocrawl.kernels.c_library import CLoops
-from qiaocrawl.vsm import grams as compiled_grams
-
-_TEXT = "三月五日，归侨捐赠了120件家书；the museum opens at 9 — Ελλάδα, 서울。"
-
-
-def _grams_agree() -> bool:
-    return fingerprints.simhash_agrees(_TEXT) and text_sample.sample_agrees(_TEXT)
-
 
 C_LOOPS: tuple[tuple[CLoops, Callable[[], bool]], ...] = (
     (compiled_features.LOOPS, compiled_features.features_agree),
-    (compiled_grams.LOOPS, _grams_agree),
 )
 """What to compile, each with a comparison to the same in Python."""
 

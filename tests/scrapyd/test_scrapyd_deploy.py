@@ -114,7 +114,7 @@ def test_a_crawl_runs_from_the_egg_and_its_articles_outlive_it(
     if shutil.which("cc"):
         kept = Path(scrapyd.environment["XDG_CACHE_HOME"]) / "qiaocrawl" / "kernels"
         made = sorted(file.name.partition("-")[0] for file in kept.glob("*.so"))
-        assert made == ["block_features", "text_grams"], "workers of an egg compile once"
+        assert made == ["block_features"], "workers of an egg compile once"
 
 
 def test_a_database_relative_to_an_egg_is_refused(scrapyd: Scrapyd, deployed: Path) -> None:
