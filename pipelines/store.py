@@ -169,6 +169,9 @@ class StorePipeline:
         if self._runtime.analysis.learning is not None:
             self._runtime.analysis.learning.observe(analysis)
             self._post(self._runtime.analysis.learning.due())
+        if (nodes := self._runtime.analysis.nodes) is not None:
+            nodes.observe(analysis)
+            self._post(nodes.due())
 
     def _post(self, operation: Callable[[Connection], None] | None) -> None:
         if operation is not None:

@@ -33,7 +33,7 @@ from qiaocrawl.extract.methods.block_training import (
     train as train_network,
 )
 from qiaocrawl.extract.published.cluster import IncrementalClusters, Training
-from qiaocrawl.extract.published.cluster_model import ClusterModel, candidates_of
+from qiaocrawl.extract.published.cluster_model import ClusterModel, candidates_of, read_model
 from qiaocrawl.extract.sites.site_template import START, WHOLE, name_of
 from qiaocrawl.language import N_, _
 from qiaocrawl.options import Options
@@ -41,6 +41,7 @@ from qiaocrawl.page.page import parse_page
 from qiaocrawl.storage import Database, Reader
 from qiaocrawl.storage.backup import growing_file
 from qiaocrawl.storage.frontier.url_aliases import stored_host_votes
+from qiaocrawl.storage.pages.node_clusters import load_clusters
 from qiaocrawl.storage.pages.raw_pages import iter_pages
 from qiaocrawl.storage.pages.reprocessing import count_pages
 from qiaocrawl.storage.pages.site_templates import StoredTemplate, stored_templates
@@ -261,6 +262,10 @@ def cluster(
         Path | None, typer.Option(help="A folder of saved pages (.html, .html.gz) instead.")
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="The demo web's pages instead.")] = False,
+    learnt: Annotated[
+        bool,
+        typer.Option("--learnt", help="What its crawls learnt (QIAO_CLUSTER_LEARNING)."),
+    ] = False,
     limit: Annotated[
         int, typer.Option(help="Pages used at most; about 2 KB of memory each.", min=1)
     ] = 20_000,
@@ -270,6 +275,8 @@ def cluster(
     """Train the method `cluster` from stored pages; use the file with QIAO_CLUSTER_MODEL."""
     if demo + (pages is not None) + bool(database) > 1:
         raise ConfigError(_("give one of --database, --pages and --demo"))
+    if learnt and (demo or pages is not None):
+        raise ConfigError(_("--learnt is of a database: give it without --pages and --demo"))
     check_output(output, "--output")
     training = Training(least_k=least_k, most_k=most_k)
     if pages is not None:
@@ -279,10 +286,24 @@ def cluster(
     else:
         with opened_database(database) as opened:
             opened.require_current()
-            model = _train(_stored_pages(opened), limit, training)
+            model = _learnt(opened) if learnt else _train(_stored_pages(opened), limit, training)
     with growing_file(output) as part:
         part.write_text(model.to_json(), encoding="utf-8")
     _tell(model, output)
+
+
+def _learnt(database: Database) -> ClusterModel:
+    with database.engine.connect() as c:
+        state = load_clusters(c)
+    if not state.model:
+        raise ConfigError(
+            _(
+                "no crawl has learnt a model yet: {pages} pages are read, with "
+                "QIAO_CLUSTER_LEARNING=on the first clustering comes after some hundred",
+                pages=state.pages,
+            )
+        )
+    return read_model(state.model)
 
 
 def _train(source: _Source, limit: int, training: Training) -> ClusterModel:

@@ -111,6 +111,7 @@ def _setup(folder: Path, method: str, threshold: float | None) -> AnalysisSetup:
         threshold=options["QIAO_RELEVANCE_THRESHOLD"] if threshold is None else threshold,
         relevance_options=options["QIAO_RELEVANCE_OPTIONS"] if own else "",
         ontology_dir=options["QIAO_ONTOLOGY_DIR"],
+        segmenter=options["QIAO_SEGMENTER"],
     )
 
 

@@ -31,7 +31,7 @@ from qiaocrawl.dedup.site_names import (
 from qiaocrawl.dedup.vocabulary import SavedState, State, TermTable, pack, unpack
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.text.segment import Segmenter
+from qiaocrawl.text.segment import page_segmenter
 
 MAX_TITLE_CHARS = 2_000
 """As much of a title as the store keeps. A longer one is a page's text in the wrong place: it
@@ -325,7 +325,7 @@ def line_of(title: str) -> str:
 
 
 class TitleWords:
-    """Cuts titles into words with rjieba; words are folded, so scripts and widths are one.
+    """Cuts titles into words as pages are; words are folded, so scripts and widths are one.
 
     What holds no letter or digit (punctuation, ``-``, ``_``) does not count.
 
@@ -336,7 +336,7 @@ class TitleWords:
 
     def __init__(self, table: TermTable, terms: Iterable[str] = ()) -> None:
         self._table = table
-        self._segmenter = Segmenter(map(fold, terms), "rjieba")
+        self._segmenter = page_segmenter(map(fold, terms))
 
     def of(self, titles: Sequence[str]) -> TitleBatch:
         """The words of each of *titles* by number, in order; at most 255 of each."""
@@ -360,7 +360,7 @@ class TitleWords:
         """What :meth:`of` gives for the one title whose words are *words*.
 
         Args:
-            words: by :meth:`Segmenter.terms` of rjieba with the same terms.
+            words: by :meth:`Segmenter.terms` of the same backend with the same terms.
         """
         kept = [word[:_MAX_WORD_CHARS] for word in words]
         return _without_marks(self._table.ids(kept), np.array([len(kept)]))

@@ -81,6 +81,29 @@ class SiteReader(Protocol):
         ...
 
 
+@runtime_checkable
+class Learner(Protocol):
+    """An extractor that may go on learning from the pages of a crawl."""
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is to."""
+        ...
+
+    def samples(self, page: Page) -> bytes:
+        """What *page* teaches."""
+        ...
+
+    def with_learnt(self, learnt: str) -> Extractor:
+        """The same method with what was learnt so far, as text."""
+        ...
+
+
+def learner(extractor: Extractor) -> Learner | None:
+    """*extractor* where it is to learn from pages; None where it is not."""
+    return extractor if isinstance(extractor, Learner) and extractor.learns else None
+
+
 _ARE_SITE_READERS: dict[type, bool] = {}
 
 
@@ -142,6 +165,7 @@ def link_reader(options: Mapping[str, Any]) -> SiteReader | None:
 
 OWN_OPTIONS = (
     "QIAO_BLEND_NETWORK",
+    "QIAO_CLUSTER_LEARNING",
     "QIAO_CLUSTER_MODEL",
     "QIAO_DENSITY_MINIMUM_BYTES",
     "QIAO_DENSITY_RUN",

@@ -13,6 +13,7 @@ from qiaocrawl.extract.base import (
     NO_LINK_REGION,
     Body,
     Extractor,
+    Learner,
     SiteReader,
     TemplateReader,
     extractors,
@@ -177,6 +178,7 @@ def analyse_html(
     *,
     learn: bool = False,
     sources: LinkSources = PLAIN_LINKS,
+    learner: Learner | None = None,
 ) -> PageAnalysis:
     """The analysis of *fetched* from one parse; relevance and title tokens stay empty.
 
@@ -188,6 +190,7 @@ def analyse_html(
         drawn: see :func:`extract_page`; its regions of links count where *sources* has none.
         learn: also say what the page tells about its site.
         sources: where its links come from.
+        learner: the extractor that is also to learn from the page.
 
     Raises:
         ConfigError: no extractor is called *method*.
@@ -230,6 +233,7 @@ def analyse_html(
         observation=_observation(extracted) if learn and outcome is Outcome.ARTICLE else None,
         words=_words(extracted, is_told=is_told),
         excerpts=extracted.judgement.excerpts if part is None else (),
+        samples=learner.samples(page) if learner is not None else b"",
     )
 
 

@@ -339,6 +339,7 @@ class PageAnalysis:
     words: PageText | None = None  # what scorers judge; it does not leave the analysis worker
     page_relevance: tuple[Relevance, ...] = ()  # the crawl topic's judgement of any page
     excerpts: tuple[tuple[bytes, str, float], ...] = ()  # of other pages: see extract.entries
+    samples: bytes = b""  # what the page teaches an extractor that learns in crawls; not stored
 
 
 # --- deduplication -----------------------------------------------------------

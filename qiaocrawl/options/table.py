@@ -359,6 +359,10 @@ OPTIONS: tuple[Option, ...] = (
            "How an article's title is found: all witnesses weighed together, or, as published, by "
            "font size, centring and colour above the first long paragraph.",
            choice("weighed", "layout")),
+    Option("QIAO_SEGMENTER", "rjieba", "rjieba, jieba",
+           "What cuts pages and titles into words in crawls: jieba's twin in compiled code, or, as "
+           "published, jieba itself, which takes about ten times as long over a title (dedup.md).",
+           choice("rjieba", "jieba")),
     Option("QIAO_DENSITY_THRESHOLD", 0.5, "share in [0, 1]",
            "Method density: least share of text in the bytes of a content line.", number(0, 1)),
     Option("QIAO_DENSITY_TOLERANCE_LINES", 20, "lines",
@@ -380,6 +384,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_CLUSTER_MODEL", "", "file",
            "Method cluster: a model of `qiaocrawl extractors train cluster`; empty = the one "
            "that comes with the program.", text),
+    Option("QIAO_CLUSTER_LEARNING", False, "on/off",
+           "Method cluster: go on learning from the pages of crawls, and read by what was "
+           "learnt once 5,000 nodes of pages have been clustered (extraction.md).", flag),
     Option("QIAO_TEMPLATES", "", "folder or TOML file",
            "Where the regions of sites stand: of links with any method, of bodies and fields with "
            "method template.", text),

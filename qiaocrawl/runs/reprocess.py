@@ -120,7 +120,10 @@ def _analyse_batches(
 def _reading(runtime: Runtime, stored: StoredPage) -> ReadPage:
     learning = runtime.analysis.learning
     template = learning.template_now(stored.page) if learning is not None else None
-    return ReadPage(stored.page, template, runtime.analysis.drawn.content_now(stored.page))
+    drawn = runtime.analysis.drawn.content_now(stored.page)
+    # Only crawls teach: here the same pages would count again.
+    nodes = runtime.analysis.nodes
+    return ReadPage(stored.page, template, drawn, nodes.model_now() if nodes else "")
 
 
 def _stored_pages(runtime: Runtime, host: str) -> Iterator[list[StoredPage]]:

@@ -13,7 +13,7 @@ from qiaocrawl.dedup.fingerprints import body_fingerprints
 from qiaocrawl.discovery.soft_404 import without_address
 from qiaocrawl.discovery.text_sample import text_sample
 from qiaocrawl.discovery.url_sources import parse_url_source
-from qiaocrawl.extract.base import extractor_for, link_reader
+from qiaocrawl.extract.base import extractor_for, learner, link_reader
 from qiaocrawl.extract.documents.analysis import analyse_document
 from qiaocrawl.extract.page import LinkSources, analyse_html
 from qiaocrawl.extract.paging import join_parts
@@ -27,7 +27,7 @@ from qiaocrawl.relevance import PageScorer, make_scorer, scorer_options
 from qiaocrawl.runtime.analysis_setup import AnalysisSetup, JoinedText
 from qiaocrawl.runtime.c_loops import make_in_archive
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.text.segment import Segmenter
+from qiaocrawl.text.segment import page_segmenter, use_segmenter
 
 if TYPE_CHECKING:
     from qiaocrawl.extract.methods.template import TemplateExtractor
@@ -38,13 +38,14 @@ class _Tools:
 
     def __init__(self, setup: AnalysisSetup) -> None:
         self.extractor = extractor_for(setup.method, dict(setup.extractor_options))
+        self.learner = learner(self.extractor)
         use_title_method(setup.title_method)
         self.regions = link_reader(dict(setup.extractor_options))
         if setup.ontology_dir is not None:
             use_folder(setup.ontology_dir)
         terms = [fold(term.text) for pack in setup.topics for term in pack.terms]
-        # The same as the index of titles: jieba would fill a dictionary of its own, for a second.
-        self.titles = Segmenter(terms, "rjieba")
+        use_segmenter(setup.segmenter)
+        self.titles = page_segmenter(terms)
         method, options = setup.relevance_method, setup.relevance_options
         # Without a topic nothing is made, and a wrong name would go unnoticed.
         scorer_options(method, options)
@@ -123,12 +124,14 @@ def analyse_page(
     setup: AnalysisSetup,
     template: SiteTemplate | None = None,
     drawn: str = "",
+    learnt: str = "",
 ) -> PageAnalysis:
     """Everything one parse of *page* gives, for all topics of *setup*.
 
     Args:
         template: what is known of the site of *page*.
         drawn: the template that officers made for its site, as JSON; "" for none.
+        learnt: what the extractor has learnt in crawls; "" for nothing.
 
     Raises:
         ConfigError: no such extractor or page scorer.
@@ -141,11 +144,12 @@ def analyse_page(
             page,
             setup.method,
             setup.max_links,
-            tools.extractor,
+            tools.learner.with_learnt(learnt) if tools.learner and learnt else tools.extractor,
             template,
             drawn_extractor(drawn) if drawn else None,
             learn=setup.learn_sites,
             sources=LinkSources(tools.regions, setup.documents),
+            learner=tools.learner,
         )
     )
     words, article = analysis.words, analysis.article

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qiaocrawl.items import Relevance
+from qiaocrawl.text.segment import Backend
 from qiaocrawl.topic.pack import TopicPack
 
 
@@ -26,6 +27,7 @@ class AnalysisSetup:
         relevance_options: of the page scorer *relevance_method*, such as ``p=3``.
         ontology_dir: folder of installed ontologies; None = that of this process.
         title_method: how titles are found, see ``QIAO_TITLE_METHOD``.
+        segmenter: what cuts pages and titles into words, see ``QIAO_SEGMENTER``.
         documents: read PDF, Word and Excel files, and follow links to them.
     """
 
@@ -42,6 +44,7 @@ class AnalysisSetup:
     ontology_dir: str | None = None
     documents: bool = False
     title_method: str = "weighed"
+    segmenter: Backend = "rjieba"
 
 
 @dataclass(frozen=True, slots=True)

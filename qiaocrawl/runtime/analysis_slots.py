@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from qiaocrawl.errors import ExtractionError, PoisonPageError, WorkerStartError
+from qiaocrawl.errors import ConfigError, ExtractionError, PoisonPageError, WorkerStartError
 from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis
@@ -29,6 +29,9 @@ from qiaocrawl.runtime.drawn_templates import DrawnTemplates
 from qiaocrawl.runtime.workers import AnalysisPool, is_pool_error, page_error
 from qiaocrawl.storage import Reader
 from qiaocrawl.storage.writer import in_loop
+
+if TYPE_CHECKING:
+    from qiaocrawl.runtime.node_learning import NodeLearning
 
 QUICK_SECONDS = 1.0
 """Processor time a page has in an ordinary slot."""
@@ -72,6 +75,7 @@ class AnalysisSlots:
         page: FetchedPage,
         template: SiteTemplate | None,
         drawn: str = "",
+        learnt: str = "",
         *,
         alone: bool,
     ) -> PageAnalysis:
@@ -84,7 +88,7 @@ class AnalysisSlots:
             CancelledError: the run is stopping.
         """
         pool = self.separate if alone else self.ordinary
-        return await self._in(pool, lambda pool: pool.submit(page, template, drawn))
+        return await self._in(pool, lambda pool: pool.submit(page, template, drawn, learnt))
 
     def begin(self) -> None:
         """Start the ordinary workers; only the first call does something."""
@@ -204,6 +208,22 @@ class RunAnalysis:
             self._options["QIAO_RELEVANCE_METHOD"], self._options["QIAO_RELEVANCE_OPTIONS"]
         )
 
+    def check_learning(self) -> None:
+        """Look whether the extractor is one that can learn, where it is to.
+
+        Raises:
+            ConfigError: it is another one.
+        """
+        method = self._options["QIAO_EXTRACT_METHOD"]
+        if self._options["QIAO_CLUSTER_LEARNING"] and method != "cluster":
+            raise ConfigError(
+                _(
+                    "QIAO_CLUSTER_LEARNING=on is for QIAO_EXTRACT_METHOD=cluster alone, got "
+                    "{method!r}",
+                    method=method,
+                )
+            )
+
     def judge_pages_for(self, topic: str, method: str) -> None:
         """Have every page judged for *topic*, as a crawl order wants; before workers start.
 
@@ -240,12 +260,23 @@ class RunAnalysis:
             ontology_dir=options["QIAO_ONTOLOGY_DIR"],
             documents=options["QIAO_DOCUMENTS"],
             title_method=options["QIAO_TITLE_METHOD"],
+            segmenter=options["QIAO_SEGMENTER"],
         )
 
     @cached_property
     def learning(self) -> SiteTemplateStore | None:
         """What this run learns of sites; None when it is to learn nothing."""
         return SiteTemplateStore(self._reader) if self._options["QIAO_SITE_LEARNING"] else None
+
+    @cached_property
+    def nodes(self) -> NodeLearning | None:
+        """What this run's pages teach the method cluster; None where it is to learn nothing."""
+        if not self._options["QIAO_CLUSTER_LEARNING"]:
+            return None
+        # A method of its own, which few runs use.
+        from qiaocrawl.runtime.node_learning import NodeLearning
+
+        return NodeLearning(self._reader)
 
     @cached_property
     def drawn(self) -> DrawnTemplates:
@@ -279,7 +310,8 @@ class RunAnalysis:
         # What is known of the site travels with the page: workers keep nothing between pages.
         template = await self.learning.template(page) if self.learning else None
         drawn = await self.drawn.content_for(page)
-        return await self.slots.analyse(page, template, drawn, alone=alone)
+        learnt = await self.nodes.model() if self.nodes else ""
+        return await self.slots.analyse(page, template, drawn, learnt, alone=alone)
 
     async def join(self, title: str, texts: Sequence[PartText]) -> JoinedText:
         """Join the texts of an article's parts, and judge the whole, in a worker process.

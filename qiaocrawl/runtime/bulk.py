@@ -30,14 +30,16 @@ Judged = list[tuple[Relevance, ...]]
 # Classes, not functions: they travel to other machines.
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """Read one page, with what is known of its site and the template officers made for it."""
+    """Read one page, with what is known of its site, the template officers made for it, and what
+    the extractor has learnt."""
 
     page: FetchedPage
     template: SiteTemplate | None
     drawn: str = ""
+    learnt: str = ""
 
     def __call__(self, pool: AnalysisPool) -> Future[PageAnalysis]:
-        return pool.submit(self.page, self.template, self.drawn)
+        return pool.submit(self.page, self.template, self.drawn, self.learnt)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from qiaocrawl.storage.schema import url
 from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.titles.title_log import rebuild_term_weights
 from qiaocrawl.storage.writer import in_loop
+from qiaocrawl.text.segment import use_segmenter
 from qiaocrawl.text.visible import note_context
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Runtime:
 
     def __init__(self, options: Options, *, crawling: bool = True) -> None:
         self.options = options
+        use_segmenter(options["QIAO_SEGMENTER"])
         self.database = Database.open(
             options["QIAO_DATABASE_URL"], cache_mb=options["QIAO_SQLITE_CACHE_MB"]
         )
@@ -93,6 +95,7 @@ class Runtime:
         # Templates count for links with any method.
         link_reader(self.options)
         self.analysis.check_scorer()
+        self.analysis.check_learning()
         # Named, so that each is built now: a wrong option ends the command before
         # the first request.
         _ = self.articles.titles, self.recorded_web
@@ -232,6 +235,9 @@ class Runtime:
         if (learning := self.analysis.learning) is not None:
             await self.write(learning.saving())
             numbers |= learning.numbers()
+        if (nodes := self.analysis.nodes) is not None:
+            await self.write(nodes.saving())
+            numbers |= nodes.numbers()
         await self.write(
             lambda c: run_log.finish_run(c, run_id, reason, numbers, remaining, now=time.time())
         )

@@ -182,10 +182,12 @@ def run_timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
         return work(*args)
 
 
-def _analyse(page: FetchedPage, template: SiteTemplate | None, drawn: str) -> PageAnalysis:
+def _analyse(
+    page: FetchedPage, template: SiteTemplate | None, drawn: str, learnt: str
+) -> PageAnalysis:
     from qiaocrawl.runtime.analyse_page import analyse_page
 
-    analysis: PageAnalysis = analyse_page(page, _started_setup(), template, drawn)
+    analysis: PageAnalysis = analyse_page(page, _started_setup(), template, drawn, learnt)
     return analysis
 
 
@@ -228,13 +230,18 @@ class AnalysisPool:
         self._retired: list[ProcessPool] = []
 
     def submit(
-        self, page: FetchedPage, template: SiteTemplate | None = None, drawn: str = ""
+        self,
+        page: FetchedPage,
+        template: SiteTemplate | None = None,
+        drawn: str = "",
+        learnt: str = "",
     ) -> Future[PageAnalysis]:
-        """Queue one page, with what is known of its site and the template officers made for it.
+        """Queue one page, with what is known of its site, the template officers made for it, and
+        what the extractor has learnt.
 
         The future raises what :func:`page_error` translates.
         """
-        return self._submit(_analyse, page, template, drawn)
+        return self._submit(_analyse, page, template, drawn, learnt)
 
     def submit_parts(self, title: str, texts: Sequence[PartText]) -> Future[JoinedText]:
         """Queue the texts of an article's parts, to be joined and judged."""

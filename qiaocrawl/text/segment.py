@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from itertools import compress
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import _
@@ -256,9 +256,7 @@ class Segmenter:
         elif backend == "rjieba":
             self._cut = RjiebaCutter(self._terms).words
         else:
-            raise ConfigError(
-                _("unknown segmenter {backend!r} (there are: jieba, rjieba)", backend=backend)
-            )
+            raise _unknown(backend)
 
     def words(self, text: str) -> list[str]:
         """The words of *text*, white space and punctuation included: joined they give it back."""
@@ -290,6 +288,40 @@ class Segmenter:
         for number, piece in enumerate(pieces):
             tags += [(piece, TERM_TAG)] if number % 2 else self._jieba.tags(piece)
         return tags
+
+
+_chosen: list[Backend] = ["rjieba"]
+
+
+def use_segmenter(backend: Backend) -> None:
+    """Have *backend* cut pages and titles in this process from now on.
+
+    Raises:
+        ConfigError: an unknown backend.
+    """
+    if backend not in get_args(Backend):
+        raise _unknown(backend)
+    _chosen[:] = [backend]
+
+
+def page_segmenter(terms: Iterable[str]) -> Segmenter:
+    """What cuts pages and titles with *terms* whole, by the backend of :func:`use_segmenter`."""
+    if _chosen == ["jieba"]:
+        return _by_jieba(tuple(sorted(set(terms))))
+    return Segmenter(terms, "rjieba")
+
+
+# Index of titles, scorers and crawl order cut with the same terms.
+@lru_cache(maxsize=4)
+def _by_jieba(terms: tuple[str, ...]) -> Segmenter:
+    """Shared, as nothing changes it: jieba fills a dictionary of 500,000 entries for each."""
+    return Segmenter(terms, "jieba")
+
+
+def _unknown(backend: object) -> ConfigError:
+    return ConfigError(
+        _("unknown segmenter {backend!r} (there are: jieba, rjieba)", backend=backend)
+    )
 
 
 def _length_first(term: str) -> tuple[int, str]:

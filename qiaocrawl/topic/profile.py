@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.text.segment import Segmenter
+from qiaocrawl.text.segment import page_segmenter
 from qiaocrawl.topic.pack import Sample, TopicPack
 from qiaocrawl.vsm.terms import counts_of, total_count
 
@@ -39,7 +39,7 @@ class PageWords:
 
     def __init__(self, terms: Iterable[str]) -> None:
         self._terms = frozenset(map(fold, terms))
-        self._segmenter = Segmenter(self._terms, backend="rjieba")
+        self._segmenter = page_segmenter(self._terms)
 
     def count(self, text: str) -> Counter[str]:
         """How often each word of *text* stands in it, folded.

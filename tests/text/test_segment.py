@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.text.normalise import fold
-from qiaocrawl.text.segment import JiebaCutter, Segmenter
+from qiaocrawl.text.segment import JiebaCutter, Segmenter, page_segmenter, use_segmenter
 
 TERM = "侨批档案馆舍"
 HAN_TERMS = ("侨批", "侨批档案", TERM, "馆舍修缮", "人", "华人社团", "社团组织")
@@ -170,3 +170,19 @@ def test_tags_are_those_of_jieba_and_lose_nothing(text: str) -> None:
 def test_an_unknown_backend_is_named() -> None:
     with pytest.raises(ConfigError, match="unknown segmenter 'ltp'"):
         Segmenter([], "ltp")  # type: ignore[arg-type]
+
+
+def test_pages_are_cut_by_the_chosen_backend() -> None:
+    assert page_segmenter(["侨批"]).backend == "rjieba"
+    use_segmenter("jieba")
+    try:
+        one = page_segmenter(["侨批", "侨团"])
+        assert one.backend == "jieba"
+        # Its dictionary is filled once for the same terms.
+        assert page_segmenter(["侨团", "侨批", "侨批"]) is one
+        assert "侨批" in one.words("侨批档案")
+        with pytest.raises(ConfigError, match="'thulac'"):
+            use_segmenter("thulac")  # type: ignore[arg-type]
+        assert page_segmenter([]).backend == "jieba"
+    finally:
+        use_segmenter("rjieba")

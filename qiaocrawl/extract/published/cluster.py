@@ -10,8 +10,9 @@ Definitions, with n_i the nodes of cluster i and r_i their mean Euclidean distan
 
 Increments: a new sample goes into a buffer. When the buffer is full, every sample of it whose
 highest membership γ_i = r_i / distance to centre i is at least 0.5 joins that cluster, whose
-centre and radius stay; when none of them fits, all samples ever seen are clustered anew. Since
-kinds of nodes are few, that happens less and less often.
+centre and radius stay; when the buffer is full of those that fit none, all samples ever seen are
+clustered anew. Since kinds of nodes are few, that happens less and less often. A crawl does not
+end, so it keeps the newest thousands, of older ones every second, fourth, … **(ours)**.
 
 k-means is Lloyd's algorithm from k-means++ starting points, the best of several starts by the
 sum of squares **(ours)**; one seed makes it repeatable. Which cluster holds the bodies is not
@@ -39,6 +40,7 @@ from qiaocrawl.extract.published.cluster_model import (
     candidates_of,
     distances,
     load_model,
+    read_model,
 )
 from qiaocrawl.language import _
 
@@ -82,6 +84,7 @@ class Training:
         buffer: samples that wait before they are looked at, above 0.
         starts: runs of k-means for every k, above 0.
         seed: all chance comes from it.
+        most_samples: of more samples that have joined, every second is forgotten; 0 = none is.
     """
 
     least_k: int = 4
@@ -89,6 +92,7 @@ class Training:
     buffer: int = 5000
     starts: int = 3
     seed: int = 20261121
+    most_samples: int = 0
 
     def __post_init__(self) -> None:
         if not 2 <= self.least_k <= self.most_k <= MAX_CLUSTERS:
@@ -111,6 +115,22 @@ class Training:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class ClusterState:
+    """All that goes on with the next page: see :meth:`IncrementalClusters.state`.
+
+    Attributes:
+        model: the text of the model's file; "" before the first clustering.
+        joined, waiting: samples, rows of float64 of the columns of ``FEATURES``.
+    """
+
+    model: str = ""
+    pages: int = 0
+    clusterings: int = 0
+    joined: bytes = b""
+    waiting: bytes = b""
+
+
 class IncrementalClusters:
     """Takes samples page by page and keeps a clustering of them.
 
@@ -127,6 +147,32 @@ class IncrementalClusters:
         self._joined: list[Floats] = []
         self._waiting: list[Floats] = []
         self._waiting_count = 0
+
+    @classmethod
+    def of_state(cls, state: ClusterState, training: Training) -> IncrementalClusters:
+        """Goes on from *state*.
+
+        Raises:
+            ValueError: it is damaged, or of another version.
+        """
+        clusters = cls(training)
+        clusters.clusterings, clusters._pages = state.clusterings, state.pages
+        if state.model:
+            clusters._model = read_model(state.model)
+            clusters._counts = np.array(clusters._model.counts, dtype=np.intp)
+        clusters._joined = _rows(state.joined)
+        clusters._waiting = _rows(state.waiting)
+        clusters._waiting_count = sum(map(len, clusters._waiting))
+        return clusters
+
+    def state(self) -> ClusterState:
+        """What was added so far, to go on from in another process."""
+        joined, waiting = (
+            b"".join(np.ascontiguousarray(rows, dtype=np.float64).tobytes() for rows in kept)
+            for kept in (self._joined, self._waiting)
+        )
+        model = "" if self._model is None else self._counted(self._model).to_json()
+        return ClusterState(model, self._pages, self.clusterings, joined, waiting)
 
     def add(self, features: Floats) -> None:
         """Take the candidates of one page, a row each with the columns of ``FEATURES``."""
@@ -152,7 +198,9 @@ class IncrementalClusters:
                     pages=self._pages,
                 )
             )
-        old = self._model
+        return self._counted(self._model)
+
+    def _counted(self, old: ClusterModel) -> ClusterModel:
         return ClusterModel(
             old.mean,
             old.deviation,
@@ -174,10 +222,17 @@ class IncrementalClusters:
             nearest = memberships.argmax(axis=1)[fits]
             self._counts = self._counts + np.bincount(nearest, minlength=len(self._counts))
         if fits.any():
-            self._joined.append(samples[fits])
+            self._join(samples[fits])
             self._wait(samples[~fits])
-        elif full:
-            self._recluster(samples)
+        # None of these fits: with them alone the buffer is as full as before.
+        if full and (self._waiting_count > self.training.buffer or not fits.any()):
+            self._recluster(samples[~fits])
+
+    def _join(self, samples: Floats) -> None:
+        self._joined.append(samples)
+        most = self.training.most_samples
+        if most and sum(map(len, self._joined)) > most:
+            self._joined = [np.concatenate(self._joined)[1::2]]
 
     def _recluster(self, samples: Floats) -> None:
         everything = np.concatenate([*self._joined, samples])
@@ -187,12 +242,17 @@ class IncrementalClusters:
         self._model = cluster_all(everything, self.training)
         self._counts = np.array(self._model.counts, dtype=np.intp)
         self.clusterings += 1
-        self._joined = [everything]
+        self._joined = []
+        self._join(everything)
         self._wait(samples[:0])
 
     def _wait(self, samples: Floats) -> None:
         self._waiting = [samples] if len(samples) else []
         self._waiting_count = len(samples)
+
+
+def _rows(samples: bytes) -> list[Floats]:
+    return [np.frombuffer(samples).reshape(-1, len(FEATURES))] if samples else []
 
 
 def cluster_all(samples: Floats, training: Training) -> ClusterModel:
@@ -273,6 +333,7 @@ def _means(points: Floats, nearest: Indexes, apart: Floats, k: int) -> Floats:
 # as they do before the clustering.
 
 _cached_model = lru_cache(maxsize=8)(load_model)
+_learnt_model = lru_cache(maxsize=4)(read_model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,11 +342,13 @@ class ClusterExtractor:
 
     Attributes:
         model: None for the one that comes with this package, read when it is first needed.
+        learns: the pages it reads are to teach it.
     """
 
-    option_names: ClassVar[tuple[str, ...]] = ("QIAO_CLUSTER_MODEL",)
+    option_names: ClassVar[tuple[str, ...]] = ("QIAO_CLUSTER_LEARNING", "QIAO_CLUSTER_MODEL")
 
     model: ClusterModel | None = field(default=None)
+    learns: bool = False
 
     def with_options(self, options: Mapping[str, Any]) -> ClusterExtractor:
         """The same method on the model that ``QIAO_CLUSTER_MODEL`` names.
@@ -293,7 +356,18 @@ class ClusterExtractor:
         Raises:
             ConfigError: the file cannot be read, or is no such model.
         """
-        return ClusterExtractor(_cached_model(options["QIAO_CLUSTER_MODEL"]))
+        return ClusterExtractor(
+            _cached_model(options["QIAO_CLUSTER_MODEL"]),
+            options.get("QIAO_CLUSTER_LEARNING", False),
+        )
+
+    def samples(self, page: Page) -> bytes:
+        """The nodes of *page* as :class:`ClusterState` has them."""
+        return candidates_of(page.blocks).features.astype(np.float64).tobytes()
+
+    def with_learnt(self, learnt: str) -> ClusterExtractor:
+        """The same method on the model whose file has the text *learnt*."""
+        return ClusterExtractor(_learnt_model(learnt), self.learns)
 
     def body(self, page: Page) -> Body:
         """The text of the chosen node, a line for each of its blocks."""

@@ -210,6 +210,15 @@ def load_model(path: str = "") -> ClusterModel:
     return _read(resources.files("qiaocrawl.extract").joinpath("data/cluster.json"))
 
 
+def read_model(text: str) -> ClusterModel:
+    """The model whose file has the *text*.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return _model(json.loads(text))
+
+
 def _read(file: Path | Traversable) -> ClusterModel:
     try:
         record = json.loads(file.read_text(encoding="utf-8"))

@@ -22,6 +22,7 @@
     idf_snapshot ── idf_term                how common words are, as verdicts take it
     site_template                           what each host repeats
     outlet_medium                           which kind of medium hosts are, as operators say
+    node_clusters                           what crawls taught the method cluster
     template_version                        where officers say that fields of a site's pages stand
     url_alias                               which addresses of a host are other names of pages
     rendering                               which forms of URLs need a browser
@@ -90,6 +91,7 @@ from qiaocrawl.storage.schema.articles import (
     judgement,
     lexicon_decision,
     missing_page,
+    node_clusters,
     outlet_medium,
     page_dictionary,
     page_file,
@@ -256,6 +258,7 @@ __all__ = [
     "missing_page",
     "model_call",
     "node",
+    "node_clusters",
     "office",
     "office_paper",
     "order_model",

@@ -185,6 +185,20 @@ site_template = table(
     Column("template", long_text_type(), nullable=False),
 )
 
+node_clusters = table(
+    "node_clusters",
+    # One row: who adds to it holds it locked.
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),
+    # The text of a model's file, some KB; "" before the first clustering.
+    Column("model", long_text_type(), nullable=False),
+    Column("pages", id_type(), nullable=False),
+    Column("clusterings", Integer, nullable=False),
+    # Nodes of pages, five numbers each, as zstd: of clusters, and in the buffer.
+    Column("joined", blob_type(), nullable=False),
+    Column("waiting", blob_type(), nullable=False),
+    Column("updated_at", time_type(), nullable=False),
+)
+
 outlet_medium = table(
     "outlet_medium",
     # With all below it; what an operator said of it goes before what topics have.

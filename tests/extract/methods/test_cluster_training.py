@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.published.cluster import (
     Clusters,
+    ClusterState,
     IncrementalClusters,
     Training,
     cluster_all,
@@ -89,6 +92,47 @@ def test_strangers_wait_and_a_full_buffer_of_them_clusters_everything_anew() -> 
     clusters.add(strangers[:30])
     assert clusters.clusterings == 2
     assert sum(clusters.model().counts) == 260 + 60 + 120 + 30
+
+
+def test_a_buffer_full_of_strangers_is_clustered_though_the_next_page_fits() -> None:
+    clusters = trained(BODIES, LINES)
+    strangers = np.exp(RNG.normal([11.0, 9.0, 8.0, 5.0, 0.5], 0.1, (199, 5)))
+    clusters.add(strangers)
+    assert clusters.clusterings == 1
+    # Each page has something that fits; the buffer must not grow for ever because of it.
+    clusters.add(np.concatenate([strangers[:5], BODIES[:5]]))
+    assert clusters.clusterings == 2
+    assert clusters.state().waiting == b""
+
+
+def test_what_was_learnt_goes_on_in_another_process() -> None:
+    pages = [BODIES, LINES, BODIES[:30], LINES[:100], BODIES[30:]]
+    training = Training(least_k=2, most_k=3, buffer=200)
+    state = ClusterState()
+    for page in pages:
+        clusters = IncrementalClusters.of_state(state, training)
+        clusters.add(page)
+        state = clusters.state()
+    whole = trained(*pages).state()
+    assert (state.pages, state.clusterings) == (whole.pages, whole.clusterings) == (5, 1)
+    assert state.joined == whole.joined
+    assert json.loads(state.model) == json.loads(whole.model)
+
+
+def test_no_more_samples_are_kept_than_asked_for() -> None:
+    training = Training(least_k=2, most_k=3, buffer=200, most_samples=300)
+    clusters = IncrementalClusters(training)
+    for _ in range(20):
+        clusters.add(np.concatenate([BODIES, LINES]))
+    kept = len(clusters.state().joined) // (8 * 5)
+    assert 150 <= kept <= 300
+    assert sum(clusters.model().counts) == 20 * 260
+
+
+def test_damaged_states_are_refused() -> None:
+    for state in (ClusterState(model="{}"), ClusterState(joined=b"12345678")):
+        with pytest.raises(ValueError, match=r"field|reshape"):
+            IncrementalClusters.of_state(state, Training())
 
 
 @pytest.mark.parametrize("pages", [[], [BODIES[:0]], [BODIES[:1], BODIES[:1]]])
