@@ -33,7 +33,7 @@ from qiaocrawl.reading.records import iter_articles
 from qiaocrawl.storage import Database, people
 from qiaocrawl.storage.search.coverage import word_sums
 from qiaocrawl.storage.selection import PUBLISHED, Selection
-from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.storage.topics.topics import list_topics, load_pack
 from qiaocrawl.text.zones import china_time, china_time_or_day
 
 if TYPE_CHECKING:
@@ -65,6 +65,20 @@ class Archive:
         """The topics that are followed, by the name the other questions take."""
         with self._connection() as c:
             return [{"topic": one.name, "title": one.title} for one in list_topics(c)]
+
+    def words(self, topic: str) -> dict[str, Any]:
+        """The words of a topic that experts keep: what to search for, with kind, weight, note."""
+        with self._connection() as c:
+            pack = load_pack(c, topic)
+        answer: dict[str, Any] = {
+            "words": [
+                {"word": one.text, "kind": one.kind, "weight": one.weight, "note": one.note}
+                for one in pack.terms
+            ]
+        }
+        if not pack.terms:
+            answer["why_empty"] = "nobody has given this topic words yet"
+        return answer
 
     def search(
         self,
@@ -279,6 +293,7 @@ def server_of(archive: Archive) -> MCPServer[Any]:
     )
     questions: Sequence[Callable[..., Any]] = (
         archive.topics,
+        archive.words,
         archive.search,
         archive.article,
         archive.events,

@@ -26,7 +26,17 @@ if TYPE_CHECKING:
     # Imported when a test asks: it takes a second of each process that collects tests.
     from mcp import Client
 
-QUESTIONS = {"topics", "search", "article", "events", "event", "spread", "coverage", "briefing"}
+QUESTIONS = {
+    "topics",
+    "words",
+    "search",
+    "article",
+    "events",
+    "event",
+    "spread",
+    "coverage",
+    "briefing",
+}
 
 
 def server(database_url: str, *options: str) -> list[str]:
@@ -58,9 +68,11 @@ def asked(client_of: Any, *questions: tuple[str, dict[str, Any]]) -> list[Any]:
 
 def test_an_assistant_searches_reads_and_can_cite(database: Database, database_url: str) -> None:
     ids = add_stories(database)
-    tools, topics, found, none, one, missing, bad, empty = asked(
+    tools, topics, words, unknown, found, none, one, missing, bad, empty = asked(
         over_pipes(database_url, "--console", "http://desk.test"),
         ("topics", {}),
+        ("words", {"topic": "qiaoqing"}),
+        ("words", {"topic": "nothing"}),
         ("search", {"words": ["华侨农场"], "topic": "qiaoqing"}),
         ("search", {"words": ["没有的词"]}),
         ("article", {"article": ids[0]}),
@@ -70,6 +82,8 @@ def test_an_assistant_searches_reads_and_can_cite(database: Database, database_u
     )
     assert tools == QUESTIONS
     assert topics["result"][0]["topic"] == "qiaoqing"
+    assert {"word", "kind", "weight", "note"} == set(words["words"][0])
+    assert "nothing" in unknown
     assert len(found["articles"]) == 2, "reprints are one"
     for article in found["articles"]:
         assert article["address"].startswith("http://")

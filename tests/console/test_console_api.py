@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import is_dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -21,15 +22,19 @@ from qiaocrawl.console.pages.api import OPERATIONS
 from qiaocrawl.console.pages.api_records import Briefing, TopicChoice
 from qiaocrawl.console.security import credentials
 from qiaocrawl.news.warnings.rules import Rule
+from qiaocrawl.search.boards import BoardEntry
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import audit_log, people
 from qiaocrawl.storage.audit_log import Actor
 from qiaocrawl.storage.jobs import JobRequest, add_job
+from qiaocrawl.storage.schema import url
 from qiaocrawl.storage.search import ledger
 from qiaocrawl.storage.search.ledger import Answered
+from qiaocrawl.storage.sites.boards import note_entries
 from qiaocrawl.storage.sites.sources import add_sources
 from qiaocrawl.storage.topics.topics import topic_id
 from qiaocrawl.topic.feeds import Feed
+from qiaocrawl.urls import url_key
 from storage_samples import PACK, add_article, add_topic
 from told_stories import keep_a_briefing, make_stories, warn_of_stories
 
@@ -122,10 +127,9 @@ def _strict(node: Any) -> Any:
 @pytest.fixture
 def told(desk: Desk) -> Desk:
     """A console with something of everything that can be asked for."""
-    url = desk.database.url
-    make_stories(url)
-    warn_of_stories(url, Rule("任何", channels=()))
-    keep_a_briefing(url)
+    make_stories(desk.database.url)
+    warn_of_stories(desk.database.url, Rule("任何", channels=()))
+    keep_a_briefing(desk.database.url)
     with desk.database.engine.begin() as c:
         query = Query(PACK.name, "侨务", "www.a-qiao.cn", "demo", 1)
         ledger.plan_queries(c, topic_id(c, PACK.name), [query], 0.0)
@@ -227,6 +231,58 @@ def test_what_is_written_is_kept_and_noted(told: Desk) -> None:
     }  # fmt: skip
 
 
+def test_warnings_hot_lists_and_schedules_are_changed_as_by_the_forms(told: Desk) -> None:
+    client = Client(told, "editor")
+    number = client.get("/api/v1/warnings")["items"][0]["id"]
+    mark = f"/api/v1/warnings/{number}/mark"
+    assert client.post(mark, action="mute")["status"] == "muted"
+    (muted,) = client.get("/api/v1/warnings", state="muted")["items"]
+    assert muted["id"] == number
+    assert client.post(mark, action="unmute")["status"] == "open"
+    assert client.post(mark, action="note")["noted_by"] == "editor"
+
+    address = "http://boards.test/api/s?id=weibo"
+    lists = f"{TOPIC}/boards"
+    (board,) = client.post(lists, url=address, name="微博")["items"]
+    assert (board["name"], board["format"], board["state"]) == ("微博", "newsnow", "waiting")
+    form = {"format": "html", "each": ["li"], "title": ["a", "b"], "link": ["a"]}
+    (board,) = client.post(lists, url=address, name="微博榜", **form)["items"]
+    assert (board["name"], board["format"]) == ("微博榜", "html")
+    assert client.get(lists)["items"] == [board]
+    now = time.time()
+    with told.database.engine.begin() as c:
+        row = c.execute(url.select().where(url.c.key == url_key(address))).one().id
+        for at, place in ((now - 3_600, 9), (now, 5)):
+            note_entries(
+                c, row, [BoardEntry(place, "马德里华人仓库失火"), BoardEntry(20, "官宣")], at
+            )
+    first, other = client.get("/api/v1/boards/entries", topic=PACK.name)["items"]
+    assert (first["best_rank"], first["minutes_on"], first["is_on"]) == (5, 60, True)
+    assert (first["event"] is not None, other["event"]) == (True, None)
+    assert client.get("/api/v1/boards/entries", tied=True)["items"] == [first]
+    assert client.post(f"{lists}/drop", url=address)["items"] == []
+
+    wanted = {"spider": "search", "topic": PACK.name, "minutes": 30, "times": "6:00"}
+    entered = client.post("/api/v1/schedules", **wanted)
+    assert (entered["times"], entered["zone"], entered["is_on"]) == ("6:00", "Asia/Shanghai", True)
+    assert (entered["minutes"], entered["created_by"]) == (30, "editor")
+    path = f"/api/v1/schedules/{entered['id']}"
+    assert client.post(path, **{**wanted, "times": "7:30", "zone": "UTC"})["times"] == "7:30"
+    assert client.post(f"{path}/switch", on=False)["is_on"] is False
+    (job,) = [client.post(f"{path}/run")["job"]]
+    assert client.get(f"/api/v1/jobs/{job}")["spider"] == "search"
+    assert client.get("/api/v1/schedules")["items"] == [client.get(path)]
+    assert client.post(f"{path}/drop")["items"] == []
+    assert client.status("GET", path) == 404
+    with told.database.engine.connect() as c:
+        noted = {one.action for one in audit_log.entries(c) if one.user_name == "editor"}
+    assert noted >= {
+        "warning.mute", "warning.unmute", "warning.note", "board.add", "board.change",
+        "board.remove", "schedule.add", "schedule.change", "schedule.switch", "schedule.drop",
+        "job.start",
+    }  # fmt: skip
+
+
 WRONG: tuple[tuple[str, dict[str, object], int], ...] = (
     ("/api/v1/articles/999/marks", {"starred": True}, 404),
     ("/api/v1/articles/1/marks", {"star": True}, 400),
@@ -242,6 +298,23 @@ WRONG: tuple[tuple[str, dict[str, object], int], ...] = (
     ("/api/v1/jobs", {"spider": "site", "topic": "none"}, 400),
     ("/api/v1/jobs", {"spider": "site", "topic": PACK.name, "minutes": -1}, 400),
     ("/api/v1/jobs/999/stop", {}, 404),
+    ("/api/v1/warnings/999/mark", {"action": "mute"}, 404),
+    ("/api/v1/warnings/999/mark", {"action": "shout"}, 400),
+    (f"{TOPIC}/boards", {"url": "boards.test"}, 400),
+    (f"{TOPIC}/boards", {"url": "http://boards.test/", "format": "html"}, 400),
+    (f"{TOPIC}/boards", {"url": "http://boards.test/", "each": ["li"]}, 400),
+    (f"{TOPIC}/boards/drop", {"url": "http://boards.test/"}, 404),
+    ("/api/v1/schedules", {"spider": "site", "topic": PACK.name, "times": "soon"}, 400),
+    (
+        "/api/v1/schedules",
+        {"spider": "site", "topic": PACK.name, "times": "6:00", "zone": "X"},
+        400,
+    ),
+    ("/api/v1/schedules", {"spider": "x", "topic": PACK.name, "times": "6:00"}, 400),
+    ("/api/v1/schedules/999", {"spider": "site", "topic": PACK.name, "times": "6:00"}, 404),
+    ("/api/v1/schedules/999/switch", {"on": True}, 404),
+    ("/api/v1/schedules/999/run", {}, 404),
+    ("/api/v1/schedules/999/drop", {}, 404),
 )
 
 

@@ -20,6 +20,7 @@ from qiaocrawl.console.forms import known_topic, topic_of_path
 from qiaocrawl.console.openapi import Found, Items, Nothing, Operation, document, readable
 from qiaocrawl.console.page import EDITOR, READER, Area, Page, link, read
 from qiaocrawl.console.pages import api_records as shown
+from qiaocrawl.console.pages import api_watching
 from qiaocrawl.console.pages.articles import NOTE, STAR, TAGS, UNSTAR, Mark, mark_article
 from qiaocrawl.console.pages.briefings import require_briefing
 from qiaocrawl.console.pages.group_hits import drop_one, keep_one
@@ -28,7 +29,7 @@ from qiaocrawl.console.pages.jobs import job_of, start_job, stop_job
 from qiaocrawl.console.pages.reading import require_article
 from qiaocrawl.console.pages.sites import kept_site_lines
 from qiaocrawl.console.pages.topic_words import take_decision
-from qiaocrawl.console.pages.warnings import WarningChoice, urgency
+from qiaocrawl.console.pages.warnings import STATES, WarningChoice, act_on, urgency
 from qiaocrawl.console.render import render
 from qiaocrawl.jobs.requests import checked_request
 from qiaocrawl.language import N_, _
@@ -243,6 +244,13 @@ def _warned(line: WarningLine) -> shown.Warned:
     )
 
 
+async def _mark_warning(request: Request, asked: shown.WarningToMark) -> shown.Warned:
+    name = str(request.path_params["warning"])
+    await act_on(request, name, asked.action)
+    lines = await read(request, WarningChoice("open", "", "").lines, tuple(STATES))
+    return next(_warned(one) for one in lines if one.warning.id == name)
+
+
 async def _briefings(request: Request, asked: shown.BriefingChoices) -> Found[shown.Briefing]:
     topic = await _topic(request, asked.topic)
     kept = await read(request, kept_briefings.list_briefings, topic, asked.limit + 1)
@@ -417,6 +425,9 @@ OPERATIONS: tuple[Operation, ...] = (
               _one_event, Nothing, shown.WholeEvent),
     Operation("api.warnings", f"{_V1}/warnings", N_("Read warnings, the most urgent first"),
               _warnings, shown.WarningChoices, Found[shown.Warned]),
+    Operation("api.mark_warning", f"{_V1}/warnings/{{warning}}/mark",
+              N_("Mute a warning or tell of it again; take note of it"), _mark_warning,
+              shown.WarningToMark, shown.Warned, EDITOR, "POST"),
     Operation("api.briefings", f"{_V1}/briefings", N_("Read which briefings were made"),
               _briefings, shown.BriefingChoices, Found[shown.Briefing]),
     Operation("api.briefing", f"{_V1}/briefings/{{briefing:int}}",
@@ -436,6 +447,7 @@ OPERATIONS: tuple[Operation, ...] = (
               shown.Job),
     Operation("api.stop", f"{_V1}/jobs/{{job_id:int}}/stop", N_("Let a job end in order"), _stop,
               Nothing, shown.Job, EDITOR, "POST"),
+    *api_watching.OPERATIONS,
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from qiaocrawl.console.openapi import Asked
 from qiaocrawl.language import N_, _
 from qiaocrawl.news.warnings.machine import Status
 from qiaocrawl.news.warnings.rules import Severity
+from qiaocrawl.storage.schedules import WhenMissed
 
 MOST_ROW = 2**63 - 1
 MOST_LIMIT, MOST_MEMBERS, MOST_EVENTS = 1_000, 1_000_000, 300
@@ -209,6 +210,82 @@ class JobToStart(Asked):
     minutes: Annotated[
         int, Field(ge=0, le=10_000, description=N_("time budget; 0 until all is done"))
     ] = 0
+
+
+_TIMES = N_("when, as in the form: 6:00, or an interval; see the page of schedules")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobToSchedule(JobToStart):
+    """What is to be run at which times."""
+
+    times: Annotated[str, Field(min_length=1, max_length=200, description=_TIMES)]
+    zone: Annotated[
+        str, Field(max_length=64, description=N_("IANA name of the zone the times are in"))
+    ] = "Asia/Shanghai"
+    when_missed: Annotated[
+        WhenMissed,
+        Field(description=N_("of times at which no console ran: run makes up for them by one run")),
+    ] = WhenMissed.RUN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switch(Asked):
+    """Whether it is to be on."""
+
+    on: Flag
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarningToMark(Asked):
+    """What is done with a warning."""
+
+    action: Annotated[
+        Literal["mute", "unmute", "note", "unnote"],
+        Field(description=N_("mute: nobody is told of it any more; note: you took note of it")),
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryChoices(Asked):
+    """Which entries of hot lists: of the last hours, those still on their list first."""
+
+    topic: _Topic = ""
+    hours: Annotated[int, Field(ge=1, le=168, description=N_("hours back"))] = 24
+    tied: Annotated[
+        Flag, Field(description=N_("only what touches a topic or tells of an event"))
+    ] = False
+    limit: _Limit = 100
+
+
+_Places = Annotated[
+    tuple[Annotated[str, Field(max_length=300)], ...],
+    Field(max_length=20, description=N_("where it stands; of several the first that is there")),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardToKeep(Asked):
+    """A hot list that a topic watches, or how one that is there is called and read."""
+
+    url: Annotated[str, Field(min_length=1, max_length=2_000)]
+    name: Annotated[str, Field(max_length=200)] = ""
+    format: Annotated[
+        Literal["newsnow", "json", "html", "scripts"],
+        Field(description=N_("newsnow needs no places; the others need each and title")),
+    ] = "newsnow"
+    each: _Places = ()
+    title: _Places = ()
+    link: _Places = ()
+    heat: _Places = ()
+    scripts: Annotated[str, Field(max_length=300)] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardToDrop(Asked):
+    """A hot list that a topic watches no more."""
+
+    url: Annotated[str, Field(min_length=1, max_length=4_000)]
 
 
 # --- What is answered -----------------------------------------------------------------------------
@@ -478,3 +555,63 @@ class Job:
     created_at: Time
     started_at: Time | None
     ended_at: Time | None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A schedule as it stands; ``trouble`` says why it starts nothing, "" for nothing."""
+
+    id: int
+    spider: str
+    topic: str
+    server: str
+    minutes: float
+    times: str
+    zone: str
+    when_missed: WhenMissed
+    is_on: bool
+    next_at: Time
+    last_at: Time | None
+    last_result: str
+    created_by: str
+    trouble: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The number of the job that was started."""
+
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class HotList:
+    """A hot list of a topic; ``fault`` says why its last answer was no list."""
+
+    url: str
+    name: str
+    format: str
+    state: str
+    reason: str
+    seen_at: Time | None
+    entries: int
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a hot list; ``event`` is that it tells of, ``topics`` those it touches."""
+
+    id: int
+    board: str
+    title: str
+    url: str
+    heat: str
+    first_at: Time
+    last_at: Time
+    minutes_on: int
+    is_on: bool
+    last_rank: int
+    best_rank: int
+    topics: tuple[str, ...]
+    event: int | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
@@ -30,7 +30,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.language import N_, _, ngettext
 from qiaocrawl.news.boards import TiedEntry, tied_entries
 from qiaocrawl.reading.silence import board_words
-from qiaocrawl.search.boards import NEWSNOW, Board, form_from, form_record
+from qiaocrawl.search.boards import NEWSNOW, Board, BoardForm, form_from, form_record
 from qiaocrawl.storage.audit_log import Actor, record
 from qiaocrawl.storage.sites.boards import (
     BoardState,
@@ -78,15 +78,7 @@ async def show(request: Request) -> Response:
     states = await read(request, _states, [topic] if topic else [own.name for own in topics])
     tied: list[TiedEntry] = []
     if states:
-        tied = await read_kept(
-            request,
-            f"boards {topic} {hours}",
-            _KEPT_SECONDS,
-            tied_entries,
-            topic,
-            datetime.now(UTC),
-            hours,
-        )
+        tied = await lately(request, topic, hours)
     chosen = [one for one in tied if is_all or one.is_tied]
     ranks = await read(request, ranks_of, [one.entry.id for one in chosen[:_SHOWN]])
     return render(
@@ -104,6 +96,19 @@ async def show(request: Request) -> Response:
         board_words=board_words,
         at=china_time_at,
         states=states,
+    )
+
+
+async def lately(request: Request, topic: str, hours: int) -> list[TiedEntry]:
+    """What stood on the lists of *topic* ("" for all) in the last *hours*, a minute old at most."""
+    return await read_kept(
+        request,
+        f"boards {topic} {hours}",
+        _KEPT_SECONDS,
+        tied_entries,
+        topic,
+        datetime.now(UTC),
+        hours,
     )
 
 
@@ -168,16 +173,44 @@ async def _page(request: Request, *, trouble: str = "") -> Response:
 
 async def add(request: Request) -> Response:
     """Watch one list more, or read one that is there by another form."""
-    topic, actor = await known_topic(request, await field(request, "topic", 64)), actor_of(request)
+    topic = await known_topic(request, await field(request, "topic", 64))
     url, name = await field(request, "url", 2_000), await field(request, "name", 200)
-    format_ = await field(request, "format", 20) or _NEWSNOW
+    format_ = await field(request, "format", 20)
     given = {place: await field(request, place, 300) for place in _PLACES}
+    try:
+        words = await keep_board(request, topic, Board(url, name, form_named(format_, given)))
+    except ConfigError as error:
+        return await _page(request, trouble=str(error))
+    tell(request, Told(words))
+    return RedirectResponse(f"{link(request, 'boards.sources')}?{urlencode({'topic': topic})}", 303)
+
+
+def form_named(name: str, places: Mapping[str, object]) -> BoardForm:
+    """The form called *name*, "" for newsnow's, with the *places* that are given.
+
+    Raises:
+        ConfigError: it is none; every fault is named.
+    """
+    if name in ("", _NEWSNOW):
+        if given := [place for place, own in places.items() if own]:
+            raise ConfigError(
+                _("{places}: the form newsnow needs none; choose another", places=", ".join(given))
+            )
+        return NEWSNOW
+    return form_from({"format": name, **{place: own for place, own in places.items() if own}})
+
+
+async def keep_board(request: Request, topic: str, wanted: Board) -> str:
+    """Have *topic* watch a list, or read one that is there by another form; says what was done.
+
+    Raises:
+        ConfigError: the address is none.
+    """
+    actor, url = actor_of(request), wanted.url
 
     def save(c: Connection) -> str:
-        own = {place: text for place, text in given.items() if text}
-        form = NEWSNOW if format_ == _NEWSNOW else form_from({"format": format_, **own})
         before = board_at(c, url)
-        is_new = add_boards(c, topic, [Board(url, name, form)], now=time.time()) > 0
+        is_new = add_boards(c, topic, [wanted], now=time.time()) > 0
         after = board_at(c, url)
         if not is_new and before == after:
             return _("It was there, called and read just so: nothing is changed.")
@@ -195,12 +228,7 @@ async def add(request: Request) -> Response:
             )
         return f"{words} {_('The next round of collection visits it.')}"
 
-    try:
-        words = await write(request, save)
-    except ConfigError as error:
-        return await _page(request, trouble=str(error))
-    tell(request, Told(words))
-    return RedirectResponse(f"{link(request, 'boards.sources')}?{urlencode({'topic': topic})}", 303)
+    return await write(request, save)
 
 
 def _target(topic: str, one: Board) -> str:
@@ -215,8 +243,15 @@ def _facts(one: Board) -> dict[str, object]:
 
 async def remove(request: Request) -> Response:
     """Watch a list no more; what stood on it stays."""
-    topic, actor = await known_topic(request, await field(request, "topic", 64)), actor_of(request)
+    topic = await known_topic(request, await field(request, "topic", 64))
     address = await field(request, "url", 4_000)
+    if not await drop_board(request, topic, address):
+        raise ConfigError(_("{name!r} is there no more: somebody took it away", name=address))
+    return await back(request, "boards.sources")
+
+
+async def drop_board(request: Request, topic: str, address: str) -> bool:
+    """Have *topic* watch a list no more; False where it did not."""
 
     def take(c: Connection, by: Actor) -> bool:
         if is_there := remove_board(c, topic, address):
@@ -224,9 +259,7 @@ async def remove(request: Request) -> Response:
             record(c, by, "board.remove", _target(topic, gone), _facts(gone), None)
         return is_there
 
-    if not await write(request, take, actor):
-        raise ConfigError(_("{name!r} is there no more: somebody took it away", name=address))
-    return await back(request, "boards.sources")
+    return await write(request, take, actor_of(request))
 
 
 AREA = Area(

@@ -114,16 +114,20 @@ async def wanted_job(request: Request) -> JobRequest:
 
 
 async def add(request: Request, wanted: JobRequest, times: str) -> None:
-    """Enter a schedule that is on.
+    """Enter the schedule that the form has for *wanted*.
 
     Raises:
         ConfigError: times, zone or the choice for missed times cannot be read.
     """
-    timing = await _timing(request, times)
+    await enter(request, wanted, await _timing(request, times))
+
+
+async def enter(request: Request, wanted: JobRequest, timing: Timing) -> int:
+    """Enter a schedule that is on; its number."""
     by, actor = user_of(request).name, actor_of(request)
 
-    def enter(c: Connection) -> None:
-        schedules.add_schedule(c, wanted, timing, by=by, now=datetime.now(UTC))
+    def save(c: Connection) -> int:
+        number = schedules.add_schedule(c, wanted, timing, by=by, now=datetime.now(UTC))
         record(
             c,
             actor,
@@ -132,8 +136,9 @@ async def add(request: Request, wanted: JobRequest, times: str) -> None:
             None,
             _state(wanted, timing),
         )
+        return number
 
-    await write(request, enter)
+    return await write(request, save)
 
 
 def troubles(c: Connection, entries: Iterable[Schedule]) -> dict[int, str]:
@@ -148,7 +153,15 @@ def troubles(c: Connection, entries: Iterable[Schedule]) -> dict[int, str]:
 
 
 async def _timing(request: Request, times: str) -> Timing:
-    zone, missed = await field(request, "zone", 64), await field(request, "when_missed")
+    return timing_of(times, await field(request, "zone", 64), await field(request, "when_missed"))
+
+
+def timing_of(times: str, zone: str, missed: str) -> Timing:
+    """When something is due from now on.
+
+    Raises:
+        ConfigError: times, zone or the choice for missed times cannot be read.
+    """
     next_at = Timetable(times, zone).require_apart().next_after(time.time())
     try:
         return Timing(times, zone, next_at, WhenMissed(missed))
@@ -178,7 +191,7 @@ async def show(request: Request) -> Response:
 
 async def _show(request: Request, given: Mapping[str, str], fault: str) -> Response:
     """The same page; a change that was refused stands in its form, with the reason."""
-    entry = await _require_schedule(request)
+    entry = await require_schedule(request)
     minutes = f"{float((entry.request.settings or {}).get(_BUDGET, 0)) / 60:g}"
     titles = {topic.name: topic.title for topic in await read(request, list_topics)}
     return render(
@@ -202,13 +215,21 @@ async def _show(request: Request, given: Mapping[str, str], fault: str) -> Respo
 
 async def change(request: Request) -> Response:
     """Let it ask for something else, or at other times."""
-    entry, actor = await _require_schedule(request), actor_of(request)
+    entry = await require_schedule(request)
     try:
-        wanted = _keep_unasked(entry.request, await wanted_job(request))
+        wanted = await wanted_job(request)
         timing = await _timing(request, await field(request, "times", 200))
     except ConfigError as error:
         given = {name: await field(request, name) for name in ORDER_FIELDS}
         return await _show(request, given, str(error))
+    await save_change(request, entry, wanted, timing)
+    tell(request, Told(_("Saved.")))
+    return RedirectResponse(link(request, "jobs.schedule", schedule_id=entry.id), 303)
+
+
+async def save_change(request: Request, entry: Schedule, asked: JobRequest, timing: Timing) -> None:
+    """Let *entry* ask for something else, or at other times."""
+    actor, wanted = actor_of(request), _keep_unasked(entry.request, asked)
 
     def save(c: Connection) -> None:
         schedules.change_schedule(c, entry.id, wanted, timing)
@@ -222,8 +243,6 @@ async def change(request: Request) -> Response:
         )
 
     await write(request, save)
-    tell(request, Told(_("Saved.")))
-    return RedirectResponse(link(request, "jobs.schedule", schedule_id=entry.id), 303)
 
 
 def _keep_unasked(before: JobRequest, wanted: JobRequest) -> JobRequest:
@@ -239,19 +258,41 @@ def _keep_unasked(before: JobRequest, wanted: JobRequest) -> JobRequest:
 
 async def run_now(request: Request) -> Response:
     """Run what it asks for once, at once; its times stay."""
-    entry, by = await _require_schedule(request), user_of(request).name
+    job_id = await run_once(request, await require_schedule(request))
+    return RedirectResponse(link(request, "jobs.job", job_id=job_id), 303)
+
+
+async def run_once(request: Request, entry: Schedule) -> int:
+    """Start what *entry* asks for; the number of the job.
+
+    Raises:
+        ConfigError: it cannot be read, or not be started.
+    """
+    by = user_of(request).name
     if entry.fault:
         raise ConfigError(entry.fault)
     job_id = await run_in_threadpool(console_of(request).jobs.desk.request, entry.request, by)
     after = {**asdict(entry.request), "schedule": entry.id}
     await write(request, record, actor_of(request), "job.start", f"{job_id}", None, after)
-    return RedirectResponse(link(request, "jobs.job", job_id=job_id), 303)
+    return job_id
 
 
 async def switch(request: Request) -> Response:
     """Switch a schedule on or off."""
-    entry, actor = await _require_schedule(request), actor_of(request)
+    entry = await require_schedule(request)
     is_on = await field(request, "on") == "yes"
+    await set_on(request, entry, is_on=is_on)
+    tell(request, Told(_("It is switched on.") if is_on else _("It is switched off.")))
+    return _back(request)
+
+
+async def set_on(request: Request, entry: Schedule, *, is_on: bool) -> None:
+    """Switch *entry* on or off.
+
+    Raises:
+        ConfigError: its times cannot be read, and it is to be on.
+    """
+    actor = actor_of(request)
     next_at = entry.next_at
     if is_on:
         # Off it can be whatever its times are, such as those of another version.
@@ -263,28 +304,36 @@ async def switch(request: Request) -> Response:
         record(c, actor, "schedule.switch", _of(entry), {"on": entry.is_on}, {"on": is_on})
 
     await write(request, turn)
-    tell(request, Told(_("It is switched on.") if is_on else _("It is switched off.")))
-    return _back(request)
 
 
 async def drop(request: Request) -> Response:
     """Delete a schedule."""
-    entry, actor = await _require_schedule(request), actor_of(request)
+    await delete(request, await require_schedule(request))
+    tell(request, Told(_("Deleted.")))
+    return _back(request)
+
+
+async def delete(request: Request, entry: Schedule) -> None:
+    """Delete *entry*."""
+    actor = actor_of(request)
 
     def remove(c: Connection) -> None:
         schedules.drop_schedule(c, entry.id)
         record(c, actor, "schedule.drop", _of(entry), {"times": entry.times}, None)
 
     await write(request, remove)
-    tell(request, Told(_("Deleted.")))
-    return _back(request)
 
 
 def _of(schedule: Schedule) -> str:
     return f"{schedule.request.spider} {schedule.request.topic}"
 
 
-async def _require_schedule(request: Request) -> Schedule:
+async def require_schedule(request: Request) -> Schedule:
+    """The schedule of the address.
+
+    Raises:
+        HTTPException: 404, there is none.
+    """
     entry = await read(request, schedules.find_schedule, request.path_params["schedule_id"])
     if entry is None:
         raise HTTPException(404, _("There is no such schedule."))

@@ -142,6 +142,17 @@ async def mark(request: Request) -> Response:
                 allowed=", ".join(_ACTIONS),
             )
         )
+    await act_on(request, name, action)
+    tell(request, Told(_(_DONE[action])))
+    return await back(request, "warnings.show")
+
+
+async def act_on(request: Request, name: str, action: str) -> None:
+    """Do *action*, one of those of the form, to the warning of the number *name*.
+
+    Raises:
+        HTTPException: 404, there is none.
+    """
 
     def change(c: Connection, by: Actor) -> None:
         lock_warnings(c)
@@ -156,8 +167,6 @@ async def mark(request: Request) -> Response:
         record(c, by, _ACTIONS[action], own.title, _state(own), _state(after[own.story]))
 
     await write(request, change, actor_of(request))
-    tell(request, Told(_(_DONE[action])))
-    return await back(request, "warnings.show")
 
 
 def _act_on(
