@@ -238,6 +238,7 @@ def desk_of_all(
     mail = "mailto://u:hidden@127.0.0.1:9/?mode=insecure&from=o@office.test"
     channels.write_text(f'desk = "json://127.0.0.1:9/hidden"\npost = "{mail}"\n', "utf-8")
     monkeypatch.setenv("QIAO_WARNING_CHANNELS", str(channels))
+    monkeypatch.setenv("QIAO_ALLOW_ADDRESSES", "127.0.0.1:9")
     make_stories(str(sqlite_desk.database.engine.url))
     warn_of_stories(str(sqlite_desk.database.engine.url), Rule("任何", channels=()))
     now = time.time()

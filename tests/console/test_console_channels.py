@@ -51,6 +51,8 @@ def webhook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhook]:
         for plugin in (NotifyWeComBot, NotifyDingTalk, NotifyFeishu):
             monkeypatch.setattr(plugin, "notify_url", f"{server.origin}/")
             monkeypatch.setattr(plugin, "request_rate_per_sec", 0)
+        # What an administrator enters leads inside only where the machine's operator says so.
+        monkeypatch.setenv("QIAO_ALLOW_ADDRESSES", server.origin)
         yield server
 
 
@@ -137,6 +139,7 @@ def test_what_is_not_right_is_told_beside_its_field(office: Desk) -> None:
          "begins with SEC"),
         ("webhook", {"name": "x", "address": "ftp://example.cn/"}, "begins with https://"),
         ("webhook", {"name": "x", "address": "http://[::1"}, "begins with https://"),
+        ("webhook", {"name": "x", "address": "http://10.0.0.7/hook"}, "no public address"),
         ("other", {"name": "x", "address": "nothing://"}, "no address that apprise knows"),
         ("mail", {"name": "x", "to": "王", "user": "a@b.cn", "password": "p", "server": "s"},
          "Write one e-mail address"),
@@ -182,7 +185,7 @@ def test_a_channel_is_changed_and_taken_away(office: Desk, webhook: Webhook) -> 
     assert sent.status_code == 303
     with office.database.reading() as c:
         keys = _keys()
-        assert all_channels(c, "", keys) == {"平台": f"json://{address[7:]}"}
+        assert all_channels(c, "", keys) == {"平台": f"entered+json://{address[7:]}"}
     assert office.get("/warnings/channels/change?name=没有").status_code == 404
     assert office.post("/warnings/channels/drop", channel="平台").status_code == 303
     assert "平台" not in visible(office.get("/warnings/channels").text)

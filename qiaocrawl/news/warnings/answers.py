@@ -21,6 +21,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qiaocrawl.language import N_
+from qiaocrawl.news.warnings.guarded import guard_session
 
 if TYPE_CHECKING:
     from requests import Response
@@ -132,6 +133,7 @@ def _listen() -> None:
     ask = Session.request
 
     def request(self: Session, *arguments: Any, **named: Any) -> Response:
+        guard_session(self)
         answer = ask(self, *arguments, **named)
         if (heard := _heard.get()) is not None:
             heard.append(answer)

@@ -19,9 +19,9 @@ from sqlalchemy import Connection, delete, insert, select, update
 from qiaocrawl.errors import ConfigError, SecretKeyError
 from qiaocrawl.fetch.sessions.vault import Vault
 from qiaocrawl.language import N_, _
+from qiaocrawl.news.warnings.guarded import MARK, leads_to_private
 from qiaocrawl.news.warnings.signed import (
     is_signed_address,
-    leads_to_private,
     new_secret,
     signed_address,
 )
@@ -167,20 +167,25 @@ def _webhook(given: Mapping[str, str]) -> str:
         has_host = False
     if not has_host:
         raise FieldError("address", _("It begins with https:// or http:// and a host."))
+    _refuse_inside(given["address"])
     scheme = "jsons" if parts.scheme == "https" else "json"
     # apprise takes what has no sign before it for options of its own.
     query = urlencode([(f"-{name}", value) for name, value in parse_qsl(parts.query)])
     return f"{scheme}://{parts.netloc}{parts.path or '/'}{'?' if query else ''}{query}"
 
 
-def _program(given: Mapping[str, str]) -> str:
+def _refuse_inside(address: str) -> None:
     try:
-        is_inside = leads_to_private(given["address"])
+        is_inside = leads_to_private(address)
     except ValueError:
         raise FieldError("address", _("It begins with https:// or http:// and a host.")) from None
     if is_inside:
         words = _("This is no public address; whoever looks after the machine can allow it.")
         raise FieldError("address", f"{words} (QIAO_ALLOW_ADDRESSES)")
+
+
+def _program(given: Mapping[str, str]) -> str:
+    _refuse_inside(given["address"])
     return signed_address(given["address"], new_secret())
 
 
@@ -475,6 +480,17 @@ def all_channels(c: Connection, file: str, keys: str) -> Channels:
 
 def _opened(one: KeptChannel, keys: str) -> str:
     try:
-        return str(Vault.from_option(keys).open(_owner(one.name), one.secret)["address"])
+        address = str(Vault.from_option(keys).open(_owner(one.name), one.secret)["address"])
     except SecretKeyError:
         return ""
+    # Those of the file were named by who looks after the machine; robots are at known places.
+    return f"{MARK}{address}" if one.kind in _ANYWHERE and not is_mail(address) else address
+
+
+_ANYWHERE = frozenset({"webhook", "other"})
+"""Kinds whose far side is whatever an administrator wrote."""
+
+
+def is_mail(address: str) -> bool:
+    """Whether *address* is a mailbox, which is no matter of HTTP."""
+    return address.startswith(("mailto://", "mailtos://"))

@@ -21,6 +21,7 @@ from qiaocrawl.news.warnings.answers import (
     room_of,
 )
 from qiaocrawl.news.warnings.channels import Channels
+from qiaocrawl.news.warnings.guarded import MARK, guarded_requests
 from qiaocrawl.news.warnings.hooks import stop_hook
 from qiaocrawl.news.warnings.markup import Form, form_of
 from qiaocrawl.news.warnings.signed import DATA, is_signed_address, send_signed
@@ -184,6 +185,8 @@ def _send(
         return send_signed(address, message, now)
     from apprise import Apprise, NotifyBase
 
+    is_guarded = address.startswith(MARK)
+    address = address.removeprefix(MARK)
     plugin = Apprise.instantiate(address)
     if plugin is None:
         return Refusal(_NO_ADDRESS)
@@ -198,7 +201,11 @@ def _send(
             continue
         # A file goes once, with the last part; a service that takes none gets the text alone.
         own = file if place == len(parts) and plugin.attachment_support else None
-        refusal = _send_part(plugin, service, form, part, message.severity, own)
+        with guarded_requests(is_on=is_guarded) as refused:
+            refusal = _send_part(plugin, service, form, part, message.severity, own)
+        if refused:
+            (first, *_others) = refused
+            return Refusal(first.reason, is_final=first.is_final, is_busy=not first.is_final)
         if refusal is not None:
             reason = _without_secrets(refusal.reason, address)[:_REASON_CHARS] or _REFUSED
             if len(parts) > 1:

@@ -22,6 +22,7 @@ from qiaocrawl.news.warnings.channels import (
     Channels,
     address_of,
     all_channels,
+    is_mail,
     require_mail,
 )
 from qiaocrawl.news.warnings.machine import PERSON_SIGN, Listener
@@ -211,16 +212,12 @@ def _address_of_person(push: PersonPush, secret: bytes, office: Channels, keys: 
 
 def mail_carriers(office: Channels) -> tuple[str, ...]:
     """The names of the channels by which mail can be sent."""
-    return tuple(name for name, address in office.items() if _is_mail(address))
-
-
-def _is_mail(address: str) -> bool:
-    return address.startswith(("mailto://", "mailtos://"))
+    return tuple(name for name, address in office.items() if is_mail(address))
 
 
 def mail_by(carrier: str, to: str) -> str:
     """The address *carrier* of a mailbox, with *to* as the only one who gets its mail."""
-    if not _is_mail(carrier):
+    if not is_mail(carrier):
         return ""
     parts = urlsplit(carrier)
     kept = [(k, v) for k, v in parse_qsl(parts.query) if k.lower() not in ("to", "cc", "bcc")]

@@ -12,7 +12,6 @@ import hashlib
 import hmac
 import json
 import secrets
-import socket
 import ssl
 import time
 from collections.abc import Iterable
@@ -24,10 +23,10 @@ from urllib.parse import quote, unquote, urlsplit
 import httpcore
 
 from qiaocrawl import __version__
-from qiaocrawl.fetch.addresses import Allowance, Origin, is_public_address, leads_inside
+from qiaocrawl.fetch.addresses import Origin
 from qiaocrawl.language import N_
 from qiaocrawl.news.warnings.answers import BUSY, REDIRECTED, REFUSED, Refusal
-from qiaocrawl.options import Options
+from qiaocrawl.news.warnings.guarded import AddressRefused, judged_addresses
 
 if TYPE_CHECKING:
     from qiaocrawl.news.warnings.stored import DueMessage
@@ -40,8 +39,6 @@ DATA = "data"
 SECONDS = 15.0
 """So long the far side may take for all of its answer."""
 _SECRET_BYTES, _SECRET_MARK = 24, "whsec_"
-_PRIVATE = N_("{origin} is no public address; QIAO_ALLOW_ADDRESSES can name it")
-_NO_NAME = N_("its name leads to no address")
 _NOT_REACHED = N_("cannot be reached: {why}")
 _TOO_SLOW = N_("no answer in {seconds} s")
 _GONE = N_("wants no more messages (HTTP 410)")
@@ -69,16 +66,6 @@ def is_signed_address(address: str) -> bool:
         return address.startswith(MARK) and bool(_key(secret))
     except ValueError:
         return False
-
-
-def leads_to_private(url: str) -> bool:
-    """Whether the host of *url* alone shows that it is inside, and nobody allowed it.
-
-    Raises:
-        ValueError: it is no http or https address.
-    """
-    origin = Origin.of(url)
-    return leads_inside(origin.host) and not _allowed().permits(origin)
 
 
 def split_address(address: str) -> tuple[str, str]:
@@ -132,7 +119,7 @@ def send_signed(address: str, message: DueMessage, now: float) -> Refusal | None
         ):
             # What it says beside the status is nobody's matter.
             return _refusal_of(answer.status)
-    except _RefusedError as error:
+    except AddressRefused as error:
         return Refusal(error.reason, is_final=error.is_final, is_busy=not error.is_final)
     except httpcore.TimeoutException:
         return Refusal(_TOO_SLOW.format(seconds=f"{SECONDS:g}"), is_busy=True)
@@ -157,28 +144,13 @@ def _refusal_of(status: int) -> Refusal | None:
 # --- The connection: to an address that was judged, within the time that is given -----------------
 
 
-class _RefusedError(Exception):
-    """No connection is made, and why."""
-
-    def __init__(self, reason: str, *, is_final: bool) -> None:
-        super().__init__(reason)
-        self.reason, self.is_final = reason, is_final
-
-
 @cache
 def _tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _allowed() -> Allowance:
-    return Allowance.parse(Options.from_environment()["QIAO_ALLOW_ADDRESSES"])
-
-
 class _GuardedBackend(httpcore.NetworkBackend):
-    """Connects to what a name was found to lead to, if that is public or allowed.
-
-    The look-up that is judged is the one that is used: another answer gains nothing.
-    """
+    """Connects to what a name was found to lead to, if that is public or allowed."""
 
     def __init__(self, url: str) -> None:
         self._origin = Origin.of(url)
@@ -194,13 +166,7 @@ class _GuardedBackend(httpcore.NetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         """A connection to the first address of *host* that takes one."""
-        try:
-            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError):
-            raise _RefusedError(_NO_NAME, is_final=False) from None
-        addresses = list(dict.fromkeys(str(address[0]) for *_, address in entries))
-        if not _allowed().permits(self._origin) and not all(map(is_public_address, addresses)):
-            raise _RefusedError(_PRIVATE.format(origin=self._origin), is_final=True)
+        addresses = judged_addresses(self._origin, host, port)
         failure: Exception | None = None
         for address in addresses:
             try:

@@ -23,7 +23,7 @@ from sqlalchemy import select
 from qiaocrawl.console.openapi import document
 from qiaocrawl.console.pages.api import OPERATIONS
 from qiaocrawl.news.stories.analyse import analyse_stories
-from qiaocrawl.news.warnings import signed
+from qiaocrawl.news.warnings import guarded, signed
 from qiaocrawl.news.warnings.delivery import DeliveryReport, deliver_due, send_test
 from qiaocrawl.news.warnings.hooks import (
     Hook,
@@ -334,7 +334,7 @@ def test_a_public_name_that_leads_inside_is_refused(
     runtime: Runtime, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inside = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", program.server_port))]
-    monkeypatch.setattr(signed.socket, "getaddrinfo", lambda *_asked, **_named: inside)
+    monkeypatch.setattr(guarded.socket, "getaddrinfo", lambda *_asked, **_named: inside)
     address = signed_address(f"http://public.example:{program.server_port}/hook?a=b", SECRET)
     assert "no public address" in _test(runtime, address)
     assert program.asked == 0
