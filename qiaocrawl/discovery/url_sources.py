@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeGuard
+from urllib.parse import parse_qs, urlsplit
 
 from qiaocrawl.discovery.xml_records import (
     GZIP_MAGIC,
@@ -234,7 +235,7 @@ def _feed_entry(record: Record, base: str) -> Entry | None:
     if record.base:
         # One that is no address of a page, "javascript:", is none.
         base = canonical_url(record.base, base or None) or base
-    url = canonical_url(address, base or None) if address else None
+    url = canonical_url(_unwrapped(address), base or None) if address else None
     if url is None:
         return None
     # The publication date comes first: an update would move an old story to the front.
@@ -266,6 +267,27 @@ def _address(record: Record) -> str:
     guid = record.first("guid", "id")
     # A guid may be any text, but many are addresses.
     return record.about or (address_in(guid) if guid.startswith("http") else "")
+
+
+# Alerts of Google lead through /url?…&url=, news of Bing through apiclick.aspx?…&url=.
+_WRAPPERS = ("/url", "/apiclick.aspx")
+
+
+def _unwrapped(address: str) -> str:
+    """Where a link leads that counts clicks on its way, when it says so itself **(ours)**.
+
+    Nobody is asked for a redirect, which some services let no program follow.
+    """
+    if "url=" not in address:
+        return address
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return address
+    if not parts.path.endswith(_WRAPPERS):
+        return address
+    (inner, *_others) = parse_qs(parts.query).get("url", [""])
+    return inner if inner.startswith(("http://", "https://")) else address
 
 
 _JSON_VERSION = re.compile(rb'"version"\s*:\s*"https?:\\?/\\?/(?:www\.)?jsonfeed\.org')
