@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
 from itertools import product
 from pathlib import Path
 
@@ -27,19 +25,16 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from benchmarks.consoles import asking
 from qiaocrawl.console.security import credentials
-from qiaocrawl.reading import marks
-from qiaocrawl.storage import Database
-from qiaocrawl.storage.audit_log import Actor
+from scripts.demo_copy import TOPIC, marked_copy
 
 _CHROMIUM = "/usr/bin/chromium"
-_TOPIC = "qiaoqing"
 _WIDTHS = {1280: 800, 390: 844}
 _NAME = "chen"
 _DOCS = {
     "console-overview": ("/", 560),
     "console-articles": ("/articles?q=侨胞", 680),
     "console-article": ("/articles/{article}", 440),
-    "console-coverage": (f"/coverage?topic={_TOPIC}", 640),
+    "console-coverage": (f"/coverage?topic={TOPIC}", 640),
     "console-import": ("", 600),
     "console-jobs": ("/jobs", 560),
     "console-briefing": ("/briefings/1", 760),
@@ -49,12 +44,12 @@ _DOCS = {
 _PAGES = {
     "overview": "/", "figures": "/figures", "dead": "/dead",
     "articles": "/articles", "search": "/articles?q=侨胞",
-    "narrowed": f"/articles?topic={_TOPIC}&tier=1&status=unjudged",
+    "narrowed": f"/articles?topic={TOPIC}&tier=1&status=unjudged",
     "nothing": "/articles?q=没有的词", "article": "/articles/{article}",
     "evidence": "/articles/{article}/evidence", "fields": "/articles/{article}/fields",
-    "coverage": f"/coverage?topic={_TOPIC}", "topics": "/topics", "terms": f"/topics/{_TOPIC}",
-    "sites": f"/topics/{_TOPIC}?table=sites", "threshold": f"/topics/{_TOPIC}/threshold",
-    "words": f"/topics/{_TOPIC}/words", "watched": "/sites",
+    "coverage": f"/coverage?topic={TOPIC}", "topics": "/topics", "terms": f"/topics/{TOPIC}",
+    "sites": f"/topics/{TOPIC}?table=sites", "threshold": f"/topics/{TOPIC}/threshold",
+    "words": f"/topics/{TOPIC}/words", "watched": "/sites",
     "template": "/sites/template?host=news.nanyang.test", "jobs": "/jobs",
     "people": "/people",
     "changes": "/people/changes", "password": "/password", "tokens": "/tokens",
@@ -72,7 +67,7 @@ def main() -> None:
     arguments = _arguments()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        url, article = _copied(arguments.folder / "demo.db", folder)
+        url, article = marked_copy(arguments.folder / "demo.db", folder, _NAME)
         with asking.console(url, folder / "index", folder, _NAME) as served:
             name, _equals, secret = served.headers["cookie"].partition("=")
             session = name, secret
@@ -138,27 +133,6 @@ def _faulty_list(folder: Path) -> Path:
         book.active.append(row)
     book.save(folder / "词表.xlsx")
     return folder / "词表.xlsx"
-
-
-def _copied(source: Path, folder: Path) -> tuple[str, int]:
-    """The URL of a copy with a few marks, and the article that is shown: one with reprints."""
-    file = folder / "demo.db"
-    with closing(sqlite3.connect(source)) as database, closing(sqlite3.connect(file)) as copy:
-        database.backup(copy)
-    url = f"sqlite:///{file}"
-    with Database.open(url) as database:
-        database.upgrade()
-        with database.engine.begin() as c:
-            articles = list(c.exec_driver_sql(
-                "SELECT v.group_id FROM verdict v JOIN relevance r ON r.article_id = v.group_id"
-                " AND r.relevant GROUP BY v.group_id ORDER BY count(*) DESC, 1 LIMIT 3"
-            ).scalars())  # fmt: skip
-            actor = Actor(_NAME, "127.0.0.1")
-            marks.set_star(c, actor, articles[0], starred=True)
-            marks.set_tags(c, actor, articles[0], ["要闻", "上报"])
-            marks.set_note(c, actor, articles[0], "周一例会用")
-            marks.judge(c, actor, articles[1], _TOPIC, relevant=True)
-    return url, articles[0]
 
 
 def _arguments() -> argparse.Namespace:

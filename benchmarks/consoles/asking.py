@@ -20,7 +20,7 @@ from qiaocrawl.storage.audit_log import Actor
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
-_TIMEOUT_SECONDS = 300.0
+TIMEOUT_SECONDS = 300.0
 _BOUNDED = "Counted among the first"
 """Above counts that were made without the columns of all articles."""
 _NO_INDEX = "search index"
@@ -49,13 +49,15 @@ class Served:
 
 
 @contextmanager
-def console(url: str, index: Path, folder: Path, user: str = "benchmark") -> Iterator[Served]:
-    """The console over the database at *url*, with an administrator's session.
+def console(
+    url: str, index: Path, folder: Path, user: str = "benchmark", role: str = people.ROLES[-1]
+) -> Iterator[Served]:
+    """The console over the database at *url*, with a session.
 
     Args:
         index: folder of the full text index.
         folder: where it runs; its log goes there.
-        user: the name of the administrator who is made.
+        user: whose session it is, of *role*; made when there is none of that name.
     """
     command = [sys.executable, "-m", "qiaocrawl", "console", "--port", "0", "--database", url]
     environment = {
@@ -64,16 +66,18 @@ def console(url: str, index: Path, folder: Path, user: str = "benchmark") -> Ite
     }  # fmt: skip
     with running(command, folder, environment) as (pid, address):
         # Cookies have the port in their names that a console was told.
-        served = Served(address, pid, {"cookie": f"{credentials.SESSION}_0={_session(url, user)}"})
+        served = Served(
+            address, pid, {"cookie": f"{credentials.SESSION}_0={_session(url, user, role)}"}
+        )
         # It looks at the index first. (No site: a search without the index would take long.)
         path = f"{address}/articles?q=侨务&site=none"
-        while _NO_INDEX in httpx.get(path, headers=served.headers, timeout=_TIMEOUT_SECONDS).text:
+        while _NO_INDEX in httpx.get(path, headers=served.headers, timeout=TIMEOUT_SECONDS).text:
             time.sleep(0.1)
         # And reads what it counts by. (Another choice each time: counts are kept a while.)
         days = 3_000
         while _BOUNDED in httpx.get(
             f"{address}/articles/facets?part=1&relevance=any&found={days}",
-            headers=served.headers, timeout=_TIMEOUT_SECONDS,
+            headers=served.headers, timeout=TIMEOUT_SECONDS,
         ).text:  # fmt: skip
             days += 1
             time.sleep(1.0)
@@ -84,7 +88,7 @@ def console(url: str, index: Path, folder: Path, user: str = "benchmark") -> Ite
 def datasette(program: str, file: Path, port: int, folder: Path) -> Iterator[Served]:
     """Datasette over the SQLite *file*."""
     command = [program, "serve", str(file), "--port", str(port),
-               "--setting", "sql_time_limit_ms", str(int(1000 * _TIMEOUT_SECONDS)),
+               "--setting", "sql_time_limit_ms", str(int(1000 * TIMEOUT_SECONDS)),
                "--setting", "suggest_facets", "off"]  # fmt: skip
     with running(command, folder, dict(os.environ)) as (pid, address):
         yield Served(address, pid, {})
@@ -119,18 +123,18 @@ def running(
 def _wait(address: str) -> None:
     while True:
         try:
-            httpx.get(address, timeout=_TIMEOUT_SECONDS)
+            httpx.get(address, timeout=TIMEOUT_SECONDS)
             return
         except httpx.TransportError:
             time.sleep(0.1)
 
 
-def _session(url: str, name: str) -> str:
+def _session(url: str, name: str, role: str) -> str:
     """The cookie of somebody who is logged in."""
     secret = credentials.new_secret()
     with Database.open(url) as database, database.engine.begin() as c:
         known = people.find_user(c, name)
-        user = known.id if known else people.add_user(c, Actor(name), name, "-", people.ROLES[-1])
+        user = known.id if known else people.add_user(c, Actor(name), name, "-", role)
         c.exec_driver_sql("UPDATE console_user SET must_change = 0")
         people.open_session(c, user, secret, "")
     return secret
@@ -144,7 +148,7 @@ def timed(served: Served, paths: Sequence[str]) -> list[float]:
     """
     seconds = []
     with httpx.Client(
-        base_url=served.url, headers=served.headers, timeout=_TIMEOUT_SECONDS
+        base_url=served.url, headers=served.headers, timeout=TIMEOUT_SECONDS
     ) as client:
         for path in (paths[0], *paths):
             start = time.perf_counter()
