@@ -158,9 +158,11 @@ def template(
     from qiaocrawl.export.briefing import HTML_TEMPLATE, default_template
 
     file = folder / HTML_TEMPLATE
-    check_output(file, "FOLDER")
+    # A folder of that name is made; one in a folder that is not there is a slip of the pen.
+    check_output(folder.resolve() if not folder.exists() else file, "FOLDER")
     if file.exists():
         raise ConfigError(_("{file} is there already", file=file))
+    folder.mkdir(exist_ok=True)
     file.write_text(default_template(), "utf-8")
     say_written(file)
 

@@ -188,7 +188,7 @@ def read_text_file(path: Path) -> PageText:
         ConfigError: it is too large, or cannot be read; the message names it.
     """
     require_size(path)
-    return _text_of(str(path), path.as_uri(), path.read_bytes())
+    return _text_of(str(path), path.absolute().as_uri(), path.read_bytes())
 
 
 def read_text(name: str, body: bytes) -> PageText:

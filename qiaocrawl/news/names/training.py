@@ -43,10 +43,12 @@ def read_marked_lines(
         wanted: what an object must have, for the message.
 
     Raises:
-        ConfigError: a line is none of these.
+        ConfigError: a line is none of these, or there is no such file.
     """
     opened = gzip.open if path.suffix == ".gz" else open
     marked = []
+    if not path.is_file():
+        raise ConfigError(_("{file!r} does not exist", file=str(path)))
     with opened(path, "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             try:

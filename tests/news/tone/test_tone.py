@@ -107,6 +107,8 @@ def test_errors_name_the_line(tmp_path: Path) -> None:
     file.write_text('{"text": "好", "label": "pos"}\n{"text": "好", "label": "great"}\n', "utf-8")
     with pytest.raises(ConfigError, match="line 2"):
         read_marked_tones(file)
+    with pytest.raises(ConfigError, match="does not exist"):
+        read_marked_tones(tmp_path / "none.jsonl")
     with pytest.raises(ConfigError, match="no tone model"):
         read_tone_model(file)
     with pytest.raises(ConfigError, match="two labels"):
