@@ -15,8 +15,7 @@ _PLACES = {"Grouping": "grouping", "TitleIndex": "title_index"}
 
 
 def __getattr__(name: str) -> Any:
-    # Imported on demand: analysis workers need only the fingerprints of bodies,
-    # and the index brings a compiler along (65 MB).
+    # Imported on demand: analysis workers need only the fingerprints of bodies.
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

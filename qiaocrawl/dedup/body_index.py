@@ -7,120 +7,21 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.dedup.body_postings import (
+    END,
+    UNLISTED,
+    SentenceLists,
+    find,
+    link_entries,
+    rebuild_postings,
+    unlink_entries,
+    weigh,
+)
 from qiaocrawl.dedup.comparison import BodyEvidence, Sketch, Weights, compare, read_sketch
 from qiaocrawl.dedup.vocabulary import SavedState, State, pack, unpack
 from qiaocrawl.items import TitleRecord
-from qiaocrawl.kernels.compiled import compiled
-from qiaocrawl.vsm.growing_array import Column
-
-# --- The posting lists of the body index: for each sentence, the entries that hold it -------------
-# Chained hashing without keys: ``heads[bucket]`` is the newest entry of a bucket
-# and ``following[entry]`` the next older one, both by their place in ``entries``.
-# The entry itself says which sentence it is (shifted by one). Compiled, since every
-# article walks some dozens of them.
-
-END = -1
-"""Ends a list; also the head of an empty one."""
-UNLISTED = -2
-"""Stands for the next entry where this one is in no list."""
-
-
-@compiled
-def _bucket(sentence, buckets):  # type: ignore[no-untyped-def]
-    # Sketches keep the smallest digests, so the high bits are mostly 0: Knuth's multiplicative
-    # hashing spreads them. *buckets* is a power of two.
-    return (np.uint64(sentence) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & np.uint64(
-        buckets - 1
-    )
-
-
-@compiled
-def link_entries(entries, following, heads, first, last, limit):  # type: ignore[no-untyped-def]
-    """Add ``entries[first:last]`` to the lists, except where a list already has *limit* entries."""
-    for at in range(first, last):
-        sentence = entries[at] >> np.uint32(1)
-        bucket = _bucket(sentence, len(heads))
-        # The whole chain of the bucket: it holds sentences of other hashes as well.
-        held, entry = 0, heads[bucket]
-        while entry >= 0:
-            if entries[entry] >> np.uint32(1) == sentence:
-                held += 1
-            entry = following[entry]
-        following[at] = UNLISTED
-        if held < limit:
-            following[at] = heads[bucket]
-            heads[bucket] = at
-
-
-@compiled
-def unlink_entries(entries, following, heads, first, last):  # type: ignore[no-untyped-def]
-    """Take ``entries[first:last]`` out of the lists."""
-    for at in range(first, last):
-        if following[at] == UNLISTED:
-            continue
-        bucket = _bucket(entries[at] >> np.uint32(1), len(heads))
-        entry, before = heads[bucket], END
-        # Singly linked lists: the entry before is only found from the head.
-        while entry != at:
-            before = entry
-            entry = following[entry]
-        if before == END:
-            heads[bucket] = following[at]
-        else:
-            following[before] = following[at]
-        following[at] = UNLISTED
-
-
-@compiled
-def rebuild_postings(entries, following, heads, size):  # type: ignore[no-untyped-def]
-    """Build the lists of the first *size* entries again, for new *heads* (all ``END``)."""
-    for at in range(size):
-        if following[at] != UNLISTED:
-            bucket = _bucket(entries[at] >> np.uint32(1), len(heads))
-            following[at] = heads[bucket]
-            heads[bucket] = at
-
-
-@compiled
-def find(query, entries, following, heads, limit):  # type: ignore[no-untyped-def]
-    """Find the entries that hold the sentences of *query*.
-
-    Returns:
-        places in ``entries``, and for each the place in *query*, which ascends.
-    """
-    # Room for the most there can be: no sentence is listed more than *limit* times.
-    places = np.empty(len(query) * limit, np.int64)
-    positions = np.empty(len(query) * limit, np.int64)
-    count = 0
-    for at in range(len(query)):
-        sentence = query[at] >> np.uint32(1)
-        entry = heads[_bucket(sentence, len(heads))]
-        while entry >= 0:
-            if entries[entry] >> np.uint32(1) == sentence:
-                places[count] = entry
-                positions[count] = at
-                count += 1
-            entry = following[entry]
-    return places[:count], positions[:count]
-
-
-@compiled
-def weigh(query, entries, following, heads, usual):  # type: ignore[no-untyped-def]
-    """A weight in (0, 1] for each of *query*: *usual* / the bodies that hold it, at most 1."""
-    weights = np.ones(len(query), np.float64)
-    for at in range(len(query)):
-        sentence = query[at] >> np.uint32(1)
-        entry, held = heads[_bucket(sentence, len(heads))], 0
-        while entry >= 0:
-            if entries[entry] >> np.uint32(1) == sentence:
-                held += 1
-            entry = following[entry]
-        if held > usual:
-            weights[at] = usual / held
-    return weights
-
-
-# --- Finds earlier bodies that share sentences with a new one, however different their titles -----
+from qiaocrawl.kernels import floats, ints
+from qiaocrawl.vsm.growing_array import Column, Views
 
 LIST_LIMIT = 64
 """Bodies a sentence is listed for; what stands in more is found through its neighbours."""
@@ -160,6 +61,7 @@ class BodyIndex:
         self._following = Column(np.int32, UNLISTED)
         # Starts with 1,024 buckets; _append() doubles them.
         self._heads = np.full(1024, END, np.int32)
+        self._views = Views(SentenceLists)
         self._size = self._dead = 0
         # By slot: bodies in the order they were added.
         self._slots = 0
@@ -200,7 +102,7 @@ class BodyIndex:
         if slot < 0:
             return
         first, last = self._bounds(slot)
-        unlink_entries(self._entries.data, self._following.data, self._heads, first, last)
+        unlink_entries(self._lists, first, last)
         self._slot_of.data[row] = self._row_of.data[slot] = -1
         self._rows -= 1
         self._dead += last - first
@@ -245,13 +147,15 @@ class BodyIndex:
         sketch = read_sketch(record.body_sketch)
         if sketch is None or not self._rows:
             return []
-        lists = self._entries.data, self._following.data, self._heads
-        places, positions = find(sketch.entries, *lists, LIST_LIMIT)
+        # Room for the most there can be: no sentence is listed more often.
+        room = len(sketch.entries) * LIST_LIMIT
+        places, positions = np.empty(room, np.int64), np.empty(room, np.int64)
+        count = find(self._lists, ints(sketch.entries), ints(places), ints(positions))
         # One shared sentence is never enough (same_body), so nothing can come of fewer.
-        if len(places) < _MIN_SHARED:
+        if count < _MIN_SHARED:
             return []
         weights = self._weights(sketch)
-        slots = self._best(sketch, places, weights[positions])
+        slots = self._best(sketch, places[:count], weights[positions[:count]])
         matches = [
             (int(self._row_of.data[slot]), self._compare(sketch, weights, slot)) for slot in slots
         ]
@@ -288,21 +192,21 @@ class BodyIndex:
         return compare(sketch, other, weights, self._weights(other))
 
     def _weights(self, sketch: Sketch) -> Weights:
-        lists = self._entries.data, self._following.data, self._heads
-        weights: Weights = weigh(sketch.entries, *lists, USUAL_COPIES)
+        weights = np.empty(len(sketch.entries))
+        weigh(self._lists, ints(sketch.entries), USUAL_COPIES, floats(weights))
         return weights
 
     def _append(self, row: int, sketch: Sketch) -> None:
         first, slot = self._size, self._slots
         last = first + len(sketch.entries)
-        entries, following = self._entries.reserve(last), self._following.reserve(last)
-        entries[first:last] = sketch.entries
+        self._entries.reserve(last)[first:last] = sketch.entries
+        self._following.reserve(last)
         # As many buckets as entries keep the chains short; doubling makes relinking rare.
         if last > len(self._heads):
             self._heads = np.full(2 * len(self._heads), END, np.int32)
             # The heads must be laid out anew: a bucket is the hash modulo their number.
-            rebuild_postings(entries, following, self._heads, first)
-        link_entries(entries, following, self._heads, first, last, LIST_LIMIT)
+            rebuild_postings(self._lists, first)
+        link_entries(self._lists, first, last, LIST_LIMIT)
         self._size, self._slots = last, slot + 1
         starts = self._starts.reserve(slot + 2)
         starts[slot], starts[slot + 1] = first, last
@@ -318,6 +222,10 @@ class BodyIndex:
         for slot in np.flatnonzero(rows >= 0).tolist():
             sketch = Sketch(int(totals[slot]), entries[starts[slot] : starts[slot + 1]])
             self._append(int(rows[slot]), sketch)
+
+    @property
+    def _lists(self) -> SentenceLists:
+        return self._views.of(self._entries.data, self._following.data, self._heads)
 
     def _slot(self, row: int) -> int:
         return int(self._slot_of.data[row]) if row < len(self._slot_of.data) else -1

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qiaocrawl.dedup.methods import seconds
+from qiaocrawl.dedup.title_keys import FREE, GONE, enter_members, find_members, find_slot
 from qiaocrawl.dedup.vocabulary import SavedState, State, pack, unpack
 from qiaocrawl.items import TitleRecord
-from qiaocrawl.kernels.compiled import compiled
+from qiaocrawl.kernels import ints
 from qiaocrawl.vsm.growing_array import Column
 
 KEY_BYTES = 16
-_FREE = -1
-_GONE = -2
 _FEWEST_SLOTS = 2048
 _FULLEST = 0.7
 _UNDATED = int(np.iinfo(np.int32).min)
@@ -25,50 +24,6 @@ _UNDATED = int(np.iinfo(np.int32).min)
 _MOST_MINUTES = int(np.iinfo(np.int32).max)
 
 Array = NDArray[Any]
-
-
-@compiled
-def _home(key):  # type: ignore[no-untyped-def]
-    """The home slot of a key; all bits are mixed, since keys may be consecutive numbers."""
-    value = (key[0] ^ (key[1] >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ (value >> np.uint64(32)) ^ key[1]) * np.uint64(0x94D049BB133111EB)
-    return value ^ (value >> np.uint64(31))
-
-
-@compiled
-def _find(key, keys, slots):  # type: ignore[no-untyped-def]
-    """The slot of the member of *key*, -1 if there is none."""
-    mask = np.uint64(len(slots) - 1)
-    at = _home(key) & mask
-    while slots[at] != _FREE:
-        member = slots[at]
-        # A removed member leaves _GONE, past which the search goes on; _FREE ends it.
-        if member >= 0 and keys[member, 0] == key[0] and keys[member, 1] == key[1]:
-            return np.int64(at)
-        at = (at + np.uint64(1)) & mask
-    return np.int64(-1)
-
-
-@compiled
-def _find_all(hashes, keys, slots):  # type: ignore[no-untyped-def]
-    """The member of each key, -1 if there is none."""
-    members = np.empty(len(hashes), np.int32)
-    for i in range(len(hashes)):
-        slot = _find(hashes[i], keys, slots)
-        members[i] = slots[slot] if slot >= 0 else -1
-    return members
-
-
-@compiled
-def _enter(numbers, keys, slots):  # type: ignore[no-untyped-def]
-    """Enter members whose keys stand in *keys* already."""
-    mask = np.uint64(len(slots) - 1)
-    for number in numbers:
-        at = _home(keys[number]) & mask
-        # Open addressing; slots of removed members are taken again.
-        while slots[at] >= 0:
-            at = (at + np.uint64(1)) & mask
-        slots[at] = number
 
 
 class TitleTable:
@@ -81,7 +36,7 @@ class TitleTable:
 
     def __init__(self) -> None:
         self._keys: Array = np.zeros((_FEWEST_SLOTS, 2), np.uint64)
-        self._slots: Array = np.full(_FEWEST_SLOTS, _FREE, np.int32)
+        self._slots: Array = np.full(_FEWEST_SLOTS, FREE, np.int32)
         self._row, self._next = Column(np.int32, -1), Column(np.int32, -1)
         self._odd_keys: dict[int, bytes] = {}
         self._size = self._gone = 0
@@ -121,7 +76,9 @@ class TitleTable:
 
     def numbers(self, records: Sequence[TitleRecord]) -> Array:
         """The number of each record's key, -1 where it is not remembered."""
-        numbers: Array = _find_all(_split_keys([r.key for r in records]), self._keys, self._slots)
+        keys = _split_keys([record.key for record in records])
+        numbers = np.empty(len(keys), np.int32)
+        find_members(ints(keys), ints(self._keys), ints(self._slots), ints(numbers))
         return numbers
 
     def key(self, number: int) -> bytes:
@@ -143,7 +100,7 @@ class TitleTable:
         numbers = np.array([self._number() for _ in records], np.int32)
         self._reserve()
         self._keys[numbers] = keys
-        _enter(numbers, self._keys, self._slots)
+        enter_members(ints(numbers), ints(self._keys), ints(self._slots))
         for number, record in zip(numbers.tolist(), records, strict=True):
             if len(record.key) != KEY_BYTES:
                 self._odd_keys[number] = record.key
@@ -157,8 +114,9 @@ class TitleTable:
 
     def remove(self, number: int) -> None:
         """Forget a member that was already removed from its row."""
-        slot = _find(self._keys[number], self._keys, self._slots)
-        self._slots[slot] = _GONE
+        keys = ints(self._keys)
+        slot = find_slot(keys, number, keys, ints(self._slots))
+        self._slots[slot] = GONE
         self._gone += 1
         # -1 marks the number as free for rebuilt() of the rows.
         self._row.data[number] = -1
@@ -253,9 +211,9 @@ class TitleTable:
         while needed > _FULLEST * size:
             size *= 2
         members = self._slots[self._slots >= 0]
-        self._slots = np.full(size, _FREE, np.int32)
+        self._slots = np.full(size, FREE, np.int32)
         self._gone = 0
-        _enter(members, self._keys, self._slots)
+        enter_members(ints(members), ints(self._keys), ints(self._slots))
 
 
 class _Names:

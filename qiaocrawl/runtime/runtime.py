@@ -23,11 +23,9 @@ from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.runtime.crawl_rows import CrawlScope, rows_of
 from qiaocrawl.runtime.follow_links import FollowPolicy
 from qiaocrawl.runtime.page_packer import PagePacker
-from qiaocrawl.runtime.shared_titles import MANY_TITLES
 from qiaocrawl.storage import Database, Reader, Writer, frontier, run_log
 from qiaocrawl.storage.migrate import require_current
 from qiaocrawl.storage.schema import url
-from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.titles.title_log import rebuild_term_weights
 from qiaocrawl.storage.writer import in_loop
 from qiaocrawl.text.segment import use_segmenter
@@ -106,7 +104,7 @@ class Runtime:
         """Whether so much is stored that loops as Python would hold a crawl up from its start."""
         with self.database.engine.connect() as c:
             urls = c.scalar(select(func.max(url.c.id))) or 0
-            return urls >= _MUCH_URLS or title_log.newest(c) >= MANY_TITLES
+            return urls >= _MUCH_URLS
 
     @cached_property
     def recorded_web(self) -> RecordedWeb | None:

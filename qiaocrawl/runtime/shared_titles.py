@@ -20,7 +20,6 @@ from sqlalchemy import Connection, RootTransaction
 
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
-from qiaocrawl.kernels.compiled import expect
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.kept_titles import Kept, KeptTitles
 from qiaocrawl.storage.engine import ConnectionCache
@@ -40,14 +39,12 @@ _LEAST_UNKEPT = 5_000
 _TITLES_AN_UNKEPT = 64
 _MOST_COMPARED = 200
 """A larger group is not compared again when one of its articles changes; reprocessing does it."""
-MANY_TITLES = 200
-"""Of so many at once, machine code is asked for; each takes loops as Python a millisecond."""
 _MOST_DOUBTED = 10_000
 """Titles in doubt after a rollback that are read again one by one; of more, all are."""
 
 TAKEN_OUT = Verdict(VerdictKind.DISTINCT, why="taken out of its group by hand")
 
-# A title of usual words: dictionaries, model and compiled loops are all touched by judging it.
+# A title of usual words: dictionaries and model are touched by judging it.
 _NO_TITLE = TitleRecord(b"0" * 16, "侨乡归侨回国，2026年3月5日")
 
 MakeIndex = Callable[[IdfSnapshot], TitleIndex]
@@ -126,8 +123,8 @@ class SharedTitleIndex:
 
     def load(self, c: Connection) -> None:
         """Read what is committed, without waiting for a lock, before the first title comes."""
-        # Dictionaries and compiled code are loaded with the first title ever judged; by the
-        # first real one, others would wait for that.
+        # Dictionaries and model are loaded with the first title ever judged; by the first real
+        # one, others would wait for that.
         self._make_index(IdfSnapshot()).judge_all([_NO_TITLE, replace(_NO_TITLE, key=b"1" * 16)])
         with self._guard:
             self._use(c, title_log.idf_version(c))
@@ -356,7 +353,6 @@ class SharedTitleIndex:
                 _log.info("reading stored titles: %d so far, %.0f %%", len(self), 100 * part)
 
     def _take(self, entries: Sequence[TitleEntry]) -> None:
-        expect(len(entries), many=MANY_TITLES)
         for entry in entries:
             if entry.counts:
                 self._taken_out.discard(entry.record.key)

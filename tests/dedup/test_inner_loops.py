@@ -10,11 +10,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qiaocrawl.dedup import pair_features, pair_model, row_kernels
+from qiaocrawl.dedup import (
+    body_index,
+    body_overlap,
+    body_postings,
+    comparison,
+    pair_features,
+    pair_model,
+    row_kernels,
+    title_keys,
+    title_table,
+)
 from qiaocrawl.dedup import rows as rows_module
+from qiaocrawl.dedup.body_index import BodyIndex
 from qiaocrawl.dedup.cleaning import TitleBatch
+from qiaocrawl.dedup.fingerprints import body_sketch
 from qiaocrawl.dedup.rows import TitleRows
+from qiaocrawl.dedup.title_table import TitleTable
 from qiaocrawl.dedup.vocabulary import TermTable
+from qiaocrawl.items import TitleRecord
 from qiaocrawl.vsm import IdfSnapshot
 
 
@@ -116,3 +130,55 @@ def test_pairs_of_titles(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = pairs_of(seed)
     use_python(monkeypatch, pair_features, pair_model)
     assert pairs_of(seed) == compiled
+
+
+# --- bodies ---------------------------------------------------------------------------------
+
+
+def bodies_after(seed: int) -> list[Any]:
+    """What bodies of chance have in common, and all arrays behind it."""
+    rng = np.random.default_rng(seed)
+    sentences = [
+        f"第{n}句话说的是这一件事情。" if n % 3 else f"话{'很' * n}长。" for n in range(200)
+    ]
+    index, found = BodyIndex(), []
+    for row in range(150):
+        first = int(rng.integers(150)) * (row % 4 > 0)
+        text = "".join(sentences[first : first + int(rng.integers(1, 100))])
+        record = TitleRecord(b"", "", body_sketch=body_sketch(text))
+        found.append(index.near(record))
+        index.add(row, record)
+        index.remove(int(rng.integers(row + 1)))
+    return [found, *((name, array.tolist()) for name, array in index.to_state().items())]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bodies(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = bodies_after(seed)
+    use_python(monkeypatch, body_postings, body_index)
+    use_python(monkeypatch, body_overlap, comparison)
+    assert bodies_after(seed) == compiled
+
+
+# --- keys -----------------------------------------------------------------------------------
+
+
+def keys_after(seed: int) -> list[Any]:
+    """Where keys of chance stand, and which are found."""
+    rng = np.random.default_rng(seed)
+    keys = [rng.bytes(16) if n % 2 else n.to_bytes(16, "big") for n in range(3_000)]
+    records = [TitleRecord(key, "") for key in keys]
+    titles, found = TitleTable(), []
+    for first in range(0, len(records), 500):
+        numbers = titles.enter(records[first : first + 500])
+        for number in numbers[::3].tolist():
+            titles.remove(number)
+        found.append(titles.numbers(records).tolist())
+    return [found, *((name, array.tolist()) for name, array in titles.to_state().items())]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_keys(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = keys_after(seed)
+    use_python(monkeypatch, title_keys, title_table)
+    assert keys_after(seed) == compiled

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from threading import Event
 
 import pytest
@@ -14,11 +13,10 @@ from sqlalchemy import Connection, text
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import VerdictKind
 from qiaocrawl.runtime.runtime import Runtime
-from qiaocrawl.runtime.shared_titles import MANY_TITLES
 from qiaocrawl.storage.pages.reprocessing import drop_article
 from qiaocrawl.storage.titles import title_log
 from storage_samples import child_environment, put_article
-from title_samples import Sample, by_group, groups, judge, made, runtime_on, samples, store
+from title_samples import by_group, groups, judge, made, runtime_on, samples, store
 
 _COUNT, _STORIES, _WORKERS = 300, 61, 2
 
@@ -184,14 +182,3 @@ def test_the_log_needs_its_lock_row(pair: tuple[Runtime, Runtime]) -> None:
     runtime.write_now(lambda c: c.execute(text("DELETE FROM title_clock")))
     with pytest.raises(StorageError, match="title_clock"):
         runtime.write_now(lambda c: judge(runtime, c, "1", title=ONE))
-
-
-def test_as_many_titles_as_are_read_at_once_are_much_to_start_with(tmp_path: Path) -> None:
-    """Else the first pages of a run were judged by loops as Python, and their sites learnt late."""
-    url = f"sqlite:///{tmp_path / 'titles.db'}"
-    made(url)
-    with runtime_on(url) as runtime:
-        store(runtime, samples(MANY_TITLES - 1, MANY_TITLES))
-        assert not runtime.has_much_stored()
-        store(runtime, [Sample(MANY_TITLES, MANY_TITLES, "侨乡博物馆开幕")])
-        assert runtime.has_much_stored()
