@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from benchmarks.coverage import graph_rows
 from benchmarks.crawl_orders.data import find_collections, read_topics
 from qiaocrawl.fetch.replay.page_folder import find_graph
-from qiaocrawl.kernels.compiled import compiled
 from qiaocrawl.urls import canonical_host, canonical_url
 
 Ints = NDArray[np.int32]
@@ -68,38 +67,24 @@ class LinkedWeb:
         return len(self.links.hosts)
 
 
-@compiled
-def _count_reachable(links: Any, starts: Any, waiting: Any, seen: Any) -> int:
-    end = 0
-    for page in starts:
-        if not seen[page]:
-            seen[page] = 1
-            waiting[end] = page
-            end += 1
-    begin = 0
-    while begin < end:
-        page = waiting[begin]
-        begin += 1
-        for place in range(links.first[page], links.first[page + 1]):
-            target = links.targets[place]
-            if not seen[target]:
-                seen[target] = 1
-                waiting[end] = target
-                end += 1
-    return end
+def _count_reachable(sources: Ints, targets: Ints, seen: NDArray[np.bool_]) -> int:
+    """How many pages links lead to from those that are *seen*, these included."""
+    while len(new := targets[seen[sources] & ~seen[targets]]):
+        seen[new] = True
+    return int(seen.sum())
 
 
 def make_web(name: str, sources: Ints, targets: Ints, hosts: Ints, starts: Ints) -> LinkedWeb:
     """The web of these links, given as pairs; the same link twice is one."""
     pages = len(hosts)
     pairs = np.unique(sources.astype(np.int64) * pages + targets)
-    sources = pairs // pages
+    sources, targets = pairs // pages, pairs % pages
     first = np.searchsorted(sources, np.arange(pages + 1)).astype(np.int64)
-    links = Links(first, (pairs % pages).astype(np.int32), hosts.astype(np.int32))
-    reachable = _count_reachable(
-        links, starts, np.empty(pages, np.int32), np.zeros(pages, np.uint8)
-    )
-    return LinkedWeb(name, links, starts, int(hosts.max()) + 1, int(reachable))
+    links = Links(first, targets.astype(np.int32), hosts.astype(np.int32))
+    seen = np.zeros(pages, np.bool_)
+    seen[starts] = True
+    reachable = _count_reachable(sources, targets, seen)
+    return LinkedWeb(name, links, starts, int(hosts.max()) + 1, reachable)
 
 
 # --- made up --------------------------------------------------------------------------------

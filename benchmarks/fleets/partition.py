@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.fleets.kernels import CROSSOVER, EXCHANGE
+from benchmarks.fleets.kernels import CROSSOVER, EXCHANGE, views_of
 from benchmarks.fleets.links import Ints, LinkedWeb
 from benchmarks.fleets.simulation import MODES, Crawl
 from qiaocrawl.frontier.host_share import BEAT_SECONDS
-from qiaocrawl.kernels.compiled import compiled
 
 _POINTS = 200
 _MOST_SECONDS = 10**7
@@ -70,7 +69,6 @@ def _new(web: LinkedWeb, collectors: int, most_rows: int) -> Partition:
     )  # fmt: skip
 
 
-@compiled
 def put(state: Any, links: Any, queue: int, page: int) -> None:
     """*page* waits in *queue*."""
     host = links.hosts[page]
@@ -89,7 +87,6 @@ def put(state: Any, links: Any, queue: int, page: int) -> None:
     state.last[queue, host] = place
 
 
-@compiled
 def _pop(state: Any, queue: int) -> int:
     """The next page of the next host; the host comes again at the end of the ring."""
     hosts = state.ring.shape[1]
@@ -106,7 +103,6 @@ def _pop(state: Any, queue: int) -> int:
     return page
 
 
-@compiled
 def _meet(state: Any, links: Any, owners: Any, me: int, page: int, mode: int) -> None:
     """Follow the links of a page that *me* has fetched."""
     for place in range(links.first[page], links.first[page + 1]):
@@ -127,7 +123,6 @@ def _meet(state: Any, links: Any, owners: Any, me: int, page: int, mode: int) ->
             state.is_sending[me, owner] = 1
 
 
-@compiled
 def _fetch(state: Any, links: Any, owners: Any, me: int, now: int, room: int, mode: int) -> int:
     """Fetch up to *room* pages, one of a host; foreign ones only where no own ones are left."""
     queue = 2 * me
@@ -149,7 +144,6 @@ def _fetch(state: Any, links: Any, owners: Any, me: int, now: int, room: int, mo
     return done
 
 
-@compiled
 def _second(state: Any, links: Any, owners: Any, speeds: Any, now: int, mode: int) -> int:
     total = 0
     for me in range(len(speeds)):
@@ -157,9 +151,8 @@ def _second(state: Any, links: Any, owners: Any, speeds: Any, now: int, mode: in
     return total
 
 
-@compiled
-def _deliver(state: Any, links: Any, owners: Any) -> int:
-    """Give what was sent to whose it is; returns how many messages that was."""
+def _deliver(state: Any, links: Any, owners: Any) -> None:
+    """Give what was sent to whose it is."""
     for place in range(state.sizes[1]):
         page = state.outbox[place]
         owner = owners[page]
@@ -167,9 +160,6 @@ def _deliver(state: Any, links: Any, owners: Any) -> int:
             state.is_known[owner, page] = 1
             put(state, links, 2 * owner, page)
     state.sizes[1] = 0
-    messages = int(state.is_sending.sum())
-    state.is_sending[:] = 0
-    return messages
 
 
 class PartitionCrawl:
@@ -186,16 +176,19 @@ class PartitionCrawl:
 
     def run(self) -> Crawl:
         """Crawl the web to its end."""
-        state, links, owners = self._state, self._web.links, self._owners
+        state, views, links = self._state, views_of(self._state), views_of(self._web.links)
+        owners, speeds = self._owners.data, self._speeds.tolist()
         for page in self._web.starts.tolist():
-            state.is_known[owners[page], page] = 1
-            put(state, links, 2 * int(owners[page]), page)
+            views.is_known[owners[page], page] = 1
+            put(views, links, 2 * owners[page], page)
         fetched: list[int] = []
         messages = 0
         for now in range(_MOST_SECONDS):
-            fetched.append(_second(state, links, owners, self._speeds, now, self._mode))
+            fetched.append(_second(views, links, owners, speeds, now, self._mode))
             if now % int(BEAT_SECONDS) == 0 and state.sizes[1]:
-                messages += _deliver(state, links, owners)
+                messages += int(state.is_sending.sum())
+                state.is_sending[:] = 0
+                _deliver(views, links, owners)
             if not (fetched[-1] or state.sizes[1] or state.ring_size.any()):
                 break
             # Under `crossover` each would go on until it had fetched all by itself.

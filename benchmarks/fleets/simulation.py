@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.fleets import kernels
-from benchmarks.fleets.kernels import Frontier, new_frontier
+from benchmarks.fleets.kernels import Frontier, new_frontier, views_of
 from benchmarks.fleets.links import Ints, LinkedWeb
 from qiaocrawl.frontier.host_policies import (
     POLICIES,
@@ -106,6 +106,7 @@ class SharedFrontierCrawl:
         self._policy: HostPolicy | None = make_policy(policy)
         self._mode = MODES[mode]
         self._rows: Frontier = new_frontier(web.pages, web.host_count, len(speeds))
+        self._views, self._links = views_of(self._rows), views_of(web.links)
         self._rng = random.Random(web.host_count)
         fastest = int(speeds.max())
         self._fleet = [
@@ -113,23 +114,20 @@ class SharedFrontierCrawl:
             for token, speed in enumerate(speeds)
         ]
         self._is_even = bool((speeds == fastest).all())
-        self._has_work = np.zeros(len(speeds), np.uint8)
         self._beats = self._moved = 0
 
     def run(self) -> Crawl:
         """Crawl the web to its end."""
-        for page in self._web.starts:
-            kernels.enqueue(self._rows, self._web.links, int(page))
+        for page in self._web.starts.tolist():
+            kernels.enqueue(self._views, self._links, page)
         fetched: list[int] = []
-        is_shared = self._policy is None
+        is_shared, speeds = self._policy is None, self._speeds.tolist()
         for now in range(_MOST_SECONDS):
             if self._policy is not None and self._is_due(now):
                 self._deal(self._policy)
             elif now % BEAT_SECONDS == 0:
                 self._beats += len(self._fleet)
-            done = kernels.tick(
-                self._rows, self._web.links, self._speeds, now, self._mode, is_shared
-            )
+            done = kernels.tick(self._views, self._links, speeds, now, self._mode, is_shared)
             fetched.append(done)
             if not (done or self._rows.held_count.any() or self._rows.waiting.any()):
                 break
@@ -137,7 +135,7 @@ class SharedFrontierCrawl:
 
     def _is_due(self, now: int) -> bool:
         """Every three seconds; whoever has no host asks at once."""
-        return now % BEAT_SECONDS == 0 or kernels.count_idle(self._rows, self._has_work) > 0
+        return now % BEAT_SECONDS == 0 or kernels.count_idle(self._rows, len(self._fleet)) > 0
 
     def _deal(self, policy: HostPolicy) -> None:
         rows = self._rows
@@ -160,7 +158,7 @@ class SharedFrontierCrawl:
         self._moved += len(dealt.moved)
         if dealt.moved and self._mode != kernels.CROSSOVER:
             for number in range(len(self._fleet)):
-                kernels.give_back(rows, self._web.links, number)
+                kernels.give_back(self._views, self._links, number)
 
     def _result(self, fetched: Sequence[int]) -> Crawl:
         counts = self._rows.counts

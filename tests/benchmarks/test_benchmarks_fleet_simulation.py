@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,17 +18,8 @@ from benchmarks.fleets.simulation import (
     speeds_of,
 )
 from benchmarks.fleets.trials import simulated_rows, simulation_tables
-from qiaocrawl.kernels import compiled
 
 PAGES = 1_000
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _as_python() -> Iterator[None]:
-    """The loops run as they are written: compiling them takes longer than these webs do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled, "has_compiler", lambda: False)
-        yield
 
 
 @pytest.fixture(scope="module")
