@@ -257,19 +257,18 @@ class UrlStructures:
         """
         parts = np.zeros((len(numbers), layout.PARTS))
         texts = kernels.TextViews(self._codes.data, self._lengths.data, self._kinds.data)
-        known = kernels.ExampleViews(examples.ever, examples.rows, examples.masks)
         rows = self._all_rows()[numbers]
         # Hosts are few and URLs many: each host is compared once, not once a URL.
         _, first_rows, host = np.unique(
             rows[:, layout.HOST], return_index=True, return_inverse=True
         )
         likeness = np.empty((len(first_rows), len(examples.rows)))
-        kernels.fill_host_table(ints(rows[first_rows]), known, texts, floats(likeness))
+        known = kernels.ExampleViews(examples.ever, examples.rows, examples.masks, likeness)
+        kernels.compare_hosts(ints(rows[first_rows]), known, texts)
         kernels.raise_to_nearest(
             ints(rows),
             ints(since),
             ints(host),
-            floats(likeness),
             known,
             texts,
             floats(self.weights),

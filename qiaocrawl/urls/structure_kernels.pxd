@@ -15,6 +15,7 @@ cdef class ExampleViews:
     cdef public Py_ssize_t ever
     cdef public const int[:, :] rows
     cdef public const unsigned long long[:] masks
+    cdef public double[:, :] host_likeness
 
 @cython.locals(bit=cython.ulonglong, character=Py_ssize_t, i=Py_ssize_t)
 cpdef void fill_masks(
@@ -54,8 +55,8 @@ cdef double _likeness(
 ) noexcept nogil
 
 @cython.locals(i=Py_ssize_t, j=Py_ssize_t, column=Py_ssize_t, likeness=double)
-cpdef void fill_host_table(
-    const int[:, :] rows, ExampleViews examples, TextViews texts, double[:, :] table
+cpdef void compare_hosts(
+    const int[:, :] rows, ExampleViews examples, TextViews texts
 ) noexcept nogil
 
 @cython.locals(
@@ -101,7 +102,6 @@ cpdef void raise_to_nearest(
     const int[:, :] rows,
     const long long[:] since,
     const long long[:] host,
-    const double[:, :] host_likeness,
     ExampleViews examples,
     TextViews texts,
     const double[:] weights,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qiaocrawl.kernels import ints
+from qiaocrawl.kernels import floats, ints
 from qiaocrawl.urls.structure_layout import (
     CHARACTERS,
     DEPTH,
@@ -67,11 +67,19 @@ class ExampleViews:
         ever: how many there have been; number k is at k modulo the most there may be.
         rows: (most, ROW).
         masks: of their texts, (most, ROW, CHARACTERS).
+        host_likeness: of each of so many hosts and each of them, (hosts, most); to be filled.
     """
 
-    def __init__(self, ever: int, rows: NDArray[np.int32], masks: NDArray[np.uint64]) -> None:
+    def __init__(
+        self,
+        ever: int,
+        rows: NDArray[np.int32],
+        masks: NDArray[np.uint64],
+        host_likeness: NDArray[np.float64],
+    ) -> None:
         self.ever = ever
         self.rows, self.masks = ints(rows), ints(masks.reshape(-1))
+        self.host_likeness = floats(host_likeness)
 
 
 def fill_masks(codes: Ints, start: int, length: int, masks: Ints, place: int) -> None:
@@ -131,14 +139,14 @@ def _likeness(
     return 1.0 - distance / longer
 
 
-def fill_host_table(rows: Ints, examples: ExampleViews, texts: TextViews, table: Floats) -> None:
-    """Similarity of the hosts of each of *rows* and each example: few, and compared once."""
+def compare_hosts(rows: Ints, examples: ExampleViews, texts: TextViews) -> None:
+    """Fill the likeness of the hosts of *rows* and of the examples: few, and compared once."""
     for i in range(len(rows)):
         for j in range(len(examples.rows)):
             likeness = 0.0
             for column in range(SUBDOMAIN, HOST + 1):
                 likeness += _likeness(rows, i, examples, j, column, texts)
-            table[i, j] = likeness / 3.0
+            examples.host_likeness[i, j] = likeness / 3.0
 
 
 def _paths(
@@ -214,7 +222,6 @@ def raise_to_nearest(
     rows: Ints,
     since: Ints,
     host: Ints,
-    host_likeness: Floats,
     examples: ExampleViews,
     texts: TextViews,
     weights: Floats,
@@ -227,8 +234,7 @@ def raise_to_nearest(
     Args:
         rows: (count, ROW).
         since: how many examples there had been when each was last compared.
-        host: of each row, a line of the next.
-        host_likeness: of hosts and examples.
+        host: of each row, its place in the likeness of hosts.
         weights: (WEIGHTS,).
         best: (count,), written to where an example is nearer.
         parts: (count, PARTS), written to with it.
@@ -252,7 +258,7 @@ def raise_to_nearest(
             if number < first or number >= examples.ever or best[i] >= whole:
                 continue
             j = number % most
-            tried[0] = weights[W_HOST] * host_likeness[host[i], j]
+            tried[0] = weights[W_HOST] * examples.host_likeness[host[i], j]
             likeness = _total(rows, i, examples, j, texts, weights, directories, best[i], tried)
             if likeness > best[i]:
                 best[i] = likeness
