@@ -44,11 +44,8 @@ def compile_() -> None:
     """Compile the inner loops now (once a machine), so that no crawl waits for it."""
     console = Terminal(soft_wrap=True, highlight=False)
     with console.status(_("compiling the inner loops …")):
-        why_not_c = _compile_c()
         if has_compiler():
             compile_all()
-    if why_not_c:
-        console.print(why_not_c)
     if not has_compiler():
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
             console.print(_("nothing to compile: the variable NUMBA_DISABLE_JIT forbids it"))
@@ -57,21 +54,6 @@ def compile_() -> None:
         console.print(_("nothing to compile, numba is not installed: {command}", command=command))
         return
     console.print(_("compiled"))
-
-
-def _compile_c() -> str:
-    """Make the loops written in C; why there are none, "" when there are."""
-    from qiaocrawl.runtime.c_loops import make_c_loops
-
-    try:
-        made = make_c_loops()
-    except (OSError, subprocess.SubprocessError) as error:
-        return _(
-            "the loops in C could not be compiled, Python does their work: {error}", error=error
-        )
-    return (
-        "" if made else _("no C compiler (cc, gcc, clang): Python does the work of the loops in C")
-    )
 
 
 def compile_all() -> None:

@@ -25,7 +25,6 @@ from qiaocrawl.items.article import PartText
 from qiaocrawl.ontology.sources import use_folder
 from qiaocrawl.relevance import PageScorer, make_scorer, scorer_options
 from qiaocrawl.runtime.analysis_setup import AnalysisSetup, JoinedText
-from qiaocrawl.runtime.c_loops import make_in_archive
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.segment import page_segmenter, use_segmenter
 
@@ -100,8 +99,6 @@ def prepare(setup: AnalysisSetup) -> None:
     Raises:
         ConfigError: no such extractor or page scorer, or a file of theirs cannot be used.
     """
-    # No server of forks has done it: run from an egg it loads nothing (see worker_pool).
-    make_in_archive()
     _tools(setup)
     # The dictionaries stay as long as the process: the collector need not walk them again
     # and again (a tenth of a page's time).

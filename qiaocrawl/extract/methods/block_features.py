@@ -1,8 +1,8 @@
 """Features of the blocks of a page, with sums and word counts: the input of ``blend``.
 
 Everything is worked out for all blocks at once: characters are classed by table lookup over
-the joined text, sums over elements are differences of running sums. ``block_features.c`` does the
-same as machine code; where one of them changes, the other has to.
+the joined text, sums over elements are differences of running sums. ``block_loops.py`` does the
+same where it is compiled; where one of them changes, the other has to.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from qiaocrawl.extract.methods.block_vocabulary import (
     TAGS,
     WORD_NAMES,
     class_table,
-    find_clocks,
     find_words,
     name_flags,
     tag_number,
@@ -131,11 +130,6 @@ class BlockWords:
         return find_words(self.text)
 
     @cached_property
-    def clocks(self) -> Hits:
-        """Of :attr:`telling` the dates and times."""
-        return find_clocks(self.text)
-
-    @cached_property
     def title_words(self) -> tuple[str, ...]:
         """The title's letter pairs (words of four letters)."""
         return title_words(self.title.lower())
@@ -173,7 +167,8 @@ class BlockWords:
         return best
 
 
-_NOTICE_CHARS = 400
+FEATURES = 198
+NOTICE_CHARS = 400
 IMPRINT_CHARS = 150
 """Longer blocks tell more than a notice or an imprint does."""
 _WORDS_AT = 21
@@ -366,7 +361,7 @@ class _Builder:
     def _notices(self, flags: Floats) -> NDArray[np.bool_]:
         """What may be notices, imprints, paid text: too few in any collection to be learnt."""
         legal, notice = flags[WORD_NAMES.index("legal")], flags[WORD_NAMES.index("notice")]
-        is_notice = (notice >= 2) & (self.chars <= _NOTICE_CHARS)
+        is_notice = (notice >= 2) & (self.chars <= NOTICE_CHARS)
         is_notice |= (legal >= 2) & (self.chars <= IMPRINT_CHARS)
         is_notice[self.words.paid_blocks] = True
         return np.asarray(is_notice)

@@ -143,7 +143,9 @@ def find_words(text: str) -> list[tuple[int, int]]:
     han = _HAN_WORD.finditer(text, max(begin.start() - _BEFORE_HAN, 0)) if begin else ()
     hits = [(match.start(), WORD_KIND[match[0]]) for match in han]
     hits += [(match.start(1), WORD_KIND[match[1]]) for match in _LATIN_WORD.finditer(text)]
-    return hits + find_clocks(text)
+    # Dates and times are the last kind.
+    hits += [(match.start(), len(_WORDS)) for match in _CLOCK.finditer(text)]
+    return hits
 
 
 def telling_words(text: str) -> dict[str, set[str]]:
@@ -154,11 +156,6 @@ def telling_words(text: str) -> dict[str, set[str]]:
     for word in found:
         words[WORD_NAMES[WORD_KIND[word]]].add(word)
     return words
-
-
-def find_clocks(text: str) -> list[tuple[int, int]]:
-    """Of :func:`find_words` the dates and times."""
-    return [(match.start(), len(_WORDS)) for match in _CLOCK.finditer(text)]
 
 
 # --- names of classes and ids ---------------------------------------------------------------

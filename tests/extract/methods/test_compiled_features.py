@@ -1,25 +1,21 @@
-"""Features by machine code are numpy's."""
+"""Features by the compiled loops are NumPy's, and those of the loops as Python."""
 
 from __future__ import annotations
 
 import random
-import shutil
-import subprocess
-from importlib.resources import files
-from pathlib import Path
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qiaocrawl.extract.methods import block_loops
 from qiaocrawl.extract.methods import compiled_features as compiled
-from qiaocrawl.extract.methods.block_features import BlockWords, numpy_features
-from qiaocrawl.extract.methods.block_vocabulary import WORD_KIND
-from qiaocrawl.kernels.c_library import CLibrary
+from qiaocrawl.extract.methods.block_features import BlockFeatures, BlockWords, numpy_features
 from qiaocrawl.page.page import parse_page
-
-pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler on this machine")
+from tests.fixtures.python_form import python_form
 
 # The two differ in the last bit of a logarithm.
 CLOSE = 1e-6
@@ -33,9 +29,9 @@ TAGS = ("div", "p", "td", "li", "h1", "article", "nav", "section", "blockquote",
 NAMES = ("", "content", "main-text", "nav", "footer ad", "related", "comment-list", "侨刊")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _made() -> None:
-    assert compiled.LOOPS.make(compiled.features_agree)
+@cache
+def loops_as_python() -> Any:
+    return python_form(block_loops)
 
 
 def _markup(seed: random.Random, depth: int = 0) -> str:
@@ -50,6 +46,12 @@ def _markup(seed: random.Random, depth: int = 0) -> str:
     return "".join(parts)
 
 
+def _by_python(words: BlockWords) -> BlockFeatures:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "block_loops", loops_as_python())
+        return compiled.compiled_features(words)
+
+
 def _compare(html: str) -> int:
     """Compare the features of a page; how many blocks it has."""
     page = parse_page(html.encode("utf-8", "surrogatepass"), "text/html; charset=utf-8")
@@ -57,12 +59,17 @@ def _compare(html: str) -> int:
         return 0
     words = BlockWords.of(page.blocks, page.title)
     ours, same = compiled.compiled_features(words), numpy_features(words)
-    assert ours is not None
     assert ours.values.shape == same.values.shape
     assert ours.values.dtype == same.values.dtype
     np.testing.assert_allclose(ours.values, same.values, rtol=CLOSE, atol=CLOSE)
     assert ours.chars.tolist() == same.chars.tolist()
     assert ours.notices.tolist() == same.notices.tolist()
+    # As Python the loops take long.
+    if len(words.texts) < 100:
+        python = _by_python(words)
+        assert python.values.tobytes() == ours.values.tobytes()
+        assert python.chars.tolist() == ours.chars.tolist()
+        assert python.notices.tolist() == ours.notices.tolist()
     return len(words.texts)
 
 
@@ -81,80 +88,29 @@ def test_of_any_text_too(texts: list[str], title: str) -> None:
     _compare(f"<title>{title}</title>" + "".join(f"<div><p>{text}</p></div>" for text in texts))
 
 
-def test_telling_words_are_those_of_the_expressions() -> None:
-    """The longest at a place, one behind the other, Latin ones behind a border only."""
-    words = [
-        *WORD_KIND,
-        "相",
-        "相关阅读",
-        "icp",
-        "icpicp备案",
-        "sign",
-        "(sign in",
-        "unlogin",
-        "网站地",
-    ]
-    seed = random.Random(3)
-    for _ in range(200):
-        text = "".join(seed.choice(words) + seed.choice((" ", "", "\n", "(")) for _ in range(12))
-        _compare("".join(f"<p>{line}</p>" for line in text.split("\n")))
-
-
 def test_of_very_many_blocks() -> None:
+    loops_as_python()
     assert _compare("<p>侨乡。" * 19_999) == 19_999
 
 
 def test_what_leads_nowhere_is_refused_not_read() -> None:
+    loops_as_python()
     page = parse_page("<div>侨</div><div>乡</div>".encode())
     words = BlockWords.of(page.blocks, "")
     page.blocks.blocks[0].element = 99
-    assert compiled.compiled_features(words) is None
+    with pytest.raises(IndexError):
+        compiled.compiled_features(words)
     page.blocks.blocks[0].element = 0
     page.blocks.elements[0].end = 3
-    assert compiled.compiled_features(words) is None
+    with pytest.raises(IndexError):
+        compiled.compiled_features(words)
 
 
-def test_without_machine_code_numpy_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_was_compiled_numpy_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
     page = parse_page("<title>侨</title><p>侨乡。</p>".encode())
-    with_it = compiled.features_of(page.blocks, page.title)
-    monkeypatch.setattr(compiled.LOOPS, "function", lambda name: None)
-    without = compiled.features_of(page.blocks, page.title)
-    assert with_it is not None
-    assert without is not None
-    np.testing.assert_allclose(with_it.values, without.values, rtol=CLOSE, atol=CLOSE)
+    monkeypatch.setattr(compiled, "block_loops", loops_as_python())
+    features = compiled.features_of(page.blocks, page.title)
+    assert features is not None
+    by_numpy = numpy_features(BlockWords.of(page.blocks, page.title))
+    assert features.values.tobytes() == by_numpy.values.tobytes()
     assert compiled.features_of(parse_page(b"<div></div>").blocks, "") is None
-
-
-def test_a_library_that_computes_something_else_is_deleted(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    source = files("qiaocrawl.extract.methods").joinpath("block_features.c").read_text("utf-8")
-    changed = tmp_path / "block_features.c"
-    changed.write_text(
-        source.replace("IMPRINT_CHARS = 150", "IMPRINT_CHARS = 1500").replace(
-            "row[i] = work->first_kind[i] == BULLET", "row[i] = work->first_kind[i] != BULLET"
-        )
-    )
-    library = CLibrary(changed)
-    monkeypatch.setattr(compiled.LOOPS, "library", library)
-    with pytest.raises(OSError, match="does not compute what Python does"):
-        compiled.LOOPS.make(compiled.features_agree)
-    assert library.load() is None
-    assert compiled.compiled_features(BlockWords.of(parse_page(b"<p>a").blocks, "")) is None
-    monkeypatch.undo()
-    assert compiled.LOOPS.make(compiled.features_agree)
-
-
-def test_a_compiler_that_fails_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from qiaocrawl.cli import compile as command
-    from qiaocrawl.runtime import c_loops
-
-    def failing() -> bool:
-        raise subprocess.CalledProcessError(1, "cc")
-
-    monkeypatch.setattr(c_loops, "make_c_loops", failing)
-    monkeypatch.setattr(command, "compile_all", lambda: None)
-    command.compile_()
-    assert "cc" in capsys.readouterr().out
