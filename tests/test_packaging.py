@@ -25,7 +25,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 COME_ALONG = {"twisted": "scrapy", "playwright": "scrapy-playwright", "zope": "scrapy",
               "itemadapter": "scrapy",
               "pydantic_core": "pydantic", "markupsafe": "jinja2", "requests": "apprise",
-              "anyio": "starlette", "joserfc": "authlib", "httpcore": "httpx"}  # fmt: skip
+              "anyio": "starlette", "joserfc": "authlib", "httpcore": "httpx",
+              "urllib3": "apprise"}  # fmt: skip
 # Imported by a dependency when it needs it, never by us.
 LOADED_BY_OTHERS = {"python-multipart": "starlette, for forms"}
 

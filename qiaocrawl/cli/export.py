@@ -58,8 +58,8 @@ def _output_options(
         str,
         typer.Option(
             "--format",
-            help="For people: xlsx, docx, html. For programs: csv, jsonl, markdown; warc, files: "
-            "raw pages. Not given: by the ending of --out, else csv.",
+            help="For people: xlsx, docx, html. For programs: csv, jsonl, sqlite, markdown; warc, "
+            "files: raw pages. Not given: by the ending of --out, else csv.",
         ),
     ] = "",
     out: Annotated[

@@ -75,6 +75,7 @@ for _name, _exporter in {
     "jsonl": Exporter(
         ".jsonl", _ARTICLES, _of("export.tables", "write_jsonl"), in_order=True, is_text=True
     ),
+    "sqlite": Exporter(".db", _ARTICLES, _of("export.sqlite_file", "write_sqlite")),
     "markdown": Exporter("", _ARTICLES, _of("export.markdown", "write_markdown")),
     "files": Exporter("", _PAGES, _of("export.pages", "write_files")),
     "warc": Exporter(".warc.gz", _PAGES, _of("export.pages", "write_warc"), in_order=True),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -54,6 +56,9 @@ def test_no_format_holds_them(name: str, database: Database, tmp_path: Path) -> 
 
 def _text(file: Path) -> str:
     """What the file holds, unpacked."""
+    if file.read_bytes()[:6] == b"SQLite":
+        with closing(sqlite3.connect(file)) as c:
+            return "\n".join(map(str, c.execute("SELECT * FROM article")))
     if file.read_bytes()[:2] != b"PK":
         return file.read_text("utf-8")
     with ZipFile(file) as parts:

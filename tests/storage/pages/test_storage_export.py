@@ -90,7 +90,7 @@ def test_words_are_found_in_letters_of_any_size(database: Database) -> None:
 
 
 def test_every_format_is_registered() -> None:
-    names = ["csv", "docx", "files", "html", "jsonl", "markdown", "warc", "xlsx"]
+    names = ["csv", "docx", "files", "html", "jsonl", "markdown", "sqlite", "warc", "xlsx"]
     assert exporters.names() == names
     with pytest.raises(ConfigError, match="'pdf'"):
         exporters.get("pdf")
