@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
 from itertools import accumulate
@@ -110,17 +110,27 @@ _DEEPEST = 3
 _READ_CHARS, _TOLD_CHARS = 65_536, 150
 
 _LOGGED_ERROR = re.compile(r"(?:Socket|SMTP) Exception: (.*)", re.DOTALL)
-_heard: ContextVar[list[Response] | None] = ContextVar("answers of a message", default=None)
+
+
+@dataclass(slots=True)
+class Heard:
+    """What came of what was asked: answers, and errors where there was none."""
+
+    answers: list[Response] = field(default_factory=list)
+    errors: list[Exception] = field(default_factory=list)
+
+
+_heard: ContextVar[Heard | None] = ContextVar("answers of a message", default=None)
 
 
 @contextmanager
-def heard_answers() -> Iterator[list[Response]]:
-    """All answers that come to this thread meanwhile by requests, which apprise sends with."""
+def heard_answers() -> Iterator[Heard]:
+    """All that comes to this thread meanwhile by requests, which apprise sends with."""
     _listen()
-    answers: list[Response] = []
-    token = _heard.set(answers)
+    heard = Heard()
+    token = _heard.set(heard)
     try:
-        yield answers
+        yield heard
     finally:
         _heard.reset(token)
 
@@ -134,9 +144,15 @@ def _listen() -> None:
 
     def request(self: Session, *arguments: Any, **named: Any) -> Response:
         guard_session(self)
-        answer = ask(self, *arguments, **named)
-        if (heard := _heard.get()) is not None:
-            heard.append(answer)
+        heard = _heard.get()
+        try:
+            answer = ask(self, *arguments, **named)
+        except Exception as error:
+            if heard is not None:
+                heard.errors.append(error)
+            raise
+        if heard is not None:
+            heard.answers.append(answer)
         return answer
 
     Session.request = request  # type: ignore[method-assign]
@@ -194,11 +210,12 @@ def _listen_to_log() -> None:
     logger.addFilter(hear)
 
 
-def refusal_in(answer: Response, service: str) -> Refusal | None:
+def refusal_in(answer: Response, service: str, hide: Callable[[str], str] = str) -> Refusal | None:
     """What *answer* says against the message; None where it says that it was taken.
 
     Args:
         service: the scheme of its address, as apprise has it.
+        hide: takes secrets out of what the far side says.
     """
     sent = answer.history[0].request.method if answer.history else answer.request.method
     if answer.request.method != sent:
@@ -208,14 +225,14 @@ def refusal_in(answer: Response, service: str) -> Refusal | None:
     if not answer.ok:
         said = _words(body) or text if isinstance(body, dict | list) else ""
         return _of_status(
-            answer.status_code, _answer_line(f"HTTP {answer.status_code}", said), said
+            answer.status_code, hide(_answer_line(f"HTTP {answer.status_code}", said)), said
         )
     known = _SAYS_YES.get(service)
     no = _no_of_service(body, *known) if known is not None else _no(body, text)
     if no is None:
         return None
     code, is_unclear = no
-    why = _answer_line(code, _words(body) or text)
+    why = hide(_answer_line(code, _words(body) or text))
     if code.lstrip("-").isdigit() and int(code) in _BUSY_CODES.get(service, ()):
         return Refusal(BUSY.format(why=why), is_busy=True)
     if _BUSY_WORDS.search(why):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
@@ -21,6 +23,7 @@ from qiaocrawl.news.warnings.answers import (
     room_of,
 )
 from qiaocrawl.news.warnings.channels import Channels
+from qiaocrawl.news.warnings.failures import reason_of_error, reason_of_words
 from qiaocrawl.news.warnings.guarded import MARK, guarded_requests
 from qiaocrawl.news.warnings.hooks import stop_hook
 from qiaocrawl.news.warnings.markup import Form, form_of
@@ -196,18 +199,19 @@ def _send(
     room = room_of(service, plugin.body_maxlen, NotifyBase.body_maxlen)
     form = form_of(service, address, room)
     parts = form.parts(message.title, message.body)
+    hide = partial(_without_secrets, address=address)
     for place, part in enumerate(parts, start=1):
         if part.end <= message.sent_chars:
             continue
         # A file goes once, with the last part; a service that takes none gets the text alone.
         own = file if place == len(parts) and plugin.attachment_support else None
         with guarded_requests(is_on=is_guarded) as refused:
-            refusal = _send_part(plugin, service, form, part, message.severity, own)
+            refusal = _send_part(plugin, service, form, part, message.severity, own, hide)
         if refused:
             (first, *_others) = refused
             return Refusal(first.reason, is_final=first.is_final, is_busy=not first.is_final)
         if refusal is not None:
-            reason = _without_secrets(refusal.reason, address)[:_REASON_CHARS] or _REFUSED
+            reason = refusal.reason[:_REASON_CHARS] or _REFUSED
             if len(parts) > 1:
                 reason = _PART.format(number=place, count=len(parts), why=reason)
             return refusal._replace(reason=reason)
@@ -219,26 +223,35 @@ def _send(
 
 
 def _send_part(
-    plugin: NotifyBase, service: str, form: Form, part: Part, severity: str, file: Path | None
+    plugin: NotifyBase,
+    service: str,
+    form: Form,
+    part: Part,
+    severity: str,
+    file: Path | None,
+    hide: Callable[[str], str],
 ) -> Refusal | None:
     title, text = form.write(part)
-    error = ""
-    with heard_log() as log, heard_answers() as answers:
+    with heard_log() as log, heard_answers() as heard:
         if form.send is not None:
-            error = form.send(plugin, title, text)
-            is_sent = any(answer.ok for answer in answers)
+            form.send(plugin, title, text)
+            is_sent = any(answer.ok for answer in heard.answers)
         else:
             is_sent = _send_by_apprise(plugin, title, text, severity, file)
     refusals = [
         refusal
-        for answer in answers
-        if (refusal := refusal_in(answer, service)) is not None
+        for answer in heard.answers
+        if (refusal := refusal_in(answer, service, hide)) is not None
         # A plug-in may ask again with success, after a session that ran out.
         and (answer.ok or not is_sent)
     ]
     if refusals:
         return refusals[-1]
-    return None if is_sent else Refusal(error or log.words)
+    if is_sent:
+        return None
+    if heard.errors:
+        return Refusal(reason_of_error(heard.errors[-1], hide))
+    return Refusal(reason_of_words(log.words, log.error, hide))
 
 
 def _send_by_apprise(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -66,7 +67,7 @@ class Form:
     room: Room | None
     write: Callable[[Part], tuple[str, str]]
     size: Callable[[str, str], int] | None = None
-    send: Callable[[Any, str, str], str] | None = None
+    send: Callable[[Any, str, str], None] | None = None
 
     def parts(self, title: str, text: str) -> list[Part]:
         """The message in parts that fit; the same message gives the same parts."""
@@ -123,8 +124,8 @@ def _wecom() -> Form:
     return Form(room, _wecom_part, lambda _title, text: _utf8(text), _send_to_wecom)
 
 
-def _send_to_wecom(plugin: Any, _title: str, text: str) -> str:
-    return _post(plugin, plugin.api_url, {"msgtype": "markdown", "markdown": {"content": text}})
+def _send_to_wecom(plugin: Any, _title: str, text: str) -> None:
+    _post(plugin, plugin.api_url, {"msgtype": "markdown", "markdown": {"content": text}})
 
 
 def _ding() -> Form:
@@ -139,12 +140,11 @@ def _ding() -> Form:
     )
 
 
-def _send_to_ding(plugin: Any, title: str, text: str) -> str:
+def _send_to_ding(plugin: Any, title: str, text: str) -> None:
     from apprise import NotifyFormat
 
     # What it could not do stands in its log and in the answer.
     plugin.send(text, title, body_format=NotifyFormat.MARKDOWN)
-    return ""
 
 
 # --- A post: Feishu's -----------------------------------------------------------------------------
@@ -168,17 +168,18 @@ def _post_size(title: str, text: str) -> int:
     return _utf8(json.dumps(post_of(title, text), ensure_ascii=False))
 
 
-def _send_to_feishu(plugin: Any, title: str, text: str) -> str:
+def _send_to_feishu(plugin: Any, title: str, text: str) -> None:
     url = plugin.notify_url.format(token=plugin.token)
-    return _post(plugin, url, {"msg_type": "post", "content": post_of(title, text)})
+    _post(plugin, url, {"msg_type": "post", "content": post_of(title, text)})
 
 
-def _post(plugin: Any, url: str, payload: Mapping[str, Any]) -> str:
+def _post(plugin: Any, url: str, payload: Mapping[str, Any]) -> None:
     """Send *payload* as apprise would: by the time-outs and certificates of the plug-in."""
     import requests
 
     plugin.throttle()
-    try:
+    # Who listens for the answer hears of the error.
+    with suppress(requests.RequestException):
         requests.post(
             url,
             data=json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace"),
@@ -190,9 +191,6 @@ def _post(plugin: Any, url: str, payload: Mapping[str, Any]) -> str:
             timeout=plugin.request_timeout,
             allow_redirects=plugin.redirects,
         )
-    except requests.RequestException as error:
-        return str(error) or type(error).__name__
-    return ""
 
 
 _FORMS: Mapping[str, Callable[[], Form]] = {

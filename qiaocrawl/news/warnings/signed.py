@@ -26,6 +26,7 @@ from qiaocrawl import __version__
 from qiaocrawl.fetch.addresses import Origin
 from qiaocrawl.language import N_
 from qiaocrawl.news.warnings.answers import BUSY, REDIRECTED, REFUSED, Refusal
+from qiaocrawl.news.warnings.failures import reason_of_error
 from qiaocrawl.news.warnings.guarded import AddressRefused, judged_addresses
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ DATA = "data"
 SECONDS = 15.0
 """So long the far side may take for all of its answer."""
 _SECRET_BYTES, _SECRET_MARK = 24, "whsec_"
-_NOT_REACHED = N_("cannot be reached: {why}")
 _TOO_SLOW = N_("no answer in {seconds} s")
 _GONE = N_("wants no more messages (HTTP 410)")
 _BUSY_STATUSES = (408, 425, 429)
@@ -124,8 +124,7 @@ def send_signed(address: str, message: DueMessage, now: float) -> Refusal | None
     except httpcore.TimeoutException:
         return Refusal(_TOO_SLOW.format(seconds=f"{SECONDS:g}"), is_busy=True)
     except (httpcore.NetworkError, httpcore.ProtocolError, ssl.SSLError, OSError) as error:
-        why = f"{error}" or type(error).__name__
-        return Refusal(_NOT_REACHED.format(why=why), is_busy=True)
+        return Refusal(reason_of_error(error), is_busy=True)
 
 
 def _refusal_of(status: int) -> Refusal | None:
