@@ -60,9 +60,16 @@ def startproject(
     name: Annotated[
         str, typer.Option(help="Name of its Python package; by default the folder's.")
     ] = "",
+    examples: Annotated[
+        bool,
+        typer.Option(
+            "--examples",
+            help="Also a middleware, an engine, a template and a plug-in, to be changed.",
+        ),
+    ] = False,
 ) -> None:
     """Write a Scrapy project: settings over ours, folders for spiders and pipelines."""
-    write_project(folder, package_name(folder, name))
+    write_project(folder, package_name(folder, name), examples=examples)
     echo(
         _(
             "\nnext: fill in QIAO_CONTACT in {file}, then\n  cd {folder} && qiaocrawl topic "
@@ -96,13 +103,19 @@ def _is_taken(name: str) -> bool:
 
 
 def write_project(
-    folder: Path, name: str, env: Mapping[str, str] | None = None, *, replace_env: bool = False
+    folder: Path,
+    name: str,
+    env: Mapping[str, str] | None = None,
+    *,
+    replace_env: bool = False,
+    examples: bool = False,
 ) -> None:
     """Write the files of a project; a file that is there already is an error.
 
     Args:
         env: what ``.env`` says; None writes it with everything commented out or as by default.
         replace_env: a ``.env`` that is there is written anew.
+        examples: with one of each kind of part that one may add.
 
     Raises:
         ConfigError: a file is there, or the folder cannot be written to.
@@ -113,18 +126,26 @@ def write_project(
         package / "settings.py": "settings.py",
         package / "pipelines" / "webhook.py": "webhook.py",
     }
-    made = [
-        *contents,
-        package / "__init__.py",
-        package / "spiders" / "__init__.py",
-        package / "pipelines" / "__init__.py",
-    ]
+    empty = [package / part / "__init__.py" for part in ("", "spiders", "pipelines")]
+    if examples:
+        contents |= {
+            package / "middlewares" / "sender.py": "examples/sender.py",
+            package / "extractor.py": "examples/extractor.py",
+            folder / "engines" / "own_search.toml": "examples/own_search.toml",
+            folder / "site_templates.toml": "examples/site_templates.toml",
+            folder / "pyproject.toml": "examples/pyproject.toml",
+        }
+        empty.append(package / "middlewares" / "__init__.py")
+    made = [*contents, *empty]
     refused = made if replace_env else [*made, folder / ENV_FILE]
     if there := next((path for path in refused if path.exists()), None):
         raise ConfigError(_("{there} is there already: nothing was written", there=there))
     for path in made:
         source = contents.get(path)
-        _write_start(path, fill_template(source, {"name": name}) if source else "", _ALL)
+        text = fill_template(source, {"name": name}) if source else ""
+        if examples and source == "settings.py":
+            text += fill_template("examples/settings.py", {"name": name})
+        _write_start(path, text, _ALL)
     write_env(folder, env or {}, replace=replace_env)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -20,7 +21,7 @@ import pytest
 
 from command_runs import Run
 from crawl_starter import run_started
-from crawling import Answer, article, import_pack, local_server, outcomes, pack
+from crawling import Answer, article, import_pack, local_server, outcomes, pack, rows
 from forking_python import forking_python
 from qiaocrawl.cli.setup import package_name, units_for
 from qiaocrawl.errors import ConfigError
@@ -324,6 +325,65 @@ def test_a_project_crawls_with_a_pipeline_of_its_own(
     assert {"侨胞回乡办学", "归侨捐书"} <= {record["title"] for record in _Hook.received}
     assert "This run" in done.stdout
     assert "site" in done.stdout
+
+
+_TEXT = "侨乡华文学校今日开学，来自十二个国家的两百名学生参加了典礼，校长介绍了新课程。"
+_NEWS = f"""<html><title>华文学校开学</title><h1>华文学校开学</h1><span class="from">侨乡晚报</span>
+<div class="text"><p>{_TEXT}</p><p>侨胞捐书。</p><div class="share">分享给更多的侨胞</div></div>
+<div><p>{"本站声明，转载请注明出处，违者必究，联系电话见首页。" * 9}</p></div></html>"""
+_ANSWER = """<html><div class="result"><h3><a href="/news/1.html">华文学校开学</a></h3>
+<p class="abstract">侨乡华文学校今日开学</p></div></html>"""
+
+
+def test_the_examples_of_a_project_work_each(run: Run, folder: Path) -> None:
+    """Search, fetch and extract with each of them switched on, as its settings say."""
+
+    def answer(_host: str, path: str) -> Answer | None:
+        if path.startswith("/search?"):
+            return Answer(_ANSWER.encode())
+        return Answer(_NEWS.encode()) if path == "/news/1.html" else None
+
+    with local_server(answer) as server:
+        assert run("startproject", ".", "--name", "gazette", "--examples")[0] == 0
+        # The hosts of a template are without a port.
+        for file, host in (("engines/own_search.toml", server.origin),
+                           ("site_templates.toml", "127.0.0.1")):  # fmt: skip
+            text = Path(file).read_text("utf-8")
+            Path(file).write_text(text.replace("www.example.com", host), "utf-8")
+        settings = Path("gazette/settings.py")
+        before, heading, examples = settings.read_text("utf-8").partition("# --- 示例 examples")
+        *switched, plug_in = re.findall(r"^# ([A-Z_]+ = .*)$", examples, re.MULTILINE)
+        assert len(switched) == 6
+        assert plug_in == 'QIAO_EXTRACT_METHOD = "gazette"'
+        own = [f"QIAO_ALLOW_ADDRESSES = '{server.origin}'", "DOWNLOAD_DELAY = 0",
+               "QIAO_DATABASE_URL = 'sqlite:///q.db'", "QIAO_SITEMAPS = 'off'",
+               "QIAO_SOFT_404_PROBE = 'off'", "QIAO_CONTACT = 'a@example.org'"]  # fmt: skip
+        settings.write_text("\n".join([before, heading, *switched, *own, ""]), "utf-8")
+        Path(".env").unlink()
+        import_pack("sqlite:///q.db", replace(pack(server.origin), terms=pack("a").terms[:1]))
+        for spider in ("search", "pages"):
+            done = _started("qiaocrawl", "crawl", spider, "-a", "topic=qiaoqing")
+            assert done.returncode == 0, done.stderr
+        asked = {hit.path.partition("?")[0]: hit.headers for hit in server.log}
+    assert {"/search", "/news/1.html"} <= set(asked), done.stderr
+    for path in ("/search", "/news/1.html"):
+        assert asked[path]["From"] == "desk@office.example"
+    ((title, source, body),) = rows(
+        "sqlite:///q.db", "SELECT title, source, unpacked_text(text) FROM article"
+    )
+    assert (title, source) == ("华文学校开学", "侨乡晚报")
+    assert str(body).split() == [_TEXT, "侨胞捐书。"]
+    # Installed, as its pyproject.toml says, into a folder of its own.
+    install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation",
+               "--no-index", "--quiet", "--target", "site", "."]  # fmt: skip
+    subprocess.run(install, check=True, capture_output=True)
+    Path("page.html").write_text(_NEWS, "utf-8")
+    command = [sys.executable, "-m", "qiaocrawl", "extract", "page.html", "--method", "gazette"]
+    environment = {**os.environ, "PYTHONPATH": f"{folder / 'site'}:{_ROOT}"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert _TEXT in done.stdout
+    assert "侨胞捐书" not in done.stdout
 
 
 def test_an_engine_that_is_none_is_named_before_anything_is_asked(folder: Path) -> None:
