@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import sqlite3
 import urllib.error
 import urllib.request
@@ -37,6 +38,13 @@ def test_the_egg_carries_every_file_of_the_four_packages(scrapyd: Scrapyd, deplo
     }
     assert tree - carried == set()
     assert {name.partition("/")[0] for name in carried} == {"EGG-INFO", "qiaocrawl"}
+
+
+def test_the_manual_has_the_bounds_of_setuptools() -> None:
+    """An older one cannot read pyproject.toml, a newer one cannot read eggs."""
+    root = Path(__file__).resolve().parents[2]
+    (told,) = re.findall(r'pip install scrapyd-client "(.*)"', (root / "docs/fleet.md").read_text())
+    assert f'"{told}"' in (root / "pyproject.toml").read_text()
 
 
 def _titles(scrapyd: Scrapyd, site: str) -> list[str]:
