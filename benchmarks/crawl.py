@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-# As a program not this folder: its coverage.py is not the package that numba looks for.
+# As a program not this folder: its coverage.py is not the package of that name.
 sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 
 from rich.console import Console
@@ -32,6 +32,7 @@ from rich.table import Table
 from benchmarks.crawls.running import Run, bare, ours, usual
 from benchmarks.crawls.stages import main_process_stages, main_process_trips, worker_stages
 from benchmarks.local_site import LocalSite, ServedSite, serving
+from benchmarks.machine import other_work
 from benchmarks.rows import write_rows
 
 _TASK = "crawl"
@@ -119,8 +120,10 @@ def _measure(
         for number in range(rounds):
             found: dict[str, list[Run]] = {method.name: [] for method in methods}
             for site in sites:
+                # Whoever runs behind another finds the machine warmer: in turn, each is first.
+                in_turn = methods if number % 2 == 0 else methods[::-1]
                 with serving(site) as served:
-                    for method in methods:
+                    for method in in_turn:
                         found[method.name].append(method.crawl(served, Path(name)))
             for method in methods:
                 method.rounds.append((found[method.name][0], found[method.name][-1]))
@@ -180,10 +183,12 @@ def main() -> None:
     methods = _methods(arguments)
     # A terminal may be narrow; the table is not.
     console = Console(width=140)
-    _measure(methods, sorted(arguments.pages), arguments.rounds, console)
+    with other_work() as others:
+        _measure(methods, sorted(arguments.pages), arguments.rounds, console)
     reference = next((method for method in methods if method.name == "bare"), None)
     figures = {method.name: method.figures(reference) for method in methods}
     _show(console, figures)
+    console.print(others.words(), style="yellow")
     if not arguments.no_profile:
         main_shares, trips = _profiled(sorted(arguments.pages))
         worker_ms, worker_shares = worker_stages(
@@ -202,7 +207,7 @@ def main() -> None:
             **{f"share of worker: {stage}": share for stage, share in worker_shares.items()},
         }
     if arguments.json:
-        write_rows(arguments.json, _rows(figures, arguments.pages))
+        write_rows(arguments.json, [*_rows(figures, arguments.pages), others.row(_TASK)])
 
 
 def _rows(figures: Mapping[str, Mapping[str, float]], sizes: Sequence[int]) -> Rows:

@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 PROJECT = Path(__file__).resolve().parent.parent
-# As a program not this folder: its coverage.py is not the package that numba looks for.
+# As a program not this folder: its coverage.py is not the package of that name.
 sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 
 from rich.console import Console
@@ -58,6 +58,7 @@ from benchmarks.bodies.score import (
     score_page,
     title_of_source,
 )
+from benchmarks.machine import other_work
 from benchmarks.rows import write_rows
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.extract.api import extract_article
@@ -397,11 +398,13 @@ def main() -> None:
         methods = chosen_methods(arguments.methods, arguments.peers, console)
     except QiaoError as error:
         sys.exit(f"benchmarks/extraction.py: {error}")
-    measured = measure(methods, pages, arguments.runs, console)
+    with other_work() as others:
+        measured = measure(methods, pages, arguments.runs, console)
     if REFERENCE not in measured:
         console.print(f"no speed ratios: {REFERENCE} is not among the peers")
     lines = lines_of(measured, pages)
     print_lines(lines, console)
+    console.print(others.words(), style="yellow")
     for name, one in measured.items():
         if one.failures:
             shown = "; ".join(one.failures[:_FAILURES_SHOWN])

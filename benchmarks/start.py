@@ -23,6 +23,7 @@ sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 
 from benchmarks.crawls.running import bare_command, ours_command
 from benchmarks.local_site import LocalSite, ServedSite, serving
+from benchmarks.machine import other_work
 from benchmarks.rows import write_rows
 
 _ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of <linux/prctl.h>
@@ -91,7 +92,7 @@ def main() -> None:
     if ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1, 0, 0, 0):
         raise SystemExit("this system lets nobody adopt processes")
     before = arguments.before.resolve() if arguments.before is not None else None
-    with serving(LocalSite.build(arguments.pages)) as served:
+    with serving(LocalSite.build(arguments.pages)) as served, other_work() as others:
         found = measured(served, arguments.rounds, before)
     base = median(map(sum, found["bare"]))
     rows: list[dict[str, object]] = []
@@ -104,8 +105,9 @@ def main() -> None:
             "task": "start", "set": f"local site, {arguments.pages} pages", "method": method,
             "metric": "cpu_seconds", "value": round(whole, 3),
         })  # fmt: skip
+    print(others.words())
     if arguments.json is not None:
-        write_rows(arguments.json, rows)
+        write_rows(arguments.json, [*rows, others.row("start")])
 
 
 if __name__ == "__main__":
