@@ -175,7 +175,9 @@ def list_page(c: Connection, wish: ListWish) -> ListPage:
     Raises:
         StorageError: the selection's topic was never imported.
     """
-    few = few_articles(c, wish.selection)
+    # The index of a site has its articles in the order shown: the first of them are read, not all.
+    by_site = _is_by_site(c, wish)
+    few = few_articles(c, _of_any_site(wish.selection) if by_site else wish.selection)
     with row_by_row(c):
         ids = _of_many(c, wish) if few is None else _of_few(c, wish, few)
     shown = ids[wish.skip : wish.skip + wish.limit]
@@ -268,9 +270,7 @@ def _of_many(c: Connection, wish: ListWish) -> list[int]:
 
 def _conditions_on_a_walk(c: Connection, wish: ListWish) -> list[ColumnElement[bool]]:
     """What each article of an index is looked at for."""
-    conditions = article_conditions(
-        c, replace(wish.selection, sites=(), regions=(), tiers=(), media=())
-    )
+    conditions = article_conditions(c, _of_any_site(wish.selection))
     sites = chosen_sites(c, wish.selection)
     if sites is not None:
         on_site = article.c.site.in_(sites)
@@ -280,6 +280,10 @@ def _conditions_on_a_walk(c: Connection, wish: ListWish) -> list[ColumnElement[b
     if wish.folded:
         conditions.append(_is_first_of_group(conditions))
     return conditions
+
+
+def _of_any_site(selection: Selection) -> Selection:
+    return replace(selection, sites=(), regions=(), tiers=(), media=())
 
 
 def _is_by_site(c: Connection, wish: ListWish) -> bool:
